@@ -1,0 +1,53 @@
+"""What the paper says: problems, parameters, readings and claims as typed, frozen data."""
+
+from __future__ import annotations
+
+from spec.claims import Assertion, Bound, Claim, Premise, ProofStep, Statement, load_claims
+from spec.errors import InvalidInputError
+from spec.exact import ExactArray
+from spec.noise import Noise
+from spec.parameters import OracleParameters, OuterParameters, PenaltyParameters
+from spec.problem import (
+    Constraints,
+    Generated,
+    Holder,
+    Problem,
+    Quadratic,
+    QuadraticForm,
+    dumps_problem,
+    load_problem,
+    loads_problem,
+    parse_problem,
+)
+from spec.reading import AS_WRITTEN, CHOICES, REPAIRED, Choice, Reading
+
+__all__ = [
+    "AS_WRITTEN",
+    "CHOICES",
+    "REPAIRED",
+    "Assertion",
+    "Bound",
+    "Choice",
+    "Claim",
+    "Constraints",
+    "ExactArray",
+    "Generated",
+    "Holder",
+    "InvalidInputError",
+    "Noise",
+    "OracleParameters",
+    "OuterParameters",
+    "PenaltyParameters",
+    "Premise",
+    "Problem",
+    "ProofStep",
+    "Quadratic",
+    "QuadraticForm",
+    "Reading",
+    "Statement",
+    "dumps_problem",
+    "load_claims",
+    "load_problem",
+    "loads_problem",
+    "parse_problem",
+]

@@ -1,0 +1,245 @@
+"""The paper's claims as data: one TOML file each under ``spec/claims/``, proof steps included.
+
+A claim says what the paper asserts, under each reading, and what it rests on. It never says whether that
+holds: verdicts are computed by ``verify`` from evidence alone.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from fractions import Fraction
+from functools import lru_cache
+from importlib import resources
+from typing import TYPE_CHECKING, Annotated, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    ValidationError,
+    model_validator,
+)
+
+from spec.errors import InvalidInputError, from_validation
+from spec.reading import AS_WRITTEN, REPAIRED, Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ReadingName = Literal["as-written", "repaired"]
+Tag = Literal["upper", "lower", "tight", "equality"]
+ClaimKind = Literal["assumption", "lemma", "theorem", "remark", "experiment", "context"]
+
+Exponent = Annotated[Fraction, BeforeValidator(Fraction), PlainSerializer(str)]
+
+ORDER = (
+    "smoothness",
+    "lipschitz-solution",
+    "stochastic-oracles",
+    "dual-extraction",
+    "solution-error",
+    "bias-bound",
+    "variance-bound",
+    "hypergradient-accuracy",
+    "inner-cost",
+    "inner-loop-remark",
+    "goldstein-convergence",
+    "sfo-complexity",
+    "related-rates",
+    "convergence-experiment",
+    "scaling-experiment",
+)
+"""Claim ids in the paper's order. Ids never change once released."""
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Bound(_Frozen):
+    """What is bounded, and how fast the bound moves.
+
+    Args:
+        quantity: The measured quantity, in words or a formula of our notation.
+        exponents: Claimed power of each variable, e.g. ``{"alpha": "1"}``; empty for a plain comparison of a
+            measured with a predicted value.
+        toward: Where the variables tend.
+        tag: ``upper`` (O), ``lower`` (Omega), ``tight`` (Theta) or ``equality``.
+    """
+
+    quantity: str = Field(min_length=1)
+    exponents: dict[str, Exponent] = Field(default_factory=dict)
+    toward: Literal["zero", "infinity"] = "zero"
+    tag: Tag = "upper"
+
+
+class Assertion(_Frozen):
+    """What the paper asserts under one reading.
+
+    Args:
+        text: One or two sentences, in our words.
+        latex: The same as a formula for display.
+        bound: The measurable part.
+    """
+
+    text: str = Field(min_length=1)
+    latex: str = ""
+    bound: Bound
+
+
+class Premise(_Frozen):
+    """A hypothesis a claim stands on.
+
+    Args:
+        id: Short name, unique in its claim.
+        text: What must hold.
+        latex: The same as a formula for display.
+        readings: Under which readings the claim asks for it.
+    """
+
+    id: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
+    text: str = Field(min_length=1)
+    latex: str = ""
+    readings: tuple[ReadingName, ...] = ("as-written", "repaired")
+
+
+class Statement(_Frozen):
+    """What a claim and a proof step have in common.
+
+    Args:
+        id: ``bias-bound``, or ``T1`` for a step (whose full id is ``bias-bound/T1``).
+        title: A few words.
+        location: Where it stands in the paper.
+        statement: In our words.
+        latex: As a formula for display.
+        choices: Fields of :class:`Reading` that this very text decides; only these are set to as-written when the
+            claim is judged as written, so that one error cannot hide another.
+        premises: Its hypotheses.
+        regime: Range of the parameters in which it is asserted.
+        as_written: What the literal text asserts.
+        repaired: What the repaired text asserts.
+        rests_on: Ids it depends on.
+        refuted_by: What observation would refute it.
+    """
+
+    id: str = Field(pattern=r"^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$")
+    title: str = Field(min_length=1)
+    location: str = Field(min_length=1)
+    statement: str = Field(min_length=1)
+    latex: str = ""
+    choices: tuple[str, ...] = ()
+    premises: tuple[Premise, ...] = ()
+    regime: str = ""
+    as_written: Assertion
+    repaired: Assertion
+    rests_on: tuple[str, ...] = ()
+    refuted_by: str = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _known_choices(self) -> Self:
+        for name in self.choices:
+            if name not in Reading.model_fields:
+                raise InvalidInputError(
+                    "choices", f"must be fields of Reading ({', '.join(Reading.model_fields)})", name
+                )
+        return self
+
+    def assertion(self, reading: ReadingName) -> Assertion:
+        """What is asserted under a named reading."""
+        return self.as_written if reading == "as-written" else self.repaired
+
+    def reading(self, name: ReadingName) -> Reading:
+        """The full reading under which this text is judged.
+
+        As written, exactly this text's own choices are as written; all others stay repaired.
+        """
+        if name == "repaired":
+            return REPAIRED
+        return REPAIRED.choose(**{field: getattr(AS_WRITTEN, field) for field in self.choices})
+
+    def isolated(self) -> dict[str, Reading]:
+        """Each of this text's choices as written, alone."""
+        return {field: REPAIRED.choose(**{field: getattr(AS_WRITTEN, field)}) for field in self.choices}
+
+
+class ProofStep(Statement):
+    """One step of a proof, or one separate conclusion of a statement.
+
+    Args:
+        role: ``statement`` if the claim itself asserts it (then the claim falls with it), ``proof`` if only the
+            argument passes through it.
+    """
+
+    role: Literal["statement", "proof"] = "proof"
+
+
+class Claim(Statement):
+    """One lemma, theorem, remark, assumption or experiment.
+
+    Args:
+        kind: What the paper calls it.
+        label: Its label in the paper's source.
+        steps: Its proof, step by step.
+    """
+
+    kind: ClaimKind
+    label: str = ""
+    steps: tuple[ProofStep, ...] = ()
+
+    def statements(self) -> Iterator[tuple[str, Statement]]:
+        """The claim and its steps, each with its full id."""
+        yield self.id, self
+        for step in self.steps:
+            yield f"{self.id}/{step.id}", step
+
+
+@lru_cache(maxsize=1)
+def load_claims() -> dict[str, Claim]:
+    """All claims by id, in the paper's order.
+
+    Raises:
+        InvalidInputError: If a file is malformed, an id repeats or a dependency is unknown.
+    """
+    folder = resources.files("spec") / "claims"
+    claims = {name: _load(name, (folder / f"{name}.toml").read_text(encoding="utf-8")) for name in ORDER}
+    known = {full for claim in claims.values() for full, _ in claim.statements()}
+    for claim in claims.values():
+        for full, statement in claim.statements():
+            missing = [target for target in statement.rests_on if target not in known]
+            if missing:
+                raise InvalidInputError(f"{full}.rests_on", "must name known claims or steps", missing[0])
+    return claims
+
+
+def _load(name: str, text: str) -> Claim:
+    where = f"claims/{name}.toml"
+    try:
+        claim = Claim.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInputError(where, f"is not valid TOML ({error})") from None
+    except ValidationError as error:
+        raise from_validation(error, where) from None
+    if claim.id != name:
+        raise InvalidInputError(f"{where}.id", f"must be {name!r}", claim.id)
+    steps = [step.id for step in claim.steps]
+    if len(set(steps)) != len(steps):
+        raise InvalidInputError(f"{where}.steps", "ids must not repeat", steps)
+    return claim
+
+
+def find(full_id: str) -> Statement:
+    """Look a claim or step up by full id.
+
+    Raises:
+        InvalidInputError: If there is none, naming the nearest known ids.
+    """
+    import difflib
+
+    known = dict(entry for claim in load_claims().values() for entry in claim.statements())
+    if full_id in known:
+        return known[full_id]
+    near = difflib.get_close_matches(full_id, known, n=3)
+    hint = f"; did you mean {' or '.join(near)}?" if near else "; `f2csa claims` lists them"
+    raise InvalidInputError("claim", f"must be a known claim or step{hint}", full_id)

@@ -1,0 +1,62 @@
+"""Wrong input, said in one line: which argument, which rule, what value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+_SHOWN = 60
+_TAGS = ("quadratic", "holder", "generated")
+
+
+class InvalidInputError(ValueError):
+    """Input that breaks a stated rule.
+
+    Args:
+        argument: Where it stands, as a dotted path the user can find, e.g. ``"g.yy[1]"``.
+        rule: What must hold, as a clause: ``"must be > 0"``.
+        value: What was given; shortened for display.
+    """
+
+    def __init__(self, argument: str, rule: str, value: object = None) -> None:
+        self.argument = argument
+        self.rule = rule
+        self.value = value
+        given = "" if value is None else f"; got {shorten(value)}"
+        super().__init__(f"{argument}: {rule}{given}")
+
+    def __reduce__(self) -> tuple[type[InvalidInputError], tuple[str, str, str | None]]:
+        # Crosses process boundaries; the value only ever serves display.
+        return type(self), (self.argument, self.rule, None if self.value is None else shorten(self.value))
+
+
+def shorten(value: object) -> str:
+    """Show a value on one line of bounded length."""
+    text = value if isinstance(value, str) else repr(value)
+    text = " ".join(text[: 4 * _SHOWN].split())
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def from_validation(error: ValidationError, root: str) -> InvalidInputError:
+    """Turn pydantic's report into the first broken rule, in our one-line form."""
+    details = error.errors(include_url=False)
+    first = details[0]
+    # The first part of a path into a union is the tag of the branch taken, which no file spells out.
+    parts = [str(part) for part in first["loc"]]
+    path = ".".join(parts[1:] if parts and parts[0] in _TAGS else parts)
+    where = f"{root}.{path}" if path and root else (path or root)
+    inner = first.get("ctx", {}).get("error")
+    if isinstance(inner, InvalidInputError):
+        return InvalidInputError(_join(root, path, inner.argument), inner.rule, inner.value)
+    rule = first["msg"].removeprefix("Value error, ")
+    rule = "is not a field of this block" if first["type"] == "extra_forbidden" else rule
+    rule = "is required" if first["type"] == "missing" else rule
+    value = None if first["type"] == "missing" else first.get("input")
+    more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
+    return InvalidInputError(where, rule[0].lower() + rule[1:] + more, value)
+
+
+def _join(*parts: str) -> str:
+    return ".".join(part for part in parts if part).replace(".[", "[")
