@@ -1,0 +1,8 @@
+"""``python -m verify`` is ``f2csa``."""
+
+from __future__ import annotations
+
+from verify.cli import main
+
+if __name__ == "__main__":
+    main()

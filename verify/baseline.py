@@ -1,0 +1,85 @@
+"""The verdicts on record, and what differs from them."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from spec.errors import InvalidInputError
+from spec.exact import loads
+from verify.results import Result, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+RECORD = "reference.json"
+
+
+@lru_cache(maxsize=1)
+def shipped_record() -> dict[str, str]:
+    """Verdicts of the reference as recorded with this version, by ``claim|reading|instance``.
+
+    Recorded by running, never written by hand; a result without an entry is compared with nothing.
+    """
+    file = resources.files("verify") / "records" / RECORD
+    found: dict[str, str] = json.loads(file.read_text(encoding="utf-8"))
+    return found
+
+
+def record_of(results: Sequence[Result]) -> dict[str, str]:
+    """The record a run would leave; faults are never put on record."""
+    return {_key(result): str(result.verdict) for result in results if result.verdict is not None}
+
+
+def compare(results: Sequence[Result], record: dict[str, str]) -> tuple[list[Result], list[str]]:
+    """Mark each result as expected or not, and list what differs.
+
+    Args:
+        results: The run's results.
+        record: Verdicts on record by key.
+
+    Returns:
+        The results with :attr:`~verify.results.Result.expected` set where there is a record, and one line for
+        each that differs. A fault is not a finding: it is reported as a fault.
+    """
+    judged, findings = [], []
+    for result in results:
+        on_record = record.get(_key(result))
+        expected = None if on_record is None or result.verdict is None else str(result.verdict) == on_record
+        judged.append(result.model_copy(update={"expected": expected}))
+        if expected is False:
+            where = f"{result.claim} [{result.reading}] on {result.instance}"
+            findings.append(f"{where}: {result.verdict}, on record {on_record}. {result.sentence}")
+        elif on_record is None and result.reading == "repaired" and result.verdict is Verdict.REFUTED and record:
+            findings.append(f"{result.claim} [repaired] on {result.instance}: REFUTED. {result.sentence}")
+    return judged, findings
+
+
+def _key(result: Result) -> str:
+    return f"{result.claim}|{result.reading}|{result.instance}"
+
+
+def load_record(path: Path) -> dict[str, str]:
+    """Read verdicts to compare with, from a ``report.json`` or from a recorded baseline.
+
+    Raises:
+        InvalidInputError: If the file cannot be read or is neither.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInputError("--baseline", f"cannot be read ({type(error).__name__})", str(path)) from None
+    data = loads(text, "--baseline")
+    if isinstance(data, dict) and isinstance(data.get("results"), list):
+        try:
+            rows = [(f"{r['claim']}|{r['reading']}|{r['instance']}", r["verdict"]) for r in data["results"]]
+        except (TypeError, KeyError):
+            raise InvalidInputError("--baseline", "must hold results with claim, reading, instance and verdict") from None
+        return {key: verdict for key, verdict in rows if verdict is not None}
+    known = {str(verdict) for verdict in Verdict}
+    if isinstance(data, dict) and all(isinstance(value, str) and value in known for value in data.values()):
+        return data
+    raise InvalidInputError("--baseline", "must be a report.json or a recorded baseline", str(path))

@@ -1,0 +1,173 @@
+"""Lemma "Solution Error": how far an inexact multiplier moves the penalty minimiser."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verify.checks.bias_bound import DEGENERATE, REGULAR, at_truth
+from verify.evidence import ComparisonEvidence, Point, PremiseEvidence, RateEvidence
+from verify.geometry import EPS, Geometry, quadratic_of, ramp, solve, spectral_norm
+from verify.rates import fit_rate
+from verify.registry import Case, Measurement, check
+from verify.truth import Truth, regular_truth
+
+if TYPE_CHECKING:
+    from verify.subjects.protocol import Call, Vector
+
+ALL_ACTIVE = ("toy1", "absolute-moving", "scalar-rational", "fixed-rows", "crossing-kinks", "kink")
+
+
+@check("solution-error", instances=(*REGULAR, *DEGENERATE), needs=("penalty_minimiser",))
+def shift(case: Case) -> Measurement:
+    """‖Δy‖ between the subject's minimisers at λ* and at the worst allowed λ̃, over all rows."""
+    truth = regular_truth(case.instance)
+    premise = _alpha_range(case)
+    if not premise.holds:
+        return Measurement((premise,))
+    rate, values = _shift_rate(case, truth, rows=None, quantity="‖Δy‖ at the worst allowed λ̃")
+    return Measurement((premise, rate), values, "‖λ̃ - λ*‖ = α³ in the direction that moves the minimiser most.")
+
+
+@check("solution-error/active-rows", instances=(*ALL_ACTIVE, "two-of-three", "random-3x5x4"),
+       needs=("penalty_minimiser",))  # fmt: skip
+def shift_on_active_rows(case: Case) -> Measurement:
+    """The same with the multipliers' error on active rows only, where the quadratic penalty resists it."""
+    truth = regular_truth(case.instance)
+    rate, values = _shift_rate(case, truth, rows=truth.active, quantity="‖Δy‖, λ̃ off on active rows only")
+    return Measurement((rate,), values)
+
+
+@check(
+    "solution-error/strong-convexity", instances=("concave-upper", "two-of-three", "interior", "box-rational", "toy1")
+)
+def strong_convexity(case: Case) -> Measurement:
+    """Smallest curvature of the penalty Lagrangian at the alphas the hypothesis admits."""
+    truth = regular_truth(case.instance)
+    a = quadratic_of(case.instance.problem).arrays
+    mu_g, C_f = float(np.linalg.eigvalsh(a.g_yy)[0]), spectral_norm(a.f_yy)
+    if case.reading.alpha_range == "lower-bound":
+        edge = 2 * C_f / mu_g
+        alphas = [edge * factor for factor in (1.0, 1.5, 2.0, 4.0)] if edge > 0 else list(case.profile.alphas)
+    else:
+        edge = float(np.sqrt(mu_g / (2 * C_f))) if C_f > 0 else 1.0
+        alphas = [edge * factor for factor in (1.0, 0.5, 0.1, 0.01)]
+    evidence = []
+    for alpha in alphas:
+        geometry, _ = at_truth(case, truth, alpha)
+        smallest = float(np.linalg.eigvalsh(geometry.H)[0])
+        required = 0.0 if case.reading.alpha_range == "lower-bound" else alpha**-2 * mu_g / 2
+        evidence.append(
+            ComparisonEvidence(
+                quantity="smallest curvature of the penalty Lagrangian in y", measured=smallest, relation=">=",
+                predicted=required, tolerance=64 * EPS * spectral_norm(geometry.H), context={"alpha": float(alpha)},
+            )
+        )  # fmt: skip
+    lowest = min(evidence, key=lambda item: item.measured - item.predicted)
+    values: dict[str, float | str] = {
+        "alpha": lowest.context["alpha"],
+        "C_f": C_f,
+        "mu_g": mu_g,
+        "smallest curvature": lowest.measured,
+    }
+    note = "The curvature along the free directions is that of f plus α⁻² times that of g; a large α leaves f alone."
+    return Measurement(tuple(evidence), values, note)
+
+
+@check("solution-error/monotonicity", instances=("toy1", "two-of-three", "box-rational", "random-3x5x4"),
+       needs=("penalty_minimiser",))  # fmt: skip
+def monotonicity(case: Case) -> Measurement:
+    """μ‖Δy‖ ≤ ‖∇_yL_{λ*}(ỹ) - ∇_yL_{λ̃}(ỹ)‖ at the subject's own minimisers; the largest ratio counts."""
+    truth = regular_truth(case.instance)
+    worst, at = -np.inf, 0.0
+    for alpha in case.profile.alphas[:6]:
+        geometry, call = at_truth(case, truth, alpha)
+        lam = truth.lam + geometry.worst_lam_within(alpha**3, _response(geometry))
+        moved = replace(geometry, lam=lam)
+        y, y_moved = _minimisers(case, call, geometry, moved)
+        mu = float(np.linalg.eigvalsh(geometry.H)[0])
+        change = float(np.linalg.norm(geometry.gradient_y(y_moved) - moved.gradient_y(y_moved)))
+        ratio = mu * float(np.linalg.norm(y_moved - y)) / change
+        if ratio > worst:
+            worst, at = ratio, alpha
+    compared = ComparisonEvidence(
+        quantity="μ‖Δy‖ / ‖difference of the gradients‖", measured=worst, relation="<=", predicted=1.0,
+        tolerance=1e-4, context={"alpha": at},
+    )  # fmt: skip
+    return Measurement((compared,))
+
+
+def _shift_rate(
+    case: Case, truth: Truth, *, rows: Vector | None, quantity: str
+) -> tuple[RateEvidence, dict[str, float | str]]:
+    points = []
+    for alpha in _convex_alphas(case):
+        geometry, call = at_truth(case, truth, alpha)
+        response = _response(geometry)
+        lam = truth.lam + geometry.worst_lam_within(alpha**3, response, rows=rows)
+        rho = ramp(geometry.h * (truth.active == 0), lam, _width(case, call, geometry), call.parameters.lam_width)
+        moved = replace(geometry, lam=lam, rho=rho)
+        y, y_moved = _minimisers(case, call, geometry, moved)
+        # Rounding of the gradient at the solution, carried to y by the softest direction it can reach.
+        rounding = EPS * (_gradient_scale(geometry) / float(np.linalg.eigvalsh(geometry.H)[0]) + spectral_norm(y[None]))
+        points.append(
+            Point(
+                at=alpha,
+                measured=float(np.linalg.norm(y_moved - y)),
+                uncertainty=4 * rounding,
+                predicted=float(np.linalg.norm(moved.minimiser - geometry.minimiser)),
+            )
+        )
+    values: dict[str, float | str] = {f"‖Δy‖ at alpha = {p.at:g}": p.measured for p in points[:1]}
+    return fit_rate(points, quantity=quantity, variable="alpha"), values
+
+
+def _convex_alphas(case: Case) -> list[float]:
+    """The part of the sweep on which the penalty Lagrangian is surely strongly convex."""
+    a = quadratic_of(case.instance.problem).arrays
+    mu_g, C_f = float(np.linalg.eigvalsh(a.g_yy)[0]), spectral_norm(a.f_yy)
+    return [alpha for alpha in case.profile.alphas if 2 * C_f * alpha**2 <= mu_g]
+
+
+def _response(geometry: Geometry) -> Vector:
+    """Derivative of the minimiser in the multipliers, weights held, shape (m, p)."""
+    return solve(geometry.H, geometry.alpha**-2 * geometry.a.B.T)
+
+
+def _minimisers(case: Case, call: Call, geometry: Geometry, moved: Geometry) -> tuple[Vector, Vector]:
+    def minimise(at: Geometry) -> Vector:
+        given = replace(call, lam=at.lam, rho=at.rho)
+        return case.stages.penalty_minimiser(case.instance.problem, case.x, given, 0.0)
+
+    return minimise(geometry), minimise(moved)
+
+
+def _gradient_scale(geometry: Geometry) -> float:
+    """Size of the terms that cancel in the gradient of the penalty Lagrangian at its minimiser."""
+    a = geometry.a
+    size_h = np.abs(a.A) @ np.abs(geometry.x) + np.abs(a.B) @ np.abs(geometry.y_star) + np.abs(a.b)
+    penalty = geometry.alpha**-4 * np.abs(a.B.T) @ (geometry.rho * size_h)
+    lower = geometry.alpha**-2 * (
+        np.abs(a.g_yy) @ np.abs(geometry.y_star) + np.abs(a.B.T) @ geometry.lam + np.abs(a.g_y)
+    )
+    return float(np.linalg.norm(penalty + lower))
+
+
+def _alpha_range(case: Case) -> PremiseEvidence:
+    """The hypothesis on alpha over this sweep: the claim's rate is about alpha -> 0."""
+    a = quadratic_of(case.instance.problem).arrays
+    mu_g, C_f = float(np.linalg.eigvalsh(a.g_yy)[0]), spectral_norm(a.f_yy)
+    smallest = min(case.profile.alphas)
+    if case.reading.alpha_range == "lower-bound":
+        edge = 2 * C_f / mu_g
+        finding = f"2C_f/μ_g = {edge:.3g} bounds alpha from below, while the rate is about alpha → 0"
+        return PremiseEvidence(premise="alpha-range", holds=edge <= smallest, satisfiable=edge == 0.0, finding=finding)
+    edge = float(np.sqrt(mu_g / (2 * C_f))) if C_f > 0 else np.inf
+    finding = f"alpha must not exceed √(μ_g/2C_f) = {edge:.3g}; the sweep ends at {smallest:.3g}"
+    return PremiseEvidence(premise="alpha-range", holds=smallest <= edge, finding=finding)
+
+
+def _width(case: Case, call: Call, geometry: Geometry) -> float:
+    return call.parameters.h_width(case.reading, geometry.alpha**3, spectral_norm(geometry.a.B))

@@ -1,0 +1,119 @@
+"""``f2csa hypergradient``: one oracle call, every stage's value, the exact values beside."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import f2csa_ref
+from spec import Holder, InvalidInputError, OracleParameters, PenaltyParameters, Problem
+from spec.errors import from_validation
+from spec.reading import NAMED
+from verify.exact.ground_truth import solve_any
+from verify.geometry import quadratic_of
+from verify.sources import read_point, read_positive, read_problem
+from verify.subjects.protocol import sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+
+
+def execute(
+    source: str,
+    *,
+    x: str | None,
+    alpha: str,
+    reading: str,
+    choices: Sequence[str],
+    samples: int,
+    seed: int,
+) -> None:
+    """Run Algorithm 1 once and print everything it saw as JSON."""
+    if reading not in NAMED:
+        raise InvalidInputError("--reading", f"must be one of {', '.join(NAMED)}", reading)
+    if seed < 0:
+        raise InvalidInputError("--seed", "must be >= 0", seed)
+    chosen = NAMED[reading].choose_from_text(list(choices))
+    penalty = _penalty(alpha)
+    parameters = _parameters(samples)
+    problem, default = read_problem(source)
+    point = read_point(x, default, sizes(problem)[0])
+    at = np.array([float(value) for value in point])
+    found = f2csa_ref.hypergradient(
+        problem,
+        at,
+        alpha=penalty.alpha,
+        reading=chosen,
+        parameters=parameters,
+        rng=np.random.default_rng(seed),
+    )
+    made = {
+        "x": at.tolist(),
+        "alpha": penalty.alpha,
+        "reading": chosen.model_dump(),
+        "N_g": parameters.N_g,
+        "seed": seed,
+        "y_star": found.y_star.tolist(),
+        "lam": found.lam.tolist(),
+        "rho": found.rho.tolist(),
+        "y_penalty": found.y_penalty.tolist(),
+        "terms": {name: term.tolist() for name, term in found.terms.items()},
+        "hypergradient": found.hypergradient.tolist(),
+        "exact": _exact(problem, point),
+        "counts": found.counts,
+        "notes": list(found.notes),
+    }
+    sys.stdout.write(json.dumps(_finite(made), indent=1, ensure_ascii=False) + "\n")
+
+
+def _penalty(alpha: str) -> PenaltyParameters:
+    from pydantic import ValidationError
+
+    try:
+        return PenaltyParameters(alpha=float(read_positive(alpha, "--alpha")))
+    except ValidationError as error:
+        raise InvalidInputError("--alpha", from_validation(error, "").rule, alpha) from None
+
+
+def _parameters(samples: int) -> OracleParameters:
+    from pydantic import ValidationError
+
+    try:
+        return OracleParameters(N_g=samples)
+    except ValidationError as error:
+        raise InvalidInputError("--samples", from_validation(error, "").rule, samples) from None
+
+
+def _exact(problem: Problem, point: tuple[Fraction, ...]) -> dict[str, Any] | None:
+    """True values with their proven error; ``None`` where no closed form is known."""
+    if isinstance(problem, Holder):
+        if any(point):
+            return None
+        return {"y_star": [0.0], "lam": [0.0], "hypergradient": [-1.0], "error": 0.0, "method": "closed form"}
+    truth = solve_any(quadratic_of(problem), point)
+    made: dict[str, Any] = {
+        "y_star": truth.y_star.tolist(),
+        "lam": truth.lam.tolist(),
+        "hypergradient": None if truth.hypergradient is None else truth.hypergradient.tolist(),
+        "error": truth.error,
+        "method": truth.method,
+        "strictly_active": list(truth.strictly_active),
+        "weakly_active": list(truth.weakly_active),
+        "licq": truth.licq,
+    }
+    if truth.hypergradient is None:
+        made["kink_gradients"] = [gradient.tolist() for gradient in truth.kink_gradients]
+    return made
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no NaN: a value that diverged is written as null, and the notes say why."""
+    if isinstance(value, float):
+        return value if np.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list) else value

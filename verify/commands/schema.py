@@ -1,0 +1,54 @@
+"""``f2csa schema``: JSON Schemas of every file the program reads or writes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field, TypeAdapter
+
+from spec import Claim, OracleParameters, OuterParameters, PenaltyParameters, Problem, Reading
+from spec.errors import InvalidInputError
+from verify.results import Report
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """All schemas by name."""
+    kinds: dict[str, Any] = {
+        "problem": Annotated[Problem, Field(discriminator="kind")],
+        "reading": Reading,
+        "penalty-parameters": PenaltyParameters,
+        "oracle-parameters": OracleParameters,
+        "outer-parameters": OuterParameters,
+        "claim": Claim,
+        "report": Report,
+    }
+    return {name: {"$schema": DIALECT, "title": name} | _schema(kind, name) for name, kind in kinds.items()}
+
+
+def _schema(kind: Any, name: str) -> dict[str, Any]:
+    # A report is written, the others are read.
+    made = TypeAdapter(kind).json_schema(mode="serialization" if name == "report" else "validation", by_alias=True)
+    made.pop("title", None)
+    return made
+
+
+def execute(name: str | None, out: Path | None) -> None:
+    """Print the schemas, or write one file each."""
+    found = schemas()
+    if name is not None and name not in found:
+        raise InvalidInputError("schema", f"must be one of {', '.join(found)}", name)
+    chosen = found if name is None else {name: found[name]}
+    if out is None:
+        shown: Any = chosen if name is None else chosen[name]
+        sys.stdout.write(json.dumps(shown, indent=1, ensure_ascii=False) + "\n")
+        return
+    out.mkdir(parents=True, exist_ok=True)
+    for key, value in chosen.items():
+        (out / f"{key}.schema.json").write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

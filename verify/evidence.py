@@ -1,0 +1,122 @@
+"""What a check measured: numbers with their uncertainty, and how they were obtained. No opinions."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Rung = Literal["certified", "symbolic", "numeric", "statistical"]
+"""How evidence was obtained, strongest first."""
+
+RUNGS: tuple[Rung, ...] = ("certified", "symbolic", "numeric", "statistical")
+
+
+class _Frozen(BaseModel):
+    # Infinities are honest here (an error that is exactly zero has an infinite exponent) and survive JSON as strings.
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="strings")
+
+
+class Point(_Frozen):
+    """One measurement of a sweep.
+
+    Args:
+        at: Value of the swept variable.
+        measured: Measured quantity, >= 0.
+        uncertainty: Half-width within which the ideal value lies (rounding, or sampling at the stated error rate).
+        predicted: The value derived independently, if known.
+        usable: Whether it entered the fit; points below the floating-point floor do not.
+    """
+
+    at: float
+    measured: float
+    uncertainty: float = 0.0
+    predicted: float | None = None
+    usable: bool = True
+
+
+class RateEvidence(_Frozen):
+    """How a quantity scales with one variable.
+
+    Args:
+        quantity: What was measured.
+        variable: What was swept, a key of the bound's exponents.
+        points: The sweep.
+        exponent: Best estimate of the power; ``inf`` where the quantity is exactly zero.
+        interval: Encloses the exponent, from local exponents, their drift and the points' uncertainties.
+        local_exponents: Between neighbouring usable points, towards the limit.
+        settled: Whether the local exponents have stopped drifting.
+        floor: Value of the variable beyond which double precision stops being meaningful, if the sweep reached it.
+        rung: How the points were obtained.
+        error_rate: Probability that the interval misses, for statistical points.
+        role: ``conclusion`` decides the verdict; ``support`` is shown beside it.
+    """
+
+    kind: Literal["rate"] = "rate"
+    quantity: str
+    variable: str
+    points: tuple[Point, ...]
+    exponent: float
+    interval: tuple[float, float]
+    local_exponents: tuple[float, ...] = ()
+    settled: bool = True
+    floor: float | None = None
+    rung: Rung = "numeric"
+    error_rate: float | None = None
+    role: Literal["conclusion", "support"] = "conclusion"
+
+
+class ComparisonEvidence(_Frozen):
+    """A measured value beside a predicted one.
+
+    Args:
+        quantity: What was measured.
+        measured: Its value; the worst over what was tried.
+        relation: What should hold between measured and predicted.
+        predicted: The derived or claimed value.
+        tolerance: Allowed absolute slack, from rounding or sampling.
+        context: Where it was measured, e.g. ``{"alpha": 0.1}``.
+        rung: How it was obtained.
+        error_rate: Probability of a wrong outcome, for statistical values.
+        role: ``conclusion`` decides the verdict; ``support`` is shown beside it.
+    """
+
+    kind: Literal["comparison"] = "comparison"
+    quantity: str
+    measured: float
+    relation: Literal["<=", ">=", "=="]
+    predicted: float
+    tolerance: float = 0.0
+    context: dict[str, float | str] = Field(default_factory=dict)
+    rung: Rung = "numeric"
+    error_rate: float | None = None
+    role: Literal["conclusion", "support"] = "conclusion"
+
+    @property
+    def holds(self) -> bool:
+        """Whether the relation holds within the tolerance; NaN never does."""
+        if self.relation == "<=":
+            return self.measured <= self.predicted + self.tolerance
+        if self.relation == ">=":
+            return self.measured >= self.predicted - self.tolerance
+        return abs(self.measured - self.predicted) <= self.tolerance
+
+
+class PremiseEvidence(_Frozen):
+    """Whether a hypothesis of the claim is met on this instance.
+
+    Args:
+        premise: Id of the premise in the claim's data.
+        holds: Whether it is met here, as computed.
+        satisfiable: Whether any instance or parameter in the claimed regime could meet it, as computed.
+        finding: The numbers behind it, in a sentence.
+    """
+
+    kind: Literal["premise"] = "premise"
+    premise: str
+    holds: bool
+    satisfiable: bool = True
+    finding: str
+
+
+Evidence = Annotated[RateEvidence | ComparisonEvidence | PremiseEvidence, Field(discriminator="kind")]

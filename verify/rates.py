@@ -1,0 +1,146 @@
+"""From a sweep to an exponent with an interval."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from verify.evidence import Point, RateEvidence, Rung
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+USABLE_RELATIVE_UNCERTAINTY = 0.02
+"""A point enters a fit only where its uncertainty is at most this share of it: local exponents over a factor of
+two in the variable are then known to about 0.06, finer than the tenth of an order the verdict resolves."""
+SETTLED_DRIFT = 0.1
+"""Largest change between the last two local exponents of a sweep that counts as settled."""
+UNSETTLED_FACTOR = 4.0
+"""An unsettled sweep's interval reaches four times its last drift: twice what a geometric tail would still move."""
+
+Role = Literal["conclusion", "support"]
+
+
+def fit_rate(
+    points: Sequence[Point],
+    *,
+    quantity: str,
+    variable: str,
+    rung: Rung = "numeric",
+    role: Role = "conclusion",
+) -> RateEvidence:
+    r"""Read the local exponents of a deterministic sweep and enclose the limiting one.
+
+    With :math:`e(\alpha) = c\,\alpha^k(1 + O(\alpha))` and a sweep halving the variable, the local exponents
+    approach k with a drift that at least halves at each step, so the last one is off by no more than its last
+    drift; the points' uncertainties are added. A sweep that has not settled gets four times its last drift.
+
+    Args:
+        points: The sweep in the order towards the limit, at least three usable ones for a settled answer.
+        quantity: What was measured.
+        variable: What was swept.
+        rung: How the points were obtained.
+        role: Whether it decides the verdict.
+
+    Returns:
+        The evidence. A quantity that is zero throughout (measured zero, or predicted zero and measured within its
+        uncertainty) has exponent ``inf``. Too few usable points give the interval
+        (-inf, inf), which decides nothing.
+    """
+    marked = [point.model_copy(update={"usable": _is_usable(point)}) for point in points]
+    floor = next((point.at for point in marked if not point.usable), None)
+    if all(_is_zero(point) for point in marked):
+        return RateEvidence(
+            quantity=quantity, variable=variable, points=tuple(marked), exponent=math.inf,
+            interval=(math.inf, math.inf), rung=rung, role=role,
+        )  # fmt: skip
+    usable = _leading_run(marked)
+    local, errors = [], []
+    for a, b in pairwise(usable):
+        span = math.log(a.at / b.at)
+        local.append(math.log(a.measured / b.measured) / span)
+        errors.append((a.uncertainty / a.measured + b.uncertainty / b.measured) / abs(span))
+    if len(local) < 2:
+        exponent, interval, settled = (local[-1] if local else math.nan), (-math.inf, math.inf), False
+    else:
+        drift = abs(local[-1] - local[-2])
+        settled = drift <= SETTLED_DRIFT
+        half = (drift if settled else UNSETTLED_FACTOR * drift) + errors[-1] + errors[-2]
+        exponent, interval = local[-1], (local[-1] - half, local[-1] + half)
+    return RateEvidence(
+        quantity=quantity, variable=variable, points=tuple(marked), exponent=exponent, interval=interval,
+        local_exponents=tuple(local), settled=settled, floor=floor, rung=rung, role=role,
+    )  # fmt: skip
+
+
+def fit_statistical_rate(
+    points: Sequence[Point],
+    *,
+    quantity: str,
+    variable: str,
+    error_rate: float,
+    role: Role = "conclusion",
+) -> RateEvidence:
+    """Fit one line through log–log points whose uncertainties are simultaneous confidence half-widths.
+
+    The interval is what the points' boxes allow: the slope is linear in the logarithms, so its extremes over the
+    boxes are attained at their corners. It covers the slope wherever all boxes cover, hence at the points' joint
+    error rate.
+
+    Args:
+        points: Independent measurements, each within ``uncertainty`` of the truth, jointly except with
+            probability ``error_rate``.
+        quantity: What was measured.
+        variable: What was varied.
+        error_rate: Probability that some point is further off than stated.
+        role: Whether it decides the verdict.
+    """
+    usable = [point for point in points if point.measured > point.uncertainty >= 0 and point.at > 0]
+    marked = tuple(point.model_copy(update={"usable": point in usable}) for point in points)
+    made = RateEvidence(
+        quantity=quantity, variable=variable, points=marked, exponent=math.nan, interval=(-math.inf, math.inf),
+        settled=False, rung="statistical", error_rate=error_rate, role=role,
+    )  # fmt: skip
+    if all(point.measured == 0 and point.uncertainty == 0 for point in points):
+        return made.model_copy(update={"exponent": math.inf, "interval": (math.inf, math.inf), "settled": True})
+    if len(usable) < 3:
+        return made
+    logs = np.log([point.at for point in usable])
+    centred = logs - logs.mean()
+    weights = centred / (centred @ centred)
+    low = np.log([point.measured - point.uncertainty for point in usable])
+    high = np.log([point.measured + point.uncertainty for point in usable])
+    middle = np.log([point.measured for point in usable])
+    interval = (
+        float(np.where(weights > 0, low, high) @ weights),
+        float(np.where(weights > 0, high, low) @ weights),
+    )
+    local = tuple(float(v) for v in np.diff(middle) / np.diff(logs))
+    return made.model_copy(
+        update={"exponent": float(middle @ weights), "interval": interval, "settled": True, "local_exponents": local}
+    )
+
+
+def _is_usable(point: Point) -> bool:
+    if not (math.isfinite(point.measured) and point.measured > 0):
+        return False
+    return point.uncertainty <= USABLE_RELATIVE_UNCERTAINTY * point.measured
+
+
+def _is_zero(point: Point) -> bool:
+    if point.measured == 0:
+        return True
+    return point.predicted == 0 and point.measured <= point.uncertainty
+
+
+def _leading_run(points: Sequence[Point]) -> list[Point]:
+    """The usable points before the first unusable one: beyond the floor a chance agreement proves nothing."""
+    run: list[Point] = []
+    for point in points:
+        if not point.usable:
+            break
+        run.append(point)
+    return run

@@ -1,0 +1,140 @@
+"""Checks by claim: which code spends a claim's premises and measures its conclusion, and where."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from spec import REPAIRED, OracleParameters, Reading
+from spec.atlas import Instance
+from verify.evidence import Evidence
+from verify.profiles import Profile
+from verify.results import Counterexample
+from verify.subjects.protocol import Call, Capability, Stages, Vector
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from spec.claims import Bound
+
+
+@dataclass(frozen=True)
+class Case:
+    """What one check is given.
+
+    Args:
+        claim: Full id of the claim or step.
+        bound: The bound asserted under this reading.
+        reading_name: ``as-written``, ``repaired`` or ``only:FIELD``.
+        reading: The full reading.
+        instance: Where to measure.
+        stages: The subject's stages.
+        profile: Sweeps and sample sizes.
+        rng: Randomness of this case alone, derived from the run's seed and the case's name.
+    """
+
+    claim: str
+    bound: Bound
+    reading_name: str
+    reading: Reading
+    instance: Instance
+    stages: Stages
+    profile: Profile
+    rng: np.random.Generator
+
+    @property
+    def as_written(self) -> bool:
+        """Whether the literal text's premises are to be spent."""
+        return self.reading_name != "repaired"
+
+    @cached_property
+    def x(self) -> Vector:
+        """The instance's point, shape (n,)."""
+        return np.array([float(value) for value in self.instance.x])
+
+    def call(self, alpha: float, **given: object) -> Call:
+        """An oracle call under this case's reading."""
+        made: dict[str, object] = {"alpha": alpha, "reading": self.reading, "parameters": OracleParameters(), **given}
+        return Call(**made)  # type: ignore[arg-type]  # keyword names are Call's own fields
+
+    @property
+    def repaired(self) -> Reading:
+        return REPAIRED
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What one check brings back.
+
+    Args:
+        evidence: All that was measured.
+        values: Numbers to show with a counterexample.
+        note: A hand-checkable line for a counterexample.
+        problem_x: The point of the counterexample where it is not the instance's own.
+    """
+
+    evidence: tuple[Evidence, ...]
+    values: dict[str, float | str] = field(default_factory=dict)
+    note: str = ""
+    counterexample: Counterexample | None = None
+
+
+class CheckFunction(Protocol):
+    """Code of a check: a case in, evidence out, no verdict."""
+
+    def __call__(self, case: Case) -> Measurement: ...
+
+
+@dataclass(frozen=True)
+class Check:
+    """A registered check.
+
+    Args:
+        claim: Full id of the claim or step it judges.
+        function: The code.
+        instances: Names of atlas instances, the most telling first.
+        needs: Stages the subject must offer.
+        readings: Extra readings to judge beside the two named ones, by name.
+    """
+
+    claim: str
+    function: CheckFunction
+    instances: tuple[str, ...]
+    needs: tuple[Capability, ...]
+
+
+_CHECKS: dict[str, Check] = {}
+
+
+def check(
+    claim: str, *, instances: tuple[str, ...], needs: tuple[Capability, ...] = ()
+) -> Callable[[CheckFunction], CheckFunction]:
+    """Register a check for a claim or proof step.
+
+    Args:
+        claim: Full id.
+        instances: Atlas names, the most telling first (a smoke run takes the first ones).
+        needs: Stages of the subject it calls.
+    """
+
+    def register(function: CheckFunction) -> CheckFunction:
+        if claim in _CHECKS:
+            raise ValueError(f"two checks for {claim}")
+        _CHECKS[claim] = Check(claim, function, instances, needs)
+        return function
+
+    return register
+
+
+@lru_cache(maxsize=1)
+def checks() -> dict[str, Check]:
+    """All checks by claim id; every module of ``verify.checks`` is loaded."""
+    package = importlib.import_module("verify.checks")
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"verify.checks.{module.name}")
+    return dict(_CHECKS)

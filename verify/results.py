@@ -1,0 +1,176 @@
+"""The report as data: results, their summary, and where they came from."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from verify.evidence import Evidence, Rung
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+SCHEMA = "f2csa-report/1"
+
+
+class Verdict(StrEnum):
+    """What the evidence says about a claim."""
+
+    SUPPORTED = "SUPPORTED"
+    REFUTED = "REFUTED"
+    INCONCLUSIVE = "INCONCLUSIVE"
+    VACUOUS = "VACUOUS"
+    NOT_APPLICABLE = "NOT_APPLICABLE"
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="strings")
+
+
+class Counterexample(_Frozen):
+    """An instance on which a claim fails, complete enough to check by hand.
+
+    Args:
+        problem: The problem file's content, canonical.
+        x: The upper-level point.
+        values: The numbers that matter, by name.
+        note: One or two sentences to follow by hand.
+    """
+
+    problem: dict[str, Any]
+    x: list[str] = Field(default_factory=list)
+    values: dict[str, float | str] = Field(default_factory=dict)
+    note: str = ""
+
+
+class Result(_Frozen):
+    """One claim or proof step, under one reading, on one instance.
+
+    Args:
+        claim: Full id, ``bias-bound`` or ``bias-bound/T1``.
+        reading: ``as-written``, ``repaired``, or ``only:FIELD`` with that single choice as written.
+        instance: Name of the atlas instance.
+        verdict: Computed from the evidence; ``None`` for a fault.
+        sentence: The verdict in a sentence, with its numbers.
+        claimed: The claimed exponent (or comparison), for display.
+        measured: The deciding measured value (exponent, or the compared quantity).
+        interval: Interval of the measured exponent.
+        loose_by: Orders by which a supported upper bound is beaten, if any.
+        rung: Strongest evidence the verdict rests on.
+        evidence: All that was measured.
+        error_rates: False-refutation and false-support probabilities, for statistical evidence.
+        counterexample: For a refuted claim.
+        reproduce: Command that repeats exactly this result.
+        seconds: Time spent.
+        fault: What went wrong in the subject or the run, in one line; then there is no verdict.
+        expected: Whether this is the verdict on record for this subject; ``None`` without a record.
+    """
+
+    claim: str
+    reading: str
+    instance: str
+    verdict: Verdict | None
+    sentence: str
+    claimed: str = ""
+    measured: float | None = None
+    interval: tuple[float, float] | None = None
+    loose_by: float | None = None
+    rung: Rung | None = None
+    evidence: tuple[Evidence, ...] = ()
+    error_rates: dict[str, float] = Field(default_factory=dict)
+    counterexample: Counterexample | None = None
+    reproduce: str = ""
+    seconds: float = 0.0
+    fault: str | None = None
+    expected: bool | None = None
+
+
+class SummaryRow(_Frozen):
+    """A claim or step over all its instances, under one reading.
+
+    Args:
+        claim: Full id.
+        reading: As in :class:`Result`; the empty string for a claim no check covers.
+        status: A verdict, ``FAULT``, or ``NOT_CHECKED`` where no check exists yet.
+        sentence: The deciding result's sentence.
+        instances: How many instances gave each verdict.
+        deciding: The instance whose result decided.
+    """
+
+    claim: str
+    reading: str
+    status: Verdict | Literal["FAULT", "NOT_CHECKED"]
+    sentence: str
+    instances: dict[str, int] = Field(default_factory=dict)
+    deciding: str = ""
+
+
+class Report(_Frozen):
+    """Everything one run found.
+
+    ``print(report)`` shows the summary, a notebook shows it as HTML, :meth:`records` gives plain data and
+    :meth:`write` the four files.
+    """
+
+    schema_: str = Field(default=SCHEMA, alias="schema")
+    environment: dict[str, str]
+    seed: int
+    profile: str
+    subject: str
+    results: tuple[Result, ...]
+    summary: tuple[SummaryRow, ...]
+    seconds: float = 0.0
+    complete: bool = True
+    findings: tuple[str, ...] = ()
+    """What differs from the verdicts on record, one line each."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="strings", populate_by_name=True)
+
+    def records(self) -> list[dict[str, Any]]:
+        """One flat dictionary a result, ready for a data frame."""
+        plain = self.model_dump(mode="python", include={"results"})["results"]
+        return [
+            {key: value for key, value in row.items() if key not in ("evidence", "counterexample")} for row in plain
+        ]
+
+    def write(self, out: str | Path) -> list[Path]:
+        """Write ``report.json``, ``report.html``, ``report.md`` and ``junit.xml`` into a folder."""
+        from pathlib import Path
+
+        from verify.report import write
+
+        return write(self, Path(out))
+
+    @property
+    def faults(self) -> tuple[Result, ...]:
+        """Results without a verdict."""
+        return tuple(result for result in self.results if result.fault is not None)
+
+    @property
+    def exit_code(self) -> int:
+        """0 as expected, 1 a finding, 3 a fault in the subject or the run."""
+        if self.faults or not self.complete:
+            return 3
+        return 1 if self.findings else 0
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from verify.report import summary_table
+
+        yield summary_table(self)
+
+    def __str__(self) -> str:
+        from rich.console import Console
+
+        console = Console(width=120, record=False, file=None)
+        with console.capture() as capture:
+            console.print(self)
+        return capture.get()
+
+    def _repr_html_(self) -> str:
+        from verify.report import html_fragment
+
+        return html_fragment(self)

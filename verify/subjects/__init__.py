@@ -1,0 +1,18 @@
+"""Implementations under test: what they may offer, the default one, and how to load another."""
+
+from __future__ import annotations
+
+from verify.subjects.loading import load_subject
+from verify.subjects.protocol import CAPABILITIES, Call, Capability, MissingCapabilityError, Subject, SubjectFaultError
+from verify.subjects.reference import ReferenceSubject
+
+__all__ = [
+    "CAPABILITIES",
+    "Call",
+    "Capability",
+    "MissingCapabilityError",
+    "ReferenceSubject",
+    "Subject",
+    "SubjectFaultError",
+    "load_subject",
+]

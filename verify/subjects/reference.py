@@ -1,0 +1,76 @@
+"""The reference solver as a subject."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import f2csa_ref
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from spec import Problem
+    from verify.subjects.protocol import Call, Vector
+
+
+class ReferenceSubject:
+    """``f2csa_ref``, with every stage and every reading."""
+
+    name = "reference"
+
+    def lower_level(self, problem: Problem, x: Vector) -> tuple[Vector, Vector]:
+        """Exact lower-level pair."""
+        solution = f2csa_ref.lower_level(problem, x)
+        return solution.y_star, solution.lam
+
+    def activation(self, h: Vector, lam: Vector, h_width: float, lam_width: float) -> Vector:
+        """Smooth activation weights."""
+        return f2csa_ref.activation_weights(h, lam, h_width=h_width, lam_width=lam_width)
+
+    def penalty_minimiser(self, problem: Problem, x: Vector, call: Call, tol: float | None) -> Vector:
+        """First-order minimiser of the penalty Lagrangian."""
+        if call.y_star is None or call.lam is None or call.rho is None:
+            raise ValueError("penalty_minimiser needs y_star, lam and rho")
+        solution = f2csa_ref.penalty_minimiser(
+            problem,
+            x,
+            alpha=call.alpha,
+            y_star=call.y_star,
+            lam=call.lam,
+            rho=call.rho,
+            reading=call.reading,
+            parameters=call.parameters,
+            tol=tol,
+        )
+        return solution.y
+
+    def hypergradient(self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator | None) -> Vector:
+        """Algorithm 1."""
+        return f2csa_ref.hypergradient(
+            problem,
+            x,
+            alpha=call.alpha,
+            reading=call.reading,
+            parameters=call.parameters,
+            given=_stages(call),
+            rng=rng,
+        ).hypergradient
+
+    def hypergradient_samples(
+        self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator, replications: int
+    ) -> Vector:
+        """Independent averages of N_g samples, given the stages."""
+        return f2csa_ref.hypergradient_samples(
+            problem,
+            x,
+            alpha=call.alpha,
+            reading=call.reading,
+            parameters=call.parameters,
+            given=_stages(call),
+            rng=rng,
+            replications=replications,
+        )
+
+
+def _stages(call: Call) -> f2csa_ref.Stages:
+    return f2csa_ref.Stages(y_star=call.y_star, lam=call.lam, rho=call.rho, y_penalty=call.y_penalty)

@@ -1,0 +1,123 @@
+"""The exact solution an instance's measurements are held against, and the premises it meets or fails."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spec import Holder, InvalidInputError
+from verify.evidence import PremiseEvidence
+from verify.exact import lower_level as exact_lower_level
+from verify.exact import penalty as exact_penalty
+from verify.geometry import Geometry, point, quadratic_of, ramp
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from spec.atlas import Instance
+    from verify.subjects.protocol import Vector
+
+
+class PremiseUnmetError(Exception):
+    """A premise of the claim fails on this instance, with the numbers.
+
+    Args:
+        evidence: What failed and how that was seen.
+    """
+
+    def __init__(self, evidence: PremiseEvidence) -> None:
+        self.evidence = evidence
+        super().__init__(evidence.finding)
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The lower-level pair and the gradient of F at an instance's point, exact and as doubles.
+
+    Args:
+        y_star: Solution, shape (m,), correctly rounded.
+        lam: Multipliers, shape (p,), correctly rounded.
+        grad_F: Gradient of F, shape (n,), correctly rounded.
+        exact_y_star: The same solution as rationals.
+        exact_lam: The same multipliers as rationals.
+        exact_grad_F: The same gradient as rationals.
+        active: Mask of rows with a positive multiplier, shape (p,).
+    """
+
+    y_star: Vector
+    lam: Vector
+    grad_F: Vector  # noqa: N815  # the paper's letter
+    exact_y_star: tuple[Fraction, ...]
+    exact_lam: tuple[Fraction, ...]
+    exact_grad_F: tuple[Fraction, ...]  # noqa: N815  # the paper's letter
+    active: Vector
+
+
+def regular_truth(instance: Instance) -> Truth:
+    """The truth at a point where the lower level is feasible, LICQ holds and every active row has a multiplier.
+
+    Raises:
+        PremiseUnmetError: Naming the premise that fails and the rows that break it.
+    """
+    problem = quadratic_of(instance.problem)
+    try:
+        lower = exact_lower_level.solve(problem, instance.x)
+    except InvalidInputError as error:
+        raise PremiseUnmetError(unmet("feasible", str(error))) from None
+    if not lower.licq:
+        finding = f"{len(lower.active)} rows are active, their rank is {lower.licq_rank}"
+        raise PremiseUnmetError(unmet("licq", finding))
+    if not lower.strict_complementarity:
+        finding = f"row {lower.weakly_active[0]} is active with multiplier exactly 0, so F may have a kink here"
+        raise PremiseUnmetError(unmet("strict-complementarity", finding))
+    grad_F = exact_lower_level.hypergradient(problem, instance.x)
+    return Truth(
+        y_star=_floats(lower.y_star),
+        lam=_floats(lower.lam),
+        grad_F=_floats(grad_F),
+        exact_y_star=lower.y_star,
+        exact_lam=lower.lam,
+        exact_grad_F=grad_F,
+        active=np.array([float(value > 0) for value in lower.lam]),
+    )
+
+
+def holder_minimiser(alpha: float) -> float:
+    """Penalty minimiser of the Hölder instance at x = 0: y + alpha**-2 y**2 / 2 is least at -alpha**2."""
+    return -(alpha**2)
+
+
+def holder_bias(problem: Holder, alpha: float) -> float:
+    """Exact bias of the penalty estimator on the Hölder instance at x = 0, alpha**(2 s)."""
+    return float(alpha ** (2 * float(problem.s)))
+
+
+def geometry_at_truth(instance: Instance, truth: Truth, alpha: float, h_width: float, lam_width: float) -> Geometry:
+    """Penalty geometry built on the exact pair; its rows are exactly on the boundary or off."""
+    problem = quadratic_of(instance.problem)
+    x = point(instance)
+    h = np.where(truth.active > 0, 0.0, problem.arrays.A @ x - problem.arrays.B @ truth.y_star - problem.arrays.b)
+    return Geometry(problem, x, alpha, truth.y_star, truth.lam, ramp(h, truth.lam, h_width, lam_width))
+
+
+def exact_bias(instance: Instance, truth: Truth, geometry: Geometry, *, frozen: bool) -> float:
+    """Norm of (penalty estimator - gradient of F) at the exact minimiser, in rational arithmetic."""
+    problem = quadratic_of(instance.problem)
+    given = (instance.x, geometry.alpha)
+    pair = (truth.exact_y_star, truth.exact_lam)
+    rho = tuple(geometry.rho.tolist())
+    y = exact_penalty.minimiser(problem, *given, *pair, rho)
+    estimate = exact_penalty.estimator(problem, *given, y, *pair, rho, "frozen" if frozen else "cancelled")
+    difference = [a - b for a, b in zip(estimate, truth.exact_grad_F, strict=True)]
+    return float(np.linalg.norm(_floats(tuple(difference))))
+
+
+def unmet(premise: str, finding: str) -> PremiseEvidence:
+    """Evidence that a premise fails here though other instances meet it."""
+    return PremiseEvidence(premise=premise, holds=False, finding=finding)
+
+
+def _floats(values: tuple[Fraction, ...]) -> Vector:
+    return np.array([float(value) for value in values])

@@ -1,0 +1,166 @@
+"""The one place where evidence becomes a verdict."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from verify.evidence import RUNGS, ComparisonEvidence, Evidence, PremiseEvidence, RateEvidence, Rung
+from verify.results import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from spec.claims import Bound
+
+RESOLUTION = 0.1
+"""Exponents closer than a tenth of an order are not told apart; the claims' exponents differ by half orders."""
+LOOSE = 0.5
+"""An upper bound beaten by at least half an order is reported as loose."""
+
+
+class NoEvidenceError(RuntimeError):
+    """A check returned nothing that could decide: a fault in the check, never a pass."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A verdict with the numbers it rests on.
+
+    Args:
+        verdict: The verdict.
+        sentence: The same in a sentence.
+        claimed: The claimed side, for display.
+        measured: The deciding measured value.
+        interval: Interval of a measured exponent.
+        loose_by: Orders by which a supported bound is beaten.
+        rung: Weakest rung among the evidence that decided.
+        error_rates: Error probabilities of statistical evidence.
+    """
+
+    verdict: Verdict
+    sentence: str
+    claimed: str = ""
+    measured: float | None = None
+    interval: tuple[float, float] | None = None
+    loose_by: float | None = None
+    rung: Rung | None = None
+    error_rates: dict[str, float] | None = None
+
+
+def decide(bound: Bound, evidence: Sequence[Evidence]) -> Decision:
+    """Hold evidence against what is claimed.
+
+    Premises first: one that nothing can satisfy makes the claim VACUOUS, one unmet on this instance makes the
+    instance NOT_APPLICABLE. Then every conclusion counts and the worst decides.
+
+    Args:
+        bound: The claimed bound under the reading at hand.
+        evidence: All that was measured on one instance.
+
+    Returns:
+        The decision.
+
+    Raises:
+        NoEvidenceError: If there is no deciding evidence, or it holds NaN.
+    """
+    for item in evidence:
+        if isinstance(item, PremiseEvidence) and not item.holds:
+            verdict = Verdict.NOT_APPLICABLE if item.satisfiable else Verdict.VACUOUS
+            how = "is not met on this instance" if item.satisfiable else "cannot be met"
+            return Decision(verdict, f"Premise “{item.premise}” {how}: {item.finding}")
+    decisions = [
+        _decide_rate(bound, item) if isinstance(item, RateEvidence) else _decide_comparison(item)
+        for item in evidence
+        if not isinstance(item, PremiseEvidence) and item.role == "conclusion"
+    ]
+    if not decisions:
+        raise NoEvidenceError("the check returned no deciding evidence")
+    return min(decisions, key=lambda decision: (_SEVERITY.index(decision.verdict), -(decision.loose_by or 0.0)))
+
+
+_SEVERITY = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.SUPPORTED)
+
+
+def _decide_rate(bound: Bound, rate: RateEvidence) -> Decision:
+    if rate.variable not in bound.exponents:
+        known = ", ".join(bound.exponents) or "none"
+        raise NoEvidenceError(f"measured a rate in {rate.variable}, but the bound is in {known}")
+    if any(math.isnan(point.measured) for point in rate.points):
+        raise NoEvidenceError(f"{rate.quantity} is NaN at {rate.variable} = {_nan_at(rate):g}")
+    claimed = float(bound.exponents[rate.variable])
+    low, high = rate.interval
+    # Towards zero a larger exponent is a smaller quantity; towards infinity a smaller one is.
+    sign = 1.0 if bound.toward == "zero" else -1.0
+    gain_low, gain_high = sorted((sign * (low - claimed), sign * (high - claimed)))
+    relation = {"upper": "O", "lower": "Ω", "tight": "Θ", "equality": "="}[bound.tag]
+    power = f"{rate.variable}^{bound.exponents[rate.variable]}"
+    shown = f"{power}" if relation == "=" else f"{relation}({power})"
+    error_rates = {"interval misses": rate.error_rate} if rate.error_rate is not None else None
+
+    def decision(verdict: Verdict, sentence: str, loose_by: float | None = None) -> Decision:
+        return Decision(
+            verdict, sentence, shown, rate.exponent, rate.interval, loose_by, rate.rung, error_rates
+        )  # fmt: skip
+
+    measured = f"{rate.quantity} scales as {rate.variable}^{_number(rate.exponent)}"
+    if rate.exponent == math.inf and bound.tag == "upper":
+        return decision(Verdict.SUPPORTED, f"{rate.quantity} is exactly zero here; {shown} holds trivially.", math.inf)
+    if math.isinf(low) and math.isinf(high) and low < high:
+        return decision(Verdict.INCONCLUSIVE, f"Too few usable points to read an exponent of {rate.quantity}.")
+    measured += f" (interval [{_number(low)}, {_number(high)}]); claimed {shown}"
+    too_big, not_too_big = gain_high < -RESOLUTION, gain_low >= -RESOLUTION
+    too_small, not_too_small = gain_low > RESOLUTION, gain_high <= RESOLUTION
+    broken = {"upper": too_big, "lower": too_small}.get(bound.tag, too_big or too_small)
+    holds = {"upper": not_too_big, "lower": not_too_small}.get(bound.tag, not_too_big and not_too_small)
+    if broken:
+        return decision(Verdict.REFUTED, f"{measured}.")
+    if holds:
+        loose_by = gain_low if bound.tag == "upper" and gain_low >= LOOSE else None
+        loose = f"; the bound is loose by {_number(_orders(rate, claimed))} orders" if loose_by else ""
+        return decision(Verdict.SUPPORTED, f"{measured}{loose}.", loose_by and _orders(rate, claimed))
+    why = "the interval straddles the claim" if rate.settled else "local exponents still drift"
+    return decision(Verdict.INCONCLUSIVE, f"{measured}; {why}: a longer sweep towards the limit would decide.")
+
+
+def _decide_comparison(item: ComparisonEvidence) -> Decision:
+    if math.isnan(item.measured) or math.isnan(item.predicted):
+        raise NoEvidenceError(f"{item.quantity} is NaN")
+    shown = f"{item.relation} {item.predicted:.6g}"
+    where = ", ".join(f"{k} = {v:.6g}" if isinstance(v, float) else f"{k} = {v}" for k, v in item.context.items())
+    at = f" at {where}" if where else ""
+    error_rates = {"wrong outcome": item.error_rate} if item.error_rate is not None else None
+    verdict = Verdict.SUPPORTED if item.holds else Verdict.REFUTED
+    sentence = f"{item.quantity} is {item.measured:.6g}{at}; claimed {shown}."
+    return Decision(verdict, sentence, shown, item.measured, None, None, item.rung, error_rates)
+
+
+def combine(verdicts: Iterable[Verdict | None]) -> Verdict | None:
+    """One verdict over instances: refuted anywhere is refuted; a fault anywhere leaves none.
+
+    An instance on which the claim says nothing (not applicable, vacuous) does not weigh against one where it does.
+    """
+    found = list(verdicts)
+    if not found or None in found:
+        return None
+    order = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.SUPPORTED, Verdict.VACUOUS, Verdict.NOT_APPLICABLE)
+    return next(verdict for verdict in order if verdict in found)
+
+
+def strongest(rungs: Iterable[Rung | None]) -> Rung | None:
+    """The strongest rung among some."""
+    present = [rung for rung in rungs if rung is not None]
+    return min(present, key=RUNGS.index, default=None)
+
+
+def _orders(rate: RateEvidence, claimed: float) -> float:
+    return abs(rate.exponent - claimed)
+
+
+def _nan_at(rate: RateEvidence) -> float:
+    return next(point.at for point in rate.points if math.isnan(point.measured))
+
+
+def _number(value: float) -> str:
+    return f"{value:+.2f}" if math.isfinite(value) else ("∞" if value > 0 else "-∞")
