@@ -18,8 +18,9 @@ USABLE_RELATIVE_UNCERTAINTY = 0.02
 two in the variable are then known to about 0.06, finer than the tenth of an order the verdict resolves."""
 SETTLED_DRIFT = 0.1
 """Largest change between the last two local exponents of a sweep that counts as settled."""
-UNSETTLED_FACTOR = 4.0
-"""An unsettled sweep's interval reaches four times its last drift: twice what a geometric tail would still move."""
+SETTLED_FACTOR, UNSETTLED_FACTOR = 1.5, 8.0
+"""How many last drifts an interval reaches: a tail that halves still moves by about one; a sweep that has not
+settled may be crossing over from one power to another, so it must be far from a claim to decide about it."""
 
 Role = Literal["conclusion", "support"]
 
@@ -35,8 +36,9 @@ def fit_rate(
     r"""Read the local exponents of a deterministic sweep and enclose the limiting one.
 
     With :math:`e(\alpha) = c\,\alpha^k(1 + O(\alpha))` and a sweep halving the variable, the local exponents
-    approach k with a drift that at least halves at each step, so the last one is off by no more than its last
-    drift; the points' uncertainties are added. A sweep that has not settled gets four times its last drift.
+    approach k with a drift that about halves at each step, so the last one is off by about its last drift; half
+    as much again and the points' uncertainties are added. A sweep that has not settled gets eight times its last
+    drift.
 
     Args:
         points: The sweep in the order towards the limit, at least three usable ones for a settled answer.
@@ -68,7 +70,7 @@ def fit_rate(
     else:
         drift = abs(local[-1] - local[-2])
         settled = drift <= SETTLED_DRIFT
-        half = (drift if settled else UNSETTLED_FACTOR * drift) + errors[-1] + errors[-2]
+        half = (SETTLED_FACTOR if settled else UNSETTLED_FACTOR) * drift + errors[-1] + errors[-2]
         exponent, interval = local[-1], (local[-1] - half, local[-1] + half)
     return RateEvidence(
         quantity=quantity, variable=variable, points=tuple(marked), exponent=exponent, interval=interval,

@@ -28,7 +28,7 @@ def shift(case: Case) -> Measurement:
     if not premise.holds:
         return Measurement((premise,))
     rate, values = _shift_rate(case, truth, rows=None, quantity="‖Δy‖ at the worst allowed λ̃")
-    return Measurement((premise, rate), values, "‖λ̃ - λ*‖ = α³ in the direction that moves the minimiser most.")
+    return Measurement((premise, rate, _accuracy(case, truth)), values, "‖λ̃ - λ*‖ = α³ in the direction that moves the minimiser most.")
 
 
 @check("solution-error/active-rows", instances=(*ALL_ACTIVE, "two-of-three", "random-3x5x4"),
@@ -122,6 +122,22 @@ def _shift_rate(
         )
     values: dict[str, float | str] = {f"‖Δy‖ at alpha = {p.at:g}": p.measured for p in points[:1]}
     return fit_rate(points, quantity=quantity, variable="alpha"), values
+
+
+MINIMISER_ACCURACY = 1e-6
+"""How far the subject's minimiser may be from the true one, relative to 1 + ‖y‖: far below any shift measured."""
+
+
+def _accuracy(case: Case, truth: Truth) -> ComparisonEvidence:
+    """Whether the subject minimises the penalty Lagrangian at all: a rate of wrong minimisers says nothing."""
+    alpha = _convex_alphas(case)[0]
+    geometry, call = at_truth(case, truth, alpha)
+    y, _ = _minimisers(case, call, geometry, geometry)
+    return ComparisonEvidence(
+        quantity="distance of the subject's penalty minimiser from the exact one",
+        measured=float(np.linalg.norm(y - geometry.minimiser)), relation="<=", predicted=0.0,
+        tolerance=MINIMISER_ACCURACY * (1 + float(np.linalg.norm(y))), context={"alpha": alpha},
+    )  # fmt: skip
 
 
 def _convex_alphas(case: Case) -> list[float]:
