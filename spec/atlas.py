@@ -219,6 +219,21 @@ def _kinks() -> list[Instance]:
             kink="0",
         ),
         _instance(
+            "swapping-rows",
+            _quadratic(
+                f={"y": [1, -1]},
+                g={"xx": [[2]], "xy": [[-1, 1]], "yy": [[1, 0], [0, 1]]},
+                A=[[0], [0]],
+                B=[[1, 0], [0, 1]],
+                b=[0, 0],
+            ),
+            ["1/2"],
+            "A-zero one-active-row inactive-row strictly-complementary kink-nearby",
+            "y = (max(x, 0), max(-x, 0)) and F = x: two rows switch at the same x, where F itself is smooth.",
+            hypergradient="1",
+            kink="0",
+        ),
+        _instance(
             "crossing-kinks",
             _quadratic(
                 f={"x": ["3/10", "17/10"], "y": [-2, -2, 2]},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -9,6 +11,17 @@ if TYPE_CHECKING:
 
 _SHOWN = 60
 _TAGS = ("quadratic", "holder", "generated")
+_RULES = {
+    "extra_forbidden": "is not a field of this block",
+    "missing": "is required",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
+    "dict_type": "must be an object",
+    "tuple_type": "must be a list",
+    "union_tag_not_found": f"needs a kind, one of {', '.join(_TAGS)}",
+    "union_tag_invalid": f"needs a kind, one of {', '.join(_TAGS)}",
+}
+"""Rules in the words of someone who writes files, by pydantic's name of the error."""
 
 
 class InvalidInputError(ValueError):
@@ -34,7 +47,12 @@ class InvalidInputError(ValueError):
 
 def shorten(value: object) -> str:
     """Show a value on one line of bounded length."""
-    text = value if isinstance(value, str) else repr(value)
+    # An empty string is shown as '', decimals as they are written.
+    plain = isinstance(value, Decimal | Fraction) or (isinstance(value, str) and value)
+    try:
+        text = str(value) if plain else repr(value)
+    except RecursionError:
+        text = f"a deeply nested {type(value).__name__}"
     text = " ".join(text[: 4 * _SHOWN].split())
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
@@ -50,9 +68,8 @@ def from_validation(error: ValidationError, root: str) -> InvalidInputError:
     inner = first.get("ctx", {}).get("error")
     if isinstance(inner, InvalidInputError):
         return InvalidInputError(_join(root, path, inner.argument), inner.rule, inner.value)
-    rule = first["msg"].removeprefix("Value error, ")
-    rule = "is not a field of this block" if first["type"] == "extra_forbidden" else rule
-    rule = "is required" if first["type"] == "missing" else rule
+    rule = _RULES.get(first["type"]) or first["msg"].removeprefix("Value error, ")
+    rule = rule.replace("Input should be", "must be")
     value = None if first["type"] == "missing" else first.get("input")
     more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
     return InvalidInputError(where, rule[0].lower() + rule[1:] + more, value)

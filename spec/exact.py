@@ -34,6 +34,8 @@ MAX_DIGITS = 400
 MAX_MAGNITUDE = Decimal("1e150")
 """Largest accepted |entry|: squares of entries stay finite doubles (their product overflows near 1e308)."""
 MIN_MAGNITUDE = Decimal("1e-150")
+MAX_EXPONENT = 9999
+"""Largest power of ten of a number in a file; beyond doubles, so that what is too large is refused by name."""
 MAX_DIMENSION = 4096
 """Largest n, m or p of a problem written out entry by entry (one 4096 x 4096 matrix is 128 MiB of doubles)."""
 
@@ -96,7 +98,10 @@ def _from_text(text: str, argument: str) -> Entry:
 def _from_decimal(value: Decimal, argument: str) -> Entry:
     if not value.is_finite():
         raise InvalidInputError(argument, "must be finite", str(value))
-    if value and not MIN_MAGNITUDE <= abs(value) <= MAX_MAGNITUDE:
+    if not value:
+        return 0  # whatever its exponent: written out it could have millions of zeros
+    # `abs` would round to the context's 28 digits, and overflow where the exponent is beyond its range.
+    if not MIN_MAGNITUDE <= value.copy_abs() <= MAX_MAGNITUDE:
         raise InvalidInputError(argument, "must be 0 or of magnitude 1e-150 to 1e150", str(value))
     digits, exponent = value.as_tuple().digits, value.as_tuple().exponent
     if len(digits) > MAX_DIGITS:
@@ -291,7 +296,7 @@ def loads(text: str | bytes, argument: str = "file") -> Any:
     try:
         return json.loads(
             text,
-            parse_float=Decimal,
+            parse_float=lambda text: _decimal(text, argument),
             parse_constant=lambda name: _refuse(argument, "must hold finite numbers only", name),
             object_pairs_hook=lambda pairs: _unique(pairs, argument),
         )
@@ -299,10 +304,21 @@ def loads(text: str | bytes, argument: str = "file") -> Any:
         raise
     except RecursionError:
         raise InvalidInputError(argument, "is nested too deeply") from None
-    except (json.JSONDecodeError, UnicodeDecodeError, InvalidOperation) as error:
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise InvalidInputError(argument, f"is not valid JSON ({error})") from None
     except ValueError:  # integers beyond the interpreter's digit limit
         raise InvalidInputError(argument, f"numbers must have at most {MAX_DIGITS} digits") from None
+
+
+def _decimal(text: str, argument: str) -> Decimal:
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        value = None
+    # Further validation may turn a number into an integer, digit by digit.
+    if value is None or abs(value.adjusted()) > MAX_EXPONENT:
+        raise InvalidInputError(argument, f"numbers must have exponents of at most {MAX_EXPONENT}", text)
+    return value
 
 
 def _refuse(argument: str, rule: str, value: object) -> Any:

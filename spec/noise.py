@@ -18,7 +18,8 @@ class Noise(BaseModel):
 
     ``additive``: iid N(0, sigma^2) on every gradient component.
     ``matrix``: iid N(0, sigma^2) on every entry of the quadratic blocks (the paper's experiment), so the
-    noise of :math:`\nabla_x g` at ``y`` is ``W y`` and differences shrink with distance (mean-square smooth).
+    noise of :math:`\nabla_x g` is :math:`W_{xx} x + W_{xy} y` and differences shrink with distance (mean-square
+    smooth).
     ``jump``: :math:`\sigma(1[y_1 > \zeta] - \Phi(y_1))` with :math:`\zeta \sim N(0,1)` on the first component of
     :math:`\nabla_x g` and :math:`\nabla_y g`: unbiased, bounded variance, *not* mean-square smooth in ``y``;
     the upper level's noise is additive.

@@ -5,7 +5,7 @@ r"""Bilevel problems with affine lower-level constraints, exact and validated.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -38,7 +38,7 @@ from spec.exact import (
 from spec.noise import Noise
 
 MAX_FILE_BYTES = 512 * 1024 * 1024
-"""Largest problem file read."""
+"""Longest problem text read."""
 
 _MATRIX_BLOCKS = ("xx", "xy", "yy")
 
@@ -89,7 +89,7 @@ class Constraints(_Frozen):
 
 @dataclass(frozen=True)
 class QuadraticArrays:
-    """A quadratic problem as doubles; each entry is the exact one correctly rounded."""
+    """A quadratic problem as doubles, read-only; each entry is the exact one correctly rounded."""
 
     f_xx: FloatArray
     f_xy: FloatArray
@@ -104,6 +104,11 @@ class QuadraticArrays:
     A: FloatArray
     B: FloatArray
     b: FloatArray
+
+    def __post_init__(self) -> None:
+        # Everyone who solves the problem shares these: a stray in-place operation must not change it.
+        for block in fields(self):
+            getattr(self, block.name).setflags(write=False)
 
 
 class Quadratic(_Frozen):
@@ -129,7 +134,7 @@ class Quadratic(_Frozen):
     g: QuadraticForm
     constraints: Constraints
     noise: Noise = Field(default_factory=Noise)
-    symmetrise: bool = False
+    symmetrise: bool = Field(default=False, strict=True)
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
@@ -242,7 +247,8 @@ def _require_positive_definite(block: ExactArray) -> None:
     eigenvalues = np.linalg.eigvalsh(matrix)
     rounding = len(matrix) * float(np.finfo(np.float64).eps) * float(np.abs(eigenvalues).max())
     if eigenvalues[0] <= rounding:
-        raise InvalidInputError("g.yy", f"must be positive definite; its smallest eigenvalue is {eigenvalues[0]:.6g}")
+        rule = "must be positive definite" + (" beyond rounding" if eigenvalues[0] > 0 else "")
+        raise InvalidInputError("g.yy", f"{rule}; its smallest eigenvalue is {eigenvalues[0]:.6g}")
 
 
 def _noise_dict(noise: Noise) -> dict[str, Any]:
@@ -314,6 +320,14 @@ class Generated(_Frozen):
     seed: int = Field(default=0, ge=0, le=2**63 - 1)
     noise: Noise = Field(default_factory=Noise)
 
+    @field_validator("n", "m", "p", "condition", "seed", mode="before")
+    @classmethod
+    def _number(cls, value: object) -> object:
+        # Pydantic would read true as 1 and "2" as 2; the schema does not.
+        if isinstance(value, bool | str):
+            raise InvalidInputError("", "must be a number", value)
+        return value
+
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if self.family != "random-rows":
@@ -321,6 +335,8 @@ class Generated(_Frozen):
                 raise InvalidInputError("m", f"must equal n for family {self.family}", self.m)
             if self.p is not None:
                 raise InvalidInputError("p", f"must be left out for family {self.family}", self.p)
+            if 2 * self.n > MAX_DIMENSION:
+                raise InvalidInputError("n", f"must be <= {MAX_DIMENSION // 2} for the 2n rows of a box", self.n)
         return self
 
     @cached_property
@@ -357,7 +373,13 @@ def parse_problem(data: object, argument: str = "problem") -> Problem:
 
 
 def loads_problem(text: str | bytes, argument: str = "problem") -> Problem:
-    """Parse a problem from JSON text."""
+    """Parse a problem from JSON text.
+
+    Raises:
+        InvalidInputError: If it is too long, not JSON or not a valid problem.
+    """
+    if len(text) > MAX_FILE_BYTES:
+        raise InvalidInputError(argument, f"must be at most {MAX_FILE_BYTES} bytes")
     return parse_problem(loads(text, argument), argument)
 
 
@@ -369,12 +391,13 @@ def load_problem(path: str | Path) -> Problem:
     """
     path = Path(path)
     try:
-        size = path.stat().st_size
-        if size > MAX_FILE_BYTES:
-            raise InvalidInputError(str(path), f"must be at most {MAX_FILE_BYTES} bytes", size)
-        text = path.read_bytes()
+        with path.open("rb") as file:
+            # Read, not asked for: a pipe or a device has no size.
+            text = file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         raise InvalidInputError(str(path), f"cannot be read ({error.strerror})") from None
+    except ValueError as error:  # a name no file can have
+        raise InvalidInputError(str(path), f"cannot be read ({error})") from None
     return loads_problem(text, path.name)
 
 

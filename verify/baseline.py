@@ -34,6 +34,11 @@ def record_of(results: Sequence[Result]) -> dict[str, str]:
     return {_key(result): str(result.verdict) for result in results if result.verdict is not None}
 
 
+def dumps_record(record: dict[str, str]) -> str:
+    """A record as a file, one verdict a line, sorted."""
+    return json.dumps(record, indent=0, sort_keys=True, ensure_ascii=False) + "\n"
+
+
 def compare(results: Sequence[Result], record: dict[str, str]) -> tuple[list[Result], list[str]]:
     """Mark each result as expected or not, and list what differs.
 
@@ -77,8 +82,10 @@ def load_record(path: Path) -> dict[str, str]:
         try:
             rows = [(f"{r['claim']}|{r['reading']}|{r['instance']}", r["verdict"]) for r in data["results"]]
         except (TypeError, KeyError):
-            raise InvalidInputError("--baseline", "must hold results with claim, reading, instance and verdict") from None
-        return {key: verdict for key, verdict in rows if verdict is not None}
+            raise InvalidInputError(
+                "--baseline", "must hold results with claim, reading, instance and verdict"
+            ) from None
+        data = {key: verdict for key, verdict in rows if verdict is not None}
     known = {str(verdict) for verdict in Verdict}
     if isinstance(data, dict) and all(isinstance(value, str) and value in known for value in data.values()):
         return data

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ from verify.registry import Case, Check, Measurement, checks
 from verify.results import Counterexample, Report, Result, SummaryRow, Verdict
 from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError, load_subject
 from verify.subjects.protocol import Stages
-from verify.truth import PremiseUnmetError
+from verify.truth import PremiseUnmetError, premises_met
 from verify.verdict import Decision, NoEvidenceError, combine, decide
 
 if TYPE_CHECKING:
@@ -246,6 +246,7 @@ def perform(task: Task, subject: Subject) -> Result:
         case.stages.require(found.needs)
         with threadpool_limits(1), np.errstate(all="ignore"):
             measured = found.function(case)
+        measured = replace(measured, evidence=(*_premises(task, measured), *measured.evidence))
         decision = decide(bound, measured.evidence)
     except PremiseUnmetError as unmet:
         measured = Measurement((unmet.evidence,))
@@ -258,6 +259,15 @@ def perform(task: Task, subject: Subject) -> Result:
     except (ArithmeticError, ValueError, np.linalg.LinAlgError) as error:
         return _fault(task, f"the check failed: {type(error).__name__}: {error}", started)
     return _result(task, instance, measured, decision, started)
+
+
+def _premises(task: Task, measured: Measurement) -> Iterator[PremiseEvidence]:
+    """The claim's common premises that this instance meets, beside those the check examined itself."""
+    statement, claim = find_claim(task.claim), find_claim(task.claim.split("/")[0])
+    asked = {premise.id for premise in (*claim.premises, *statement.premises)}
+    examined = {item.premise for item in measured.evidence if isinstance(item, PremiseEvidence)}
+    met = premises_met(task.instance)
+    yield from (met[premise] for premise in met if premise in asked - examined)
 
 
 def _result(task: Task, instance: Instance, measured: Measurement, decision: Decision, started: float) -> Result:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
+
+TRACEBACK = "F2CSA_TRACEBACK"
+"""Environment variable that lets an internal fault show where it happened."""
 
 app = typer.Typer(
     name="f2csa",
@@ -25,9 +29,11 @@ app = typer.Typer(
 @app.command()
 def verify(
     claims: Annotated[
-        list[str] | None, typer.Argument(help="Claims or proof steps, e.g. bias-bound or bias-bound/T3; all if none.")
+        list[str] | None, typer.Argument(help="Claims or proof steps, e.g. bias-bound/T3; all if none.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for report.json, report.html, report.md, junit.xml.")] = Path("report"),
+    out: Annotated[Path, typer.Option(help="Folder for report.json, report.html, report.md, junit.xml.")] = Path(
+        "report"
+    ),
     profile: Annotated[str, typer.Option(help="smoke, ci or full.")] = "ci",
     reading: Annotated[
         list[str] | None,
@@ -41,6 +47,7 @@ def verify(
     baseline: Annotated[
         Path | None, typer.Option(help="Verdicts to compare with: a report.json or a recorded baseline.")
     ] = None,
+    record: Annotated[Path | None, typer.Option(help="Write the verdicts found to this file, as a new record.")] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print report.json instead of the table.")] = False,
 ) -> None:
     """Run checks and write the report."""
@@ -48,7 +55,7 @@ def verify(
 
     code = execute(
         claims=claims or [], out=out, profile=profile, readings=reading, instances=instance or [], subject=subject,
-        seed=seed, jobs=jobs, resume=resume, baseline=baseline, as_json=json_,
+        seed=seed, jobs=jobs, resume=resume, baseline=baseline, record=record, as_json=json_,
     )  # fmt: skip
     raise typer.Exit(code)
 
@@ -110,16 +117,21 @@ def invoke(arguments: list[str] | None = None) -> int:
         return _say("interrupted", 3)
     except BrokenPipeError:
         # The reader of a pipe left; that is its right. Python would complain again when flushing at exit.
-        sys.stdout = None  # type: ignore[assignment]  # documented way to silence the flush at exit
+        sys.stdout = None  # its documented way to skip the flush at exit
         return 0
+    except RuntimeError as error:
+        # A solver that gave up on data at the edge of double precision: said, not hidden, and no verdict.
+        return _say(str(error), 3)
     except OSError as error:
         return _say(f"{error.filename or 'input/output'}: {error.strerror}", 2)
     except Exception as error:
         # Usage errors of the option parser, whichever parser typer carries.
         format_message = getattr(error, "format_message", None)
-        if format_message is None:
+        if format_message is not None:
+            return _say(format_message(), 2)
+        if os.environ.get(TRACEBACK):
             raise
-        return _say(format_message(), 2)
+        return _say(f"internal fault: {type(error).__name__}: {error} (set {TRACEBACK}=1 to see where)", 3)
     return code if isinstance(code, int) else 0
 
 

@@ -37,7 +37,7 @@ def _halvings(start: float, count: int) -> tuple[float, ...]:
 
 
 PROFILES: dict[str, Profile] = {
-    "smoke": Profile("smoke", _halvings(0.1, 7), _halvings(0.1, 4), 4_000, 2, isolate=False),
+    "smoke": Profile("smoke", _halvings(0.1, 7), _halvings(0.1, 4), 20_000, 2, isolate=False),
     "ci": Profile("ci", _halvings(0.2, 10), _halvings(0.1, 5), 20_000, None, isolate=True),
     "full": Profile("full", _halvings(0.2, 12), _halvings(0.2, 7), 200_000, None, isolate=True),
 }

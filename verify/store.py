@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
 from spec.errors import InvalidInputError
 from verify.results import Result
 
@@ -30,7 +28,8 @@ class Store:
         self.header = {"environment": environment, "subject": subject, "profile": profile, "seed": seed}
 
     def load(self) -> dict[str, Result]:
-        """Results kept so far, by key; starts the file if there is none. A torn last line is dropped.
+        """Results kept so far, by key; starts the file if there is none. What follows a line that is
+        torn or not a result of this run is dropped.
 
         Raises:
             InvalidInputError: If the file belongs to another run or is not such a file.
@@ -39,10 +38,11 @@ class Store:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.path.write_text(json.dumps(self.header) + "\n", encoding="utf-8")
             return {}
-        lines = self.path.read_text(encoding="utf-8").splitlines()
+        # What a crash left in the last line need not be text.
+        lines = self.path.read_text(encoding="utf-8", errors="replace").splitlines()
         try:
             header = json.loads(lines[0])
-        except (IndexError, json.JSONDecodeError):
+        except (IndexError, ValueError, RecursionError):
             raise InvalidInputError("--resume", "must find a file of finished results", self.path.name) from None
         if header != self.header:
             different = [
@@ -53,9 +53,14 @@ class Store:
         for line in lines[1:]:
             try:
                 entry = json.loads(line)
-                kept[entry["key"]] = Result.model_validate(entry["result"])
-            except (json.JSONDecodeError, KeyError, TypeError, ValidationError):
+                key, result = entry["key"], Result.model_validate(entry["result"])
+            except (ValueError, RecursionError, KeyError, TypeError):
                 break
+            if key != f"{result.claim}|{result.reading}|{result.instance}":
+                break
+            if (result.verdict is None) == (result.fault is None):
+                break
+            kept[key] = result
         good = [json.dumps(self.header), *(_line(key, result) for key, result in kept.items())]
         self.path.write_text("\n".join(good) + "\n", encoding="utf-8")
         return kept

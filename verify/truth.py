@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from spec import Holder, InvalidInputError
+from spec.atlas import find
 from verify.evidence import PremiseEvidence
 from verify.exact import lower_level as exact_lower_level
 from verify.exact import penalty as exact_penalty
@@ -82,6 +84,35 @@ def regular_truth(instance: Instance) -> Truth:
         exact_grad_F=grad_F,
         active=np.array([float(value > 0) for value in lower.lam]),
     )
+
+
+@lru_cache(maxsize=256)
+def premises_met(name: str) -> dict[str, PremiseEvidence]:
+    """The common premises that an atlas instance meets, by id, each with its exact numbers.
+
+    Only what holds is listed: where a premise fails, the check that needs it says so and decides nothing.
+    """
+    instance = find(name)
+    if isinstance(instance.problem, Holder):
+        return {}
+    try:
+        lower = exact_lower_level.solve(quadratic_of(instance.problem), instance.x)
+    except InvalidInputError:
+        return {}
+    smallest = min((lower.lam[i] for i in lower.active), default=None)
+    found = {
+        "feasible": (True, "the exact solver found the lower-level point"),
+        "licq": (lower.licq, f"{len(lower.active)} active rows of rank {lower.licq_rank}"),
+        "strict-complementarity": (
+            lower.strict_complementarity,
+            "no row is active" if smallest is None else f"smallest multiplier of an active row {float(smallest):.3g}",
+        ),
+    }
+    return {
+        premise: PremiseEvidence(premise=premise, holds=True, finding=finding)
+        for premise, (holds, finding) in found.items()
+        if holds
+    }
 
 
 def holder_minimiser(alpha: float) -> float:

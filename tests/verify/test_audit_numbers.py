@@ -90,7 +90,8 @@ def test_bias_at_the_critical_distance_from_a_kink(report, instance):
 
 
 def test_supremum_near_a_kink_tends_to_the_size_of_the_jump(report):
-    (rate,) = [e for e in find(report, "bias-bound/uniformity", "as-written", "kink").evidence if isinstance(e, RateEvidence)]
+    result = find(report, "bias-bound/uniformity", "as-written", "kink")
+    (rate,) = [e for e in result.evidence if isinstance(e, RateEvidence)]
     assert rate.points[-4].measured == pytest.approx(2.0, abs=0.01)
 
 

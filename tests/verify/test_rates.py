@@ -30,7 +30,8 @@ def test_points_below_the_floor_are_excluded_and_the_floor_is_said():
 
 
 def test_noise_beyond_the_floor_is_never_fitted_even_where_a_point_looks_fine():
-    points = sweep(lambda a: a**2)[:4] + [Point(at=1e-3, measured=1.0, uncertainty=1.0), Point(at=1e-4, measured=1e9)]
+    beyond = (Point(at=1e-3, measured=1.0, uncertainty=1.0), Point(at=1e-4, measured=1e9))
+    points = [*sweep(lambda a: a**2)[:4], *beyond]
     assert fit_rate(points, quantity="q", variable="alpha").exponent == pytest.approx(2)
 
 

@@ -4,7 +4,14 @@ from spec import load_claims
 from spec.atlas import atlas
 from verify.registry import checks
 
-CHECKED_CLAIMS = {"smoothness", "lipschitz-solution", "dual-extraction", "solution-error", "bias-bound", "variance-bound"}
+CHECKED_CLAIMS = {
+    "smoothness",
+    "lipschitz-solution",
+    "dual-extraction",
+    "solution-error",
+    "bias-bound",
+    "variance-bound",
+}
 
 
 def test_every_check_judges_a_claim_of_the_paper():

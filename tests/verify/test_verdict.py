@@ -17,9 +17,8 @@ def bound(k, tag="upper", toward="zero", variable="alpha"):
 
 
 def rate(low, high, **changes):
-    made = dict(quantity="q", variable="alpha", points=(Point(at=0.1, measured=1.0),), exponent=(low + high) / 2,
-                interval=(low, high))  # fmt: skip
-    return RateEvidence(**(made | changes))
+    made = {"quantity": "q", "variable": "alpha", "points": (Point(at=0.1, measured=1.0),)}
+    return RateEvidence(**(made | {"exponent": (low + high) / 2, "interval": (low, high)} | changes))
 
 
 @pytest.mark.parametrize(
@@ -110,9 +109,9 @@ def test_no_usable_evidence_is_a_fault_and_never_a_pass(evidence):
 
 
 def test_combining_over_instances():
-    S, R, I, V, N = (Verdict(v) for v in ("SUPPORTED", "REFUTED", "INCONCLUSIVE", "VACUOUS", "NOT_APPLICABLE"))  # noqa: E741  # initials
-    assert combine([S, R, I]) is R
-    assert combine([S, I, N]) is I
+    S, R, U, V, N = (Verdict(v) for v in ("SUPPORTED", "REFUTED", "INCONCLUSIVE", "VACUOUS", "NOT_APPLICABLE"))
+    assert combine([S, R, U]) is R
+    assert combine([S, U, N]) is U
     assert combine([S, V, N]) is S
     assert combine([V, N]) is V
     assert combine([N]) is N

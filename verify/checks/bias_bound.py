@@ -180,28 +180,41 @@ def bias(case: Case) -> Measurement:
     return Measurement((rate,), _last(points), note)
 
 
-@check("bias-bound/uniformity", instances=("toy2", "kink", "experiment-1d"), needs=("hypergradient",))
+@check("bias-bound/uniformity", instances=("toy2", "kink", "experiment-1d", "swapping-rows"), needs=("hypergradient",))
 def uniform_in_x(case: Case) -> Measurement:
     """The same bound at points approaching a kink of F with alpha."""
     kink = Fraction(case.instance.known["kink"])
     lam_width = case.call(SHOWN_ALPHA).parameters.lam_width
+    switching = _switching_rows(case, kink)
     points = []
     for alpha in case.profile.alphas:
         offset = Fraction(alpha) ** 2 * Fraction(lam_width)
-        found = [_distance_at(case, alpha, kink + offset * c, 20 * offset) for c in _OFFSETS]
+        found = [_distance_at(case, alpha, kink + offset * c, Fraction(alpha)) for c in _OFFSETS]
         worst = max(found, key=lambda pair: pair[0])
         points.append(Point(at=alpha, measured=worst[0], uncertainty=max(u for _, u in found)))
     name = "sup over x of the bias" if case.as_written else "sup over x of the distance to ∂_rF"
     rate = fit_rate(points, quantity=name, variable="alpha")
     offset = Fraction(SHOWN_ALPHA) ** 2 * Fraction(lam_width)
-    here = max(_distance_at(case, SHOWN_ALPHA, kink + side * offset, 20 * offset)[0] for side in (1, -1))
+    here = max(_distance_at(case, SHOWN_ALPHA, kink + side * offset, Fraction(SHOWN_ALPHA))[0] for side in (1, -1))
     shown = ComparisonEvidence(
         quantity="error at distance α²ε_λ from the kink",
         measured=here, relation="<=", predicted=SHOWN_ALPHA,
         context={"alpha": SHOWN_ALPHA, "lam_width": lam_width}, role="support",
     )  # fmt: skip
     values = _last(points) | {"kink at x": str(kink), "error at distance alpha^2 lam_width, alpha = 0.1": here}
-    return Measurement((rate, shown), values, f"x approaches the kink at {kink} as α²ε_λ; the error stays.")
+    note = f"x approaches the kink at {kink} as α²ε_λ; the error stays."
+    if not case.as_written and switching > 1:
+        finding = f"{switching} rows switch at x = {kink}; the repaired bound then fails too, it scales as "
+        unmet = PremiseEvidence(
+            premise="independent-switching", holds=False, finding=f"{finding}alpha^{rate.exponent:+.2f}"
+        )
+        return Measurement((unmet, rate.model_copy(update={"role": "support"})), values, note)
+    return Measurement((rate, shown), values, note)
+
+
+def _switching_rows(case: Case, kink: Fraction) -> int:
+    """How many rows are weakly active at the kink."""
+    return len(exact_lower_level.solve(quadratic_of(case.instance.problem), (kink,)).weakly_active)
 
 
 _OFFSETS = tuple(side * c for c in (Fraction(1, 1000), Fraction(1, 10), Fraction(1), Fraction(10)) for side in (1, -1))

@@ -81,6 +81,10 @@ def linear_term(case: Case) -> Measurement:
     return Measurement((rate, constant))
 
 
+_RAMP_VALUES = ((0.0, 1.0, 1.0), (-0.5, 1.0, 0.5), (0.0, 0.5, 0.5), (5.0, 2.0, 1.0), (0.0, 0.0, 0.0))
+"""(h in widths, λ in ε_λ, weight): the paper's two ramps at points that tell them from a switch."""
+
+
 @check("dual-extraction/activation-locality", instances=("toy1",), needs=("activation",))
 def activation_locality(case: Case) -> Measurement:
     """Where a change of the multiplier changes the weight: inside the band |h| <= width, or everywhere above it?"""
@@ -108,7 +112,7 @@ def activation_locality(case: Case) -> Measurement:
             measured=float(_rho(case, h * width, np.array([share * lam_width]), width, lam_width)[0]),
             relation="==", predicted=predicted, tolerance=1e-12,
         )
-        for h, share, predicted in ((0.0, 1.0, 1.0), (-0.5, 1.0, 0.5), (0.0, 0.5, 0.5), (5.0, 2.0, 1.0), (0.0, 0.0, 0.0))
+        for h, share, predicted in _RAMP_VALUES
     ]  # fmt: skip
     return Measurement((compared, *formula), values, note)
 

@@ -28,7 +28,9 @@ def shift(case: Case) -> Measurement:
     if not premise.holds:
         return Measurement((premise,))
     rate, values = _shift_rate(case, truth, rows=None, quantity="‖Δy‖ at the worst allowed λ̃")
-    return Measurement((premise, rate, _accuracy(case, truth)), values, "‖λ̃ - λ*‖ = α³ in the direction that moves the minimiser most.")
+    return Measurement(
+        (premise, rate, _accuracy(case, truth)), values, "‖λ̃ - λ*‖ = α³ in the direction that moves the minimiser most."
+    )
 
 
 @check("solution-error/active-rows", instances=(*ALL_ACTIVE, "two-of-three", "random-3x5x4"),

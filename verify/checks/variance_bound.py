@@ -81,7 +81,7 @@ def pairing_alone(case: Case) -> Measurement:
     note = "Two points α² apart see different noise with probability of order α²; α₁² times that is α⁻²."
     if case.as_written:
         return Measurement((rate,), values, note)
-    return Measurement((_mean_square_smooth(case), rate.model_copy(update={"role": "support"})), values, note)
+    return Measurement((_jump_smoothness(), rate.model_copy(update={"role": "support"})), values, note)
 
 
 def _at_alpha(case: Case, truth: Truth, alpha: float, noise: Noise, factor: int = 1) -> Point:
@@ -126,7 +126,7 @@ def _phi(value: float) -> float:
     return 0.5 * erfc(-value / sqrt(2))
 
 
-def _mean_square_smooth(case: Case) -> PremiseEvidence:
+def _jump_smoothness() -> PremiseEvidence:
     """E‖noise(y) - noise(y')‖² of the jump oracle against ‖y - y'‖: mean-square smooth means exponent 2."""
     points = []
     for k in range(2, 12):

@@ -72,7 +72,9 @@ def _explain(console: Console, full_id: str, statement: Statement) -> None:
         line(f"\n{heading}: {assertion.text}")
         bound = assertion.bound
         powers = " ".join(f"{name}^{power}" for name, power in bound.exponents.items())
-        line(f"  {bound.tag}: {bound.quantity}{f' ~ {powers}, {next(iter(bound.exponents))} → {_limit(bound.toward)}' if powers else ''}")
+        limit = "0" if bound.toward == "zero" else "∞"
+        rate = f" ~ {powers}, {next(iter(bound.exponents))} → {limit}" if powers else ""
+        line(f"  {bound.tag}: {bound.quantity}{rate}")
     if statement.premises:
         line("\nPremises:")
         for premise in statement.premises:
@@ -93,6 +95,3 @@ def _explain(console: Console, full_id: str, statement: Statement) -> None:
     if found:
         line(f"Instances: {', '.join(found.instances)}")
 
-
-def _limit(toward: str) -> str:
-    return "0" if toward == "zero" else "∞"

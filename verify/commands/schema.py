@@ -51,4 +51,6 @@ def execute(name: str | None, out: Path | None) -> None:
         return
     out.mkdir(parents=True, exist_ok=True)
     for key, value in chosen.items():
-        (out / f"{key}.schema.json").write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        (out / f"{key}.schema.json").write_text(
+            json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+        )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from spec.errors import InvalidInputError
 from verify import campaign
-from verify.baseline import load_record
+from verify.baseline import dumps_record, load_record, record_of
 from verify.report import render_json, summary_table, write
 
 if TYPE_CHECKING:
@@ -33,10 +33,11 @@ def execute(
     jobs: int | None,
     resume: bool,
     baseline: Path | None,
+    record: Path | None,
     as_json: bool,
 ) -> int:
     """Run, write the four files, print the summary; returns the exit code."""
-    record = load_record(baseline) if baseline is not None else None
+    on_record = load_record(baseline) if baseline is not None else None
     if out.exists() and not out.is_dir():
         raise InvalidInputError("--out", "must be a folder", str(out))
     out.mkdir(parents=True, exist_ok=True)
@@ -54,11 +55,13 @@ def execute(
             jobs=jobs if jobs is not None else _cores(),
             progress=progress,
             store=store,
-            record=record,
+            record=on_record,
         )
     if not report.results and report.complete:
         raise InvalidInputError("claims", "must select at least one check; no check matches", ", ".join(claims) or None)
     paths = write(report, out)
+    if record is not None and report.complete:
+        record.write_text(dumps_record(record_of(report.results)), encoding="utf-8")
     if report.complete:
         # Its results are in the report now; only an interrupted run needs them to go on.
         store.unlink(missing_ok=True)
@@ -102,4 +105,6 @@ def _show(report: Report, paths: Sequence[Path]) -> None:
     if not report.complete:
         console.print("interrupted: the report is partial; add --resume to go on", markup=False)
     named = next(path for path in paths if path.suffix == ".html")
-    console.print(f"{len(report.results)} results in {report.seconds:.1f} s; report: {named}", markup=False, soft_wrap=True)
+    console.print(
+        f"{len(report.results)} results in {report.seconds:.1f} s; report: {named}", markup=False, soft_wrap=True
+    )

@@ -1,0 +1,86 @@
+"""The lower level of a quadratic problem, exact up to rounding: a quadratic program, then polished."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from f2csa_ref.lower_level.program import solve_program
+from f2csa_ref.lower_level.solution import LowerLevelError, LowerLevelSolution, Mask, describe, kkt_residual, sizes
+from f2csa_ref.objectives import QuadraticObjectives
+from f2csa_ref.rows import EXTENDED_LIMIT
+from f2csa_ref.vectors import Vector
+
+REFINEMENTS = 2
+"""Steps of iterative refinement; the first already reaches rounding unless the KKT system is very ill-conditioned."""
+ACCEPTED_RESIDUAL = 1e-11
+"""Largest scaled KKT residual of a pair that counts as solved."""
+
+
+def solve_quadratic(objectives: QuadraticObjectives, x: Vector) -> LowerLevelSolution:
+    """Solve min ½ yᵀGy + cᵀy over B y >= A x - b, with multipliers.
+
+    Args:
+        objectives: A quadratic problem.
+        x: Upper variable, shape (n,).
+
+    Raises:
+        InvalidInputError: If the rows admit no y at this x.
+        LowerLevelError: If no pair of small KKT residual is found.
+
+    Source: Algorithm 1, line 3. Differs from the paper: solved to rounding instead of by SGD.
+    """
+    q = objectives
+    c = x @ q.g_xy + q.g_y
+    r = q.A @ x - q.b
+    size = float(np.linalg.norm(c)) / q.C_g + _distance_to_rows(q, r)
+    size = size if size > 0 else 1.0
+    y, lam = solve_program(q.g_yy / q.C_g, c / q.C_g, q.B, r, size=size, x=x)
+    lam = lam * q.C_g
+
+    parts = float(np.linalg.norm(x @ q.g_xy) + np.linalg.norm(q.g_y)) + q.C_g * float(np.linalg.norm(y))
+    measure = sizes(q, x, y, lam, parts)
+    polished = _polish(q, c, r, lam > 0)
+    if polished is not None:
+        y_fine, lam_fine = polished
+        before = kkt_residual(q, x, y, lam, q.h(x, y), measure)
+        if kkt_residual(q, x, y_fine, lam_fine, q.h(x, y_fine), measure) <= max(before, 1e-14):
+            y, lam = y_fine, np.maximum(lam_fine, 0.0)
+    solution = describe(q, x, y, lam, measure, method="quadratic-program")
+    if not solution.kkt_residual <= ACCEPTED_RESIDUAL:
+        raise LowerLevelError(f"lower-level KKT residual {solution.kkt_residual:.1e} exceeds {ACCEPTED_RESIDUAL:.0e}")
+    return solution
+
+
+def _distance_to_rows(q: QuadraticObjectives, r: Vector) -> float:
+    lengths = np.linalg.norm(q.B, axis=1)
+    return float(np.divide(np.abs(r), lengths, out=np.zeros_like(r), where=lengths > 0).max())
+
+
+def _polish(q: QuadraticObjectives, c: Vector, r: Vector, working: Mask) -> tuple[Vector, Vector] | None:
+    """Solve [G -Wᵀ; W 0] [y; λ] = [-c; r_W] on the working rows W, residuals in extended precision."""
+    W, target = q.B[working], r[working]
+    half = scipy.linalg.solve_triangular(q.g_yy_factor[0], W.T, lower=True, check_finite=False)
+    spread = scipy.linalg.solve_triangular(q.g_yy_factor[0], half, lower=True, trans=1, check_finite=False)
+    # W G⁻¹ Wᵀ = RᵀR; forming the product first would square the condition number of nearly dependent rows.
+    R = scipy.linalg.qr(half, mode="r", check_finite=False)[0][: len(W)]
+    if len(R) < len(W) or not np.diag(R).all():
+        return None
+    wide: Any = np.longdouble if W.size + q.g_yy.size <= EXTENDED_LIMIT else np.float64
+    G_wide, W_wide = q.g_yy.astype(wide), W.astype(wide)
+
+    y, lam = np.zeros(len(c), dtype=wide), np.zeros(len(target), dtype=wide)
+    for _ in range(1 + REFINEMENTS):
+        top = (lam @ W_wide - c - G_wide @ y).astype(np.float64)
+        bottom = (target - W_wide @ y).astype(np.float64)
+        y_free = scipy.linalg.cho_solve(q.g_yy_factor, top, check_finite=False)
+        if not len(W):
+            y = y + y_free
+            continue
+        change = scipy.linalg.cho_solve((R, False), bottom - W @ y_free, check_finite=False)
+        y, lam = y + y_free + spread @ change, lam + change
+    multipliers = np.zeros(len(r))
+    multipliers[working] = lam.astype(np.float64)
+    return y.astype(np.float64), multipliers

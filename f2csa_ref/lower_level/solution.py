@@ -1,0 +1,170 @@
+"""A lower-level solution with its multipliers, and what is known about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from f2csa_ref.objectives import Objectives
+from f2csa_ref.vectors import Matrix, Vector
+
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
+
+ACTIVE_TOL = 1e-10
+"""A row is active, and a multiplier zero, within this fraction of the sizes that make it up."""
+RANK_TOL = 1e-10
+"""Active rows of unit length are dependent where their smallest singular value is at most this."""
+
+
+class LowerLevelError(RuntimeError):
+    """A solver stopped without a solution of a problem that has one."""
+
+
+@dataclass(frozen=True)
+class LowerLevelSolution:
+    """The pair y*_hat, lam_hat and its circumstances.
+
+    Args:
+        y_star: Lower-level solution, shape (m,).
+        lam: Multipliers, shape (p,), >= 0.
+        kkt_residual: Largest of stationarity, infeasibility, negative multiplier and complementarity, each
+            relative to the sizes added up in it; nan where the method does not converge.
+        active: Rows at zero, shape (p,).
+        weakly_active: Active rows whose multiplier is zero, shape (p,): there y* has a kink.
+        licq_margin: Smallest singular value of the active rows scaled to unit length; inf without active rows.
+        method: How it was found.
+        status: ``solved``, step ``budget`` spent (stochastic methods always spend it) or ``diverged``.
+        steps: Iterations.
+        gradient_samples: Evaluations of grad_y g, noisy or not.
+        trajectory: Iterates (y_t, lam_t) from t = 0 on, shapes (steps + 1, m) and (steps + 1, p), where asked for.
+    """
+
+    y_star: Vector
+    lam: Vector
+    kkt_residual: float
+    active: Mask
+    weakly_active: Mask
+    licq_margin: float
+    method: Literal["quadratic-program", "projected-gradient", "primal-dual"]
+    status: Literal["solved", "budget", "diverged"] = "solved"
+    steps: int = 0
+    gradient_samples: int = 0
+    trajectory: tuple[Matrix, Matrix] | None = None
+
+    @property
+    def licq(self) -> bool:
+        """Whether the active rows are linearly independent (then the multipliers are unique)."""
+        return self.licq_margin > RANK_TOL
+
+    @property
+    def strictly_complementary(self) -> bool:
+        """Whether every active row has a positive multiplier."""
+        return not self.weakly_active.any()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know before trusting the pair, one sentence each."""
+        made = []
+        if self.status == "diverged":
+            made.append(f"the iteration diverged after {self.steps} steps; lower the step sizes or check the sign")
+        if self.status == "budget":
+            made.append(f"the step budget of {self.steps} is spent; KKT residual {self.kkt_residual:.1e}")
+        if not self.licq:
+            made.append("the active rows are linearly dependent (LICQ fails): multipliers are not unique")
+        if not self.strictly_complementary:
+            rows = ", ".join(str(i) for i in np.flatnonzero(self.weakly_active)[:5])
+            made.append(f"rows {rows} are active with multiplier 0: y* has a kink here")
+        return tuple(made)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Sizes of what is added up in the KKT conditions, the yardstick of every tolerance.
+
+    Args:
+        gradient: Of grad_y g, in its units.
+        rows: Of each h_i, shape (p,).
+        multipliers: Of each lam_i, shape (p,).
+    """
+
+    gradient: float
+    rows: Vector
+    multipliers: Vector
+
+
+def sizes(objectives: Objectives, x: Vector, y: Vector, lam: Vector, grad: float) -> Sizes:
+    """Measure a pair.
+
+    Args:
+        objectives: Gradients and rows.
+        x: Shape (n,).
+        y: Shape (m,).
+        lam: Shape (p,).
+        grad: Size of the parts of grad_y g at (x, y).
+    """
+    B_rows = np.linalg.norm(objectives.B, axis=1)
+    grad = max(grad, float(np.max(B_rows * np.abs(lam))))
+    y_size = max(float(np.linalg.norm(y)), grad / objectives.C_g)
+    rows = np.linalg.norm(objectives.A, axis=1) * float(np.linalg.norm(x)) + B_rows * y_size + np.abs(objectives.b)
+    multipliers = np.divide(grad, B_rows, out=np.full_like(B_rows, grad), where=B_rows > 0)
+    return Sizes(grad, rows, multipliers)
+
+
+def describe(
+    objectives: Objectives,
+    x: Vector,
+    y: Vector,
+    lam: Vector,
+    measure: Sizes,
+    *,
+    method: Literal["quadratic-program", "projected-gradient", "primal-dual"],
+    status: Literal["solved", "budget", "diverged"] = "solved",
+    steps: int = 0,
+    gradient_samples: int = 0,
+    trajectory: tuple[Matrix, Matrix] | None = None,
+) -> LowerLevelSolution:
+    """Wrap a pair with its active set, margins and residual."""
+    h = objectives.h(x, y)
+    active = np.abs(h) <= ACTIVE_TOL * measure.rows
+    return LowerLevelSolution(
+        y_star=y,
+        lam=lam,
+        kkt_residual=kkt_residual(objectives, x, y, lam, h, measure),
+        active=active,
+        weakly_active=active & (np.abs(lam) <= ACTIVE_TOL * measure.multipliers),
+        licq_margin=_licq_margin(objectives.B[active]),
+        method=method,
+        status=status,
+        steps=steps,
+        gradient_samples=gradient_samples,
+        trajectory=trajectory,
+    )
+
+
+def kkt_residual(objectives: Objectives, x: Vector, y: Vector, lam: Vector, h: Vector, measure: Sizes) -> float:
+    """Largest relative violation of the KKT conditions."""
+    stationarity = np.abs(objectives.grad_y_g(x, y) - lam @ objectives.B).max()
+    parts = (
+        _ratio(stationarity, measure.gradient),
+        _ratio(np.maximum(h, 0.0), measure.rows),
+        _ratio(np.maximum(-lam, 0.0), measure.multipliers),
+        _ratio(np.abs(lam * h), measure.rows * measure.multipliers),
+    )
+    return max(parts)
+
+
+def _ratio(part: Vector | float, whole: Vector | float) -> float:
+    """Largest part / whole, where 0 / 0 is 0."""
+    part, whole = np.broadcast_arrays(part, whole)
+    return float(np.divide(part, whole, out=np.where(part > 0, np.inf, 0.0), where=whole > 0).max())
+
+
+def _licq_margin(rows: Matrix) -> float:
+    if not len(rows):
+        return float("inf")
+    lengths = np.linalg.norm(rows, axis=1)
+    if len(rows) > rows.shape[1] or not lengths.all():
+        return 0.0
+    return float(np.linalg.svd(rows / lengths[:, None], compute_uv=False)[-1])

@@ -1,0 +1,113 @@
+r"""The smoothed penalty Lagrangian and its gradients.
+
+.. math:: L = f + \alpha_1 (g + \tilde\lambda^T h - g(x, \tilde y^*)) + \tfrac{\alpha_2}{2} \sum_i \rho_i h_i^2
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from pydantic import ValidationError
+
+from f2csa_ref.objectives import Objectives
+from f2csa_ref.vectors import Vector
+from spec.errors import from_validation
+from spec.parameters import PenaltyParameters
+
+DualTerm = Literal["frozen", "cancelled"]
+TERMS = ("f", "g_difference", "dual", "penalty")
+"""The parts of the gradient in x, in the order of the formula."""
+
+
+def penalty_parameters(alpha: float) -> PenaltyParameters:
+    """Derive alpha_1, alpha_2 and inner_tol from alpha.
+
+    Raises:
+        InvalidInputError: If alpha is out of range.
+    """
+    try:
+        return PenaltyParameters(alpha=alpha)
+    except ValidationError as error:
+        raise from_validation(error, "") from None
+
+
+@dataclass(frozen=True)
+class PenaltyLagrangian:
+    r"""L at fixed x as a function of the shift w = y - y*_hat from the lower-level solution.
+
+    Working in the shift keeps digits: ``h(x, y) = h(x, y*_hat) - B w`` and ``grad_y g`` likewise, so what
+    alpha_1 and alpha_2 amplify are small numbers known to full relative accuracy.
+    ``y_star``, ``lam`` and ``rho`` count as constants in every derivative.
+
+    Args:
+        objectives: Gradients and rows.
+        x: Upper variable, shape (n,).
+        alpha: Accuracy parameter with its derived weights.
+        y_star: Lower-level solution y*_hat, shape (m,).
+        lam: Its multipliers, shape (p,).
+        rho: Activation weights, shape (p,).
+
+    Source: Eq. (penaltylagrangian). Differs from the paper: nothing; the derivative of its value term in x,
+    which the text leaves open, is the argument ``dual_term``.
+    """
+
+    objectives: Objectives
+    x: Vector
+    alpha: PenaltyParameters
+    y_star: Vector
+    lam: Vector
+    rho: Vector
+
+    @cached_property
+    def h_star(self) -> Vector:
+        """Row values at the lower-level solution, shape (p,)."""
+        return self.objectives.h(self.x, self.y_star)
+
+    @cached_property
+    def stationarity(self) -> Vector:
+        """``grad_y g - B' lam`` at the lower-level solution, shape (m,); zero if the pair is exact."""
+        return self.objectives.grad_y_g(self.x, self.y_star) - self.lam @ self.objectives.B
+
+    def value(self, w: Vector, dual_term: DualTerm = "cancelled") -> float:
+        """L at ``y_star + w``; cancelled, the constant ``alpha_1 lam' h(x, y*_hat)`` is subtracted as well."""
+        q, y = self.objectives, self.y_star + w
+        h = self.h_star - q.B @ w
+        gap = q.g(self.x, y) - q.g(self.x, self.y_star) + self.lam @ h
+        if dual_term == "cancelled":
+            gap -= self.lam @ self.h_star
+        penalty = 0.5 * self.alpha.alpha_2 * (self.rho @ (h * h))
+        return float(q.f(self.x, y) + self.alpha.alpha_1 * gap + penalty)
+
+    def grad_y(self, w: Vector) -> Vector:
+        """Gradient in y at ``y_star + w``, shape (m,)."""
+        q = self.objectives
+        lower = self.stationarity + q.grad_y_g_change(self.x, self.y_star, w)
+        rows = self.alpha.alpha_2 * (self.rho * (self.h_star - q.B @ w))
+        return q.grad_y_f(self.x, self.y_star + w) + self.alpha.alpha_1 * lower - rows @ q.B
+
+    def terms_x(self, w: Vector, dual_term: DualTerm) -> dict[str, Vector]:
+        """The parts of the gradient in x at ``y_star + w``, each of shape (n,); their sum is the gradient.
+
+        Frozen, the dual part is ``alpha_1 A' lam``; cancelled, it is zero.
+        """
+        q = self.objectives
+        rows = self.alpha.alpha_2 * (self.rho * (self.h_star - q.B @ w))
+        frozen = self.alpha.alpha_1 if dual_term == "frozen" else 0.0
+        return {
+            "f": q.grad_x_f(self.x, self.y_star + w),
+            "g_difference": self.alpha.alpha_1 * q.grad_x_g_change(self.x, self.y_star, w),
+            "dual": frozen * (self.lam @ q.A),
+            "penalty": rows @ q.A,
+        }
+
+    def grad_x(self, w: Vector, dual_term: DualTerm) -> Vector:
+        """Gradient in x at ``y_star + w``, shape (n,)."""
+        return total(self.terms_x(w, dual_term))
+
+
+def total(terms: dict[str, Vector]) -> Vector:
+    """Sum of the parts, in the order of the formula."""
+    f, g_difference, dual, penalty = (terms[name] for name in TERMS)
+    return f + g_difference + dual + penalty

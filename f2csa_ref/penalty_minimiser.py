@@ -1,0 +1,257 @@
+"""Minimise the penalty Lagrangian in y with gradients only: preconditioned Nesterov steps with restarts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import scipy.linalg
+
+from f2csa_ref.objectives import Objectives, double_range, objectives_of
+from f2csa_ref.oracles import DEFAULTS
+from f2csa_ref.penalty import PenaltyLagrangian, penalty_parameters
+from f2csa_ref.vectors import Vector, as_vector
+from spec.errors import InvalidInputError
+from spec.parameters import OracleParameters
+from spec.problem import Problem
+from spec.reading import REPAIRED, Reading
+
+EPS = float(np.finfo(np.float64).eps)
+STALL_WINDOW = 500
+"""Steps without a smaller gradient after which rounding is taken to have won."""
+GROWTH_LIMIT = 1e8
+"""Growth of the gradient norm over its smallest value that no convergent run shows."""
+
+
+@dataclass(frozen=True)
+class PenaltySolution:
+    """What the penalty minimiser found, and how well.
+
+    Args:
+        y: Penalty minimiser y_hat, shape (m,).
+        shift: ``y - y_star`` before rounding to y, shape (m,): carries the digits that matter in h.
+        gradient_norm: Norm of grad_y L at y.
+        tol: Gradient norm asked for.
+        floor: Estimated rounding error of grad_y L; nothing below it can be reached in doubles.
+        iterations: Steps taken; gradient evaluations are one more.
+        status: ``tolerance`` reached, rounding ``floor`` reached first, or ``budget`` spent.
+    """
+
+    y: Vector
+    shift: Vector
+    gradient_norm: float
+    tol: float
+    floor: float
+    iterations: int
+    status: Literal["tolerance", "floor", "budget"]
+
+    @property
+    def converged(self) -> bool:
+        """Whether the gradient norm asked for was reached."""
+        return self.status == "tolerance"
+
+    @property
+    def evaluations(self) -> int:
+        """Evaluations of grad_y L."""
+        return self.iterations + 1
+
+
+def penalty_minimiser(
+    problem: Problem | Objectives,
+    x: Vector,
+    *,
+    alpha: float,
+    y_star: Vector,
+    lam: Vector,
+    rho: Vector,
+    reading: Reading = REPAIRED,
+    parameters: OracleParameters = DEFAULTS,
+    tol: float | None = None,
+) -> PenaltySolution:
+    r"""Minimise L(x, .) to the accuracy the reading asks for.
+
+    Stops where :math:`\|\nabla_y L\|` is at most alpha (``inner_stop`` gradient) or mu * inner_tol (distance;
+    mu = alpha_1 mu_g - C_f bounds the curvature, so the distance is then at most inner_tol), never below
+    the rounding error of the gradient itself.
+
+    Args:
+        problem: Problem or objectives.
+        x: Upper variable, shape (n,).
+        alpha: Accuracy parameter, > 0.
+        y_star: Lower-level solution, shape (m,); the start.
+        lam: Multipliers, shape (p,).
+        rho: Activation weights, shape (p,), in [0, 1].
+        reading: Its ``inner_stop`` decides the tolerance.
+        parameters: Step budget, preconditioner.
+        tol: Gradient norm to reach instead, >= 0; 0 asks for the rounding floor.
+
+    Raises:
+        InvalidInputError: If input breaks a rule, if L turns out not to be convex, or if the stated constants
+            are too small for the steps to converge.
+
+    Source: Algorithm 1, line 5. Differs from the paper: exact gradients, and Nesterov's method in place of SGD;
+    the paper's cost claim is counted on steps.
+    """
+    q = objectives_of(problem)
+    lagrangian = PenaltyLagrangian(
+        objectives=q,
+        x=as_vector(x, q.n, "x"),
+        alpha=penalty_parameters(alpha),
+        y_star=as_vector(y_star, q.m, "y_star"),
+        lam=as_vector(lam, q.p, "lam"),
+        rho=as_vector(rho, q.p, "rho"),
+    )
+    with double_range(q):
+        return minimise(lagrangian, reading=reading, parameters=parameters, tol=tol)
+
+
+def minimise(
+    lagrangian: PenaltyLagrangian,
+    *,
+    reading: Reading = REPAIRED,
+    parameters: OracleParameters = DEFAULTS,
+    tol: float | None = None,
+) -> PenaltySolution:
+    """Minimise a penalty Lagrangian that is already set up; see :func:`penalty_minimiser`."""
+    if tol is None:
+        tol = stopping_tolerance(lagrangian, reading)
+    if not (0 <= tol < math.inf):
+        raise InvalidInputError("tol", "must be >= 0 and finite", tol)
+    if (lagrangian.rho < 0).any():
+        raise InvalidInputError("rho", "must be >= 0", float(lagrangian.rho.min()))
+    step = _row_steps(lagrangian) if parameters.preconditioner == "rows" else _plain_steps(lagrangian)
+    return _nesterov(lagrangian, step, tol, parameters.penalty_steps)
+
+
+def curvature(lagrangian: PenaltyLagrangian) -> float:
+    """Lower bound alpha_1 mu_g - C_f on the curvature of L in y; may be negative."""
+    return lagrangian.alpha.alpha_1 * lagrangian.objectives.mu_g - lagrangian.objectives.C_f
+
+
+def stopping_tolerance(lagrangian: PenaltyLagrangian, reading: Reading) -> float:
+    """The gradient norm at which the reading lets the minimiser stop."""
+    alpha = lagrangian.alpha
+    if reading.inner_stop == "gradient":
+        return alpha.alpha
+    # Where the bound says nothing L may still be convex; the paper then counts on half of alpha_1 mu_g.
+    mu = curvature(lagrangian)
+    return (mu if mu > 0 else 0.5 * alpha.alpha_1 * lagrangian.objectives.mu_g) * alpha.inner_tol
+
+
+Step = Callable[[Vector], Vector]
+
+
+def _plain_steps(lagrangian: PenaltyLagrangian) -> Step:
+    """1 / L times the gradient, L the Lipschitz constant of grad_y L."""
+    q, alpha = lagrangian.objectives, lagrangian.alpha
+    weighted = np.sqrt(lagrangian.rho)[:, None] * q.B
+    gram = weighted @ weighted.T if q.p <= q.m else weighted.T @ weighted
+    row_norm = max(0.0, float(scipy.linalg.eigvalsh(gram)[-1]))
+    lipschitz = q.C_f + alpha.alpha_1 * q.C_g + alpha.alpha_2 * row_norm
+    return lambda grad: grad / lipschitz
+
+
+def _row_steps(lagrangian: PenaltyLagrangian) -> Step:
+    """Solve with P = s I + alpha_2 B' rho B, s = C_f + alpha_1 C_g, which bounds the Hessian from above.
+
+    Only the known rows are factorised (by Woodbury, one row and column per row with rho > 0), never f or g.
+    """
+    q, alpha = lagrangian.objectives, lagrangian.alpha
+    s = q.C_f + alpha.alpha_1 * q.C_g
+    used = lagrangian.rho > 0
+    if not used.any():
+        return lambda grad: grad / s
+    R = np.sqrt(lagrangian.rho[used])[:, None] * q.B[used]
+    gram = R @ R.T
+    gram[np.diag_indices_from(gram)] += s / alpha.alpha_2 + EPS * np.trace(gram)
+    factor = scipy.linalg.cho_factor(gram, check_finite=False)
+
+    def step(grad: Vector) -> Vector:
+        inner = scipy.linalg.cho_solve(factor, R @ grad, check_finite=False)
+        return (grad - inner @ R) / s
+
+    return step
+
+
+def _rounding_floor(lagrangian: PenaltyLagrangian) -> Callable[[float], float]:
+    """Size of the rounding error of grad_y L at a shift, from the sizes of what is added up."""
+    q, alpha = lagrangian.objectives, lagrangian.alpha
+    weight = math.sqrt(float(lagrangian.rho.max(initial=0.0)))
+    rows = alpha.alpha_2 * weight * q.B_norm
+    fixed = rows * weight * _norm(lagrangian.rho * lagrangian.h_star) + alpha.alpha_1 * _norm(lagrangian.stationarity)
+    per_shift = rows * weight * q.B_norm + alpha.alpha_1 * q.C_g
+    f_size = _norm(q.grad_y_f(lagrangian.x, lagrangian.y_star)) + q.C_f * _norm(lagrangian.y_star)
+    return lambda size: EPS * (fixed + per_shift * size + f_size + q.C_f * size)
+
+
+def _nesterov(lagrangian: PenaltyLagrangian, step: Step, tol: float, budget: int) -> PenaltySolution:
+    """Iterate w ← v - P⁻¹∇L(v), v ← w + momentum, momentum dropped whenever it points uphill."""
+    m = len(lagrangian.y_star)
+    floor_at = _rounding_floor(lagrangian)
+    proven_convex = curvature(lagrangian) > 0
+    # Not known to be convex: start off the stationary point, so that a direction of descent can show.
+    start = 0.0 if proven_convex else lagrangian.alpha.inner_tol / math.sqrt(m)
+    w = v = np.full(m, start)
+    momentum, since_best = 1.0, 0
+    best, best_norm = v, math.inf
+    previous: tuple[Vector, Vector] | None = None
+    for iteration in range(budget + 1):
+        grad = lagrangian.grad_y(v)
+        norm = _norm(grad)
+        floor = floor_at(_norm(v))
+        if previous is not None and not proven_convex:
+            _require_convex(lagrangian, v - previous[0], grad - previous[1], floor)
+        previous = (v, grad)
+        since_best += 1
+        if norm < best_norm:
+            best, best_norm, since_best = v, norm, 0
+        if norm <= tol:
+            return _solution(lagrangian, v, norm, tol, floor, iteration, "tolerance")
+        if norm <= floor or (since_best > STALL_WINDOW and best_norm <= 1e4 * floor):
+            return _solution(lagrangian, best, best_norm, tol, max(floor, best_norm), iteration, "floor")
+        if not norm <= GROWTH_LIMIT * max(best_norm, floor):
+            _refuse_constants(lagrangian)
+        if iteration == budget:
+            break
+        w_next = v - step(grad)
+        if grad @ (w_next - w) > 0:
+            momentum, v = 1.0, w_next
+        else:
+            momentum_next = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * momentum * momentum))
+            v = w_next + ((momentum - 1.0) / momentum_next) * (w_next - w)
+            momentum = momentum_next
+        w = w_next
+    return _solution(lagrangian, best, best_norm, tol, floor, budget, "budget")
+
+
+def _solution(
+    lagrangian: PenaltyLagrangian,
+    w: Vector,
+    norm: float,
+    tol: float,
+    floor: float,
+    iterations: int,
+    status: Literal["tolerance", "floor", "budget"],
+) -> PenaltySolution:
+    return PenaltySolution(lagrangian.y_star + w, w, norm, tol, floor, iterations, status)
+
+
+def _require_convex(lagrangian: PenaltyLagrangian, moved: Vector, changed: Vector, floor: float) -> None:
+    if moved @ changed < -floor * _norm(moved):
+        q = lagrangian.objectives
+        bound = math.sqrt(q.mu_g / (2 * q.C_f))
+        rule = f"must make the penalty Lagrangian strongly convex: alpha <= sqrt(mu_g / (2 C_f)) = {bound:.6g}"
+        raise InvalidInputError("alpha", rule, lagrangian.alpha.alpha)
+
+
+def _refuse_constants(lagrangian: PenaltyLagrangian) -> None:
+    q = lagrangian.objectives
+    rule = "must bound the curvature of f and g in y; with these constants the penalty minimiser diverges"
+    raise InvalidInputError("C_f, C_g", rule, (q.C_f, q.C_g))
+
+
+def _norm(vector: Vector) -> float:
+    return math.sqrt(float(vector @ vector))

@@ -1,0 +1,192 @@
+"""The claims' data: complete, consistent, printable, and silent on whether anything holds."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import warnings
+from graphlib import TopologicalSorter
+from importlib import resources
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spec import AS_WRITTEN, REPAIRED, InvalidInputError, Reading, Statement, load_claims
+from spec.claims import ORDER, Bound, Claim, find
+
+CLAIMS = load_claims()
+STATEMENTS = {full: statement for claim in CLAIMS.values() for full, statement in claim.statements()}
+VARIABLES = {
+    "alpha", "inner_tol", "N_g", "radius", "distance", "eta", "M", "epsilon", "goldstein_radius", "L_F", "kappa_g",
+    "sigma_min_B", "d",
+}  # fmt: skip
+"""What a bound may be a power of; docs/notation.md names each."""
+VERDICT_WORDS = re.compile(
+    r"supported|\brefuted\b|inconclusive|vacuous|not[ _-]applicable|disprove|\bfalse\b|\bwrong\b|incorrect|"
+    r"counterexample|audit",
+    re.IGNORECASE,
+)
+FONT_SIZE = 15.0
+NOTATION = (Path(__file__).parents[2] / "docs" / "notation.md").read_text(encoding="utf-8")
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)  # ziamath's import uses importlib.resources.path
+    from latex2mathml.converter import convert
+    from ziamath.zmath import Latex
+
+
+def source(name: str) -> str:
+    return (resources.files("spec") / "claims" / f"{name}.toml").read_text(encoding="utf-8")
+
+
+def formulae(statement: Statement) -> list[str]:
+    own = [statement.latex, statement.as_written.latex, statement.repaired.latex]
+    return own + [premise.latex for premise in statement.premises]
+
+
+def test_every_claim_of_the_order_is_there_and_no_other() -> None:
+    files = {entry.name for entry in (resources.files("spec") / "claims").iterdir() if entry.name.endswith(".toml")}
+    assert tuple(CLAIMS) == ORDER
+    assert files == {f"{name}.toml" for name in ORDER}
+
+
+def test_loading_is_cached_and_returns_frozen_data() -> None:
+    assert load_claims() is load_claims()
+    with pytest.raises(ValueError, match="frozen"):
+        CLAIMS["bias-bound"].title = "another"  # type: ignore[misc]  # frozen: that it fails is the point
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_a_claim_is_split_into_steps_with_unique_premises(name: str) -> None:
+    claim = CLAIMS[name]
+    assert claim.steps, "a claim without steps cannot say where its proof breaks"
+    for full, statement in claim.statements():
+        ids = [premise.id for premise in statement.premises]
+        assert len(set(ids)) == len(ids), full
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_a_claim_survives_a_json_round_trip(name: str) -> None:
+    assert Claim.model_validate_json(CLAIMS[name].model_dump_json()) == CLAIMS[name]
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_every_formula_renders_on_one_line(name: str) -> None:
+    for full, statement in CLAIMS[name].statements():
+        for latex in formulae(statement):
+            assert latex, f"{full} lacks a formula"
+            assert latex.count("{") == latex.count("}"), f"{full}: {latex}"
+            # An unknown command is no error to the renderer: it is printed by name.
+            assert "\\" not in convert(latex), f"{full}: unknown command in {latex}"
+            width, height = Latex(latex, size=FONT_SIZE).getsize()
+            assert width < 60 * FONT_SIZE, f"{full}: {latex}"
+            assert height < 5 * FONT_SIZE, f"{full}: {latex}"
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_no_verdict_is_stored(name: str) -> None:
+    found = VERDICT_WORDS.search(source(name))
+    assert found is None, f"{name}: {found}"
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_texts_are_sentences(name: str) -> None:
+    for full, statement in CLAIMS[name].statements():
+        texts = [statement.statement, statement.refuted_by, statement.as_written.text, statement.repaired.text]
+        for text in texts + [premise.text for premise in statement.premises]:
+            assert re.match(r"[a-z]{2}", text) is None, f"{full}: {text}"  # a symbol may come first
+            assert text.rstrip(")").endswith("."), f"{full}: {text}"
+            assert "\n" not in text, f"{full}: {text}"
+            assert "  " not in text, f"{full}: {text}"
+
+
+def test_what_rests_on_what_has_no_cycle() -> None:
+    graph = {full: set(statement.rests_on) for full, statement in STATEMENTS.items()}
+    for name, claim in CLAIMS.items():
+        # A claim rests on its own steps, whether or not it says so.
+        graph[name] |= {f"{name}/{step.id}" for step in claim.steps}
+    assert set(TopologicalSorter(graph).static_order()) == set(STATEMENTS)
+
+
+def test_no_statement_rests_on_itself_or_its_own_claim() -> None:
+    for full, statement in STATEMENTS.items():
+        assert full.partition("/")[0] not in statement.rests_on, full
+        assert len(set(statement.rests_on)) == len(statement.rests_on), full
+
+
+def test_bounds_are_powers_of_named_variables_only() -> None:
+    used = set()
+    for full, statement in STATEMENTS.items():
+        for bound in (statement.as_written.bound, statement.repaired.bound):
+            used |= set(bound.exponents)
+            assert bound.exponents or "against" in bound.quantity or "number" in bound.quantity or full in FREE, full
+    assert used == VARIABLES
+    for variable in VARIABLES:
+        assert f"`{variable}`" in NOTATION, variable
+
+
+FREE = {"lipschitz-solution/from-smoothness"}
+"""Comparisons whose predicted value is that a number be finite."""
+
+
+def test_both_readings_measure_powers_of_the_same_variables_or_say_otherwise() -> None:
+    differing = {
+        full
+        for full, statement in STATEMENTS.items()
+        if statement.as_written.bound.exponents.keys() != statement.repaired.bound.exponents.keys()
+    }
+    # A rate that as written is asserted and repaired is plainly absent, or the other way round.
+    assert differing == {"dual-extraction/T2", "inner-cost/noise-floor", "smoothness/bounded-gradient",
+                         "smoothness/f-lipschitz"}  # fmt: skip
+
+
+def test_readings_differ_where_a_statement_decides_a_choice() -> None:
+    for full, statement in STATEMENTS.items():
+        written, repaired = statement.reading("as-written"), statement.reading("repaired")
+        assert repaired == REPAIRED
+        assert set(written.differences(REPAIRED)) == set(statement.choices), full
+        for field in statement.choices:
+            assert getattr(written, field) == getattr(AS_WRITTEN, field)
+
+
+@given(st.sampled_from(sorted(STATEMENTS)))
+def test_each_choice_is_isolated_alone(full: str) -> None:
+    statement = STATEMENTS[full]
+    isolated = statement.isolated()
+    assert tuple(isolated) == statement.choices
+    for field, reading in isolated.items():
+        assert reading.differences(REPAIRED) == {field: getattr(AS_WRITTEN, field)}
+
+
+def test_every_open_choice_is_decided_somewhere() -> None:
+    assert {field for statement in STATEMENTS.values() for field in statement.choices} == set(Reading.model_fields)
+
+
+@given(st.sampled_from(sorted(STATEMENTS)))
+def test_find_returns_what_was_loaded(full: str) -> None:
+    assert find(full) is STATEMENTS[full]
+    assert find(full).assertion("as-written") is STATEMENTS[full].as_written
+    assert find(full).assertion("repaired") is STATEMENTS[full].repaired
+
+
+def test_an_unknown_claim_is_answered_with_the_nearest() -> None:
+    with pytest.raises(InvalidInputError, match="did you mean bias-bound"):
+        find("bias-bund")
+    with pytest.raises(InvalidInputError, match="f2csa claims"):
+        find("0")
+
+
+def test_an_unknown_choice_is_refused() -> None:
+    data = tomllib.loads(source("variance-bound")) | {"choices": ["no_such_choice"]}
+    with pytest.raises(ValueError, match="must be fields of Reading"):
+        Claim.model_validate(data)
+
+
+@given(st.fractions(min_value=-9, max_value=9, max_denominator=6))
+def test_exponents_are_exact(exponent: object) -> None:
+    bound = Bound(quantity="q", exponents={"alpha": str(exponent)})  # type: ignore[dict-item]  # as in a TOML file
+    assert bound.exponents["alpha"] == exponent
+    assert Bound.model_validate_json(bound.model_dump_json()) == bound
