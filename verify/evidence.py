@@ -35,6 +35,26 @@ class Point(_Frozen):
     usable: bool = True
 
 
+class CertifiedBound(_Frozen):
+    """``norm <= constant * variable**exponent`` (or >=) for all values in (0, end], proven and checked again.
+
+    Args:
+        side: ``upper`` or ``lower``.
+        exponent: The power.
+        constant: C.
+        end: Right end of the interval, included.
+        tightness: C over the best constant possible; 1 means none better.
+        certificate: The proof as data; :mod:`verify.exact.checker` verifies it without the code that made it.
+    """
+
+    side: Literal["upper", "lower"]
+    exponent: int
+    constant: float
+    end: float
+    tightness: float
+    certificate: dict[str, object] = Field(repr=False)
+
+
 class RateEvidence(_Frozen):
     """How a quantity scales with one variable.
 
@@ -50,6 +70,8 @@ class RateEvidence(_Frozen):
         rung: How the points were obtained.
         error_rate: Probability that the interval misses, for statistical points.
         role: ``conclusion`` decides the verdict; ``support`` is shown beside it.
+        coefficient: Norm of the leading coefficient, where the expansion is exact.
+        bounds: Bounds proven for all values of the variable in an interval.
     """
 
     kind: Literal["rate"] = "rate"
@@ -64,6 +86,8 @@ class RateEvidence(_Frozen):
     rung: Rung = "numeric"
     error_rate: float | None = None
     role: Literal["conclusion", "support"] = "conclusion"
+    coefficient: float | None = None
+    bounds: tuple[CertifiedBound, ...] = ()
 
 
 class ComparisonEvidence(_Frozen):

@@ -161,14 +161,18 @@ class Geometry:
             tried += [top, -top]
         return [distance * direction for direction in tried] or [np.zeros(len(self.y_star))]
 
-    def rounding(self, y: Vector, *, frozen: bool) -> float:
+    def rounding(self, y: Vector, *, frozen: bool, h_width: float | None = None) -> float:
         """Rounding of one double-precision estimate at y: unit roundoff times the sizes of its weighted terms.
 
-        The term α₂Aᵀ(ρ∘h) loses most: h is a difference of numbers of size ‖Ax‖ + ‖By‖ + ‖b‖.
+        The term α₂Aᵀ(ρ∘h) loses most: h is a difference of numbers of size ‖Ax‖ + ‖By‖ + ‖b‖. Where the weights
+        come from a ramp of width ``h_width``, rounding of h at the lower-level point moves them too.
         """
         a, w = self.a, self.weights
         size_h = np.abs(a.A) @ np.abs(self.x) + np.abs(a.B) @ np.abs(y) + np.abs(a.b)
         penalty = w.alpha_2 * np.abs(a.A.T) @ (self.rho * size_h)
+        if h_width is not None:
+            violation = np.abs(self.h - a.B @ (y - self.y_star))
+            penalty = penalty + w.alpha_2 * np.abs(a.A.T) @ (np.minimum(size_h / h_width, 1 / EPS) * violation)
         lower = 2 * w.alpha_1 * (np.abs(a.g_xy) @ np.maximum(np.abs(y), np.abs(self.y_star)))
         lower = lower + 2 * w.alpha_1 * (np.abs(a.g_xx) @ np.abs(self.x) + np.abs(a.g_x))
         upper = np.abs(a.f_xx) @ np.abs(self.x) + np.abs(a.f_xy) @ np.abs(y) + np.abs(a.f_x)

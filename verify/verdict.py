@@ -10,7 +10,7 @@ from verify.evidence import RUNGS, ComparisonEvidence, Evidence, PremiseEvidence
 from verify.results import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from spec.claims import Bound
 
@@ -22,6 +22,10 @@ LOOSE = 0.5
 
 class NoEvidenceError(RuntimeError):
     """A check returned nothing that could decide: a fault in the check, never a pass."""
+
+
+class RungDisagreementError(NoEvidenceError):
+    """Exact and measured evidence decide differently about one quantity: something is wrong, loudly."""
 
 
 @dataclass(frozen=True)
@@ -70,17 +74,34 @@ def decide(bound: Bound, evidence: Sequence[Evidence]) -> Decision:
             verdict = Verdict.NOT_APPLICABLE if item.satisfiable else Verdict.VACUOUS
             how = "is not met on this instance" if item.satisfiable else "cannot be met"
             return Decision(verdict, f"Premise “{item.premise}” {how}: {item.finding}")
-    decisions = [
-        _decide_rate(bound, item) if isinstance(item, RateEvidence) else _decide_comparison(item)
-        for item in evidence
-        if not isinstance(item, PremiseEvidence) and item.role == "conclusion"
-    ]
+    conclusions = [item for item in evidence if not isinstance(item, PremiseEvidence) and item.role == "conclusion"]
+    decisions = [_decide_comparison(item) for item in conclusions if isinstance(item, ComparisonEvidence)]
+    decisions += _decide_rates(bound, [item for item in conclusions if isinstance(item, RateEvidence)])
     if not decisions:
         raise NoEvidenceError("the check returned no deciding evidence")
-    return min(decisions, key=lambda decision: (_SEVERITY.index(decision.verdict), -(decision.loose_by or 0.0)))
+    return _worst(decisions)
 
 
+EXACT: tuple[Rung, ...] = ("certified", "symbolic")
+"""Rungs whose exponent is derived, not measured."""
 _SEVERITY = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.SUPPORTED)
+
+
+def _decide_rates(bound: Bound, rates: Sequence[RateEvidence]) -> list[Decision]:
+    """Decide by exact rates where there are any; measured ones then only have to agree."""
+    decided = [(rate, _decide_rate(bound, rate)) for rate in rates]
+    exact = [decision for rate, decision in decided if rate.rung in EXACT]
+    measured = [decision for rate, decision in decided if rate.rung not in EXACT]
+    if not exact:
+        return measured
+    worst, seen = _worst(exact), _worst(measured) if measured else None
+    if seen is not None and {worst.verdict, seen.verdict} == {Verdict.SUPPORTED, Verdict.REFUTED}:
+        raise RungDisagreementError(f"rungs disagree; exact: {worst.sentence} measured: {seen.sentence}")
+    return [worst]
+
+
+def _worst(decisions: Sequence[Decision]) -> Decision:
+    return min(decisions, key=lambda decision: (_SEVERITY.index(decision.verdict), -(decision.loose_by or 0.0)))
 
 
 def _decide_rate(bound: Bound, rate: RateEvidence) -> Decision:
@@ -94,9 +115,7 @@ def _decide_rate(bound: Bound, rate: RateEvidence) -> Decision:
     # Towards zero a larger exponent is a smaller quantity; towards infinity a smaller one is.
     sign = 1.0 if bound.toward == "zero" else -1.0
     gain_low, gain_high = sorted((sign * (low - claimed), sign * (high - claimed)))
-    relation = {"upper": "O", "lower": "Ω", "tight": "Θ", "equality": "="}[bound.tag]
-    power = f"{rate.variable}^{bound.exponents[rate.variable]}"
-    shown = f"{power}" if relation == "=" else f"{relation}({power})"
+    shown = _claim(bound, rate.variable)
     error_rates = {"interval misses": rate.error_rate} if rate.error_rate is not None else None
 
     def decision(verdict: Verdict, sentence: str, loose_by: float | None = None) -> Decision:
@@ -104,7 +123,9 @@ def _decide_rate(bound: Bound, rate: RateEvidence) -> Decision:
             verdict, sentence, shown, rate.exponent, rate.interval, loose_by, rate.rung, error_rates
         )  # fmt: skip
 
-    measured = f"{rate.quantity} scales as {rate.variable}^{_number(rate.exponent)}"
+    if rate.rung in EXACT:
+        return _decide_exact(rate, decision, gain_low, bound)
+    measured = f"{rate.quantity} scales as {_symbol(rate.variable)}^{_number(rate.exponent)}"
     if rate.exponent == math.inf and bound.tag == "upper":
         return decision(Verdict.SUPPORTED, f"{rate.quantity} is exactly zero here; {shown} holds trivially.", math.inf)
     if math.isinf(low) and math.isinf(high) and low < high:
@@ -122,6 +143,55 @@ def _decide_rate(bound: Bound, rate: RateEvidence) -> Decision:
         return decision(Verdict.SUPPORTED, f"{measured}{loose}.", loose_by and _orders(rate, claimed))
     why = "the interval straddles the claim" if rate.settled else "local exponents still drift"
     return decision(Verdict.INCONCLUSIVE, f"{measured}; {why}: a longer sweep towards the limit would decide.")
+
+
+def _decide_exact(
+    rate: RateEvidence, decision: Callable[[Verdict, str, float | None], Decision], gain: float, bound: Bound
+) -> Decision:
+    """An exact exponent needs no interval; a bound proven on an interval is quoted with its constant."""
+    holds = {"upper": gain >= 0, "lower": gain <= 0}.get(bound.tag, gain == 0)
+    name = _symbol(rate.variable)
+    lead = rate.quantity
+    if rate.coefficient is not None:
+        lead += f" = {_times(rate.coefficient, rate.variable, rate.exponent)} + …, exactly"
+    proven = "".join(
+        f"; it is {'at most' if b.side == 'upper' else 'at least'} {_times(b.constant, rate.variable, b.exponent)} "
+        f"for all {name} in (0, {b.end:g}]"
+        for b in rate.bounds
+    )
+    loose_by = gain if holds and bound.tag == "upper" and gain >= LOOSE else None
+    loose = f", loose by {gain:g} orders" if loose_by else ""
+    sentence = f"{lead}{proven}. Claimed {_claim(bound, rate.variable)}{loose}."
+    return decision(Verdict.SUPPORTED if holds else Verdict.REFUTED, sentence, loose_by)
+
+
+def _claim(bound: Bound, variable: str) -> str:
+    relation = {"upper": "O", "lower": "Ω", "tight": "Θ", "equality": "="}[bound.tag]
+    power = _power(variable, float(bound.exponents[variable]))
+    return power if relation == "=" else f"{relation}({power})"
+
+
+_SYMBOLS = {"alpha": "α", "inner_tol": "δ", "epsilon": "ε", "goldstein_radius": "δ", "eta": "η"}
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def _symbol(variable: str) -> str:
+    return _SYMBOLS.get(variable, variable)
+
+
+def _times(constant: float, variable: str, exponent: float) -> str:
+    return f"{constant:.6g}" if exponent == 0 else f"{constant:.6g}·{_power(variable, exponent)}"
+
+
+def _power(variable: str, exponent: float) -> str:
+    """A power in print: α², N_g⁻¹, α^0.5, or 1."""
+    if exponent == 0:
+        return "1"
+    name = _symbol(variable)
+    if exponent == 1:
+        return name
+    whole = exponent == int(exponent)
+    return f"{name}{str(int(exponent)).translate(_SUPERSCRIPTS)}" if whole else f"{name}^{exponent:g}"
 
 
 def _decide_comparison(item: ComparisonEvidence) -> Decision:
@@ -163,4 +233,4 @@ def _nan_at(rate: RateEvidence) -> float:
 
 
 def _number(value: float) -> str:
-    return f"{value:+.2f}" if math.isfinite(value) else ("∞" if value > 0 else "-∞")
+    return f"{value:.2f}" if math.isfinite(value) else ("∞" if value > 0 else "-∞")

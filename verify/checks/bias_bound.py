@@ -14,6 +14,7 @@ from verify.exact import lower_level as exact_lower_level
 from verify.geometry import EPS, Geometry, quadratic_of, ramp, spectral_norm
 from verify.rates import fit_rate
 from verify.registry import Case, Measurement, check
+from verify.rungs import DIRECTION_ALPHA, Spending, exact_direction, exact_rate, multipliers_clear_of_the_ramp, unit
 from verify.truth import Truth, exact_bias, geometry_at_truth, holder_bias, holder_minimiser, regular_truth
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ REGULAR = (
     "random-4x6x6", "ill-conditioned", "rows-nearly-dependent",
 )  # fmt: skip
 DEGENERATE = ("weakly-active", "licq-fails", "infeasible")
+SMALLEST_RETREAT = 0.02
+"""A retreat of this share of δ leaves a ramp of width δ² for every alpha up to 1/4 (δ = 1/64)."""
 SHOWN_ALPHA = 0.1
 """The alpha at which single values are shown beside the sweep."""
 
@@ -63,8 +66,8 @@ def penalty_bias(case: Case) -> Measurement:
         geometry, call = at_truth(case, truth, alpha)
         error = estimate(case, call, geometry.minimiser) - truth.grad_F
         rounding = geometry.rounding(geometry.minimiser, frozen=frozen(case))
-        exact = exact_bias(case.instance, truth, geometry, frozen=frozen(case))
-        points.append(_point(alpha, error, rounding, exact))
+        ideal = exact_bias(case.instance, truth, geometry, frozen=frozen(case))
+        points.append(_point(alpha, error, rounding, ideal))
     geometry, call = at_truth(case, truth, SHOWN_ALPHA)
     shown = estimate(case, call, geometry.minimiser)
     rate = fit_rate(points, quantity="T₃", variable="alpha")
@@ -89,7 +92,8 @@ def penalty_bias(case: Case) -> Measurement:
         "estimate": _shown(shown),
         "grad_F": _shown(truth.grad_F),
     }
-    return Measurement((rate, beside), values, note)
+    exact = exact_rate(case, truth, [Spending(rho=at_truth(case, truth, DIRECTION_ALPHA)[0].rho)], "T3", name="T₃")
+    return Measurement((rate, beside, *exact), values, note)
 
 
 @check("bias-bound/T1", instances=(*REGULAR, *DEGENERATE), needs=("hypergradient",))
@@ -106,7 +110,9 @@ def inexact_minimiser(case: Case) -> Measurement:
     rate = fit_rate(points, quantity="T₁ at the worst allowed ỹ", variable="alpha")
     stop = "‖ỹ - y*‖ = α³" if case.reading.inner_stop == "distance" else "‖∇_yL(x, ỹ)‖ = α"
     note = f"The error of ỹ has {stop} along the top right singular vector of the estimator's Jacobian in y."
-    return Measurement((rate,), _last(points), note)
+    geometry, _ = at_truth(case, truth, DIRECTION_ALPHA)
+    exact = exact_rate(case, truth, [_slip(case, geometry, Spending(rho=geometry.rho))], "T1", name="T₁ at the worst ỹ")
+    return Measurement((rate, *exact), _last(points), note)
 
 
 @check("bias-bound/L-H-y", instances=REGULAR, needs=("hypergradient",))
@@ -121,7 +127,10 @@ def lipschitz_in_y(case: Case) -> Measurement:
         rounding = 2 * geometry.rounding(np.abs(geometry.minimiser) + np.abs(step), frozen=frozen(case))
         points.append(_point(alpha, moved, rounding, spectral_norm(geometry.E)))
     rate = fit_rate(points, quantity="L_{H,y}", variable="alpha")
-    return Measurement((rate,), _last(points), "L_{H,y} is the norm of f_xy + α₁g_xy - α₂AᵀρB.")
+    geometry, _ = at_truth(case, truth, DIRECTION_ALPHA)
+    spending = Spending(rho=geometry.rho, y=(0, unit(geometry.worst_y_within(1.0))))
+    exact = exact_rate(case, truth, [spending], "T1", name="L_{H,y}")
+    return Measurement((rate, *exact), _last(points), "L_{H,y} is the norm of f_xy + α₁g_xy - α₂AᵀρB.")
 
 
 @check("bias-bound/T2", instances=(*REGULAR, *DEGENERATE), needs=("hypergradient",))
@@ -140,7 +149,13 @@ def inexact_multipliers(case: Case) -> Measurement:
         predicted = float(np.linalg.norm(response @ (lam - truth.lam))) if (moved.rho == geometry.rho).all() else None
         points.append(_point(alpha, change, rounding, predicted))
     rate = fit_rate(points, quantity="T₂ at the worst allowed λ̃", variable="alpha")
-    return Measurement((rate,), _last(points), "‖λ̃ - λ*‖ = α³ in the direction that moves the estimate most.")
+    note = "‖λ̃ - λ*‖ = α³ in the direction that moves the estimate most."
+    if not multipliers_clear_of_the_ramp(truth, case.call(DIRECTION_ALPHA).parameters.lam_width):
+        return Measurement((rate,), _last(points), note)
+    geometry, _ = at_truth(case, truth, DIRECTION_ALPHA)
+    spending = Spending(rho=geometry.rho, lam=(3, _lam_direction(case, geometry)))
+    exact = exact_rate(case, truth, [spending], "T2", name="T₂ at the worst λ̃")
+    return Measurement((rate, *exact), _last(points), note)
 
 
 @check("bias-bound/ramp", instances=(*REGULAR, *DEGENERATE), needs=("hypergradient",))
@@ -160,7 +175,8 @@ def ramp_under_error(case: Case) -> Measurement:
         points.append(Point(at=alpha, measured=max(sizes), uncertainty=rounding))
     rate = fit_rate(points, quantity="bias at the worst allowed ỹ*", variable="alpha")
     note = f"ỹ* is off by α³, feasibly; the smallest weight an active row then gets is {worst_rho:.3g}."
-    return Measurement((rate,), _last(points) | {"smallest rho of an active row": worst_rho}, note)
+    exact = exact_rate(case, truth, _retreat_spendings(case, truth), "bias", name="bias at the worst ỹ*")
+    return Measurement((rate, *exact), _last(points) | {"smallest rho of an active row": worst_rho}, note)
 
 
 @check("bias-bound", instances=(*REGULAR, *DEGENERATE), needs=("hypergradient", "lower_level"))
@@ -177,7 +193,15 @@ def bias(case: Case) -> Measurement:
         points.append(Point(at=alpha, measured=max(sizes), uncertainty=rounding))
     rate = fit_rate(points, quantity="bias", variable="alpha")
     note = "All allowed errors (ỹ*, λ̃, ỹ) are spent together, each in its worst direction found."
-    return Measurement((rate,), _last(points), note)
+    if not multipliers_clear_of_the_ramp(truth, case.call(DIRECTION_ALPHA).parameters.lam_width):
+        return Measurement((rate,), _last(points), note)
+    geometry, _ = at_truth(case, truth, DIRECTION_ALPHA)
+    lam = (3, _lam_direction(case, geometry))
+    spendings = [
+        _slip(case, replace(geometry, rho=spending.rho), replace(spending, lam=lam))
+        for spending in (Spending(rho=geometry.rho), *_retreat_spendings(case, truth))
+    ]
+    return Measurement((rate, *exact_rate(case, truth, spendings, "bias", name="bias")), _last(points), note)
 
 
 @check("bias-bound/uniformity", instances=("toy2", "kink", "experiment-1d", "swapping-rows"), needs=("hypergradient",))
@@ -276,6 +300,36 @@ def _hessian_premise(problem: Holder) -> PremiseEvidence:
     rate = fit_rate(changes, quantity="change of ∇²g", variable="distance")
     finding = f"∇²g changes like distance^{rate.exponent:.2f}, not distance^1"
     return PremiseEvidence(premise="hessian-lipschitz", holds=rate.interval[0] >= 0.95, finding=finding)
+
+
+def _slip(case: Case, geometry: Geometry, spending: Spending) -> Spending:
+    """The same errors with the minimiser's own, under this reading's stopping rule, in its worst direction."""
+    if case.reading.inner_stop == "distance":
+        return replace(spending, y=(3, unit(geometry.worst_y_within(1.0))))
+    return replace(spending, gradient=(1, unit(geometry.H @ geometry.worst_y_with_gradient(1.0))))
+
+
+def _lam_direction(case: Case, geometry: Geometry) -> Vector:
+    alpha = geometry.alpha
+    return unit(geometry.worst_lam_within(alpha**3, geometry.lam_to_estimate(frozen=frozen(case))))
+
+
+def _retreat_spendings(case: Case, truth: Truth) -> list[Spending]:
+    """Errors of ỹ* to try, each with the weights it leaves at every alpha: the ramp is a power of alpha wide."""
+    geometry, call = at_truth(case, truth, DIRECTION_ALPHA)
+    width_in_errors = h_width(case, DIRECTION_ALPHA, call) / DIRECTION_ALPHA**3
+    made = []
+    for error in geometry.retreats(1.0):
+        direction = exact_direction(error)
+        h = np.where(geometry.rho > 0, -geometry.a.B @ direction, -np.inf)
+        if case.reading.ramp_width == "delta":
+            rho = geometry.rho * np.clip(1 + h / width_in_errors, 0.0, 1.0)
+        elif (np.abs(h[(h != 0) & np.isfinite(h)]) < SMALLEST_RETREAT).any():
+            continue  # within the narrow ramp at some alpha: its weight is no constant
+        else:
+            rho = np.where(h < 0, 0.0, geometry.rho)
+        made.append(Spending(rho=rho, y_star=(3, direction)))
+    return made
 
 
 def _allowed_error(case: Case, geometry: Geometry) -> Vector:

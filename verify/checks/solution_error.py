@@ -12,6 +12,7 @@ from verify.evidence import ComparisonEvidence, Point, PremiseEvidence, RateEvid
 from verify.geometry import EPS, Geometry, quadratic_of, ramp, solve, spectral_norm
 from verify.rates import fit_rate
 from verify.registry import Case, Measurement, check
+from verify.rungs import DIRECTION_ALPHA, Spending, exact_rate, multipliers_clear_of_the_ramp, unit
 from verify.truth import Truth, regular_truth
 
 if TYPE_CHECKING:
@@ -28,9 +29,9 @@ def shift(case: Case) -> Measurement:
     if not premise.holds:
         return Measurement((premise,))
     rate, values = _shift_rate(case, truth, rows=None, quantity="‖Δy‖ at the worst allowed λ̃")
-    return Measurement(
-        (premise, rate, _accuracy(case, truth)), values, "‖λ̃ - λ*‖ = α³ in the direction that moves the minimiser most."
-    )
+    exact = _exact_shift(case, truth, rows=None, name="‖Δy‖ at the worst λ̃")
+    note = "‖λ̃ - λ*‖ = α³ in the direction that moves the minimiser most."
+    return Measurement((premise, rate, _accuracy(case, truth), *exact), values, note)
 
 
 @check("solution-error/active-rows", instances=(*ALL_ACTIVE, "two-of-three", "random-3x5x4"),
@@ -39,7 +40,8 @@ def shift_on_active_rows(case: Case) -> Measurement:
     """The same with the multipliers' error on active rows only, where the quadratic penalty resists it."""
     truth = regular_truth(case.instance)
     rate, values = _shift_rate(case, truth, rows=truth.active, quantity="‖Δy‖, λ̃ off on active rows only")
-    return Measurement((rate,), values)
+    exact = _exact_shift(case, truth, rows=truth.active, name="‖Δy‖, λ̃ off on active rows only")
+    return Measurement((rate, *exact), values)
 
 
 @check(
@@ -124,6 +126,17 @@ def _shift_rate(
         )
     values: dict[str, float | str] = {f"‖Δy‖ at alpha = {p.at:g}": p.measured for p in points[:1]}
     return fit_rate(points, quantity=quantity, variable="alpha"), values
+
+
+def _exact_shift(
+    case: Case, truth: Truth, *, rows: Vector | None, name: str
+) -> tuple[RateEvidence | ComparisonEvidence, ...]:
+    geometry, call = at_truth(case, truth, DIRECTION_ALPHA)
+    if not multipliers_clear_of_the_ramp(truth, call.parameters.lam_width):
+        return ()
+    direction = unit(geometry.worst_lam_within(DIRECTION_ALPHA**3, _response(geometry), rows=rows))
+    spending = Spending(rho=geometry.rho, lam=(3, direction))
+    return exact_rate(case, truth, [spending], "solution-shift", name=name)
 
 
 MINIMISER_ACCURACY = 1e-6

@@ -1,0 +1,108 @@
+r"""For which alpha the penalty Lagrangian is convex in y, decided exactly.
+
+:math:`\alpha^4\,\nabla^2_{yy}L = P(u) = u^2 f_{yy} + u\,(g_{yy} - cI) + B^TRB` with :math:`u = \alpha^2` and c = 0,
+or c > 0 to ask for strong convexity with modulus :math:`c\,\alpha^{-2}`. It is positive definite on an interval if it
+is so at one point and its determinant has no root there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import isqrt
+
+from flint import fmpq_mat, fmpq_poly
+
+from spec import InvalidInputError, Quadratic
+from verify.exact import roots
+from verify.exact.rational_functions import interpolate
+from verify.exact.rationals import Number, RationalBlocks, blocks, diagonal, is_positive_definite, point, rational
+
+
+def determinant(problem: Quadratic, rho: Sequence[Number], modulus: Number = 0) -> fmpq_poly:
+    """The determinant of P as a polynomial in u = alpha**2.
+
+    Args:
+        problem: Any quadratic problem.
+        rho: Activation weights, shape (p,), >= 0.
+        modulus: The c above.
+    """
+    rows, R = blocks(problem), diagonal(_weights(problem, rho))
+    points = list(range(-problem.m, problem.m + 1))
+    return interpolate(points, [[_scaled_hessian(rows, R, modulus, Fraction(at)).det()] for at in points])[0]
+
+
+def holds(problem: Quadratic, rho: Sequence[Number], alpha_0: Fraction, modulus: Number = 0) -> bool:
+    """Whether P is positive definite for every alpha in ``(0, alpha_0]``.
+
+    Args:
+        problem: Any quadratic problem.
+        rho: Activation weights, shape (p,), >= 0.
+        alpha_0: Right end, > 0, included.
+        modulus: The c above.
+
+    Source:
+        Lemma "Solution Error", hypothesis; Lemma "Hypergradient Bias Bound", ``mu >= c_mu alpha**-2``.
+    """
+    end = alpha_0**2
+    rows, R = blocks(problem), diagonal(_weights(problem, rho))
+    if not is_positive_definite(_scaled_hessian(rows, R, modulus, end)):
+        return False
+    return roots.count(determinant(problem, rho, modulus), Fraction(0), end) == 0
+
+
+def largest_alpha(
+    problem: Quadratic,
+    rho: Sequence[Number],
+    modulus: Number = 0,
+    *,
+    limit: Fraction = Fraction(1),
+    precision: Fraction = Fraction(1, 10**6),
+) -> Fraction:
+    """The largest alpha_0 <= limit for which :func:`holds`, to a relative precision from below; 0 if none.
+
+    Args:
+        problem: Any quadratic problem.
+        rho: Activation weights, shape (p,), >= 0.
+        modulus: The c above.
+        limit: Search no further, > 0.
+        precision: Relative precision, > 0.
+    """
+    if holds(problem, rho, limit, modulus):
+        return limit
+    polynomial = determinant(problem, rho, modulus)
+    if polynomial.is_zero():
+        return Fraction(0)
+    end = limit**2
+    inside = roots.isolate(polynomial, Fraction(0), end)
+    low, high = roots.refine_relative(polynomial, inside[0], precision) if inside else (end, end)
+    # A root met exactly, or the end itself, bounds an open interval; stay below it.
+    low = low if low < high else low * (1 - precision)
+    found = root_below(low, precision)
+    return found if holds(problem, rho, found, modulus) else Fraction(0)
+
+
+def root_below(square: Fraction, precision: Fraction) -> Fraction:
+    """A rational just below the square root of a positive number, by at most the relative precision."""
+    scale = 1
+    while True:
+        found = Fraction(isqrt(square.numerator * scale**2 // square.denominator), scale)
+        if found > 0 and square - found**2 <= precision * square:
+            return found
+        scale *= 10
+
+
+def _scaled_hessian(rows: RationalBlocks, R: fmpq_mat, modulus: Number, u: Fraction) -> fmpq_mat:
+    at, m = rational(u), rows.g_yy.nrows()
+    shifted = rows.g_yy - diagonal([modulus] * m)
+    return rows.f_yy * at**2 + shifted * at + rows.B.transpose() * R * rows.B
+
+
+def _weights(problem: Quadratic, rho: Sequence[Number]) -> tuple[Fraction, ...]:
+    weights = point(rho, problem.p, "rho")
+    if any(weight < 0 for weight in weights):
+        raise InvalidInputError("rho", "must be >= 0", [str(weight) for weight in weights])
+    return weights
+
+
+__all__ = ["determinant", "holds", "largest_alpha", "root_below"]

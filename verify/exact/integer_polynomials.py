@@ -1,0 +1,181 @@
+r"""Integer linear systems and Sturm sequences in plain Python, for the certificate checker alone.
+
+Small on purpose, and independent of the algebra libraries the certificates were made with.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from fractions import Fraction
+from math import gcd, lcm
+
+Polynomial = list[int]
+"""Integer coefficients, lowest power first, no trailing zeros."""
+
+
+def primitive(coefficients: Sequence[Fraction | int]) -> Polynomial:
+    """A positive multiple with coprime integer coefficients."""
+    return primitive_together([coefficients])[0]
+
+
+def primitive_together(polynomials: Sequence[Sequence[Fraction | int]]) -> list[Polynomial]:
+    """The same positive multiple of several polynomials, coprime integers all together."""
+    scale = lcm(*(value.denominator for part in polynomials for value in part))
+    whole = [[value.numerator * (scale // value.denominator) for value in part] for part in polynomials]
+    content = gcd(*(value for part in whole for value in part))
+    return [_trimmed([value // content for value in part] if content > 1 else part) for part in whole]
+
+
+def evaluate(coefficients: Sequence[Fraction | int], at: Fraction) -> Fraction:
+    """Value at a rational point, by Horner's rule."""
+    total = Fraction(0)
+    for value in reversed(coefficients):
+        total = total * at + value
+    return total
+
+
+def sign_at(polynomial: Polynomial, at: Fraction) -> int:
+    """Sign at a rational point, in integers only."""
+    total, power = 0, 1
+    for value in reversed(polynomial):
+        total = total * at.numerator + value * power
+        power *= at.denominator
+    return (total > 0) - (total < 0)
+
+
+def add(first: Sequence[int], second: Sequence[int]) -> Polynomial:
+    """Sum."""
+    size = max(len(first), len(second))
+    padded = [[*part, *([0] * (size - len(part)))] for part in (first, second)]
+    return _trimmed([a + b for a, b in zip(*padded, strict=True)])
+
+
+def multiply(first: Sequence[int], second: Sequence[int]) -> Polynomial:
+    """Product."""
+    made = [0] * max(0, len(first) + len(second) - 1)
+    for i, a in enumerate(first):
+        for j, b in enumerate(second):
+            made[i + j] += a * b
+    return made
+
+
+def roots_inside(coefficients: Sequence[Fraction | int], end: Fraction) -> int:
+    """Number of distinct real roots in the open interval (0, end), by Sturm's theorem.
+
+    Args:
+        coefficients: Not all zero.
+        end: > 0.
+    """
+    polynomial = primitive(coefficients)
+    while polynomial[0] == 0:
+        polynomial = polynomial[1:]
+    while len(polynomial) > 1 and sign_at(polynomial, end) == 0:
+        polynomial = _without_root(polynomial, end)
+    sequence = [polynomial, primitive([k * value for k, value in enumerate(polynomial)][1:])]
+    while sequence[-1]:
+        sequence.append(_minus_remainder(sequence[-2], sequence[-1]))
+    sequence.pop()
+    return _changes(sequence, Fraction(0)) - _changes(sequence, end)
+
+
+def solve(matrix: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> list[Fraction] | None:
+    """Solve a square system by fraction-free (Bareiss) elimination; ``None`` if the matrix is singular."""
+    rows = [_integers([*row, value]) for row, value in zip(matrix, right, strict=True)]
+    size, previous = len(rows), 1
+    for k in range(size):
+        pivot = next((i for i in range(k, size) if rows[i][k]), None)
+        if pivot is None:
+            return None
+        rows[k], rows[pivot] = rows[pivot], rows[k]
+        _eliminate(rows, k, previous)
+        previous = rows[k][k]
+    found = [Fraction(0)] * size
+    for i in range(size - 1, -1, -1):
+        tail = sum((rows[i][j] * found[j] for j in range(i + 1, size)), Fraction(0))
+        found[i] = (rows[i][size] - tail) / rows[i][i]
+    return found
+
+
+def determinant(matrix: Sequence[Sequence[Fraction]]) -> Fraction:
+    """Determinant by fraction-free elimination, rows exchanged where a pivot vanishes."""
+    scale = lcm(*(value.denominator for row in matrix for value in row))
+    rows = [[int(value * scale) for value in row] for row in matrix]
+    size, previous, sign = len(rows), 1, 1
+    for k in range(size):
+        pivot = next((i for i in range(k, size) if rows[i][k]), None)
+        if pivot is None:
+            return Fraction(0)
+        if pivot != k:
+            rows[k], rows[pivot], sign = rows[pivot], rows[k], -sign
+        _eliminate(rows, k, previous)
+        previous = rows[k][k]
+    return Fraction(sign * previous, scale**size)
+
+
+def leading_minors(matrix: Sequence[Sequence[Fraction]]) -> list[Fraction]:
+    """Leading principal minors, up to and including the first that is zero; the last is the determinant."""
+    scale = lcm(*(value.denominator for row in matrix for value in row))
+    rows = [[int(value * scale) for value in row] for row in matrix]
+    size, previous = len(rows), 1
+    minors: list[Fraction] = []
+    for k in range(size):
+        head = rows[k][k]
+        minors.append(Fraction(head, scale ** (k + 1)))
+        if head == 0:
+            break
+        _eliminate(rows, k, previous)
+        previous = head
+    return minors
+
+
+def _eliminate(rows: list[list[int]], k: int, previous: int) -> None:
+    """One step of Bareiss: every division is exact."""
+    head, pivot = rows[k][k], rows[k]
+    for i in range(k + 1, len(rows)):
+        factor, row = rows[i][k], rows[i]
+        rows[i] = [0] * (k + 1) + [(head * row[j] - factor * pivot[j]) // previous for j in range(k + 1, len(row))]
+
+
+def _integers(values: Sequence[Fraction]) -> list[int]:
+    """A row scaled to integers."""
+    scale = lcm(*(value.denominator for value in values))
+    return [value.numerator * (scale // value.denominator) for value in values]
+
+
+def _trimmed(polynomial: Polynomial) -> Polynomial:
+    """Without trailing zeros."""
+    size = len(polynomial)
+    while size and polynomial[size - 1] == 0:
+        size -= 1
+    return polynomial[:size]
+
+
+def _without_root(polynomial: Polynomial, root: Fraction) -> Polynomial:
+    """Divide by (t - root), exactly."""
+    quotient: list[Fraction] = []
+    carry = Fraction(0)
+    for value in reversed(polynomial):
+        carry = carry * root + value
+        quotient.append(carry)
+    return primitive(quotient[-2::-1])
+
+
+def _minus_remainder(first: Polynomial, second: Polynomial) -> Polynomial:
+    """A positive multiple of minus the remainder of first by second."""
+    remainder, lead = list(first), second[-1]
+    while len(remainder) >= len(second):
+        top, shift = remainder[-1], len(remainder) - len(second)
+        # Scaling by |lead| keeps the sign of the remainder.
+        remainder = [abs(lead) * value for value in remainder]
+        factor = top if lead > 0 else -top
+        for j, value in enumerate(second):
+            remainder[shift + j] -= factor * value
+        while remainder and remainder[-1] == 0:
+            remainder.pop()
+    return primitive([-value for value in remainder]) if remainder else []
+
+
+def _changes(sequence: Sequence[Polynomial], at: Fraction) -> int:
+    signs = [sign for sign in (sign_at(part, at) for part in sequence) if sign]
+    return sum(a != b for a, b in itertools.pairwise(signs))

@@ -1,0 +1,144 @@
+"""Exact rational linear algebra: matrices of a problem over the rationals, and back to fractions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Rational
+from typing import TypeAlias
+
+from flint import fmpq, fmpq_mat
+
+from spec import ExactArray, InvalidInputError, Quadratic
+from spec.exact import Entry
+
+Number: TypeAlias = Rational | float
+"""A rational number; a float stands for the dyadic rational it is."""
+Vector: TypeAlias = tuple[Fraction, ...]
+"""An exact vector."""
+
+
+@dataclass(frozen=True)
+class RationalBlocks:
+    """Every block of a quadratic problem as a rational matrix; vectors are columns."""
+
+    f_xx: fmpq_mat
+    f_xy: fmpq_mat
+    f_yy: fmpq_mat
+    f_x: fmpq_mat
+    f_y: fmpq_mat
+    g_xy: fmpq_mat
+    g_yy: fmpq_mat
+    g_y: fmpq_mat
+    A: fmpq_mat
+    B: fmpq_mat
+    b: fmpq_mat
+
+
+def blocks(problem: Quadratic) -> RationalBlocks:
+    """All blocks of a problem the hypergradient depends on (``g.xx`` and ``g.x`` drop out)."""
+    f, g, rows = problem.f, problem.g, problem.constraints
+    return RationalBlocks(
+        *(matrix(array) for array in (f.xx, f.xy, f.yy, f.x, f.y, g.xy, g.yy, g.y, rows.A, rows.B, rows.b))
+    )
+
+
+def matrix(array: ExactArray) -> fmpq_mat:
+    """Rational matrix of an exact array; a vector becomes a column."""
+    made = fmpq_mat([[_entry(value) for value in row] for row in array.rows])
+    return made.transpose() if array.ndim == 1 else made
+
+
+def column(values: Iterable[Number]) -> fmpq_mat:
+    """Rational column of numbers."""
+    return fmpq_mat([[rational(value)] for value in values])
+
+
+def diagonal(values: Sequence[Number]) -> fmpq_mat:
+    """Rational diagonal matrix."""
+    made = fmpq_mat(len(values), len(values))
+    for i, value in enumerate(values):
+        made[i, i] = rational(value)
+    return made
+
+
+def rational(value: Number) -> fmpq:
+    """Rational number from a Python one."""
+    as_fraction = Fraction(value)
+    return fmpq(as_fraction.numerator, as_fraction.denominator)
+
+
+def fraction(value: fmpq) -> Fraction:
+    """Python fraction from a rational number."""
+    return Fraction(int(value.p), int(value.q))
+
+
+def fractions(values: fmpq_mat) -> Vector:
+    """Python fractions of a column."""
+    return tuple(fraction(value) for value in values.entries())
+
+
+def fraction_rows(values: fmpq_mat) -> tuple[Vector, ...]:
+    """Python fractions of a matrix, row by row."""
+    return tuple(tuple(fraction(value) for value in row) for row in values.tolist())
+
+
+def select(values: fmpq_mat, rows: Sequence[int], columns: Sequence[int] | None = None) -> fmpq_mat:
+    """The given rows (and columns) of a matrix; either may be empty."""
+    kept = range(values.ncols()) if columns is None else columns
+    return fmpq_mat(len(rows), len(kept), [values[i, j] for i in rows for j in kept])
+
+
+def beside(*parts: fmpq_mat) -> fmpq_mat:
+    """Matrices of equal height, side by side."""
+    listed = [part.tolist() for part in parts]
+    height = parts[0].nrows()
+    flat = [value for i in range(height) for rows in listed for value in rows[i]]
+    return fmpq_mat(height, sum(part.ncols() for part in parts), flat)
+
+
+def is_positive_definite(symmetric: fmpq_mat) -> bool:
+    """Whether all pivots of exact symmetric elimination are positive."""
+    work = symmetric.tolist()
+    size = len(work)
+    for k in range(size):
+        pivot = work[k][k]
+        if pivot <= 0:
+            return False
+        for i in range(k + 1, size):
+            factor = work[i][k] / pivot
+            if factor != 0:
+                for j in range(k + 1, i + 1):
+                    work[i][j] -= factor * work[j][k]
+    return True
+
+
+def point(values: Sequence[Number], length: int, argument: str) -> Vector:
+    """Exact coordinates of a point given by a caller.
+
+    Raises:
+        InvalidInputError: If the length is wrong or a coordinate is not a finite number.
+    """
+    if len(values) != length:
+        raise InvalidInputError(argument, f"must have length {length}", len(values))
+    return tuple(number(value, f"{argument}[{i}]") for i, value in enumerate(values))
+
+
+def number(value: Number, argument: str) -> Fraction:
+    """Exact value of a number given by a caller.
+
+    Raises:
+        InvalidInputError: If it is not a finite number.
+    """
+    try:
+        return Fraction(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInputError(argument, "must be a finite number", value) from None
+
+
+def _entry(value: Entry) -> fmpq | int:
+    if type(value) is int:
+        return value
+    as_fraction = Fraction(value)
+    return fmpq(as_fraction.numerator, as_fraction.denominator)

@@ -1,0 +1,89 @@
+"""The report as JUnit XML: a suite a claim, a case a result; only what differs from the record fails."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+from verify.report import wording
+
+if TYPE_CHECKING:
+    from verify.results import Report, Result
+
+_SKIPPED = ("INCONCLUSIVE", "VACUOUS", "NOT_APPLICABLE")
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 cannot hold, not even escaped."""
+
+
+def render_junit(report: Report) -> str:
+    """The report for CI systems.
+
+    A result that is not the verdict on record is a failure and a fault is an error. An expected refutation passes:
+    it is what the record says. Results without a decision and claims without a check are skipped, with the reason.
+    """
+    root = ElementTree.Element("testsuites", name="f2csa")
+    suites: dict[str, ElementTree.Element] = {}
+    for result in report.results:
+        claim = result.claim.split("/")[0]
+        case = _case(_suite(root, suites, claim), f"{result.claim} [{result.reading}] {result.instance}", claim)
+        case.set("time", f"{result.seconds:.3f}")
+        _judge(case, result)
+    for row in report.summary:
+        if row.status == wording.NOT_CHECKED:
+            claim = row.claim.split("/")[0]
+            case = _case(_suite(root, suites, claim), row.claim, claim)
+            ElementTree.SubElement(case, "skipped", message="not checked yet")
+    told = any(result.expected is False for result in report.results)
+    if report.findings and not told:
+        # Findings without a result of their own, such as lost evidence, must not vanish.
+        case = _case(_suite(root, suites, "record"), "agrees with the verdicts on record", "record")
+        failure = ElementTree.SubElement(case, "failure", message=_clean(report.findings[0]))
+        failure.text = _clean("\n".join(report.findings))
+    if not report.complete:
+        case = _case(_suite(root, suites, "run"), "ran to its end", "run")
+        ElementTree.SubElement(case, "error", message="the run was interrupted; its report is incomplete")
+    for element in (*suites.values(), root):
+        _count(element, report.seconds if element is root else None)
+    ElementTree.indent(root)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _judge(case: ElementTree.Element, result: Result) -> None:
+    status = wording.status_of(result)
+    if result.fault is not None or result.verdict is None:
+        error = ElementTree.SubElement(case, "error", message=_clean(result.fault or "no verdict"))
+        error.text = _clean(result.reproduce)
+    elif result.expected is False:
+        failure = ElementTree.SubElement(
+            case, "failure", type=status, message=_clean(f"{wording.word(status)}, which is not the verdict on record")
+        )
+        failure.text = _clean(f"{result.sentence}\n{result.reproduce}")
+    elif status in _SKIPPED:
+        ElementTree.SubElement(case, "skipped", message=_clean(f"{wording.word(status)}: {result.sentence}"))
+    else:
+        output = ElementTree.SubElement(case, "system-out")
+        output.text = _clean(f"{wording.word(status)}: {result.sentence}")
+
+
+def _suite(root: ElementTree.Element, suites: dict[str, ElementTree.Element], name: str) -> ElementTree.Element:
+    if name not in suites:
+        suites[name] = ElementTree.SubElement(root, "testsuite", name=_clean(name))
+    return suites[name]
+
+
+def _case(suite: ElementTree.Element, name: str, classname: str) -> ElementTree.Element:
+    return ElementTree.SubElement(suite, "testcase", name=_clean(name), classname=_clean(classname))
+
+
+def _count(element: ElementTree.Element, seconds: float | None) -> None:
+    cases = element.findall(".//testcase")
+    element.set("tests", str(len(cases)))
+    for plural, kind in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        element.set(plural, str(sum(case.find(kind) is not None for case in cases)))
+    total = seconds if seconds is not None else sum(float(case.get("time", "0")) for case in cases)
+    element.set("time", f"{total:.3f}")
+
+
+def _clean(text: str) -> str:
+    return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)

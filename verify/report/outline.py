@@ -1,0 +1,257 @@
+"""The report's outline: claims with their steps, each under its readings, joined with what the run found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from verify.evidence import PremiseEvidence
+from verify.report import wording
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from spec.claims import Assertion, Claim, Premise, Statement
+    from verify.evidence import RateEvidence
+    from verify.results import Report, Result, SummaryRow
+
+NAMED = ("as-written", "repaired")
+
+
+@dataclass(frozen=True)
+class ReadingOutline:
+    """One statement under one reading.
+
+    Args:
+        claim: Full id of the statement.
+        reading: ``as-written``, ``repaired`` or ``only:FIELD``.
+        status: Verdict over all instances, ``FAULT``, or the empty string where nothing was run.
+        sentence: The verdict in a sentence.
+        assertion: What the text asserts under this reading, if the claim is on record.
+        results: One an instance: the deciding one, those that came out otherwise, the rest.
+        instances: How many instances gave each verdict.
+    """
+
+    claim: str
+    reading: str
+    status: str
+    sentence: str
+    assertion: Assertion | None
+    results: tuple[Result, ...]
+    instances: Mapping[str, int]
+
+    @property
+    def anchor(self) -> str:
+        return anchor(self.claim, self.reading)
+
+    @property
+    def title(self) -> str:
+        return wording.reading_title(self.reading)
+
+    @property
+    def choice(self) -> str:
+        return wording.choice_of(self.reading)
+
+    def claimed_exponent(self, evidence: RateEvidence) -> float | None:
+        """The exponent asserted for the variable of a sweep, if there is one."""
+        if self.assertion is None or evidence.role != "conclusion":
+            return None
+        power = self.assertion.bound.exponents.get(evidence.variable)
+        return None if power is None else float(power)
+
+    @property
+    def toward(self) -> str:
+        """Where the swept variable tends."""
+        return "zero" if self.assertion is None else self.assertion.bound.toward
+
+
+@dataclass(frozen=True)
+class PremiseOutline:
+    """A hypothesis and, under each named reading, what became of it."""
+
+    premise: Premise
+    findings: Mapping[str, tuple[str, str]]
+    """By reading: ``(state, words)``; the state is ``met``, ``partly``, ``broken``, ``impossible`` or ``quiet``."""
+
+
+@dataclass(frozen=True)
+class StatementOutline:
+    """A claim or a proof step."""
+
+    id: str
+    title: str
+    statement: Statement | None
+    named: Mapping[str, ReadingOutline]
+    isolated: tuple[ReadingOutline, ...]
+    premises: tuple[PremiseOutline, ...] = ()
+    steps: tuple[StatementOutline, ...] = ()
+    kind: str = ""
+    unchecked: bool = False
+    """On record, but nothing checks it yet; a statement neither checked nor unchecked was not in this run."""
+
+    @property
+    def anchor(self) -> str:
+        return anchor(self.id)
+
+    @property
+    def checked(self) -> bool:
+        """Whether the run says how it came out."""
+        return bool(self.named or self.isolated)
+
+    @property
+    def readings(self) -> tuple[ReadingOutline, ...]:
+        return (*self.named.values(), *self.isolated)
+
+    @property
+    def refutations(self) -> str:
+        """How many of its steps fell: ``3 refuted as written, 1 repaired``; empty if none did."""
+        counts = {
+            reading: sum(step.named[reading].status == "REFUTED" for step in self.steps if reading in step.named)
+            for reading in NAMED
+        }
+        parts = [f"{count} {wording.reading_title(reading).lower()}" for reading, count in counts.items() if count]
+        return f"refuted: {', '.join(parts)}" if parts else ""
+
+
+@dataclass(frozen=True)
+class Outline:
+    """The whole report in order, and its counts."""
+
+    claims: tuple[StatementOutline, ...]
+    counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """By named reading: how many statements have each status."""
+    unchecked: int = 0
+    instances: int = 0
+
+    @property
+    def statements(self) -> tuple[StatementOutline, ...]:
+        """Claims and steps in one line."""
+        return tuple(entry for claim in self.claims for entry in (claim, *claim.steps))
+
+
+def anchor(claim: str, reading: str = "") -> str:
+    """The id of a statement's section, unique in the page: ``bias-bound.T1.repaired``."""
+    return ".".join(part for part in (*claim.split("/"), *reading.split(":")) if part)
+
+
+def outline(report: Report, claims: Mapping[str, Claim] | None = None) -> Outline:
+    """Join a report with the claims on record.
+
+    Args:
+        report: What the run found.
+        claims: Claims by id; those of ``spec`` by default. Statements that were not in the run are left out, but for
+            a claim of which a step was; ids without a claim are kept, under their bare name.
+    """
+    if claims is None:
+        from spec.claims import load_claims
+
+        claims = load_claims()
+    rows: dict[str, dict[str, SummaryRow]] = {}
+    for row in report.summary:
+        rows.setdefault(row.claim, {})[row.reading] = row
+    results: dict[tuple[str, str], list[Result]] = {}
+    for result in report.results:
+        results.setdefault((result.claim, result.reading), []).append(result)
+        rows.setdefault(result.claim, {})
+    ids = [name for name in claims if any(full.split("/")[0] == name for full in rows)]
+    ids += [name for name in dict.fromkeys(full.split("/")[0] for full in rows) if name not in claims]
+    made = []
+    for name in ids:
+        claim = claims.get(name)
+        statements = dict(claim.statements()) if claim else {}
+        run = [full for full in rows if full.split("/")[0] == name]
+        full_ids = [full for full in statements if full in run] + [full for full in run if full not in statements]
+        entries = [_statement(full, statements.get(full), rows.get(full, {}), results) for full in full_ids]
+        steps = tuple(entry for entry in entries if entry.id != name)
+        head = next((entry for entry in entries if entry.id == name), _statement(name, claim, {}, results))
+        kind = wording.place(claim) if claim else ""
+        made.append(
+            StatementOutline(
+                head.id,
+                head.title,
+                head.statement,
+                head.named,
+                head.isolated,
+                head.premises,
+                steps,
+                kind,
+                head.unchecked,
+            )
+        )
+    return _counted(tuple(made), report)
+
+
+def _counted(claims: tuple[StatementOutline, ...], report: Report) -> Outline:
+    every = Outline(claims).statements
+    counts = {
+        reading: Counter(entry.named[reading].status for entry in every if reading in entry.named) for reading in NAMED
+    }
+    return Outline(
+        claims,
+        {reading: count for reading, count in counts.items() if count},
+        sum(entry.unchecked for entry in every),
+        len({result.instance for result in report.results}),
+    )
+
+
+def _statement(
+    full: str,
+    statement: Statement | None,
+    rows: Mapping[str, SummaryRow],
+    results: Mapping[tuple[str, str], list[Result]],
+) -> StatementOutline:
+    run = [reading for claim, reading in results if claim == full]
+    names = [name for name in dict.fromkeys([*rows, *run]) if name]
+    readings = {
+        name: _reading(full, name, statement, rows.get(name), results.get((full, name), []))
+        for name in sorted(names, key=lambda name: NAMED.index(name) if name in NAMED else len(NAMED))
+        if name not in rows or rows[name].status != wording.NOT_CHECKED
+    }
+    named = {name: entry for name, entry in readings.items() if name in NAMED}
+    isolated = tuple(entry for name, entry in readings.items() if name not in NAMED)
+    premises = tuple(
+        PremiseOutline(premise, {name: _finding(premise, name, named.get(name)) for name in NAMED})
+        for premise in (statement.premises if statement else ())
+    )
+    title = statement.title if statement else full
+    unchecked = any(row.status == wording.NOT_CHECKED for row in rows.values())
+    return StatementOutline(full, title, statement, named, isolated, premises, unchecked=unchecked)
+
+
+def _reading(
+    full: str, name: str, statement: Statement | None, row: SummaryRow | None, results: Iterable[Result]
+) -> ReadingOutline:
+    deciding = row.deciding if row else ""
+    status = str(row.status) if row else ""
+    # The deciding instance, then those that came out otherwise, then the rest.
+    ordered = tuple(
+        sorted(results, key=lambda result: (result.instance != deciding, wording.status_of(result) == status))
+    )
+    assertion = None
+    if statement is not None:
+        assertion = statement.repaired if name == "repaired" else statement.as_written
+    counted = dict(row.instances) if row and row.instances else Counter(map(wording.status_of, ordered))
+    sentence = row.sentence if row else ""
+    return ReadingOutline(full, name, status, sentence, assertion, ordered, counted)
+
+
+def _finding(premise: Premise, reading: str, entry: ReadingOutline | None) -> tuple[str, str]:
+    if reading not in premise.readings:
+        return "quiet", "not asked"
+    found = [
+        (result.instance, evidence)
+        for result in (entry.results if entry else ())
+        for evidence in result.evidence
+        if isinstance(evidence, PremiseEvidence) and evidence.premise == premise.id
+    ]
+    if not found:
+        return "quiet", "not examined"
+    broken = [(instance, evidence) for instance, evidence in found if not evidence.holds]
+    if not broken:
+        return "met", f"met on {'all ' if len(found) > 1 else ''}{wording.counted(len(found), 'instance')}"
+    instance, worst = next((pair for pair in broken if not pair[1].satisfiable), broken[0])
+    if not worst.satisfiable:
+        return "impossible", f"cannot be met: {worst.finding}"
+    state = "broken" if len(broken) == len(found) else "partly"
+    return state, f"not met on {len(broken)} of {wording.counted(len(found), 'instance')}; {instance}: {worst.finding}"

@@ -1,0 +1,170 @@
+"""The report as one self-contained HTML page: no script, no font, no network."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from verify.evidence import ComparisonEvidence, PremiseEvidence, RateEvidence
+from verify.report import prose, wording
+from verify.report.formulas import FormulaSheet
+from verify.report.outline import NAMED, Outline, ReadingOutline, outline
+from verify.report.plots import RatePlots
+from verify.report.typography import sentence, typeset
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from jinja2 import Template
+
+    from spec.claims import Claim
+    from verify.results import Counterexample, Report, Result
+
+SHOWN_PANELS = 8
+"""Plots shown openly under one reading; further ones fold away."""
+
+SHOWN_ROWS = 8
+"""Rows of a table shown openly under one reading; further ones fold away."""
+
+SHOWN_BYTES = 6_000
+"""Longest problem file printed in the page; ``report.json`` has every one in full."""
+
+
+LINE = 88
+"""Longest line of a printed problem file."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One plot, or the words that stand in for it."""
+
+    result: Result
+    rate: RateEvidence
+    svg: Markup | None
+    claimed: float | None
+    several: bool = False
+    """Whether its result has further plots, so that the quantity must be named."""
+
+    @property
+    def excluded(self) -> int:
+        """How many of its points lie beyond the floor."""
+        return sum(not point.usable for point in self.rate.points)
+
+
+@dataclass
+class Drawing:
+    """Draws what the template asks for, and remembers what all drawings share."""
+
+    formulas: FormulaSheet = field(default_factory=FormulaSheet)
+    plots: RatePlots = field(default_factory=RatePlots)
+
+    def panels(self, reading: ReadingOutline) -> list[Panel]:
+        """The sweeps that decide under one reading, an instance each."""
+        made = []
+        for result in reading.results:
+            rates = [entry for entry in result.evidence if isinstance(entry, RateEvidence)]
+            sweeps = [rate for rate in rates if rate.role == "conclusion"]
+            for rate in sweeps:
+                claimed = reading.claimed_exponent(rate)
+                svg = self.plots.panel(rate, claimed, toward=reading.toward)
+                made.append(Panel(result, rate, svg, claimed, len(sweeps) > 1))
+        return made
+
+
+def render_html(report: Report, claims: Mapping[str, Claim] | None = None) -> str:
+    """The page for one report; the same report gives the same bytes.
+
+    Args:
+        report: What the run found.
+        claims: Claims by id; those of ``spec`` by default.
+    """
+    arranged = outline(report, claims)
+    drawing = Drawing()
+    # The body comes first: the head carries the glyphs, markers and styles that the body turned out to need.
+    body = Markup(template("claims.html.j2").render(_names(report, arranged, drawing)))  # escaped there
+    return template("report.html.j2").render(_names(report, arranged, drawing), body=body)
+
+
+def _names(report: Report, arranged: Outline, drawing: Drawing) -> dict[str, Any]:
+    return {
+        "report": report,
+        "outline": arranged,
+        "drawing": drawing,
+        "words": wording,
+        "prose": prose,
+        "named": NAMED,
+        "anchors": {entry.id: entry.anchor for entry in arranged.statements},
+        "shown_panels": SHOWN_PANELS,
+        "shown_rows": SHOWN_ROWS,
+        "remarks": remarks,
+        "is_premise": lambda evidence: isinstance(evidence, PremiseEvidence),
+        "is_rate": lambda evidence: isinstance(evidence, RateEvidence),
+        "is_comparison": lambda evidence: isinstance(evidence, ComparisonEvidence),
+        "measured": measured,
+        "problem_text": problem_text,
+        "isfinite": math.isfinite,
+    }
+
+
+def measured(result: Result) -> str:
+    """The deciding value with its interval, for a table."""
+    if result.measured is None:
+        return ""
+    if result.interval is None:
+        return wording.number(result.measured)
+    return f"{wording.exponent(result.measured)} {wording.interval(result.interval)}"
+
+
+def remarks(result: Result, reading: ReadingOutline) -> list[str]:
+    """What a result's own row must say in words: only what its figures do not."""
+    said = ["decides"] if result is reading.results[0] and len(reading.results) > 1 else []
+    plain = result.verdict in ("SUPPORTED", "REFUTED") and result.measured is not None
+    if result.fault is not None:
+        said.append(result.fault)
+    elif not plain and result.sentence != reading.sentence:
+        said.append(result.sentence.removesuffix("."))
+    if result.loose_by is not None and result.loose_by > 0:
+        said.append(f"loose by {wording.number(result.loose_by, 2)}")
+    rates = result.error_rates.items()
+    return said + [f"{name.replace('_', ' ')} ≤ {wording.number(value, 2)}" for name, value in rates]
+
+
+def problem_text(counterexample: Counterexample) -> str:
+    """The problem file, a block a line where it fits."""
+    text = _laid_out(counterexample.problem, 0)
+    return text if len(text) <= SHOWN_BYTES else text[:SHOWN_BYTES] + "\n… (in full in report.json)"
+
+
+def _laid_out(value: Any, depth: int) -> str:
+    line = json.dumps(value, ensure_ascii=False, default=str)
+    # The outermost braces open on lines of their own, whatever their length.
+    if not isinstance(value, dict | list) or not value or (depth and len(line) + 2 * depth <= LINE):
+        return line
+    if isinstance(value, dict):
+        items = [f"{json.dumps(key)}: {_laid_out(item, depth + 1)}" for key, item in value.items()]
+        start, end = "{", "}"
+    else:
+        items, start, end = [_laid_out(item, depth + 1) for item in value], "[", "]"
+    pad = "\n" + "  " * (depth + 1)
+    return start + pad + ("," + pad).join(items) + "\n" + "  " * depth + end
+
+
+@lru_cache(maxsize=4)
+def template(name: str) -> Template:
+    """A template by name; everything put into it is escaped unless it is markup already."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("verify.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"set": typeset, "sentence": sentence, "reading_title": wording.reading_title}
+    return environment.get_template(name)

@@ -1,0 +1,74 @@
+"""The run in sentences: what was judged, how it came out, and what to mistrust."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from verify.report import wording
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from verify.report.outline import Outline
+    from verify.results import Report
+
+
+def overview(report: Report, arranged: Outline) -> list[str]:
+    """The paragraph that opens a report, sentence by sentence."""
+    if not report.results:
+        return [f"No check was run: {wording.counted(len(arranged.claims), 'claim')} on record, none of them judged."]
+    run = [entry for entry in arranged.statements if entry.checked or entry.unchecked]
+    claims = sum(entry in arranged.claims for entry in run)
+    kinds = ((claims, "claim"), (len(run) - claims, "proof step"))
+    record = wording.listing(wording.counted(count, noun) for count, noun in kinds if count)
+    checked = len(run) - arranged.unchecked
+    on = wording.counted(arranged.instances, "instance")
+    verb = "was" if checked == 1 else "were"
+    opening = f"Of {record}, {checked} {verb}" if arranged.unchecked else f"{_capital(record)} {verb}"
+    said = [f"{opening} checked against the subject “{report.subject}” on {on}, giving {_results(report)}."]
+    said += [
+        f"{_reading_clause(reading)}, {_counts(counts)}."
+        for reading, counts in arranged.counts.items()
+        if any(map(wording.STATUSES.get, counts))
+    ]
+    if arranged.unchecked:
+        said.append(f"The other {arranged.unchecked} {'is' if arranged.unchecked == 1 else 'are'} not checked yet.")
+    return said + _record(report)
+
+
+def _results(report: Report) -> str:
+    return wording.counted(len(report.results), "result")
+
+
+def _record(report: Report) -> list[str]:
+    said = []
+    if report.faults:
+        said.append(f"{_capital(wording.counted(len(report.faults), 'run'))} ended in a fault and gave no verdict.")
+    on_record = [result.expected for result in report.results if result.expected is not None]
+    unexpected = on_record.count(False)
+    if unexpected:
+        noun = wording.counted(unexpected, "verdict differs", "verdicts differ")
+        said.append(f"{_capital(noun)} from the record.")
+    elif on_record and not report.findings:
+        said.append("Every verdict is the one on record.")
+    if not report.complete:
+        said.append("The run was interrupted, so this report is incomplete.")
+    return said
+
+
+def _reading_clause(reading: str) -> str:
+    return {"as-written": "Read as written", "repaired": "Read as repaired"}.get(reading, reading)
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    known = [(name, counts[name]) for name in wording.STATUSES if counts.get(name)]
+    parts = [f"{count} {'ended in a fault' if name == wording.FAULT else wording.word(name)}" for name, count in known]
+    first, count = known[0]
+    verb = "" if first == wording.FAULT else "is " if count == 1 else "are "
+    noun = "statement" if count == 1 else "statements"
+    parts[0] = f"{count} {noun} {verb}{parts[0].split(' ', 1)[1]}"
+    return wording.listing(parts)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

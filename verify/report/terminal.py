@@ -1,0 +1,67 @@
+"""The report as a table for a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from verify.report import prose, wording
+from verify.report.outline import NAMED, outline
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from spec.claims import Claim
+    from verify.report.outline import StatementOutline
+    from verify.results import Report
+
+_STYLES = {
+    "SUPPORTED": "cyan",
+    "REFUTED": "bold red",
+    "INCONCLUSIVE": "yellow",
+    "VACUOUS": "magenta",
+    wording.FAULT: "bold white on red",
+}
+
+
+def summary_table(report: Report, claims: Mapping[str, Claim] | None = None) -> Table:
+    """Claims and their steps by readings; the caption says the same in sentences.
+
+    Args:
+        report: What the run found.
+        claims: Claims by id; those of ``spec`` by default.
+    """
+    arranged = outline(report, claims)
+    table = Table(
+        caption=Text(" ".join(prose.overview(report, arranged))), caption_justify="left", box=None, pad_edge=False
+    )
+    table.add_column("Claim", no_wrap=True)
+    for reading in NAMED:
+        table.add_column(wording.reading_title(reading), no_wrap=True)
+    table.add_column("One choice alone as written")
+    for claim in arranged.claims:
+        # A claim that nothing checks yet takes one line, not one a step.
+        for entry in (claim, *(claim.steps if any(step.checked for step in claim.steps) else ())):
+            name = Text(f"  {entry.id.split('/', 1)[1]}") if "/" in entry.id else Text(entry.id, style="bold")
+            table.add_row(name, *(_cell(entry, reading) for reading in NAMED), _isolated(entry))
+    return table
+
+
+def _cell(entry: StatementOutline, reading: str) -> Text:
+    if reading in entry.named:
+        return _status(entry.named[reading].status)
+    return _status(wording.NOT_CHECKED) if entry.unchecked else Text("not in this run", style="dim")
+
+
+def _status(status: str) -> Text:
+    return Text(f"{wording.MARKS.get(status, '')} {wording.word(status)}".strip(), style=_STYLES.get(status, "dim"))
+
+
+def _isolated(entry: StatementOutline) -> Text:
+    parts = []
+    for found in entry.isolated:
+        mark = wording.MARKS.get(found.status, "")
+        parts.append(Text.assemble((mark, _STYLES.get(found.status, "dim")), " ", found.choice))
+    return Text("  ").join(parts)

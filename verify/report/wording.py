@@ -1,0 +1,199 @@
+"""The words and numerals of a report."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from verify.results import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from spec.claims import Bound, Claim
+    from verify.evidence import ComparisonEvidence, RateEvidence
+    from verify.results import Result
+
+FAULT = "FAULT"
+NOT_CHECKED = "NOT_CHECKED"
+
+STATUSES: dict[str, tuple[str, str]] = {
+    Verdict.SUPPORTED: ("supported", "The measurements agree with the claim, within the stated uncertainty."),
+    Verdict.REFUTED: ("refuted", "The measurements contradict the claim; a counterexample is shown."),
+    Verdict.INCONCLUSIVE: (
+        "inconclusive",
+        "The measurements cannot tell: too few samples, not yet asymptotic, or below the floor of floating point.",
+    ),
+    Verdict.VACUOUS: ("vacuous", "No problem can meet the hypotheses, so the claim says nothing."),
+    Verdict.NOT_APPLICABLE: ("not applicable", "The question does not arise for this subject or instance."),
+    FAULT: ("fault", "The subject or the run failed. There is no verdict, and this never counts as one."),
+    NOT_CHECKED: ("not checked yet", "The claim is on record, but no check has been written for it."),
+}
+"""Every status a report can show, as ``(word, meaning)``; the order is that of the legend."""
+
+MARKS: dict[str, str] = {
+    Verdict.SUPPORTED: "✓",
+    Verdict.REFUTED: "✗",
+    Verdict.INCONCLUSIVE: "?",
+    Verdict.VACUOUS: "∅",
+    Verdict.NOT_APPLICABLE: "–",
+    FAULT: "!",
+    NOT_CHECKED: "·",
+}
+"""A character for each status, where there is room for no drawing."""
+
+READINGS: dict[str, tuple[str, str]] = {
+    "as-written": ("As written", "The literal text; only the choices that this very statement makes are taken so."),
+    "repaired": ("Repaired", "The choices and hypotheses under which the mathematics is believed to hold."),
+    "only": ("One choice alone", "A single choice as written and all others repaired, to isolate its effect."),
+}
+
+RUNGS: dict[str, str] = {
+    "certified": "Exact algebra: holds for every value in an interval, on this instance.",
+    "symbolic": "An exact series; its leading term and exponent are derived.",
+    "numeric": "A sweep of computed values, each with its rounding error.",
+    "statistical": "Random samples, with the probability of a false refutation and of a false support.",
+}
+
+VARIABLES = {
+    "alpha": "α",
+    "inner_tol": "δ",
+    "epsilon": "ε",
+    "goldstein_radius": "δ",
+    "eta": "η",
+    "radius": "R",
+    "h_width": "τδ",
+    "lam_width": "ε_λ",
+}
+"""Letters of the paper for the variables of a sweep."""
+
+_SUPERSCRIPTS = str.maketrans("-0123456789./", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹·ᐟ")
+
+
+def status_of(result: Result) -> str:
+    """The result's verdict, or ``FAULT``."""
+    return FAULT if result.verdict is None else str(result.verdict)
+
+
+def word(status: str) -> str:
+    """A status as prose has it."""
+    return STATUSES[status][0] if status in STATUSES else status.lower().replace("_", " ")
+
+
+def choice_of(reading: str) -> str:
+    """The field isolated by a reading ``only:FIELD``, else the empty string."""
+    return reading.removeprefix("only:") if reading.startswith("only:") else ""
+
+
+def reading_title(reading: str) -> str:
+    """A reading as a heading has it."""
+    field = choice_of(reading)
+    if field:
+        return f"Only {field} as written"
+    return READINGS[reading][0] if reading in READINGS else reading
+
+
+def superscript(value: int | str) -> str:
+    """An integer or fraction as Unicode superscripts."""
+    return str(value).replace("−", "-").translate(_SUPERSCRIPTS)
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number for reading: a true minus sign, ``∞``, powers of ten beyond six digits."""
+    if math.isnan(value):
+        return "undefined"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if value == 0:
+        return "0"
+    if 1e-3 <= abs(value) < 1e6:
+        shown = f"{value:.{digits}g}"
+        return (f"{value:.0f}" if "e" in shown else shown).replace("-", "−")
+    mantissa, _, power = f"{value:.{digits - 1}e}".partition("e")
+    shown = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+    return f"{shown} × 10{superscript(int(power))}".replace("-", "−")
+
+
+def exponent(value: float, decimals: int = 2) -> str:
+    """An exponent: fixed decimals, so that a column of them compares by eye."""
+    if not math.isfinite(value):
+        return number(value)
+    # Adding zero turns a rounded -0.0 into 0.0.
+    return f"{round(value, decimals) + 0.0:.{decimals}f}".replace("-", "−")
+
+
+def interval(bounds: tuple[float, float]) -> str:
+    """An interval with two decimals, or three where it is narrow."""
+    low, high = bounds
+    width = high - low
+    decimals = 2 if not math.isfinite(width) or width <= 0 else min(3, max(2, -math.floor(math.log10(width))))
+    return f"[{exponent(low, decimals)}, {exponent(high, decimals)}]"
+
+
+def letter(variable: str) -> str:
+    """A swept variable as the paper writes it."""
+    return VARIABLES.get(variable, variable.replace("_", " ") if len(variable) > 4 else variable)
+
+
+def bound(claimed: Bound) -> str:
+    """A claimed bound in one line: ``O(α¹)``, or the relation of a plain comparison."""
+    if not claimed.exponents:
+        return "equality" if claimed.tag == "equality" else f"{claimed.tag} bound"
+    powers = " ".join(
+        "1" if not power else letter(name) + ("" if power == 1 else superscript(str(power)))
+        for name, power in claimed.exponents.items()
+    )
+    symbol = {"upper": "O", "lower": "Ω", "tight": "Θ", "equality": "∝"}[claimed.tag]
+    return f"∝ {powers}" if symbol == "∝" else f"{symbol}({powers})"
+
+
+def comparison(evidence: ComparisonEvidence) -> str:
+    """``measured ≤ predicted (± tolerance)``."""
+    relation = {"<=": "≤", ">=": "≥", "==": "="}[evidence.relation]
+    if not evidence.holds:
+        relation = {"<=": "≰", ">=": "≱", "==": "≠"}[evidence.relation]
+    slack = f" ± {number(evidence.tolerance, 2)}" if evidence.tolerance else ""
+    return f"{number(evidence.measured, 6)} {relation} {number(evidence.predicted, 6)}{slack}"
+
+
+def rate(evidence: RateEvidence) -> str:
+    """``exponent 2.00 [1.99, 2.01] in α``, or that the quantity is exactly zero."""
+    if evidence.exponent == math.inf:
+        return f"exactly zero at every {letter(evidence.variable)}"
+    drift = "" if evidence.settled else ", not settled"
+    return f"exponent {exponent(evidence.exponent)} {interval(evidence.interval)} in {letter(evidence.variable)}{drift}"
+
+
+def context(values: Mapping[str, float | str]) -> str:
+    """Where something was measured: ``α = 0.1, instance row = 2``."""
+    return ", ".join(
+        f"{letter(name)} = {value if isinstance(value, str) else number(value)}" for name, value in values.items()
+    )
+
+
+def listing(parts: Iterable[str]) -> str:
+    """``a, b and c``."""
+    words = list(parts)
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1] if words else ""
+
+
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """``1 claim``, ``2 claims``."""
+    return f"{count} {noun if count == 1 else plural or noun + 's'}"
+
+
+def tally(status: str, counts: Mapping[str, int]) -> str:
+    """How the instances came out: ``refuted on 4 of 6 instances, supported on 2``."""
+    total = sum(counts.values())
+    known = sorted((name for name in counts if counts[name]), key=lambda name: name != status)
+    if len(known) == 1:
+        return f"{word(known[0])} on {f'all {total} instances' if total > 1 else 'one instance'}"
+    shown = [f"{word(name)} on {counts[name]}" for name in known]
+    if shown:
+        shown[0] += f" of {counted(total, 'instance')}"
+    return ", ".join(shown)
+
+
+def place(claim: Claim) -> str:
+    """What the paper calls the claim: ``Lemma``, ``Theorem``; nothing for context."""
+    return "" if claim.kind == "context" else claim.kind.capitalize()

@@ -1,0 +1,259 @@
+"""Exact evidence beside a measured sweep: the same errors spent, as rational functions of alpha.
+
+The exact evidence is about the paper's formulas. It decides about a *subject* only where the subject's own values
+agree with the formulas; a subject that deviates is judged by what was measured on it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verify.evidence import CertifiedBound, ComparisonEvidence, RateEvidence
+from verify.exact.certificate import Certificate, Side
+from verify.exact.certification import NoCertificateError, certify
+from verify.exact.checker import check
+from verify.exact.penalty_functions import Family, estimator, minimiser, sampled_point
+from verify.exact.proof_steps import error
+from verify.exact.scenario import Error, Quantity, Scenario
+from verify.geometry import EPS, Geometry, quadratic_of, spectral_norm
+from verify.verdict import RungDisagreementError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from verify.registry import Case
+    from verify.subjects.protocol import Vector
+    from verify.truth import Truth
+
+DIRECTION_ALPHA = 0.02
+"""Worst directions are taken at this alpha: close to their limits, far from the floating-point floor."""
+AGREEMENT_ALPHAS = (0.1, 0.025)
+"""Where the subject's values are held against the exact ones before exact evidence speaks for it."""
+AGREEMENT_ROUNDINGS = 64.0
+"""Largest difference, in units of the estimate's own rounding, that still is rounding."""
+GRID = 2**20
+"""Directions are truncated to this many steps a unit: exact as doubles, and never longer than what is allowed."""
+LARGEST_END = Fraction(1, 4)
+ATTEMPTS = 6
+"""How often an interval is halved before a bound counts as not provable."""
+PRECISION = Fraction(1, 1000)
+"""Relative precision of the constants' squares."""
+
+
+@dataclass(frozen=True)
+class Spending:
+    """Errors spent in given directions as powers of alpha; directions are rounded to exact ones of norm <= 1.
+
+    Args:
+        y: Power and direction of the penalty minimiser's error.
+        gradient: Power and direction of the gradient left at it.
+        lam: Power and direction of the multipliers' error.
+        y_star: Power and direction of the lower-level point's error.
+        rho: Activation weights under these errors, the same at every alpha.
+    """
+
+    rho: Vector
+    y: tuple[int, Vector] | None = None
+    gradient: tuple[int, Vector] | None = None
+    lam: tuple[int, Vector] | None = None
+    y_star: tuple[int, Vector] | None = None
+
+    def scenario(self, *, frozen: bool) -> Scenario:
+        """The same as exact data."""
+        return Scenario(
+            dual_term="frozen" if frozen else "cancelled",
+            rho=tuple(Fraction(float(weight)) for weight in self.rho),
+            y_error=_errors(self.y),
+            gradient_error=_errors(self.gradient),
+            lam_error=_errors(self.lam),
+            y_star_error=_errors(self.y_star),
+        )
+
+
+def exact_rate(
+    case: Case,
+    truth: Truth,
+    spendings: Sequence[Spending],
+    quantity: Quantity,
+    *,
+    name: str,
+) -> tuple[RateEvidence | ComparisonEvidence, ...]:
+    """Derive a quantity's exponent exactly, prove a bound for all small alpha, and hold the subject against it.
+
+    Args:
+        case: What is judged.
+        truth: The exact pair at the instance's point.
+        spendings: Ways to spend the premises' errors; the one with the smallest exponent counts.
+        quantity: Which quantity of the proof.
+        name: How reports call it.
+
+    Returns:
+        The exact rate, deciding only where the subject agrees with the formulas, and that comparison; nothing
+        where there is no spending or the claim's bound is not a whole power of alpha.
+
+    Raises:
+        RungDisagreementError: If the reference itself does not agree.
+    """
+    claimed = case.bound.exponents.get("alpha")
+    if not spendings or claimed is None or claimed.denominator != 1:
+        return ()
+    family = Family.at(quadratic_of(case.instance.problem), case.instance.x)
+    frozen = case.reading.dual_term == "frozen"
+    tried = [(spending, spending.scenario(frozen=frozen)) for spending in spendings]
+    leads = [error(family, scenario, quantity).leading() for _, scenario in tried]
+    exponents = [math.inf if lead.exponent is None else float(lead.exponent) for lead in leads]
+    worst = int(np.argmin(exponents))
+    (spending, scenario), leading = tried[worst], leads[worst]
+    agreement = _agreement(case, truth, family, scenario, quantity)
+    if not agreement.holds and case.stages.subject.name == "reference":
+        left = f"{agreement.measured:.3g} roundings at alpha = {agreement.context['alpha']:g}"
+        raise RungDisagreementError(f"the reference leaves the exact value of {name} by {left}")
+    bounds: tuple[CertifiedBound, ...] = ()
+    if leading.exponent is not None:
+        wanted = _wanted(leading.exponent, int(claimed), case.bound.tag)
+        bounds = _bounds(family, scenario, quantity, wanted, _end(family, spending))
+    rate = RateEvidence(
+        quantity=name,
+        variable="alpha",
+        points=(),
+        exponent=exponents[worst],
+        interval=(exponents[worst], exponents[worst]),
+        rung="certified" if bounds else "symbolic",
+        role="conclusion" if agreement.holds else "support",
+        coefficient=None if leading.exponent is None else math.sqrt(leading.norm_squared),
+        bounds=bounds,
+    )
+    return rate, agreement
+
+
+def exact_direction(vector: Vector) -> Vector:
+    """A direction truncated towards zero to doubles with few digits: exact, and no longer than it was."""
+    length = max(1.0, float(np.linalg.norm(vector)))
+    truncated: Vector = np.trunc(vector / length * GRID) / GRID
+    return truncated
+
+
+def unit(vector: Vector) -> Vector:
+    """The direction of a vector; zero stays zero."""
+    length = float(np.linalg.norm(vector))
+    return vector / length if length > 0 else vector
+
+
+def multipliers_clear_of_the_ramp(truth: Truth, lam_width: float) -> bool:
+    """Whether small errors of the multipliers leave every weight at exactly 0 or 1."""
+    active = truth.lam[truth.active > 0]
+    return bool((active > lam_width).all())
+
+
+def _errors(spent: tuple[int, Vector] | None) -> tuple[Error, ...]:
+    if spent is None or not spent[1].any():
+        return ()
+    return (Error(power=spent[0], direction=tuple(Fraction(float(v)) for v in exact_direction(spent[1]))),)
+
+
+def _end(family: Family, spending: Spending) -> Fraction:
+    """Right end of the interval: errors of size alpha**3 must leave slack rows slack and multipliers on one side."""
+    slack = min((-float(h) for h in family.lower.h if h < 0), default=math.inf)
+    multiplier = min((float(value) for value in family.lower.lam if value > 0), default=math.inf)
+    norm = max(1.0, float(np.linalg.norm(family.problem.arrays.B, 2)))
+    end = LARGEST_END
+    while 4 * norm * float(end) ** 3 > slack or (spending.lam and float(end) ** 3 > multiplier / 2):
+        end /= 2
+    return end
+
+
+def _wanted(leading: int, claimed: int, tag: str) -> list[tuple[Side, int]]:
+    """The claimed bound where it holds, and one that excludes it where it does not."""
+    wanted: list[tuple[Side, int]] = []
+    if tag in ("upper", "tight", "equality"):
+        wanted.append(("upper", claimed) if leading >= claimed else ("lower", leading))
+    if tag in ("lower", "tight", "equality"):
+        wanted.append(("lower", claimed) if leading <= claimed else ("upper", leading))
+    return list(dict.fromkeys(wanted))
+
+
+def _bounds(
+    family: Family, scenario: Scenario, quantity: Quantity, wanted: Sequence[tuple[Side, int]], end: Fraction
+) -> tuple[CertifiedBound, ...]:
+    """Prove the wanted bounds on (0, end], or on a shorter interval; none if one of them cannot be proven."""
+    made = []
+    for side, exponent in wanted:
+        certificate = next(_attempts(family, scenario, quantity, side, exponent, end), None)
+        if certificate is None:
+            return ()
+        check(certificate)
+        made.append(
+            CertifiedBound(
+                side=certificate.side,
+                exponent=certificate.exponent,
+                constant=certificate.constant,
+                end=float(certificate.alpha_0),
+                tightness=certificate.tightness,
+                certificate=certificate.model_dump(mode="json"),
+            )
+        )
+    return tuple(made)
+
+
+def _attempts(
+    family: Family, scenario: Scenario, quantity: Quantity, side: Side, exponent: int, end: Fraction
+) -> Iterator[Certificate]:
+    for halvings in range(ATTEMPTS):
+        try:
+            yield certify(family, scenario, quantity, exponent=exponent, side=side, alpha_0=end / 2**halvings,
+                          precision=PRECISION)  # fmt: skip
+        except NoCertificateError:
+            continue
+
+
+def _agreement(case: Case, truth: Truth, family: Family, scenario: Scenario, quantity: Quantity) -> ComparisonEvidence:
+    """The subject's values under the very same errors against the exact ones, in units of rounding."""
+    worst, at = 0.0, AGREEMENT_ALPHAS[0]
+    for alpha in AGREEMENT_ALPHAS:
+        exact_alpha = Fraction(alpha)
+        y_star = truth.y_star + _at(scenario.y_star_error, alpha, len(truth.y_star))
+        lam = truth.lam + _at(scenario.lam_error, alpha, len(truth.lam))
+        rho = np.array([float(weight) for weight in scenario.rho or ()])
+        geometry = Geometry(family.problem, case.x, alpha, y_star, lam, rho)
+        call = case.call(alpha, y_star=y_star, lam=lam)
+        if quantity in ("solution-shift", "penalty-shift"):
+            found = case.stages.penalty_minimiser(case.instance.problem, case.x, replace(call, rho=rho), 0.0)
+            exact = _floats(minimiser(family, scenario)(exact_alpha))
+            softest = float(np.linalg.eigvalsh(geometry.H)[0])
+            size = (
+                float(np.linalg.norm(np.abs(geometry.H) @ np.abs(found)))
+                + float(np.linalg.norm(geometry.a.B)) * alpha**-4
+            )
+            rounding = EPS * size / softest
+        else:
+            y = _floats(sampled_point(family, scenario)(exact_alpha))
+            found = case.stages.hypergradient(case.instance.problem, case.x, replace(call, y_penalty=y))
+            exact = _floats(estimator(family, scenario)(exact_alpha))
+            width = call.parameters.h_width(case.reading, alpha**3, spectral_norm(geometry.a.B))
+            rounding = geometry.rounding(y, frozen=scenario.dual_term == "frozen", h_width=width)
+        ratio = float(np.linalg.norm(found - exact)) / max(rounding, EPS**2)
+        if ratio > worst:
+            worst, at = ratio, alpha
+    return ComparisonEvidence(
+        quantity="difference of the subject from the exact value, in roundings",
+        measured=worst, relation="<=", predicted=AGREEMENT_ROUNDINGS, context={"alpha": at}, role="support",
+    )  # fmt: skip
+
+
+def _at(errors: Sequence[Error], alpha: float, size: int) -> Vector:
+    total = np.zeros(size)
+    for spent in errors:
+        total = total + alpha**spent.power * np.array([float(value) for value in spent.direction])
+    return total
+
+
+def _floats(values: Sequence[Fraction]) -> Vector:
+    return np.array([float(value) for value in values])
+
+
+__all__ = ["DIRECTION_ALPHA", "Spending", "exact_direction", "exact_rate", "multipliers_clear_of_the_ramp", "unit"]
