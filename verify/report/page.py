@@ -49,6 +49,8 @@ class Panel:
     claimed: float | None
     several: bool = False
     """Whether its result has further plots, so that the quantity must be named."""
+    exact: RateEvidence | None = None
+    """What was derived or proven of the same quantity."""
 
     @property
     def excluded(self) -> int:
@@ -68,11 +70,12 @@ class Drawing:
         made = []
         for result in reading.results:
             rates = [entry for entry in result.evidence if isinstance(entry, RateEvidence)]
-            sweeps = [rate for rate in rates if rate.role == "conclusion"]
+            sweeps = [rate for rate in rates if rate.role == "conclusion" and rate.points]
+            exact = next((rate for rate in rates if rate.role == "conclusion" and not rate.points), None)
             for rate in sweeps:
                 claimed = reading.claimed_exponent(rate)
                 svg = self.plots.panel(rate, claimed, toward=reading.toward)
-                made.append(Panel(result, rate, svg, claimed, len(sweeps) > 1))
+                made.append(Panel(result, rate, svg, claimed, len(sweeps) > 1, exact))
         return made
 
 

@@ -160,8 +160,29 @@ def rate(evidence: RateEvidence) -> str:
     """``exponent 2.00 [1.99, 2.01] in α``, or that the quantity is exactly zero."""
     if evidence.exponent == math.inf:
         return f"exactly zero at every {letter(evidence.variable)}"
+    if not evidence.points:
+        return exact(evidence)
     drift = "" if evidence.settled else ", not settled"
     return f"exponent {exponent(evidence.exponent)} {interval(evidence.interval)} in {letter(evidence.variable)}{drift}"
+
+
+def exact(evidence: RateEvidence) -> str:
+    """``exactly ∝ α², ≤ 1.94·α up to α = 0.25``: a derived exponent and the bounds proven with it."""
+    if evidence.exponent == math.inf:
+        return "exactly zero"
+    name = letter(evidence.variable)
+
+    def times(constant: float, power: float) -> str:
+        return number(constant, 4) + (
+            "" if power == 0 else f"·{name}" + ("" if power == 1 else superscript(f"{power:g}"))
+        )
+
+    lead = f"exactly {times(evidence.coefficient, evidence.exponent)} + …" if evidence.coefficient is not None else ""
+    proven = [
+        f"{'≤' if bound.side == 'upper' else '≥'} {times(bound.constant, bound.exponent)} up to {name} = {bound.end:g}"
+        for bound in evidence.bounds
+    ]
+    return "; ".join([*([lead] if lead else []), *(["proven " + " and ".join(proven)] if proven else [])])
 
 
 def context(values: Mapping[str, float | str]) -> str:
