@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from verify.exact.checker import RejectedCertificateError, check
     from verify.exact.complementarity import InfeasibleLowerLevelError
     from verify.exact.conditioning import penalty_conditioning
+    from verify.exact.convexity import AlphaHypotheses, alpha_hypotheses
     from verify.exact.ground_truth import GroundTruth, solve_any
     from verify.exact.kinks import directional_derivative
     from verify.exact.lower_level import (
@@ -50,6 +51,7 @@ _HOMES = {
     "checker": ("RejectedCertificateError", "check"),
     "complementarity": ("InfeasibleLowerLevelError",),
     "conditioning": ("penalty_conditioning",),
+    "convexity": ("AlphaHypotheses", "alpha_hypotheses"),
     "ground_truth": ("GroundTruth", "solve_any"),
     "kinks": ("directional_derivative",),
     "lower_level": (
@@ -82,6 +84,7 @@ _HOMES = {
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "AlphaHypotheses",
     "Certificate",
     "DegenerateLowerLevelError",
     "Error",
@@ -96,6 +99,7 @@ __all__ = [
     "RejectedCertificateError",
     "Scenario",
     "Sensitivity",
+    "alpha_hypotheses",
     "as_float",
     "certify",
     "check",

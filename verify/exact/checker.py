@@ -211,49 +211,78 @@ def _minimisers(certificate: Certificate, data: PlainProblem) -> list[_Minimiser
 
 def _quantity(certificate: Certificate, data: PlainProblem, at: Fraction) -> Vector | None:
     """The certified quantity from the paper's formulas at one value of the variable; ``None`` where L is singular."""
-    scenario, u, m = certificate.scenario, at if certificate.variable == "alpha^2" else at**2, len(data.g_yy)
-    y_error = _errors(certificate, scenario.y_error, at, m)
-    gradient = _errors(certificate, scenario.gradient_error, at, m)
-    found: list[tuple[Vector, Vector, Vector]] = []
-    for minimiser in _minimisers(certificate, data):
-        lam, star = list(certificate.lam), list(certificate.y_star)
-        if minimiser.inexact:
-            lam = add(lam, _errors(certificate, scenario.lam_error, at, len(lam)))
-            star = add(star, _errors(certificate, scenario.y_star_error, at, len(star)))
-        y = data.stationary_point(u, lam, minimiser.rho, [ZERO] * m)
-        stopped = data.stationary_point(u, lam, minimiser.rho, gradient) if any(gradient) else y
-        if y is None or stopped is None:
-            return None
-        frozen = lam if scenario.dual_term == "frozen" else None
-        moved = data.estimator(u, add(stopped, y_error), star, minimiser.rho, frozen)
-        found.append((y, data.estimator(u, y, star, minimiser.rho, frozen), moved))
-    y, at_y, moved = found[0]
+    here = _Evaluation(certificate, data, at)
+    first, *others = _minimisers(certificate, data)
     reference, y_star = list(certificate.reference), list(certificate.y_star)
-    match certificate.quantity:
-        case "bias":
-            return difference(moved, reference)
-        case "T1":
-            return difference(moved, at_y)
-        case "T2":
-            return difference(at_y, found[1][1])
-        case "T3":
-            return difference(at_y, reference)
-        case "solution-shift":
-            return difference(y, found[1][0])
-        case "penalty-shift":
-            return difference(y, y_star)
+    try:
+        match certificate.quantity:
+            case "bias":
+                return difference(here.estimator(first, here.sampled(first)), reference)
+            case "T1":
+                at_minimiser = here.estimator(first, here.minimiser(first))
+                return difference(here.estimator(first, here.sampled(first)), at_minimiser)
+            case "T2":
+                at_exact = here.estimator(others[0], here.minimiser(others[0]))
+                return difference(here.estimator(first, here.minimiser(first)), at_exact)
+            case "T3":
+                return difference(here.estimator(first, here.minimiser(first)), reference)
+            case "solution-shift":
+                return difference(here.minimiser(first), here.minimiser(others[0]))
+            case "penalty-shift":
+                return difference(here.minimiser(first), y_star)
+    except ZeroDivisionError:
+        return None
 
 
-def _errors(certificate: Certificate, errors: Sequence[Error], at: Fraction, size: int) -> Vector:
-    made = [ZERO] * size
-    for error in errors:
-        power = error.power
-        if certificate.variable == "alpha^2":
-            if power % 2:
-                raise RejectedCertificateError("variable", "must be alpha where odd powers occur")
-            power //= 2
-        made = [a + at**power * b for a, b in zip(made, error.direction, strict=True)]
-    return made
+@dataclass(frozen=True)
+class _Evaluation:
+    """The paper's formulas at one value of the certificate's variable."""
+
+    certificate: Certificate
+    data: PlainProblem
+    at: Fraction
+
+    @property
+    def u(self) -> Fraction:
+        """alpha**2."""
+        return self.at if self.certificate.variable == "alpha^2" else self.at**2
+
+    def minimiser(self, which: _Minimiser) -> Vector:
+        return self._stationary(which, [ZERO] * len(self.data.g_yy))
+
+    def sampled(self, which: _Minimiser) -> Vector:
+        """The minimiser with the scenario's errors of itself and of its gradient."""
+        scenario, m = self.certificate.scenario, len(self.data.g_yy)
+        stopped = self._stationary(which, self._errors(scenario.gradient_error, m))
+        return add(stopped, self._errors(scenario.y_error, m))
+
+    def estimator(self, which: _Minimiser, y: Vector) -> Vector:
+        scenario, star = self.certificate.scenario, list(self.certificate.y_star)
+        if which.inexact:
+            star = add(star, self._errors(scenario.y_star_error, len(star)))
+        frozen = self._lam(which) if scenario.dual_term == "frozen" else None
+        return self.data.estimator(self.u, y, star, which.rho, frozen)
+
+    def _lam(self, which: _Minimiser) -> Vector:
+        lam = list(self.certificate.lam)
+        return add(lam, self._errors(self.certificate.scenario.lam_error, len(lam))) if which.inexact else lam
+
+    def _stationary(self, which: _Minimiser, gradient: Vector) -> Vector:
+        found = self.data.stationary_point(self.u, self._lam(which), which.rho, gradient)
+        if found is None:
+            raise ZeroDivisionError
+        return found
+
+    def _errors(self, errors: Sequence[Error], size: int) -> Vector:
+        made = [ZERO] * size
+        for error in errors:
+            power = error.power
+            if self.certificate.variable == "alpha^2":
+                if power % 2:
+                    raise RejectedCertificateError("variable", "must be alpha where odd powers occur")
+                power //= 2
+            made = [a + self.at**power * b for a, b in zip(made, error.direction, strict=True)]
+        return made
 
 
 def _is_positive_definite(matrix: Matrix) -> bool:

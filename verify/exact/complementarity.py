@@ -111,5 +111,5 @@ def _admit(S: fmpq_mat, lam: list[fmpq], working: list[int], entering: int, viol
         violation -= step * curvature
         if complete:
             return [*working, entering]
-        lam[leaving] = fmpq(0)
+        # Its multiplier is exactly 0 now, by the choice of the step.
         working.remove(leaving)

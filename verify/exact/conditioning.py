@@ -68,20 +68,30 @@ def penalty_conditioning(problem: Quadratic, rho: Sequence[Number]) -> Condition
     rows = blocks(problem)
     S = [i for i, weight in enumerate(weights) if weight > 0]
     if not S or select(rows.B, S).rank() == 0:
-        return Conditioning(-2, _eigenvalue(rows.g_yy, last=True), -2, _eigenvalue(rows.g_yy, last=False))
+        return Conditioning(
+            -2, positive_eigenvalue(rows.g_yy, last=True), -2, positive_eigenvalue(rows.g_yy, last=False)
+        )
     B_S = select(rows.B, S)
     K = B_S.transpose() * diagonal([weights[i] for i in S]) * B_S
-    largest = _eigenvalue(K, last=True)
+    largest = positive_eigenvalue(K, last=True)
     Z = _null_space(B_S)
     if Z.ncols() == 0:
-        return Conditioning(-4, largest, -4, _eigenvalue(K, last=False))
+        return Conditioning(-4, largest, -4, positive_eigenvalue(K, last=False))
     # The eigenvalues of g_yy on the null space, Z not being orthonormal.
     reduced = (Z.transpose() * Z).solve(Z.transpose() * rows.g_yy * Z)
-    return Conditioning(-4, largest, -2, _eigenvalue(reduced, last=False))
+    return Conditioning(-4, largest, -2, positive_eigenvalue(reduced, last=False))
 
 
-def _eigenvalue(matrix: fmpq_mat, *, last: bool) -> Interval:
-    """The largest or smallest positive eigenvalue of a matrix with real eigenvalues >= 0, enclosed."""
+def positive_eigenvalue(matrix: fmpq_mat, *, last: bool) -> Interval:
+    """Enclose the largest or smallest positive eigenvalue of a matrix with real eigenvalues >= 0, not all 0.
+
+    Args:
+        matrix: Square; symmetric, or similar to a symmetric matrix.
+        last: The largest instead of the smallest.
+
+    Returns:
+        Bounds to 1e-12 relative.
+    """
     polynomial: fmpq_poly = matrix.charpoly()
     trace = sum((fraction(matrix[i, i]) for i in range(matrix.nrows())), Fraction(0))
     found = roots.isolate(polynomial, Fraction(0), 2 * trace)

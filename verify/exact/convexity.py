@@ -8,15 +8,69 @@ is so at one point and its determinant has no root there.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 
-from flint import fmpq_mat, fmpq_poly
+from flint import fmpq, fmpq_mat, fmpq_poly
 
 from spec import InvalidInputError, Quadratic
 from verify.exact import roots
+from verify.exact.conditioning import Interval, positive_eigenvalue
 from verify.exact.rational_functions import interpolate
 from verify.exact.rationals import Number, RationalBlocks, blocks, diagonal, is_positive_definite, point, rational
+
+_PRECISION = Fraction(1, 10**12)
+
+
+@dataclass(frozen=True)
+class AlphaHypotheses:
+    """Where the two readings of the strong-convexity hypothesis put alpha.
+
+    Args:
+        C_f: Enclosure of the smoothness constant of f, the spectral norm of its Hessian.
+        mu_g: Enclosure of the strong-convexity constant of g in y.
+        at_least: Enclosure of 2 C_f / mu_g: as written alpha must be at least this.
+        at_most: Enclosure of sqrt(mu_g / (2 C_f)): repaired alpha must be at most this; ``None`` if C_f = 0.
+    """
+
+    C_f: Interval
+    mu_g: Interval
+    at_least: Interval
+    at_most: Interval | None
+
+
+def alpha_hypotheses(problem: Quadratic) -> AlphaHypotheses:
+    """Compute both hypotheses' thresholds exactly, to about 1e-12 relative.
+
+    Args:
+        problem: Any quadratic problem.
+
+    Source:
+        Lemma "Solution Error", hypothesis. Differs from the paper: the repaired threshold besides the written one.
+    """
+    rows = blocks(problem)
+    n, size = problem.n, problem.n + problem.m
+    H = fmpq_mat(size, size)
+    for i in range(size):
+        for j in range(size):
+            if i < n:
+                H[i, j] = rows.f_xx[i, j] if j < n else rows.f_xy[i, j - n]
+            else:
+                H[i, j] = rows.f_xy[j, i - n] if j < n else rows.f_yy[i - n, j - n]
+    mu_g = positive_eigenvalue(rows.g_yy, last=False)
+    if all(value == fmpq(0) for value in H.entries()):
+        zero = (Fraction(0), Fraction(0))
+        return AlphaHypotheses(zero, mu_g, zero, None)
+    low, high = positive_eigenvalue(H * H, last=True)
+    C_f = root_below(low, _PRECISION), root_below(high, _PRECISION) * (1 + _PRECISION)
+    squares = mu_g[0] / (2 * C_f[1]), mu_g[1] / (2 * C_f[0])
+    return AlphaHypotheses(
+        C_f=C_f,
+        mu_g=mu_g,
+        at_least=(2 * C_f[0] / mu_g[1], 2 * C_f[1] / mu_g[0]),
+        at_most=(root_below(squares[0], _PRECISION), root_below(squares[1], _PRECISION) * (1 + _PRECISION)),
+    )
 
 
 def determinant(problem: Quadratic, rho: Sequence[Number], modulus: Number = 0) -> fmpq_poly:
@@ -105,4 +159,4 @@ def _weights(problem: Quadratic, rho: Sequence[Number]) -> tuple[Fraction, ...]:
     return weights
 
 
-__all__ = ["determinant", "holds", "largest_alpha", "root_below"]
+__all__ = ["AlphaHypotheses", "alpha_hypotheses", "determinant", "holds", "largest_alpha", "root_below"]

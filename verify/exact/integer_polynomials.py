@@ -13,6 +13,9 @@ from math import gcd, lcm
 Polynomial = list[int]
 """Integer coefficients, lowest power first, no trailing zeros."""
 
+_DEPTH = 12
+"""Most halvings before Sturm's theorem is called in."""
+
 
 def primitive(coefficients: Sequence[Fraction | int]) -> Polynomial:
     """A positive multiple with coprime integer coefficients."""
@@ -61,7 +64,9 @@ def multiply(first: Sequence[int], second: Sequence[int]) -> Polynomial:
 
 
 def roots_inside(coefficients: Sequence[Fraction | int], end: Fraction) -> int:
-    """Number of distinct real roots in the open interval (0, end), by Sturm's theorem.
+    """Number of distinct real roots in the open interval (0, end).
+
+    An elementary proof that there is none is tried first; where it fails Sturm's theorem decides.
 
     Args:
         coefficients: Not all zero.
@@ -72,6 +77,35 @@ def roots_inside(coefficients: Sequence[Fraction | int], end: Fraction) -> int:
         polynomial = polynomial[1:]
     while len(polynomial) > 1 and sign_at(polynomial, end) == 0:
         polynomial = _without_root(polynomial, end)
+    sign = sign_at(polynomial, end)
+    scaled = primitive([sign * value * end**k for k, value in enumerate(polynomial)])
+    return 0 if _is_positive(scaled, _DEPTH) else _sturm_count(polynomial, end)
+
+
+def _is_positive(polynomial: Polynomial, depth: int) -> bool:
+    """Whether halving (0, 1) a few times proves a polynomial positive there: all Bernstein coefficients >= 0."""
+    if all(value >= 0 for value in _shifted(polynomial[::-1])):
+        return True
+    if depth == 0:
+        return False
+    top = len(polynomial) - 1
+    left = [value << (top - k) for k, value in enumerate(polynomial)]
+    right = _shifted(left)
+    # The midpoint itself is the value of the right half at 0.
+    return right[0] > 0 and _is_positive(left, depth - 1) and _is_positive(right, depth - 1)
+
+
+def _shifted(polynomial: Polynomial) -> Polynomial:
+    """p(t + 1), by repeated synthetic division."""
+    made = list(polynomial)
+    for start in range(len(made) - 1):
+        for k in range(len(made) - 2, start - 1, -1):
+            made[k] += made[k + 1]
+    return made
+
+
+def _sturm_count(polynomial: Polynomial, end: Fraction) -> int:
+    """Distinct roots in (0, end) of a polynomial that vanishes at neither end, by Sturm's theorem."""
     sequence = [polynomial, primitive([k * value for k, value in enumerate(polynomial)][1:])]
     while sequence[-1]:
         sequence.append(_minus_remainder(sequence[-2], sequence[-1]))

@@ -244,7 +244,7 @@ def worst_direction(response: FloatArray) -> tuple[Fraction, ...]:
         map is.
     """
     if not response.any():
-        return (Fraction(0),) * response.shape[1]
+        return tuple(Fraction(0) for _ in range(response.shape[1]))
     _, _, right = np.linalg.svd(response)
     top = right[0] * (1.0 if right[0][int(np.abs(right[0]).argmax())] > 0 else -1.0)
     rounded = [Fraction(round(float(value) * _GRID), _GRID) for value in top]

@@ -1,0 +1,73 @@
+"""How the exact layer's cost grows with the problem, up to n = m = p = 20 (balls: 200).
+
+Run ``python benchmarks/exact_growth.py``; each time is the least of a few runs, each ratio is to the row above.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from fractions import Fraction
+
+from spec import Generated, Quadratic
+from verify.exact import Family, Scenario, certify, check, error, solve, solve_any, worst_scenario
+
+SIZES = ((2, 2), (5, 3), (10, 5), (15, 8), (20, 10), (20, 20))
+LARGE = ((50, 25), (100, 50), (200, 50))
+
+
+def draw(size: int, rows: int) -> Quadratic:
+    """Small random integers with half of the rows active at x = 0."""
+    problem = Generated(family="random-rows", n=size, m=size, p=rows, seed=1).quadratic
+    problem.arrays  # noqa: B018  # fills the cache, which is no part of what is measured
+    return problem
+
+
+def least(call: Callable[[], object], repeats: int = 3) -> float:
+    """Least wall-clock time of a few runs, in seconds."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def main() -> None:
+    """Print one table a group of sizes."""
+    stages = ("solve", "gradient", "bias(alpha)", "certify", "check", "certify, errors", "check, errors")
+    print(f"{'n=m':>4} {'p':>3}" + "".join(f"{stage:>24}" for stage in stages))
+    before: list[float] = []
+    for size, rows in SIZES:
+        problem, x = draw(size, rows), [0] * size
+        family = Family.at(problem, x)
+        even = certify(family, Scenario(), exponent=1)
+        spent = worst_scenario(family, Scenario(), gradient_power=1, lam_power=3)
+        odd = certify(family, spent, exponent=1)
+        calls: tuple[Callable[[], object], ...] = (
+            lambda problem=problem, x=x: solve(problem, x),
+            lambda problem=problem, x=x: Family.at(problem, x),
+            lambda family=family: error(family, Scenario()),
+            lambda family=family: certify(family, Scenario(), exponent=1),
+            lambda even=even: check(even),
+            lambda family=family, spent=spent: certify(family, spent, exponent=1),
+            lambda odd=odd: check(odd),
+        )
+        before = report(size, rows, [least(call, 3 if size < 15 else 1) for call in calls], before)
+    print("\nground truth in balls")
+    before = []
+    for size, rows in LARGE:
+        problem, x = draw(size, rows), [Fraction(1, 7)] * size
+        before = report(size, rows, [least(lambda problem=problem, x=x: solve_any(problem, x))], before)
+
+
+def report(size: int, rows: int, times: list[float], before: list[float]) -> list[float]:
+    """Print one row of times and ratios."""
+    ratios = [f"x {now / then:.1f}" for now, then in zip(times, before, strict=True)] if before else [""] * len(times)
+    cells = [f"{1e3 * now:>14.1f} ms {ratio:>6}" for now, ratio in zip(times, ratios, strict=True)]
+    print(f"{size:>4} {rows:>3}" + "".join(cells), flush=True)
+    return times
+
+
+if __name__ == "__main__":
+    main()
