@@ -51,8 +51,8 @@ def shorten(value: object) -> str:
     plain = isinstance(value, Decimal | Fraction) or (isinstance(value, str) and value)
     try:
         text = str(value) if plain else repr(value)
-    except RecursionError:
-        text = f"a deeply nested {type(value).__name__}"
+    except (RecursionError, ValueError):  # nested too deeply, or an integer of too many digits
+        text = f"a {type(value).__name__} too large to show"
     text = " ".join(text[: 4 * _SHOWN].split())
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
 from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -130,16 +133,21 @@ class OuterParameters(_Frozen):
             gap: F(x_0) - inf F, >= 0.
 
         Raises:
-            InvalidInputError: If D exceeds the radius, where the paper's M = floor(radius / D) would be 0.
+            InvalidInputError: If an argument is out of range, or D exceeds the radius, where the paper's
+                M = floor(radius / D) would be 0.
         """
-        _positive(goldstein_radius=goldstein_radius, epsilon=epsilon, lipschitz_F=lipschitz_F, gap=gap)
-        D = goldstein_radius * epsilon**2 / lipschitz_F**2
-        if goldstein_radius < D:
+        _require(above=0.0, goldstein_radius=goldstein_radius, epsilon=epsilon, lipschitz_F=lipschitz_F)
+        _require(least=0.0, gap=gap)
+        if epsilon > lipschitz_F:
             raise InvalidInputError("epsilon", "must be <= lipschitz_F, else M = floor(radius / D) is 0", epsilon)
-        M = math.floor(goldstein_radius / D)
-        T = math.ceil(gap * lipschitz_F**2 / (goldstein_radius * epsilon**3))
-        eta = goldstein_radius * epsilon**3 / lipschitz_F**4
-        return cls(goldstein_radius=goldstein_radius, epsilon=epsilon, D=D, eta=eta, M=M, K=max(1, T // M))
+        with _within_doubles():
+            # In doubles radius / D falls short of the whole number it may be, and M would lose a step.
+            exact = (_decimal(lipschitz_F) / _decimal(epsilon)) ** 2
+            steps, M = float(exact), math.floor(exact)
+            D = goldstein_radius / steps
+            T = math.ceil(gap * steps / (goldstein_radius * epsilon))
+            eta = goldstein_radius * epsilon**3 / lipschitz_F**4
+            return cls(goldstein_radius=goldstein_radius, epsilon=epsilon, D=D, eta=eta, M=M, K=max(1, T // M))
 
     @classmethod
     def repaired(
@@ -164,17 +172,37 @@ class OuterParameters(_Frozen):
             gap: F(x_0) - inf F, >= 0.
             bias: Bound on the oracle's bias, >= 0.
             variance: Bound on the oracle's variance, >= 0.
+
+        Raises:
+            InvalidInputError: If an argument is out of range.
         """
-        _positive(goldstein_radius=goldstein_radius, epsilon=epsilon, lipschitz_F=lipschitz_F, gap=gap)
-        second_moment = (lipschitz_F + bias) ** 2 + variance
-        M = math.ceil(36 * second_moment / epsilon**2)
-        D = goldstein_radius / M
-        eta = 2 * D / math.sqrt(second_moment * M)
-        K = max(1, math.ceil(2 * gap / (goldstein_radius * epsilon)))
-        return cls(goldstein_radius=goldstein_radius, epsilon=epsilon, D=D, eta=eta, M=M, K=K)
+        _require(above=0.0, goldstein_radius=goldstein_radius, epsilon=epsilon, lipschitz_F=lipschitz_F)
+        _require(least=0.0, gap=gap, bias=bias, variance=variance)
+        with _within_doubles():
+            second_moment = (lipschitz_F + bias) ** 2 + variance
+            M = math.ceil(36 * second_moment / epsilon**2)
+            D = goldstein_radius / M
+            eta = 2 * D / math.sqrt(second_moment * M)
+            K = max(1, math.ceil(2 * gap / (goldstein_radius * epsilon)))
+            return cls(goldstein_radius=goldstein_radius, epsilon=epsilon, D=D, eta=eta, M=M, K=K)
 
 
-def _positive(**values: float) -> None:
+def _decimal(value: float) -> Fraction:
+    """A float as the shortest decimal it prints as."""
+    return Fraction(repr(float(value)))
+
+
+def _require(*, above: float = -math.inf, least: float = -math.inf, **values: float) -> None:
+    rule = f"must be > {above:g} and finite" if above > -math.inf else f"must be >= {least:g} and finite"
     for name, value in values.items():
-        if not (math.isfinite(value) and (value > 0 or (name == "gap" and value == 0))):
-            raise InvalidInputError(name, "must be > 0 and finite", value)
+        if not (math.isfinite(value) and value > above and value >= least):
+            raise InvalidInputError(name, rule, value)
+
+
+@contextmanager
+def _within_doubles() -> Iterator[None]:
+    """Say in one line that a schedule overflows, instead of by whichever operation noticed."""
+    try:
+        yield
+    except (ArithmeticError, ValueError):  # ceil of inf and of nan, a step that rounds to 0
+        raise InvalidInputError("schedule", "must stay within the range of doubles; rescale the problem") from None

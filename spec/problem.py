@@ -87,7 +87,7 @@ class Constraints(_Frozen):
     b: ExactVector = Field(default_factory=_missing_vector)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class QuadraticArrays:
     """A quadratic problem as doubles, read-only; each entry is the exact one correctly rounded."""
 

@@ -37,7 +37,7 @@ class Reading(BaseModel):
     inner_solver: Literal["constant-step", "averaged", "shared-sample"] = "averaged"
     outer_batch: Literal["sigma2-over-alpha2", "single"] = "single"
 
-    def choose(self, **choices: str) -> Self:
+    def choose(self, /, **choices: str) -> Self:
         """The same reading with some choices changed.
 
         Raises:

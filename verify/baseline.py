@@ -87,6 +87,8 @@ def load_record(path: Path) -> dict[str, str]:
             ) from None
         data = {key: verdict for key, verdict in rows if verdict is not None}
     known = {str(verdict) for verdict in Verdict}
+    if data == {}:
+        raise InvalidInputError("--baseline", "must hold at least one verdict to compare with", str(path))
     if isinstance(data, dict) and all(isinstance(value, str) and value in known for value in data.values()):
         return data
     raise InvalidInputError("--baseline", "must be a report.json or a recorded baseline", str(path))

@@ -27,17 +27,22 @@ class Store:
         self.path = path
         self.header = {"environment": environment, "subject": subject, "profile": profile, "seed": seed}
 
+    def start(self) -> dict[str, Result]:
+        """Begin anew, whatever the file holds."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.write_text(json.dumps(self.header) + "\n", encoding="utf-8")
+        return {}
+
     def load(self) -> dict[str, Result]:
-        """Results kept so far, by key; starts the file if there is none. What follows a line that is
-        torn or not a result of this run is dropped.
+        """Results kept so far, by key; starts the file if there is none.
+
+        A line that is torn, or is not a result, is dropped with all that follows it. Faults are tried again.
 
         Raises:
             InvalidInputError: If the file belongs to another run or is not such a file.
         """
         if not self.path.exists():
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self.path.write_text(json.dumps(self.header) + "\n", encoding="utf-8")
-            return {}
+            return self.start()
         # What a crash left in the last line need not be text.
         lines = self.path.read_text(encoding="utf-8", errors="replace").splitlines()
         try:
@@ -60,7 +65,8 @@ class Store:
                 break
             if (result.verdict is None) == (result.fault is None):
                 break
-            kept[key] = result
+            if result.fault is None:
+                kept[key] = result
         good = [json.dumps(self.header), *(_line(key, result) for key, result in kept.items())]
         self.path.write_text("\n".join(good) + "\n", encoding="utf-8")
         return kept

@@ -11,6 +11,7 @@ import numpy as np
 import f2csa_ref
 from spec import Holder, InvalidInputError, OracleParameters, PenaltyParameters, Problem
 from spec.errors import from_validation
+from spec.exact import parse_entry
 from spec.reading import NAMED
 from verify.exact.ground_truth import solve_any
 from verify.geometry import quadratic_of
@@ -31,6 +32,7 @@ def execute(
     choices: Sequence[str],
     samples: int,
     seed: int,
+    given: Sequence[str] = (),
 ) -> None:
     """Run Algorithm 1 once and print everything it saw as JSON."""
     if reading not in NAMED:
@@ -49,6 +51,7 @@ def execute(
         alpha=penalty.alpha,
         reading=chosen,
         parameters=parameters,
+        given=_given(given),
         rng=np.random.default_rng(seed),
     )
     made = {
@@ -68,6 +71,22 @@ def execute(
         "notes": list(found.notes),
     }
     sys.stdout.write(json.dumps(_finite(made), indent=1, ensure_ascii=False) + "\n")
+
+
+def _given(assignments: Sequence[str]) -> f2csa_ref.Stages:
+    """Stage values to use instead of computing them, from ``STAGE=NUMBERS``."""
+    stages: dict[str, np.ndarray[Any, np.dtype[np.float64]]] = {}
+    for text in assignments:
+        name, equals, numbers = text.partition("=")
+        if not equals or name not in _STAGES:
+            raise InvalidInputError("--given", f"must be STAGE=NUMBERS, STAGE one of {', '.join(_STAGES)}", text)
+        parts = numbers.replace(",", " ").split()
+        stages[name] = np.array([float(parse_entry(part, f"--given {name}[{i}]")) for i, part in enumerate(parts)])
+    return f2csa_ref.Stages(**stages)
+
+
+_STAGES = ("y_star", "lam", "rho", "y_penalty")
+"""The stages an oracle call can be given, in the order it computes them."""
 
 
 def _penalty(alpha: str) -> PenaltyParameters:
@@ -94,7 +113,11 @@ def _exact(problem: Problem, point: tuple[Fraction, ...]) -> dict[str, Any] | No
         if any(point):
             return None
         return {"y_star": [0.0], "lam": [0.0], "hypergradient": [-1.0], "error": 0.0, "method": "closed form"}
-    truth = solve_any(quadratic_of(problem), point)
+    try:
+        truth = solve_any(quadratic_of(problem), point)
+    except OverflowError:
+        rule = "has exact values beyond the range of doubles here; rescale its blocks or x"
+        raise InvalidInputError("problem", rule) from None
     made: dict[str, Any] = {
         "y_star": truth.y_star.tolist(),
         "lam": truth.lam.tolist(),

@@ -40,10 +40,7 @@ def execute(
     on_record = load_record(baseline) if baseline is not None else None
     if out.exists() and not out.is_dir():
         raise InvalidInputError("--out", "must be a folder", str(out))
-    out.mkdir(parents=True, exist_ok=True)
     store = out / STORE
-    if not resume:
-        store.unlink(missing_ok=True)
     with _progress() as progress:
         report = campaign.run(
             claims,
@@ -55,6 +52,7 @@ def execute(
             jobs=jobs if jobs is not None else _cores(),
             progress=progress,
             store=store,
+            resume=resume,
             record=on_record,
         )
     if not report.results and report.complete:

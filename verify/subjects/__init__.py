@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verify.subjects.loading import load_subject
+from verify.subjects.loading import load_subject, name_of, require_stages
 from verify.subjects.protocol import CAPABILITIES, Call, Capability, MissingCapabilityError, Subject, SubjectFaultError
 from verify.subjects.reference import ReferenceSubject
 
@@ -15,4 +15,6 @@ __all__ = [
     "Subject",
     "SubjectFaultError",
     "load_subject",
+    "name_of",
+    "require_stages",
 ]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from spec.errors import InvalidInputError
-from verify.subjects.protocol import CAPABILITIES, Subject
+from verify.subjects.protocol import CAPABILITIES, Subject, offers
 
 
 def load_subject(name: str) -> Subject:
@@ -35,11 +35,27 @@ def load_subject(name: str) -> Subject:
         for part in attribute.split("."):
             found = getattr(found, part)
         subject = found() if isinstance(found, type) else found
-    except Exception as error:
+        require_stages(subject, name)
+    except (KeyboardInterrupt, InvalidInputError):
+        raise
+    except BaseException as error:  # exit() as well: loading a subject must not end the run with a success
         rule = f"cannot be loaded ({type(error).__name__}: {error})"
         raise InvalidInputError("subject", rule, name) from None
-    if not any(callable(getattr(subject, stage, None)) for stage in CAPABILITIES):
+    return subject  # type: ignore[no-any-return]  # any object with some stages is a Subject
+
+
+def require_stages(subject: object, name: str) -> None:
+    """Refuse what offers nothing.
+
+    Raises:
+        InvalidInputError: If it has no stage that can be called.
+        SubjectFaultError: If asking for a stage is an error already.
+    """
+    if not any(offers(subject, stage) for stage in CAPABILITIES):
         raise InvalidInputError("subject", f"must offer one of the stages {', '.join(CAPABILITIES)}", name)
-    if not isinstance(getattr(subject, "name", None), str):
-        subject.name = name
-    return subject  # type: ignore[no-any-return]  # any object with a name and some stages is a Subject
+
+
+def name_of(subject: object) -> str:
+    """What a report calls an object given as subject: its name if it has one, else its type's."""
+    name = getattr(subject, "name", None)
+    return name if isinstance(name, str) and name else type(subject).__name__

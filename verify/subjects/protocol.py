@@ -7,18 +7,23 @@ shape, is a fault of the subject and never a verdict.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
 import numpy as np
 
-from spec import REPAIRED, OracleParameters, Problem, Reading
+from spec import REPAIRED, OracleParameters, OuterParameters, Problem, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 Vector: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
-Capability = Literal["lower_level", "activation", "penalty_minimiser", "hypergradient", "optimise"]
+Capability = Literal[
+    "lower_level", "activation", "penalty_minimiser", "hypergradient", "optimise",
+    "lower_level_runs", "penalty_runs", "hypergradient_runs",
+]  # fmt: skip
 CAPABILITIES: tuple[Capability, ...] = get_args(Capability)
 
 
@@ -63,10 +68,35 @@ class Subject(Protocol):
     penalty Lagrangian, or ``None`` for the reading's own stopping rule;
     ``hypergradient(problem, x, call, rng) -> (n,)``: one oracle call, given stages used as they are;
     ``hypergradient_samples(problem, x, call, rng, replications) -> (replications, n)``: optional speed-up;
-    ``optimise(oracle, x0, parameters, rng)``: Algorithm 2.
+    ``optimise(oracle, x0, parameters, rng)``: Algorithm 2 on ``oracle: z (n,) -> (n,)``; answers with ``x_out (n,)``,
+    the block means ``x_bar (K, n)`` and the iterates ``path (T + 1, n)``, as attributes or keys;
+    ``optimise_runs(oracle, x0, parameters, rng, keep_path) -> (x_bar (K, R, n), path (T + 1, R, n) or None)``: optional
+    speed-up, R runs at once from starts ``x0 (R, n)`` with ``oracle: (R, n) -> (R, n)``;
+    ``lower_level_runs(problem, x, call, rng, replications) -> (y (replications, m), lam (replications, p))``: final
+    pairs of independent primal-dual iterations from zero: ``lower_level_steps`` steps of sizes ``eta_y`` and
+    ``eta_lam``, sign and solver by the reading (averaged: both steps times (1 + t/10)^(-2/3), mean of the last half);
+    ``penalty_runs(problem, x, call, rng, replications) -> (y (replications, m), calls)``: independent noisy penalty
+    solves of ``penalty_steps`` epochs with ``shared_samples`` terms, and the gradient samples each one used;
+    ``hypergradient_runs(problem, x, call, rng, replications) -> ((replications, n), calls)``: independent complete
+    calls with noisy inner solvers, and the gradient samples each one used.
     """
 
     name: str
+
+
+@dataclass(frozen=True)
+class OuterRun:
+    """What a subject's Algorithm 2 came back with.
+
+    Args:
+        x_out: The output, shape (n,).
+        x_bar: Block means, shape (K, n).
+        path: Iterates x_0, ..., x_T, shape (T + 1, n).
+    """
+
+    x_out: Vector
+    x_bar: Vector
+    path: Vector
 
 
 class Stages:
@@ -81,7 +111,7 @@ class Stages:
 
     def offers(self, capability: Capability) -> bool:
         """Whether the subject has this stage."""
-        return callable(getattr(self.subject, capability, None))
+        return offers(self.subject, capability)
 
     def require(self, capabilities: Sequence[Capability]) -> None:
         """Refuse to go on without these stages.
@@ -96,10 +126,8 @@ class Stages:
     def lower_level(self, problem: Problem, x: Vector) -> tuple[Vector, Vector]:
         """The lower-level pair (y*, λ*) at x, shapes (m,) and (p,)."""
         answer = self._call("lower_level", problem, x)
-        try:
+        with _as_fault("lower_level must return a pair (y_star, lam)"):
             y_star, lam = answer
-        except (TypeError, ValueError):
-            raise SubjectFaultError("lower_level must return a pair (y_star, lam)") from None
         _, m, p = sizes(problem)
         return self._vector("lower_level", y_star, (m,)), self._vector("lower_level", lam, (p,))
 
@@ -121,32 +149,153 @@ class Stages:
     ) -> Vector:
         """Independent estimates given the call's stages, shape (replications, n)."""
         shape = (replications, len(x))
-        if callable(getattr(self.subject, "hypergradient_samples", None)):
+        if offers(self.subject, "hypergradient_samples"):
             found = self._call("hypergradient_samples", problem, x, call, rng, replications)
             return self._vector("hypergradient_samples", found, shape)
         return np.array([self.hypergradient(problem, x, call, rng) for _ in range(replications)])
 
+    def lower_level_runs(
+        self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator, replications: int
+    ) -> tuple[Vector, Vector]:
+        """Final pairs of independent stochastic lower-level iterations, shapes (replications, m), (replications, p)."""
+        answer = self._call("lower_level_runs", problem, x, call, rng, replications)
+        y, lam = _pair("lower_level_runs", answer, "(y, lam)")
+        _, m, p = sizes(problem)
+        stage = "lower_level_runs"
+        return self._vector(stage, y, (replications, m)), self._vector(stage, lam, (replications, p))
+
+    def penalty_runs(
+        self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator, replications: int
+    ) -> tuple[Vector, float]:
+        """Independent noisy penalty solves, shape (replications, m), and the gradient samples each one used."""
+        answer = self._call("penalty_runs", problem, x, call, rng, replications)
+        y, calls = _pair("penalty_runs", answer, "(y, calls)")
+        m = sizes(problem)[1]
+        return self._vector("penalty_runs", y, (replications, m)), _count("penalty_runs", calls)
+
+    def hypergradient_runs(
+        self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator, replications: int
+    ) -> tuple[Vector, float]:
+        """Independent complete oracle calls, shape (replications, n), and the gradient samples each one used."""
+        answer = self._call("hypergradient_runs", problem, x, call, rng, replications)
+        estimates, calls = _pair("hypergradient_runs", answer, "(estimates, calls)")
+        stage = "hypergradient_runs"
+        return self._vector(stage, estimates, (replications, len(x))), _count(stage, calls)
+
+    def optimise(
+        self, oracle: Callable[[Vector], Vector], x0: Vector, parameters: OuterParameters, rng: np.random.Generator
+    ) -> OuterRun:
+        """One run of Algorithm 2."""
+        answer = self._call("optimise", oracle, x0, parameters, rng)
+        shapes = {"x_out": x0.shape, "x_bar": (parameters.K, len(x0)), "path": (parameters.T + 1, len(x0))}
+        parts = {}
+        for name, shape in shapes.items():
+            value = answer.get(name) if isinstance(answer, dict) else getattr(answer, name, None)
+            parts[name] = self._vector(f"optimise.{name}", value, shape)
+        return OuterRun(**parts)
+
+    def optimise_runs(
+        self,
+        oracle: Callable[[Vector], Vector],
+        x0: Vector,
+        parameters: OuterParameters,
+        rng: np.random.Generator,
+        *,
+        keep_path: bool = False,
+    ) -> tuple[Vector, Vector | None]:
+        """R runs of Algorithm 2 from the rows of x0: block means (K, R, n); if asked for, iterates (T + 1, R, n)."""
+        R, n = x0.shape
+        if offers(self.subject, "optimise_runs"):
+            stage = "optimise_runs"
+            x_bar, path = _pair(stage, self._call(stage, oracle, x0, parameters, rng, keep_path), "(x_bar, path)")
+            means = self._vector(stage, x_bar, (parameters.K, R, n))
+            return means, self._vector(stage, path, (parameters.T + 1, R, n)) if keep_path else None
+        runs = [self.optimise(lambda z: oracle(z[None])[0], start, parameters, rng) for start in x0]
+        means = np.stack([run.x_bar for run in runs], axis=1)
+        return means, np.stack([run.path for run in runs], axis=1) if keep_path else None
+
     def _call(self, stage: str, *args: Any) -> Any:
-        method: Callable[..., Any] | None = getattr(self.subject, stage, None)
-        if not callable(method):
+        if not offers(self.subject, stage):
             raise MissingCapabilityError(f"the subject offers no {stage}")
-        try:
-            return method(*args)
-        except MissingCapabilityError:
-            raise
-        except Exception as error:
-            raise SubjectFaultError(f"{stage} raised {type(error).__name__}: {error}") from error
+        method: Callable[..., Any] = getattr(self.subject, stage)
+        # A subject may tread on what it is given; the next stage is given the true values all the same.
+        given = [_copied(argument) for argument in args]
+        with _as_fault(f"{stage} raised"):
+            return method(*given)
 
     def _vector(self, stage: str, value: Any, shape: tuple[int, ...]) -> Vector:
-        try:
-            array = np.asarray(value, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise SubjectFaultError(f"{stage} must return numbers; got {type(value).__name__}") from None
+        with _as_fault(f"{stage} must return numbers; got {type(value).__name__}"):
+            found = np.asarray(value)
+            # Truth values, text and complex numbers would convert, silently and wrongly.
+            if found.dtype.kind not in "iufO" or (found.dtype.kind == "O" and not _holds_numbers(found)):
+                raise TypeError("no real numbers")
+            array = found.astype(np.float64) if found.shape == shape else np.broadcast_to(0.0, found.shape)
         if array.shape != shape:
             raise SubjectFaultError(f"{stage} must return shape {shape}; got {array.shape}")
         if not np.isfinite(array).all():
             raise SubjectFaultError(f"{stage} must return finite numbers; got {array.ravel()[:4]}")
         return array
+
+
+def _pair(stage: str, answer: Any, names: str) -> tuple[Any, Any]:
+    with _as_fault(f"{stage} must return a pair {names}"):
+        first, second = answer
+    return first, second
+
+
+def _count(stage: str, value: Any) -> float:
+    with _as_fault(f"{stage} must count its gradient samples; got {type(value).__name__}"):
+        count = float(value)
+    if not 0 <= count < np.inf:
+        raise SubjectFaultError(f"{stage} must count its gradient samples; got {count}")
+    return count
+
+
+def offers(subject: object, stage: str) -> bool:
+    """Whether an object has a stage that can be called.
+
+    Raises:
+        SubjectFaultError: If asking is an error already.
+    """
+    with _as_fault(f"{stage} cannot be looked up"):
+        return callable(getattr(subject, stage, None))
+
+
+@contextmanager
+def _as_fault(what: str) -> Iterator[None]:
+    """Turn whatever a subject does into a fault of its own; only the user's interrupt ends the run."""
+    try:
+        yield
+    except (KeyboardInterrupt, MissingCapabilityError):
+        raise
+    except BaseException as error:  # exit() as well: a subject must not end the run with a success
+        raise SubjectFaultError(f"{what} ({_described(error)})") from error
+
+
+def _described(error: BaseException) -> str:
+    """An error on one line of bounded length, whatever it holds."""
+    try:
+        text = str(error)
+    except Exception:
+        text = "which cannot be shown"
+    line = "".join(c if c.isprintable() else " " for c in text[:_SHOWN])
+    return f"{type(error).__name__}: {' '.join(line.split())}" if text else type(error).__name__
+
+
+_SHOWN = 240
+
+
+def _copied(argument: Any) -> Any:
+    if isinstance(argument, np.ndarray):
+        return argument.copy()
+    if isinstance(argument, Call):
+        stages = {name: getattr(argument, name) for name in ("y_star", "lam", "rho", "y_penalty")}
+        return replace(argument, **{name: value.copy() for name, value in stages.items() if value is not None})
+    return argument
+
+
+def _holds_numbers(array: np.ndarray[Any, np.dtype[np.object_]]) -> bool:
+    return all(isinstance(entry, Real) and not isinstance(entry, bool) for entry in array.ravel())
 
 
 def sizes(problem: Problem) -> tuple[int, int, int]:

@@ -9,7 +9,8 @@ import f2csa_ref
 if TYPE_CHECKING:
     import numpy as np
 
-    from spec import Problem
+    from f2csa_ref.outer_loop import Oracle
+    from spec import OuterParameters, Problem
     from verify.subjects.protocol import Call, Vector
 
 
@@ -67,6 +68,60 @@ class ReferenceSubject:
             reading=call.reading,
             parameters=call.parameters,
             given=_stages(call),
+            rng=rng,
+            replications=replications,
+        )
+
+    def optimise(
+        self, oracle: Oracle, x0: Vector, parameters: OuterParameters, rng: np.random.Generator
+    ) -> f2csa_ref.OuterTrace:
+        """Algorithm 2."""
+        return f2csa_ref.outer_loop(oracle, x0, parameters=parameters, rng=rng, keep_path=True)
+
+    def optimise_runs(
+        self, oracle: Oracle, x0: Vector, parameters: OuterParameters, rng: np.random.Generator, keep_path: bool
+    ) -> tuple[Vector, Vector | None]:
+        """Algorithm 2, one row a run."""
+        made = f2csa_ref.outer_loop_replicated(oracle, x0, parameters=parameters, rng=rng, keep_path=keep_path)
+        return made.x_bar, made.path
+
+    def lower_level_runs(
+        self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator, replications: int
+    ) -> tuple[Vector, Vector]:
+        """Primal-dual iterations, one row a run."""
+        return f2csa_ref.lower_level_runs(
+            problem, x, reading=call.reading, parameters=call.parameters, rng=rng, replications=replications
+        )
+
+    def penalty_runs(
+        self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator, replications: int
+    ) -> tuple[Vector, float]:
+        """SVRG or averaged SGD, one row a run."""
+        if call.y_star is None or call.lam is None or call.rho is None:
+            raise ValueError("penalty_runs needs y_star, lam and rho")
+        return f2csa_ref.penalty_runs(
+            problem,
+            x,
+            alpha=call.alpha,
+            y_star=call.y_star,
+            lam=call.lam,
+            rho=call.rho,
+            reading=call.reading,
+            parameters=call.parameters,
+            rng=rng,
+            replications=replications,
+        )
+
+    def hypergradient_runs(
+        self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator, replications: int
+    ) -> tuple[Vector, float]:
+        """Algorithm 1 with noisy inner solvers, one row a run."""
+        return f2csa_ref.hypergradient_runs(
+            problem,
+            x,
+            alpha=call.alpha,
+            reading=call.reading,
+            parameters=call.parameters,
             rng=rng,
             replications=replications,
         )

@@ -1,0 +1,180 @@
+"""The atlas says what each instance is; everything it says is derived again here, exactly."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import get_args
+
+import numpy as np
+import pytest
+from flint import fmpq_mat
+
+from spec import Generated, Holder, InvalidInputError, Noise, Quadratic, dumps_problem, loads_problem
+from spec.atlas import Instance, Stratum, atlas, find
+from verify.exact import lower_level
+from verify.exact.complementarity import InfeasibleLowerLevelError
+from verify.exact.rationals import matrix
+
+QUADRATIC = [name for name, instance in atlas().items() if not isinstance(instance.problem, Holder)]
+HOLDER = [name for name in atlas() if name not in QUADRATIC]
+SOLVABLE = [name for name in QUADRATIC if "infeasible" not in atlas()[name].strata]
+
+
+def quadratic(name: str) -> Quadratic:
+    problem = atlas()[name].problem
+    made = problem.quadratic if isinstance(problem, Generated) else problem
+    assert isinstance(made, Quadratic)
+    return made
+
+
+def solved(name: str) -> lower_level.ExactLowerLevel:
+    return lower_level.solve(quadratic(name), atlas()[name].x)
+
+
+def declared(name: str, *strata: Stratum) -> set[str]:
+    return set(strata) & atlas()[name].strata
+
+
+def is_positive_semidefinite(symmetric: fmpq_mat) -> bool:
+    """Whether all roots of the characteristic polynomial are >= 0: its coefficients then alternate in sign."""
+    coefficients = symmetric.charpoly().coeffs()
+    return all(c * (-1) ** (len(coefficients) - 1 - k) >= 0 for k, c in enumerate(coefficients))
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"), [([[0, 1], [1, 0]], False), ([[1, 1], [1, 1]], True), ([[0]], True), ([[-1]], False)]
+)
+def test_semidefiniteness_is_told_right(rows: list[list[int]], *, expected: bool) -> None:
+    assert is_positive_semidefinite(fmpq_mat(rows)) is expected
+
+
+def test_names_are_unique_and_each_is_found() -> None:
+    for name, instance in atlas().items():
+        assert instance.name == name
+        assert find(name) is instance
+        assert len(instance.x) == getattr(instance.problem, "quadratic", instance.problem).n
+        assert instance.purpose.endswith(".")
+        assert instance.strata <= set(get_args(Stratum))
+
+
+def test_every_stratum_occurs() -> None:
+    assert set().union(*(instance.strata for instance in atlas().values())) == set(get_args(Stratum))
+
+
+def test_every_instance_is_a_problem_file() -> None:
+    for instance in atlas().values():
+        assert loads_problem(dumps_problem(instance.problem)) == instance.problem
+
+
+@pytest.mark.parametrize("name", QUADRATIC)
+def test_rows_are_what_they_are_called(name: str) -> None:
+    problem = quadratic(name)
+    fixed = problem.constraints.A.is_zero
+    assert declared(name, "A-zero", "A-nonzero") == {"A-zero" if fixed else "A-nonzero"}
+    if "infeasible" in atlas()[name].strata:
+        return
+    rows = problem.constraints.B.to_fractions()
+    along_axes = all(sorted(map(abs, row))[:-1] == [0] * (problem.m - 1) for row in rows)
+    units = [[Fraction(sign * (i == j)) for j in range(problem.m)] for sign in (1, -1) for i in range(problem.m)]
+    assert ("general-rows" in atlas()[name].strata) is not (fixed and along_axes)
+    assert ("box" in atlas()[name].strata) is (fixed and rows == units)
+
+
+@pytest.mark.parametrize("name", QUADRATIC)
+def test_the_lower_level_is_feasible_unless_declared_otherwise(name: str) -> None:
+    if name in SOLVABLE:
+        assert all(h <= 0 for h in solved(name).h)
+        return
+    with pytest.raises(InfeasibleLowerLevelError):
+        solved(name)
+
+
+@pytest.mark.parametrize("name", SOLVABLE)
+def test_active_rows_are_counted_and_classified_right(name: str) -> None:
+    found, strata = solved(name), atlas()[name].strata
+    count = {0: "no-active-row", 1: "one-active-row"}.get(len(found.active), "several-active-rows")
+    degenerate = bool(found.weakly_active) and found.licq
+    counted = declared(name, "no-active-row", "one-active-row", "several-active-rows")
+    assert counted == (set() if degenerate else {count})
+    assert ("inactive-row" in strata) is bool(found.inactive)
+    assert ("weakly-active" in strata) is degenerate
+    assert ("licq-fails" in strata) is not found.licq
+    assert ("strictly-complementary" in strata) is (found.licq and found.strict_complementarity)
+
+
+@pytest.mark.parametrize("name", SOLVABLE)
+def test_curvature_is_declared_right(name: str) -> None:
+    problem, strata = quadratic(name), atlas()[name].strata
+    assert ("indefinite-f-yy" in strata) is not is_positive_semidefinite(matrix(problem.f.yy))
+    # Condition numbers of 13 and 10^4: no rounding decides between them.
+    assert ("ill-conditioned" in strata) is (float(np.linalg.cond(problem.arrays.g_yy)) > 1e3)
+    active = list(solved(name).active)
+    independent = solved(name).licq and bool(active)
+    smallest = float(np.linalg.svd(problem.arrays.B[active])[1].min()) if independent else np.inf
+    assert ("rows-nearly-dependent" in strata) is (smallest < 0.2)
+    assert "hessian-not-lipschitz" not in strata
+
+
+@pytest.mark.parametrize("name", [name for name in SOLVABLE if "kink-nearby" in atlas()[name].strata])
+def test_another_piece_begins_within_half_a_unit_of_a_kink_nearby(name: str) -> None:
+    problem, x = quadratic(name), atlas()[name].x
+    here = solved(name)
+    steps = [Fraction(sign * (k == j), 2) for k in range(problem.n) for sign in (1, -1) for j in range(problem.n)]
+    moves = [steps[i : i + problem.n] for i in range(0, len(steps), problem.n)]
+    there = [lower_level.solve(problem, [a + b for a, b in zip(x, move, strict=True)]) for move in moves]
+    assert any(other.strictly_active != here.strictly_active or other.active != here.active for other in there)
+
+
+def known(name: str, key: str) -> tuple[Fraction, ...]:
+    return tuple(Fraction(value) for value in atlas()[name].known[key].split())
+
+
+@pytest.mark.parametrize("name", SOLVABLE)
+def test_closed_forms_are_the_exact_values(name: str) -> None:
+    problem, instance = quadratic(name), atlas()[name]
+    assert set(instance.known) <= {"y_star", "lam", "hypergradient", "kink"}
+    if "y_star" in instance.known:
+        assert solved(name).y_star == known(name, "y_star")
+    if "lam" in instance.known:
+        assert solved(name).lam == known(name, "lam")
+    if "hypergradient" in instance.known:
+        assert lower_level.hypergradient(problem, instance.x) == known(name, "hypergradient")
+    if "kink" in instance.known:
+        assert lower_level.solve(problem, known(name, "kink")).weakly_active
+
+
+@pytest.mark.parametrize("name", HOLDER)
+def test_the_holder_instances_have_the_slope_they_claim(name: str) -> None:
+    instance = atlas()[name]
+    assert isinstance(instance.problem, Holder)
+    assert instance.x == (0,)
+    assert instance.strata == {
+        "A-zero", "no-active-row", "inactive-row", "strictly-complementary", "hessian-not-lipschitz"
+    }  # fmt: skip
+    # F = y*: solve y + x + x r^(s/2) + s x y² r^(s/2 - 1) = 0 with r = x² + y² for an x so small that r^(s/2) vanishes.
+    s, x = float(instance.problem.s), 1e-70
+    y = -x
+    for _ in range(20):
+        r = x * x + y * y
+        y = -x - x * r ** (s / 2) - s * x * y * y * r ** (s / 2 - 1)
+    assert y / x == pytest.approx(float(known(name, "hypergradient")[0]), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["", "toy", "TOY1", "atlas:toy1", "\0", "a" * 1000])
+def test_an_unknown_name_is_refused_with_a_hint(name: str) -> None:
+    with pytest.raises(InvalidInputError, match=r"^instance: must name an atlas instance; (did you mean|known are) "):
+        find(name)
+
+
+def test_an_instance_moves_and_takes_noise_without_changing() -> None:
+    toy: Instance = find("toy1")
+    moved = toy.at("3/2")
+    assert moved.x == (Fraction(3, 2),)
+    assert moved.known == {}
+    noise = Noise(model="additive", sigma_f=1)
+    for instance in (toy, find("experiment-5d")):
+        noisy = instance.with_noise(noise)
+        assert noisy.problem.noise == noise
+        assert instance.problem.noise == Noise()
+        assert noisy.name == f"{instance.name}+additive"
+        assert noisy.x == instance.x
