@@ -2,77 +2,32 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import time
-import zlib
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from spec import InvalidInputError, Reading, load_claims
-from spec.atlas import Instance
+from spec import InvalidInputError, Reading
 from spec.atlas import find as find_instance
-from spec.claims import Bound, Statement
+from spec.claims import Statement
 from spec.claims import find as find_claim
-from verify.evidence import PremiseEvidence
 from verify.profiles import Profile, find_profile
-from verify.registry import Case, Check, Measurement, checks
-from verify.results import Counterexample, Report, Result, SummaryRow, Verdict
-from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError, load_subject
-from verify.subjects.protocol import Stages
-from verify.truth import PremiseUnmetError, premises_met
-from verify.verdict import Decision, NoEvidenceError, combine, decide
+from verify.registry import Check, checks
+from verify.results import Report
+from verify.subjects import Subject, load_subject, name_of, require_stages
+from verify.summary import NAMED_READINGS, selected, summarise
+from verify.tasks import Task
+from verify.workers import run_here, run_pool
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 DEFAULT_SEED = 20_240_913
-ALL_READINGS = ("as-written", "repaired")
+ALL_READINGS = NAMED_READINGS
 
 Progress = Callable[[int, int, str], None]
 """Called with (tasks done, tasks in all, what was just done)."""
-
-
-@dataclass(frozen=True)
-class Task:
-    """One result to produce; plain data, so it crosses process boundaries.
-
-    Args:
-        claim: Full id.
-        reading: ``as-written``, ``repaired`` or ``only:FIELD``.
-        instance: Atlas name.
-        subject: How to load the subject.
-        profile: Profile name.
-        seed: Seed of the whole run.
-    """
-
-    claim: str
-    reading: str
-    instance: str
-    subject: str
-    profile: str
-    seed: int
-
-    @property
-    def key(self) -> str:
-        """Identifies the result within a report."""
-        return f"{self.claim}|{self.reading}|{self.instance}"
-
-    @property
-    def command(self) -> str:
-        """The command that repeats exactly this result."""
-        subject = "" if self.subject == "reference" else f" --subject {self.subject}"
-        return (
-            f"f2csa verify {self.claim} --reading {self.reading} --instance {self.instance} "
-            f"--profile {self.profile} --seed {self.seed}{subject}"
-        )
 
 
 def run(
@@ -86,6 +41,7 @@ def run(
     jobs: int = 1,
     progress: Progress | None = None,
     store: Path | None = None,
+    resume: bool = True,
     record: dict[str, str] | None = None,
 ) -> Report:
     """Verify claims and return the report.
@@ -101,6 +57,7 @@ def run(
         jobs: Worker processes; 1 runs in this process. An object as subject runs in this process.
         progress: Called after each result.
         store: File that keeps finished results, so that an interrupted run can go on from there.
+        resume: Whether to go on from what the store holds; else it starts anew.
         record: Verdicts on record by result key, to compare with; the shipped record if ``None``.
 
     Returns:
@@ -122,18 +79,19 @@ def run(
         raise InvalidInputError("seed", "must be >= 0", seed)
     if jobs < 1:
         raise InvalidInputError("jobs", "must be >= 1", jobs)
-    name = subject if isinstance(subject, str) else subject.name
+    name = subject if isinstance(subject, str) else name_of(subject)
     loaded = load_subject(subject) if isinstance(subject, str) else subject
+    require_stages(loaded, name)
     tasks = plan(list(claims), list(readings), list(instances), find_profile(profile), name, seed)
     kept = Store(store, environment(), name, profile, seed) if store is not None else None
-    done = dict(kept.load()) if kept is not None else {}
+    done = {} if kept is None else kept.load() if resume else kept.start()
     started = time.perf_counter()
     open_tasks = [task for task in tasks if task.key not in done]
     complete = True
     count = len(tasks) - len(open_tasks)
     try:
         in_process = jobs == 1 or not isinstance(subject, str)
-        for task, result in _run_here(open_tasks, loaded) if in_process else _run_pool(open_tasks, jobs):
+        for task, result in run_here(open_tasks, loaded) if in_process else run_pool(open_tasks, jobs):
             done[task.key] = result
             count += 1
             if kept is not None:
@@ -173,7 +131,7 @@ def plan(
     for instance in instances:
         find_instance(instance)
     tasks: list[Task] = []
-    for full_id in _selected(claims):
+    for full_id in selected(claims):
         found = checks().get(full_id)
         if found is None:
             continue
@@ -184,15 +142,6 @@ def plan(
                 for instance in _instances(found, instances, profile)
             ]
     return tasks
-
-
-def _selected(claims: Sequence[str]) -> list[str]:
-    known = [full_id for claim in load_claims().values() for full_id, _ in claim.statements()]
-    for claim in claims:
-        find_claim(claim)
-    if not claims:
-        return known
-    return [full_id for full_id in known if full_id in claims or full_id.split("/")[0] in claims]
 
 
 def _readings(statement: Statement, wanted: Sequence[str], profile: Profile) -> Iterator[str]:
@@ -215,163 +164,6 @@ def _instances(found: Check, wanted: Sequence[str], profile: Profile) -> Sequenc
     return found.instances[: profile.breadth]
 
 
-def bound_under(statement: Statement, reading: str) -> tuple[Bound, Reading]:
-    """What is asserted under a reading, and the full reading it is judged under."""
-    if reading == "repaired":
-        return statement.repaired.bound, statement.reading("repaired")
-    if reading == "as-written":
-        return statement.as_written.bound, statement.reading("as-written")
-    return statement.as_written.bound, statement.isolated()[reading.removeprefix("only:")]
-
-
-def perform(task: Task, subject: Subject) -> Result:
-    """Produce one result; whatever the subject does, a result comes back."""
-    from threadpoolctl import threadpool_limits
-
-    started = time.perf_counter()
-    instance = find_instance(task.instance)
-    bound, reading = bound_under(find_claim(task.claim), task.reading)
-    found = checks()[task.claim]
-    case = Case(
-        claim=task.claim,
-        bound=bound,
-        reading_name=task.reading,
-        reading=reading,
-        instance=instance,
-        stages=Stages(subject),
-        profile=find_profile(task.profile),
-        rng=np.random.default_rng([task.seed, zlib.crc32(task.key.encode())]),
-    )
-    try:
-        case.stages.require(found.needs)
-        with threadpool_limits(1), np.errstate(all="ignore"):
-            measured = found.function(case)
-        measured = replace(measured, evidence=(*_premises(task, measured), *measured.evidence))
-        decision = decide(bound, measured.evidence)
-    except PremiseUnmetError as unmet:
-        measured = Measurement((unmet.evidence,))
-        decision = decide(bound, measured.evidence)
-    except MissingCapabilityError as missing_stage:
-        measured = Measurement(())
-        decision = Decision(Verdict.NOT_APPLICABLE, f"Not applicable: {missing_stage}.")
-    except (SubjectFaultError, NoEvidenceError) as error:
-        return _fault(task, str(error), started)
-    except (ArithmeticError, ValueError, np.linalg.LinAlgError) as error:
-        return _fault(task, f"the check failed: {type(error).__name__}: {error}", started)
-    return _result(task, instance, measured, decision, started)
-
-
-def _premises(task: Task, measured: Measurement) -> Iterator[PremiseEvidence]:
-    """The claim's common premises that this instance meets, beside those the check examined itself."""
-    statement, claim = find_claim(task.claim), find_claim(task.claim.split("/")[0])
-    asked = {premise.id for premise in (*claim.premises, *statement.premises)}
-    examined = {item.premise for item in measured.evidence if isinstance(item, PremiseEvidence)}
-    met = premises_met(task.instance)
-    yield from (met[premise] for premise in met if premise in asked - examined)
-
-
-def _result(task: Task, instance: Instance, measured: Measurement, decision: Decision, started: float) -> Result:
-    counterexample = None
-    if decision.verdict is Verdict.REFUTED:
-        counterexample = measured.counterexample or Counterexample(
-            problem=plain(instance.problem.to_dict()),
-            x=[str(value) for value in instance.x],
-            values=measured.values,
-            note=measured.note,
-        )
-    return Result(
-        claim=task.claim,
-        reading=task.reading,
-        instance=task.instance,
-        verdict=decision.verdict,
-        sentence=decision.sentence,
-        claimed=decision.claimed,
-        measured=decision.measured,
-        interval=decision.interval,
-        loose_by=decision.loose_by,
-        rung=decision.rung,
-        evidence=measured.evidence,
-        error_rates=decision.error_rates or {},
-        counterexample=counterexample,
-        reproduce=task.command,
-        seconds=time.perf_counter() - started,
-    )
-
-
-def _fault(task: Task, why: str, started: float) -> Result:
-    return Result(
-        claim=task.claim,
-        reading=task.reading,
-        instance=task.instance,
-        verdict=None,
-        sentence=f"Fault: {why}",
-        fault=why,
-        reproduce=task.command,
-        seconds=time.perf_counter() - started,
-    )
-
-
-def plain(value: Any) -> Any:
-    """Canonical problem data with exact decimals as JSON-ready numbers where a double holds them, else strings."""
-    from decimal import Decimal
-
-    if isinstance(value, Decimal):
-        return float(value) if Decimal(repr(float(value))) == value else str(value)
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    return [plain(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def summarise(results: Sequence[Result], claims: Sequence[str] = ()) -> Iterator[SummaryRow]:
-    """One row a claim or step and reading, in the paper's order; claims without a check are said to have none.
-
-    A claim's row also weighs the steps that are part of its statement: the claim falls with them.
-    """
-    by_key: dict[tuple[str, str], list[Result]] = {}
-    for result in results:
-        by_key.setdefault((result.claim, result.reading), []).append(result)
-    wanted = set(_selected(claims))
-    for claim in load_claims().values():
-        for full_id, statement in claim.statements():
-            if full_id not in wanted:
-                continue
-            if full_id not in checks() and not (statement is claim and _statement_steps(full_id, by_key)):
-                yield SummaryRow(claim=full_id, reading="", status="NOT_CHECKED", sentence="Not checked yet.")
-                continue
-            steps = _statement_steps(full_id, by_key) if statement is claim else []
-            for reading in _readings_present(full_id, steps, by_key):
-                own = by_key.get((full_id, reading), [])
-                yield _row(full_id, reading, own, [r for s in steps for r in by_key.get((s, reading), [])])
-
-
-def _statement_steps(full_id: str, by_key: dict[tuple[str, str], list[Result]]) -> list[str]:
-    claim = load_claims()[full_id]
-    present = {claim_id for claim_id, _ in by_key}
-    return [f"{full_id}/{s.id}" for s in claim.steps if s.role == "statement" and f"{full_id}/{s.id}" in present]
-
-
-def _readings_present(full_id: str, steps: list[str], by_key: dict[tuple[str, str], list[Result]]) -> list[str]:
-    own = [reading for claim, reading in by_key if claim == full_id]
-    shared = [reading for claim, reading in by_key if claim in steps and reading in ALL_READINGS]
-    return list(dict.fromkeys([*own, *shared]))
-
-
-def _row(full_id: str, reading: str, own: list[Result], inherited: list[Result]) -> SummaryRow:
-    weighed = own + inherited
-    verdict = combine(result.verdict for result in weighed)
-    status: Any = "FAULT" if verdict is None else verdict
-    deciding = next(result for result in weighed if result.verdict == verdict)
-    sentence = deciding.sentence if deciding.claim == full_id else f"By its part {deciding.claim}: {deciding.sentence}"
-    return SummaryRow(
-        claim=full_id,
-        reading=reading,
-        status=status,
-        sentence=sentence,
-        instances=dict(Counter(str(result.verdict) if result.verdict else "FAULT" for result in own)),
-        deciding=deciding.instance,
-    )
-
-
 def environment() -> dict[str, str]:
     """Versions that can influence a number; no machine names, no paths."""
     packages = ("f2csa-verify", "numpy", "scipy", "daqp", "python-flint", "pydantic")
@@ -379,94 +171,4 @@ def environment() -> dict[str, str]:
     return {"python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}", **found}
 
 
-def _run_here(tasks: Sequence[Task], subject: Subject) -> Iterator[tuple[Task, Result]]:
-    for task in tasks:
-        yield task, perform(task, subject)
-
-
-def _run_pool(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[Task, Result]]:
-    with _one_blas_thread(), ProcessPoolExecutor(jobs, initializer=_prepare_worker, mp_context=_context()) as pool:
-        yield from run_on(pool, tasks)
-
-
-def run_on(pool: Executor, tasks: Sequence[Task]) -> Iterator[tuple[Task, Result]]:
-    """Run tasks on any standard executor, in chunks, yielding results as they come."""
-    futures = {pool.submit(_perform_chunk, chunk): chunk for chunk in _chunks(tasks)}
-    try:
-        for future in as_completed(futures):
-            chunk = futures[future]
-            try:
-                results = future.result()
-            except (KeyboardInterrupt, SystemExit):
-                raise
-            except Exception as error:
-                # The worker died (killed, out of memory): its tasks are faults, the others go on.
-                results = [
-                    _fault(task, f"the worker died ({type(error).__name__})", time.perf_counter()) for task in chunk
-                ]
-            yield from zip(chunk, results, strict=True)
-    except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in getattr(pool, "_processes", {}).values():
-            process.terminate()
-        raise
-
-
-CHUNK = 6
-"""Tasks a worker takes at once: large enough to hide the hand-over, small enough to keep both cores busy."""
-
-
-def _chunks(tasks: Sequence[Task]) -> Iterator[list[Task]]:
-    for start in range(0, len(tasks), CHUNK):
-        yield list(tasks[start : start + CHUNK])
-
-
-def _perform_chunk(tasks: list[Task]) -> list[Result]:
-    return [perform(task, load_subject(task.subject)) for task in tasks]
-
-
-def _prepare_worker() -> None:
-    import signal
-
-    # Ctrl-C is the parent's to handle: it stops the workers and keeps what is done.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    checks()
-
-
-def _context() -> Any:
-    import multiprocessing
-
-    method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
-    context = multiprocessing.get_context(method)
-    if method == "forkserver":
-        context.set_forkserver_preload(["verify.campaign", "f2csa_ref"])
-    return context
-
-
-@contextmanager
-def _one_blas_thread() -> Iterator[None]:
-    """Workers inherit one BLAS thread each: two on two cores stall one another."""
-    names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-    before = {name: os.environ.get(name) for name in names}
-    os.environ.update(dict.fromkeys(names, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
-
-
-__all__ = [
-    "DEFAULT_SEED",
-    "PremiseEvidence",
-    "Progress",
-    "Task",
-    "bound_under",
-    "environment",
-    "perform",
-    "plan",
-    "run",
-]
+__all__ = ["ALL_READINGS", "DEFAULT_SEED", "Progress", "environment", "plan", "run"]

@@ -72,6 +72,10 @@ class RateEvidence(_Frozen):
         role: ``conclusion`` decides the verdict; ``support`` is shown beside it.
         coefficient: Norm of the leading coefficient, where the expansion is exact.
         bounds: Bounds proven for all values of the variable in an interval.
+        detectable: Smallest deviation of the exponent that would have been seen, for statistical points.
+        power: Probability with which it would have been seen.
+        samples: Samples drawn.
+        samples_needed: Samples at which the interval would resolve a tenth of an order.
     """
 
     kind: Literal["rate"] = "rate"
@@ -88,6 +92,10 @@ class RateEvidence(_Frozen):
     role: Literal["conclusion", "support"] = "conclusion"
     coefficient: float | None = None
     bounds: tuple[CertifiedBound, ...] = ()
+    detectable: float | None = None
+    power: float | None = None
+    samples: int | None = None
+    samples_needed: int | None = None
 
 
 class ComparisonEvidence(_Frozen):
@@ -103,6 +111,11 @@ class ComparisonEvidence(_Frozen):
         rung: How it was obtained.
         error_rate: Probability of a wrong outcome, for statistical values.
         role: ``conclusion`` decides the verdict; ``support`` is shown beside it.
+        detectable: Smallest violation that would have been refuted, in the measured units, for statistical values.
+        wanted: Violation that must be detectable for the comparison to count as holding.
+        power: Probability with which the smallest violation would have been refuted.
+        samples: Samples drawn.
+        samples_needed: Samples at which the wanted violation is detectable.
     """
 
     kind: Literal["comparison"] = "comparison"
@@ -115,6 +128,11 @@ class ComparisonEvidence(_Frozen):
     rung: Rung = "numeric"
     error_rate: float | None = None
     role: Literal["conclusion", "support"] = "conclusion"
+    detectable: float | None = None
+    wanted: float | None = None
+    power: float | None = None
+    samples: int | None = None
+    samples_needed: int | None = None
 
     @property
     def holds(self) -> bool:
@@ -124,6 +142,11 @@ class ComparisonEvidence(_Frozen):
         if self.relation == ">=":
             return self.measured >= self.predicted - self.tolerance
         return abs(self.measured - self.predicted) <= self.tolerance
+
+    @property
+    def powered(self) -> bool:
+        """Whether a violation of the wanted size would have been seen; always where none is named."""
+        return self.wanted is None or (self.detectable is not None and self.detectable <= self.wanted * (1 + 1e-9))
 
 
 class PremiseEvidence(_Frozen):

@@ -15,6 +15,7 @@ from spec.atlas import Instance
 from verify.evidence import Evidence
 from verify.profiles import Profile
 from verify.results import Counterexample
+from verify.statistics.budget import TOTAL_ERROR, Share, full_run_decisions
 from verify.subjects.protocol import Call, Capability, Stages, Vector
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Case:
         stages: The subject's stages.
         profile: Sweeps and sample sizes.
         rng: Randomness of this case alone, derived from the run's seed and the case's name.
+        error_budget: Largest probability that a full run refutes anything falsely; split over all its decisions.
     """
 
     claim: str
@@ -46,6 +48,12 @@ class Case:
     stages: Stages
     profile: Profile
     rng: np.random.Generator
+    error_budget: float = TOTAL_ERROR
+
+    @property
+    def share(self) -> Share:
+        """What one stochastic decision of this case may spend."""
+        return Share(self.error_budget / full_run_decisions())
 
     @property
     def as_written(self) -> bool:
@@ -99,20 +107,21 @@ class Check:
         function: The code.
         instances: Names of atlas instances, the most telling first.
         needs: Stages the subject must offer.
-        readings: Extra readings to judge beside the two named ones, by name.
+        decisions: Stochastic decisions one case makes; they share the run's error budget.
     """
 
     claim: str
     function: CheckFunction
     instances: tuple[str, ...]
     needs: tuple[Capability, ...]
+    decisions: int = 0
 
 
 _CHECKS: dict[str, Check] = {}
 
 
 def check(
-    claim: str, *, instances: tuple[str, ...], needs: tuple[Capability, ...] = ()
+    claim: str, *, instances: tuple[str, ...], needs: tuple[Capability, ...] = (), decisions: int = 0
 ) -> Callable[[CheckFunction], CheckFunction]:
     """Register a check for a claim or proof step.
 
@@ -120,12 +129,13 @@ def check(
         claim: Full id.
         instances: Atlas names, the most telling first (a smoke run takes the first ones).
         needs: Stages of the subject it calls.
+        decisions: Stochastic decisions one case makes.
     """
 
     def register(function: CheckFunction) -> CheckFunction:
         if claim in _CHECKS:
             raise ValueError(f"two checks for {claim}")
-        _CHECKS[claim] = Check(claim, function, instances, needs)
+        _CHECKS[claim] = Check(claim, function, instances, needs, decisions)
         return function
 
     return register

@@ -24,7 +24,7 @@ from verify.geometry import EPS, Geometry, quadratic_of, spectral_norm
 from verify.verdict import RungDisagreementError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from verify.registry import Case
     from verify.subjects.protocol import Vector
@@ -129,6 +129,39 @@ def exact_rate(
         bounds=bounds,
     )
     return rate, agreement
+
+
+def symbolic_rate(
+    case: Case, terms: Mapping[int, Sequence[Fraction]], measured: RateEvidence, *, name: str
+) -> RateEvidence:
+    """A quantity that is a short sum of powers of alpha, exactly: its leading term decides.
+
+    Args:
+        case: What is judged.
+        terms: Coefficient vectors by power of alpha.
+        measured: The sweep on the subject, whose points carry the same sum as ``predicted``.
+        name: How reports call it.
+
+    Returns:
+        The exact rate; it decides only where every usable point agrees with the sum within its uncertainty.
+
+    Raises:
+        RungDisagreementError: If the reference itself does not agree.
+    """
+    powers = sorted(power for power, vector in terms.items() if any(vector))
+    agrees = all(
+        point.predicted is not None and abs(point.measured - point.predicted) <= AGREEMENT_ROUNDINGS * point.uncertainty
+        for point in measured.points
+        if point.usable
+    )
+    if not agrees and case.stages.subject.name == "reference":
+        raise RungDisagreementError(f"the reference leaves the exact value of {name}")
+    exponent = float(powers[0]) if powers else math.inf
+    size = math.sqrt(sum((value * value for value in terms[powers[0]]), Fraction(0))) if powers else None
+    return RateEvidence(
+        quantity=name, variable="alpha", points=(), exponent=exponent, interval=(exponent, exponent), rung="symbolic",
+        role="conclusion" if agrees else "support", coefficient=size,
+    )  # fmt: skip
 
 
 def exact_direction(vector: Vector) -> Vector:
@@ -256,4 +289,12 @@ def _floats(values: Sequence[Fraction]) -> Vector:
     return np.array([float(value) for value in values])
 
 
-__all__ = ["DIRECTION_ALPHA", "Spending", "exact_direction", "exact_rate", "multipliers_clear_of_the_ramp", "unit"]
+__all__ = [
+    "DIRECTION_ALPHA",
+    "Spending",
+    "exact_direction",
+    "exact_rate",
+    "multipliers_clear_of_the_ramp",
+    "symbolic_rate",
+    "unit",
+]

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 RESOLUTION = 0.1
 """Exponents closer than a tenth of an order are not told apart; the claims' exponents differ by half orders."""
+LOOSE_FACTOR = 1.5
+"""A sampled bound beaten by at least this factor is reported as loose."""
 LOOSE = 0.5
 """An upper bound beaten by at least half an order is reported as loose."""
 
@@ -116,7 +118,7 @@ def _decide_rate(bound: Bound, rate: RateEvidence) -> Decision:
     sign = 1.0 if bound.toward == "zero" else -1.0
     gain_low, gain_high = sorted((sign * (low - claimed), sign * (high - claimed)))
     shown = _claim(bound, rate.variable)
-    error_rates = {"interval misses": rate.error_rate} if rate.error_rate is not None else None
+    error_rates = _error_rates("interval misses", rate)
 
     def decision(verdict: Verdict, sentence: str, loose_by: float | None = None) -> Decision:
         return Decision(
@@ -142,7 +144,10 @@ def _decide_rate(bound: Bound, rate: RateEvidence) -> Decision:
         loose = f"; the bound is loose by {_number(_orders(rate, claimed))} orders" if loose_by else ""
         return decision(Verdict.SUPPORTED, f"{measured}{loose}.", loose_by and _orders(rate, claimed))
     why = "the interval straddles the claim" if rate.settled else "local exponents still drift"
-    return decision(Verdict.INCONCLUSIVE, f"{measured}; {why}: a longer sweep towards the limit would decide.")
+    what = "a longer sweep towards the limit"
+    if rate.rung == "statistical" and rate.settled and rate.samples_needed:
+        what = f"about {rate.samples_needed:,} samples instead of {rate.samples or 0:,}"
+    return decision(Verdict.INCONCLUSIVE, f"{measured}; {why}: {what} would decide.")
 
 
 def _decide_exact(
@@ -200,9 +205,15 @@ def _decide_comparison(item: ComparisonEvidence) -> Decision:
     shown = f"{item.relation} {item.predicted:.6g}"
     where = ", ".join(f"{k} = {v:.6g}" if isinstance(v, float) else f"{k} = {v}" for k, v in item.context.items())
     at = f" at {where}" if where else ""
-    error_rates = {"wrong outcome": item.error_rate} if item.error_rate is not None else None
+    error_rates = _error_rates("wrong outcome", item)
     verdict = Verdict.SUPPORTED if item.holds else Verdict.REFUTED
     sentence = f"{item.quantity} is {item.measured:.6g}{at}; claimed {shown}."
+    if item.holds and not item.powered:
+        verdict = Verdict.INCONCLUSIVE
+        needed = f"; it would take {item.samples_needed:,} samples" if item.samples_needed else ""
+        sentence += f" Too few samples ({item.samples or 0:,}) to see a violation of {item.wanted:.3g}{needed}."
+    elif item.rung == "statistical" and item.holds and item.relation != "==":
+        sentence += _factor_to_spare(item)
     return Decision(verdict, sentence, shown, item.measured, None, None, item.rung, error_rates)
 
 
@@ -234,3 +245,20 @@ def _nan_at(rate: RateEvidence) -> float:
 
 def _number(value: float) -> str:
     return f"{value:.2f}" if math.isfinite(value) else ("∞" if value > 0 else "-∞")
+
+
+def _error_rates(name: str, item: RateEvidence | ComparisonEvidence) -> dict[str, float] | None:
+    """Both error probabilities of statistical evidence, with the violation the second one is about."""
+    if item.error_rate is None:
+        return None
+    made = {name: item.error_rate}
+    if item.power is not None and item.detectable is not None:
+        made |= {"missed violation": 1 - item.power, "smallest violation": item.detectable}
+    return made
+
+
+def _factor_to_spare(item: ComparisonEvidence) -> str:
+    """By which factor a one-sided bound is beaten for sure, where it is loose."""
+    low, high = sorted((item.measured, item.predicted))
+    sure = low + item.tolerance
+    return f" The bound is loose by a factor {high / sure:.3g}." if 0 < sure < high / LOOSE_FACTOR else ""

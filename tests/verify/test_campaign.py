@@ -8,10 +8,12 @@ import pytest
 
 import verify
 from spec import InvalidInputError
-from verify.campaign import Task, plan, run_on
+from verify.campaign import plan
 from verify.profiles import find_profile
 from verify.results import Report, Verdict
 from verify.subjects import Call, ReferenceSubject
+from verify.tasks import Task
+from verify.workers import run_on
 
 QUICK = {"profile": "smoke", "instances": ["toy1"]}
 
@@ -50,10 +52,10 @@ def test_a_claim_brings_its_steps_and_each_choice_is_isolated():
 
 
 def test_unchecked_claims_are_visible_and_carry_no_verdict():
-    report = verify.run(["goldstein-convergence", "bias-bound/T3"], **QUICK)
+    report = verify.run(["scaling-experiment", "bias-bound/T3"], **QUICK)
     rows = {row.claim: row for row in report.summary}
-    assert rows["goldstein-convergence"].status == "NOT_CHECKED"
-    assert all(result.claim != "goldstein-convergence" for result in report.results)
+    assert rows["scaling-experiment"].status == "NOT_CHECKED"
+    assert all(result.claim != "scaling-experiment" for result in report.results)
 
 
 def test_a_claim_falls_with_a_part_of_its_statement():

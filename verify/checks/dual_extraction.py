@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from spec import InvalidInputError, OracleParameters
-from verify.checks.bias_bound import at_truth, estimate, h_width
+from verify.checks.bias_bound import REGULAR, at_truth, estimate, h_width
 from verify.evidence import ComparisonEvidence, Point
 from verify.exact import lower_level as exact_lower_level
 from verify.geometry import EPS, quadratic_of, ramp, spectral_norm
 from verify.rates import fit_rate
 from verify.registry import Case, Measurement, check
+from verify.rungs import DIRECTION_ALPHA, Spending, exact_rate, symbolic_rate
 from verify.truth import PremiseUnmetError, regular_truth, unmet
 
 if TYPE_CHECKING:
@@ -23,7 +25,9 @@ SHOWN_ALPHA = 0.1
 
 
 @check(
-    "dual-extraction", instances=("weakly-active", "toy1", "absolute-moving", "two-of-three"), needs=("hypergradient",)
+    "dual-extraction",
+    instances=("weakly-active", *REGULAR, "licq-fails", "infeasible"),
+    needs=("hypergradient",),
 )
 def conclusion(case: Case) -> Measurement:
     """‖∇_xL_{λ*} - ∇_xL_{λ̃}‖ at a fixed y one unit beyond the first row, λ̃ off by δ = α³.
@@ -51,7 +55,8 @@ def conclusion(case: Case) -> Measurement:
         f"y is fixed, one unit beyond the first row; λ̃ is λ* plus δ on the worst row, ε_λ = "
         f"{'δ' if case.as_written else 'fixed'}. The weight changes by min(1, δ/ε_λ) and is multiplied by α₂h."
     )
-    return Measurement((rate, ratio), values, note)
+    exact = symbolic_rate(case, _exact_terms(case), rate, name="‖∇L_{λ*} - ∇L_{λ̃}‖ at a fixed y")
+    return Measurement((rate, ratio, exact), values, note)
 
 
 @check("dual-extraction/linear-term", instances=("toy1", "absolute-moving", "two-of-three", "random-3x5x4"),
@@ -70,11 +75,8 @@ def linear_term(case: Case) -> Measurement:
         points.append(Point(at=alpha, measured=change, uncertainty=8 * EPS * alpha**-2 * float(np.abs(truth.lam).max()),
                             predicted=bound))  # fmt: skip
     rate = fit_rate(points, quantity="α₁‖Aᵀ(λ* - λ̃)‖", variable="alpha")
-    largest = max(
-        p.measured / (2 * max(spectral_norm(a.A), spectral_norm(a.B)) * p.at)
-        for p in points
-        if p.uncertainty < p.measured
-    )
+    M = max(spectral_norm(a.A), spectral_norm(a.B))
+    largest = max((p.measured / (2 * M * p.at) for p in points if p.uncertainty < p.measured), default=0.0)
     constant = ComparisonEvidence(
         quantity="linear term in units of 2M·α₁δ", measured=largest, relation="<=", predicted=1.0, tolerance=1e-6,
     )  # fmt: skip
@@ -117,7 +119,7 @@ def activation_locality(case: Case) -> Measurement:
     return Measurement((compared, *formula), values, note)
 
 
-@check("dual-extraction/constraint-difference", instances=("interior", "two-of-three", "box-rational", "toy1"),
+@check("dual-extraction/constraint-difference", instances=("interior", "two-of-three", *REGULAR[2:10]),
        needs=("penalty_minimiser",))  # fmt: skip
 def constraint_difference(case: Case) -> Measurement:
     """‖h(x, y) - h(x, y*)‖ at a fixed y as written; at the subject's own penalty minimiser repaired."""
@@ -141,7 +143,13 @@ def constraint_difference(case: Case) -> Measurement:
     if truth.active.any() and not case.as_written:
         evidence.append(fit_rate(active_points, quantity="the same on active rows", variable="alpha", role="support"))
     note = "The lemma fixes y before it assumes y is within δ of ỹ*; at a fixed y the difference does not shrink."
-    return Measurement(tuple(evidence), {"value at every alpha": points[0].measured}, note)
+    values: dict[str, float | str] = {f"value at alpha = {points[0].at:g}": points[0].measured}
+    if case.as_written:
+        return Measurement(tuple(evidence), values, note)
+    geometry, _ = at_truth(case, truth, DIRECTION_ALPHA)
+    # ‖h(x, y) - h(x, y*)‖ ≤ ‖B‖‖y - y*‖, and the shift's own order is derived exactly.
+    exact = exact_rate(case, truth, [Spending(rho=geometry.rho)], "penalty-shift", name="‖y - y*‖ ≥ ‖Δh‖/‖B‖")
+    return Measurement((*evidence, *exact), values, note)
 
 
 @check("dual-extraction/ramp-slope", instances=("toy1",), needs=("activation",))
@@ -222,6 +230,44 @@ def _difference(case: Case, alpha: float, y_star: Vector, lam: Vector, y: Vector
     scale = spectral_norm(a.A) * (1 + float(np.abs(a.A @ case.x).max()) + float(np.abs(a.B @ y).max()))
     rounding = 16 * EPS * alpha**-4 * scale
     return Point(at=alpha, measured=max(sizes), uncertainty=rounding, predicted=max(predicted))
+
+
+def _exact_terms(case: Case) -> dict[int, tuple[Fraction, ...]]:
+    """The difference as a sum of powers of alpha, for the row and sign whose leading power is smallest.
+
+    With Δλ = ±α³ on one row, the weight of an active row changes by -Δλ/ε_λ where its multiplier is on the ramp, by
+    1 where ε_λ = α³ and the multiplier leaves 0, and not at all otherwise.
+    """
+    problem = quadratic_of(case.instance.problem)
+    lower = exact_lower_level.solve(problem, case.instance.x)
+    A, B, b = (getattr(problem.constraints, name).to_fractions() for name in ("A", "B", "b"))
+    scale = sum((value * value for value in B[0]), Fraction(0))
+    y = [value - row / scale for value, row in zip(lower.y_star, B[0], strict=True)]
+    found: list[dict[int, tuple[Fraction, ...]]] = []
+    for i in range(problem.p):
+        h = sum(p * q for p, q in zip(A[i], case.instance.x, strict=True)) - sum(
+            p * q for p, q in zip(B[i], y, strict=True)
+        ) - b[0][i]  # fmt: skip
+        for sign in (1, -1):
+            if sign < 0 and lower.lam[i] == 0:
+                continue
+            terms: dict[int, tuple[Fraction, ...]] = {}
+            if i in lower.active:
+                power, change = _weight_change(case, lower.lam[i], sign)
+                terms[power] = tuple(change * h * value for value in A[i])
+            if case.reading.dual_term == "frozen":
+                terms[1] = tuple(sign * value for value in A[i])
+            found.append(terms)
+    return min(found, key=lambda terms: min((p for p, v in terms.items() if any(v)), default=99))
+
+
+def _weight_change(case: Case, lam: Fraction, sign: int) -> tuple[int, Fraction]:
+    """Power of alpha and factor of α₂Δρ on an active row."""
+    if case.as_written:
+        return -4, Fraction(int(lam == 0))
+    lam_width = Fraction(str(OracleParameters().lam_width))
+    on_ramp = lam < lam_width or (lam == lam_width and sign < 0)
+    return -1, sign / lam_width if on_ramp else Fraction(0)
 
 
 def _change(case: Case, call: Call, lam: Vector, y: Vector) -> float:

@@ -1,0 +1,239 @@
+"""Comparisons of a sampled mean or variance with a predicted value, each with its error, power and sample size.
+
+A decision draws until it refutes, or until a violation of the wanted size would have been refuted with the promised
+power. It never decides a verdict: it returns evidence that says what was seen and what would have been seen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import inf, isfinite, log10, sqrt
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from verify.evidence import ComparisonEvidence
+from verify.statistics.laws import SquareLaw, chi2_lower, chi2_upper, f_upper, normal_upper
+from verify.statistics.sampling import BLOCK, Sampler, blocks_for
+from verify.statistics.sequential import Looks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from verify.statistics.budget import Share
+
+Relation = Literal["<=", ">=", "=="]
+LOOKS = 3
+"""Planned looks of a sequence that does not refute early."""
+LIMIT = 1 << 21
+"""Samples a decision draws at most in one run; a violation that would take more leaves it undecided."""
+ROUNDING = 1e-12
+"""Relative rounding allowed where a quantity has no sampling error."""
+
+
+@dataclass(frozen=True)
+class VarianceDecision:
+    r"""Total variance of isotropic Gaussian vectors against a level; exact chi-square law.
+
+    Args:
+        quantity: What is compared, in words.
+        level: Predicted trace of the covariance, >= 0.
+        width: Components n of a vector.
+        share: What it may spend.
+        relation: Between the variance and the level.
+        wanted: Relative violation that must be caught with the share's power.
+        limit: Samples at most.
+    """
+
+    quantity: str
+    level: float
+    width: int
+    share: Share
+    relation: Relation = "=="
+    wanted: float = 0.05
+    limit: int = LIMIT
+    context: dict[str, float | str] = field(default_factory=dict)
+    role: Literal["conclusion", "support"] = "conclusion"
+
+    def tolerance(self, samples: int, error: float) -> float:
+        """Relative deviation that is refuted at this sample size; the larger side, so both tails are covered."""
+        dof = float(self.width * (samples - 1))
+        up = chi2_upper(dof, error / (2 if self.relation == "==" else 1)) / dof - 1
+        if self.relation == "<=":
+            return up
+        down = 1 - chi2_lower(dof, error / (2 if self.relation == "==" else 1)) / dof
+        return down if self.relation == ">=" else max(up, down)
+
+    def detectable(self, samples: int, error: float) -> float:
+        """Smallest relative violation, in either direction that counts, refuted with the promised power."""
+        dof, tolerance = float(self.width * (samples - 1)), self.tolerance(samples, error)
+        found = 0.0
+        if self.relation != ">=":
+            found = (1 + tolerance) * dof / chi2_lower(dof, self.share.missed) - 1
+        if self.relation != "<=":
+            found = max(found, 1 - max(0.0, 1 - tolerance) * dof / chi2_upper(dof, self.share.missed))
+        return found
+
+    @cached_property
+    def needed(self) -> int:
+        """Samples at which the wanted violation is detectable, in whole blocks."""
+        error = self.share.error / (LOOKS * (LOOKS + 1))
+        return _smallest(lambda samples: self.detectable(samples, error) <= self.wanted)
+
+    def run(self, sampler: Sampler) -> ComparisonEvidence:
+        """Draw and compare."""
+        if self.level == 0:
+            moments = sampler.reach(BLOCK)
+            return self._evidence(moments.variance, 0.0, moments.count, 0.0)
+        planned = Looks.ending_at(min(self.needed, self.limit), LOOKS, self.share.error)
+        look = 0
+        while True:
+            look += 1
+            moments = sampler.reach(planned.size(look))
+            error = planned.spends(look)
+            tolerance = self.level * self.tolerance(moments.count, error)
+            if look == LOOKS or _refuted(moments.variance, self.relation, self.level, tolerance):
+                return self._evidence(
+                    moments.variance, tolerance, moments.count, self.level * self.detectable(moments.count, error)
+                )
+
+    def _evidence(self, measured: float, tolerance: float, samples: int, detectable: float) -> ComparisonEvidence:
+        return ComparisonEvidence(
+            quantity=self.quantity, measured=measured, relation=self.relation, predicted=self.level,
+            tolerance=tolerance, context=self.context, rung="statistical", error_rate=self.share.error,
+            role=self.role, detectable=detectable, wanted=self.level * self.wanted, power=1 - self.share.missed,
+            samples=samples, samples_needed=self.needed,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class MeanDecision:
+    r"""Mean of isotropic Gaussian vectors of unknown variance against a known one; exact F law.
+
+    :math:`N\|\bar X - \mu\|^2 / (n S^2) \sim F_{n, n(N-1)}` with :math:`S^2` the pooled variance per component.
+    What is compared is the distance of the means, in units of X.
+
+    Args:
+        quantity: What is compared, in words.
+        width: Components n of a vector.
+        share: What it may spend.
+        wanted: Shift that must be caught, as a share of the root mean square :math:`\sqrt{n} S` of the noise.
+        limit: Samples at most.
+    """
+
+    quantity: str
+    width: int
+    share: Share
+    wanted: float = 0.01
+    limit: int = LIMIT
+    context: dict[str, float | str] = field(default_factory=dict)
+    role: Literal["conclusion", "support"] = "conclusion"
+
+    def tolerance(self, samples: int, error: float) -> float:
+        """Shift that is refuted, in units of the noise's root mean square."""
+        n = self.width
+        return sqrt(f_upper(float(n), float(n * (samples - 1)), error) / samples)
+
+    def detectable(self, samples: int, error: float) -> float:
+        """Smallest shift refuted with the promised power, in the same units.
+
+        A shift of length s leaves the mean closer than the tolerance t only if noise moves it back by s - t: in its
+        direction the mean is normal, and the pooled deviation exceeds its value with a chi-square law.
+        """
+        n, dof = self.width, float(self.width * (samples - 1))
+        missed = self.share.missed / 2
+        scale = sqrt(chi2_upper(dof, missed) / dof)
+        back = normal_upper(missed) / sqrt(samples * n)
+        return self.tolerance(samples, error) * scale + back
+
+    @cached_property
+    def needed(self) -> int:
+        """Samples at which the wanted shift is detectable, in whole blocks."""
+        error = self.share.error / (LOOKS * (LOOKS + 1))
+        return _smallest(lambda samples: self.detectable(samples, error) <= self.wanted)
+
+    def run(self, sampler: Sampler) -> ComparisonEvidence:
+        """Draw and compare; the sampler's centre is the predicted mean."""
+        planned = Looks.ending_at(min(self.needed, self.limit), LOOKS, self.share.error)
+        look = 0
+        while True:
+            look += 1
+            moments = sampler.reach(planned.size(look))
+            error = planned.spends(look)
+            noise = sqrt(moments.variance)
+            measured = float(np.linalg.norm(moments.mean))
+            # Where nothing scatters, only rounding separates equal means.
+            rounding = ROUNDING * (1 + float(np.linalg.norm(moments.centre)))
+            tolerance = noise * self.tolerance(moments.count, error) + rounding
+            if look == LOOKS or measured > tolerance:
+                return ComparisonEvidence(
+                    quantity=self.quantity, measured=measured, relation="==", predicted=0.0, tolerance=tolerance,
+                    context=self.context, rung="statistical", error_rate=self.share.error, role=self.role,
+                    detectable=noise * self.detectable(moments.count, error), wanted=noise * self.wanted,
+                    power=1 - self.share.missed, samples=moments.count, samples_needed=self.needed,
+                )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SquareDecision:
+    """Mean squared length of Gaussian vectors of known law against its expectation; Chernoff bounds, exact exponents.
+
+    Args:
+        quantity: What is compared, in words.
+        law: Law of the mean square under the prediction, its count the sample size.
+        share: What it may spend.
+        relation: Between the mean square and the predicted value.
+        predicted: What it is compared with, if not the law's own expectation; it then only shifts the comparison.
+        wanted: Relative violation that must be caught.
+    """
+
+    quantity: str
+    law: SquareLaw
+    share: Share
+    relation: Relation = "=="
+    predicted: float | None = None
+    wanted: float = 0.5
+    context: dict[str, float | str] = field(default_factory=dict)
+    role: Literal["conclusion", "support"] = "conclusion"
+
+    def evidence(self, measured: float) -> ComparisonEvidence:
+        """Compare a measured mean square."""
+        expected = self.law.expectation
+        predicted = expected if self.predicted is None else self.predicted
+        error = self.share.error / (2 if self.relation == "==" else 1)
+        up, down = self.law.upper(error) - expected, expected - self.law.lower(error)
+        tolerance = {"<=": up, ">=": down}.get(self.relation, max(up, down))
+        # A mean square larger by a factor keeps its law scaled by that factor.
+        missed_low, missed_high = self.law.lower(self.share.missed), self.law.upper(self.share.missed)
+        larger = (expected + tolerance) / missed_low - 1 if missed_low > 0 else inf
+        smaller = 1 - max(0.0, expected - tolerance) / missed_high
+        detectable = {"<=": larger, ">=": smaller}.get(self.relation, max(larger, smaller))
+        growth = detectable / self.wanted
+        return ComparisonEvidence(
+            quantity=self.quantity, measured=measured, relation=self.relation, predicted=predicted,
+            tolerance=tolerance + ROUNDING * abs(predicted), context=self.context, rung="statistical",
+            error_rate=self.share.error, role=self.role, detectable=expected * detectable,
+            wanted=expected * self.wanted, power=1 - self.share.missed, samples=self.law.count,
+            samples_needed=int(self.law.count * growth**2) if isfinite(growth) else None,
+        )  # fmt: skip
+
+
+def _refuted(measured: float, relation: Relation, predicted: float, tolerance: float) -> bool:
+    made = ComparisonEvidence(
+        quantity="", measured=measured, relation=relation, predicted=predicted, tolerance=tolerance
+    )
+    return not made.holds
+
+
+def _smallest(enough: Callable[[int], bool]) -> int:
+    """Smallest whole number of blocks that is enough, by bisection on the exponent."""
+    low, high = 1, 1
+    while not enough(high * BLOCK):
+        low, high = high, high * 2
+        if high > 1 << 30:
+            return high * BLOCK
+    while high - low > max(1, int(10 ** (log10(high) - 2))):
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle * BLOCK) else (middle, high)
+    return blocks_for(high * BLOCK)

@@ -1,0 +1,67 @@
+"""Confidence intervals of a mean square and of a median."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import special
+
+from spec.errors import InvalidInputError
+from verify.statistics.laws import chi2_lower, chi2_upper, f_upper
+
+if TYPE_CHECKING:
+    from verify.statistics.moments import Moments
+    from verify.subjects.protocol import Vector
+
+
+def mean_square_interval(moments: Moments, error: float, *, isotropic: bool = False) -> tuple[float, float]:
+    """Confidence interval of E‖X - centre‖² for Gaussian X.
+
+    Variance and mean have exact chi-square and F intervals that hold together except with probability ``error``:
+    pooled where the covariance is a multiple of the identity, else component by component.
+
+    Args:
+        moments: Around the centre.
+        error: Probability of missing.
+        isotropic: Whether the covariance is known to be a multiple of the identity.
+    """
+    n, N = len(moments.mean), moments.count
+    if isotropic:
+        dof, total = float(n * (N - 1)), float(moments.squares.sum())
+        away = float(np.linalg.norm(moments.mean))
+        shift = sqrt(f_upper(float(n), dof, error / 2) * total / dof * n / N)
+        variance = total * n / chi2_upper(dof, error / 4), total * n / chi2_lower(dof, error / 4)
+        return variance[0] + max(0.0, away - shift) ** 2, variance[1] + (away + shift) ** 2
+    each, dof = error / (2 * n), float(N - 1)
+    sums = moments.squares
+    variance_low, variance_high = sums / chi2_upper(dof, each / 2), sums / chi2_lower(dof, each / 2)
+    reach = np.sqrt(f_upper(1.0, dof, each) * sums / dof / N)
+    size = np.abs(moments.mean)
+    low = variance_low + np.maximum(0.0, size - reach) ** 2
+    high = variance_high + (size + reach) ** 2
+    return float(low.sum()), float(high.sum())
+
+
+def median_interval(values: Vector, error: float) -> tuple[float, float, float]:
+    """Median of a sample with a confidence interval that holds for every continuous law.
+
+    Order statistics: as many values lie below the true median as heads in fair coin tosses.
+
+    Args:
+        values: The sample, shape (k,).
+        error: Probability of missing.
+
+    Returns:
+        The sample's median and the ends of the interval.
+
+    Raises:
+        InvalidInputError: If the sample is too small for any such interval.
+    """
+    ordered, k = np.sort(values), len(values)
+    # Largest r with P(Binomial(k, 1/2) < r) <= error / 2.
+    r = int(np.searchsorted(special.bdtr(np.arange(k), k, 0.5), error / 2, side="right"))
+    if r < 1:
+        raise InvalidInputError("values", f"must be more than {k} for an error of {error:.3g}")
+    return float(np.median(ordered)), float(ordered[r - 1]), float(ordered[k - r])

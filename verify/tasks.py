@@ -1,0 +1,170 @@
+"""One result: a claim under a reading on an instance, asked of a subject."""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from spec import Reading
+from spec.atlas import Instance
+from spec.atlas import find as find_instance
+from spec.claims import Bound, Statement
+from spec.claims import find as find_claim
+from verify.evidence import PremiseEvidence
+from verify.profiles import find_profile
+from verify.registry import Case, Measurement, checks
+from verify.results import Counterexample, Result, Verdict
+from verify.statistics.budget import OverspentError, enforce
+from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError
+from verify.subjects.protocol import Stages
+from verify.truth import PremiseUnmetError, premises_met
+from verify.verdict import Decision, NoEvidenceError, decide
+
+
+@dataclass(frozen=True)
+class Task:
+    """One result to produce; plain data, so it crosses process boundaries.
+
+    Args:
+        claim: Full id.
+        reading: ``as-written``, ``repaired`` or ``only:FIELD``.
+        instance: Atlas name.
+        subject: How to load the subject.
+        profile: Profile name.
+        seed: Seed of the whole run.
+    """
+
+    claim: str
+    reading: str
+    instance: str
+    subject: str
+    profile: str
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """Identifies the result within a report."""
+        return f"{self.claim}|{self.reading}|{self.instance}"
+
+    @property
+    def command(self) -> str:
+        """The command that repeats exactly this result."""
+        subject = "" if self.subject == "reference" else f" --subject {self.subject}"
+        return (
+            f"f2csa verify {self.claim} --reading {self.reading} --instance {self.instance} "
+            f"--profile {self.profile} --seed {self.seed}{subject}"
+        )
+
+
+def bound_under(statement: Statement, reading: str) -> tuple[Bound, Reading]:
+    """What is asserted under a reading, and the full reading it is judged under."""
+    if reading == "repaired":
+        return statement.repaired.bound, statement.reading("repaired")
+    if reading == "as-written":
+        return statement.as_written.bound, statement.reading("as-written")
+    return statement.as_written.bound, statement.isolated()[reading.removeprefix("only:")]
+
+
+def perform(task: Task, subject: Subject) -> Result:
+    """Produce one result; whatever the subject does, a result comes back."""
+    from threadpoolctl import threadpool_limits
+
+    started = time.perf_counter()
+    instance = find_instance(task.instance)
+    bound, reading = bound_under(find_claim(task.claim), task.reading)
+    found = checks()[task.claim]
+    case = Case(
+        claim=task.claim,
+        bound=bound,
+        reading_name=task.reading,
+        reading=reading,
+        instance=instance,
+        stages=Stages(subject),
+        profile=find_profile(task.profile),
+        rng=np.random.default_rng([task.seed, zlib.crc32(task.key.encode())]),
+    )
+    try:
+        case.stages.require(found.needs)
+        with threadpool_limits(1), np.errstate(all="ignore"):
+            measured = found.function(case)
+        enforce(found, measured.evidence, case.share.error)
+        measured = replace(measured, evidence=(*_premises(task, measured), *measured.evidence))
+        decision = decide(bound, measured.evidence)
+    except PremiseUnmetError as unmet:
+        measured = Measurement((unmet.evidence,))
+        decision = decide(bound, measured.evidence)
+    except MissingCapabilityError as missing_stage:
+        measured = Measurement(())
+        decision = Decision(Verdict.NOT_APPLICABLE, f"Not applicable: {missing_stage}.")
+    except (SubjectFaultError, NoEvidenceError, OverspentError) as error:
+        return fault(task, str(error), started)
+    except (ArithmeticError, ValueError, np.linalg.LinAlgError) as error:
+        return fault(task, f"the check failed: {type(error).__name__}: {error}", started)
+    return _result(task, instance, measured, decision, started)
+
+
+def _premises(task: Task, measured: Measurement) -> Iterator[PremiseEvidence]:
+    """The claim's common premises that this instance meets, beside those the check examined itself."""
+    statement, claim = find_claim(task.claim), find_claim(task.claim.split("/")[0])
+    named = "repaired" if task.reading == "repaired" else "as-written"
+    asked = {premise.id for premise in (*claim.premises, *statement.premises) if named in premise.readings}
+    examined = {item.premise for item in measured.evidence if isinstance(item, PremiseEvidence)}
+    met = premises_met(task.instance)
+    yield from (met[premise] for premise in met if premise in asked - examined)
+
+
+def _result(task: Task, instance: Instance, measured: Measurement, decision: Decision, started: float) -> Result:
+    counterexample = None
+    if decision.verdict is Verdict.REFUTED:
+        counterexample = measured.counterexample or Counterexample(
+            problem=plain(instance.problem.to_dict()),
+            x=[str(value) for value in instance.x],
+            values=measured.values,
+            note=measured.note,
+        )
+    return Result(
+        claim=task.claim,
+        reading=task.reading,
+        instance=task.instance,
+        verdict=decision.verdict,
+        sentence=decision.sentence,
+        claimed=decision.claimed,
+        measured=decision.measured,
+        interval=decision.interval,
+        loose_by=decision.loose_by,
+        rung=decision.rung,
+        evidence=measured.evidence,
+        error_rates=decision.error_rates or {},
+        counterexample=counterexample,
+        reproduce=task.command,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def fault(task: Task, why: str, started: float) -> Result:
+    return Result(
+        claim=task.claim,
+        reading=task.reading,
+        instance=task.instance,
+        verdict=None,
+        sentence=f"Fault: {why}",
+        fault=why,
+        reproduce=task.command,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def plain(value: Any) -> Any:
+    """Canonical problem data with exact decimals as JSON-ready numbers where a double holds them, else strings."""
+    from decimal import Decimal
+
+    if isinstance(value, Decimal):
+        return float(value) if Decimal(repr(float(value))) == value else str(value)
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,132 @@
+"""Run tasks here or on any standard executor, one BLAS thread each."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from typing import Any
+
+from verify.registry import checks
+from verify.results import Result
+from verify.subjects import Subject, load_subject
+from verify.tasks import Task, fault, perform
+
+
+def run_here(tasks: Sequence[Task], subject: Subject) -> Iterator[tuple[Task, Result]]:
+    for task in tasks:
+        yield task, perform(task, subject)
+
+
+def run_pool(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[Task, Result]]:
+    """Run tasks in worker processes; one that kills its worker costs only its own result."""
+    lost: list[Task] = []
+    with _one_blas_thread():
+        with _pool(jobs) as pool:
+            yield from run_on(pool, tasks, lost)
+        # A dead worker takes the whole pool with it: what was still open is run again, each task on its own.
+        for task in lost:
+            with _pool(1) as alone:
+                yield from run_on(alone, [task])
+
+
+def run_on(pool: Executor, tasks: Sequence[Task], lost: list[Task] | None = None) -> Iterator[tuple[Task, Result]]:
+    """Run tasks on any standard executor, in chunks, yielding results as they come.
+
+    Args:
+        pool: The executor.
+        tasks: What to run.
+        lost: Collects the tasks whose worker died, to be run again; without it they become faults.
+    """
+    with _main_left_alone():
+        futures = {pool.submit(_perform_chunk, chunk): chunk for chunk in _chunks(tasks)}
+    try:
+        for future in as_completed(futures):
+            chunk = futures[future]
+            try:
+                results = future.result()
+            except (KeyboardInterrupt, SystemExit):
+                raise
+            except Exception as error:
+                if lost is not None and isinstance(error, BrokenExecutor):
+                    lost += chunk
+                    continue
+                why = f"the worker died ({type(error).__name__})"
+                results = [fault(task, why, time.perf_counter()) for task in chunk]
+            yield from zip(chunk, results, strict=True)
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in (getattr(pool, "_processes", None) or {}).values():
+            process.terminate()
+        raise
+
+
+CHUNK = 6
+"""Tasks a worker takes at once: large enough to hide the hand-over, small enough to keep both cores busy."""
+
+
+def _chunks(tasks: Sequence[Task]) -> Iterator[list[Task]]:
+    for start in range(0, len(tasks), CHUNK):
+        yield list(tasks[start : start + CHUNK])
+
+
+def _perform_chunk(tasks: list[Task]) -> list[Result]:
+    return [perform(task, load_subject(task.subject)) for task in tasks]
+
+
+def _pool(jobs: int) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(jobs, initializer=_prepare_worker, mp_context=_context())
+
+
+@contextmanager
+def _main_left_alone() -> Iterator[None]:
+    """Start workers without running the caller's main module in them.
+
+    They need nothing from it, and running it again would start another run in every script that has no
+    ``if __name__ == "__main__"`` guard.
+    """
+    main = sys.modules["__main__"]
+    names = ("__file__", "__spec__")
+    kept: dict[str, Any] = {name: main.__dict__.pop(name) for name in names if name in main.__dict__}
+    main.__dict__["__spec__"] = None
+    try:
+        yield
+    finally:
+        main.__dict__.update(kept)
+
+
+def _prepare_worker() -> None:
+    import signal
+
+    # Ctrl-C is the parent's to handle: it stops the workers and keeps what is done.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    checks()
+
+
+def _context() -> Any:
+    import multiprocessing
+
+    method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+    context = multiprocessing.get_context(method)
+    if method == "forkserver":
+        context.set_forkserver_preload(["verify.tasks", "f2csa_ref"])
+    return context
+
+
+@contextmanager
+def _one_blas_thread() -> Iterator[None]:
+    """Workers inherit one BLAS thread each: two on two cores stall one another."""
+    names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+    before = {name: os.environ.get(name) for name in names}
+    os.environ.update(dict.fromkeys(names, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
