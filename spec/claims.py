@@ -23,6 +23,7 @@ from pydantic import (
 )
 
 from spec.errors import InvalidInputError, from_validation
+from spec.orders import Inference
 from spec.reading import AS_WRITTEN, REPAIRED, Reading
 
 if TYPE_CHECKING:
@@ -82,11 +83,13 @@ class Assertion(_Frozen):
         text: One or two sentences, in our words.
         latex: The same as a formula for display.
         bound: The measurable part.
+        orders: The inequalities it is inferred from, with the order of each; empty where no order is inferred.
     """
 
     text: str = Field(min_length=1)
     latex: str = ""
     bound: Bound
+    orders: tuple[Inference, ...] = ()
 
 
 class Premise(_Frozen):

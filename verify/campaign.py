@@ -108,7 +108,7 @@ def run(
         profile=profile,
         subject=name,
         results=tuple(judged),
-        summary=tuple(summarise(judged, list(claims))),
+        summary=tuple(summarise(judged, list(claims), name)),
         seconds=time.perf_counter() - started,
         complete=complete,
         findings=tuple(findings),

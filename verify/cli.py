@@ -14,7 +14,6 @@ TRACEBACK = "F2CSA_TRACEBACK"
 
 app = typer.Typer(
     name="f2csa",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     add_completion=False,
@@ -82,11 +81,124 @@ def hypergradient(
     ] = None,
     samples: Annotated[int, typer.Option(help="N_g, gradient samples averaged.")] = 1,
     seed: Annotated[int, typer.Option(help="Seed of the noise, >= 0.")] = 0,
+    given: Annotated[
+        list[str] | None,
+        typer.Option(help="STAGE=NUMBERS: use this y_star, lam, rho or y_penalty; repeatable."),
+    ] = None,
 ) -> None:
     """One oracle call as JSON: every stage's value, with the exact values beside."""
     from verify.commands.hypergradient import execute
 
-    execute(problem, x=x, alpha=alpha, reading=reading, choices=choose or [], samples=samples, seed=seed)
+    execute(
+        problem, x=x, alpha=alpha, reading=reading, choices=choose or [], samples=samples, seed=seed, given=given or []
+    )
+
+
+@app.command()
+def goldstein(
+    problem: Annotated[str, typer.Argument(help="A problem file, '-' for standard input, or atlas:NAME.")],
+    radius: Annotated[str, typer.Option(help="Radius of the Goldstein ball, units of x, > 0.")],
+    x: Annotated[str | None, typer.Option(help="Upper-level point: numbers separated by commas or spaces.")] = None,
+    box: Annotated[
+        list[str] | None,
+        typer.Option(help="LOW,HIGH of X, once for all components or once each; adds its normal cone at x."),
+    ] = None,
+) -> None:
+    """Bounds of dist(0, ∂_δF(x)) as JSON: exact for n = 1, certified for n <= 4, an estimate from below beyond."""
+    from verify.commands.goldstein import execute
+
+    execute(problem, x=x, radius=radius, box=box or [])
+
+
+@app.command()
+def solve(
+    problem: Annotated[
+        str, typer.Argument(help="A problem file, '-', atlas:NAME, or python:package.module:objectives.")
+    ],
+    x: Annotated[str | None, typer.Option(help="Start: numbers separated by commas or spaces; default 0.")] = None,
+    alpha: Annotated[str, typer.Option(help="Accuracy parameter of the oracle, > 0.")] = "0.1",
+    radius: Annotated[str, typer.Option(help="Radius of the Goldstein ball, units of x, > 0.")] = "0.1",
+    schedule: Annotated[str, typer.Option(help="budget, repaired or paper.")] = "budget",
+    epsilon: Annotated[str | None, typer.Option(help="Target stationarity, for repaired and paper.")] = None,
+    calls: Annotated[int, typer.Option(help="Oracle calls, for budget.")] = 10_000,
+    lipschitz: Annotated[str | None, typer.Option(help="L_F; estimated if not given.")] = None,
+    gap: Annotated[str | None, typer.Option(help="F(x_0) - inf F; estimated if not given.")] = None,
+    bias: Annotated[str | None, typer.Option(help="Bound on the oracle's bias; estimated if not given.")] = None,
+    variance: Annotated[str | None, typer.Option(help="Bound on its variance; estimated if not given.")] = None,
+    block_length: Annotated[int | None, typer.Option(help="M, instead of the schedule's; D = radius / M.")] = None,
+    blocks: Annotated[int | None, typer.Option(help="K, instead of the schedule's.")] = None,
+    eta: Annotated[float | None, typer.Option(help="Step size, instead of the schedule's.")] = None,
+    reading: Annotated[str, typer.Option(help="as-written or repaired.")] = "repaired",
+    choose: Annotated[
+        list[str] | None, typer.Option(help="FIELD=VALUE: change one choice of the reading; repeatable.")
+    ] = None,
+    samples: Annotated[int, typer.Option(help="N_g, gradient samples averaged in each call.")] = 1,
+    output: Annotated[
+        str, typer.Option(help="uniform (the paper's random block) or smallest (shortest mean answer).")
+    ] = "uniform",
+    project_onto: Annotated[
+        list[str] | None,
+        typer.Option(help="LOW,HIGH of X, once or once for each component: project x onto it; default free steps."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of all randomness, >= 0.")] = 0,
+    trace: Annotated[Path, typer.Option(help="JSON-lines file to write.")] = Path("trace.jsonl"),
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the trace of an interrupted run.")] = False,
+    max_calls: Annotated[int, typer.Option(help="Refuse schedules with more oracle calls than this.")] = 1_000_000,
+    plot: Annotated[Path | None, typer.Option(help="Picture of the trace to write, .svg or .png.")] = None,
+) -> None:
+    """Run Algorithms 1 and 2; the result is JSON, the way there a trace."""
+    from verify.commands.solve import Request, execute
+
+    execute(
+        Request(
+            source=problem, x=x, alpha=alpha, radius=radius, schedule=schedule, epsilon=epsilon, calls=calls,
+            lipschitz_F=lipschitz, gap=gap, bias=bias, variance=variance, M=block_length, K=blocks, eta=eta,
+            reading=reading, choices=tuple(choose or ()), samples=samples, output=output,
+            project_onto=tuple(project_onto or ()), seed=seed, trace=trace, resume=resume, max_calls=max_calls,
+            plot=plot,
+        )
+    )  # fmt: skip
+
+
+@app.command()
+def orders(
+    claim: Annotated[str | None, typer.Argument(help="A claim or step; where each proof first breaks if none.")] = None,
+    json_: Annotated[bool, typer.Option("--json", help="Every inference, machine-readable.")] = False,
+) -> None:
+    """Whether the orders the proofs assert follow from the bounds they rest on."""
+    from verify.commands.orders import execute
+
+    execute(claim, as_json=json_)
+
+
+@app.command()
+def refute(
+    claim: Annotated[str, typer.Argument(help="A claim or step, e.g. bias-bound/T3.")],
+    reading: Annotated[str, typer.Option(help="as-written or repaired.")] = "as-written",
+    out: Annotated[Path | None, typer.Option(help="Write the problem file here.")] = None,
+    weight: Annotated[int, typer.Option(help="Largest sum of integers of the one-dimensional problems tried.")] = 5,
+    tries: Annotated[int, typer.Option(help="Larger problems tried where none of those serves.")] = 40,
+    seed: Annotated[int, typer.Option(help="Seed of the larger ones, >= 0.")] = 0,
+    json_: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
+) -> None:
+    """The smallest problem that breaks a claim, with a derivation to follow by hand."""
+    from verify.commands.refute import execute
+
+    execute(claim, reading=reading, out=out, weight=weight, tries=tries, seed=seed, as_json=json_)
+
+
+@app.command()
+def calibrate(
+    budget: Annotated[float, typer.Option(help="Probability of any false refutation in one run to hold to.")] = 1e-2,
+    runs: Annotated[int, typer.Option(help="Runs on right subjects, and as many on barely wrong ones.")] = 2000,
+    seed: Annotated[int, typer.Option(help="Seed of all randomness, >= 0.")] = 0,
+    jobs: Annotated[int | None, typer.Option(help="Worker processes; default one per core.")] = None,
+    json_: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
+) -> None:
+    """Whether the statistical decisions keep their promised error rates and power."""
+    from verify.commands.calibrate import execute
+
+    raise typer.Exit(execute(budget=budget, runs=runs, seed=seed, jobs=jobs, as_json=json_))
 
 
 @app.command()
@@ -110,13 +222,17 @@ def invoke(arguments: list[str] | None = None) -> int:
     from spec.errors import InvalidInputError
 
     try:
-        code = app(arguments, standalone_mode=False)
+        # Nothing asked is help asked: a page to read, not an error on one line.
+        code = app((sys.argv[1:] if arguments is None else arguments) or ["--help"], standalone_mode=False)
     except InvalidInputError as error:
         return _say(str(error), 2)
     except KeyboardInterrupt:
         return _say("interrupted", 3)
-    except BrokenPipeError:
-        # The reader of a pipe left; that is its right. Python would complain again when flushing at exit.
+    except (BrokenPipeError, SystemExit) as error:
+        if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
+            return _say(f"something called exit({error.code}) in the middle of the run", 3)
+        # The reader of a pipe left; that is its right. The option parser may have noticed first, and would exit with
+        # 1, which means something else here. Python would complain again when flushing at exit.
         sys.stdout = None  # its documented way to skip the flush at exit
         return 0
     except RuntimeError as error:
@@ -136,5 +252,7 @@ def invoke(arguments: list[str] | None = None) -> int:
 
 
 def _say(line: str, code: int) -> int:
-    sys.stderr.write(f"f2csa: {' '.join(line.split())}\n")
+    # What a file holds may be quoted; it must not steer the terminal.
+    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(line.split()))
+    sys.stderr.write(f"f2csa: {shown}\n")
     return code

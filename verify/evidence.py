@@ -44,7 +44,10 @@ class CertifiedBound(_Frozen):
         constant: C.
         end: Right end of the interval, included.
         tightness: C over the best constant possible; 1 means none better.
-        certificate: The proof as data; :mod:`verify.exact.checker` verifies it without the code that made it.
+        certificates: The proof as data; :mod:`verify.exact.checker` verifies each without the code that made it. With
+            several, each bounds the effect of one unit error, and their constants combine to C by the root of the
+            sum of squares, which bounds the effect of every error of norm 1.
+        worst_case: Whether the bound holds for every allowed error, not only for the one spent.
     """
 
     side: Literal["upper", "lower"]
@@ -52,7 +55,8 @@ class CertifiedBound(_Frozen):
     constant: float
     end: float
     tightness: float
-    certificate: dict[str, object] = Field(repr=False)
+    certificates: tuple[dict[str, object], ...] = Field(repr=False)
+    worst_case: bool
 
 
 class RateEvidence(_Frozen):

@@ -95,6 +95,14 @@ class Geometry:
         lower = a.g_xy.T @ self.x + a.g_yy @ y + a.g_y - a.B.T @ self.lam
         return upper + w.alpha_1 * lower - w.alpha_2 * a.B.T @ (self.rho * h)
 
+    def estimate(self, y: Vector, *, frozen: bool) -> Vector:
+        """Gradient of the penalty Lagrangian in x at y, the noise-free estimate, shape (n,)."""
+        a, w = self.a, self.weights
+        h = self.h - a.B @ (y - self.y_star)
+        made = a.f_xx @ self.x + a.f_xy @ y + a.f_x + w.alpha_1 * a.g_xy @ (y - self.y_star)
+        made = made + w.alpha_2 * a.A.T @ (self.rho * h)
+        return made + w.alpha_1 * a.A.T @ self.lam if frozen else made
+
     @cached_property
     def minimiser(self) -> Vector:
         """The penalty minimiser, from one dense solve around the lower-level point, shape (m,)."""

@@ -22,6 +22,8 @@ class Profile:
         replications: Independent replications per sampled point.
         breadth: How many of a check's instances to run, ``None`` for all.
         isolate: Whether each choice of a reading is also judged alone.
+        recheck: Whether every certificate is verified by the independent checker, not only the first of each bound:
+            it works in plain fractions and takes far longer than making them.
     """
 
     name: ProfileName
@@ -30,6 +32,7 @@ class Profile:
     replications: int
     breadth: int | None
     isolate: bool
+    recheck: bool = False
 
 
 def _halvings(start: float, count: int) -> tuple[float, ...]:
@@ -39,7 +42,7 @@ def _halvings(start: float, count: int) -> tuple[float, ...]:
 PROFILES: dict[str, Profile] = {
     "smoke": Profile("smoke", _halvings(0.1, 7), _halvings(0.1, 4), 20_000, 2, isolate=False),
     "ci": Profile("ci", _halvings(0.2, 10), _halvings(0.1, 5), 20_000, None, isolate=True),
-    "full": Profile("full", _halvings(0.2, 12), _halvings(0.2, 7), 200_000, None, isolate=True),
+    "full": Profile("full", _halvings(0.2, 12), _halvings(0.2, 7), 200_000, None, isolate=True, recheck=True),
 }
 
 

@@ -89,6 +89,24 @@ class Result(_Frozen):
     expected: bool | None = None
 
 
+class SmallestCounterexample(_Frozen):
+    """The smallest problem found that breaks a claim, decided exactly, with a derivation to follow by hand.
+
+    Args:
+        problem: The problem file's content, canonical.
+        x: The upper-level point.
+        derivation: One step of arithmetic a line.
+        command: Shell command that repeats it.
+        minimal: Whether every smaller problem was examined.
+    """
+
+    problem: dict[str, Any]
+    x: tuple[str, ...]
+    derivation: tuple[str, ...]
+    command: str
+    minimal: bool
+
+
 class SummaryRow(_Frozen):
     """A claim or step over all its instances, under one reading.
 
@@ -99,6 +117,7 @@ class SummaryRow(_Frozen):
         sentence: The deciding result's sentence.
         instances: How many instances gave each verdict.
         deciding: The instance whose result decided.
+        smallest: For a refuted text whose refutation was searched for: the smallest counterexample.
     """
 
     claim: str
@@ -107,6 +126,7 @@ class SummaryRow(_Frozen):
     sentence: str
     instances: dict[str, int] = Field(default_factory=dict)
     deciding: str = ""
+    smallest: SmallestCounterexample | None = None
 
 
 class Report(_Frozen):

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 DIRECTION_ALPHA = 0.02
 """Worst directions are taken at this alpha: close to their limits, far from the floating-point floor."""
-AGREEMENT_ALPHAS = (0.1, 0.025)
-"""Where the subject's values are held against the exact ones before exact evidence speaks for it."""
 AGREEMENT_ROUNDINGS = 64.0
 """Largest difference, in units of the estimate's own rounding, that still is rounding."""
 GRID = 2**20
@@ -63,6 +61,14 @@ class Spending:
     lam: tuple[int, Vector] | None = None
     y_star: tuple[int, Vector] | None = None
 
+    def along(self, coordinate: int) -> Spending:
+        """The one error spent here, along a coordinate direction instead."""
+
+        def turned(spent: tuple[int, Vector] | None) -> tuple[int, Vector] | None:
+            return None if spent is None else (spent[0], np.eye(len(spent[1]))[coordinate])
+
+        return Spending(self.rho, turned(self.y), turned(self.gradient), turned(self.lam), turned(self.y_star))
+
     def scenario(self, *, frozen: bool) -> Scenario:
         """The same as exact data."""
         return Scenario(
@@ -82,6 +88,7 @@ def exact_rate(
     quantity: Quantity,
     *,
     name: str,
+    every_error: Sequence[int] = (),
 ) -> tuple[RateEvidence | ComparisonEvidence, ...]:
     """Derive a quantity's exponent exactly, prove a bound for all small alpha, and hold the subject against it.
 
@@ -91,6 +98,8 @@ def exact_rate(
         spendings: Ways to spend the premises' errors; the one with the smallest exponent counts.
         quantity: Which quantity of the proof.
         name: How reports call it.
+        every_error: Where the quantity is linear in the single error spent: the coordinates that error may have, so
+            that bounds for the unit errors combine to one for every allowed error.
 
     Returns:
         The exact rate, deciding only where the subject agrees with the formulas, and that comparison; nothing
@@ -107,16 +116,20 @@ def exact_rate(
     tried = [(spending, spending.scenario(frozen=frozen)) for spending in spendings]
     leads = [error(family, scenario, quantity).leading() for _, scenario in tried]
     exponents = [math.inf if lead.exponent is None else float(lead.exponent) for lead in leads]
-    worst = int(np.argmin(exponents))
+    # The smallest exponent decides; among equals the largest coefficient is the worse error.
+    worst = min(range(len(tried)), key=lambda k: (exponents[k], -leads[k].norm_squared))
     (spending, scenario), leading = tried[worst], leads[worst]
-    agreement = _agreement(case, truth, family, scenario, quantity)
-    if not agreement.holds and case.stages.subject.name == "reference":
+    agreement = _agreement(case, truth, family, spending, scenario, quantity)
+    if not agreement.holds and case.stages.are_the_reference:
         left = f"{agreement.measured:.3g} roundings at alpha = {agreement.context['alpha']:g}"
         raise RungDisagreementError(f"the reference leaves the exact value of {name} by {left}")
     bounds: tuple[CertifiedBound, ...] = ()
     if leading.exponent is not None:
         wanted = _wanted(leading.exponent, int(claimed), case.bound.tag)
-        bounds = _bounds(family, scenario, quantity, wanted, _end(family, spending))
+        end = _end(family, spending)
+        # One error suffices to refute, and is all there is without a linear response; to support, every error counts.
+        columns = [spending.along(i).scenario(frozen=frozen) for i in every_error]
+        bounds = _bounds(family, scenario, columns, quantity, wanted, end, recheck=case.profile.recheck)
     rate = RateEvidence(
         quantity=name,
         variable="alpha",
@@ -154,7 +167,7 @@ def symbolic_rate(
         for point in measured.points
         if point.usable
     )
-    if not agrees and case.stages.subject.name == "reference":
+    if not agrees and case.stages.are_the_reference:
         raise RungDisagreementError(f"the reference leaves the exact value of {name}")
     exponent = float(powers[0]) if powers else math.inf
     size = math.sqrt(sum((value * value for value in terms[powers[0]]), Fraction(0))) if powers else None
@@ -211,23 +224,37 @@ def _wanted(leading: int, claimed: int, tag: str) -> list[tuple[Side, int]]:
 
 
 def _bounds(
-    family: Family, scenario: Scenario, quantity: Quantity, wanted: Sequence[tuple[Side, int]], end: Fraction
+    family: Family,
+    scenario: Scenario,
+    columns: Sequence[Scenario],
+    quantity: Quantity,
+    wanted: Sequence[tuple[Side, int]],
+    end: Fraction,
+    *,
+    recheck: bool,
 ) -> tuple[CertifiedBound, ...]:
     """Prove the wanted bounds on (0, end], or on a shorter interval; none if one of them cannot be proven."""
     made = []
     for side, exponent in wanted:
-        certificate = next(_attempts(family, scenario, quantity, side, exponent, end), None)
-        if certificate is None:
+        scenarios = columns if side == "upper" and columns else [scenario]
+        found = [next(_attempts(family, each, quantity, side, exponent, end), None) for each in scenarios]
+        certificates = [certificate for certificate in found if certificate is not None]
+        if len(certificates) < len(scenarios):
             return ()
-        check(certificate)
+        for certificate in certificates if recheck else certificates[:1]:
+            check(certificate)
+        constant = math.sqrt(sum(float(certificate.constant_squared) for certificate in certificates))
+        alone = len(certificates) == 1
         made.append(
             CertifiedBound(
-                side=certificate.side,
-                exponent=certificate.exponent,
-                constant=certificate.constant,
-                end=float(certificate.alpha_0),
-                tightness=certificate.tightness,
-                certificate=certificate.model_dump(mode="json"),
+                side=side,
+                exponent=exponent,
+                # Rounded outwards, so that what is printed is proven too.
+                constant=constant * (1 + 1e-9 if side == "upper" else 1 - 1e-9),
+                end=float(min(certificate.alpha_0 for certificate in certificates)),
+                tightness=certificates[0].tightness if alone else 1.0,
+                certificates=tuple(certificate.model_dump(mode="json") for certificate in certificates),
+                worst_case=bool(columns) or not scenario.errors,
             )
         )
     return tuple(made)
@@ -244,10 +271,14 @@ def _attempts(
             continue
 
 
-def _agreement(case: Case, truth: Truth, family: Family, scenario: Scenario, quantity: Quantity) -> ComparisonEvidence:
+def _agreement(
+    case: Case, truth: Truth, family: Family, spending: Spending, scenario: Scenario, quantity: Quantity
+) -> ComparisonEvidence:
     """The subject's values under the very same errors against the exact ones, in units of rounding."""
-    worst, at = 0.0, AGREEMENT_ALPHAS[0]
-    for alpha in AGREEMENT_ALPHAS:
+    worst, at = 0.0, case.profile.alphas[0]
+    for alpha in case.profile.alphas:
+        if alpha > float(_end(family, spending)):
+            continue
         exact_alpha = Fraction(alpha)
         y_star = truth.y_star + _at(scenario.y_star_error, alpha, len(truth.y_star))
         lam = truth.lam + _at(scenario.lam_error, alpha, len(truth.lam))

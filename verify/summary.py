@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from spec import load_claims
 from spec.claims import find as find_claim
 from verify.registry import checks
-from verify.results import Result, SummaryRow
-from verify.verdict import combine
+from verify.results import Result, SmallestCounterexample, SummaryRow, Verdict
+from verify.verdict import combine, combine_parts
 
 NAMED_READINGS = ("as-written", "repaired")
 
@@ -29,7 +30,9 @@ def selected(claims: Sequence[str]) -> list[str]:
     return [full_id for full_id in known if full_id in claims or full_id.split("/")[0] in claims]
 
 
-def summarise(results: Sequence[Result], claims: Sequence[str] = ()) -> Iterator[SummaryRow]:
+def summarise(
+    results: Sequence[Result], claims: Sequence[str] = (), subject: str = "reference"
+) -> Iterator[SummaryRow]:
     """One row a claim or step and reading, in the paper's order; claims without a check are said to have none.
 
     A claim's row also weighs the steps that are part of its statement: the claim falls with them.
@@ -48,7 +51,26 @@ def summarise(results: Sequence[Result], claims: Sequence[str] = ()) -> Iterator
             steps = _statement_steps(full_id, by_key) if statement is claim else []
             for reading in _readings_present(full_id, steps, by_key):
                 own = by_key.get((full_id, reading), [])
-                yield _row(full_id, reading, own, [r for s in steps for r in by_key.get((s, reading), [])])
+                row = _row(full_id, reading, own, [r for s in steps for r in by_key.get((s, reading), [])])
+                # The search is about the paper's formulas, which the reference follows; a stranger may not.
+                searched = subject == "reference" and reading == "as-written" and row.status is Verdict.REFUTED
+                yield row.model_copy(update={"smallest": _smallest(full_id)}) if searched else row
+
+
+@lru_cache(maxsize=64)
+def _smallest(full_id: str) -> SmallestCounterexample | None:
+    from verify.refutation import minimal_counterexample, refutable
+
+    found = minimal_counterexample(full_id) if full_id in refutable() else None
+    if found is None:
+        return None
+    return SmallestCounterexample(
+        problem=found.problem,
+        x=found.x,
+        derivation=found.derivation,
+        command=found.command,
+        minimal=found.exhaustive,
+    )
 
 
 def _statement_steps(full_id: str, by_key: dict[tuple[str, str], list[Result]]) -> list[str]:
@@ -65,7 +87,11 @@ def _readings_present(full_id: str, steps: list[str], by_key: dict[tuple[str, st
 
 def _row(full_id: str, reading: str, own: list[Result], inherited: list[Result]) -> SummaryRow:
     weighed = own + inherited
-    verdict = combine(result.verdict for result in weighed)
+    parts: dict[str, list[Result]] = {}
+    for result in weighed:
+        parts.setdefault(result.claim, []).append(result)
+    # Over instances a claim says nothing where it does not apply; of a statement's parts each must hold.
+    verdict = combine_parts(combine(result.verdict for result in part) for part in parts.values())
     status: Any = "FAULT" if verdict is None else verdict
     deciding = next(result for result in weighed if result.verdict == verdict)
     sentence = deciding.sentence if deciding.claim == full_id else f"By its part {deciding.claim}: {deciding.sentence}"

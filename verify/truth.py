@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spec import Holder, InvalidInputError
+from spec import Holder, InvalidInputError, OracleParameters
 from spec.atlas import find
 from verify.evidence import PremiseEvidence
 from verify.exact import lower_level as exact_lower_level
@@ -97,6 +97,10 @@ BY_CONSTRUCTION = {
 """Premises that the checks themselves establish by what they choose, spending them in full."""
 
 
+CLEAR_MULTIPLIER = OracleParameters().lam_width
+"""An active multiplier above this is off the multiplier's ramp, as the repaired premise asks."""
+
+
 @lru_cache(maxsize=256)
 def premises_met(name: str) -> dict[str, PremiseEvidence]:
     """The common premises that an atlas instance meets, by id, each with its exact numbers.
@@ -119,7 +123,7 @@ def premises_met(name: str) -> dict[str, PremiseEvidence]:
         "feasible": (True, "the exact solver found the lower-level point"),
         "licq": (lower.licq, f"{len(lower.active)} active rows of rank {lower.licq_rank}"),
         "strict-complementarity": (
-            lower.strict_complementarity,
+            smallest is None or smallest > CLEAR_MULTIPLIER,
             "no row is active" if smallest is None else f"smallest multiplier of an active row {float(smallest):.3g}",
         ),
         "affine-rows": (True, rows),

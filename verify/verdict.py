@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from verify.evidence import RUNGS, ComparisonEvidence, Evidence, PremiseEvidence, RateEvidence, Rung
+from verify.evidence import RUNGS, CertifiedBound, ComparisonEvidence, Evidence, PremiseEvidence, RateEvidence, Rung
 from verify.results import Verdict
 
 if TYPE_CHECKING:
@@ -161,13 +161,20 @@ def _decide_exact(
         lead += f" = {_times(rate.coefficient, rate.variable, rate.exponent)} + …, exactly"
     proven = "".join(
         f"; it is {'at most' if b.side == 'upper' else 'at least'} {_times(b.constant, rate.variable, b.exponent)} "
-        f"for all {name} in (0, {b.end:g}]"
+        f"for all {name} in (0, {b.end:g}]{_whose(b)}"
         for b in rate.bounds
     )
     loose_by = gain if holds and bound.tag == "upper" and gain >= LOOSE else None
     loose = f", loose by {gain:g} orders" if loose_by else ""
     sentence = f"{lead}{proven}. Claimed {_claim(bound, rate.variable)}{loose}."
     return decision(Verdict.SUPPORTED if holds else Verdict.REFUTED, sentence, loose_by)
+
+
+def _whose(bound: CertifiedBound) -> str:
+    """Which errors a proven bound is about."""
+    if len(bound.certificates) > 1:
+        return " and every allowed error"
+    return "" if bound.worst_case or bound.side == "lower" else " with the errors spent here"
 
 
 def _claim(bound: Bound, variable: str) -> str:
@@ -226,6 +233,15 @@ def combine(verdicts: Iterable[Verdict | None]) -> Verdict | None:
     if not found or None in found:
         return None
     order = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.SUPPORTED, Verdict.VACUOUS, Verdict.NOT_APPLICABLE)
+    return next(verdict for verdict in order if verdict in found)
+
+
+def combine_parts(verdicts: Iterable[Verdict | None]) -> Verdict | None:
+    """One verdict over the parts of a statement: a part that cannot be met leaves the whole unmet."""
+    found = list(verdicts)
+    if not found or None in found:
+        return None
+    order = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.VACUOUS, Verdict.SUPPORTED, Verdict.NOT_APPLICABLE)
     return next(verdict for verdict in order if verdict in found)
 
 

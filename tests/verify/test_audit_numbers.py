@@ -41,6 +41,7 @@ FIXED = ("box-rational", "toy2", "kink", "crossing-kinks", "absolute-fixed", "fi
         ("bias-bound/T1", "repaired", MOVING, 1, "SUPPORTED"),
         ("bias-bound/L-H-y", "as-written", MOVING, -4, "REFUTED"),
         ("bias-bound/L-H-y", "as-written", FIXED, -2, "REFUTED"),
+        ("bias-bound/T2", "as-written", ("weakly-active",), 0, "REFUTED"),
         ("bias-bound/T2", "repaired", ("toy1", "two-of-three", "absolute-moving"), 1, "SUPPORTED"),
         ("bias-bound/T2", "repaired", ("toy2", "kink", "crossing-kinks", "fixed-rows"), 3, "SUPPORTED"),
         ("bias-bound/ramp", "as-written", ("toy1", "toy2", "two-of-three"), 0, "REFUTED"),
@@ -112,7 +113,7 @@ def test_literal_experiment_data_is_rarely_strongly_convex(report):
 
 def test_concave_upper_level_at_the_alpha_the_hypothesis_picks(report):
     result = find(report, "solution-error/strong-convexity", "as-written", "concave-upper")
-    at_two = [e for e in result.evidence if isinstance(e, ComparisonEvidence) and e.context["alpha"] == 2.0]
+    at_two = [e for e in result.evidence if isinstance(e, ComparisonEvidence) and e.context.get("alpha") == 2.0]
     assert at_two[0].measured == pytest.approx(-0.75)
 
 

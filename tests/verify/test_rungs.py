@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from copy import deepcopy
 
+import numpy as np
 import pytest
 
 import verify
 from spec import Bound, InvalidInputError
+from spec.atlas import find
 from tests.verify.mutants import DropsImplicitTerm, FlippedPenalty, KeepsDualTerm
 from verify.evidence import ComparisonEvidence, Point, RateEvidence
 from verify.exact.certificate import Certificate
 from verify.exact.checker import check
 from verify.results import Verdict
 from verify.subjects import Call, ReferenceSubject
+from verify.truth import geometry_at_truth, regular_truth
 from verify.verdict import RungDisagreementError, decide
 
 DETERMINISTIC = ("bias-bound/T1", "bias-bound/T2", "bias-bound/T3", "bias-bound/L-H-y", "bias-bound/ramp", "bias-bound",
@@ -50,7 +53,7 @@ def test_certificates_in_the_report_stand_by_themselves_and_a_corrupted_one_is_r
         for item in result.evidence:
             if not isinstance(item, RateEvidence) or not item.bounds or seen >= 12:
                 continue
-            plain = item.bounds[0].certificate
+            plain = item.bounds[0].certificates[0]
             check(Certificate.model_validate(plain))
             broken = deepcopy(plain)
             factor = "1/100" if broken["side"] == "upper" else "100"
@@ -73,15 +76,54 @@ def test_exact_evidence_only_supports_where_the_subject_deviates(mutant):
     assert result.rung == "numeric"
 
 
-def test_a_reference_that_leaves_its_formulas_is_a_fault():
-    class Impostor(ReferenceSubject):
-        def hypergradient(self, problem, x, call: Call, rng):
-            return super().hypergradient(problem, x, call, rng) * (1 + 1e-6)
+def test_a_reference_that_leaves_its_formulas_is_a_fault(monkeypatch):
+    right = ReferenceSubject.hypergradient
 
-    report = verify.run(["bias-bound/T3"], subject=Impostor(), readings=["repaired"], instances=["toy1"])
+    def wrong(self, problem, x, call: Call, rng):
+        return right(self, problem, x, call, rng) * (1 + 1e-6)
+
+    monkeypatch.setattr(ReferenceSubject, "hypergradient", wrong)
+    report = verify.run(["bias-bound/T3"], readings=["repaired"], instances=["toy1"])
     (result,) = report.results
     assert result.verdict is None
     assert "roundings" in result.fault
+
+
+def test_a_subject_wrong_at_some_alphas_only_gets_no_exact_support():
+    class EverySecond(ReferenceSubject):
+        name = "every-second"
+
+        def hypergradient(self, problem, x, call: Call, rng):
+            odd = round(np.log2(0.2 / call.alpha)) % 2 == 1
+            return super().hypergradient(problem, x, call, rng) * (1.05 if odd else 1.0)
+
+    report = verify.run(["bias-bound/T3"], subject=EverySecond(), readings=["repaired"], instances=["toy1"])
+    (result,) = report.results
+    assert result.verdict is not Verdict.SUPPORTED
+    assert result.rung != "certified"
+
+
+def test_proven_bounds_for_every_error_hold_for_random_ones():
+    report = verify.run(
+        ["bias-bound/T1", "bias-bound/T2"], readings=["repaired"], instances=["two-of-three", "fixed-rows"]
+    )
+    rng = np.random.default_rng(3)
+    for result in report.results:
+        (exact,) = [e for e in result.evidence if isinstance(e, RateEvidence) and e.rung == "certified"]
+        (bound,) = exact.bounds
+        assert bound.worst_case
+        instance = find(result.instance)
+        truth = regular_truth(instance)
+        for alpha in (0.25, 0.1, 0.01):
+            g = geometry_at_truth(instance, truth, alpha, 2 * alpha**3, 0.1)
+            for _ in range(20):
+                drawn = rng.standard_normal(len(g.y_star if "T1" in result.claim else g.lam))
+                drawn /= np.linalg.norm(drawn)
+                if "T1" in result.claim:
+                    moved = g.E @ np.linalg.solve(g.H, alpha * drawn)
+                else:
+                    moved = g.lam_to_estimate(frozen=False) @ (alpha**3 * drawn)
+                assert np.linalg.norm(moved) <= bound.constant * alpha**bound.exponent
 
 
 def rate(exponent, rung, **changes):

@@ -8,13 +8,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spec import Holder
+from spec import Holder, OracleParameters
 from verify.evidence import ComparisonEvidence, Point, PremiseEvidence
 from verify.exact import lower_level as exact_lower_level
 from verify.geometry import EPS, Geometry, quadratic_of, ramp, spectral_norm
 from verify.rates import fit_rate
 from verify.registry import Case, Measurement, check
-from verify.rungs import DIRECTION_ALPHA, Spending, exact_direction, exact_rate, multipliers_clear_of_the_ramp, unit
+from verify.rungs import (
+    AGREEMENT_ROUNDINGS,
+    DIRECTION_ALPHA,
+    Spending,
+    exact_direction,
+    exact_rate,
+    multipliers_clear_of_the_ramp,
+    unit,
+)
 from verify.truth import Truth, exact_bias, geometry_at_truth, holder_bias, holder_minimiser, regular_truth
 
 if TYPE_CHECKING:
@@ -111,7 +119,14 @@ def inexact_minimiser(case: Case) -> Measurement:
     stop = "‖ỹ - y*‖ = α³" if case.reading.inner_stop == "distance" else "‖∇_yL(x, ỹ)‖ = α"
     note = f"The error of ỹ has {stop} along the top right singular vector of the estimator's Jacobian in y."
     geometry, _ = at_truth(case, truth, DIRECTION_ALPHA)
-    exact = exact_rate(case, truth, [_slip(case, geometry, Spending(rho=geometry.rho))], "T1", name="T₁ at the worst ỹ")
+    exact = exact_rate(
+        case,
+        truth,
+        [_slip(case, geometry, Spending(rho=geometry.rho))],
+        "T1",
+        name="T₁ at the worst ỹ",
+        every_error=range(len(truth.y_star)),
+    )
     return Measurement((rate, *exact), _last(points), note)
 
 
@@ -129,13 +144,18 @@ def lipschitz_in_y(case: Case) -> Measurement:
     rate = fit_rate(points, quantity="L_{H,y}", variable="alpha")
     geometry, _ = at_truth(case, truth, DIRECTION_ALPHA)
     spending = Spending(rho=geometry.rho, y=(0, unit(geometry.worst_y_within(1.0))))
-    exact = exact_rate(case, truth, [spending], "T1", name="L_{H,y}")
+    exact = exact_rate(case, truth, [spending], "T1", name="L_{H,y}", every_error=range(len(truth.y_star)))
     return Measurement((rate, *exact), _last(points), "L_{H,y} is the norm of f_xy + α₁g_xy - α₂AᵀρB.")
 
 
 @check("bias-bound/T2", instances=(*REGULAR, *DEGENERATE), needs=("hypergradient",))
 def inexact_multipliers(case: Case) -> Measurement:
-    """The multipliers' allowed error alpha**3, spent in the direction that moves the estimate most."""
+    """The multipliers' allowed error alpha**3, spent in the direction that moves the estimate most.
+
+    As written nothing keeps an active multiplier away from 0, nor ε_λ from being as small as δ.
+    """
+    if case.reading_name == "as-written" and "weakly-active" in case.instance.strata:
+        return _weakly_active_multipliers(case)
     truth = regular_truth(case.instance)
     points = []
     for alpha in case.profile.alphas:
@@ -154,8 +174,72 @@ def inexact_multipliers(case: Case) -> Measurement:
         return Measurement((rate,), _last(points), note)
     geometry, _ = at_truth(case, truth, DIRECTION_ALPHA)
     spending = Spending(rho=geometry.rho, lam=(3, _lam_direction(case, geometry)))
-    exact = exact_rate(case, truth, [spending], "T2", name="T₂ at the worst λ̃")
+    exact = exact_rate(case, truth, [spending], "T2", name="T₂ at the worst λ̃", every_error=range(len(truth.lam)))
     return Measurement((rate, *exact), _last(points), note)
+
+
+def _weakly_active_multipliers(case: Case) -> Measurement:
+    """T2 where an active row has multiplier 0: λ̃ = δ on it, and ε_λ = δ, switch its weight from 0 to 1."""
+    problem = quadratic_of(case.instance.problem)
+    lower = exact_lower_level.solve(problem, case.instance.x)
+    y_star, lam = (np.array([float(value) for value in values]) for values in (lower.y_star, lower.lam))
+    active = np.array([i in lower.active for i in range(problem.p)])
+    h = np.where(active, 0.0, problem.arrays.A @ case.x - problem.arrays.B @ y_star - problem.arrays.b)
+    points = []
+    for alpha in case.profile.alphas:
+        call = case.call(alpha, y_star=y_star, lam=lam, parameters=OracleParameters(lam_width=alpha**3))
+        moved = lam + alpha**3 * np.eye(len(lam))[lower.weakly_active[0]]
+        found = []
+        for multipliers in (lam, moved):
+            rho = ramp(h, multipliers, h_width(case, alpha, call), alpha**3)
+            geometry = Geometry(problem, case.x, alpha, y_star, multipliers, rho)
+            found.append(estimate(case, replace(call, lam=multipliers), geometry.minimiser))
+        points.append(_point(alpha, found[1] - found[0], 2 * geometry.rounding(y_star, frozen=frozen(case)), None))
+    rate = fit_rate(points, quantity="T₂ at the worst allowed λ̃", variable="alpha")
+    return Measurement(
+        (rate,), _last(points), "λ* = 0 on an active row, λ̃ = ε_λ = δ: the row's weight jumps from 0 to 1."
+    )
+
+
+@check("bias-bound/conditional-mean", instances=REGULAR, needs=("hypergradient",))
+def formula_at_given_stages(case: Case) -> Measurement:
+    """The noise-free estimate at given inner solutions against ∇_xL there, far from and near the solution.
+
+    As written the mean over the inner solvers' randomness is meant as well: two equally likely runs tell them apart.
+    """
+    truth = regular_truth(case.instance)
+    worst, at = 0.0, SHOWN_ALPHA
+    apart = 0.0
+    for alpha in case.profile.alphas[:6]:
+        geometry, _ = at_truth(case, truth, alpha)
+        for scale in (1.0, 0.1, alpha**2):
+            y_star = truth.y_star + scale * case.rng.standard_normal(len(truth.y_star))
+            lam = np.abs(truth.lam + scale * case.rng.standard_normal(len(truth.lam)))
+            y = y_star + scale * case.rng.standard_normal(len(y_star))
+            given = replace(geometry, y_star=y_star, lam=lam)
+            call = case.call(alpha, y_star=y_star, lam=lam)
+            width = h_width(case, alpha, call)
+            given = replace(given, rho=ramp(given.h, lam, width, call.parameters.lam_width))
+            found = estimate(case, call, y)
+            exact = given.estimate(y, frozen=frozen(case))
+            rounding = given.rounding(y, frozen=frozen(case), h_width=width)
+            ratio = float(np.linalg.norm(found - exact)) / rounding
+            if ratio > worst:
+                worst, at = ratio, alpha
+            if case.as_written:
+                other = estimate(case, call, y + alpha * (y - y_star))
+                apart = max(apart, float(np.linalg.norm(other - found)) / 2 / rounding)
+    formula = ComparisonEvidence(
+        quantity="difference of the estimate from ∇_xL at the given stages, in roundings", measured=worst,
+        relation="<=", predicted=AGREEMENT_ROUNDINGS, context={"alpha": at},
+    )  # fmt: skip
+    if not case.as_written:
+        return Measurement((formula,))
+    runs = ComparisonEvidence(
+        quantity="difference of one run's ∇_xL from the mean over two equally likely runs, in roundings",
+        measured=apart, relation="<=", predicted=AGREEMENT_ROUNDINGS,
+    )  # fmt: skip
+    return Measurement((formula, runs), {}, "Two runs whose ỹ differ have different ∇_xL; neither equals their mean.")
 
 
 @check("bias-bound/ramp", instances=(*REGULAR, *DEGENERATE), needs=("hypergradient",))
@@ -198,8 +282,9 @@ def bias(case: Case) -> Measurement:
     geometry, _ = at_truth(case, truth, DIRECTION_ALPHA)
     lam = (3, _lam_direction(case, geometry))
     spendings = [
-        _slip(case, replace(geometry, rho=spending.rho), replace(spending, lam=lam))
+        _slip(case, replace(geometry, rho=spending.rho), replace(spending, lam=lam), sign=sign)
         for spending in (Spending(rho=geometry.rho), *_retreat_spendings(case, truth))
+        for sign in (1.0, -1.0)
     ]
     return Measurement((rate, *exact_rate(case, truth, spendings, "bias", name="bias")), _last(points), note)
 
@@ -302,11 +387,11 @@ def _hessian_premise(problem: Holder) -> PremiseEvidence:
     return PremiseEvidence(premise="hessian-lipschitz", holds=rate.interval[0] >= 0.95, finding=finding)
 
 
-def _slip(case: Case, geometry: Geometry, spending: Spending) -> Spending:
+def _slip(case: Case, geometry: Geometry, spending: Spending, *, sign: float = 1.0) -> Spending:
     """The same errors with the minimiser's own, under this reading's stopping rule, in its worst direction."""
     if case.reading.inner_stop == "distance":
-        return replace(spending, y=(3, unit(geometry.worst_y_within(1.0))))
-    return replace(spending, gradient=(1, unit(geometry.H @ geometry.worst_y_with_gradient(1.0))))
+        return replace(spending, y=(3, sign * unit(geometry.worst_y_within(1.0))))
+    return replace(spending, gradient=(1, sign * unit(geometry.H @ geometry.worst_y_with_gradient(1.0))))
 
 
 def _lam_direction(case: Case, geometry: Geometry) -> Vector:
@@ -350,15 +435,17 @@ def _with_pair(case: Case, geometry: Geometry, y_star: Vector, lam: Vector, alph
 
 
 def _spent(case: Case, truth: Truth, alpha: float, geometry: Geometry) -> Iterator[Vector]:
-    """Estimates with every premise's error spent, over the candidates for the worst."""
+    """Estimates with every premise's error spent, over the candidates for the worst and all their signs."""
     response = geometry.lam_to_estimate(frozen=frozen(case))
-    lam = truth.lam + geometry.worst_lam_within(alpha**3, response)
+    shift = geometry.worst_lam_within(alpha**3, response)
+    multipliers = [truth.lam + sign * shift for sign in (1.0, -1.0) if (truth.lam + sign * shift >= 0).all()]
     for error in (np.zeros(len(truth.y_star)), *geometry.retreats(alpha**3)):
-        moved = _with_pair(case, geometry, truth.y_star + error, lam, alpha)
-        slip = _allowed_error(case, moved)
-        call = case.call(alpha, y_star=moved.y_star, lam=lam)
-        for sign in (1.0, -1.0):
-            yield estimate(case, call, moved.minimiser + sign * slip)
+        for lam in multipliers:
+            moved = _with_pair(case, geometry, truth.y_star + error, lam, alpha)
+            slip = _allowed_error(case, moved)
+            call = case.call(alpha, y_star=moved.y_star, lam=lam)
+            for sign in (1.0, -1.0):
+                yield estimate(case, call, moved.minimiser + sign * slip)
 
 
 def _point(alpha: float, error: Vector, rounding: float, predicted: float | None) -> Point:

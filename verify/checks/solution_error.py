@@ -154,7 +154,8 @@ def _exact_shift(
         return ()
     direction = unit(geometry.worst_lam_within(DIRECTION_ALPHA**3, _response(geometry), rows=rows))
     spending = Spending(rho=geometry.rho, lam=(3, direction))
-    return exact_rate(case, truth, [spending], "solution-shift", name=name)
+    allowed = range(len(truth.lam)) if rows is None else np.flatnonzero(rows).tolist()
+    return exact_rate(case, truth, [spending], "solution-shift", name=name, every_error=allowed)
 
 
 MINIMISER_ACCURACY = 1e-6

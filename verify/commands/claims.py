@@ -94,4 +94,3 @@ def _explain(console: Console, full_id: str, statement: Statement) -> None:
     line(f"\nCheck: {'f2csa verify ' + full_id if found else 'not checked yet'}")
     if found:
         line(f"Instances: {', '.join(found.instances)}")
-

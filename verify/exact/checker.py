@@ -61,6 +61,8 @@ def check(certificate: Certificate) -> None:
         _check_reference(certificate, data)
     for k, premise in enumerate(certificate.convexity):
         _check_convexity(certificate, data, premise, f"convexity[{k}]")
+    if any(not 0 <= weight <= 1 for weight in certificate.scenario.rho or ()):
+        raise RejectedCertificateError("scenario.rho", "must have weights in [0, 1]")
     proven = {premise.rho for premise in certificate.convexity}
     if any(minimiser.rho not in proven for minimiser in _minimisers(certificate, data)):
         raise RejectedCertificateError("convexity", "must cover every activation that occurs")
@@ -119,9 +121,16 @@ def _check_reference(certificate: Certificate, data: PlainProblem) -> None:
 def _row_sets(certificate: Certificate, data: PlainProblem) -> Iterator[list[int]]:
     """The strictly active rows; where rows are weakly active or dependent, every set of active rows after them."""
     active = [i for i, value in enumerate(data.h(certificate.y_star)) if value == 0]
-    yield [i for i in active if certificate.lam[i] > 0]
-    for mask in range(1 << min(len(active), _MOST_ACTIVE)):
-        yield [i for k, i in enumerate(active) if mask >> k & 1]
+    strict = [i for i in active if certificate.lam[i] > 0]
+    yield strict
+    B = [data.B[i] for i in active]
+    # With dependent rows the multipliers may sit on others; else the strictly active rows belong to every piece.
+    gram = [[sum((a * b for a, b in zip(r, s, strict=True)), ZERO) for s in B] for r in B]
+    independent = not active or poly.determinant(gram) != 0
+    optional = [i for i in active if not independent or i not in strict][:_MOST_ACTIVE]
+    for mask in range(1 << len(optional)):
+        chosen = {i for k, i in enumerate(optional) if mask >> k & 1}
+        yield sorted(chosen | set(strict if independent else ()))
 
 
 def _check_convexity(certificate: Certificate, data: PlainProblem, premise: Convexity, part: str) -> None:
@@ -186,6 +195,8 @@ def _check_bound(certificate: Certificate) -> None:
         raise RejectedCertificateError("roots", "must be 0: the bound is crossed inside the interval")
     if any(excess) and poly.sign_at(excess, end / 2) <= 0:
         raise RejectedCertificateError("constant_squared", "must bound the quantity; it does not at half the interval")
+    if not 0 <= certificate.attained_at <= end:
+        raise RejectedCertificateError("attained_at", "must lie in the interval")
     if _ratio_at(top, bottom, certificate.attained_at) != certificate.attained:
         raise RejectedCertificateError("attained", "must be met at attained_at")
 

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from verify.report import prose, wording
 from verify.report.outline import NAMED, outline
+from verify.report.proofs import proof_breaks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from spec.claims import Claim
-    from verify.report.outline import ReadingOutline, StatementOutline
+    from verify.report.outline import Outline, ReadingOutline, StatementOutline
     from verify.results import Report
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#])")
@@ -33,6 +34,7 @@ def render_markdown(report: Report, claims: Mapping[str, Claim] | None = None) -
     for claim in arranged.claims:
         # A claim that nothing checks yet takes one line, not one a step.
         lines += [_row(entry) for entry in (claim, *claim.steps) if entry.checked or entry is claim]
+    lines += _breaks(arranged, claims)
     readings = [reading for entry in arranged.statements for reading in entry.readings]
     for status, title in (("FAULT", "Faults"), ("REFUTED", "Refuted")):
         chosen = [reading for reading in readings if reading.status == status and not reading.choice]
@@ -41,6 +43,22 @@ def render_markdown(report: Report, claims: Mapping[str, Claim] | None = None) -
     facts = {"subject": report.subject, "profile": report.profile, "seed": str(report.seed)} | report.environment
     lines += ["", "---", "", ", ".join(f"{_escape(name)} {_escape(value)}" for name, value in facts.items())]
     return "\n".join(lines) + "\n"
+
+
+def _breaks(arranged: Outline, claims: Mapping[str, Claim] | None) -> list[str]:
+    proofs = proof_breaks(arranged, claims)
+    if not proofs:
+        return []
+    rows = []
+    for proof in proofs:
+        row = proof.written.broken
+        found, asserted, derived = "none", "", ""
+        if row is not None:
+            found, asserted = f"`{row.step}`: {_escape(row.why)}", _escape(row.asserted)
+            derived = _escape(row.derived) or "nothing"
+        rows.append(f"| {_escape(proof.title)} | {found} | {asserted} | {derived} | {_escape(proof.remedy)} |")
+    head = ["| Proof | First break as written | Asserted | What follows | Repaired |", "|---|---|---|---|---|"]
+    return ["", "## Where each proof first breaks", "", *head, *rows]
 
 
 def _row(entry: StatementOutline) -> str:

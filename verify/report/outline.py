@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from spec.claims import Assertion, Claim, Premise, Statement
     from verify.evidence import RateEvidence
-    from verify.results import Report, Result, SummaryRow
+    from verify.results import Report, Result, SmallestCounterexample, SummaryRow
 
 NAMED = ("as-written", "repaired")
 
@@ -31,6 +31,7 @@ class ReadingOutline:
         assertion: What the text asserts under this reading, if the claim is on record.
         results: One an instance: the deciding one, those that came out otherwise, the rest.
         instances: How many instances gave each verdict.
+        smallest: The smallest counterexample, where one was searched for.
     """
 
     claim: str
@@ -40,6 +41,7 @@ class ReadingOutline:
     assertion: Assertion | None
     results: tuple[Result, ...]
     instances: Mapping[str, int]
+    smallest: SmallestCounterexample | None = None
 
     @property
     def anchor(self) -> str:
@@ -233,7 +235,8 @@ def _reading(
         assertion = statement.repaired if name == "repaired" else statement.as_written
     counted = dict(row.instances) if row and row.instances else Counter(map(wording.status_of, ordered))
     sentence = row.sentence if row else ""
-    return ReadingOutline(full, name, status, sentence, assertion, ordered, counted)
+    smallest = row.smallest if row else None
+    return ReadingOutline(full, name, status, sentence, assertion, ordered, counted, smallest)
 
 
 def _finding(premise: Premise, reading: str, entry: ReadingOutline | None) -> tuple[str, str]:

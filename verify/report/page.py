@@ -15,6 +15,7 @@ from verify.report import prose, wording
 from verify.report.formulas import FormulaSheet
 from verify.report.outline import NAMED, Outline, ReadingOutline, outline
 from verify.report.plots import RatePlots
+from verify.report.proofs import proof_breaks
 from verify.report.typography import sentence, typeset
 
 if TYPE_CHECKING:
@@ -89,7 +90,8 @@ def render_html(report: Report, claims: Mapping[str, Claim] | None = None) -> st
     arranged = outline(report, claims)
     drawing = Drawing()
     # The body comes first: the head carries the glyphs, markers and styles that the body turned out to need.
-    body = Markup(template("claims.html.j2").render(_names(report, arranged, drawing)))  # escaped there
+    names = _names(report, arranged, drawing) | {"breaks": proof_breaks(arranged, claims)}
+    body = Markup(template("claims.html.j2").render(names))  # escaped there
     return template("report.html.j2").render(_names(report, arranged, drawing), body=body)
 
 

@@ -113,6 +113,13 @@ class Stages:
         """Whether the subject has this stage."""
         return offers(self.subject, capability)
 
+    @property
+    def are_the_reference(self) -> bool:
+        """Whether these are the reference's own stages; a name alone anybody can take."""
+        from verify.subjects.reference import ReferenceSubject
+
+        return type(self.subject) is ReferenceSubject
+
     def require(self, capabilities: Sequence[Capability]) -> None:
         """Refuse to go on without these stages.
 

@@ -1,0 +1,162 @@
+"""The claims about Algorithm 2 reach the audit's findings, and notice when Algorithm 2 is another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import verify
+from f2csa_ref import outer_loop, outer_loop_replicated
+from spec import OuterParameters, load_claims
+from verify.registry import checks
+from verify.results import Verdict
+from verify.subjects import ReferenceSubject
+
+
+def judge(claim, reading, instance, subject="reference"):
+    report = verify.run([claim], subject=subject, readings=[reading], instances=[instance], profile="ci")
+    (result,) = [r for r in report.results if r.claim == claim]
+    assert result.verdict is not None, result.fault
+    return result
+
+
+@pytest.mark.parametrize("claim", ["goldstein-convergence", "sfo-complexity", "related-rates"])
+def test_every_step_has_a_check(claim):
+    wanted = {full_id for full_id, _ in load_claims()[claim].statements()}
+    assert wanted <= set(checks())
+
+
+EXPECTED = {
+    ("goldstein-convergence/segment-mean", "absolute-fixed"): ("REFUTED", "SUPPORTED"),
+    ("goldstein-convergence/clip", "absolute-fixed"): ("SUPPORTED", "SUPPORTED"),
+    ("goldstein-convergence/expand", "absolute-fixed"): ("SUPPORTED", "SUPPORTED"),
+    ("goldstein-convergence/telescope", "kink"): ("SUPPORTED", "SUPPORTED"),
+    ("goldstein-convergence/second-moment", "kink"): ("REFUTED", "SUPPORTED"),
+    ("goldstein-convergence/noise-term", "absolute-fixed"): ("SUPPORTED", "SUPPORTED"),
+    ("goldstein-convergence/bias-term", "kink"): ("SUPPORTED", "SUPPORTED"),
+    ("goldstein-convergence/step-size", "absolute-fixed"): ("SUPPORTED", "SUPPORTED"),
+    ("goldstein-convergence/reference-point", "kink"): ("SUPPORTED", "SUPPORTED"),
+    ("goldstein-convergence/lipschitz-scaling", "kink"): ("REFUTED", "SUPPORTED"),
+    ("goldstein-convergence/floors", "kink"): ("REFUTED", "SUPPORTED"),
+    ("goldstein-convergence/block-radius", "experiment-1d"): ("SUPPORTED", "SUPPORTED"),
+    ("goldstein-convergence/membership", "crossing-kinks"): ("SUPPORTED", "SUPPORTED"),
+    ("goldstein-convergence/normal-cone", "toy1"): ("REFUTED", "SUPPORTED"),
+    ("goldstein-convergence/bias-hypothesis", "kink"): ("REFUTED", "SUPPORTED"),
+    ("goldstein-convergence/explicit-constants", "absolute-fixed"): ("SUPPORTED", "SUPPORTED"),
+    ("sfo-complexity/inner-loops", "absolute-fixed"): ("REFUTED", "SUPPORTED"),
+    ("related-rates", "toy1"): ("REFUTED", "SUPPORTED"),
+    ("related-rates/one-factor-gap", "toy1"): ("REFUTED", "SUPPORTED"),
+    ("related-rates/deterministic-optimum", "toy1"): ("REFUTED", "SUPPORTED"),
+    ("related-rates/zeroth-order-dimension", "toy1"): ("REFUTED", "SUPPORTED"),
+    ("related-rates/deterministic-first-order", "toy1"): ("SUPPORTED", "SUPPORTED"),
+    ("related-rates/unconstrained-penalty", "toy1"): ("SUPPORTED", "SUPPORTED"),
+}
+
+
+@pytest.mark.parametrize(("case", "verdicts"), EXPECTED.items(), ids=lambda v: "-".join(v))
+def test_verdicts_under_both_readings(case, verdicts):
+    claim, instance = case
+    found = tuple(str(judge(claim, reading, instance).verdict) for reading in ("as-written", "repaired"))
+    assert found == verdicts
+
+
+def test_outer_calls_grow_as_epsilon_to_the_minus_three_and_inversely_with_the_radius():
+    result = judge("goldstein-convergence", "as-written", "absolute-fixed")
+    exponents = {item.variable: item.interval for item in result.evidence}
+    assert exponents["epsilon"][0] > -3.15
+    assert exponents["epsilon"][1] < -2.9
+    assert exponents["goldstein_radius"][0] > -1.1
+    assert exponents["goldstein_radius"][1] < -0.9
+
+
+def test_with_the_papers_batch_the_product_goes_as_the_fifth_power():
+    result = judge("sfo-complexity/batch-product", "as-written", "absolute-fixed")
+    assert result.verdict is Verdict.SUPPORTED
+    assert {item.variable: round(item.exponent) for item in result.evidence} == {"epsilon": -5, "goldstein_radius": -1}
+
+
+def test_beside_a_kink_the_distance_stays_one_for_every_alpha():
+    result = judge("goldstein-convergence/bias-hypothesis", "as-written", "kink")
+    assert all(point.measured == pytest.approx(1.0, abs=1e-9) for point in result.evidence[0].points)
+
+
+class Unclipped(ReferenceSubject):
+    """Never shortens a step."""
+
+    name = "unclipped"
+
+    def optimise(self, oracle, x0, parameters, rng):
+        free = parameters.model_copy(update={"D": 1e9})
+        return outer_loop(oracle, x0, parameters=free, rng=rng, keep_path=True)
+
+
+class KeepsLastPoint(ReferenceSubject):
+    """Reports each block's last point instead of its mean."""
+
+    name = "keeps-last-point"
+
+    def optimise(self, oracle, x0, parameters, rng):
+        made = outer_loop(oracle, x0, parameters=parameters, rng=rng, keep_path=True)
+        ends = made.path[parameters.M :: parameters.M]
+        return replace(made, x_bar=ends, x_out=ends[-1])
+
+
+class ClipsByComponent(ReferenceSubject):
+    """Clips every component to half of D: no projection onto the ball."""
+
+    name = "clips-by-component"
+
+    def optimise(self, oracle, x0, parameters, rng):
+        x, step, path, means = x0, np.zeros_like(x0), [x0], []
+        for _ in range(parameters.K):
+            zs = []
+            for _ in range(parameters.M):
+                z, x = x + rng.random() * step, x + step
+                step = np.clip(step - parameters.eta * oracle(z), -0.5 * parameters.D, 0.5 * parameters.D)
+                zs.append(z)
+                path.append(x)
+            means.append(np.mean(zs, axis=0))
+        return {"x_out": means[-1], "x_bar": np.array(means), "path": np.array(path)}
+
+
+class Timid(ReferenceSubject):
+    """Takes steps of a length that shrinks with the square root of time."""
+
+    name = "timid"
+
+    def optimise_runs(self, oracle, x0, parameters, rng, keep_path):
+        slow = OuterParameters(**(parameters.model_dump() | {"D": parameters.D / parameters.M**0.5}))
+        made = outer_loop_replicated(oracle, x0, parameters=slow, rng=rng, keep_path=keep_path)
+        return made.x_bar, made.path
+
+
+@pytest.mark.parametrize(
+    ("mutant", "claim", "instance"),
+    [
+        (Unclipped, "goldstein-convergence/block-radius", "experiment-1d"),
+        (KeepsLastPoint, "goldstein-convergence/block-radius", "kink"),
+        (ClipsByComponent, "goldstein-convergence/clip", "absolute-fixed"),
+        (ClipsByComponent, "goldstein-convergence/expand", "absolute-fixed"),
+        (Timid, "sfo-complexity/outer-calls", "absolute-fixed"),
+    ],
+    ids=lambda v: getattr(v, "name", v),
+)
+def test_a_wrong_outer_loop_changes_the_verdict(mutant, claim, instance):
+    reading = "as-written" if mutant is Timid else "repaired"  # the literal schedule is the shorter one
+    assert judge(claim, reading, instance, mutant()).verdict is not Verdict.SUPPORTED
+
+
+def test_without_the_replicated_stage_single_runs_serve():
+    class Single(Unclipped):
+        name = "single"
+        optimise_runs = None
+
+        def optimise(self, oracle, x0, parameters, rng):
+            return outer_loop(oracle, x0, parameters=parameters, rng=rng, keep_path=True)
+
+    stages = verify.subjects.protocol.Stages(Single())
+    schedule = OuterParameters(goldstein_radius=0.2, epsilon=0.1, D=0.05, eta=0.1, M=4, K=3)
+    means, path = stages.optimise_runs(np.sign, np.ones((2, 1)), schedule, np.random.default_rng(0), keep_path=True)
+    assert (means.shape, path.shape) == ((3, 2, 1), (13, 2, 1))

@@ -1,0 +1,46 @@
+"""The section on where proofs first break: its rows, and that it stays out where there are none."""
+
+from __future__ import annotations
+
+import pytest
+
+from spec import load_claims
+from verify.report.markdown import render_markdown
+from verify.report.outline import outline
+from verify.report.page import render_html
+from verify.report.proofs import proof_breaks
+from verify.results import Report, SummaryRow
+
+
+@pytest.fixture
+def about():
+    def make(*ids):
+        rows = tuple(SummaryRow(claim=name, reading="", status="NOT_CHECKED", sentence="") for name in ids)
+        return Report(
+            schema="f2csa-report/1", environment={}, seed=0, profile="ci", subject="reference", results=(), summary=rows
+        )
+
+    return make
+
+
+def test_only_the_claims_of_the_report_are_listed(about):
+    found = proof_breaks(outline(about("bias-bound", "related-rates")))
+    assert [item.claim for item in found] == ["bias-bound"]
+    assert found[0].step == "bias-bound/L-H-y"
+    assert "orders follow" in found[0].remedy
+
+
+def test_page_and_markdown_carry_the_section(about):
+    report = about(*load_claims())
+    page, text = render_html(report), render_markdown(report)
+    for shown in (page, text):
+        assert "Where each proof first breaks" in shown
+    assert page.count("<code>bias-bound/L-H-y</code>") >= 1
+    assert "`solution-error/strong-convexity`" in text
+
+
+def test_no_section_without_orders(about, claims):
+    report = about(*claims)
+    assert proof_breaks(outline(report, claims), claims) == ()
+    assert "first breaks" not in render_html(report, claims)
+    assert "first breaks" not in render_markdown(report, claims)
