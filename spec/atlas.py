@@ -342,6 +342,18 @@ def _general() -> list[Instance]:
             "A-zero several-active-rows strictly-complementary general-rows indefinite-f-yy",
             "General rows that do not move with x and all bind: A = 0 without a box, no slack row.",
         ),
+        _instance(
+            "moving-box",
+            _quadratic(
+                f={"xy": [[1, 0], [1, -1]], "yy": [[1, 0], [0, -2]], "y": [1, 2]},
+                g={"xy": [[1, 0], [0, "1/2"]], "yy": [[2, "1/2"], ["1/2", 1]], "y": [4, -1]},
+                A=[[1, 0], [0, 1], [-1, 0], [0, -1]],
+                **_box(2),
+            ),
+            ["1/2", 1],
+            "A-nonzero one-active-row inactive-row strictly-complementary general-rows indefinite-f-yy",
+            "A box of half-width 1 that travels with x: |y - x| <= 1, one side binds, one coordinate is free.",
+        ),
         *(
             _instance(
                 f"random-{n}x{m}x{p}",

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 REGULAR = (
     "toy1", "two-of-three", "box-rational", "scalar-rational", "absolute-moving", "toy2", "kink", "crossing-kinks",
     "absolute-fixed", "fixed-rows", "interior", "experiment-1d", "experiment-5d", "random-2x3x4", "random-3x5x4",
-    "random-4x6x6", "ill-conditioned", "rows-nearly-dependent",
+    "random-4x6x6", "ill-conditioned", "rows-nearly-dependent", "moving-box",
 )  # fmt: skip
 DEGENERATE = ("weakly-active", "licq-fails", "infeasible")
 SMALLEST_RETREAT = 0.02
