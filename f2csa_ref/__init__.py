@@ -5,15 +5,22 @@ from __future__ import annotations
 from f2csa_ref.activation import activation_weights
 from f2csa_ref.holder import HolderObjectives
 from f2csa_ref.hypergradient import Hypergradient, hypergradient, hypergradient_samples
+from f2csa_ref.hypergradient_runs import hypergradient_runs
 from f2csa_ref.lower_level import LowerLevelError, LowerLevelSolution, lower_level, primal_dual
+from f2csa_ref.lower_level.runs import lower_level_runs
 from f2csa_ref.objectives import Objectives, QuadraticObjectives, SmoothObjectives, objectives_of
 from f2csa_ref.oracles import Draws, draw_shapes, sample_draws
-from f2csa_ref.outer_loop import OuterTrace, clip, outer_loop
+from f2csa_ref.outer_loop import OuterTrace, box_projection, clip, outer_loop
 from f2csa_ref.penalty import PenaltyLagrangian, penalty_parameters
 from f2csa_ref.penalty_minimiser import PenaltySolution, penalty_minimiser
+from f2csa_ref.penalty_runs import penalty_runs
+from f2csa_ref.replicated import ReplicatedTrace, outer_loop_replicated
+from f2csa_ref.schedules import Constants, estimate_constants, schedule
+from f2csa_ref.solve import Setting, SolveReport, solve
 from f2csa_ref.stages import Stages
 
 __all__ = [
+    "Constants",
     "Draws",
     "HolderObjectives",
     "Hypergradient",
@@ -24,18 +31,29 @@ __all__ = [
     "PenaltyLagrangian",
     "PenaltySolution",
     "QuadraticObjectives",
+    "ReplicatedTrace",
+    "Setting",
     "SmoothObjectives",
+    "SolveReport",
     "Stages",
     "activation_weights",
+    "box_projection",
     "clip",
     "draw_shapes",
+    "estimate_constants",
     "hypergradient",
+    "hypergradient_runs",
     "hypergradient_samples",
     "lower_level",
+    "lower_level_runs",
     "objectives_of",
     "outer_loop",
+    "outer_loop_replicated",
     "penalty_minimiser",
     "penalty_parameters",
+    "penalty_runs",
     "primal_dual",
     "sample_draws",
+    "schedule",
+    "solve",
 ]

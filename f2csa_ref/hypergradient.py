@@ -10,7 +10,16 @@ import numpy as np
 from f2csa_ref.lower_level import LowerLevelSolution
 from f2csa_ref.lower_level.primal_dual import require_rng
 from f2csa_ref.objectives import Objectives, double_range, objectives_of
-from f2csa_ref.oracles import DEFAULTS, Draws, check_draws, noise_x_f, noise_x_g_difference, sample_draws
+from f2csa_ref.oracles import (
+    DEFAULTS,
+    Draws,
+    check_draws,
+    draw_shapes,
+    noise_x_f,
+    noise_x_g_difference,
+    sample_draws,
+    sample_rows,
+)
 from f2csa_ref.penalty import TERMS, PenaltyLagrangian, total
 from f2csa_ref.penalty_minimiser import PenaltySolution
 from f2csa_ref.shared_sample import share
@@ -22,7 +31,11 @@ from spec.problem import Problem
 from spec.reading import REPAIRED, Reading
 
 CHUNK = 1 << 19
-"""Normals held at once (4 MiB)."""
+"""Normals held at once (4 MiB) by one call."""
+CACHED = 1 << 16
+"""Normals held at once (512 KiB) by many calls: they stay in the cache. Results do not depend on it."""
+ROWS = 1 << 12
+"""Samples of one large batch summed at once; unlike the caches this one shows in the last digits."""
 
 
 @dataclass(frozen=True)
@@ -193,23 +206,29 @@ def hypergradient_samples(
     if stages.lagrangian is None:
         return np.full((replications, q.n), np.nan)
     lagrangian, w = stages.lagrangian, stages.shift
-    estimates = np.tile(lagrangian.grad_x(w, reading.dual_term), (replications, 1))
+    mean = lagrangian.grad_x(w, reading.dual_term)
+    estimates = np.empty((replications, q.n))
     if q.noise.model == "none":
+        estimates[:] = mean
         return estimates
     N_g, alpha_1 = parameters.N_g, lagrangian.alpha.alpha_1
-    at_once = max(1, CHUNK // (N_g * q.n))
-    for first in range(0, replications, at_once):
-        rows = estimates[first : first + at_once]
-        if len(rows) == 1:
-            noise_f, noise_g = _mean_noise(lagrangian, w, reading, N_g, rng, None)
-            rows += noise_f + alpha_1 * noise_g
-            continue
-        draws = sample_draws(q, len(rows) * N_g, reading.noise_pairing, require_rng(rng))
+    width = sum(shape[1] for shape in draw_shapes(q, 1, reading.noise_pairing).values())
+    at_once = max(1, CACHED // max(1, width))
+    if N_g > at_once:
+        for row in estimates:
+            row[:] = mean + _mean_of_rows(lagrangian, w, reading, N_g, require_rng(rng))
+        return estimates
+    for first in range(0, replications, at_once // N_g):
+        rows = estimates[first : first + at_once // N_g]
+        rows[:] = mean
+        draws = sample_rows(q, len(rows) * N_g, reading.noise_pairing, require_rng(rng))
         for noise, weight in zip(_noise(lagrangian, w, reading, draws), (1.0, alpha_1), strict=True):
             if noise is not None:
-                width = noise.shape[1]
-                means = noise if N_g == 1 else noise.reshape(len(rows), N_g, width).mean(axis=1)
-                rows[:, :width] += weight * means
+                k = noise.shape[1]
+                means = noise if N_g == 1 else noise.reshape(len(rows), N_g, k).mean(axis=1)
+                if weight != 1.0:
+                    means *= weight
+                rows[:, :k] += means
     return estimates
 
 
@@ -229,6 +248,20 @@ def _noise(
     pairing = reading.noise_pairing
     noise_f = noise_x_f(q, x, y_star + w, draws)
     return noise_f, noise_x_g_difference(q, x, y_star, w, pairing, draws)
+
+
+def _mean_of_rows(
+    lagrangian: PenaltyLagrangian, w: Vector, reading: Reading, samples: int, rng: np.random.Generator
+) -> Vector:
+    """Mean noise of one large batch, shape (n,), summed a few thousand samples at a time."""
+    q = lagrangian.objectives
+    total_noise = np.zeros(q.n)
+    for first in range(0, samples, ROWS):
+        used = sample_rows(q, min(ROWS, samples - first), reading.noise_pairing, rng)
+        for noise, weight in zip(_noise(lagrangian, w, reading, used), (1.0, lagrangian.alpha.alpha_1), strict=True):
+            if noise is not None:
+                total_noise[: noise.shape[1]] += weight * noise.sum(axis=0)
+    return total_noise / samples
 
 
 def _mean_noise(

@@ -76,6 +76,14 @@ def sample_draws(objectives: Objectives, samples: int, pairing: Pairing, rng: np
     return Draws(**{name: rng.standard_normal(shape) for name, shape in shapes.items()})
 
 
+def sample_rows(objectives: Objectives, samples: int, pairing: Pairing, rng: np.random.Generator) -> Draws:
+    """Draw what line 6 uses, sample by sample: the same numbers however many are drawn at once."""
+    shapes = draw_shapes(objectives, samples, pairing)
+    ends = np.cumsum([shape[1] for shape in shapes.values()]).tolist()
+    z = rng.standard_normal((samples, ends[-1] if ends else 0))
+    return Draws(**{name: z[:, end - shapes[name][1] : end] for name, end in zip(shapes, ends, strict=True)})
+
+
 def check_draws(draws: Draws, objectives: Objectives, samples: int, pairing: Pairing) -> None:
     """Refuse draws that line 6 cannot use.
 

@@ -48,17 +48,17 @@ def interior_point(M: fmpq_mat, q: fmpq_mat, nearest: Vector, centre: Vector, ra
     slopes = np.array([[float(fraction(v)) for v in row] for row in kept.tolist()])
     slack = np.array([float(fraction(v)) for v in (bound - kept * column(nearest)).entries()])
     norms = np.linalg.norm(slopes, axis=1)
-    # Largest margin t around nearest + d with |d| <= 2 radius: the cell is convex, so its interior reaches there.
-    n, reach = M.ncols(), 2.0 * float(radius)
+    # Largest margin t around nearest + radius d with |d| <= 2: the cell is convex, so its interior reaches there.
+    n, unit = M.ncols(), float(radius)
     found = linprog(
         np.r_[np.zeros(n), -1.0],
         A_ub=np.c_[slopes / norms[:, None], np.ones(len(rows))],
-        b_ub=slack / norms,
-        bounds=[(-reach, reach)] * n + [(None, reach)],
+        b_ub=slack / norms / unit,
+        bounds=[(-2.0, 2.0)] * n + [(None, 2.0)],
         method="highs",
     )
     if found.x is not None:
-        candidate = tuple(v + Fraction(float(d)) for v, d in zip(nearest, found.x[:n], strict=True))
+        candidate = tuple(v + radius * Fraction(float(d)) for v, d in zip(nearest, found.x[:n], strict=True))
         if all(value > 0 for value in (bound - kept * column(candidate)).entries()):
             return Interior(empty=False, point=_into_ball(candidate, nearest, centre, radius))
         if _proves_empty(kept, bound, -np.asarray(found.ineqlin.marginals) / norms):

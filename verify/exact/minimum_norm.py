@@ -44,13 +44,10 @@ class Rays:
         eye = np.eye(n)
         return np.column_stack([eye[:, self.up], -eye[:, self.down]])
 
-    def admissible(self, u: FloatArray) -> list[float]:
+    def admissible(self, u: Vector) -> Vector:
         """The direction with components the cone could make arbitrarily negative set to zero."""
-        made = [float(v) for v in u]
-        for i in range(len(made)):
-            if (i in self.up and made[i] < 0) or (i in self.down and made[i] > 0):
-                made[i] = 0.0
-        return made
+        blocked = [(i in self.up and v < 0) or (i in self.down and v > 0) for i, v in enumerate(u)]
+        return tuple(Fraction(0) if no else v for no, v in zip(blocked, u, strict=True))
 
 
 NO_RAYS = Rays()

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from f2csa_ref.solve import Block
+    from f2csa_ref.trace import Block
 
 
 def draw(blocks: Sequence[Block], path: Path) -> None:
