@@ -60,8 +60,10 @@ def main() -> None:
         ) -> f2csa_ref.Hypergradient:
             return f2csa_ref.hypergradient(problem, x, alpha=ALPHA, given=given)
 
-        def exact(problem: Quadratic = problem, x: FloatArray = x, y: FloatArray = lower.y_star) -> FloatArray:
-            return implicit(problem, x, y, lower.lam > 0)
+        def exact(
+            problem: Quadratic = problem, x: FloatArray = x, lower: f2csa_ref.LowerLevelSolution = lower
+        ) -> FloatArray:
+            return implicit(problem, x, lower.y_star, lower.lam > 0)
 
         found, truth = penalty(), exact()
         ratio = fastest(penalty) / fastest(exact)

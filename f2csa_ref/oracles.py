@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import ndtr
 
+from f2csa_ref.normals import normals
 from f2csa_ref.objectives import Objectives
 from f2csa_ref.vectors import Matrix, Vector
 from spec.errors import InvalidInputError
@@ -80,7 +81,7 @@ def sample_rows(objectives: Objectives, samples: int, pairing: Pairing, rng: np.
     """Draw what line 6 uses, sample by sample: the same numbers however many are drawn at once."""
     shapes = draw_shapes(objectives, samples, pairing)
     ends = np.cumsum([shape[1] for shape in shapes.values()]).tolist()
-    z = rng.standard_normal((samples, ends[-1] if ends else 0))
+    z = normals(rng, (samples, ends[-1] if ends else 0))
     return Draws(**{name: z[:, end - shapes[name][1] : end] for name, end in zip(shapes, ends, strict=True)})
 
 

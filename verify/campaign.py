@@ -75,6 +75,11 @@ def run(
     from verify.baseline import compare, shipped_record
     from verify.store import Store
 
+    claims = [claims] if isinstance(claims, str) else list(claims)
+    readings = [readings] if isinstance(readings, str) else list(readings)
+    instances = [instances] if isinstance(instances, str) else list(instances)
+    if not readings:
+        raise InvalidInputError("readings", "must name at least one reading")
     if seed < 0:
         raise InvalidInputError("seed", "must be >= 0", seed)
     if jobs < 1:
@@ -82,7 +87,7 @@ def run(
     name = subject if isinstance(subject, str) else name_of(subject)
     loaded = load_subject(subject) if isinstance(subject, str) else subject
     require_stages(loaded, name)
-    tasks = plan(list(claims), list(readings), list(instances), find_profile(profile), name, seed)
+    tasks = plan(claims, readings, instances, find_profile(profile), name, seed)
     kept = Store(store, environment(), name, profile, seed) if store is not None else None
     done = {} if kept is None else kept.load() if resume else kept.start()
     started = time.perf_counter()
@@ -108,7 +113,7 @@ def run(
         profile=profile,
         subject=name,
         results=tuple(judged),
-        summary=tuple(summarise(judged, list(claims), name)),
+        summary=tuple(summarise(judged, claims, name)),
         seconds=time.perf_counter() - started,
         complete=complete,
         findings=tuple(findings),
@@ -133,7 +138,7 @@ def plan(
     tasks: list[Task] = []
     for full_id in selected(claims):
         found = checks().get(full_id)
-        if found is None:
+        if found is None or _skipped(full_id, claims, profile):
             continue
         statement = find_claim(full_id)
         for reading in _readings(statement, readings, profile):
@@ -144,8 +149,13 @@ def plan(
     return tasks
 
 
+def _skipped(full_id: str, claims: Sequence[str], profile: Profile) -> bool:
+    family = {full_id, full_id.split("/")[0]}
+    return bool(family & set(profile.skips)) and not family & set(claims)
+
+
 def _readings(statement: Statement, wanted: Sequence[str], profile: Profile) -> Iterator[str]:
-    for name in wanted:
+    for name in dict.fromkeys(wanted):
         if name in ALL_READINGS:
             yield name
         elif name.startswith("only:") and name[5:] in Reading.model_fields:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from pathlib import Path
@@ -23,6 +24,23 @@ app = typer.Typer(
         "Exit codes: 0 as expected, 1 a finding, 2 wrong input, 3 a fault in the subject or the run."
     ),
 )
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib import metadata
+
+        typer.echo(metadata.version("f2csa-verify"))
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and leave.", is_eager=True, callback=_show_version)
+    ] = False,
+) -> None:
+    """Options before any command."""
 
 
 @app.command()
@@ -214,6 +232,10 @@ def schema(
 
 def main() -> NoReturn:
     """Entry point of the console script."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show Greek letters shows question marks, after the work is done, not a fault.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     sys.exit(invoke())
 
 

@@ -37,6 +37,7 @@ class Case:
         stages: The subject's stages.
         profile: Sweeps and sample sizes.
         rng: Randomness of this case alone, derived from the run's seed and the case's name.
+        seed: Seed of the run, for randomness that several cases share by name.
         error_budget: Largest probability that a full run refutes anything falsely; split over all its decisions.
     """
 
@@ -48,6 +49,7 @@ class Case:
     stages: Stages
     profile: Profile
     rng: np.random.Generator
+    seed: int = 0
     error_budget: float = TOTAL_ERROR
 
     @property

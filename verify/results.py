@@ -117,6 +117,7 @@ class SummaryRow(_Frozen):
         sentence: The deciding result's sentence.
         instances: How many instances gave each verdict.
         deciding: The instance whose result decided.
+        reproduce: Command that repeats the deciding result.
         smallest: For a refuted text whose refutation was searched for: the smallest counterexample.
     """
 
@@ -126,6 +127,7 @@ class SummaryRow(_Frozen):
     sentence: str
     instances: dict[str, int] = Field(default_factory=dict)
     deciding: str = ""
+    reproduce: str = ""
     smallest: SmallestCounterexample | None = None
 
 
@@ -172,8 +174,8 @@ class Report(_Frozen):
 
     @property
     def exit_code(self) -> int:
-        """0 as expected, 1 a finding, 3 a fault in the subject or the run."""
-        if self.faults or not self.complete:
+        """0 as expected, 1 a finding, 3 a fault in the subject or the run; an empty run is a fault."""
+        if self.faults or not self.complete or not self.results:
             return 3
         return 1 if self.findings else 0
 

@@ -102,4 +102,5 @@ def _row(full_id: str, reading: str, own: list[Result], inherited: list[Result])
         sentence=sentence,
         instances=dict(Counter(str(result.verdict) if result.verdict else "FAULT" for result in own)),
         deciding=deciding.instance,
+        reproduce=deciding.reproduce,
     )

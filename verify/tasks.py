@@ -87,6 +87,7 @@ def perform(task: Task, subject: Subject) -> Result:
         stages=Stages(subject),
         profile=find_profile(task.profile),
         rng=np.random.default_rng([task.seed, zlib.crc32(task.key.encode())]),
+        seed=task.seed,
     )
     try:
         case.stages.require(found.needs)

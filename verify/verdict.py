@@ -77,8 +77,9 @@ def decide(bound: Bound, evidence: Sequence[Evidence]) -> Decision:
             how = "is not met on this instance" if item.satisfiable else "cannot be met"
             return Decision(verdict, f"Premise “{item.premise}” {how}: {item.finding}")
     conclusions = [item for item in evidence if not isinstance(item, PremiseEvidence) and item.role == "conclusion"]
-    decisions = [_decide_comparison(item) for item in conclusions if isinstance(item, ComparisonEvidence)]
-    decisions += _decide_rates(bound, [item for item in conclusions if isinstance(item, RateEvidence)])
+    # Of equal verdicts the first is quoted: a rate says more than one of its constants.
+    decisions = _decide_rates(bound, [item for item in conclusions if isinstance(item, RateEvidence)])
+    decisions += [_decide_comparison(item) for item in conclusions if isinstance(item, ComparisonEvidence)]
     if not decisions:
         raise NoEvidenceError("the check returned no deciding evidence")
     return _worst(decisions)
@@ -155,6 +156,9 @@ def _decide_exact(
 ) -> Decision:
     """An exact exponent needs no interval; a bound proven on an interval is quoted with its constant."""
     holds = {"upper": gain >= 0, "lower": gain <= 0}.get(bound.tag, gain == 0)
+    if rate.exponent == math.inf:
+        zero = f"{rate.quantity} is exactly zero. Claimed {_claim(bound, rate.variable)}."
+        return decision(Verdict.SUPPORTED if holds else Verdict.REFUTED, zero, None)
     name = _symbol(rate.variable)
     lead = rate.quantity
     if rate.coefficient is not None:
@@ -269,7 +273,7 @@ def _error_rates(name: str, item: RateEvidence | ComparisonEvidence) -> dict[str
         return None
     made = {name: item.error_rate}
     if item.power is not None and item.detectable is not None:
-        made |= {"missed violation": 1 - item.power, "smallest violation": item.detectable}
+        made[f"violation of {item.detectable:.2g} missed"] = 1 - item.power
     return made
 
 

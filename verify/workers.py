@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, as_completed
@@ -58,8 +60,10 @@ def run_on(pool: Executor, tasks: Sequence[Task], lost: list[Task] | None = None
                 results = [fault(task, why, time.perf_counter()) for task in chunk]
             yield from zip(chunk, results, strict=True)
     except BaseException:
+        # Shutting down forgets the processes, so they are looked up before.
+        processes = list((getattr(pool, "_processes", None) or {}).values())
         pool.shutdown(wait=False, cancel_futures=True)
-        for process in (getattr(pool, "_processes", None) or {}).values():
+        for process in processes:
             process.terminate()
         raise
 
@@ -103,12 +107,21 @@ def _prepare_worker() -> None:
 
     # Ctrl-C is the parent's to handle: it stops the workers and keeps what is done.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # A worker outlives a killed parent otherwise, waiting for tasks that never come.
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    # What a subject prints is not the report.
+    sys.stdout = sys.stderr
     checks()
 
 
-def _context() -> Any:
-    import multiprocessing
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
+
+def _context() -> Any:
     method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     context = multiprocessing.get_context(method)
     if method == "forkserver":

@@ -75,7 +75,7 @@ class LowerLevelSolution:
             made.append("the active rows are linearly dependent (LICQ fails): multipliers are not unique")
         if not self.strictly_complementary:
             rows = ", ".join(str(i) for i in np.flatnonzero(self.weakly_active)[:5])
-            made.append(f"rows {rows} are active with multiplier 0: y* has a kink here")
+            made.append(f"rows {rows} are active with multiplier 0: y* may have a kink here")
         return tuple(made)
 
 

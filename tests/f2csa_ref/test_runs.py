@@ -181,7 +181,7 @@ def test_wrong_arguments_are_refused(function):
 
 def test_jump_noise_has_no_smooth_empirical_problem():
     problem, x = at("toy1", "jump")
-    with pytest.raises(InvalidInputError, match="noise.model"):
+    with pytest.raises(InvalidInputError, match=r"noise\.model"):
         f2csa_ref.hypergradient_runs(problem, x, alpha=0.1, rng=np.random.default_rng(0))
     with pytest.raises(InvalidInputError, match="rng: must be given"):
         f2csa_ref.lower_level_runs(problem, x)

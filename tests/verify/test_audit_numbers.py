@@ -119,7 +119,7 @@ def test_concave_upper_level_at_the_alpha_the_hypothesis_picks(report):
 
 def test_per_sample_variance_of_independent_draws(report):
     result = find(report, "variance-bound/per-sample", "as-written", "toy1")
-    (additive,) = [e for e in result.evidence if "additive" in e.quantity]
+    (additive,) = [e for e in result.evidence if "additive" in getattr(e, "quantity", "")]
     first = additive.points[0]
     assert first.at == 0.1
     assert first.predicted == pytest.approx(0.01 * (1 + 2 * 100**2))

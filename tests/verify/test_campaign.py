@@ -177,7 +177,8 @@ def test_findings_compare_with_a_record():
 
 
 def test_the_shipped_record_is_what_a_run_finds():
-    report = verify.run(profile="smoke")
+    # Its verdicts are those of the default profile; a smoke run leaves out what cannot shrink.
+    report = verify.run(profile="smoke", readings=["repaired"])
     assert report.findings == ()
     assert report.exit_code == 0
     assert all(result.expected is not None for result in report.results)

@@ -43,10 +43,8 @@ def test_hypergradient_reads_a_file_and_standard_input(capsys, tmp_path, monkeyp
     file.write_text(text)
     code, out, _ = run(capsys, "hypergradient", str(file), "--x", "1/3")
     assert (code, json.loads(out)["exact"]["y_star"]) == (0, [pytest.approx(1 / 3)])
-    answer = subprocess.run(
-        [sys.executable, "-m", "verify", "hypergradient", "-", "--x", "[1]"], input=text, capture_output=True, text=True,
-        check=True,
-    )  # fmt: skip
+    command = [sys.executable, "-m", "verify", "hypergradient", "-", "--x", "[1]"]
+    answer = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
     assert json.loads(answer.stdout)["exact"]["hypergradient"] == [1.0]
 
 
@@ -71,8 +69,10 @@ def test_exact_values_of_a_large_problem_are_right(capsys, tmp_path):
 
 def test_samples_and_seed_make_the_noise(capsys, tmp_path):
     file = tmp_path / "noisy.json"
-    file.write_text('{"kind": "quadratic", "f": {"y": [1]}, "g": {"yy": [[1]]}, "constraints": {"A": [[1]], "B": [[1]]},'
-                    '"noise": {"model": "additive", "sigma_f": "1/10", "sigma_g": "1/10"}}')  # fmt: skip
+    noise = '{"model": "additive", "sigma_f": "1/10", "sigma_g": "1/10"}'
+    rows = '{"A": [[1]], "B": [[1]]}'
+    blocks = '"f": {"y": [1]}, "g": {"yy": [[1]]}'
+    file.write_text(f'{{"kind": "quadratic", {blocks}, "constraints": {rows}, "noise": {noise}}}')
     values = [
         json.loads(run(capsys, "hypergradient", str(file), "--x", "1", "--seed", seed, "--samples", samples)[1])[
             "hypergradient"

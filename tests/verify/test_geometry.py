@@ -57,7 +57,7 @@ def test_multiplier_errors_stay_admissible_and_beat_random_admissible_ones(seed)
 
 
 def test_derivative_in_the_multipliers_matches_a_difference():
-    _, truth, g = geometry("two-of-three")
+    _, _, g = geometry("two-of-three")
     step = 1e-6 * np.array([1.0, 2.0, 0.0])
     moved = replace(g, lam=g.lam + step)
 

@@ -85,8 +85,17 @@ def test_premises_come_first():
     assert decide(bound(1), [met, bad]).verdict is Verdict.REFUTED
 
 
-@pytest.mark.parametrize(("relation", "measured", "holds"), [("<=", 1.1, True), ("<=", 1.2, False), (">=", 0.9, True),
-                                                            (">=", 0.8, False), ("==", 0.9, True), ("==", 1.2, False)])  # fmt: skip
+COMPARISONS = [
+    ("<=", 1.1, True),
+    ("<=", 1.2, False),
+    (">=", 0.9, True),
+    (">=", 0.8, False),
+    ("==", 0.9, True),
+    ("==", 1.2, False),
+]
+
+
+@pytest.mark.parametrize(("relation", "measured", "holds"), COMPARISONS)
 def test_comparisons(relation, measured, holds):
     item = ComparisonEvidence(quantity="q", measured=measured, relation=relation, predicted=1.0, tolerance=0.11)
     verdict = decide(Bound(quantity="q"), [item]).verdict

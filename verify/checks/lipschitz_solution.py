@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from spec import Quadratic
     from verify.subjects.protocol import Vector
 
-PAIRS = 60
+PAIRS = 24
 REACH = (1e-3, 0.1, 1.0, 3.0)
 """Distances between the two points of a pair, in units of x."""
 MOST_ROW_SETS = 1 << 16
@@ -30,7 +30,7 @@ MOST_ROW_SETS = 1 << 16
 SINGULAR = 1e-9
 PAIR_ACCURACY = 1e-8
 """Relative accuracy asked of a lower-level pair: below the δ = α³ that the sweeps spend."""
-COMPARED_POINTS = 12
+COMPARED_POINTS = 6
 
 
 @check("lipschitz-solution", instances=(*REGULAR, "weakly-active", "licq-fails", "infeasible"), needs=("lower_level",))

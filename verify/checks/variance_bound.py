@@ -3,64 +3,86 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import erfc, sqrt
 from typing import TYPE_CHECKING
 
-from spec import Noise, OracleParameters
-from verify.checks.bias_bound import at_truth
-from verify.evidence import ComparisonEvidence, Point, PremiseEvidence, RateEvidence
-from verify.rates import fit_rate, fit_statistical_rate
+from verify.checks.draws import (
+    ADDITIVE,
+    F_ONLY,
+    G_ONLY,
+    JUMP,
+    MATRIX,
+    RATE_BLOCK,
+    Setting,
+    sampled_rates,
+    second_moment,
+)  # fmt: skip
+from verify.checks.stochastic_oracles import jump_estimate
+from verify.evidence import Point, PremiseEvidence
+from verify.rates import fit_rate
 from verify.registry import Case, Measurement, check
+from verify.statistics.decisions import VarianceDecision
+from verify.statistics.rates import fit_power_law
 from verify.truth import Truth, regular_truth
 
 if TYPE_CHECKING:
-    from verify.geometry import Geometry
-    from verify.subjects.protocol import Call
+    from spec import Noise
+    from verify.evidence import ComparisonEvidence, RateEvidence
 
 INSTANCES = ("toy1", "two-of-three", "box-rational", "random-3x5x4")
-ADDITIVE = Noise(model="additive", sigma_f="1/10", sigma_g="1/10")  # type: ignore[arg-type]  # exact spellings are parsed
-MATRIX = Noise(model="matrix", sigma_f="1/10", sigma_g="1/10")  # type: ignore[arg-type]  # as above
-JUMP = Noise(model="jump", sigma_f=0, sigma_g=1)
-STANDARD_ERRORS = 5.33
-"""Half-width of one variance's interval in standard errors: two-sided error 1e-7 under the normal limit."""
 JUMP_ALPHAS = (0.4, 0.3, 0.2, 0.15, 0.1)
 """A jump is met with probability of order alpha²; below these alphas a run would wait too long for one."""
-BATCHES = (1, 4, 16, 64)
+BATCHES = (1, 2, 4, 16, 64)
+SHOWN_BATCHES = (1, 4)
+"""Batches whose variance is also held against its exact value: a miscount of one shows most in small ones."""
+GROUP = 16
+"""Consecutive estimates added up to see whether they are independent."""
 
 
-@check("variance-bound", instances=INSTANCES, needs=("hypergradient",))
+@check("variance-bound", instances=INSTANCES, needs=("hypergradient",), decisions=4)
 def averaging(case: Case) -> Measurement:
-    """Variance of the average of N_g samples against N_g, at one alpha, additive noise."""
-    noisy = replace(case, instance=case.instance.with_noise(ADDITIVE))
+    """Variance of the average of N_g samples against N_g and alpha jointly, and against its exact value."""
+    truth = regular_truth(case.instance)
+    settings = []
+    for alpha in case.profile.sample_alphas[:2]:
+        for N_g in BATCHES:
+            setting = Setting.at(case, truth, alpha, ADDITIVE, N_g=N_g)
+            exact = second_moment(setting, ADDITIVE) / N_g
+            settings.append(({"N_g": float(N_g), "alpha": alpha}, setting.sampler(block=RATE_BLOCK), exact))
+    rates = sampled_rates(case, settings, quantity="variance of the average", deciding="N_g")
+    beside = [_constant(case, truth, N_g) for N_g in SHOWN_BATCHES]
+    values: dict[str, float | str] = {item.quantity: item.measured for item in beside}
+    in_support = rates["alpha"].model_copy(update={"role": "support"})
+    return Measurement((rates["N_g"], in_support, *beside), values)
+
+
+@check("variance-bound/independence", instances=INSTANCES, needs=("hypergradient",), decisions=2)
+def independence(case: Case) -> Measurement:
+    """Variance of sums of N_g samples of one call, and of sums of consecutive calls."""
     truth = regular_truth(case.instance)
     alpha = case.profile.sample_alphas[0]
-    geometry, call = at_truth(noisy, truth, alpha)
-    points = []
+    settings = []
     for N_g in BATCHES:
-        given = replace(call, y_penalty=geometry.minimiser, parameters=OracleParameters(N_g=N_g))
-        points.append(_variance(noisy, given, at=float(N_g), replications=case.profile.replications))
-    rate = fit_statistical_rate(points, quantity="variance of the average", variable="N_g", error_rate=_error(points))
-    exact = _predicted(noisy, geometry, ADDITIVE)
-    at_one = ComparisonEvidence(
-        quantity="variance of one sample against its exact second moment",
-        measured=points[0].measured, relation="==", predicted=exact, tolerance=points[0].uncertainty,
-        context={"alpha": alpha}, rung="statistical", error_rate=_error(points[:1]), role="support",
+        setting = Setting.at(case, truth, alpha, ADDITIVE, N_g=N_g)
+        sampler = setting.sampler(block=RATE_BLOCK, scale=N_g)
+        settings.append(({"N_g": float(N_g)}, sampler, N_g * second_moment(setting, ADDITIVE)))
+    rate = sampled_rates(case, settings, quantity="variance of the sum of N_g samples", deciding="N_g")["N_g"]
+    setting = Setting.at(case, truth, alpha, ADDITIVE)
+    decision = VarianceDecision(
+        quantity=f"variance of the sum of {GROUP} consecutive estimates",
+        level=GROUP * second_moment(setting, ADDITIVE), width=len(case.x), share=case.share, wanted=0.1,
+        context={"alpha": alpha},
     )  # fmt: skip
-    return Measurement((rate, at_one), {"variance of one sample": points[0].measured, "exact": exact})
+    return Measurement((rate, decision.run(setting.sampler(block=RATE_BLOCK, group=GROUP))))
 
 
-@check("variance-bound/per-sample", instances=INSTANCES, needs=("hypergradient",))
+@check("variance-bound/per-sample", instances=INSTANCES, needs=("hypergradient",), decisions=2)
 def per_sample(case: Case) -> Measurement:
     """Variance of one sample against alpha, under additive noise and under matrix noise."""
     truth = regular_truth(case.instance)
-    evidence: list[RateEvidence] = []
-    values: dict[str, float | str] = {}
-    for noise in (ADDITIVE, MATRIX):
-        noisy = replace(case, instance=case.instance.with_noise(noise))
-        points = [_at_alpha(noisy, truth, alpha, noise) for alpha in case.profile.sample_alphas]
-        name = f"per-sample variance, {noise.model} noise"
-        evidence.append(fit_statistical_rate(points, quantity=name, variable="alpha", error_rate=_error(points)))
-        values |= {f"{name}, alpha = {p.at:g}": p.measured for p in points[:1]}
+    evidence = [_rate(case, truth, noise, f"per-sample variance, {noise.model} noise") for noise in (ADDITIVE, MATRIX)]
+    values: dict[str, float | str] = {
+        f"{rate.quantity}, alpha = {p.at:g}": p.measured for rate in evidence for p in rate.points[:1]
+    }
     note = (
         "Independent draws at ỹ and ỹ* add up to 2α₁²σ_g² a component; the same draw cancels up to the noise's own "
         "change between the two points."
@@ -68,70 +90,75 @@ def per_sample(case: Case) -> Measurement:
     return Measurement(tuple(evidence), values, note)
 
 
-@check("variance-bound/pairing-alone", instances=("two-of-three", "interior"), needs=("hypergradient",))
+@check("variance-bound/f-noise-only", instances=INSTANCES, needs=("hypergradient",), decisions=2)
+def f_noise_only(case: Case) -> Measurement:
+    """Variance of one sample with noise in f alone, against alpha and against its exact value."""
+    truth = regular_truth(case.instance)
+    noise = ADDITIVE.model_copy(update={"on": F_ONLY})
+    rate = _rate(case, truth, noise, "per-sample variance, noise in f only")
+    setting = Setting.at(case, truth, case.profile.sample_alphas[-1], noise)
+    decision = VarianceDecision(
+        quantity="variance of one sample, noise in f only", level=second_moment(setting, noise), width=len(case.x),
+        share=case.share, relation="<=", context={"alpha": case.profile.sample_alphas[-1]},
+    )  # fmt: skip
+    return Measurement((rate, decision.run(setting.sampler())))
+
+
+@check("variance-bound/g-noise-only", instances=INSTANCES, needs=("hypergradient",), decisions=2)
+def g_noise_only(case: Case) -> Measurement:
+    """Variance of one sample with noise in g alone, against alpha; common additive draws leave none."""
+    truth = regular_truth(case.instance)
+    evidence = []
+    for noise in (ADDITIVE, MATRIX):
+        only = noise.model_copy(update={"on": G_ONLY})
+        evidence.append(_rate(case, truth, only, f"per-sample variance, {noise.model} noise in g only"))
+    return Measurement(tuple(evidence), {f"{r.quantity}, alpha = 0.1": r.points[0].measured for r in evidence})
+
+
+@check("variance-bound/pairing-alone", instances=("two-of-three", "interior"), needs=("hypergradient",), decisions=1)
 def pairing_alone(case: Case) -> Measurement:
     """Common draws of an oracle that jumps in y: unbiased, bounded variance, not mean-square smooth."""
     truth = regular_truth(case.instance)
-    noisy = replace(case, instance=case.instance.with_noise(JUMP), reading=case.repaired)
-    points = [_at_alpha(noisy, truth, alpha, JUMP, factor=5) for alpha in JUMP_ALPHAS]
-    rate = fit_statistical_rate(
-        points, quantity="per-sample variance, jump noise, common draws", variable="alpha", error_rate=_error(points)
-    )
-    values: dict[str, float | str] = {f"variance at alpha = {p.at:g}": p.measured for p in points}
+    common = replace(case, reading=case.repaired)
+    estimates = [
+        jump_estimate(Setting.at(common, truth, alpha, JUMP), {"alpha": alpha}, parts=2 * len(JUMP_ALPHAS))
+        for alpha in JUMP_ALPHAS
+    ]
+    name = "per-sample variance, jump noise, common draws"
+    rate = fit_power_law(estimates, case.share, quantity=name)["alpha"]
+    values: dict[str, float | str] = {f"variance at alpha = {p.at:g}": p.measured for p in rate.points}
     note = "Two points α² apart see different noise with probability of order α²; α₁² times that is α⁻²."
     if case.as_written:
         return Measurement((rate,), values, note)
     return Measurement((_jump_smoothness(), rate.model_copy(update={"role": "support"})), values, note)
 
 
-def _at_alpha(case: Case, truth: Truth, alpha: float, noise: Noise, factor: int = 1) -> Point:
-    geometry, call = at_truth(case, truth, alpha)
-    given = replace(call, y_penalty=geometry.minimiser)
-    found = _variance(case, given, at=alpha, replications=factor * case.profile.replications)
-    return found.model_copy(update={"predicted": _predicted(case, geometry, noise)})
+def _rate(case: Case, truth: Truth, noise: Noise, quantity: str) -> RateEvidence:
+    settings = []
+    for alpha in case.profile.sample_alphas:
+        setting = Setting.at(case, truth, alpha, noise)
+        settings.append(({"alpha": alpha}, setting.sampler(block=RATE_BLOCK), second_moment(setting, noise)))
+    return sampled_rates(case, settings, quantity=quantity, deciding="alpha")["alpha"]
 
 
-def _variance(case: Case, call: Call, *, at: float, replications: int) -> Point:
-    """Total variance of the estimate with its stages given, and the half-width of its confidence interval."""
-    samples = case.stages.hypergradient_samples(case.instance.problem, case.x, call, case.rng, replications)
-    squares = ((samples - samples.mean(axis=0)) ** 2).sum(axis=1)
-    variance = float(squares.sum() / (replications - 1))
-    half_width = STANDARD_ERRORS * float(squares.std(ddof=1)) / sqrt(replications)
-    return Point(at=at, measured=variance, uncertainty=half_width)
-
-
-def _error(points: list[Point]) -> float:
-    """Probability that some of these points is off by more than its half-width."""
-    return len(points) * erfc(STANDARD_ERRORS / sqrt(2))
-
-
-def _predicted(case: Case, geometry: Geometry, noise: Noise) -> float:
-    """Exact second moment of one sample, from the noise model alone; jump noise with common draws only."""
-    w = geometry.weights
-    x, y, y_star = geometry.x, geometry.minimiser, geometry.y_star
-    n = len(x)
-    s_f, s_g = noise.scale("f.x") ** 2, noise.scale("g.x") ** 2
-    independent = case.reading.noise_pairing == "independent"
-    if noise.model == "additive":
-        return n * (s_f + (2 * w.alpha_1**2 * s_g if independent else 0.0))
-    if noise.model == "matrix":
-        upper = n * s_f * float(x @ x + y @ y)
-        apart = float(2 * x @ x + y @ y + y_star @ y_star) if independent else float((y - y_star) @ (y - y_star))
-        return upper + n * w.alpha_1**2 * s_g * apart
-    p = abs(_phi(float(y[0])) - _phi(float(y_star[0])))
-    return s_g * w.alpha_1**2 * p * (1 - p)
-
-
-def _phi(value: float) -> float:
-    return 0.5 * erfc(-value / sqrt(2))
+def _constant(case: Case, truth: Truth, N_g: int) -> ComparisonEvidence:
+    alpha = case.profile.sample_alphas[0]
+    setting = Setting.at(case, truth, alpha, ADDITIVE, N_g=N_g)
+    decision = VarianceDecision(
+        quantity=f"variance of the average of {N_g}", level=second_moment(setting, ADDITIVE) / N_g,
+        width=len(case.x), share=case.share, context={"alpha": alpha, "N_g": float(N_g)},
+    )  # fmt: skip
+    return decision.run(setting.sampler())
 
 
 def _jump_smoothness() -> PremiseEvidence:
     """E‖noise(y) - noise(y')‖² of the jump oracle against ‖y - y'‖: mean-square smooth means exponent 2."""
+    from scipy.special import ndtr
+
     points = []
     for k in range(2, 12):
         distance = 2.0**-k
-        p = _phi(distance) - _phi(0.0)
+        p = float(ndtr(distance) - ndtr(0.0))
         points.append(Point(at=distance, measured=p * (1 - p)))
     rate = fit_rate(points, quantity="mean-square change of the noise", variable="distance")
     finding = f"the jump oracle's noise changes like distance^{rate.exponent:.2f} in mean square, not distance^2"

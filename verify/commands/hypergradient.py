@@ -45,15 +45,23 @@ def execute(
     problem, default = read_problem(source)
     point = read_point(x, default, sizes(problem)[0])
     at = np.array([float(value) for value in point])
-    found = f2csa_ref.hypergradient(
-        problem,
-        at,
-        alpha=penalty.alpha,
-        reading=chosen,
-        parameters=parameters,
-        given=_given(given),
-        rng=np.random.default_rng(seed),
-    )
+    exact = _exact(problem, point)
+    try:
+        found = f2csa_ref.hypergradient(
+            problem,
+            at,
+            alpha=penalty.alpha,
+            reading=chosen,
+            parameters=parameters,
+            given=_given(given),
+            rng=np.random.default_rng(seed),
+        )
+    except InvalidInputError as error:
+        if exact is None or "infeasible" not in str(error):
+            raise
+        # Exactly there is a lower-level point; in doubles the rows leave none.
+        thin = f"the lower level is feasible but too thin for double precision; exactly y* = {exact['y_star'][:4]}"
+        raise RuntimeError(thin) from None
     made = {
         "x": at.tolist(),
         "alpha": penalty.alpha,
@@ -66,7 +74,7 @@ def execute(
         "y_penalty": found.y_penalty.tolist(),
         "terms": {name: term.tolist() for name, term in found.terms.items()},
         "hypergradient": found.hypergradient.tolist(),
-        "exact": _exact(problem, point),
+        "exact": exact,
         "counts": found.counts,
         "notes": list(found.notes),
     }

@@ -10,6 +10,7 @@ from pydantic import Field, TypeAdapter
 
 from spec import Claim, OracleParameters, OuterParameters, PenaltyParameters, Problem, Reading
 from spec.errors import InvalidInputError
+from verify.report.document import report_schema
 from verify.results import Report
 
 if TYPE_CHECKING:
@@ -34,7 +35,11 @@ def schemas() -> dict[str, dict[str, Any]]:
 
 def _schema(kind: Any, name: str) -> dict[str, Any]:
     # A report is written, the others are read.
-    made = TypeAdapter(kind).json_schema(mode="serialization" if name == "report" else "validation", by_alias=True)
+    made = report_schema() if name == "report" else TypeAdapter(kind).json_schema(mode="validation", by_alias=True)
+    if name == "problem":
+        for variant in made.get("$defs", {}).values():
+            if "kind" in variant.get("properties", {}):
+                variant["required"] = sorted({*variant.get("required", ()), "kind"})
     made.pop("title", None)
     return made
 

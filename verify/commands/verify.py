@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from contextlib import contextmanager
+import threading
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,7 +43,7 @@ def execute(
     if out.exists() and not out.is_dir():
         raise InvalidInputError("--out", "must be a folder", str(out))
     store = out / STORE
-    with _progress() as progress:
+    with _progress() as progress, _ended_politely(), redirect_stdout(sys.stderr):
         report = campaign.run(
             claims,
             subject=subject,
@@ -68,6 +70,23 @@ def execute(
     else:
         _show(report, paths)
     return report.exit_code
+
+
+@contextmanager
+def _ended_politely() -> Iterator[None]:
+    """Treat a request to terminate like Ctrl-C: workers are stopped and what is done is kept."""
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    main = threading.current_thread() is threading.main_thread()
+    before = {name: signal.signal(getattr(signal, name), interrupt) for name in names} if main else {}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(getattr(signal, name), handler)
 
 
 def _cores() -> int:

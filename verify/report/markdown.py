@@ -75,7 +75,7 @@ def _status(status: str) -> str:
 
 def _item(reading: ReadingOutline) -> list[str]:
     lines = [f"- `{reading.claim}`, {reading.title.lower()}: {_escape(reading.sentence)}"]
-    reproduce = reading.results[0].reproduce if reading.results else ""
+    reproduce = reading.reproduce or (reading.results[0].reproduce if reading.results else "")
     if reproduce:
         lines += ["", "  ```", f"  {reproduce}", "  ```", ""]
     return lines

@@ -32,6 +32,7 @@ class ReadingOutline:
         results: One an instance: the deciding one, those that came out otherwise, the rest.
         instances: How many instances gave each verdict.
         smallest: The smallest counterexample, where one was searched for.
+        reproduce: Command that repeats the deciding result.
     """
 
     claim: str
@@ -42,6 +43,7 @@ class ReadingOutline:
     results: tuple[Result, ...]
     instances: Mapping[str, int]
     smallest: SmallestCounterexample | None = None
+    reproduce: str = ""
 
     @property
     def anchor(self) -> str:
@@ -235,8 +237,8 @@ def _reading(
         assertion = statement.repaired if name == "repaired" else statement.as_written
     counted = dict(row.instances) if row and row.instances else Counter(map(wording.status_of, ordered))
     sentence = row.sentence if row else ""
-    smallest = row.smallest if row else None
-    return ReadingOutline(full, name, status, sentence, assertion, ordered, counted, smallest)
+    smallest, reproduce = (row.smallest, row.reproduce) if row else (None, "")
+    return ReadingOutline(full, name, status, sentence, assertion, ordered, counted, smallest, reproduce)
 
 
 def _finding(premise: Premise, reading: str, entry: ReadingOutline | None) -> tuple[str, str]:

@@ -50,7 +50,9 @@ def _record(report: Report) -> list[str]:
         noun = wording.counted(unexpected, "verdict differs", "verdicts differ")
         said.append(f"{_capital(noun)} from the record.")
     elif on_record and not report.findings:
-        said.append("Every verdict is the one on record.")
+        missing = len(report.results) - len(on_record) - len(report.faults)
+        new = f"; {wording.counted(missing, 'result has', 'results have')} none to compare with" if missing else ""
+        said.append(f"Every verdict is the one on record{new}.")
     if not report.complete:
         said.append("The run was interrupted, so this report is incomplete.")
     return said

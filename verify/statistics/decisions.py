@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import inf, isfinite, log10, sqrt
+from math import inf, isfinite, sqrt
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from verify.evidence import ComparisonEvidence
 from verify.statistics.laws import SquareLaw, chi2_lower, chi2_upper, f_upper, normal_upper
-from verify.statistics.sampling import BLOCK, Sampler, blocks_for
+from verify.statistics.sampling import BLOCK, Sampler
 from verify.statistics.sequential import Looks
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class VarianceDecision:
         relation: Between the variance and the level.
         wanted: Relative violation that must be caught with the share's power.
         limit: Samples at most.
+        block: Sample sizes are multiples of this.
     """
 
     quantity: str
@@ -53,6 +54,7 @@ class VarianceDecision:
     relation: Relation = "=="
     wanted: float = 0.05
     limit: int = LIMIT
+    block: int = BLOCK
     context: dict[str, float | str] = field(default_factory=dict)
     role: Literal["conclusion", "support"] = "conclusion"
 
@@ -79,12 +81,12 @@ class VarianceDecision:
     def needed(self) -> int:
         """Samples at which the wanted violation is detectable, in whole blocks."""
         error = self.share.error / (LOOKS * (LOOKS + 1))
-        return _smallest(lambda samples: self.detectable(samples, error) <= self.wanted)
+        return _smallest(lambda samples: self.detectable(samples, error) <= self.wanted, self.block)
 
     def run(self, sampler: Sampler) -> ComparisonEvidence:
         """Draw and compare."""
         if self.level == 0:
-            moments = sampler.reach(BLOCK)
+            moments = sampler.reach(self.block)
             return self._evidence(moments.variance, 0.0, moments.count, 0.0)
         planned = Looks.ending_at(min(self.needed, self.limit), LOOKS, self.share.error)
         look = 0
@@ -120,6 +122,7 @@ class MeanDecision:
         share: What it may spend.
         wanted: Shift that must be caught, as a share of the root mean square :math:`\sqrt{n} S` of the noise.
         limit: Samples at most.
+        block: Sample sizes are multiples of this.
     """
 
     quantity: str
@@ -127,6 +130,7 @@ class MeanDecision:
     share: Share
     wanted: float = 0.01
     limit: int = LIMIT
+    block: int = BLOCK
     context: dict[str, float | str] = field(default_factory=dict)
     role: Literal["conclusion", "support"] = "conclusion"
 
@@ -151,7 +155,7 @@ class MeanDecision:
     def needed(self) -> int:
         """Samples at which the wanted shift is detectable, in whole blocks."""
         error = self.share.error / (LOOKS * (LOOKS + 1))
-        return _smallest(lambda samples: self.detectable(samples, error) <= self.wanted)
+        return _smallest(lambda samples: self.detectable(samples, error) <= self.wanted, self.block)
 
     def run(self, sampler: Sampler) -> ComparisonEvidence:
         """Draw and compare; the sampler's centre is the predicted mean."""
@@ -226,14 +230,14 @@ def _refuted(measured: float, relation: Relation, predicted: float, tolerance: f
     return not made.holds
 
 
-def _smallest(enough: Callable[[int], bool]) -> int:
-    """Smallest whole number of blocks that is enough, by bisection on the exponent."""
-    low, high = 1, 1
-    while not enough(high * BLOCK):
+def _smallest(enough: Callable[[int], bool], block: int) -> int:
+    """Smallest whole number of blocks that is enough, to a hundredth."""
+    low, high = 0, 1
+    while not enough(high * block):
         low, high = high, high * 2
-        if high > 1 << 30:
-            return high * BLOCK
-    while high - low > max(1, int(10 ** (log10(high) - 2))):
+        if high * block > 1 << 40:
+            return high * block
+    while high - low > max(1, high // 100):
         middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle * BLOCK) else (middle, high)
-    return blocks_for(high * BLOCK)
+        low, high = (low, middle) if enough(middle * block) else (middle, high)
+    return high * block

@@ -1,4 +1,4 @@
-"""Confidence intervals of a mean square and of a median."""
+"""Confidence intervals of a mean square and of a quantile."""
 
 from __future__ import annotations
 
@@ -44,24 +44,27 @@ def mean_square_interval(moments: Moments, error: float, *, isotropic: bool = Fa
     return float(low.sum()), float(high.sum())
 
 
-def median_interval(values: Vector, error: float) -> tuple[float, float, float]:
-    """Median of a sample with a confidence interval that holds for every continuous law.
+def quantile_interval(values: Vector, level: float, error: float) -> tuple[float, float, float]:
+    """Quantile of a sample with a confidence interval that holds for every continuous law.
 
-    Order statistics: as many values lie below the true median as heads in fair coin tosses.
+    Order statistics: as many values lie below the true quantile as heads in tosses of a coin of that bias.
 
     Args:
         values: The sample, shape (k,).
+        level: Which quantile, in (0, 1).
         error: Probability of missing.
 
     Returns:
-        The sample's median and the ends of the interval.
+        The sample's quantile and the ends of the interval.
 
     Raises:
         InvalidInputError: If the sample is too small for any such interval.
     """
     ordered, k = np.sort(values), len(values)
-    # Largest r with P(Binomial(k, 1/2) < r) <= error / 2.
-    r = int(np.searchsorted(special.bdtr(np.arange(k), k, 0.5), error / 2, side="right"))
-    if r < 1:
+    heads = np.arange(k)
+    below, above = special.bdtr(heads, k, level), special.bdtrc(heads, k, level)
+    first = int(np.searchsorted(below, error / 2, side="right"))
+    last = int(np.argmax(above <= error / 2)) if (above <= error / 2).any() else k
+    if first < 1 or last >= k:
         raise InvalidInputError("values", f"must be more than {k} for an error of {error:.3g}")
-    return float(np.median(ordered)), float(ordered[r - 1]), float(ordered[k - r])
+    return float(np.quantile(ordered, level)), float(ordered[first - 1]), float(ordered[last])

@@ -114,7 +114,9 @@ def log_variance_interval(weights: Vector, dofs: Vector, error: float) -> tuple[
         total: Vector = ratio.sum(axis=0)
         return total
 
-    reach = float(np.min(dofs / 2 / np.maximum(np.abs(weights), 1e-300)))
+    used = weights != 0
+    weights, dofs = weights[used], dofs[used]
+    reach = float(np.min(dofs / 2 / np.abs(weights)))
     return -_rate_bound(lambda t: log_mgf(-t), reach, error / 2), _rate_bound(log_mgf, reach, error / 2)
 
 

@@ -39,7 +39,7 @@ class Moments:
         deviations = block - self.centre
         mean = np.einsum("ij->j", deviations) / k
         # Identical rows must give exactly zero: the first row is exact, a mean of equal numbers need not be.
-        if (deviations == deviations[0]).all():
+        if (deviations[-1] == deviations[0]).all() and (deviations == deviations[0]).all():
             mean = deviations[0].copy()
         deviations -= mean
         squares = np.einsum("ij,ij->j", deviations, deviations)

@@ -117,26 +117,30 @@ def fit_power_law(
             )
             for name, item in made.items()
         }
-    whole = _Fit.of(fitted, variables)
+    whole = _rows(fitted, variables, range(len(fitted)))
     if whole is None:
         return made
+    logs = np.log([e.value for e in fitted])
+    straight = _is_straight(fitted, variables, logs, whole)
     for i, name in enumerate(variables):
-        exponent, below, above = whole.exponent(i, share.error / 2)
-        tail = _Fit.of(_tail(fitted, name), variables)
-        late, late_below, late_above = tail.exponent(i, share.error / 2) if tail else (exponent, below, above)
+        row = whole[i + 1]
+        late_rows = _rows(fitted, variables, _tail(fitted, name))
+        late_row = late_rows[i + 1] if late_rows is not None else row
+        exponent, late = float(row @ logs), float(late_row @ logs)
+        below, above = _errors(row, fitted, share.error / 2)
+        late_below, late_above = _errors(late_row, fitted, share.error / 2)
         drift = late - exponent
-        slack = max(above - below, late_above - late_below)
-        settled = whole.straight and abs(drift) <= SETTLED_DRIFT + slack
+        settled = straight and abs(drift) <= SETTLED_DRIFT + max(above - below, late_above - late_below)
         reach = EXTRAPOLATION if settled else UNSETTLED_FACTOR
         ends = (exponent - above, exponent - below, late - late_above, late - late_below, late + reach * drift)
-        interval = min(ends), max(ends)
-        missed = max(abs(v) for v in whole.exponent(i, 2 * share.missed)[1:])
-        half = (interval[1] - interval[0]) / 2
         made[name] = made[name].model_copy(
             update={
-                "exponent": exponent if settled else late, "interval": interval, "settled": settled,
-                "local_exponents": _local(fitted, variables, name), "detectable": half + missed,
-                "samples_needed": int(int(made[name].samples or 0) * max(1.0, half / RESOLVED) ** 2),
+                "exponent": exponent if settled else late, "interval": (min(ends), max(ends)), "settled": settled,
+                "local_exponents": _local(fitted, variables, name),
+                "detectable": RESOLVED + _seen_beyond(row, late_row, fitted, share),
+                "samples_needed": int(
+                    int(made[name].samples or 0) * max(1.0, (max(ends) - min(ends)) / 2 / RESOLVED) ** 2
+                ),
             }
         )  # fmt: skip
     return made
@@ -177,45 +181,45 @@ def invert(rate: RateEvidence, *, quantity: str, variable: str, power: float = 1
     )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class _Fit:
-    """Weighted least squares of the logarithms.
+def _rows(estimates: Sequence[Estimate], variables: Sequence[str], chosen: Sequence[int]) -> Vector | None:
+    """Rows that map all log values to the coefficients of a weighted fit through the chosen points.
 
-    Args:
-        estimates: The points.
-        weights: From log values to coefficients, shape (1 + variables, points).
-        straight: Whether a straight line runs through all intervals.
+    ``None`` where these are too few: with one point more than coefficients a curve does not show yet.
     """
-
-    estimates: Sequence[Estimate]
-    weights: Vector
-    straight: bool
-
-    @classmethod
-    def of(cls, estimates: Sequence[Estimate], variables: Sequence[str]) -> _Fit | None:
-        """The fit, or nothing where the points are too few for it; one more than coefficients shows no curve yet."""
-        design = np.array([[1.0, *(math.log(e.at[name]) for name in variables)] for e in estimates])
-        if len(estimates) < len(variables) + 2 or np.linalg.matrix_rank(design) < design.shape[1]:
-            return None
-        logs = np.log([e.value for e in estimates])
-        relative = np.array([math.log(e.high / e.low) for e in estimates])
-        scaled = design / relative[:, None]
-        weights = np.linalg.solve(scaled.T @ scaled, scaled.T) / relative
-        straight = bool((np.abs(logs - design @ (weights @ logs)) <= relative).all())
-        return cls(estimates, weights, straight)
-
-    def exponent(self, i: int, error: float) -> tuple[float, float, float]:
-        """Exponent of variable i and the bounds of its own error, crossed with probability at most ``error``."""
-        row = self.weights[i + 1]
-        value = float(row @ np.log([e.value for e in self.estimates]))
-        return (value, *_errors(row, self.estimates, error))
+    used = [estimates[i] for i in chosen]
+    design = np.array([[1.0, *(math.log(e.at[name]) for name in variables)] for e in used])
+    if len(used) < len(variables) + 2 or np.linalg.matrix_rank(design) < design.shape[1]:
+        return None
+    relative = np.array([math.log(e.high / e.low) for e in used])
+    scaled = design / relative[:, None]
+    made: Vector = np.zeros((design.shape[1], len(estimates)))
+    made[:, list(chosen)] = np.linalg.solve(scaled.T @ scaled, scaled.T) / relative
+    return made
 
 
-def _tail(estimates: Sequence[Estimate], name: str) -> list[Estimate]:
-    """The later half of a sweep in one variable, and one more."""
+def _is_straight(estimates: Sequence[Estimate], variables: Sequence[str], logs: Vector, rows: Vector) -> bool:
+    """Whether one power law runs through all intervals; else the sweep is still crossing over to another power."""
+    design = np.array([[1.0, *(math.log(e.at[name]) for name in variables)] for e in estimates])
+    relative = np.array([math.log(e.high / e.low) for e in estimates])
+    return bool((np.abs(logs - design @ (rows @ logs)) <= relative).all())
+
+
+def _seen_beyond(row: Vector, late_row: Vector, estimates: Sequence[Estimate], share: Share) -> float:
+    """Deviation of a power law's exponent at which every end of the interval passes the claim, in all but few runs."""
+    missed = 2 * share.missed / 3
+    further = (1 + EXTRAPOLATION) * late_row - EXTRAPOLATION * row
+    widths = [0.0]
+    for one, kept in ((row, share.error / 2), (late_row, share.error / 2), (further, None)):
+        own = max(abs(v) for v in _errors(one, estimates, kept)) if kept is not None else 0.0
+        widths.append(own + max(abs(v) for v in _errors(one, estimates, missed)))
+    return max(widths)
+
+
+def _tail(estimates: Sequence[Estimate], name: str) -> list[int]:
+    """Positions of the later half of a sweep in one variable, and one more."""
     values = list(dict.fromkeys(e.at[name] for e in estimates))
     late = set(values[-(len(values) // 2 + 1) :])
-    return [e for e in estimates if e.at[name] in late]
+    return [i for i, e in enumerate(estimates) if e.at[name] in late]
 
 
 def _errors(row: Vector, estimates: Sequence[Estimate], error: float) -> tuple[float, float]:

@@ -62,8 +62,3 @@ class Sampler:
             self.moments.add(self.draw(self.streams.block(self.done), self.block))
             self.done += 1
         return self.moments
-
-
-def blocks_for(count: int, block: int = BLOCK) -> int:
-    """Samples drawn when at least ``count`` are asked for."""
-    return -(-count // block) * block

@@ -1,0 +1,113 @@
+"""The inner loops' numbers: trajectories, floors, rates and counts, each out of a run of the checks."""
+
+from __future__ import annotations
+
+import pytest
+
+import verify
+from spec import load_claims
+from verify.evidence import RateEvidence
+from verify.registry import checks
+
+
+@pytest.fixture(scope="module")
+def report():
+    claims = ("inner-cost/primal-dual-sign", "inner-cost/linear-rate", "inner-cost/noise-floor", "inner-loop-remark",
+              "inner-cost/samples-for-accuracy", "inner-cost/condition-number", "inner-cost/smoothness",
+              "inner-cost/batch-size", "inner-cost/svrg", "inner-cost/total", "inner-cost/shared-sample")  # fmt: skip
+    instances = ["toy1", "concave-upper", "absolute-moving", "interior"]
+    return verify.run(claims, profile="ci", instances=instances)
+
+
+def find(report, claim, reading, instance):
+    (result,) = [r for r in report.results if (r.claim, r.reading, r.instance) == (claim, reading, instance)]
+    assert result.fault is None, result.fault
+    return result
+
+
+def rate_of(result, name=""):
+    return next(e for e in result.evidence if isinstance(e, RateEvidence) and name in e.quantity)
+
+
+@pytest.mark.parametrize("claim", ["inner-cost", "inner-loop-remark"])
+def test_every_step_has_a_check(claim):
+    for full_id, _ in load_claims()[claim].statements():
+        assert full_id in checks(), full_id
+
+
+def test_there_is_no_fault_and_nothing_undecided(report):
+    assert not report.faults
+    undecided = [r for r in report.results if str(r.verdict) == "INCONCLUSIVE"]
+    assert not undecided, [f"{r.claim} {r.reading} {r.instance}: {r.sentence}" for r in undecided]
+
+
+def test_trajectories_of_both_signs(report):
+    wrong = find(report, "inner-cost/primal-dual-sign", "as-written", "toy1")
+    assert str(wrong.verdict) == "REFUTED"
+    assert float(wrong.counterexample.values["y after 100 steps of 0.1"].strip("()")) == pytest.approx(-370, abs=1)
+    assert float(wrong.counterexample.values["λ after 100 steps of 0.1"].strip("()")) == pytest.approx(610, abs=1)
+    assert str(find(report, "inner-cost/primal-dual-sign", "repaired", "toy1").verdict) == "SUPPORTED"
+
+
+def test_the_right_sign_comes_near_in_a_hundred_steps():
+    import numpy as np
+
+    from spec import REPAIRED, OracleParameters
+    from spec.atlas import find as find_instance
+    from verify.subjects import Call, ReferenceSubject
+
+    parameters = OracleParameters(lower_level_steps=100, eta_y=0.1, eta_lam=0.1)
+    call = Call(alpha=1.0, reading=REPAIRED.choose(inner_solver="constant-step"), parameters=parameters)
+    y, lam = ReferenceSubject().lower_level_runs(
+        find_instance("toy1").problem, np.ones(1), call, np.random.default_rng(), 1
+    )
+    assert y[0, 0] == pytest.approx(1.0023, abs=1e-4)
+    assert lam[0, 0] == pytest.approx(1.0058, abs=1e-4)
+
+
+def test_noise_floor_table(report):
+    support = [e for e in find(report, "inner-cost/noise-floor", "repaired", "concave-upper").evidence
+               if isinstance(e, RateEvidence) and e.role == "support"]  # fmt: skip
+    table = {p.at: (p.measured, p.predicted) for p in support[0].points}
+    for eta, expected in ((0.2, 0.112), (0.1, 0.0524), (0.05, 0.0258), (0.025, 0.0127)):
+        assert table[eta][1] == pytest.approx(eta / (2 - eta), rel=1e-9)
+        assert table[eta][0] == pytest.approx(expected, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("claim", "reading", "instance", "exponent", "verdict"),
+    [
+        ("inner-cost/linear-rate", "as-written", "absolute-moving", 1, "REFUTED"),
+        ("inner-cost/linear-rate", "repaired", "absolute-moving", 1, "SUPPORTED"),
+        ("inner-cost/noise-floor", "repaired", "concave-upper", 1, "SUPPORTED"),
+        ("inner-cost/samples-for-accuracy", "as-written", "concave-upper", -2, "REFUTED"),
+        ("inner-cost/samples-for-accuracy", "repaired", "toy1", -2, "SUPPORTED"),
+        ("inner-cost/smoothness", "as-written", "toy1", -4, "SUPPORTED"),
+        ("inner-cost/batch-size", "as-written", "toy1", -2, "REFUTED"),
+        ("inner-cost/batch-size", "repaired", "toy1", 2, "SUPPORTED"),
+        ("inner-cost/svrg", "as-written", "toy1", -2, "REFUTED"),
+        ("inner-cost/svrg", "repaired", "interior", 0, "SUPPORTED"),
+        ("inner-cost/total", "repaired", "toy1", -6, "SUPPORTED"),
+        ("inner-cost/shared-sample", "repaired", "toy1", 1, "SUPPORTED"),
+        ("inner-loop-remark", "as-written", "interior", -2, "REFUTED"),
+        ("inner-loop-remark", "repaired", "interior", -2, "SUPPORTED"),
+        ("inner-loop-remark/log-in-epsilon", "repaired", "concave-upper", -6, "SUPPORTED"),
+        ("inner-loop-remark/noise-free", "as-written", "interior", 1, "SUPPORTED"),
+    ],
+)
+def test_exponents(report, claim, reading, instance, exponent, verdict):
+    result = find(report, claim, reading, instance)
+    assert str(result.verdict) == verdict, result.sentence
+    # Counts hold lower orders too, which fade slowly.
+    assert rate_of(result).exponent == pytest.approx(exponent, abs=0.3), result.sentence
+
+
+def test_condition_number_needs_active_rows_that_leave_a_free_direction(report):
+    for instance in ("toy1", "interior"):
+        assert str(find(report, "inner-cost/condition-number", "repaired", instance).verdict) == "NOT_APPLICABLE"
+
+
+def test_fresh_draws_at_the_shared_price_are_no_substitute(report):
+    fresh = find(report, "inner-cost/shared-sample", "as-written", "toy1")
+    assert str(fresh.verdict) == "REFUTED"
+    assert rate_of(fresh).interval[1] < 0.9

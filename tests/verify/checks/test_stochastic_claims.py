@@ -1,0 +1,127 @@
+"""What the stochastic claims come down to in numbers, each out of a run of the checks."""
+
+from __future__ import annotations
+
+import pytest
+
+import verify
+from spec import load_claims
+from verify.evidence import ComparisonEvidence, RateEvidence
+from verify.registry import checks
+
+CLAIMS = ("stochastic-oracles", "variance-bound", "hypergradient-accuracy")
+
+
+@pytest.fixture(scope="module")
+def report():
+    return verify.run(CLAIMS, profile="ci", instances=["toy1", "two-of-three", "box-rational"])
+
+
+def find(report, claim, reading, instance):
+    (result,) = [r for r in report.results if (r.claim, r.reading, r.instance) == (claim, reading, instance)]
+    assert result.fault is None, result.fault
+    return result
+
+
+def rate_of(result, name=""):
+    return next(e for e in result.evidence if isinstance(e, RateEvidence) and name in e.quantity)
+
+
+def comparison_of(result, name):
+    return next(e for e in result.evidence if isinstance(e, ComparisonEvidence) and name in e.quantity)
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_every_step_has_a_check(claim):
+    for full_id, _ in load_claims()[claim].statements():
+        assert full_id in checks(), full_id
+
+
+def test_there_is_no_fault_and_nothing_undecided(report):
+    assert not report.faults
+    undecided = [r for r in report.results if str(r.verdict) == "INCONCLUSIVE"]
+    assert not undecided, [f"{r.claim} {r.reading} {r.instance}: {r.sentence}" for r in undecided]
+
+
+@pytest.mark.parametrize(
+    ("claim", "reading", "instance", "exponent", "verdict"),
+    [
+        ("stochastic-oracles/experiment-noise", "as-written", "toy1", 2, "REFUTED"),
+        ("stochastic-oracles/experiment-noise", "repaired", "two-of-three", 2, "SUPPORTED"),
+        ("stochastic-oracles/mean-square-smoothness", "as-written", "toy1", 1, "REFUTED"),
+        ("variance-bound/independence", "as-written", "toy1", 1, "SUPPORTED"),
+        ("variance-bound/f-noise-only", "as-written", "two-of-three", 0, "SUPPORTED"),
+        ("variance-bound/g-noise-only", "as-written", "toy1", -4, "REFUTED"),
+        ("variance-bound/per-sample", "as-written", "box-rational", -4, "REFUTED"),
+        ("variance-bound/pairing-alone", "as-written", "two-of-three", -2, "REFUTED"),
+        ("hypergradient-accuracy", "as-written", "toy1", -2, "REFUTED"),
+        ("hypergradient-accuracy", "as-written", "box-rational", 2, "SUPPORTED"),
+        ("hypergradient-accuracy", "repaired", "toy1", 2, "SUPPORTED"),
+        ("hypergradient-accuracy/first-moment", "as-written", "two-of-three", -1, "REFUTED"),
+        ("hypergradient-accuracy/first-moment", "repaired", "box-rational", 2, "SUPPORTED"),
+    ],
+)
+def test_exponents(report, claim, reading, instance, exponent, verdict):
+    result = find(report, claim, reading, instance)
+    assert str(result.verdict) == verdict, result.sentence
+    rate = rate_of(result)
+    assert rate.exponent == pytest.approx(exponent, abs=0.15), result.sentence
+    assert rate.interval[0] - 0.01 <= exponent <= rate.interval[1] + 0.01
+
+
+def test_independent_draws_at_a_tenth_have_twenty_thousand_times_the_variance(report):
+    result = find(report, "variance-bound", "as-written", "toy1")
+    shown = comparison_of(result, "average of 1")
+    assert shown.predicted == pytest.approx(200.01)
+    assert shown.holds
+    assert find(report, "variance-bound", "repaired", "toy1").verdict == "SUPPORTED"
+    common = comparison_of(find(report, "variance-bound", "repaired", "toy1"), "average of 1")
+    assert common.predicted == pytest.approx(0.01)
+
+
+def test_common_draws_leave_no_lower_level_noise_under_the_additive_model(report):
+    result = find(report, "variance-bound/g-noise-only", "repaired", "toy1")
+    assert rate_of(result, "additive").exponent == float("inf")
+    # Where the active rows fix ỹ, both points agree to α⁴ and so does the matrix noise; elsewhere to α².
+    assert rate_of(result, "matrix").exponent == pytest.approx(4, abs=0.1)
+    elsewhere = find(report, "variance-bound/g-noise-only", "repaired", "two-of-three")
+    assert rate_of(elsewhere, "matrix").exponent == pytest.approx(0, abs=0.1)
+
+
+def test_factor_two_of_the_decomposition_is_loose(report):
+    result = find(report, "hypergradient-accuracy/decomposition", "as-written", "toy1")
+    assert "loose by a factor 1.9" in result.sentence
+    assert find(report, "hypergradient-accuracy/decomposition", "repaired", "toy1").verdict == "SUPPORTED"
+
+
+def test_variance_of_the_conditional_mean_is_missing_as_written(report):
+    result = find(report, "hypergradient-accuracy/conditional-mean", "as-written", "toy1")
+    assert str(result.verdict) == "REFUTED"
+    values = result.counterexample.values
+    total = values["mean conditional variance"] + values["variance of the conditional mean"]
+    assert values["total variance"] == pytest.approx(total, rel=0.2)
+
+
+def test_statistical_results_state_both_error_rates(report):
+    result = find(report, "stochastic-oracles/unbiasedness", "repaired", "two-of-three")
+    assert result.error_rates["wrong outcome"] < 1e-8
+    evidence = comparison_of(result, "∇_x f")
+    assert result.error_rates[f"violation of {evidence.detectable:.2g} missed"] == pytest.approx(1e-3)
+    assert evidence.detectable <= 0.0101 * (2 * 0.01) ** 0.5  # a hundredth of the noise
+
+
+def test_a_result_does_not_depend_on_what_ran_before_it():
+    def plain(claims):
+        found = verify.run(claims, instances=["toy1"])
+        kept = [r for r in found.results if r.claim == "variance-bound/per-sample"]
+        return [r.model_copy(update={"seconds": 0.0}).model_dump_json() for r in kept]
+
+    assert plain(["variance-bound/per-sample"]) == plain(["stochastic-oracles", "variance-bound/per-sample"])
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_seeds_do_not_matter(report, seed):
+    claims = ("variance-bound", "stochastic-oracles/unbiasedness", "hypergradient-accuracy")
+    other = verify.run(claims, profile="ci", instances=["toy1"], seed=seed)
+    for result in other.results:
+        assert result.verdict == find(report, result.claim, result.reading, "toy1").verdict, result.sentence

@@ -1,0 +1,182 @@
+"""Theorem "Accuracy of Stochastic Hypergradient": mean squared error, its parts, and what its proof leaves out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import ceil, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spec import Noise, OracleParameters
+from verify.checks.bias_bound import at_truth, estimate, frozen
+from verify.checks.draws import ADDITIVE, Setting, second_moment
+from verify.evidence import Point
+from verify.geometry import solve
+from verify.rates import fit_rate
+from verify.registry import Case, Measurement, check
+from verify.statistics.decisions import SquareDecision
+from verify.statistics.intervals import mean_square_interval
+from verify.statistics.laws import SquareLaw
+from verify.statistics.moments import Moments
+from verify.statistics.rates import Estimate, fit_power_law
+from verify.statistics.sampling import Sampler, Streams
+from verify.statistics.sequential import Looks
+from verify.truth import Truth, exact_bias, regular_truth
+from verify.verdict import decide
+
+if TYPE_CHECKING:
+    from verify.geometry import Geometry
+    from verify.subjects.protocol import Vector
+
+INSTANCES = ("toy1", "two-of-three", "box-rational", "random-3x5x4")
+LOUD = Noise(model="additive", sigma_f="1/2", sigma_g="1/2")  # type: ignore[arg-type]  # exact spellings are parsed
+ALPHAS = (0.05, 0.025, 0.0125, 0.00625)
+FAINT = Noise(model="additive", sigma_f="1/20", sigma_g="1/20")  # type: ignore[arg-type]  # as above
+"""So faint that N_g = σ²/α² stays small at these alphas, where the bias has become a plain power."""
+PREASYMPTOTIC = 0.4
+"""An alpha at which squared bias and variance are of one size, so that a missing cross term would show."""
+ERROR_SAMPLES = 1 << 14
+LOOKS = 4
+"""Looks at the mean squared error before its rate is left undecided."""
+FEW = 1 << 10
+"""Samples a block of the mean squared error; each averages N_g draws."""
+STAGE_DRAWS = 900
+"""Draws of the stages; each costs a call of the subject."""
+LARGE_SLIP = 1.0
+"""Length of the rare error of ỹ* with which a first moment of α³ is spent."""
+
+
+@check("hypergradient-accuracy", instances=INSTANCES, needs=("hypergradient",), decisions=1)
+def mean_squared_error(case: Case) -> Measurement:
+    """MSE at N_g = σ²/α² with the minimiser's allowed error spent in its worst direction."""
+    truth = regular_truth(case.instance)
+    settings = [_spent(case, truth, alpha) for alpha in ALPHAS]
+    streams = [Sampler(setting.draw, Streams.of(case.rng), Moments(truth.grad_F), FEW) for setting in settings]
+    looks = Looks(ceil(2 * FEW / len(case.x)), case.share.error)
+    for look in range(1, LOOKS + 1):
+        spent = replace(case.share, error=looks.spends(look))
+        estimates = []
+        for alpha, setting, stream in zip(ALPHAS, settings, streams, strict=True):
+            moments = stream.reach(looks.size(look))
+            low, high = mean_square_interval(moments, spent.error / 2 / len(ALPHAS), isotropic=True)
+            error = setting.mean - truth.grad_F
+            exact = float(error @ error) + second_moment(setting, FAINT) / setting.call.parameters.N_g
+            estimates.append(Estimate({"alpha": alpha}, moments.mean_square, None, low, high, moments.count, exact))
+        rate = fit_power_law(estimates, spent, quantity="mean squared error at N_g = σ²/α²")["alpha"]
+        rate = rate.model_copy(update={"error_rate": case.share.error})
+        if str(decide(case.bound, [rate]).verdict) != "INCONCLUSIVE":
+            break
+    values: dict[str, float | str] = {f"mean squared error at alpha = {p.at:g}": p.measured for p in rate.points}
+    stop = "‖ỹ - y*‖ = α³" if case.reading.inner_stop == "distance" else "‖∇_yL(x, ỹ)‖ = α"
+    return Measurement((rate,), values, f"ỹ has {stop} in the direction that moves the estimate most.")
+
+
+@check("hypergradient-accuracy/decomposition", instances=INSTANCES, needs=("hypergradient",), decisions=1)
+def decomposition(case: Case) -> Measurement:
+    """MSE given the stages against 2 variance + 2 bias² as written, variance + bias² repaired."""
+    truth = regular_truth(case.instance)
+    quiet = Setting.at(case, truth, PREASYMPTOTIC, LOUD)
+    bias = exact_bias(case.instance, truth, quiet.geometry, frozen=frozen(case))
+    N_g = max(1, round(second_moment(quiet, LOUD) / bias**2)) if bias > 0 else 1
+    setting = Setting.at(case, truth, PREASYMPTOTIC, LOUD, N_g=N_g)
+    n, variance = len(case.x), second_moment(setting, LOUD) / N_g
+    count = ERROR_SAMPLES * 2
+    law = SquareLaw((variance / n,) * n, (bias**2, *(0.0,) * (n - 1)), count)
+    factor = 2 if case.as_written else 1
+    decision = SquareDecision(
+        quantity=f"mean squared error at N_g = {N_g}", law=law, share=case.share,
+        relation="<=" if case.as_written else "==", predicted=factor * (variance + bias**2), wanted=0.2,
+        context={"alpha": PREASYMPTOTIC, "variance": variance, "squared bias": bias**2},
+    )  # fmt: skip
+    moments = Moments(truth.grad_F)
+    moments.add(setting.draw(np.random.default_rng(case.rng.integers(2**63)), count))
+    return Measurement((decision.evidence(moments.mean_square),))
+
+
+@check("hypergradient-accuracy/conditional-mean", instances=INSTANCES, needs=("hypergradient",), decisions=1)
+def conditional_mean(case: Case) -> Measurement:
+    """Total variance over random stages against the mean of the conditional variance, alone or with its partner.
+
+    The stage left random is ỹ: it keeps a random gradient of norm about alpha, as a stochastic solver leaves it.
+    """
+    truth = regular_truth(case.instance)
+    alpha = 0.1
+    quiet = Setting.at(case, truth, alpha, ADDITIVE)
+    n, m = len(case.x), len(truth.y_star)
+    geometry, rng = quiet.geometry, np.random.default_rng(case.rng.integers(2**63))
+    # So many samples that the conditional variance is a quarter of alpha², like the batch σ²/α² asks.
+    N_g = ceil(4 * second_moment(quiet, ADDITIVE) / alpha**2)
+    through = solve(geometry.H, geometry.E.T).T * (alpha / sqrt(m))
+    conditional = second_moment(quiet, ADDITIVE) / N_g
+    covariance = through @ through.T + conditional / n * np.eye(n)
+    samples = np.empty((STAGE_DRAWS, n))
+    for i in range(STAGE_DRAWS):
+        slip = solve(geometry.H, (alpha / sqrt(m)) * rng.standard_normal(m))
+        call = replace(quiet.call, y_penalty=geometry.minimiser + slip, parameters=OracleParameters(N_g=N_g))
+        samples[i] = replace(quiet, call=call).draw(rng, 1)[0]
+    moments = Moments(quiet.mean)
+    moments.add(samples)
+    measured = float(moments.squares.sum()) / (STAGE_DRAWS - 1)
+    expected = conditional if case.as_written else float(np.trace(covariance))
+    null = conditional / n * np.eye(n) if case.as_written else covariance
+    law = SquareLaw.of(np.zeros(n), null, STAGE_DRAWS - 1)
+    decision = SquareDecision(
+        quantity="total variance of the estimate", law=law, share=case.share, predicted=expected, wanted=0.75,
+        context={
+            "alpha": alpha, "N_g": float(N_g), "mean conditional variance": conditional,
+            "variance of the conditional mean": float(np.trace(through @ through.T)),
+        },
+    )  # fmt: skip
+    evidence = decision.evidence(measured)
+    values: dict[str, float | str] = {"total variance": measured, **evidence.context}
+    note = "The average of conditional variances leaves out how far the conditional means lie apart."
+    return Measurement((evidence,), values, note)
+
+
+@check("hypergradient-accuracy/first-moment", instances=("two-of-three", "box-rational", "scalar-rational",
+       "random-3x5x4"), needs=("hypergradient",))  # fmt: skip
+def first_moment(case: Case) -> Measurement:
+    """α₁²E‖∇_xg(x, ỹ*) - ∇_xg(x, y*)‖² under the worst law the moment bound admits: rare and large, or spread out."""
+    truth = regular_truth(case.instance)
+    points = []
+    for alpha in case.profile.alphas:
+        geometry, call = at_truth(case, truth, alpha)
+        # Weights and minimiser held: only the term -α₁∇_x g(x, ỹ*) sees the error.
+        given = replace(call, rho=geometry.rho)
+        right = estimate(case, given, geometry.minimiser)
+        worst, slack = 0.0, 0.0
+        for length in (alpha**3, alpha**2, alpha, LARGE_SLIP):
+            probability = min(1.0, alpha**3 / length if case.as_written else alpha**6 / length**2)
+            slip = length * _worst_slip(geometry)
+            wrong = estimate(case, replace(given, y_star=truth.y_star + slip), geometry.minimiser)
+            moved = float(np.linalg.norm(wrong - right))
+            part = probability * moved**2
+            if part > worst:
+                rounding = 4 * geometry.rounding(np.abs(truth.y_star) + np.abs(slip), frozen=frozen(case))
+                worst, slack = part, probability * 2 * moved * rounding
+        points.append(Point(at=alpha, measured=worst, uncertainty=slack))
+    rate = fit_rate(points, quantity="part of the mean squared error due to ỹ*", variable="alpha")
+    first = rate.points[0]
+    values: dict[str, float | str] = {f"part at alpha = {first.at:g}": first.measured}
+    law = "Error 1 with probability α³" if case.as_written else "Any length with second moment α⁶"
+    return Measurement((rate,), values, f"{law} contributes α₁²‖g_xy u‖² times its mean square.")
+
+
+def _spent(case: Case, truth: Truth, alpha: float) -> Setting:
+    n_sigma = len(case.x) * FAINT.scale("f.x") ** 2
+    setting = Setting.at(case, truth, alpha, FAINT, N_g=max(1, ceil(n_sigma / alpha**2 - 1e-9)))
+    geometry = setting.geometry
+    distance = case.reading.inner_stop == "distance"
+    slip = geometry.worst_y_within(alpha**3) if distance else geometry.worst_y_with_gradient(alpha)
+    tried = [replace(setting, call=replace(setting.call, y_penalty=geometry.minimiser + s)) for s in (slip, -slip)]
+    return max(tried, key=lambda one: float(np.linalg.norm(one.mean - truth.grad_F)))
+
+
+def _worst_slip(geometry: Geometry) -> Vector:
+    """Unit error of ỹ* that moves ∇_x g most."""
+    if not geometry.a.g_xy.any():
+        first: Vector = np.eye(len(geometry.y_star))[0]
+        return first
+    top: Vector = np.linalg.svd(geometry.a.g_xy)[2][0]
+    return top

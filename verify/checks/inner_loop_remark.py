@@ -1,0 +1,154 @@
+"""Remark "Inner Loop Complexity": what logarithms in the accuracy leave out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import ceil, log, sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spec import OracleParameters, Quadratic
+from spec.problem import parse_problem
+from verify.checks.bias_bound import at_truth, h_width
+from verify.checks.inner_cost import calls_for_accuracy, held_to_law, settled_iteration
+from verify.evidence import Point, RateEvidence
+from verify.geometry import quadratic_of, solve
+from verify.linear_iterations import averaged_mean_square
+from verify.rates import fit_rate
+from verify.registry import Case, Measurement, check
+from verify.truth import regular_truth
+
+if TYPE_CHECKING:
+    from verify.linear_iterations import LinearIteration
+
+UNCONSTRAINED = ("concave-upper", "interior")
+CURVATURES = (4, 16, 64, 256)
+"""Condition numbers of the lower level."""
+TARGET = 1e-6
+"""Relative accuracy to which noise-free steps are counted."""
+LONG = tuple(2**k for k in range(9, 16))
+"""Steps of the averaged iteration at which its exact law is read, one coordinate at a time."""
+PENALTY_ALPHAS = tuple(0.05 / 2**k for k in range(8))
+"""Small enough that the stopping rule is met after many steps, whatever the profile."""
+SIGMA = 0.1
+
+
+@check("inner-loop-remark", instances=UNCONSTRAINED, needs=("lower_level_runs",), decisions=1)
+def noisy_steps(case: Case) -> Measurement:
+    """Noisy steps against δ on an unconstrained lower level: exact law, to which the subject's runs are held."""
+    return _steps(case, power=1.0, name="inner_tol")
+
+
+@check("inner-loop-remark/log-in-epsilon", instances=UNCONSTRAINED, needs=("lower_level_runs",), decisions=1)
+def log_in_epsilon(case: Case) -> Measurement:
+    """The same against ε, with δ = ε³."""
+    return _steps(case, power=1 / 3, name="epsilon")
+
+
+@check("inner-loop-remark/noise-free", instances=("interior",), needs=("lower_level_runs",))
+def noise_free(case: Case) -> Measurement:
+    """Noise-free gradient steps of size 1/C_g to a fixed accuracy, against κ_g; the subject's own contraction."""
+    points = []
+    for kappa in CURVATURES:
+        problem = _conditioned(case.instance.problem, kappa)
+        there = replace(case, instance=replace(case.instance, problem=problem))
+        truth = regular_truth(there.instance)
+        distances = []
+        for steps in (2 * kappa, 6 * kappa):
+            reading = case.reading.choose(inner_solver="constant-step", primal_dual_sign="minus")
+            parameters = OracleParameters(lower_level_steps=steps, eta_y=1 / kappa, eta_lam=1 / kappa)
+            call = replace(case.call(1.0), reading=reading, parameters=parameters)
+            y, _ = case.stages.lower_level_runs(problem, case.x, call, case.rng, 1)
+            distances.append(float(np.linalg.norm(y[0] - truth.y_star)))
+        factor = (distances[1] / distances[0]) ** (1 / (4 * kappa))
+        points.append(Point(at=float(kappa), measured=log(TARGET) / log(factor)))
+    rate = fit_rate(points, quantity=f"noise-free steps to accuracy {TARGET:g}", variable="kappa_g")
+    return Measurement((rate,), {f"steps at κ_g = {p.at:g}": p.measured for p in rate.points})
+
+
+@check("inner-loop-remark/penalty-solve", instances=("two-of-three", "box-rational", "random-3x5x4"),
+       needs=("activation",))  # fmt: skip
+def penalty_solve(case: Case) -> Measurement:
+    """Plain gradient steps of the penalty solve from y* to its stopping rule, against alpha, logarithms divided out.
+
+    A quadratic's gradient steps are counted in its eigenbasis, where each component shrinks by a factor of its own.
+    """
+    truth = regular_truth(case.instance)
+    points = []
+    for alpha in PENALTY_ALPHAS:
+        geometry, call = at_truth(case, truth, alpha)
+        h = np.where(truth.active > 0, 0.0, geometry.h)
+        rho = case.stages.activation(h, truth.lam, h_width(case, alpha, call), call.parameters.lam_width)
+        H = replace(geometry, rho=rho).H
+        values, vectors = np.linalg.eigh(H)
+        error = vectors.T @ solve(H, replace(geometry, rho=rho).gradient_y(truth.y_star))
+        if case.reading.inner_stop == "gradient":
+            error, target = values * error, alpha
+        else:
+            target = alpha**3
+        shrink = 1 - values / values[-1]
+        steps = _steps_until(error, shrink, target)
+        reduction = log(float(np.linalg.norm(error)) / target)
+        points.append(Point(at=alpha, measured=steps / reduction, uncertainty=1 / reduction))
+    rate = fit_rate(points, quantity="gradient steps over the logarithm of the reduction", variable="alpha")
+    return Measurement((rate,), {f"steps over the logarithm at alpha = {p.at:g}": p.measured for p in rate.points})
+
+
+def _steps(case: Case, *, power: float, name: str) -> Measurement:
+    truth = regular_truth(case.instance)
+    iteration = settled_iteration(case, truth, sigma=SIGMA)
+    if case.reading.inner_solver == "constant-step":
+        rate = calls_for_accuracy(case, iteration, power=power, name=name)
+    else:
+        rate = _averaged_rate(iteration, power, name)
+    values: dict[str, float | str] = {f"steps at {name} = {p.at:.3g}": p.measured for p in rate.points}
+    note = "t gradients of variance σ² cannot tell y* better than σ/(μ√t)."
+    return Measurement((rate, held_to_law(case, truth, iteration)), values, note)
+
+
+def _averaged_rate(iteration: LinearIteration, power: float, name: str) -> RateEvidence:
+    """The averaged iteration's exact law in the eigenbasis of g, where its coordinates do not meet."""
+    curvatures, vectors = np.linalg.eigh(iteration.H)
+    start = vectors.T @ iteration.start[: iteration.m]
+    points = []
+    for steps in LONG:
+        squares = [
+            averaged_mean_square(float(c), iteration.eta_y, iteration.sigma, float(e), steps)
+            for c, e in zip(curvatures, start, strict=True)
+        ]
+        points.append(Point(at=sqrt(sum(squares)) ** power, measured=float(steps)))
+    return fit_rate(points, quantity="steps to accuracy, averaged iteration", variable=name)
+
+
+def _steps_until(error: np.ndarray[Any, Any], shrink: np.ndarray[Any, Any], target: float) -> int:
+    """Fewest steps t with ‖shrink**t * error‖ ≤ target, by bisection."""
+
+    def left(t: int) -> float:
+        return float(np.linalg.norm(error * shrink**t))
+
+    if left(0) <= target:
+        return 0
+    high = 1
+    while left(high) > target:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if left(middle) <= target else (middle, high)
+    return ceil(high)
+
+
+def _conditioned(problem: Any, kappa: int) -> Quadratic:
+    """The same problem with g.yy = diag(1, ..., kappa), its minimiser off zero in every coordinate."""
+    original = quadratic_of(problem)
+    data: dict[str, Any] = original.to_dict()
+    m = original.m
+    data["g"] = {
+        "yy": [[(kappa if i == m - 1 else 1) if i == j else 0 for j in range(m)] for i in range(m)],
+        "y": [-1] * (m - 1) + [-kappa],
+    }
+    made = parse_problem(data, "conditioned")
+    if not isinstance(made, Quadratic):
+        raise TypeError("a quadratic problem stays one")
+    return made
