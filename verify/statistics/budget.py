@@ -6,7 +6,7 @@ in a full run and on any number of workers. Registering another check makes ever
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -40,10 +40,6 @@ class Share:
         for name, value in (("error", self.error), ("missed", self.missed)):
             if not 0 < value < 1:
                 raise InvalidInputError(name, "must be > 0 and < 1", value)
-
-    def split(self, parts: int) -> Share:
-        """An equal part of the error, for one of several things that must all hold."""
-        return replace(self, error=self.error / parts)
 
 
 def share(total: float = TOTAL_ERROR) -> Share:
