@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spec import Holder, OracleParameters
-from verify.evidence import ComparisonEvidence, Point, PremiseEvidence
+from spec import OracleParameters
+from verify.checks.starting_points import (
+    DEGENERATE,
+    REGULAR,
+    SHOWN_ALPHA,
+    at_truth,
+    estimate,
+    frozen,
+    h_width,
+    shown_vector,
+    sweep_ends,
+    sweep_point,
+)
+from verify.evidence import ComparisonEvidence, Point
 from verify.exact import lower_level as exact_lower_level
-from verify.geometry import EPS, Geometry, quadratic_of, ramp, spectral_norm
+from verify.geometry import Geometry, quadratic_of, ramp, spectral_norm
 from verify.rates import fit_rate
 from verify.registry import Case, Measurement, check
 from verify.rungs import (
@@ -23,46 +34,15 @@ from verify.rungs import (
     multipliers_clear_of_the_ramp,
     unit,
 )
-from verify.truth import Truth, exact_bias, geometry_at_truth, holder_bias, holder_minimiser, regular_truth
+from verify.truth import Truth, exact_bias, regular_truth
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from verify.subjects.protocol import Call, Vector
+    from verify.subjects.protocol import Vector
 
-REGULAR = (
-    "toy1", "two-of-three", "box-rational", "scalar-rational", "absolute-moving", "toy2", "kink", "crossing-kinks",
-    "absolute-fixed", "fixed-rows", "interior", "experiment-1d", "experiment-5d", "random-2x3x4", "random-3x5x4",
-    "random-4x6x6", "ill-conditioned", "rows-nearly-dependent", "moving-box",
-)  # fmt: skip
-DEGENERATE = ("weakly-active", "licq-fails", "infeasible")
 SMALLEST_RETREAT = 0.02
 """A retreat of this share of δ leaves a ramp of width δ² for every alpha up to 1/4 (δ = 1/64)."""
-SHOWN_ALPHA = 0.1
-"""The alpha at which single values are shown beside the sweep."""
-
-
-def h_width(case: Case, alpha: float, call: Call) -> float:
-    """Ramp width of this case's reading, constraint units."""
-    B = quadratic_of(case.instance.problem).arrays.B
-    return call.parameters.h_width(case.reading, alpha**3, spectral_norm(B))
-
-
-def at_truth(case: Case, truth: Truth, alpha: float) -> tuple[Geometry, Call]:
-    """The geometry on the exact pair and a call that is given that pair."""
-    call = case.call(alpha, y_star=truth.y_star, lam=truth.lam)
-    width, lam_width = h_width(case, alpha, call), call.parameters.lam_width
-    return geometry_at_truth(case.instance, truth, alpha, width, lam_width), call
-
-
-def estimate(case: Case, call: Call, y: Vector) -> Vector:
-    """The subject's noise-free estimate with its inner solutions given."""
-    return case.stages.hypergradient(case.instance.problem, case.x, replace(call, y_penalty=y))
-
-
-def frozen(case: Case) -> bool:
-    """Whether this reading keeps the dual term in the estimator."""
-    return case.reading.dual_term == "frozen"
 
 
 @check("bias-bound/T3", instances=(*REGULAR, *DEGENERATE), needs=("hypergradient",))
@@ -75,7 +55,7 @@ def penalty_bias(case: Case) -> Measurement:
         error = estimate(case, call, geometry.minimiser) - truth.grad_F
         rounding = geometry.rounding(geometry.minimiser, frozen=frozen(case))
         ideal = exact_bias(case.instance, truth, geometry, frozen=frozen(case))
-        points.append(_point(alpha, error, rounding, ideal))
+        points.append(sweep_point(alpha, error, rounding, ideal))
     geometry, call = at_truth(case, truth, SHOWN_ALPHA)
     shown = estimate(case, call, geometry.minimiser)
     rate = fit_rate(points, quantity="T₃", variable="alpha")
@@ -86,19 +66,19 @@ def penalty_bias(case: Case) -> Measurement:
         relation="==",
         predicted=ideal,
         tolerance=geometry.rounding(geometry.minimiser, frozen=frozen(case)) + 1e-12 * ideal,
-        context={"alpha": SHOWN_ALPHA, "estimate": _shown(shown), "gradient of F": _shown(truth.grad_F)},
+        context={"alpha": SHOWN_ALPHA, "estimate": shown_vector(shown), "gradient of F": shown_vector(truth.grad_F)},
         role="support",
     )
     note = (
         f"At alpha = {SHOWN_ALPHA:g}, with the exact pair (y*, λ*) and the exact penalty minimiser, the estimate is "
-        f"{_shown(shown)} while ∇F = {_shown(truth.grad_F)}."
+        f"{shown_vector(shown)} while ∇F = {shown_vector(truth.grad_F)}."
     )
     values: dict[str, float | str] = {
         "alpha": SHOWN_ALPHA,
-        "y_star": _shown(truth.y_star),
-        "lam_star": _shown(truth.lam),
-        "estimate": _shown(shown),
-        "grad_F": _shown(truth.grad_F),
+        "y_star": shown_vector(truth.y_star),
+        "lam_star": shown_vector(truth.lam),
+        "estimate": shown_vector(shown),
+        "grad_F": shown_vector(truth.grad_F),
     }
     exact = exact_rate(case, truth, [Spending(rho=at_truth(case, truth, DIRECTION_ALPHA)[0].rho)], "T3", name="T₃")
     return Measurement((rate, beside, *exact), values, note)
@@ -114,7 +94,7 @@ def inexact_minimiser(case: Case) -> Measurement:
         error = _allowed_error(case, geometry)
         moved = estimate(case, call, geometry.minimiser + error) - estimate(case, call, geometry.minimiser)
         rounding = 2 * geometry.rounding(geometry.minimiser, frozen=frozen(case))
-        points.append(_point(alpha, moved, rounding, float(np.linalg.norm(geometry.E @ error))))
+        points.append(sweep_point(alpha, moved, rounding, float(np.linalg.norm(geometry.E @ error))))
     rate = fit_rate(points, quantity="T₁ at the worst allowed ỹ", variable="alpha")
     stop = "‖ỹ - y*‖ = α³" if case.reading.inner_stop == "distance" else "‖∇_yL(x, ỹ)‖ = α"
     note = f"The error of ỹ has {stop} along the top right singular vector of the estimator's Jacobian in y."
@@ -127,7 +107,7 @@ def inexact_minimiser(case: Case) -> Measurement:
         name="T₁ at the worst ỹ",
         every_error=range(len(truth.y_star)),
     )
-    return Measurement((rate, *exact), _last(points), note)
+    return Measurement((rate, *exact), sweep_ends(points), note)
 
 
 @check("bias-bound/L-H-y", instances=REGULAR, needs=("hypergradient",))
@@ -140,12 +120,12 @@ def lipschitz_in_y(case: Case) -> Measurement:
         step = geometry.worst_y_within(1.0)
         moved = estimate(case, call, geometry.minimiser + step) - estimate(case, call, geometry.minimiser)
         rounding = 2 * geometry.rounding(np.abs(geometry.minimiser) + np.abs(step), frozen=frozen(case))
-        points.append(_point(alpha, moved, rounding, spectral_norm(geometry.E)))
+        points.append(sweep_point(alpha, moved, rounding, spectral_norm(geometry.E)))
     rate = fit_rate(points, quantity="L_{H,y}", variable="alpha")
     geometry, _ = at_truth(case, truth, DIRECTION_ALPHA)
     spending = Spending(rho=geometry.rho, y=(0, unit(geometry.worst_y_within(1.0))))
     exact = exact_rate(case, truth, [spending], "T1", name="L_{H,y}", every_error=range(len(truth.y_star)))
-    return Measurement((rate, *exact), _last(points), "L_{H,y} is the norm of f_xy + α₁g_xy - α₂AᵀρB.")
+    return Measurement((rate, *exact), sweep_ends(points), "L_{H,y} is the norm of f_xy + α₁g_xy - α₂AᵀρB.")
 
 
 @check("bias-bound/T2", instances=(*REGULAR, *DEGENERATE), needs=("hypergradient",))
@@ -167,15 +147,15 @@ def inexact_multipliers(case: Case) -> Measurement:
         change = estimate(case, call_moved, moved.minimiser) - estimate(case, call, geometry.minimiser)
         rounding = 2 * geometry.rounding(geometry.minimiser, frozen=frozen(case))
         predicted = float(np.linalg.norm(response @ (lam - truth.lam))) if (moved.rho == geometry.rho).all() else None
-        points.append(_point(alpha, change, rounding, predicted))
+        points.append(sweep_point(alpha, change, rounding, predicted))
     rate = fit_rate(points, quantity="T₂ at the worst allowed λ̃", variable="alpha")
     note = "‖λ̃ - λ*‖ = α³ in the direction that moves the estimate most."
     if not multipliers_clear_of_the_ramp(truth, case.call(DIRECTION_ALPHA).parameters.lam_width):
-        return Measurement((rate,), _last(points), note)
+        return Measurement((rate,), sweep_ends(points), note)
     geometry, _ = at_truth(case, truth, DIRECTION_ALPHA)
     spending = Spending(rho=geometry.rho, lam=(3, _lam_direction(case, geometry)))
     exact = exact_rate(case, truth, [spending], "T2", name="T₂ at the worst λ̃", every_error=range(len(truth.lam)))
-    return Measurement((rate, *exact), _last(points), note)
+    return Measurement((rate, *exact), sweep_ends(points), note)
 
 
 def _weakly_active_multipliers(case: Case) -> Measurement:
@@ -194,10 +174,10 @@ def _weakly_active_multipliers(case: Case) -> Measurement:
             rho = ramp(h, multipliers, h_width(case, alpha, call), alpha**3)
             geometry = Geometry(problem, case.x, alpha, y_star, multipliers, rho)
             found.append(estimate(case, replace(call, lam=multipliers), geometry.minimiser))
-        points.append(_point(alpha, found[1] - found[0], 2 * geometry.rounding(y_star, frozen=frozen(case)), None))
+        points.append(sweep_point(alpha, found[1] - found[0], 2 * geometry.rounding(y_star, frozen=frozen(case)), None))
     rate = fit_rate(points, quantity="T₂ at the worst allowed λ̃", variable="alpha")
     return Measurement(
-        (rate,), _last(points), "λ* = 0 on an active row, λ̃ = ε_λ = δ: the row's weight jumps from 0 to 1."
+        (rate,), sweep_ends(points), "λ* = 0 on an active row, λ̃ = ε_λ = δ: the row's weight jumps from 0 to 1."
     )
 
 
@@ -260,7 +240,7 @@ def ramp_under_error(case: Case) -> Measurement:
     rate = fit_rate(points, quantity="bias at the worst allowed ỹ*", variable="alpha")
     note = f"ỹ* is off by α³, feasibly; the smallest weight an active row then gets is {worst_rho:.3g}."
     exact = exact_rate(case, truth, _retreat_spendings(case, truth), "bias", name="bias at the worst ỹ*")
-    return Measurement((rate, *exact), _last(points) | {"smallest rho of an active row": worst_rho}, note)
+    return Measurement((rate, *exact), sweep_ends(points) | {"smallest rho of an active row": worst_rho}, note)
 
 
 @check("bias-bound", instances=(*REGULAR, *DEGENERATE), needs=("hypergradient", "lower_level"))
@@ -278,7 +258,7 @@ def bias(case: Case) -> Measurement:
     rate = fit_rate(points, quantity="bias", variable="alpha")
     note = "All allowed errors (ỹ*, λ̃, ỹ) are spent together, each in its worst direction found."
     if not multipliers_clear_of_the_ramp(truth, case.call(DIRECTION_ALPHA).parameters.lam_width):
-        return Measurement((rate,), _last(points), note)
+        return Measurement((rate,), sweep_ends(points), note)
     geometry, _ = at_truth(case, truth, DIRECTION_ALPHA)
     lam = (3, _lam_direction(case, geometry))
     spendings = [
@@ -286,105 +266,7 @@ def bias(case: Case) -> Measurement:
         for spending in (Spending(rho=geometry.rho), *_retreat_spendings(case, truth))
         for sign in (1.0, -1.0)
     ]
-    return Measurement((rate, *exact_rate(case, truth, spendings, "bias", name="bias")), _last(points), note)
-
-
-@check("bias-bound/uniformity", instances=("toy2", "kink", "experiment-1d", "swapping-rows"), needs=("hypergradient",))
-def uniform_in_x(case: Case) -> Measurement:
-    """The same bound at points approaching a kink of F with alpha."""
-    kink = Fraction(case.instance.known["kink"])
-    lam_width = case.call(SHOWN_ALPHA).parameters.lam_width
-    switching = _switching_rows(case, kink)
-    points = []
-    for alpha in case.profile.alphas:
-        offset = Fraction(alpha) ** 2 * Fraction(lam_width)
-        found = [_distance_at(case, alpha, kink + offset * c, Fraction(alpha)) for c in _OFFSETS]
-        worst = max(found, key=lambda pair: pair[0])
-        points.append(Point(at=alpha, measured=worst[0], uncertainty=max(u for _, u in found)))
-    name = "sup over x of the bias" if case.as_written else "sup over x of the distance to ∂_rF"
-    rate = fit_rate(points, quantity=name, variable="alpha")
-    offset = Fraction(SHOWN_ALPHA) ** 2 * Fraction(lam_width)
-    here = max(_distance_at(case, SHOWN_ALPHA, kink + side * offset, Fraction(SHOWN_ALPHA))[0] for side in (1, -1))
-    shown = ComparisonEvidence(
-        quantity="error at distance α²ε_λ from the kink",
-        measured=here, relation="<=", predicted=SHOWN_ALPHA,
-        context={"alpha": SHOWN_ALPHA, "lam_width": lam_width}, role="support",
-    )  # fmt: skip
-    values = _last(points) | {"kink at x": str(kink), "error at distance alpha^2 lam_width, alpha = 0.1": here}
-    note = f"x approaches the kink at {kink} as α²ε_λ; the error stays."
-    if not case.as_written and switching > 1:
-        finding = f"{switching} rows switch at x = {kink}; the repaired bound then fails too, it scales as "
-        unmet = PremiseEvidence(
-            premise="independent-switching", holds=False, finding=f"{finding}alpha^{rate.exponent:+.2f}"
-        )
-        return Measurement((unmet, rate.model_copy(update={"role": "support"})), values, note)
-    return Measurement((rate, shown), values, note)
-
-
-def _switching_rows(case: Case, kink: Fraction) -> int:
-    """How many rows are weakly active at the kink."""
-    return len(exact_lower_level.solve(quadratic_of(case.instance.problem), (kink,)).weakly_active)
-
-
-_OFFSETS = tuple(side * c for c in (Fraction(1, 1000), Fraction(1, 10), Fraction(1), Fraction(10)) for side in (1, -1))
-
-
-def _distance_at(case: Case, alpha: float, x: Fraction, radius: Fraction) -> tuple[float, float]:
-    """|estimate - F'(x)|, or under the repaired reading the distance to F' over the ball; with its rounding."""
-    at = case.instance.at(x)
-    there = replace(case, instance=at)
-    truth = regular_truth(at)
-    geometry, call = at_truth(there, truth, alpha)
-    found = float(estimate(there, call, geometry.minimiser)[0])
-    rounding = geometry.rounding(geometry.minimiser, frozen=frozen(case))
-    if case.as_written:
-        return abs(found - float(truth.grad_F[0])), rounding
-    # F' is affine between kinks, so its range over the ball is attained at the ends and beside the kink.
-    kink = Fraction(case.instance.known["kink"])
-    samples = [x, x - radius, x + radius, kink - radius / 10**6, kink + radius / 10**6]
-    problem = quadratic_of(case.instance.problem)
-    slopes = [float(exact_lower_level.hypergradient(problem, (z,))[0]) for z in samples if abs(z - x) <= radius]
-    return max(0.0, min(slopes) - found - rounding, found - max(slopes) - rounding), rounding
-
-
-@check(
-    "bias-bound/hessian-lipschitz",
-    instances=("holder-1-4", "holder-3-4", "toy1", "two-of-three"),
-    needs=("hypergradient",),
-)
-def hessian_regularity(case: Case) -> Measurement:
-    """T3 where g is smooth but its Hessian is only Hölder continuous."""
-    problem = case.instance.problem
-    if not isinstance(problem, Holder):
-        return penalty_bias(case)
-    points = []
-    for alpha in case.profile.alphas:
-        y = holder_minimiser(alpha)
-        call = case.call(alpha, y_star=np.zeros(1), lam=np.zeros(1))
-        error = float(abs(estimate(case, call, np.array([y]))[0] + 1.0))
-        points.append(Point(at=alpha, measured=error, uncertainty=8 * EPS, predicted=holder_bias(problem, alpha)))
-    rate = fit_rate(points, quantity="T₃", variable="alpha")
-    if case.as_written:
-        note = "At x = 0 the estimate is -1 - α^{2s} by hand: ỹ = -α², α₁(ỹ + ỹ|ỹ|^s) = -1 - α^{2s}."
-        return Measurement((rate,), _last(points), note)
-    return Measurement((_hessian_premise(problem), rate.model_copy(update={"role": "support"})))
-
-
-def _hessian_premise(problem: Holder) -> PremiseEvidence:
-    """How ∂²g/∂x∂y(0, r) leaves its value at r = 0: Lipschitz means at least linearly."""
-    from f2csa_ref import objectives_of
-
-    objectives = objectives_of(problem)
-    zero = np.zeros(1)
-
-    def quotient(r: float) -> float:
-        return float((objectives.grad_x_g(zero, np.array([r])) - objectives.grad_x_g(zero, zero))[0] / r)
-
-    radii = [2.0**-k for k in range(4, 16)]
-    changes = [Point(at=r, measured=abs(quotient(r) - 1.0), uncertainty=4 * EPS) for r in radii]
-    rate = fit_rate(changes, quantity="change of ∇²g", variable="distance")
-    finding = f"∇²g changes like distance^{rate.exponent:.2f}, not distance^1"
-    return PremiseEvidence(premise="hessian-lipschitz", holds=rate.interval[0] >= 0.95, finding=finding)
+    return Measurement((rate, *exact_rate(case, truth, spendings, "bias", name="bias")), sweep_ends(points), note)
 
 
 def _slip(case: Case, geometry: Geometry, spending: Spending, *, sign: float = 1.0) -> Spending:
@@ -446,18 +328,3 @@ def _spent(case: Case, truth: Truth, alpha: float, geometry: Geometry) -> Iterat
             call = case.call(alpha, y_star=moved.y_star, lam=lam)
             for sign in (1.0, -1.0):
                 yield estimate(case, call, moved.minimiser + sign * slip)
-
-
-def _point(alpha: float, error: Vector, rounding: float, predicted: float | None) -> Point:
-    return Point(at=alpha, measured=float(np.linalg.norm(error)), uncertainty=rounding, predicted=predicted)
-
-
-def _last(points: list[Point]) -> dict[str, float | str]:
-    """The sweep's ends, to show with a counterexample."""
-    chosen = [p for p in points if p.uncertainty <= 0.02 * p.measured] or points
-    first, last = chosen[0], chosen[-1]
-    return {f"value at alpha = {first.at:g}": first.measured, f"value at alpha = {last.at:g}": last.measured}
-
-
-def _shown(vector: Vector) -> str:
-    return "(" + ", ".join(f"{value:.9g}" for value in vector) + ")"

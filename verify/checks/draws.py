@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spec import Noise, OracleParameters
-from verify.checks.bias_bound import at_truth, frozen
+from verify.checks.starting_points import at_truth, frozen
 from verify.statistics.moments import Moments
 from verify.statistics.rates import Estimate, Role, fit_power_law
 from verify.statistics.sampling import Sampler, Streams

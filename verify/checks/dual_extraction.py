@@ -10,7 +10,7 @@ import numpy as np
 
 from spec import InvalidInputError, OracleParameters
 from spec.atlas import find
-from verify.checks.bias_bound import REGULAR, at_truth, estimate, h_width
+from verify.checks.starting_points import REGULAR, at_truth, estimate, h_width
 from verify.evidence import ComparisonEvidence, Point
 from verify.exact import lower_level as exact_lower_level
 from verify.geometry import EPS, quadratic_of, ramp, spectral_norm

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spec import Noise, OracleParameters
-from verify.checks.bias_bound import at_truth, estimate, frozen
 from verify.checks.draws import ADDITIVE, Setting, second_moment
+from verify.checks.starting_points import at_truth, estimate, frozen
 from verify.evidence import Point
 from verify.geometry import solve
 from verify.rates import fit_rate

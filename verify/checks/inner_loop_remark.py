@@ -10,8 +10,8 @@ import numpy as np
 
 from spec import OracleParameters, Quadratic
 from spec.problem import parse_problem
-from verify.checks.bias_bound import at_truth, h_width
 from verify.checks.inner_cost import calls_for_accuracy, held_to_law, settled_iteration
+from verify.checks.starting_points import at_truth, h_width
 from verify.evidence import Point, RateEvidence
 from verify.geometry import quadratic_of, solve
 from verify.linear_iterations import averaged_mean_square

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spec import InvalidInputError
-from verify.checks.bias_bound import REGULAR
+from verify.checks.starting_points import REGULAR
 from verify.evidence import ComparisonEvidence, PremiseEvidence
 from verify.exact import lower_level as exact_lower_level
 from verify.geometry import quadratic_of, spectral_norm

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spec import Noise, OracleParameters
-from verify.checks.bias_bound import at_truth, h_width
+from verify.checks.starting_points import at_truth, h_width
 from verify.evidence import ComparisonEvidence, Point, PremiseEvidence, RateEvidence
 from verify.geometry import EPS, Geometry, quadratic_of, spectral_norm
 from verify.rates import fit_rate

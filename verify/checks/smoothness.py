@@ -8,7 +8,7 @@ import numpy as np
 
 from spec import Generated, InvalidInputError
 from spec.atlas import experiment
-from verify.checks.bias_bound import REGULAR
+from verify.checks.starting_points import REGULAR
 from verify.evidence import ComparisonEvidence, Point, PremiseEvidence
 from verify.exact import lower_level as exact_lower_level
 from verify.geometry import quadratic_of, spectral_norm

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spec.atlas import find
-from verify.checks.bias_bound import DEGENERATE, REGULAR, at_truth
+from verify.checks.starting_points import DEGENERATE, REGULAR, at_truth
 from verify.evidence import ComparisonEvidence, Point, PremiseEvidence, RateEvidence
 from verify.exact import convexity
 from verify.geometry import EPS, Geometry, quadratic_of, ramp, solve, spectral_norm
