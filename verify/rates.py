@@ -6,8 +6,6 @@ import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
 from verify.evidence import Point, RateEvidence, Rung
 
 if TYPE_CHECKING:
@@ -76,54 +74,6 @@ def fit_rate(
         quantity=quantity, variable=variable, points=tuple(marked), exponent=exponent, interval=interval,
         local_exponents=tuple(local), settled=settled, floor=floor, rung=rung, role=role,
     )  # fmt: skip
-
-
-def fit_statistical_rate(
-    points: Sequence[Point],
-    *,
-    quantity: str,
-    variable: str,
-    error_rate: float,
-    role: Role = "conclusion",
-) -> RateEvidence:
-    """Fit one line through log–log points whose uncertainties are simultaneous confidence half-widths.
-
-    The interval is what the points' boxes allow: the slope is linear in the logarithms, so its extremes over the
-    boxes are attained at their corners. It covers the slope wherever all boxes cover, hence at the points' joint
-    error rate.
-
-    Args:
-        points: Independent measurements, each within ``uncertainty`` of the truth, jointly except with
-            probability ``error_rate``.
-        quantity: What was measured.
-        variable: What was varied.
-        error_rate: Probability that some point is further off than stated.
-        role: Whether it decides the verdict.
-    """
-    usable = [point for point in points if point.measured > point.uncertainty >= 0 and point.at > 0]
-    marked = tuple(point.model_copy(update={"usable": point in usable}) for point in points)
-    made = RateEvidence(
-        quantity=quantity, variable=variable, points=marked, exponent=math.nan, interval=(-math.inf, math.inf),
-        settled=False, rung="statistical", error_rate=error_rate, role=role,
-    )  # fmt: skip
-    if all(point.measured == 0 and point.uncertainty == 0 for point in points):
-        return made.model_copy(update={"exponent": math.inf, "interval": (math.inf, math.inf), "settled": True})
-    if len(usable) < 3:
-        return made
-    logs = np.log([point.at for point in usable])
-    centred = logs - logs.mean()
-    weights = centred / (centred @ centred)
-    low = np.log([point.measured - point.uncertainty for point in usable])
-    high = np.log([point.measured + point.uncertainty for point in usable])
-    middle = np.log([point.measured for point in usable])
-    interval = (
-        float(np.where(weights > 0, low, high) @ weights),
-        float(np.where(weights > 0, high, low) @ weights),
-    )
-    local = tuple(float(v) for v in np.diff(middle) / np.diff(logs))
-    return made.model_copy(
-        update={"exponent": float(middle @ weights), "interval": interval, "settled": True, "local_exponents": local}
-    )
 
 
 def _is_usable(point: Point) -> bool:

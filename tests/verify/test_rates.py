@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from verify.evidence import Point
-from verify.rates import fit_rate, fit_statistical_rate
+from verify.rates import fit_rate
 
 
 def sweep(law, alphas=tuple(0.2 / 2**j for j in range(8)), uncertainty=0.0):
@@ -63,23 +63,3 @@ def test_a_sweep_that_crosses_over_is_not_settled_and_its_interval_is_wide():
     crossing = fit_rate(sweep(lambda a: a**3 + 1e-4 * a)[:5], quantity="q", variable="alpha")
     assert not crossing.settled
     assert crossing.interval[0] <= 1 <= crossing.interval[1]
-
-
-@given(st.floats(-4, 4), st.integers(0, 2**32))
-def test_statistical_interval_covers_whenever_the_points_do(k, seed):
-    import numpy as np
-
-    rng = np.random.default_rng(seed)
-    points = []
-    for a in (0.4, 0.2, 0.1, 0.05):
-        true = a**k
-        half = 0.05 * true
-        points.append(Point(at=a, measured=true + half * rng.uniform(-1, 1), uncertainty=half * 1.06))
-    rate = fit_statistical_rate(points, quantity="v", variable="alpha", error_rate=1e-6)
-    assert rate.interval[0] <= k <= rate.interval[1]
-
-
-def test_statistical_fit_with_few_usable_points_decides_nothing():
-    points = [Point(at=a, measured=1.0, uncertainty=2.0) for a in (1.0, 2.0, 4.0, 8.0)]
-    rate = fit_statistical_rate(points, quantity="v", variable="N_g", error_rate=1e-6)
-    assert rate.interval == (-math.inf, math.inf)

@@ -154,7 +154,7 @@ def _size(case: Case, errors: Vector, at: dict[str, float], parts: int) -> Estim
 def _errors_from(case: Case, truth: Truth, alpha: float, mean: Vector, covariance: Vector) -> Vector:
     """Errors of the subject's estimates, each from a pair of its own."""
     active, m = truth.active > 0, len(truth.y_star)
-    count = RUNS
+    count = 3 * RUNS // 2 if case.as_written else RUNS
     pairs = case.rng.multivariate_normal(mean, covariance, size=count, method="eigh")
     problem = case.instance.with_noise(LOUD).problem
     call = _call(case, LOUD, alpha, None, 1)
