@@ -140,7 +140,8 @@ def advance(
     state.grad_sum = state.grad_sum + grad_F_hat / M
     state.t += 1
     if state.t % M == 0:
-        state.x_bar.append(state.z_sum)
+        # A mean of points of X lies in X; rounding may put it a last digit outside.
+        state.x_bar.append(state.z_sum if projection is None else projection(state.z_sum))
         state.grad_mean.append(state.grad_sum)
         state.z_sum, state.grad_sum = np.zeros(len(z)), np.zeros(len(z))
 

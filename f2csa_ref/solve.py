@@ -17,13 +17,15 @@ from f2csa_ref.objectives import Objectives, objectives_of
 from f2csa_ref.oracles import DEFAULTS
 from f2csa_ref.outer_loop import OuterState, OuterTrace, OutputRule, advance, box_projection, finished
 from f2csa_ref.schedules import Constants, value_at
-from f2csa_ref.trace import SCHEMA, Block, TraceWriter, restore
+from f2csa_ref.trace import SCHEMA, Block, TraceWriter, has_header, restore
 from f2csa_ref.vectors import Vector, as_vector
 from spec.errors import InvalidInputError
 from spec.parameters import OracleParameters, OuterParameters
 from spec.problem import Generated, Holder, Problem, Quadratic, dumps_problem
 from spec.reading import REPAIRED, Reading
 
+PROBES = 3
+"""Fixed random points at which a Python problem's gradients are taken to tell it from another."""
 CHECKPOINT = 500
 """Calls between two recorded states inside a block; at most so many are repeated after an interruption."""
 DIVERGED = 100.0
@@ -122,17 +124,27 @@ class SolveReport:
                 f"a block's mean answer reached {largest:.3g}, above L_F + bias = "
                 f"{constants.lipschitz_F + constants.bias:.3g}: give a larger L_F"
             )
+        if self.setting.outer.epsilon >= constants.lipschitz_F + constants.bias:
+            made.append("the bound on the expected distance exceeds L_F + bias: at this budget it says nothing")
+        if self.setting.outer.K == 1:
+            made.append("one block only: the run moves by at most the radius; give more calls or a larger gap")
         values = [block.F for block in self.blocks if block.F is not None]
-        if values and constants.gap > 0 and values[0] - min(values) > 1.01 * constants.gap:
+        if values and values[0] - min(values) > 1.01 * constants.gap:
             made.append(f"F fell by more than the gap {constants.gap:.3g}: give a larger gap")
         return tuple(made)
 
 
 def digest(problem: Problem | Objectives) -> str:
-    """What identifies a problem in a trace: the hash of its canonical text, or the name of its Python type."""
+    """What identifies a problem in a trace: the hash of its canonical text, or of its values at fixed points."""
     if isinstance(problem, Quadratic | Holder | Generated):
         return "sha256:" + hashlib.sha256(dumps_problem(problem).encode()).hexdigest()
-    return f"python:{type(problem).__module__}.{type(problem).__qualname__}"
+    q = objectives_of(problem)
+    rng = np.random.default_rng(0)
+    parts: list[object] = [q.n, q.m, q.p, q.A.tolist(), q.B.tolist(), q.b.tolist(), q.mu_g, q.C_g, q.C_f, repr(q.noise)]
+    for _ in range(PROBES):
+        x, y = rng.standard_normal(q.n), rng.standard_normal(q.m)
+        parts += [grad(x, y).tolist() for grad in (q.grad_x_f, q.grad_y_f, q.grad_x_g, q.grad_y_g)]
+    return "python-sha256:" + hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 def solve(
@@ -170,8 +182,10 @@ def solve(
     state, counts = OuterState.start(x_0), Counter[str]()
     blocks: list[Block] = []
     header = setting.header(digest(problem))
-    if trace is not None and resume and trace.exists():
+    if trace is not None and resume and has_header(trace):
         state, blocks, counts = restore(trace, header, rng) or (state, blocks, counts)
+        for block in blocks:
+            _require_bounded(block, setting.constants)
     resumed_at = state.t
 
     def oracle(z: Vector) -> Vector:

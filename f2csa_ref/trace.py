@@ -77,6 +77,14 @@ class TraceWriter:
             self.file.flush()
 
 
+def has_header(path: Path) -> bool:
+    """Whether a trace was begun: a run killed before its first line was whole left nothing to go on from."""
+    if not path.exists():
+        return False
+    with path.open("rb") as file:
+        return file.readline().endswith(b"\n")
+
+
 def read_header(path: Path) -> dict[str, Any]:
     """First line of a trace.
 

@@ -59,7 +59,7 @@ def plain(found: GoldsteinDistance) -> dict[str, Any]:
     }
 
 
-def read_box(texts: list[str], n: int) -> Box | None:
+def read_box(texts: list[str], n: int, argument: str = "--box") -> Box | None:
     """Read ``LOW,HIGH`` once for all components or once for each; ``none`` or ``inf`` for no end.
 
     Raises:
@@ -68,16 +68,16 @@ def read_box(texts: list[str], n: int) -> Box | None:
     if not texts:
         return None
     if len(texts) not in (1, n):
-        raise InvalidInputError("--box", f"must be given once or {n} times", len(texts))
-    ends = [_ends(text) for text in (texts if len(texts) == n else texts * n)]
+        raise InvalidInputError(argument, f"must be given once or {n} times", len(texts))
+    ends = [_ends(text, argument) for text in (texts if len(texts) == n else texts * n)]
     return tuple(low for low, _ in ends), tuple(high for _, high in ends)
 
 
-def _ends(text: str) -> tuple[Fraction | None, Fraction | None]:
+def _ends(text: str, argument: str) -> tuple[Fraction | None, Fraction | None]:
     parts = [part.strip() for part in text.strip().strip("[]()").split(",")]
     if len(parts) != 2:
-        raise InvalidInputError("--box", "must have the form LOW,HIGH", text)
-    low, high = (None if part.lower() in NO_END else Fraction(parse_entry(part, "--box")) for part in parts)
+        raise InvalidInputError(argument, "must have the form LOW,HIGH", text)
+    low, high = (None if part.lower() in NO_END else Fraction(parse_entry(part, argument)) for part in parts)
     if low is not None and high is not None and low > high:
-        raise InvalidInputError("--box", "must have LOW <= HIGH", text)
+        raise InvalidInputError(argument, "must have LOW <= HIGH", text)
     return low, high

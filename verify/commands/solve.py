@@ -16,7 +16,7 @@ from f2csa_ref.objectives import Objectives, objectives_of
 from f2csa_ref.outer_loop import box_projection
 from f2csa_ref.schedules import estimate_constants, schedule, with_overrides
 from f2csa_ref.solve import Setting, SolveReport, solve
-from f2csa_ref.trace import Block, read_header
+from f2csa_ref.trace import Block, has_header, read_header
 from spec import InvalidInputError, OracleParameters, OuterParameters, PenaltyParameters, Problem
 from spec.exact import parse_entry
 from spec.problem import Generated, Quadratic
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 PYTHON = "python:"
 MAX_REPORTED_DIMENSION = 200
 """Largest n for which the distance from stationarity is bounded afterwards; beyond, the mean answer is the estimate."""
+SNAP = 1e-12
+"""How near an end of the box a block mean counts as on it: far above the rounding of a mean."""
 TIMED_CALLS = 3
 YEAR = 365.25 * 86400
 
@@ -71,21 +73,60 @@ class Request:
 
 def execute(request: Request) -> None:
     """Say what the run will take, run it, and print the result as JSON."""
+    if request.plot is not None:
+        _require_drawable(request.plot)
     problem, start = _read(request.source)
     objectives = objectives_of(problem)
-    if request.resume and request.trace.exists():
+    if request.source.startswith(PYTHON):
+        _require_shapes(objectives)
+    if request.resume and has_header(request.trace):
         setting = Setting.from_header(read_header(request.trace))
         _say(f"goes on from {request.trace.name}; all options but --plot are those of its header")
     else:
+        _keep_aside(request.trace)
+        _say("estimates what was not given, and times a call …")
         setting = _setting(request, objectives, start)
         _announce(objectives, setting, request.max_calls)
     with _Progress(setting.outer) as progress:
         found = solve(problem, setting, trace=request.trace, resume=request.resume, on_block=progress.block)
+    sys.stdout.write(json.dumps(result(problem, found), indent=1, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
     if request.plot is not None:
         from verify.report.trace_plot import draw
 
         draw(found.blocks, request.plot)
-    sys.stdout.write(json.dumps(result(problem, found), indent=1, ensure_ascii=False) + "\n")
+
+
+PICTURES = (".svg", ".png", ".pdf")
+
+
+def _require_drawable(path: Path) -> None:
+    if path.suffix.lower() not in PICTURES:
+        raise InvalidInputError("--plot", f"must end in one of {', '.join(PICTURES)}", str(path))
+    if not path.parent.is_dir():
+        raise InvalidInputError("--plot", "must be in a folder that exists", str(path))
+
+
+def _require_shapes(q: Objectives) -> None:
+    """Call a Python problem's gradients once, at zero, before anything depends on them."""
+    x, y = np.zeros(q.n), np.zeros(q.m)
+    for name, size in (("grad_x_f", q.n), ("grad_y_f", q.m), ("grad_x_g", q.n), ("grad_y_g", q.m)):
+        try:
+            value = np.asarray(getattr(q, name)(x, y), dtype=np.float64)
+        except Exception as error:
+            raise InvalidInputError(f"problem.{name}", f"raised {type(error).__name__}: {error}") from None
+        if value.shape != (size,):
+            raise InvalidInputError(f"problem.{name}", f"must return shape {(size,)}", value.shape)
+        if not np.isfinite(value).all():
+            raise InvalidInputError(f"problem.{name}", "must return finite numbers", value.tolist())
+
+
+def _keep_aside(trace: Path) -> None:
+    """A trace that is there already is somebody's run: it is kept under another name."""
+    if has_header(trace):
+        kept = trace.with_name(trace.name + ".bak")
+        trace.replace(kept)
+        _say(f"{trace.name} holds another run; it is kept as {kept.name} (--resume goes on with it)")
 
 
 def result(problem: Problem | Objectives, found: SolveReport) -> dict[str, Any]:
@@ -123,6 +164,10 @@ def stationarity(problem: Problem | Objectives, x: Vector, mean_answer: float, s
     if not isinstance(problem, Quadratic | Generated) or len(x) > MAX_REPORTED_DIMENSION:
         return made
     box = setting.project_onto
+    if box is not None:
+        # A mean of points on the boundary is a last digit beside it, and the normal cone lives on it exactly.
+        for end in (np.array(part) for part in box):
+            x = np.where(np.abs(x - end) <= SNAP * (1 + np.abs(end)), end, x)
     ends = None if box is None else tuple([v if math.isfinite(v) else None for v in part] for part in box)
     try:
         bounds = distance(quadratic_of(problem), x.tolist(), radius, box=ends)  # type: ignore[arg-type]  # two lists
@@ -167,7 +212,7 @@ def _setting(request: Request, q: Objectives, start: tuple[Fraction, ...] | None
     x_0 = np.zeros(q.n)
     if request.x is not None or start is not None:
         x_0 = np.array([float(value) for value in read_point(request.x, start, q.n)])
-    box = read_box(list(request.project_onto), q.n)
+    box = read_box(list(request.project_onto), q.n, "--project-onto")
     ends = None if box is None else (_ends(box[0], -math.inf), _ends(box[1], math.inf))
     if ends is not None:
         x_0 = np.clip(x_0, *ends)
