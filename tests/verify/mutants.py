@@ -259,6 +259,16 @@ class ForgetsToCount(ReferenceSubject):
         return estimates, 1 + 3 * call.parameters.N_g
 
 
+class CopiesDraws(ReferenceSubject):
+    """Draws half of what is asked and returns it twice."""
+
+    name = "copies-draws"
+
+    def hypergradient_samples(self, problem: Any, x: Any, call: Call, rng: Any, replications: int) -> Any:
+        half = super().hypergradient_samples(problem, x, call, rng, (replications + 1) // 2)
+        return np.concatenate([half, half])[:replications]
+
+
 class ReturnsTheTruth(ReferenceSubject):
     """Ignores the stages it is given and returns the exact gradient of F."""
 
@@ -334,6 +344,7 @@ CATALOGUE = (
     Caught(DropsMultiplier, "solution-error", "toy1"),
     Caught(DropsMultiplier, "solution-error/active-rows", "toy1"),
     Caught(FlippedPenalty, "bias-bound/T3", "absolute-moving"),
+    Caught(CopiesDraws, "variance-bound/independence", "toy1"),
     Caught(ReturnsTheTruth, "bias-bound/conditional-mean", "toy1"),
     Caught(InflatedMultipliers, "lipschitz-solution", "toy1"),
     Caught(FrozenLowerLevel, "lipschitz-solution", "two-of-three"),

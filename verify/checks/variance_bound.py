@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from verify.checks.draws import (
     ADDITIVE,
     F_ONLY,
@@ -17,7 +19,7 @@ from verify.checks.draws import (
     second_moment,
 )  # fmt: skip
 from verify.checks.stochastic_oracles import jump_estimate
-from verify.evidence import Point, PremiseEvidence
+from verify.evidence import ComparisonEvidence, Point, PremiseEvidence
 from verify.rates import fit_rate
 from verify.registry import Case, Measurement, check
 from verify.statistics.decisions import VarianceDecision
@@ -26,7 +28,7 @@ from verify.truth import Truth, regular_truth
 
 if TYPE_CHECKING:
     from spec import Noise
-    from verify.evidence import ComparisonEvidence, RateEvidence
+    from verify.evidence import RateEvidence
 
 INSTANCES = ("toy1", "two-of-three", "box-rational", "random-3x5x4")
 JUMP_ALPHAS = (0.4, 0.3, 0.2, 0.15, 0.1)
@@ -34,6 +36,8 @@ JUMP_ALPHAS = (0.4, 0.3, 0.2, 0.15, 0.1)
 BATCHES = (1, 2, 4, 16, 64)
 SHOWN_BATCHES = (1, 4)
 """Batches whose variance is also held against its exact value: a miscount of one shows most in small ones."""
+REPEATS = 512
+"""Estimates of each of two calls compared for exact repetition."""
 GROUP = 16
 """Consecutive estimates added up to see whether they are independent."""
 
@@ -72,7 +76,18 @@ def independence(case: Case) -> Measurement:
         level=GROUP * second_moment(setting, ADDITIVE), width=len(case.x), share=case.share, wanted=0.1,
         context={"alpha": alpha},
     )  # fmt: skip
-    return Measurement((rate, decision.run(setting.sampler(block=RATE_BLOCK, group=GROUP))))
+    return Measurement((rate, decision.run(setting.sampler(block=RATE_BLOCK, group=GROUP)), _repeats(case, setting)))
+
+
+def _repeats(case: Case, setting: Setting) -> ComparisonEvidence:
+    """Estimates of two calls that equal an earlier one exactly; under continuous noise none ever does."""
+    problem = case.instance.with_noise(ADDITIVE).problem
+    calls = [case.stages.hypergradient_samples(problem, case.x, setting.call, case.rng, REPEATS) for _ in range(2)]
+    rows = np.vstack(calls)
+    return ComparisonEvidence(
+        quantity="estimates of two calls that repeat an earlier one exactly",
+        measured=float(len(rows) - len(np.unique(rows, axis=0))), relation="==", predicted=0.0,
+    )  # fmt: skip
 
 
 @check("variance-bound/per-sample", instances=INSTANCES, needs=("hypergradient",), decisions=2)

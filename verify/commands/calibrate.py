@@ -17,10 +17,14 @@ CHUNK = 50
 """Runs a worker takes at once."""
 
 
+SMALLEST_BUDGET = 1e-12
+"""Below it no run of affordable length could detect any violation."""
+
+
 def execute(*, budget: float, runs: int, seed: int, jobs: int | None, as_json: bool) -> int:
     """Run, print the table or JSON; returns 0 where every promise was kept, else 1."""
-    if not 0 < budget < 1:
-        raise InvalidInputError("--budget", "must be > 0 and < 1", budget)
+    if not SMALLEST_BUDGET <= budget < 1:
+        raise InvalidInputError("--budget", f"must be >= {SMALLEST_BUDGET:g} and < 1", budget)
     if runs < 1:
         raise InvalidInputError("--runs", "must be >= 1", runs)
     if seed < 0:

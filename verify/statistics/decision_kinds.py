@@ -1,4 +1,7 @@
-"""Every law a decision rests on, as something to run on subjects that are right or wrong by a known amount."""
+"""The laws decisions rest on, as something to run on subjects that are right or wrong by a known amount.
+
+Intervals from order statistics and rates over boxes of them hold for every law by counting; they are not run here.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +71,7 @@ class Kind:
 
 
 def kinds() -> tuple[Kind, ...]:
-    """Every law a decision of the suite rests on."""
+    """The laws that are calibrated."""
     return (
         Kind("mean (F law)", _mean, lambda e: e.detectable or 0.0),
         Kind("variance, both sides (chi-square)", _variance("=="), _relative),
