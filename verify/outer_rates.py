@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from verify.registry import Case
 
-RUNS = 48
+RUNS = 72
 """Independent runs a setting; their median's exact interval is what enters a rate."""
 SIGMA = 0.5
 """Root of the variance of one sample, in units of L_F."""

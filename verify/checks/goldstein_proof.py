@@ -97,7 +97,8 @@ def block_regret(recorded: Recorded) -> Vector:
 def second_moment(case: Case) -> Measurement:
     """Mean squared answer along a run, the oracle's bias lying along the gradient."""
     function = FUNCTIONS[case.instance.name]
-    schedule = SCHEDULE.model_copy(update={"K": 100})
+    # Long enough to tell the two bounds apart with the promised power.
+    schedule = SCHEDULE.model_copy(update={"K": 600})
     oracle = SyntheticOracle(function, BIAS, VARIANCE, case.rng)
     recorded = record(case, oracle, np.array([0.3, -0.2])[: len(function.c)], schedule)
     n, L = len(function.c), function.lipschitz
