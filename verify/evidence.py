@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Rung = Literal["certified", "symbolic", "numeric", "statistical"]
-"""How evidence was obtained, strongest first."""
+Rung = Literal["certified", "symbolic", "numeric", "statistical", "cited"]
+"""How evidence was obtained, strongest first; what is cited was not computed here at all."""
 
-RUNGS: tuple[Rung, ...] = ("certified", "symbolic", "numeric", "statistical")
+RUNGS: tuple[Rung, ...] = ("certified", "symbolic", "numeric", "statistical", "cited")
 
 
 class _Frozen(BaseModel):

@@ -128,7 +128,8 @@ def _decide_rate(bound: Bound, rate: RateEvidence) -> Decision:
 
     if rate.rung in EXACT:
         return _decide_exact(rate, decision, gain_low, bound)
-    measured = f"{rate.quantity} scales as {_symbol(rate.variable)}^{_number(rate.exponent)}"
+    verb = "is stated as" if rate.rung == "cited" else "scales as"
+    measured = f"{rate.quantity} {verb} {_symbol(rate.variable)}^{_number(rate.exponent)}"
     if rate.exponent == math.inf and bound.tag == "upper":
         return decision(Verdict.SUPPORTED, f"{rate.quantity} is exactly zero here; {shown} holds trivially.", math.inf)
     if math.isinf(low) and math.isinf(high) and low < high:

@@ -67,6 +67,7 @@ def cited(case: Case, fact: Fact, quantity: str) -> tuple[Evidence, ...]:
                 measured=float(fact.lower_bound),
                 relation=">=",
                 predicted=1.0,
+                rung="cited",
             )
         )
     return tuple(found)
@@ -77,7 +78,7 @@ def _exponent(
 ) -> RateEvidence:
     return RateEvidence(
         quantity=f"{quantity}, by {fact.source},", variable=variable, points=(), exponent=value,
-        interval=(value, value), rung="symbolic", role=role,
+        interval=(value, value), rung="cited", role=role,
     )  # fmt: skip
 
 

@@ -53,6 +53,7 @@ RUNGS: dict[str, str] = {
     "symbolic": "An exact series; its leading term and exponent are derived.",
     "numeric": "A sweep of computed values, each with its rounding error.",
     "statistical": "Random samples, with the probability of a false refutation and of a false support.",
+    "cited": "Nothing was computed: a fact from the named source, set beside what the paper quotes.",
 }
 
 VARIABLES = {
