@@ -17,7 +17,7 @@ import numpy as np
 from spec import REPAIRED, OracleParameters, OuterParameters, Problem, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 Vector: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 Capability = Literal[
@@ -47,6 +47,10 @@ class Call:
         lam: Multipliers to use, shape (p,).
         rho: Activation weights to use, shape (p,).
         y_penalty: Penalty minimiser to use, shape (m,).
+        draws: Standard normals to use instead of the generator, by block, each (N_g, k): ``f_x`` for the noise of
+            ∇_x f, ``g_x`` and, for independent pairing, ``g_x_star`` for that of ∇_x g at ỹ and ỹ*. What each block
+            means under each noise model: :class:`f2csa_ref.oracles.Draws`. Only sent to a subject that says
+            ``uses_draws = True``.
     """
 
     alpha: float
@@ -56,6 +60,7 @@ class Call:
     lam: Vector | None = None
     rho: Vector | None = None
     y_penalty: Vector | None = None
+    draws: Mapping[str, Vector] | None = None
 
 
 @runtime_checkable
@@ -79,6 +84,9 @@ class Subject(Protocol):
     solves of ``penalty_steps`` epochs with ``shared_samples`` terms, and the gradient samples each one used;
     ``hypergradient_runs(problem, x, call, rng, replications) -> ((replications, n), calls)``: independent complete
     calls with noisy inner solvers, and the gradient samples each one used.
+
+    ``uses_draws = True`` says that ``hypergradient`` takes its normals from ``call.draws`` where they are given, so that
+    it can be compared number by number under noise too.
     """
 
     name: str
@@ -112,6 +120,12 @@ class Stages:
     def offers(self, capability: Capability) -> bool:
         """Whether the subject has this stage."""
         return offers(self.subject, capability)
+
+    @property
+    def use_draws(self) -> bool:
+        """Whether the subject takes its normals from ``call.draws``."""
+        with _as_fault("uses_draws cannot be looked up"):
+            return getattr(self.subject, "uses_draws", False) is True
 
     @property
     def are_the_reference(self) -> bool:
@@ -297,7 +311,10 @@ def _copied(argument: Any) -> Any:
         return argument.copy()
     if isinstance(argument, Call):
         stages = {name: getattr(argument, name) for name in ("y_star", "lam", "rho", "y_penalty")}
-        return replace(argument, **{name: value.copy() for name, value in stages.items() if value is not None})
+        copies: dict[str, Any] = {name: value.copy() for name, value in stages.items() if value is not None}
+        if argument.draws is not None:
+            copies["draws"] = {name: block.copy() for name, block in argument.draws.items()}
+        return replace(argument, **copies)
     return argument
 
 

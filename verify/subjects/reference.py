@@ -18,6 +18,7 @@ class ReferenceSubject:
     """``f2csa_ref``, with every stage and every reading."""
 
     name = "reference"
+    uses_draws = True
 
     def lower_level(self, problem: Problem, x: Vector) -> tuple[Vector, Vector]:
         """Exact lower-level pair."""
@@ -55,6 +56,7 @@ class ReferenceSubject:
             parameters=call.parameters,
             given=_stages(call),
             rng=rng,
+            draws=None if call.draws is None else f2csa_ref.Draws(**call.draws),
         ).hypergradient
 
     def hypergradient_samples(
