@@ -85,8 +85,8 @@ class Subject(Protocol):
     ``hypergradient_runs(problem, x, call, rng, replications) -> ((replications, n), calls)``: independent complete
     calls with noisy inner solvers, and the gradient samples each one used.
 
-    ``uses_draws = True`` says that ``hypergradient`` takes its normals from ``call.draws`` where they are given, so that
-    it can be compared number by number under noise too.
+    ``uses_draws = True`` says that ``hypergradient`` takes its normals from ``call.draws`` where they are given, so
+    that it can be compared number by number under noise too.
     """
 
     name: str
