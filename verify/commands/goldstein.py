@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from spec import Holder, InvalidInputError
 from spec.exact import parse_entry
-from verify.exact.goldstein import MAX_CERTIFIED_DIMENSION, GoldsteinDistance, distance
+from verify.exact.goldstein import MAX_CERTIFIED_DIMENSION, distance
+from verify.exact.goldstein_distance import GoldsteinDistance
 from verify.geometry import quadratic_of
 from verify.sources import read_point, read_positive, read_problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from verify.exact.goldstein import Box
+    from verify.exact.minimum_norm import Box
 
 NO_END = ("inf", "+inf", "-inf", "none", "")
 

@@ -10,9 +10,7 @@ every gradient in the ball has at least a certain component, proven cell by cell
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
 
 import numpy as np
 from flint import fmpq_mat
@@ -21,7 +19,9 @@ from spec import InvalidInputError, Quadratic
 from spec.exact import FloatArray
 from verify.exact.ball_minimum import least, proven_bound
 from verify.exact.cells import Cell, TooManyCellsError, cells_in_ball
-from verify.exact.minimum_norm import Rays, normal_rays, shortest, shortest_exactly
+from verify.exact.goldstein_distance import GoldsteinDistance
+from verify.exact.goldstein_estimate import estimate
+from verify.exact.minimum_norm import Box, Rays, normal_rays, shortest, shortest_exactly
 from verify.exact.rationals import Number, Vector, column, fraction, number, point
 from verify.exact.square_roots import double_above, double_below, root_above, root_below
 
@@ -30,38 +30,6 @@ MAX_CERTIFIED_DIMENSION = 4
 MAX_ROUNDS = 400
 TOLERANCE = 1e-6
 """Gap between the bounds at which refinement stops, units of F per unit of x."""
-
-Box = tuple[Sequence[Number | None], Sequence[Number | None]]
-"""Lower and upper ends of X, component by component; ``None`` where there is none."""
-
-
-@dataclass(frozen=True)
-class GoldsteinDistance:
-    """Bounds of dist(0, ∂_δF(x) + N_X(x)).
-
-    Args:
-        lower: Lower bound, rounded down.
-        upper: Upper bound, rounded up.
-        certified: Whether the lower bound is proven; the upper one always is, up to the method's rounding.
-        method: ``interval`` (n = 1, exact), ``cells`` (n <= 4) or ``bundle`` (estimate).
-        exact: The distance itself where it is known as a rational.
-        points: Points of the ball whose gradients combine to the upper bound, each (n,), exact.
-        gradients: Those gradients.
-        weights: Their weights, nonnegative, adding to 1.
-        direction: Direction along which the lower bound was proven, shape (n,).
-        cells: Pieces of F that meet the ball (found, for ``bundle``).
-    """
-
-    lower: float
-    upper: float
-    certified: bool
-    method: Literal["interval", "cells", "bundle"]
-    exact: Fraction | None
-    points: tuple[Vector, ...]
-    gradients: tuple[tuple[float, ...], ...]
-    weights: tuple[float, ...]
-    direction: tuple[float, ...]
-    cells: int
 
 
 def distance(
@@ -112,8 +80,6 @@ def distance(
     except TooManyCellsError:
         cells = None
     if cells is None:
-        from verify.exact.goldstein_estimate import estimate
-
         return estimate(problem, at, delta, rays, tolerance)
     if problem.n == 1:
         return _on_a_line(cells, at[0], delta, rays)

@@ -16,7 +16,7 @@ import numpy as np
 from spec import InvalidInputError, Quadratic
 from spec.exact import FloatArray
 from verify.exact.ball_minimum import least
-from verify.exact.goldstein import GoldsteinDistance
+from verify.exact.goldstein_distance import GoldsteinDistance
 from verify.exact.ground_truth import solve_any
 from verify.exact.minimum_norm import Rays, shortest
 from verify.exact.rationals import Vector

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 from flint import fmpq_mat
@@ -13,10 +12,10 @@ from scipy.optimize import nnls
 
 from spec import InvalidInputError
 from spec.exact import FloatArray
-from verify.exact.rationals import Vector, fraction, number, rational
+from verify.exact.rationals import Number, Vector, fraction, number, rational
 
-if TYPE_CHECKING:
-    from verify.exact.goldstein import Box
+Box = tuple[Sequence[Number | None], Sequence[Number | None]]
+"""Lower and upper ends of X, component by component; ``None`` where there is none."""
 
 
 @dataclass(frozen=True)
