@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from importlib import resources
 from typing import get_args
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from flint import fmpq_mat
 
 from spec import Generated, Holder, InvalidInputError, Noise, Quadratic, dumps_problem, loads_problem
-from spec.atlas import Instance, Stratum, atlas, find
+from spec.atlas import ORDER, Instance, Stratum, _load, atlas, find
 from verify.exact import lower_level
 from verify.exact.complementarity import InfeasibleLowerLevelError
 from verify.exact.rationals import matrix
@@ -178,3 +179,25 @@ def test_an_instance_moves_and_takes_noise_without_changing() -> None:
         assert instance.problem.noise == Noise()
         assert noisy.name == f"{instance.name}+additive"
         assert noisy.x == instance.x
+
+
+def test_every_file_is_an_instance_and_every_instance_a_file() -> None:
+    files = {file.name for file in (resources.files("spec") / "instances").iterdir()}
+    assert files == {f"{name}.toml" for name in ORDER}
+    assert len(set(ORDER)) == len(ORDER)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("purpose = ", "is not valid TOML"),
+        ('purpose = "p"\nstrata = ["odd"]\nx = [1]\n[problem]\nkind = "quadratic"', "strata"),
+        ('purpose = "p"\nstrata = []\nx = ["1/0"]\n[problem]\nkind = "quadratic"', "x"),
+        ('purpose = "p"\nstrata = []\nx = [1]\n[problem]\nkind = "cubic"', "kind"),
+        ('purpose = "p"\nstrata = []\nx = [1]\nextra = 1\n[problem]\nkind = "quadratic"', "extra"),
+    ],
+)
+def test_a_wrong_file_is_named_with_what_is_wrong(text: str, says: str) -> None:
+    with pytest.raises(InvalidInputError, match=r"instances/n\.toml") as caught:
+        _load("n", text)
+    assert says in str(caught.value)
