@@ -18,7 +18,8 @@ from f2csa_ref.rows import AffineRows, extreme_eigenvalues
 from f2csa_ref.vectors import Matrix, Vector
 from spec.errors import InvalidInputError
 from spec.noise import Noise
-from spec.problem import Generated, Holder, Problem, Quadratic
+from spec.problem import Generated, Holder, Problem
+from spec.quadratic import Quadratic
 
 Gradient: TypeAlias = Callable[[Vector, Vector], Vector]
 Value: TypeAlias = Callable[[Vector, Vector], float]

@@ -21,7 +21,8 @@ from f2csa_ref.trace import SCHEMA, Block, TraceWriter, has_header, restore
 from f2csa_ref.vectors import Vector, as_vector
 from spec.errors import InvalidInputError
 from spec.parameters import OracleParameters, OuterParameters
-from spec.problem import Generated, Holder, Problem, Quadratic, dumps_problem
+from spec.problem import Generated, Holder, Problem, dumps_problem
+from spec.quadratic import Quadratic
 from spec.reading import REPAIRED, Reading
 
 PROBES = 3

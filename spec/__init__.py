@@ -8,17 +8,15 @@ from spec.exact import ExactArray
 from spec.noise import Noise
 from spec.parameters import OracleParameters, OuterParameters, PenaltyParameters
 from spec.problem import (
-    Constraints,
     Generated,
     Holder,
     Problem,
-    Quadratic,
-    QuadraticForm,
     dumps_problem,
     load_problem,
     loads_problem,
     parse_problem,
 )
+from spec.quadratic import Constraints, Quadratic, QuadraticForm
 from spec.reading import AS_WRITTEN, CHOICES, REPAIRED, Choice, Reading
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
@@ -52,6 +52,15 @@ class Noise(BaseModel):
     @classmethod
     def _ordered(cls, value: tuple[NoisyGradient, ...]) -> tuple[NoisyGradient, ...]:
         return tuple(sorted(set(value)))
+
+    def to_block(self) -> dict[str, Any]:
+        """The block ``noise`` of a problem file; empty where there is no noise."""
+        if self == Noise():
+            return {}
+        made = self.model_dump()
+        if self.on == Noise().on:
+            made.pop("on")
+        return {"noise": made}
 
     def scale(self, gradient: NoisyGradient) -> float:
         """Standard deviation per component of one partial gradient."""

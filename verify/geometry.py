@@ -20,7 +20,7 @@ from spec.parameters import PenaltyParameters
 if TYPE_CHECKING:
     from spec import Problem
     from spec.atlas import Instance
-    from spec.problem import QuadraticArrays
+    from spec.quadratic import QuadraticArrays
     from verify.subjects.protocol import Vector
 
 EPS = float(np.finfo(np.float64).eps)

@@ -19,7 +19,8 @@ from f2csa_ref.solve import Setting, SolveReport, solve
 from f2csa_ref.trace import Block, has_header, read_header
 from spec import InvalidInputError, OracleParameters, OuterParameters, PenaltyParameters, Problem
 from spec.exact import parse_entry
-from spec.problem import Generated, Quadratic
+from spec.problem import Generated
+from spec.quadratic import Quadratic
 from spec.reading import NAMED
 from verify.commands.goldstein import plain, read_box
 from verify.exact.goldstein import distance
