@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 import zlib
 from collections.abc import Iterator
@@ -19,7 +20,8 @@ from verify.evidence import PremiseEvidence
 from verify.profiles import find_profile
 from verify.registry import Case, Measurement, checks
 from verify.results import Counterexample, Result, Verdict
-from verify.statistics.budget import OverspentError, enforce
+from verify.statistics.budget import OverspentError, enforce, level_of
+from verify.statistics.continuation import Ledger
 from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError
 from verify.subjects.protocol import Stages
 from verify.truth import PremiseUnmetError, premises_met
@@ -37,6 +39,8 @@ class Task:
         subject: How to load the subject.
         profile: Profile name.
         seed: Seed of the whole run.
+        effort: Factor on all sample sizes: 1, 4, 16, ...
+        continuation: Growing samples that an earlier run left undecided, as plain data.
     """
 
     claim: str
@@ -45,6 +49,8 @@ class Task:
     subject: str
     profile: str
     seed: int
+    effort: int = 1
+    continuation: tuple[dict[str, Any], ...] = ()
 
     @property
     def key(self) -> str:
@@ -54,10 +60,11 @@ class Task:
     @property
     def command(self) -> str:
         """The command that repeats exactly this result."""
-        subject = "" if self.subject == "reference" else f" --subject {self.subject}"
+        subject = "" if self.subject == "reference" else f" --subject {shlex.quote(self.subject)}"
+        effort = "" if self.effort == 1 else f" --effort {self.effort}"
         return (
             f"f2csa verify {self.claim} --reading {self.reading} --instance {self.instance} "
-            f"--profile {self.profile} --seed {self.seed}{subject}"
+            f"--profile {self.profile} --seed {self.seed}{effort}{subject}"
         )
 
 
@@ -88,12 +95,14 @@ def perform(task: Task, subject: Subject) -> Result:
         profile=find_profile(task.profile),
         rng=np.random.default_rng([task.seed, zlib.crc32(task.key.encode())]),
         seed=task.seed,
+        level=level_of(task.effort),
+        ledger=Ledger(given=task.continuation),
     )
     try:
         case.stages.require(found.needs)
         with threadpool_limits(1), np.errstate(all="ignore"):
             measured = found.function(case)
-        enforce(found, measured.evidence, case.share.error)
+        enforce(found, measured.evidence, case.share.error, drew=case.ledger.drew)
         measured = replace(measured, evidence=(*_premises(task, measured), *measured.evidence))
         decision = decide(bound, measured.evidence)
     except PremiseUnmetError as unmet:
@@ -106,7 +115,10 @@ def perform(task: Task, subject: Subject) -> Result:
         return fault(task, str(error), started)
     except (ArithmeticError, ValueError, np.linalg.LinAlgError) as error:
         return fault(task, f"the check failed: {type(error).__name__}: {error}", started)
-    return _result(task, instance, measured, decision, started)
+    made = _result(task, instance, measured, decision, started)
+    if decision.verdict is Verdict.INCONCLUSIVE and decision.rung == "statistical":
+        return made.model_copy(update={"continuation": tuple(case.ledger.states())})
+    return made
 
 
 def _premises(task: Task, measured: Measurement) -> Iterator[PremiseEvidence]:
@@ -144,6 +156,7 @@ def _result(task: Task, instance: Instance, measured: Measurement, decision: Dec
         counterexample=counterexample,
         reproduce=task.command,
         seconds=time.perf_counter() - started,
+        effort=task.effort,
     )
 
 
@@ -157,6 +170,7 @@ def fault(task: Task, why: str, started: float) -> Result:
         fault=why,
         reproduce=task.command,
         seconds=time.perf_counter() - started,
+        effort=task.effort,
     )
 
 

@@ -10,41 +10,50 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 from verify.registry import checks
 from verify.results import Result
 from verify.subjects import Subject, load_subject
+from verify.subjects.loading import COMMAND
 from verify.tasks import Task, fault, perform
+from verify.time_limits import timed_here
 
 
-def run_here(tasks: Sequence[Task], subject: Subject) -> Iterator[tuple[Task, Result]]:
+def run_here(tasks: Sequence[Task], subject: Subject, time_limit: float | None = None) -> Iterator[tuple[Task, Result]]:
+    """Run tasks in this process; a limit on stage calls is kept as far as one process can."""
     for task in tasks:
-        yield task, perform(task, subject)
+        with timed_here(subject, time_limit) as timed:
+            result = perform(task, timed)
+        yield task, result
 
 
-def run_pool(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[Task, Result]]:
+def run_pool(tasks: Sequence[Task], jobs: int, time_limit: float | None = None) -> Iterator[tuple[Task, Result]]:
     """Run tasks in worker processes; one that kills its worker costs only its own result."""
     lost: list[Task] = []
-    with _one_blas_thread():
+    with one_blas_thread():
         with _pool(jobs) as pool:
-            yield from run_on(pool, tasks, lost)
+            yield from run_on(pool, tasks, lost, time_limit)
         # A dead worker takes the whole pool with it: what was still open is run again, each task on its own.
         for task in lost:
             with _pool(1) as alone:
-                yield from run_on(alone, [task])
+                yield from run_on(alone, [task], None, time_limit)
 
 
-def run_on(pool: Executor, tasks: Sequence[Task], lost: list[Task] | None = None) -> Iterator[tuple[Task, Result]]:
+def run_on(
+    pool: Executor, tasks: Sequence[Task], lost: list[Task] | None = None, time_limit: float | None = None
+) -> Iterator[tuple[Task, Result]]:
     """Run tasks on any standard executor, in chunks, yielding results as they come.
 
     Args:
         pool: The executor.
         tasks: What to run.
         lost: Collects the tasks whose worker died, to be run again; without it they become faults.
+        time_limit: Seconds one stage call of a program may take.
     """
-    with _main_left_alone():
-        futures = {pool.submit(_perform_chunk, chunk): chunk for chunk in _chunks(tasks)}
+    with main_left_alone():
+        futures = {pool.submit(_perform_chunk, chunk, time_limit): chunk for chunk in _chunks(tasks)}
     try:
         for future in as_completed(futures):
             chunk = futures[future]
@@ -77,16 +86,26 @@ def _chunks(tasks: Sequence[Task]) -> Iterator[list[Task]]:
         yield list(tasks[start : start + CHUNK])
 
 
-def _perform_chunk(tasks: list[Task]) -> list[Result]:
-    return [perform(task, load_subject(task.subject)) for task in tasks]
+def _perform_chunk(tasks: list[Task], time_limit: float | None) -> list[Result]:
+    return [perform(task, _subject(task.subject, time_limit)) for task in tasks]
+
+
+def _subject(name: str, time_limit: float | None) -> Subject:
+    return _program(name, time_limit) if name.startswith(COMMAND) else load_subject(name)
+
+
+@lru_cache(maxsize=4)
+def _program(name: str, time_limit: float | None) -> Subject:
+    """One process of a program serves all tasks of a worker; it ends with the worker."""
+    return load_subject(name, time_limit=time_limit)
 
 
 def _pool(jobs: int) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(jobs, initializer=_prepare_worker, mp_context=_context())
+    return ProcessPoolExecutor(jobs, initializer=prepare_worker, mp_context=context())
 
 
 @contextmanager
-def _main_left_alone() -> Iterator[None]:
+def main_left_alone() -> Iterator[None]:
     """Start workers without running the caller's main module in them.
 
     They need nothing from it, and running it again would start another run in every script that has no
@@ -102,7 +121,8 @@ def _main_left_alone() -> Iterator[None]:
         main.__dict__.update(kept)
 
 
-def _prepare_worker() -> None:
+def prepare_worker() -> None:
+    """Make a new process a worker."""
     import signal
 
     # Ctrl-C is the parent's to handle: it stops the workers and keeps what is done.
@@ -121,7 +141,8 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _context() -> Any:
+def context() -> Any:
+    """How worker processes are started."""
     method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     context = multiprocessing.get_context(method)
     if method == "forkserver":
@@ -130,7 +151,7 @@ def _context() -> Any:
 
 
 @contextmanager
-def _one_blas_thread() -> Iterator[None]:
+def one_blas_thread() -> Iterator[None]:
     """Workers inherit one BLAS thread each: two on two cores stall one another."""
     names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
     before = {name: os.environ.get(name) for name in names}

@@ -1,4 +1,4 @@
-"""Find a subject by name: the reference, or ``package.module:Attribute``."""
+"""Find a subject by name: the reference, ``package.module:Attribute``, or ``command:COMMAND LINE``."""
 
 from __future__ import annotations
 
@@ -10,23 +10,33 @@ from typing import Any
 from spec.errors import InvalidInputError
 from verify.subjects.protocol import CAPABILITIES, Subject, offers
 
+COMMAND = "command:"
+"""What the name of a program begins with."""
 
-def load_subject(name: str) -> Subject:
+
+def load_subject(name: str, *, time_limit: float | None = None) -> Subject:
     """Load a subject.
 
     Args:
-        name: ``reference``, or ``package.module:Attribute`` naming a class (called without arguments) or an object.
+        name: ``reference``, ``package.module:Attribute`` naming a class (called without arguments) or an object, or
+            ``command:COMMAND LINE``, a program that speaks the wire (docs/wire.md), started when first needed.
+        time_limit: Seconds one stage call of a program may take; its default if ``None``.
 
     Raises:
-        InvalidInputError: If it cannot be imported or offers no stage.
+        InvalidInputError: If it cannot be imported or offers no stage, or the command line is none.
     """
+    if name.startswith(COMMAND):
+        from verify.wire.client import WireSubject
+
+        return WireSubject(name.removeprefix(COMMAND), time_limit=time_limit)
     if name == "reference":
         from verify.subjects.reference import ReferenceSubject
 
         return ReferenceSubject()
     module_name, colon, attribute = name.partition(":")
     if not colon or not module_name or not attribute:
-        raise InvalidInputError("subject", 'must be "reference" or "package.module:Attribute"', name)
+        rule = 'must be "reference", "package.module:Attribute" or "command:COMMAND LINE"'
+        raise InvalidInputError("subject", rule, name)
     # A file beside the user's shell is what they mean by `my_solver:Subject`.
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
@@ -44,6 +54,14 @@ def load_subject(name: str) -> Subject:
     return subject  # type: ignore[no-any-return]  # any object with some stages is a Subject
 
 
+def end(subject: object) -> None:
+    """End the process of a subject that is a program."""
+    # Whoever has one has the module; nobody else should wait for it to load.
+    module = sys.modules.get("verify.wire.client")
+    if module is not None and isinstance(subject, module.WireSubject):
+        subject.close()
+
+
 def require_stages(subject: object, name: str) -> None:
     """Refuse what offers nothing.
 
@@ -59,3 +77,9 @@ def name_of(subject: object) -> str:
     """What a report calls an object given as subject: its name if it has one, else its type's."""
     name = getattr(subject, "name", None)
     return name if isinstance(name, str) and name else type(subject).__name__
+
+
+def version_of(subject: object) -> str:
+    """The version a subject states, or the empty string."""
+    version = getattr(subject, "version", None)
+    return version if isinstance(version, str) else ""

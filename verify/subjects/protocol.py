@@ -1,8 +1,9 @@
 """What an implementation may offer, stage by stage, and how the checks call it.
 
-A subject is any object with some of the stage methods below. Arrays go in and come out as numpy doubles. A
-stage it lacks makes the checks that need it NOT_APPLICABLE; a stage that raises, or returns NaN or the wrong
-shape, is a fault of the subject and never a verdict.
+A subject is any object with some of the stage methods below. Arrays go in as numpy doubles; whatever numpy can read
+as doubles may come out: arrays, lists, PyTorch and JAX tensors (on the CPU, without a graph). A stage it lacks makes
+the checks that need it NOT_APPLICABLE; a stage that raises, or returns NaN or the wrong shape, is a fault of the
+subject and never a verdict.
 """
 
 from __future__ import annotations
@@ -29,6 +30,22 @@ CAPABILITIES: tuple[Capability, ...] = get_args(Capability)
 
 class SubjectFaultError(RuntimeError):
     """The subject crashed or returned something that is not an answer."""
+
+
+class StageFaultError(SubjectFaultError):
+    """A fault whose line names the stage and what it did, so that nothing is to be added.
+
+    Args:
+        line: The line.
+        kind: What it did, in one of the words of :mod:`verify.wire.faults`.
+    """
+
+    def __init__(self, line: str, kind: str = "error") -> None:
+        super().__init__(line)
+        self.kind = kind
+
+    def __reduce__(self) -> tuple[type[StageFaultError], tuple[str, str]]:
+        return type(self), (str(self), self.kind)
 
 
 class MissingCapabilityError(RuntimeError):
@@ -246,10 +263,14 @@ class Stages:
 
     def _vector(self, stage: str, value: Any, shape: tuple[int, ...]) -> Vector:
         with _as_fault(f"{stage} must return numbers; got {type(value).__name__}"):
+            if getattr(value, "requires_grad", False) is True:
+                raise TypeError("it requires grad: return it detached")
             found = np.asarray(value)
             # Truth values, text and complex numbers would convert, silently and wrongly.
             if found.dtype.kind not in "iufO" or (found.dtype.kind == "O" and not _holds_numbers(found)):
                 raise TypeError("no real numbers")
+            if found.dtype.kind == "f" and found.dtype.itemsize < 8:
+                raise TypeError(f"{found.dtype}: work in float64, α⁻⁴ leaves shorter numbers no digits")
             array = found.astype(np.float64) if found.shape == shape else np.broadcast_to(0.0, found.shape)
         if array.shape != shape:
             raise SubjectFaultError(f"{stage} must return shape {shape}; got {array.shape}")
@@ -287,13 +308,13 @@ def _as_fault(what: str) -> Iterator[None]:
     """Turn whatever a subject does into a fault of its own; only the user's interrupt ends the run."""
     try:
         yield
-    except (KeyboardInterrupt, MissingCapabilityError):
+    except (KeyboardInterrupt, MissingCapabilityError, StageFaultError):
         raise
     except BaseException as error:  # exit() as well: a subject must not end the run with a success
-        raise SubjectFaultError(f"{what} ({_described(error)})") from error
+        raise SubjectFaultError(f"{what} ({described(error)})") from error
 
 
-def _described(error: BaseException) -> str:
+def described(error: BaseException) -> str:
     """An error on one line of bounded length, whatever it holds."""
     try:
         text = str(error)
