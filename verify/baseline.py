@@ -7,8 +7,6 @@ from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from spec.errors import InvalidInputError
-from spec.exact import loads
 from verify.results import Result, Verdict
 
 if TYPE_CHECKING:
@@ -77,22 +75,6 @@ def load_record(path: Path) -> dict[str, str]:
     Raises:
         InvalidInputError: If the file cannot be read or is neither.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInputError("--baseline", f"cannot be read ({type(error).__name__})", str(path)) from None
-    data = loads(text, "--baseline")
-    if isinstance(data, dict) and isinstance(data.get("results"), list):
-        try:
-            rows = [(f"{r['claim']}|{r['reading']}|{r['instance']}", r["verdict"]) for r in data["results"]]
-        except (TypeError, KeyError):
-            raise InvalidInputError(
-                "--baseline", "must hold results with claim, reading, instance and verdict"
-            ) from None
-        data = {key: verdict for key, verdict in rows if verdict is not None}
-    known = {str(verdict) for verdict in Verdict}
-    if data == {}:
-        raise InvalidInputError("--baseline", "must hold at least one verdict to compare with", str(path))
-    if isinstance(data, dict) and all(isinstance(value, str) and value in known for value in data.values()):
-        return data
-    raise InvalidInputError("--baseline", "must be a report.json or a recorded baseline", str(path))
+    from verify.regression import load
+
+    return load(path, "--baseline").verdicts

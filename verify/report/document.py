@@ -24,17 +24,18 @@ def render_json(report: Report) -> str:
 def report_schema() -> dict[str, Any]:
     """JSON Schema of ``report.json``, as written: numbers may be infinite, and then are strings."""
     schema = Report.model_json_schema(by_alias=True, mode="serialization")
-    made = _with_infinities(schema)
+    made = with_infinities(schema)
     assert isinstance(made, dict)  # as given
     return made
 
 
-def _with_infinities(node: Any) -> Any:
+def with_infinities(node: Any) -> Any:
+    """A schema whose numbers may be infinite, and then are strings."""
     if isinstance(node, list):
-        return [_with_infinities(item) for item in node]
+        return [with_infinities(item) for item in node]
     if not isinstance(node, dict):
         return node
-    made = {key: _with_infinities(item) for key, item in node.items()}
+    made = {key: with_infinities(item) for key, item in node.items()}
     if made.get("type") == "number":
         kept = {key: made.pop(key) for key in ("title", "description", "default") if key in made}
         return kept | {"anyOf": [made, _INFINITIES]}

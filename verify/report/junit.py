@@ -34,12 +34,14 @@ def render_junit(report: Report) -> str:
             claim = row.claim.split("/")[0]
             case = _case(_suite(root, suites, claim), row.claim, claim)
             ElementTree.SubElement(case, "skipped", message="not checked yet")
-    told = any(result.expected is False for result in report.results)
-    if report.findings and not told:
-        # Findings without a result of their own, such as lost evidence, must not vanish.
-        case = _case(_suite(root, suites, "record"), "agrees with the verdicts on record", "record")
-        failure = ElementTree.SubElement(case, "failure", message=_clean(report.findings[0]))
-        failure.text = _clean("\n".join(report.findings))
+    told = tuple(f"{r.claim} [{r.reading}] on {r.instance}: " for r in report.results if r.expected is False)
+    untold = [line for line in report.findings if not line.startswith(told)] if told else list(report.findings)
+    if untold:
+        # Findings without a result of their own, such as a drifted constant or lost evidence, must not vanish.
+        name = "agrees with the numbers on record" if told else "agrees with the verdicts on record"
+        case = _case(_suite(root, suites, "record"), name, "record")
+        failure = ElementTree.SubElement(case, "failure", message=_clean(untold[0]))
+        failure.text = _clean("\n".join(untold))
     if not report.complete:
         case = _case(_suite(root, suites, "run"), "ran to its end", "run")
         ElementTree.SubElement(case, "error", message="the run was interrupted; its report is incomplete")

@@ -1,4 +1,4 @@
-"""The report as Markdown, for the summary page of a CI job."""
+"""The report as Markdown, for the summary page of a CI job: what needs attention first, the rest folded away."""
 
 from __future__ import annotations
 
@@ -10,39 +10,91 @@ from verify.report.outline import NAMED, outline
 from verify.report.proofs import proof_breaks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from spec.claims import Claim
     from verify.report.outline import Outline, ReadingOutline, StatementOutline
     from verify.results import Report
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#])")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~])")
+_TICKS = re.compile("`{3,}")
+LIMIT = 1024 * 1024 - 4096
+"""Bytes; a CI job's summary page takes a mebibyte, and a few words of others may stand beside ours."""
+SHOWN = 100
+"""Findings or faults listed one by one."""
+LONGEST = 2000
+"""Characters of one line shown: a stranger's error message may be a book."""
 
 
 def render_markdown(report: Report, claims: Mapping[str, Claim] | None = None) -> str:
-    """Claims by readings, then every refutation with the command that repeats it.
+    """Findings, faults and failed repaired claims; then verdicts; then refutations of the text, folded.
+
+    Stays below a mebibyte, whatever the report holds: what is folded is cut first, and said to be.
 
     Args:
         report: What the run found.
         claims: Claims by id; those of ``spec`` by default.
     """
     arranged = outline(report, claims)
-    lines = ["# Does the paper hold?", "", _escape(" ".join(prose.overview(report, arranged))), ""]
-    if report.findings:
-        lines += ["## Differs from the record", "", *(f"- {_escape(line)}" for line in report.findings), ""]
-    lines += ["## Verdicts", "", "| Claim | As written | Repaired | One choice alone as written |", "|---|---|---|---|"]
-    for claim in arranged.claims:
-        # A claim that nothing checks yet takes one line, not one a step.
-        lines += [_row(entry) for entry in (claim, *claim.steps) if entry.checked or entry is claim]
-    lines += _breaks(arranged, claims)
     readings = [reading for entry in arranged.statements for reading in entry.readings]
-    for status, title in (("FAULT", "Faults"), ("REFUTED", "Refuted")):
-        chosen = [reading for reading in readings if reading.status == status and not reading.choice]
-        if chosen:
-            lines += ["", f"## {title}", "", *(line for reading in chosen for line in _item(reading))]
+    failed = [r for r in readings if r.reading == "repaired" and r.status in ("REFUTED", "INCONCLUSIVE", "VACUOUS")]
+    refuted = [r for r in readings if r.status == "REFUTED" and not r.choice and r.reading != "repaired"]
+    faults = [f"`{r.claim}`, {wording.reading_title(r.reading).lower()}, on {_escape(r.instance)}: {_escape(r.fault)}"
+              for r in report.faults if r.fault is not None]  # fmt: skip
     facts = {"subject": report.subject, "profile": report.profile, "seed": str(report.seed)} | report.environment
-    lines += ["", "---", "", ", ".join(f"{_escape(name)} {_escape(value)}" for name, value in facts.items())]
-    return "\n".join(lines) + "\n"
+    # Opened sections first: a reader, and a cut, starts at the top.
+    sections = [
+        ["# Does the paper hold?", "", _escape(" ".join(prose.overview(report, arranged)))],
+        _listed("Findings: differs from the record", [_escape(line) for line in report.findings]),
+        _listed("Faults", faults),
+        _section("Repaired claims that do not hold", [line for reading in failed for line in _item(reading)]),
+        _section("Verdicts", _table(arranged.claims)),
+        [", ".join(f"{_escape(name)} {_escape(value)}" for name, value in facts.items())],
+    ]
+    steps = [step for claim in arranged.claims for step in claim.steps if step.checked]
+    folded = [
+        ("Proof steps", _table(steps) if steps else []),
+        ("Reported, not failed", [f"- {_escape(line)}" for line in report.changes]),
+        ("Where each proof first breaks", _breaks(arranged, claims)),
+        ("Refuted as written", [line for reading in refuted for line in _item(reading)]),
+    ]
+    text = "\n\n".join("\n".join(section) for section in sections if section) + "\n"
+    for title, lines in folded:
+        if lines:
+            text += _folded(title, lines, LIMIT - len(text.encode()))
+    return text
+
+
+def _listed(title: str, lines: Sequence[str]) -> list[str]:
+    more = [f"- and {len(lines) - SHOWN} more: report.json lists all"] if len(lines) > SHOWN else []
+    return _section(title, [*(f"- {line}" for line in lines[:SHOWN]), *more])
+
+
+def _section(title: str, lines: Sequence[str]) -> list[str]:
+    return [f"## {title}", "", *lines] if lines else []
+
+
+def _folded(title: str, lines: Sequence[str], room: int) -> str:
+    """A section that opens on a click, cut to the bytes left."""
+    head, foot = f"\n<details>\n<summary>{title}</summary>\n\n", "\n</details>\n"
+    cut = "\n\n… and more, in report.html\n"
+    room -= len((head + foot + cut).encode())
+    kept, fences = [], 0
+    for line in lines:
+        room -= len(line.encode()) + 1
+        if room < 0:
+            break
+        kept.append(line)
+        fences += line.strip().startswith("```")
+    if fences % 2:
+        # The cut must not open the rest of the page as code.
+        kept.append("  ```")
+    return head + "\n".join(kept) + ("\n" if len(kept) >= len(lines) else cut) + foot
+
+
+def _table(entries: Sequence[StatementOutline]) -> list[str]:
+    head = ["| Claim | As written | Repaired | One choice alone as written |", "|---|---|---|---|"]
+    return [*head, *(_row(entry) for entry in entries)]
 
 
 def _breaks(arranged: Outline, claims: Mapping[str, Claim] | None) -> list[str]:
@@ -58,7 +110,7 @@ def _breaks(arranged: Outline, claims: Mapping[str, Claim] | None) -> list[str]:
             derived = _escape(row.derived) or "nothing"
         rows.append(f"| {_escape(proof.title)} | {found} | {asserted} | {derived} | {_escape(proof.remedy)} |")
     head = ["| Proof | First break as written | Asserted | What follows | Repaired |", "|---|---|---|---|---|"]
-    return ["", "## Where each proof first breaks", "", *head, *rows]
+    return [*head, *rows]
 
 
 def _row(entry: StatementOutline) -> str:
@@ -77,9 +129,11 @@ def _item(reading: ReadingOutline) -> list[str]:
     lines = [f"- `{reading.claim}`, {reading.title.lower()}: {_escape(reading.sentence)}"]
     reproduce = reading.reproduce or (reading.results[0].reproduce if reading.results else "")
     if reproduce:
-        lines += ["", "  ```", f"  {reproduce}", "  ```", ""]
+        command = _TICKS.sub("``", " ".join(reproduce.split()))[:LONGEST]
+        lines += ["", "  ```", f"  {command}", "  ```", ""]
     return lines
 
 
 def _escape(text: str) -> str:
-    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+    shown = " ".join(text.split())
+    return _SPECIAL.sub(r"\\\1", shown if len(shown) <= LONGEST else shown[:LONGEST] + " …")

@@ -49,7 +49,12 @@ def _record(report: Report) -> list[str]:
     if unexpected:
         noun = wording.counted(unexpected, "verdict differs", "verdicts differ")
         said.append(f"{_capital(noun)} from the record.")
-    elif on_record and not report.findings:
+    elif on_record and report.findings:
+        noun = wording.counted(len(report.findings), "finding")
+        said.append(
+            f"Every verdict on record is unchanged, but there {'is' if len(report.findings) == 1 else 'are'} {noun}."
+        )
+    elif on_record:
         missing = len(report.results) - len(on_record) - len(report.faults)
         new = f"; {wording.counted(missing, 'result has', 'results have')} none to compare with" if missing else ""
         said.append(f"Every verdict is the one on record{new}.")

@@ -163,7 +163,7 @@ def make_report(*, instances: tuple[str, ...] = ("toy1", "toy2", "crossing-rows"
         results=tuple(results),
         summary=_summary(results),
         seconds=41.7,
-        findings=("bias-bound [repaired] toy1: SUPPORTED, on record INCONCLUSIVE",),
+        findings=("bias-bound [repaired] on toy1: SUPPORTED, on record INCONCLUSIVE",),
     )
 
 

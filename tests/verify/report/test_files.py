@@ -15,7 +15,7 @@ from spec.errors import InvalidInputError
 from verify.report import render_json, render_junit, render_markdown, summary_table, write
 from verify.report.document import report_schema
 from verify.report.terminal import summary_table as table_with_claims
-from verify.results import Report
+from verify.results import Report, Verdict
 
 
 def cases(report: Report) -> dict[str, ElementTree.Element]:
@@ -75,17 +75,47 @@ def test_junit_survives_control_characters(report: Report) -> None:
     assert "<boom>" in next(iter(made.values())).find("error").get("message")
 
 
-def test_markdown_lists_refutations_with_their_command(report: Report, claims: dict) -> None:
+def test_junit_names_drifts_beside_changed_verdicts(report: Report) -> None:
+    drifted = "variance-bound [as-written] on toy1: its constant is off by 10 %"
+    made = cases(report.model_copy(update={"findings": (*report.findings, drifted)}))
+    failed = [name for name, case in made.items() if case.find("failure") is not None]
+    assert failed == ["bias-bound [repaired] toy1", "agrees with the numbers on record"]
+    assert made["agrees with the numbers on record"].find("failure").text == drifted
+
+
+def test_markdown_opens_with_what_needs_attention_and_folds_the_rest(report: Report, claims: dict) -> None:
     from verify.report.markdown import render_markdown as render
 
-    text = render(report, claims)
+    text = render(report.model_copy(update={"changes": ("a note",)}), claims)
     assert "| **Bias of the hypergradient** `bias-bound` | ✗ refuted | ✓ supported |" in text
     assert "*· not checked yet*" in text
-    refuted = text[text.index("## Refuted") :]
+    order = ["## Findings", "## Faults", "no answer within 10 s", "## Verdicts", "<summary>Proof steps", "- a note",
+             "<summary>Refuted as written"]  # fmt: skip
+    places = [text.index(part) for part in order]
+    assert places == sorted(places)
+    refuted = text[places[-1] :]
     assert "`bias-bound/T1`, as written" in refuted
     assert "  f2csa verify bias-bound --reading as-written --instance toy1 --seed 0" in refuted
-    assert text.index("## Faults") < text.index("## Refuted")
-    assert len(text) < 5000
+    assert text.count("<details>") == text.count("</details>") > 2
+    assert len(text) < 5500
+
+
+def test_markdown_fits_the_summary_page_of_a_job_whatever_the_report_holds(report: Report, claims: dict) -> None:
+    from verify.report.markdown import render_markdown as render
+
+    long = "finding " * 5000
+    rows = [row.model_copy(update={"sentence": f"{k} " + "ε" * 4000, "claim": f"x{k}/y", "status": Verdict.REFUTED})
+            for k in range(400) for row in report.summary[:1]]  # fmt: skip
+    huge = report.model_copy(
+        update={"findings": (long,) * 3000, "changes": (long,) * 3000, "summary": (*report.summary, *rows)}
+    )
+    text = render(huge, claims)
+    assert len(text.encode()) < 1024 * 1024
+    assert "and 2900 more" in text
+    assert "and more, in report.html" in text
+    assert text.count("<details>") == text.count("</details>")
+    assert text.count("```") % 2 == 0
+    assert text.rstrip().endswith("</details>")
 
 
 def test_markdown_escapes_what_would_be_markup(report: Report) -> None:

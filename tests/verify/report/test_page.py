@@ -108,7 +108,7 @@ def test_what_is_not_checked_is_said(html: str) -> None:
     "words",
     [
         "Of 5 claims and 3 proof steps, 5 were checked against the subject “reference” on 4 instances",
-        "bias-bound [repaired] toy1: SUPPORTED, on record INCONCLUSIVE",
+        "bias-bound [repaired] on toy1: SUPPORTED, on record INCONCLUSIVE",
         "cannot be met: strong convexity forces growth &lt;&amp;&gt; without bound",
         "not met on 1 of 4 instances; crossing-rows: row 2 is active with λ* = 0",
         "TimeoutError: no answer within 10 s &lt;lower_level&gt;",

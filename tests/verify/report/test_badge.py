@@ -1,0 +1,67 @@
+"""The badge says what the verdicts say, in a picture that stands alone."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+
+from verify.report.badge import COLOURS, LABEL_COLOUR, Badge, badge_of
+from verify.results import Report, SummaryRow, Verdict
+
+
+def of(*statuses: str, **more: object) -> Badge:
+    rows = [SummaryRow(claim=f"c{k}", reading="repaired", status=status, sentence="") for k, status in
+            enumerate(statuses)]  # fmt: skip
+    rows.append(SummaryRow(claim="z", reading="as-written", status=Verdict.REFUTED, sentence=""))
+    given = {"environment": {}, "seed": 1, "profile": "ci", "subject": "s", "results": (), "summary": rows} | more
+    return badge_of(Report(**given))
+
+
+@pytest.mark.parametrize(
+    ("statuses", "more", "message", "colour"),
+    [
+        (["SUPPORTED"] * 3, {}, "3 of 3 repaired claims hold", "brightgreen"),
+        (["SUPPORTED", "NOT_APPLICABLE", "NOT_CHECKED"], {}, "1 of 1 repaired claims hold", "brightgreen"),
+        (["SUPPORTED", "INCONCLUSIVE"], {}, "1 of 2 repaired claims hold", "yellow"),
+        (["SUPPORTED", "REFUTED"], {}, "1 of 2 repaired claims hold", "red"),
+        (["SUPPORTED"], {"findings": ("a",)}, "1 finding, 1 of 1 repaired claims hold", "red"),
+        (["SUPPORTED"], {"complete": False}, "incomplete run, 1 of 1 repaired claims hold", "lightgrey"),
+        ([], {}, "no repaired claim judged", "lightgrey"),
+    ],
+)
+def test_the_message_comes_from_the_verdicts(statuses: list, more: dict, message: str, colour: str) -> None:
+    made = of(*statuses, **more)
+    assert (made.message, made.colour) == (message, colour)
+
+
+def test_a_fault_comes_before_everything_else(report: Report) -> None:
+    made = badge_of(report)
+    assert made.message.startswith("1 fault, ")
+    assert made.colour == "orange"
+
+
+def test_the_picture_is_self_contained_and_says_its_title() -> None:
+    text = Badge("my <solver> & co", "3 of 3", "brightgreen").svg()
+    root = ElementTree.fromstring(text)
+    assert root.get("role") == "img"
+    assert root.get("aria-label") == "my <solver> & co: 3 of 3"
+    assert root.find("{*}title").text == "my <solver> & co: 3 of 3"
+    assert not any(
+        word in text.replace('xmlns="http://www.w3.org/2000/svg"', "") for word in ("http", "import", "url(h")
+    )
+
+
+def test_white_text_can_be_read_on_every_colour() -> None:
+    def luminance(colour: str) -> float:
+        parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    for colour in (*COLOURS.values(), LABEL_COLOUR):
+        assert 1.05 / (luminance(colour) + 0.05) >= 4.5, colour
+
+
+def test_the_endpoint_has_what_shields_asks_for() -> None:
+    assert Badge("a", "b", "yellow").endpoint() == {"schemaVersion": 1, "label": "a", "message": "b", "color": "yellow"}
+    assert Badge("a", "b", "red").endpoint()["isError"] is True

@@ -1,0 +1,273 @@
+"""When a number has drifted.
+
+Statistical numbers: the two intervals do not meet. Each contains the ideal value except with the probability the run
+states, so a number that did not change is called a drift with at most twice that probability, and any number of a
+full run with at most twice the run's error budget.
+
+Other numbers carry no randomness; they may differ by their stated uncertainties and by what another processor's
+rounding does, the small constants below.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from verify.results import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spec.claims import Bound
+    from verify.evidence import Rung
+    from verify.regression.model import Entry, Level, Sweep
+
+EXACT: tuple[Rung, ...] = ("certified", "symbolic", "cited")
+EXACT_CONSTANT = 1e-5
+"""Relative change allowed to an exact constant: the errors spent are rounded to a grid of 2**-20 a unit."""
+NUMERIC_CONSTANT = 1e-4
+"""Relative change allowed to a computed number beyond its own uncertainty."""
+NUMERIC_EXPONENT = 1e-3
+"""Change allowed to a computed exponent beyond its own interval."""
+WORST_CASE = 0.05
+"""Relative change allowed, at the same seed, to a worst case over tries; at another seed the tries are others."""
+WHOLE = 100.0
+"""From this size on a whole number may be a count, and rounding may decide about its last step."""
+ROUNDINGS = "in roundings"
+"""What quantities are called that measure rounding itself; they differ between processors and only have to hold."""
+
+
+@dataclass(frozen=True)
+class Drift:
+    """One number compared.
+
+    Args:
+        kind: Whether it is an exponent, a constant, or evidence that is gone.
+        moved: Whether it changed beyond what is allowed.
+        better: Whether the change is for the better.
+        text: Both values and what was allowed.
+    """
+
+    kind: Literal["exponent", "constant", "evidence"]
+    moved: bool
+    better: bool = False
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What two runs have in common, and which direction is better.
+
+    Args:
+        same_seed: Whether both drew the same random tries.
+        same_profile: Whether both took the same points.
+        smaller_is_better: ``None`` where no direction is.
+        toward_zero: Whether the swept variable tends to zero.
+    """
+
+    same_seed: bool
+    same_profile: bool
+    smaller_is_better: bool | None = None
+    toward_zero: bool = True
+
+    def under(self, bound: Bound | None, entry: Entry) -> Rules:
+        """For a result: a bound that holds may be beaten by more; what fails, or is an equality, may not move."""
+        if bound is None or entry.verdict is not Verdict.SUPPORTED:
+            return self
+        smaller = {"upper": True, "lower": False}.get(bound.tag)
+        return replace(self, smaller_is_better=smaller, toward_zero=bound.toward == "zero")
+
+    def improves(self, old: float, new: float) -> bool:
+        """Whether a quantity that went from old to new is further on the safe side."""
+        return self.smaller_is_better is not None and (new < old) == self.smaller_is_better
+
+    def exponent_improves(self, old: float, new: float) -> bool:
+        """The same for its exponent: towards zero a larger one makes the quantity smaller."""
+        return self.improves(-old, -new) if self.toward_zero else self.improves(old, new)
+
+
+def sweep_drifts(old: Sweep, new: Sweep, rules: Rules) -> Iterator[Drift]:
+    """Compare exponents, leading coefficients, proven bounds, and the quantity at each value of the variable."""
+    yield _exponent(old, new, rules)
+    if old.coefficient is not None and new.coefficient is not None:
+        allowed = EXACT_CONSTANT * abs(old.coefficient)
+        yield _constant(f"leading coefficient of {old.quantity}", old.coefficient, new.coefficient, allowed, rules)
+    yield from _bounds(old, new)
+    yield from _points(old, new, rules)
+    if rules.same_profile and len(new.at) < len(old.at) - 1:
+        # Rounding may decide about one point at the floor.
+        text = (
+            f"{old.quantity} has {len(new.at)} usable points of {new.points}, on record {len(old.at)} of {old.points}"
+        )
+        yield Drift("evidence", True, False, text)
+
+
+def _exponent(old: Sweep, new: Sweep, rules: Rules) -> Drift:
+    if old.rung in EXACT and new.rung in EXACT:
+        moved = old.exponent != new.exponent
+    else:
+        statistical = "statistical" in (old.rung, new.rung)
+        moved = not _meet(old.interval, new.interval, 0.0 if statistical else NUMERIC_EXPONENT)
+    text = (
+        f"exponent of {old.quantity} in {old.variable} is {new.exponent:.4g} {_interval(new.interval)}, "
+        f"on record {old.exponent:.4g} {_interval(old.interval)}"
+    )
+    return Drift("exponent", moved, rules.exponent_improves(old.exponent, new.exponent), text)
+
+
+def _bounds(old: Sweep, new: Sweep) -> Iterator[Drift]:
+    there = {(bound.side, bound.exponent): bound for bound in new.bounds}
+    for was in old.bounds:
+        relation = "≤" if was.side == "upper" else "≥"
+        what = f"proven bound {old.quantity} {relation} {was.constant:.6g}·{old.variable}^{was.exponent}"
+        now = there.get((was.side, was.exponent))
+        if now is None:
+            yield Drift("evidence", True, False, f"{what} is gone")
+            continue
+        off = now.constant - was.constant
+        better = (off < 0) == (was.side == "upper")
+        text = f"{what}: its constant is now {now.constant:.6g}, off by {_percent(off, was.constant)}"
+        yield Drift("constant", abs(off) > EXACT_CONSTANT * abs(was.constant), better, text)
+        reach = now.end - was.end
+        text = f"{what} holds up to {now.end:.6g}, on record up to {was.end:.6g}"
+        yield Drift("evidence", abs(reach) > EXACT_CONSTANT * was.end, reach > 0, text)
+
+
+def _points(old: Sweep, new: Sweep, rules: Rules) -> Iterator[Drift]:
+    """The quantity where both runs measured it; the worst point speaks for all."""
+    if (statistical := "statistical" in (old.rung, new.rung)) and old.at != new.at and rules.same_profile:
+        yield from _centres(old, new, rules)
+        return
+    pairs = list(_common(old, new))
+    if not pairs:
+        return
+    drifts = []
+    for (at, was, u_was), (_, now, u_now) in pairs:
+        allowed = u_was + u_now + (0.0 if statistical else _rounding(was, now))
+        drifts.append((abs(now - was) / allowed if allowed else math.inf * abs(now - was) if now != was else 0.0,
+                       at, was, now, allowed))  # fmt: skip
+    _, at, was, now, allowed = max(drifts)
+    name = f"{old.quantity} at {old.variable} = {at:.6g}"
+    count = sum(ratio > 1 for ratio, *_ in drifts)
+    more = f"; so are {count - 1} other points of {len(pairs)}" if count > 1 else ""
+    yield _constant(name, was, now, allowed, rules, more)
+
+
+def _common(old: Sweep, new: Sweep) -> Iterator[tuple[tuple[float, float, float], tuple[float, float, float]]]:
+    left, right = ([*zip(s.at, s.measured, s.uncertainty, strict=True)] for s in (old, new))
+    if old.at == new.at:
+        yield from zip(left, right, strict=True)
+        return
+    # Values that occur once on both sides; of others it cannot be said which belong together.
+    there = {point[0]: point for point in right if new.at.count(point[0]) == 1}
+    yield from ((point, there[point[0]]) for point in left if point[0] in there and old.at.count(point[0]) == 1)
+
+
+def _centres(old: Sweep, new: Sweep, rules: Rules) -> Iterator[Drift]:
+    """Where the variable itself was measured: the power laws at one value in the middle of the recorded sweep."""
+    if min(len(old.at), len(new.at)) < 2 or not all(v > 0 for s in (old, new) for v in (*s.at, *s.measured)):
+        return
+    middle = _mean([math.log(at) for at in old.at])
+    (was, u_was), (now, u_now) = _centre(old, middle), _centre(new, middle)
+    if not all(math.isfinite(v) for v in (was, now, u_was, u_now)):
+        return
+    # Logarithms, so that both sides of an interval count.
+    name = f"{old.quantity} at {old.variable} = {math.exp(middle):.4g}"
+    moved = abs(now - was) > u_was + u_now
+    off = math.expm1(now - was)
+    text = (
+        f"{name} is {math.exp(now):.6g}, on record {math.exp(was):.6g}: off by {off:+.1%}, "
+        f"allowed by the intervals a factor {math.exp(u_was + u_now):.3g}"
+    )
+    yield Drift("constant", moved, rules.improves(was, now), text)
+
+
+def _centre(sweep: Sweep, middle: float) -> tuple[float, float]:
+    shift = middle - _mean([math.log(at) for at in sweep.at])
+    level = _mean([math.log(value) for value in sweep.measured]) + sweep.exponent * shift
+    low, high = sweep.interval
+    wide = max(high - sweep.exponent, sweep.exponent - low) * abs(shift)
+    return level, wide + _mean(
+        [_log_half(value, u) for value, u in zip(sweep.measured, sweep.uncertainty, strict=True)]
+    )
+
+
+def _log_half(value: float, uncertainty: float) -> float:
+    return -math.log1p(-uncertainty / value) if uncertainty < value else math.inf
+
+
+def level_drifts(old: Level, new: Level, rules: Rules) -> Iterator[Drift]:
+    """Compare measured values that stand beside a prediction."""
+    if old.role == "support" or new.role == "support":
+        if old.holds != new.holds:
+            text = f"{old.quantity}: {_relation(new)}, on record {_relation(old)}"
+            yield Drift("evidence", True, new.holds, text)
+        return
+    if ROUNDINGS in old.quantity or not (math.isfinite(old.measured) and math.isfinite(new.measured)):
+        return
+    one_sided = old.relation != "=="
+    statistical = "statistical" in (old.rung, new.rung)
+    if statistical:
+        # A refuted comparison says how far it is off only roughly, and one without an error rate not at all.
+        if not (one_sided and old.holds and new.holds and old.error_rate and new.error_rate):
+            return
+        allowed = _sampling(old) + _sampling(new)
+    elif one_sided and old.rung not in EXACT:
+        if not rules.same_seed:
+            return
+        allowed = old.tolerance + new.tolerance + WORST_CASE * max(abs(old.measured), abs(old.predicted))
+    else:
+        allowed = old.tolerance + new.tolerance + _rounding(old.measured, new.measured)
+    if one_sided and old.holds and new.holds:
+        rules = replace(rules, smaller_is_better=old.relation == "<=")
+    yield _constant(old.quantity, old.measured, new.measured, allowed, rules)
+
+
+def is_worst_case(level: Level) -> bool:
+    """Whether a level may be the worst over tries drawn at random."""
+    return (
+        level.relation != "==" and level.rung == "numeric" and level.role == "conclusion"
+        and ROUNDINGS not in level.quantity
+    )  # fmt: skip
+
+
+def _sampling(level: Level) -> float:
+    """Half-width of the measured value's own interval; the tolerance is that of the predicted one."""
+    return level.tolerance * max(1.0, abs(level.measured / level.predicted) if level.predicted else 1.0)
+
+
+def _rounding(old: float, new: float) -> float:
+    allowed = NUMERIC_CONSTANT * max(abs(old), abs(new))
+    both_whole = old == int(old) and new == int(new) if math.isfinite(old + new) else False
+    return max(allowed, 1.0) if both_whole and min(old, new) >= WHOLE else allowed
+
+
+def _constant(name: str, old: float, new: float, allowed: float, rules: Rules, more: str = "") -> Drift:
+    off = new - old
+    text = (
+        f"{name} is {new:.6g}, on record {old:.6g}: off by {_percent(off, old)}, allowed {_percent(allowed, old)}{more}"
+    )
+    return Drift("constant", abs(off) > allowed, rules.improves(old, new), text)
+
+
+def _percent(part: float, whole: float) -> str:
+    return f"{100 * part / abs(whole):.3g} %" if whole and math.isfinite(part) else f"{part:.3g}"
+
+
+def _relation(level: Level) -> str:
+    return f"{level.measured:.6g} {level.relation} {level.predicted:.6g} {'holds' if level.holds else 'fails'}"
+
+
+def _meet(one: tuple[float, float], two: tuple[float, float], slack: float) -> bool:
+    if any(math.isnan(end) for end in (*one, *two)):
+        return True
+    return one[0] <= two[1] + slack and two[0] <= one[1] + slack
+
+
+def _interval(ends: tuple[float, float]) -> str:
+    return f"[{ends[0]:.4g}, {ends[1]:.4g}]"
+
+
+def _mean(values: list[float]) -> float:
+    return math.fsum(values) / len(values)

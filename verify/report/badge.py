@@ -1,0 +1,99 @@
+"""A badge of a report: how many repaired claims hold, as a picture and as JSON for a shields endpoint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape, quoteattr
+
+from verify.results import Verdict
+
+if TYPE_CHECKING:
+    from verify.results import Report
+
+FAULT = "FAULT"
+COLOURS = {
+    "brightgreen": "#2d7d32", "yellow": "#8a6d00", "red": "#c02c20", "orange": "#b34a00", "lightgrey": "#5f6a72",
+}  # fmt: skip
+"""Names as shields has them, with shades on which white text keeps a contrast of at least 4.5."""
+LABEL_COLOUR = "#3f464c"
+HEIGHT, PADDING, SIZE = 20, 7, 11
+NARROW, WIDE = frozenset("fijlrt.,:;|!'()[] /"), frozenset("mwMW@%—")
+
+
+@dataclass(frozen=True)
+class Badge:
+    """What a badge says.
+
+    Args:
+        label: Left half.
+        message: Right half.
+        colour: A name of :data:`COLOURS`.
+    """
+
+    label: str
+    message: str
+    colour: str
+
+    def endpoint(self) -> dict[str, object]:
+        """The same for a shields endpoint."""
+        made: dict[str, object] = {
+            "schemaVersion": 1, "label": self.label, "message": self.message, "color": self.colour,
+        }  # fmt: skip
+        # Shields shows errors in place of the colour then.
+        return made | ({"isError": True} if self.colour in ("red", "orange") else {})
+
+    def svg(self) -> str:
+        """The same as a picture that needs nothing else."""
+        left, right = (_width(text) + 2 * PADDING for text in (self.label, self.message))
+        title = f"{self.label}: {self.message}"
+        texts = ((self.label, PADDING, left), (self.message, left + PADDING, right))
+        stretched = 'lengthAdjust="spacingAndGlyphs"'
+        shown = "".join(
+            f'<text x="{x}" y="14" textLength="{width - 2 * PADDING}" {stretched}>{escape(text)}</text>'
+            for text, x, width in texts
+        )
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="{HEIGHT}" role="img" '
+            f'aria-label={quoteattr(title)} viewBox="0 0 {left + right} {HEIGHT}">'
+            f"<title>{escape(title)}</title>"
+            f'<clipPath id="r"><rect width="{left + right}" height="{HEIGHT}" rx="3"/></clipPath>'
+            f'<g clip-path="url(#r)"><rect width="{left}" height="{HEIGHT}" fill="{LABEL_COLOUR}"/>'
+            f'<rect x="{left}" width="{right}" height="{HEIGHT}" fill="{COLOURS[self.colour]}"/></g>'
+            # Its own edge keeps the dark half apart from a dark page.
+            f'<rect x=".5" y=".5" width="{left + right - 1}" height="{HEIGHT - 1}" rx="2.5" fill="none" '
+            'stroke="#fff" stroke-opacity=".25"/>'
+            f'<g fill="#fff" font-family="Verdana,DejaVu Sans,Geneva,sans-serif" font-size="{SIZE}" '
+            f'text-rendering="geometricPrecision">{shown}</g></svg>\n'
+        )
+
+
+def badge_of(report: Report, label: str = "F2CSA") -> Badge:
+    """The badge of a report: its faults first, then its findings, then how many repaired claims and steps hold.
+
+    Claims that do not apply to the subject, or that nothing checks, are not counted.
+    """
+    rows = [row for row in report.summary if row.reading == "repaired"]
+    judged = [row.status for row in rows if row.status is not Verdict.NOT_APPLICABLE and row.status != "NOT_CHECKED"]
+    held = judged.count(Verdict.SUPPORTED)
+    hold = f"{held} of {len(judged)} repaired claims hold"
+    if not judged and not report.findings and not report.faults:
+        return Badge(label, "no repaired claim judged", "lightgrey")
+    if not report.complete:
+        return Badge(label, f"incomplete run, {hold}", "lightgrey")
+    if report.faults:
+        return Badge(label, f"{_counted(len(report.faults), 'fault')}, {hold}", "orange")
+    if Verdict.REFUTED in judged or Verdict.VACUOUS in judged:
+        return Badge(label, hold, "red")
+    if report.findings:
+        return Badge(label, f"{_counted(len(report.findings), 'finding')}, {hold}", "red")
+    return Badge(label, hold, "brightgreen" if held == len(judged) else "yellow")
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _width(text: str) -> int:
+    """About what 11 px Verdana takes; the picture stretches the text to exactly this."""
+    return round(sum(4.3 if c in NARROW else 10.5 if c in WIDE else 7.6 if c.isupper() else 6.8 for c in text))
