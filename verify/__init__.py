@@ -6,11 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from verify.campaign import run
+    from verify.conformance import Conformance, conform
+    from verify.pytest_plugin import parametrize_with_claims
     from verify.results import Report, Result
+    from verify.subjects import Call, Subject
 
-__all__ = ["Report", "Result", "run"]
+__all__ = ["Call", "Conformance", "Report", "Result", "Subject", "conform", "parametrize_with_claims", "run"]
 
-_HOMES = {"run": "verify.campaign", "Report": "verify.results", "Result": "verify.results"}
+_HOMES = {
+    "run": "verify.campaign",
+    "conform": "verify.conformance",
+    "Conformance": "verify.conformance",
+    "Call": "verify.subjects",
+    "Subject": "verify.subjects",
+    "Report": "verify.results",
+    "Result": "verify.results",
+    "parametrize_with_claims": "verify.pytest_plugin",
+}
 
 
 def __getattr__(name: str) -> Any:

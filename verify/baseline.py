@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RECORD = "reference.json"
-MISSING_STAGE = "Not applicable: the subject offers no "
-"""How a result begins whose check needs a stage that the subject lacks."""
+MISSING_STAGE = ("Not applicable: the subject offers no ", "Not applicable: the subject does not support ")
+"""How a result begins whose check needs what the subject lacks."""
 
 
 @lru_cache(maxsize=1)

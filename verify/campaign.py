@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from importlib import metadata
 from typing import TYPE_CHECKING
 
@@ -14,10 +15,14 @@ from spec.claims import Statement
 from spec.claims import find as find_claim
 from verify.profiles import Profile, find_profile
 from verify.registry import Check, checks
-from verify.results import Report
+from verify.results import Report, Result, Verdict
+from verify.statistics.budget import level_of
 from verify.subjects import Subject, load_subject, name_of, require_stages
+from verify.subjects.loading import end, version_of
 from verify.summary import NAMED_READINGS, selected, summarise
 from verify.tasks import Task
+from verify.time_limits import check_limit, is_limited
+from verify.watched_workers import run_watched
 from verify.workers import run_here, run_pool
 
 if TYPE_CHECKING:
@@ -38,27 +43,36 @@ def run(
     instances: Iterable[str] = (),
     profile: str = "ci",
     seed: int = DEFAULT_SEED,
+    effort: int = 1,
     jobs: int = 1,
     progress: Progress | None = None,
     store: Path | None = None,
     resume: bool = True,
     record: dict[str, str] | None = None,
+    time_limit: float | None = None,
 ) -> Report:
     """Verify claims and return the report.
 
     Args:
         claims: Full ids of claims or steps; a claim brings its steps. All if empty.
-        subject: The implementation: ``"reference"``, ``"package.module:Attribute"``, or an object with stages.
+        subject: The implementation: ``"reference"``, ``"package.module:Attribute"``, ``"command:COMMAND LINE"`` for a
+            program that speaks the wire, or an object with stages.
         readings: ``"as-written"``, ``"repaired"``, or ``"only:FIELD"`` for one choice as written alone. With both
             named readings, profiles that isolate add every choice alone.
         instances: Atlas names; each check's own list if empty.
         profile: ``"smoke"``, ``"ci"`` or ``"full"``.
         seed: Seed of all randomness, >= 0. The same seed gives the same report for any number of jobs.
+        effort: Factor on all sample sizes of random decisions: 1, 4, 16, ..., at most 4096. With ``resume`` and a
+            store, results that a smaller effort left undecided go on from the samples they have.
         jobs: Worker processes; 1 runs in this process. An object as subject runs in this process.
         progress: Called after each result.
         store: File that keeps finished results, so that an interrupted run can go on from there.
         resume: Whether to go on from what the store holds; else it starts anew.
         record: Verdicts on record by result key, to compare with; the shipped record if ``None``.
+        time_limit: Seconds one stage call of the subject may take, > 0; one that takes longer is a fault, and a stage
+            that did so twice is not called again. ``None``: 30 s for a program, no limit in Python. Python subjects
+            given by name then run in worker processes; an object is interrupted as far as one process can. The
+            reference is never limited.
 
     Returns:
         The report. ``print`` it, show it in a notebook, or :meth:`~verify.results.Report.write` it.
@@ -85,18 +99,22 @@ def run(
     if jobs < 1:
         raise InvalidInputError("jobs", "must be >= 1", jobs)
     name = subject if isinstance(subject, str) else name_of(subject)
-    loaded = load_subject(subject) if isinstance(subject, str) else subject
+    check_limit(time_limit)
+    loaded = load_subject(subject, time_limit=time_limit) if isinstance(subject, str) else subject
     require_stages(loaded, name)
-    tasks = plan(claims, readings, instances, find_profile(profile), name, seed)
+    level_of(effort)
+    tasks = [
+        replace(task, effort=effort)
+        for task in plan(claims, readings, instances, find_profile(profile), name, seed)
+    ]  # fmt: skip
     kept = Store(store, environment(), name, profile, seed) if store is not None else None
     done = {} if kept is None else kept.load() if resume else kept.start()
     started = time.perf_counter()
-    open_tasks = [task for task in tasks if task.key not in done]
+    open_tasks = [_continued(task, done.get(task.key)) for task in tasks if _is_open(task, done.get(task.key))]
     complete = True
     count = len(tasks) - len(open_tasks)
     try:
-        in_process = jobs == 1 or not isinstance(subject, str)
-        for task, result in run_here(open_tasks, loaded) if in_process else run_pool(open_tasks, jobs):
+        for task, result in _results(open_tasks, subject, loaded, jobs, time_limit):
             done[task.key] = result
             count += 1
             if kept is not None:
@@ -112,12 +130,41 @@ def run(
         seed=seed,
         profile=profile,
         subject=name,
+        subject_version=version_of(loaded),
         results=tuple(judged),
         summary=tuple(summarise(judged, claims, name)),
         seconds=time.perf_counter() - started,
         complete=complete,
         findings=tuple(findings),
     )
+
+
+def _results(
+    tasks: Sequence[Task], subject: str | Subject, loaded: Subject, jobs: int, time_limit: float | None
+) -> Iterator[tuple[Task, Result]]:
+    """Run tasks here, in workers, or in workers under watch."""
+    if time_limit is not None and isinstance(subject, str) and is_limited(loaded):
+        yield from run_watched(tasks, jobs, time_limit)
+        return
+    try:
+        # A stranger's code may end its process, with a success at that: never this one.
+        if not isinstance(subject, str) or (jobs == 1 and not is_limited(loaded)):
+            yield from run_here(tasks, loaded, time_limit)
+        else:
+            end(loaded)  # each worker has a process of its own
+            yield from run_pool(tasks, jobs, time_limit)
+    finally:
+        if isinstance(subject, str):
+            end(loaded)
+
+
+def _is_open(task: Task, found: Result | None) -> bool:
+    """Whether a task is still to be done: never finished, or undecided with fewer samples than now asked for."""
+    return found is None or (found.verdict is Verdict.INCONCLUSIVE and found.effort < task.effort)
+
+
+def _continued(task: Task, found: Result | None) -> Task:
+    return task if found is None else replace(task, continuation=found.continuation)
 
 
 def plan(

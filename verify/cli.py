@@ -57,10 +57,21 @@ def verify(
         typer.Option(help="as-written, repaired or only:FIELD; repeatable; default both, each choice isolated."),
     ] = None,
     instance: Annotated[list[str] | None, typer.Option(help="Only these atlas instances; repeatable.")] = None,
-    subject: Annotated[str, typer.Option(help="reference, or package.module:Attribute.")] = "reference",
+    subject: Annotated[
+        str, typer.Option(help="reference, package.module:Attribute, or command:COMMAND LINE.")
+    ] = "reference",
     seed: Annotated[int | None, typer.Option(help="Seed of all randomness, >= 0.")] = None,
+    effort: Annotated[
+        int, typer.Option(help="Factor on all sample sizes, 1, 4, 16, ...; with --resume only where undecided.")
+    ] = 1,
     jobs: Annotated[int | None, typer.Option(help="Worker processes; default one per core.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from an interrupted run in --out.")] = False,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(help="Seconds a stage call of the subject may take; default 30 for a command, none in Python."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the run in --out that was interrupted or left undecided.")
+    ] = False,
     baseline: Annotated[
         Path | None, typer.Option(help="Verdicts to compare with: a report.json or a recorded baseline.")
     ] = None,
@@ -72,7 +83,8 @@ def verify(
 
     code = execute(
         claims=claims or [], out=out, profile=profile, readings=reading, instances=instance or [], subject=subject,
-        seed=seed, jobs=jobs, resume=resume, baseline=baseline, record=record, as_json=json_,
+        seed=seed, effort=effort, jobs=jobs, resume=resume, baseline=baseline, record=record, as_json=json_,
+        time_limit=time_limit,
     )  # fmt: skip
     raise typer.Exit(code)
 
@@ -217,6 +229,123 @@ def calibrate(
     from verify.commands.calibrate import execute
 
     raise typer.Exit(execute(budget=budget, runs=runs, seed=seed, jobs=jobs, as_json=json_))
+
+
+baseline = typer.Typer(no_args_is_help=True, help="Record what an implementation comes out with; find drifts.")
+app.add_typer(baseline, name="baseline")
+
+
+@baseline.command("record")
+def baseline_record(
+    claims: Annotated[list[str] | None, typer.Argument(help="Claims or proof steps; all if none.")] = None,
+    out: Annotated[Path, typer.Option(help="File to write; a baseline there is replaced.")] = Path(
+        "f2csa-baseline.json"
+    ),
+    source: Annotated[
+        Path | None, typer.Option("--from", help="Record this report.json instead of running anything.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is no baseline, too.")] = False,
+    subject: Annotated[str | None, typer.Option(help="As for verify; default reference.")] = None,
+    profile: Annotated[str | None, typer.Option(help="smoke, ci or full; default ci.")] = None,
+    reading: Annotated[list[str] | None, typer.Option(help="As for verify; repeatable.")] = None,
+    instance: Annotated[list[str] | None, typer.Option(help="Only these atlas instances; repeatable.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of all randomness, >= 0.")] = None,
+    effort: Annotated[int | None, typer.Option(help="Factor on all sample sizes, 1, 4, 16, ...")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Worker processes; default one per core.")] = None,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds a stage call of the subject may take.")] = None,
+) -> None:
+    """Keep verdicts, exponents, constants and counts of a run, with their intervals."""
+    from verify.commands.baseline import Request, record
+
+    request = Request(
+        tuple(claims or ()), subject, profile, tuple(reading or ()), tuple(instance or ()), seed, effort, jobs,
+        time_limit,
+    )  # fmt: skip
+    raise typer.Exit(record(request, source=source, out=out, force=force))
+
+
+@baseline.command("compare")
+def baseline_compare(
+    file: Annotated[Path, typer.Argument(help="A baseline, a report.json, or a record of verdicts.")],
+    claims: Annotated[list[str] | None, typer.Argument(help="Only these claims or proof steps.")] = None,
+    with_: Annotated[
+        Path | None, typer.Option("--with", help="Compare this report.json; else what was recorded is run again.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Also write the report, with what was found, here.")] = None,
+    subject: Annotated[str | None, typer.Option(help="Run this one instead of the recorded one.")] = None,
+    profile: Annotated[str | None, typer.Option(help="Run this profile instead of the recorded one.")] = None,
+    reading: Annotated[list[str] | None, typer.Option(help="Only these readings; repeatable.")] = None,
+    instance: Annotated[list[str] | None, typer.Option(help="Only these atlas instances; repeatable.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Run this seed instead of the recorded one.")] = None,
+    effort: Annotated[int | None, typer.Option(help="Run with this factor instead of the recorded one.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Worker processes; default one per core.")] = None,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds a stage call of the subject may take.")] = None,
+    json_: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
+) -> None:
+    """Find what got worse since a baseline; what got better is reported and fails nothing."""
+    from verify.commands.baseline import Request, compare
+
+    request = Request(
+        tuple(claims or ()), subject, profile, tuple(reading or ()), tuple(instance or ()), seed, effort, jobs,
+        time_limit,
+    )  # fmt: skip
+    raise typer.Exit(compare(request, file=file, source=with_, out=out, as_json=json_))
+
+
+@app.command()
+def badge(
+    report: Annotated[Path, typer.Argument(help="A report.json, or the folder it lies in.")] = Path("report"),
+    out: Annotated[Path | None, typer.Option(help="Folder for badge.svg, badge.json; default the report's.")] = None,
+    label: Annotated[str, typer.Option(help="Left half of the badge.")] = "F2CSA",
+) -> None:
+    """A badge of a report's verdicts: a picture, and JSON for a shields endpoint."""
+    from verify.commands.badge import execute
+
+    execute(report, out=out, label=label)
+
+
+@app.command()
+def vectors(
+    out: Annotated[Path | None, typer.Option(help="Write the vectors and their manifest into this folder.")] = None,
+    list_: Annotated[bool, typer.Option("--list", help="Print id, stage, strata and flags, a vector a line.")] = False,
+    check: Annotated[Path | None, typer.Option(help="Check hashes, form and ids of vectors in a folder.")] = None,
+) -> None:
+    """Stage-level test vectors with exact answers, for implementations in any language."""
+    from verify.commands.vectors import execute
+
+    raise typer.Exit(execute(out=out, listing=list_, folder=check))
+
+
+@app.command()
+def conform(
+    claims: Annotated[
+        list[str] | None, typer.Argument(help="Claims or proof steps to judge, repaired reading; all if none.")
+    ] = None,
+    python: Annotated[str | None, typer.Option(help="package.module:Attribute with any of the stages.")] = None,
+    command: Annotated[str | None, typer.Option(help="Program that speaks the wire (docs/wire.md).")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for conform.json and the report's files.")] = Path("conform"),
+    profile: Annotated[str, typer.Option(help="conform, smoke, ci or full.")] = "conform",
+    seed: Annotated[int | None, typer.Option(help="Seed of all randomness, >= 0.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Worker processes; default one per core.")] = None,
+    seconds: Annotated[
+        float | None, typer.Option(help="Time for estimates made one at a time; claims that take more stay open.")
+    ] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds one stage call may take; longer is a fault.")
+    ] = None,
+    self_test: Annotated[
+        bool, typer.Option("--self-test", help="Only try whether every offered stage is answered in the right form.")
+    ] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print conform.json instead of the letter.")] = False,
+) -> None:
+    """Judge another implementation: where it deviates, which known mistake it is, and a case to paste."""
+    from verify.commands.conform import execute
+
+    code = execute(
+        python=python, command=command, claims=claims or [], out=out, profile=profile, seed=seed, jobs=jobs,
+        seconds=seconds, time_limit=time_limit, self_test=self_test, as_json=json_,
+    )  # fmt: skip
+    raise typer.Exit(code)
 
 
 @app.command()

@@ -9,6 +9,14 @@ from pydantic import BaseModel, ConfigDict, Field
 Rung = Literal["certified", "symbolic", "numeric", "statistical", "cited"]
 """How evidence was obtained, strongest first; what is cited was not computed here at all."""
 
+Law = Literal[
+    "mean (F)", "variance (chi-square)", "variances along directions (chi-square)", "correlations (bilinear)",
+    "mean square (Chernoff)", "exponent (log chi-square)", "exponent (mean squares)", "exponent (order statistics)",
+    "exponent (empirical Bernstein)", "exponent (sub-Gaussian)",
+    "bounded mean (Bernstein)", "median (order statistics)",
+]  # fmt: skip
+"""Which exact law or bound a stochastic decision rests on; ``f2csa calibrate`` runs every one of them."""
+
 RUNGS: tuple[Rung, ...] = ("certified", "symbolic", "numeric", "statistical", "cited")
 
 
@@ -80,6 +88,7 @@ class RateEvidence(_Frozen):
         power: Probability with which it would have been seen.
         samples: Samples drawn.
         samples_needed: Samples at which the interval would resolve a tenth of an order.
+        law: What the error rate rests on.
     """
 
     kind: Literal["rate"] = "rate"
@@ -100,6 +109,7 @@ class RateEvidence(_Frozen):
     power: float | None = None
     samples: int | None = None
     samples_needed: int | None = None
+    law: Law | None = None
 
 
 class ComparisonEvidence(_Frozen):
@@ -120,6 +130,7 @@ class ComparisonEvidence(_Frozen):
         power: Probability with which the smallest violation would have been refuted.
         samples: Samples drawn.
         samples_needed: Samples at which the wanted violation is detectable.
+        law: What the error rate rests on.
     """
 
     kind: Literal["comparison"] = "comparison"
@@ -137,6 +148,7 @@ class ComparisonEvidence(_Frozen):
     power: float | None = None
     samples: int | None = None
     samples_needed: int | None = None
+    law: Law | None = None
 
     @property
     def holds(self) -> bool:

@@ -12,7 +12,7 @@ so under Gaussian noise z the mean and the covariance follow by linear algebra. 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,6 +67,10 @@ class LinearIteration:
         """Contraction factor a step of the noise-free iteration."""
         return float(np.max(np.abs(np.linalg.eigvals(self.step()[0]))))
 
+    def sized(self, size: float) -> LinearIteration:
+        """The same with both step sizes multiplied."""
+        return replace(self, eta_y=size * self.eta_y, eta_lam=size * self.eta_lam)
+
     def floor(self) -> Vector:
         """Stationary covariance at constant step size, shape (m + a, m + a)."""
         M, N = self.step()
@@ -108,6 +112,26 @@ def primal_dual(problem: Problem, truth: Truth, *, eta_y: float, eta_lam: float,
     active = truth.active > 0
     start = -np.concatenate([truth.y_star, truth.lam[active]])
     return LinearIteration(a.g_yy, a.B[active], eta_y, eta_lam, sigma, start)
+
+
+def best_constant(iteration: LinearIteration, steps: int) -> tuple[float, LinearIteration]:
+    """Smallest mean square that a constant step size reaches in so many steps, and the iteration with that size."""
+    from scipy.optimize import minimize_scalar
+
+    def reached(logarithm: float) -> float:
+        return math.log(mean_square(*iteration.sized(math.exp(logarithm)).constant(steps)))
+
+    grid = np.linspace(math.log(1e-6), math.log(1.9), 60)
+    best = float(min(grid, key=reached))
+    width = float(grid[1] - grid[0])
+    found = minimize_scalar(reached, bounds=(best - width, min(best + width, grid[-1])), method="bounded",
+                            options={"xatol": 1e-6})  # fmt: skip
+    return math.exp(float(found.fun)), iteration.sized(math.exp(float(found.x)))
+
+
+def mean_square(mean: Vector, covariance: Vector) -> float:
+    """Expected squared length."""
+    return float(mean @ mean + np.trace(covariance))
 
 
 def averaged_mean_square(curvature: float, eta: float, sigma: float, start: float, steps: int) -> float:

@@ -7,7 +7,6 @@ and no method that moves by at most D a step is sooner done.
 from __future__ import annotations
 
 import math
-import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,8 @@ import numpy as np
 
 from spec import OuterParameters
 from spec.exact import FloatArray
-from verify.outer_study import SyntheticOracle, WeightedAbsolute, median_interval
+from verify.outer_study import SyntheticOracle, WeightedAbsolute
+from verify.statistics.intervals import median_interval
 from verify.statistics.rates import Estimate
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def calls_until(case: Case, target: Target, error: float) -> Estimate:
     return Estimate(
         at=at, value=float(np.median(blocks)) * schedule.M, low=(low - 0.5) * schedule.M,
         high=(high + 0.5) * schedule.M,
-        samples=RUNS,
+        samples=len(blocks), law="exponent (order statistics)",
     )  # fmt: skip
 
 
@@ -106,22 +106,23 @@ def _variance(case: Case, target: Target) -> float:
     return (SIGMA * target.lipschitz) ** 2 / batch(case, target.epsilon)
 
 
-_KEPT: dict[tuple[bool, str, Target, int], FloatArray] = {}
+_KEPT: dict[tuple[bool, str, Target, int, int], FloatArray] = {}
 """Runs of the reference by what determines them: several steps of one proof ask for the very same ones."""
 
 
 def _blocks(case: Case, target: Target) -> FloatArray:
-    """Blocks until each run's own mean distance falls to ε; infinite where it never does, shape (RUNS,)."""
-    key = (case.as_written, case.reading.outer_batch, target, case.seed)
+    """Blocks until each run's own mean distance falls to ε; infinite where it never does, shape (runs,)."""
+    runs = case.share.times(RUNS)
+    key = (case.as_written, case.reading.outer_batch, target, case.seed, runs)
+    rng = case.shared_rng(repr(key[:3]))
     # A stranger's subject may keep state; only the reference is known to answer the same way again.
     if case.stages.are_the_reference and key in _KEPT:
         return _KEPT[key]
-    rng = np.random.default_rng([case.seed, zlib.crc32(repr(key[:3]).encode())])
     variance = _variance(case, target)
     schedule = parameters(case, target, variance)
     function = target.function
     oracle = SyntheticOracle(function, 0.0, variance, rng)
-    x_bar, _ = case.stages.optimise_runs(oracle, np.tile(target.start, (RUNS, 1)), schedule, rng)
+    x_bar, _ = case.stages.optimise_runs(oracle, np.tile(target.start, (runs, 1)), schedule, rng)
     distances = function.distance(x_bar, target.radius)
     means = np.cumsum(distances, axis=0) / np.arange(1, schedule.K + 1)[:, None]
     reached = means <= target.epsilon
@@ -135,7 +136,7 @@ def sweep(case: Case, targets: Sequence[Target] | None = None) -> list[Estimate]
     """All settings, their intervals jointly valid at half the case's share; by default those in ε and δ."""
     if targets is None:
         targets = FAR_SWEEP if case.as_written else SWEEP
-    error = case.share.error / 2 / len(targets)
+    error = case.share.single.error / 2 / len(targets)
     made = [calls_until(case, target, error) for target in targets]
     return [estimate for estimate in made if math.isfinite(estimate.value)]
 

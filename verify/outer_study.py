@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import special
 
 from verify.subjects.protocol import OuterRun, Vector
 
@@ -140,37 +139,3 @@ def record(case: Case, oracle: Oracle, x_0: Vector, parameters: OuterParameters)
     if len(asked) != parameters.T:
         raise SubjectFaultError(f"optimise asked the oracle {len(asked)} times instead of T = {parameters.T}")
     return Recorded(run, np.array(asked), np.array(told), parameters)
-
-
-def mean_interval(values: Vector, top: float, error: float) -> tuple[float, float]:
-    """Two-sided interval of the mean of independent values in [0, top]: Maurer and Pontil's empirical Bernstein bound.
-
-    Args:
-        values: Sample, shape (R,), R >= 2.
-        top: Largest possible value.
-        error: Probability of a miss on either side together.
-    """
-    R = len(values)
-    log_term = np.log(4.0 / error)
-    half = np.sqrt(2.0 * values.var(ddof=1) * log_term / R) + 7.0 * top * log_term / (3.0 * (R - 1))
-    mean = float(values.mean())
-    return max(0.0, mean - float(half)), min(top, mean + float(half))
-
-
-def median_interval(values: Vector, error: float) -> tuple[float, float]:
-    """Two-sided interval of the median from order statistics; holds for any law.
-
-    Args:
-        values: Independent sample, shape (R,).
-        error: Probability of a miss on either side together.
-    """
-    ordered = np.sort(values)
-    R = len(ordered)
-    # The k-th smallest exceeds the median with the probability that fewer than k of R fair coins show heads.
-    ranks = np.arange(1, R // 2 + 1)
-    tails = special.bdtr(ranks - 1, R, 0.5)
-    allowed = np.flatnonzero(tails <= error / 2)
-    if not len(allowed):
-        return 0.0, float("inf")
-    k = int(ranks[allowed[-1]])
-    return float(ordered[k - 1]), float(ordered[R - k])

@@ -7,7 +7,7 @@ from typing import Literal
 
 from spec.errors import InvalidInputError
 
-ProfileName = Literal["smoke", "ci", "full"]
+ProfileName = Literal["smoke", "ci", "full", "conform"]
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,8 @@ PROFILES: dict[str, Profile] = {
     "smoke": Profile("smoke", _halvings(0.1, 7), _halvings(0.1, 4), 20_000, 2, isolate=False, skips=LONG),
     "ci": Profile("ci", _halvings(0.2, 10), _halvings(0.1, 5), 20_000, None, isolate=True),
     "full": Profile("full", _halvings(0.2, 12), _halvings(0.2, 7), 200_000, None, isolate=True, recheck=True),
+    # As ci, on fewer instances: an implementation that fails somewhere fails on the telling ones.
+    "conform": Profile("conform", _halvings(0.2, 10), _halvings(0.1, 5), 20_000, 2, isolate=False),
 }
 
 

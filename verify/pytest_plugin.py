@@ -83,12 +83,14 @@ class ClaimTest:
     def results(self) -> tuple[Result, ...]:
         """One result an instance; run at the first look."""
         if self._results is None:
+            subject, what = None, ""
             try:
                 subject = self._source.get()
             except KeyboardInterrupt:
                 raise
             except BaseException as error:  # whatever a stranger's constructor does, exit() included
                 what = str(error) if isinstance(error, InvalidInputError) else f"{type(error).__name__}: {error}"
+            if subject is None:
                 pytest.fail(f"FAULT: the subject {self._source.name} cannot be made: {what}", pytrace=False)
             self._results = tuple(perform(task, subject) for task in self._tasks)
         return self._results
@@ -114,7 +116,7 @@ class ClaimTest:
         if self.expected_failure is not None:
             if bad:
                 pytest.xfail(f"{self.expected_failure} ({bad[0].verdict}: {bad[0].sentence})")
-            how = "it holds" if applies else f"it does not apply: {self.results[0].sentence}"
+            how = "it holds" if applies else f"it is skipped: {self.results[0].sentence.rstrip('.')}"
             pytest.fail(
                 f"{self.claim} [{self.reading}] is expected to fail ({self.expected_failure}), but {how}. "
                 "Take it out of expected_failed.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import zlib
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Protocol
@@ -16,6 +17,7 @@ from verify.evidence import Evidence
 from verify.profiles import Profile
 from verify.results import Counterexample
 from verify.statistics.budget import TOTAL_ERROR, Share, full_run_decisions
+from verify.statistics.continuation import Ledger
 from verify.subjects.protocol import Call, Capability, Stages, Vector
 
 if TYPE_CHECKING:
@@ -39,6 +41,8 @@ class Case:
         rng: Randomness of this case alone, derived from the run's seed and the case's name.
         seed: Seed of the run, for randomness that several cases share by name.
         error_budget: Largest probability that a full run refutes anything falsely; split over all its decisions.
+        level: How many times sample sizes are multiplied by four.
+        ledger: Growing samples of this case, shared by all its copies.
     """
 
     claim: str
@@ -51,11 +55,25 @@ class Case:
     rng: np.random.Generator
     seed: int = 0
     error_budget: float = TOTAL_ERROR
+    level: int = 0
+    ledger: Ledger = field(default_factory=Ledger, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self.ledger.watch(self.rng)
 
     @property
     def share(self) -> Share:
         """What one stochastic decision of this case may spend."""
-        return Share(self.error_budget / full_run_decisions())
+        return Share(self.error_budget / full_run_decisions(), level=self.level)
+
+    def shared_rng(self, name: str) -> np.random.Generator:
+        """Randomness that every case of this run asking by the same name shares."""
+        self.ledger.drawn = True
+        return np.random.default_rng([self.seed, zlib.crc32(name.encode())])
+
+    def fresh_rng(self) -> np.random.Generator:
+        """A stream of its own, so that what is drawn from it moves no other draw of this case."""
+        return np.random.default_rng(self.rng.integers(2**63))
 
     @property
     def as_written(self) -> bool:
@@ -110,6 +128,8 @@ class Check:
         instances: Names of atlas instances, the most telling first.
         needs: Stages the subject must offer.
         decisions: Stochastic decisions one case makes; they share the run's error budget.
+        sure: Comparisons and rates of one case, beside those decisions, that refute nothing falsely whatever is
+            drawn: exact laws, counts, identities of every path, bounds tried at random points.
     """
 
     claim: str
@@ -117,13 +137,14 @@ class Check:
     instances: tuple[str, ...]
     needs: tuple[Capability, ...]
     decisions: int = 0
+    sure: int = 0
 
 
 _CHECKS: dict[str, Check] = {}
 
 
 def check(
-    claim: str, *, instances: tuple[str, ...], needs: tuple[Capability, ...] = (), decisions: int = 0
+    claim: str, *, instances: tuple[str, ...], needs: tuple[Capability, ...] = (), decisions: int = 0, sure: int = 0
 ) -> Callable[[CheckFunction], CheckFunction]:
     """Register a check for a claim or proof step.
 
@@ -132,12 +153,13 @@ def check(
         instances: Atlas names, the most telling first (a smoke run takes the first ones).
         needs: Stages of the subject it calls.
         decisions: Stochastic decisions one case makes.
+        sure: Rates and comparisons of one case that refute nothing falsely whatever is drawn.
     """
 
     def register(function: CheckFunction) -> CheckFunction:
         if claim in _CHECKS:
             raise ValueError(f"two checks for {claim}")
-        _CHECKS[claim] = Check(claim, function, instances, needs, decisions)
+        _CHECKS[claim] = Check(claim, function, instances, needs, decisions, sure)
         return function
 
     return register

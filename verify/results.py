@@ -68,6 +68,8 @@ class Result(_Frozen):
         seconds: Time spent.
         fault: What went wrong in the subject or the run, in one line; then there is no verdict.
         expected: Whether this is the verdict on record for this subject; ``None`` without a record.
+        effort: Factor on all sample sizes it was found with.
+        continuation: Where more samples would decide: the growing samples so far, to go on from.
     """
 
     claim: str
@@ -87,6 +89,8 @@ class Result(_Frozen):
     seconds: float = 0.0
     fault: str | None = None
     expected: bool | None = None
+    effort: int = 1
+    continuation: tuple[dict[str, Any], ...] = Field(default=(), repr=False)
 
 
 class SmallestCounterexample(_Frozen):
@@ -149,6 +153,10 @@ class Report(_Frozen):
     complete: bool = True
     findings: tuple[str, ...] = ()
     """What differs from the verdicts on record, one line each."""
+    subject_version: str = ""
+    """Version of the subject, if it says one."""
+    changes: tuple[str, ...] = ()
+    """What differs from the record without being worse, or could not be compared, one line each."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="strings", populate_by_name=True)
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from spec.atlas import find
 from verify.exact.goldstein import distance
-from verify.outer_study import SyntheticOracle, WeightedAbsolute, mean_interval, median_interval
+from verify.outer_study import SyntheticOracle, WeightedAbsolute
+from verify.statistics.intervals import mean_interval, median_interval
 
 
 @given(st.tuples(st.floats(-3, 3), st.floats(-3, 3)), st.floats(0.01, 3))

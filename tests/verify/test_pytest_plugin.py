@@ -80,6 +80,7 @@ def test_verdicts_become_outcomes(project: Project) -> None:
     assert "reproduce: f2csa verify bias-bound/T3 --reading repaired --instance toy1 --profile smoke" in out
     assert "FAULT: bias-bound/T3 [repaired] on toy1: hypergradient raised (RuntimeError: boom)" in out
     assert "FAULT: the subject my_solver:Unmade cannot be made: RuntimeError: no licence" in out
+    assert "During handling of the above" not in out
     assert "Not applicable: the subject offers no penalty_minimiser" in out
     assert "Traceback" not in out
     assert "pytest_plugin.py:" not in out.replace("SKIPPED", "\nSKIPPED").split("SKIPPED")[0]
@@ -96,8 +97,11 @@ def test_expected_failures(project: Project) -> None:
                       expected_failed={"bias-bound/T3|repaired": "was wrong once"})  # fmt: skip
     text += decorated("my_solver.Crashing", "test_crash", claims=["bias-bound/T3"], instances=("toy1",),
                       expected_failed={"bias-bound/T3": "known"})  # fmt: skip
+    text += decorated("my_solver.Right", "test_missing", claims=["solution-error/monotonicity"], instances=("toy1",),
+                      expected_failed={"solution-error/monotonicity": "known"})  # fmt: skip
     counts, out = project.run(text)
-    assert counts == {"failed": 2, "xfailed": 1}
+    assert counts == {"failed": 3, "xfailed": 1}
+    assert "but it is skipped: Not applicable: the subject offers no penalty_minimiser. Take it out of" in out
     assert "XFAIL test_mine.py::test_known[bias-bound/T3-repaired] - keeps a term, see our #12 (REFUTED: T₃" in out
     assert "is expected to fail (was wrong once), but it holds. Take it out of expected_failed." in out
     assert "FAULT: bias-bound/T3" in out

@@ -10,10 +10,10 @@ import pytest
 import verify
 from spec import Bound, InvalidInputError
 from spec.atlas import find
-from tests.verify.mutants import DropsImplicitTerm, FlippedPenalty, KeepsDualTerm
 from verify.evidence import ComparisonEvidence, Point, RateEvidence
 from verify.exact.certificate import Certificate
 from verify.exact.checker import check
+from verify.mutants.estimator import DropsImplicitTerm, FlippedPenalty, KeepsDualTerm
 from verify.results import Verdict
 from verify.subjects import Call, ReferenceSubject
 from verify.truth import geometry_at_truth, regular_truth

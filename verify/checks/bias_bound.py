@@ -181,7 +181,7 @@ def _weakly_active_multipliers(case: Case) -> Measurement:
     )
 
 
-@check("bias-bound/conditional-mean", instances=REGULAR, needs=("hypergradient",))
+@check("bias-bound/conditional-mean", instances=REGULAR, needs=("hypergradient",), sure=2)
 def formula_at_given_stages(case: Case) -> Measurement:
     """The noise-free estimate at given inner solutions against ∇_xL there, far from and near the solution.
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from spec import Noise, OracleParameters
 from verify.checks.starting_points import at_truth, frozen
-from verify.statistics.moments import Moments
+from verify.statistics.moments import Moments, Scatter
 from verify.statistics.rates import Estimate, Role, fit_power_law
-from verify.statistics.sampling import Sampler, Streams
+from verify.statistics.sampling import BLOCK, Sampler, Streams
 from verify.statistics.sequential import Looks
 from verify.verdict import decide
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from verify.evidence import RateEvidence
     from verify.geometry import Geometry
     from verify.registry import Case
+    from verify.statistics.budget import Share
     from verify.subjects.protocol import Call, Vector
     from verify.truth import Truth
 
@@ -86,7 +87,13 @@ class Setting:
         return case.stages.hypergradient_samples(case.instance.problem, case.x, self.call, rng, count)
 
     def sampler(
-        self, *, block: int | None = None, scale: float = 1.0, group: int = 1, around: Vector | None = None
+        self,
+        *,
+        block: int = BLOCK,
+        scale: float = 1.0,
+        group: int = 1,
+        around: Vector | None = None,
+        together: bool = False,
     ) -> Sampler:
         """A stream of estimates.
 
@@ -95,6 +102,7 @@ class Setting:
             scale: Factor on the deviations from the exact mean.
             group: Consecutive estimates whose deviations are added up to one.
             around: Centre of the moments, shape (n,), instead of the exact mean.
+            together: Whether it also keeps how components vary together.
         """
         mean = self.mean if around is None else around
 
@@ -105,8 +113,8 @@ class Setting:
                 made = mean + scale * deviations
             return made
 
-        sampler = Sampler(draw, Streams.of(self.case.rng), Moments(mean))
-        return sampler if block is None else replace(sampler, block=block)
+        moments = Scatter(mean) if together else Moments(mean)
+        return self.case.ledger.keep(Sampler(draw, Streams.of(self.case.rng), moments, block))
 
 
 def second_moment(setting: Setting, noise: Noise) -> float:
@@ -124,7 +132,13 @@ def second_moment(setting: Setting, noise: Noise) -> float:
 
 
 def sampled_rates(
-    case: Case, settings: Sequence[tuple[dict[str, float], Sampler, float]], *, quantity: str, deciding: str | None
+    case: Case,
+    settings: Sequence[tuple[dict[str, float], Sampler, float]],
+    *,
+    quantity: str,
+    deciding: str | None,
+    first: int | None = None,
+    share: Share | None = None,
 ) -> dict[str, RateEvidence]:
     """Exponents of a variance; draws until the claim's bound is decided in the deciding variable.
 
@@ -133,25 +147,29 @@ def sampled_rates(
         settings: Variables, a stream and the exact variance at each point, in the order towards the limit.
         quantity: What is measured.
         deciding: Variable whose exponent decides; ``None`` measures in support, at the second look.
+        first: Samples a point at the first look; :data:`RATE_BLOCK` if ``None``.
+        share: What the sequence may spend, if not the case's own share.
     """
-    looks = Looks(RATE_BLOCK, case.share.error)
-    look = 0
+    share = share or case.share
+    looks = Looks(first or RATE_BLOCK, share.error)
     while True:
-        look += 1
+        look = max(1, settings[0][1].look)
         estimates = []
         for at, sampler, predicted in settings:
+            sampler.look = look
             moments = sampler.reach(looks.size(look))
             dof = float(len(moments.mean) * (moments.count - 1))
             estimates.append(
                 Estimate(at=at, value=moments.variance, dof=dof, samples=moments.count, predicted=predicted)
             )
-        spent = replace(case.share, error=looks.spends(look))
+        spent = replace(share, error=looks.spends(look))
         role: Role = "conclusion" if deciding is not None else "support"
         rates = fit_power_law(estimates, spent, quantity=quantity, role=role)
         # The sequence as a whole may err with the share it was given.
-        made = {name: rate.model_copy(update={"error_rate": case.share.error}) for name, rate in rates.items()}
+        made = {name: rate.model_copy(update={"error_rate": share.error}) for name, rate in rates.items()}
         if deciding is None:
             if look == 2:
                 return made
-        elif look == RATE_LOOKS or str(decide(case.bound, [made[deciding]]).verdict) != "INCONCLUSIVE":
+        elif look >= RATE_LOOKS + share.level or str(decide(case.bound, [made[deciding]]).verdict) != "INCONCLUSIVE":
             return made
+        settings[0][1].look += 1

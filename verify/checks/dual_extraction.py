@@ -90,7 +90,7 @@ def linear_term(case: Case) -> Measurement:
 RAMP_TRIALS = 200
 
 
-@check("dual-extraction/activation-locality", instances=("toy1",), needs=("activation",))
+@check("dual-extraction/activation-locality", instances=("toy1",), needs=("activation",), sure=2)
 def activation_locality(case: Case) -> Measurement:
     """Where a change of the multiplier changes the weight: inside the band |h| <= width, or everywhere above it?"""
     alpha = SHOWN_ALPHA

@@ -33,7 +33,7 @@ def exact_run(case: Case, schedule: OuterParameters) -> Recorded:
     return record(case, pieces.gradient, case.x, schedule)
 
 
-@check("goldstein-convergence/block-radius", instances=KINKED, needs=("optimise",))
+@check("goldstein-convergence/block-radius", instances=KINKED, needs=("optimise",), sure=2)
 def block_radius(case: Case) -> Measurement:
     """Largest distance of a query point from its block's mean, on straight runs and beside kinks."""
     recorded = exact_run(case, STRAIGHT)
@@ -45,10 +45,15 @@ def block_radius(case: Case) -> Measurement:
         quantity="largest ‖z - x_k‖", measured=worst, relation="<=", predicted=bound, tolerance=1e-12,
         context={"M": float(M), "D": D},
     )  # fmt: skip
-    return Measurement((made,), {"largest ‖z - x_k‖": worst, "bound": bound})
+    off = float(np.abs(recorded.blocks(recorded.z).mean(axis=1) - recorded.run.x_bar).max())
+    centred = ComparisonEvidence(
+        quantity="largest difference of x_k from the mean of its queried points", measured=off, relation="==",
+        predicted=0.0, tolerance=1e-9,
+    )  # fmt: skip
+    return Measurement((made, centred), {"largest ‖z - x_k‖": worst, "bound": bound})
 
 
-@check("goldstein-convergence/membership", instances=KINKED[:3], needs=("optimise",))
+@check("goldstein-convergence/membership", instances=KINKED[:3], needs=("optimise",), sure=1)
 def membership(case: Case) -> Measurement:
     """Certified distance of a block's mean gradient from the subdifferential at the block's mean, worst block."""
     recorded = exact_run(case, STRAIGHT.model_copy(update={"K": 6}))
@@ -75,7 +80,7 @@ def _distance_of(problem: Quadratic, v: Vector, x: Vector, radius: float) -> flo
     return goldstein.distance(made, x.tolist(), radius * (1 + 1e-12), tolerance=TOLERANCE).lower
 
 
-@check("goldstein-convergence/normal-cone", instances=("toy1", "absolute-fixed"), needs=("optimise",))
+@check("goldstein-convergence/normal-cone", instances=("toy1", "absolute-fixed"), needs=("optimise",), sure=1)
 def normal_cone(case: Case) -> Measurement:
     """Iterates of a run on X = [0, 1]^n, as far outside as they get; repaired, X is everything."""
     low, high = (0.0, 1.0) if case.as_written else (-np.inf, np.inf)
@@ -105,7 +110,10 @@ def _beside_the_end(case: Case) -> dict[str, float | str]:
 
 
 @check(
-    "goldstein-convergence/bias-hypothesis", instances=("kink", "experiment-1d"), needs=("optimise", "hypergradient")
+    "goldstein-convergence/bias-hypothesis",
+    instances=("kink", "experiment-1d"),
+    needs=("optimise", "hypergradient"),
+    sure=1,
 )
 def at_kinks(case: Case) -> Measurement:
     """Long-run distance with Algorithm 1 as the oracle, beside a kink at which F is least."""

@@ -14,8 +14,10 @@ from verify.outer_study import Recorded, SyntheticOracle, WeightedAbsolute, reco
 from verify.rates import fit_rate
 from verify.registry import Case, Measurement, check
 from verify.statistics.decisions import SquareDecision
+from verify.statistics.intervals import sub_gaussian_interval
 from verify.statistics.laws import SquareLaw
 from verify.statistics.rates import Estimate, fit_power_law
+from verify.subjects.protocol import SubjectFaultError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +55,7 @@ def _references(recorded: Recorded) -> Vector:
     return np.stack([D * v / lengths, -D * v / lengths, v * np.minimum(1.0, D / lengths), np.zeros_like(v)])
 
 
-@check("goldstein-convergence/clip", instances=("absolute-fixed", "kink"), needs=("optimise",))
+@check("goldstein-convergence/clip", instances=("absolute-fixed", "kink"), needs=("optimise",), sure=1)
 def clipping(case: Case) -> Measurement:
     """Distance to reference points before and after clipping, at every step of a run."""
     recorded, _ = noisy_run(case)
@@ -63,7 +65,7 @@ def clipping(case: Case) -> Measurement:
     return _comparison("largest excess of ‖clip(v) - u‖ over ‖v - u‖", float(excess.max()))
 
 
-@check("goldstein-convergence/expand", instances=("absolute-fixed", "kink"), needs=("optimise",))
+@check("goldstein-convergence/expand", instances=("absolute-fixed", "kink"), needs=("optimise",), sure=1)
 def expansion(case: Case) -> Measurement:
     """One step's regret against its bound, at every step of a run."""
     recorded, _ = noisy_run(case)
@@ -75,7 +77,7 @@ def expansion(case: Case) -> Measurement:
     return _comparison("largest excess of one step's regret over its bound", float((left - right).max()))
 
 
-@check("goldstein-convergence/telescope", instances=("absolute-fixed", "kink"), needs=("optimise",))
+@check("goldstein-convergence/telescope", instances=("absolute-fixed", "kink"), needs=("optimise",), sure=1)
 def telescoping(case: Case) -> Measurement:
     """A block's regret against its worst reference point, and its bound."""
     recorded, _ = noisy_run(case)
@@ -98,7 +100,7 @@ def second_moment(case: Case) -> Measurement:
     """Mean squared answer along a run, the oracle's bias lying along the gradient."""
     function = FUNCTIONS[case.instance.name]
     # Long enough to tell the two bounds apart with the promised power.
-    schedule = SCHEDULE.model_copy(update={"K": 600})
+    schedule = SCHEDULE.model_copy(update={"K": case.share.times(600)})
     oracle = SyntheticOracle(function, BIAS, VARIANCE, case.rng)
     recorded = record(case, oracle, np.array([0.3, -0.2])[: len(function.c)], schedule)
     n, L = len(function.c), function.lipschitz
@@ -129,10 +131,9 @@ def step_size(case: Case) -> Measurement:
 
 def _growth(case: Case, variance: float, quantity: str, eta_over_D: Callable[[int], float]) -> Measurement:
     estimates = []
-    error = case.share.error / 2 / len(BLOCKS)
+    error, runs = case.share.single.error / 2 / len(BLOCKS), case.share.times(RUNS)
     n, D = 2, 1.0
     sigma = math.sqrt(variance / n)
-    half = 2 * D * sigma * math.sqrt(2 * math.log(2 / error) / RUNS)
     for M in BLOCKS:
         schedule = OuterParameters(goldstein_radius=D * M, epsilon=0.1, D=D, eta=D * eta_over_D(M), M=M, K=1)
         told: list[Vector] = []
@@ -141,17 +142,35 @@ def _growth(case: Case, variance: float, quantity: str, eta_over_D: Callable[[in
             told.append(np.asarray(sigma * case.rng.standard_normal(z.shape)))
             return told[-1]
 
-        _, path = case.stages.optimise_runs(noise, np.zeros((RUNS, n)), schedule, case.rng, keep_path=True)
+        _, path = case.stages.optimise_runs(noise, np.zeros((runs, n)), schedule, case.rng, keep_path=True)
         assert path is not None  # asked for
-        g = np.array(told)
+        g = _by_run(told, M, runs)
         sums = (g * np.diff(path, axis=0)).sum(axis=(0, 2)) + D * np.linalg.norm(g.sum(axis=0), axis=1)
-        mean, width = float(sums.mean()), half * math.sqrt(M)
-        estimates.append(Estimate(at={"M": float(M)}, value=mean, low=mean - width, high=mean + width, samples=RUNS))
-    rate = fit_power_law(estimates, case.share, quantity=quantity)["M"]
+        low, high = sub_gaussian_interval(sums, 2 * D * sigma * math.sqrt(M), error)
+        estimates.append(
+            Estimate(at={"M": float(M)}, value=float(sums.mean()), low=low, high=high, samples=runs,
+                     law="exponent (sub-Gaussian)")
+        )  # fmt: skip
+    rate = fit_power_law(estimates, case.share.single, quantity=quantity)["M"]
     return Measurement((rate,), {f"at M = {e.at['M']:g}": e.value for e in estimates})
 
 
-@check("goldstein-convergence/bias-term", instances=("absolute-fixed", "kink"), needs=("optimise",))
+def _by_run(told: list[Vector], M: int, runs: int) -> Vector:
+    """A block's answers, shape (M, runs, n), whether the runs were made together or one after another.
+
+    Raises:
+        SubjectFaultError: If the oracle was not asked M times by each run.
+    """
+    groups = [told[first : first + M] for first in range(0, len(told), M)]
+    asked = sum(len(answer) for answer in told)
+    if asked != M * runs or any({len(answer) for answer in group} != {len(group[0])} for group in groups):
+        raise SubjectFaultError(f"optimise_runs asked for {asked} gradients instead of M = {M} for each of {runs} runs")
+    if len(groups[-1]) != M:
+        raise SubjectFaultError(f"optimise_runs asked the oracle {len(told)} times, no multiple of M = {M}")
+    return np.concatenate([np.array(group) for group in groups], axis=1)
+
+
+@check("goldstein-convergence/bias-term", instances=("absolute-fixed", "kink"), needs=("optimise",), sure=1)
 def bias_term(case: Case) -> Measurement:
     """The bias's inner product with Δ_t - u at the worst reference point, in units of 2Dβ."""
     recorded, oracle = noisy_run(case)
@@ -161,7 +180,7 @@ def bias_term(case: Case) -> Measurement:
     return _comparison("largest contribution of the bias", float(worst.max()), 2 * D * BIAS)
 
 
-@check("goldstein-convergence/reference-point", instances=("absolute-fixed", "kink"), needs=("optimise",))
+@check("goldstein-convergence/reference-point", instances=("absolute-fixed", "kink"), needs=("optimise",), sure=1)
 def reference_point(case: Case) -> Measurement:
     """Both sides with the chosen u_k, over the blocks of a run."""
     recorded, oracle = noisy_run(case)
@@ -177,7 +196,7 @@ def reference_point(case: Case) -> Measurement:
     return Measurement((made,))
 
 
-@check("goldstein-convergence/lipschitz-scaling", instances=("kink",), needs=("optimise",))
+@check("goldstein-convergence/lipschitz-scaling", instances=("kink",), needs=("optimise",), sure=1)
 def lipschitz_scaling(case: Case) -> Measurement:
     """Regret over DM at the stated parameters, answers of length L that always oppose the next step."""
     epsilon, points = 1.0, []

@@ -17,10 +17,9 @@ from verify.rates import fit_rate
 from verify.registry import Case, Measurement, check
 from verify.statistics.decisions import SquareDecision
 from verify.statistics.intervals import mean_square_interval
-from verify.statistics.laws import SquareLaw
+from verify.statistics.laws import SquareLaw, normal_upper
 from verify.statistics.moments import Moments
 from verify.statistics.rates import Estimate, fit_power_law
-from verify.statistics.sampling import Sampler, Streams
 from verify.statistics.sequential import Looks
 from verify.truth import Truth, exact_bias, regular_truth
 from verify.verdict import decide
@@ -41,8 +40,10 @@ LOOKS = 4
 """Looks at the mean squared error before its rate is left undecided."""
 FEW = 1 << 10
 """Samples a block of the mean squared error; each averages N_g draws."""
-STAGE_DRAWS = 900
-"""Draws of the stages; each costs a call of the subject."""
+SEEN = 0.2
+"""Relative error of the total variance that must be seen; it decides how often the stages are drawn."""
+MARGIN = 1.6
+"""On the sample size from a normal tail: a sum of squares has a heavier one."""
 LARGE_SLIP = 1.0
 """Length of the rare error of ỹ* with which a first moment of α³ is spent."""
 
@@ -52,9 +53,10 @@ def mean_squared_error(case: Case) -> Measurement:
     """MSE at N_g = σ²/α² with the minimiser's allowed error spent in its worst direction."""
     truth = regular_truth(case.instance)
     settings = [_spent(case, truth, alpha) for alpha in ALPHAS]
-    streams = [Sampler(setting.draw, Streams.of(case.rng), Moments(truth.grad_F), FEW) for setting in settings]
+    streams = [setting.sampler(block=FEW, around=truth.grad_F) for setting in settings]
     looks = Looks(ceil(2 * FEW / len(case.x)), case.share.error)
-    for look in range(1, LOOKS + 1):
+    for look in range(max(1, streams[0].look), LOOKS + case.share.level + 1):
+        streams[0].look = look
         spent = replace(case.share, error=looks.spends(look))
         estimates = []
         for alpha, setting, stream in zip(ALPHAS, settings, streams, strict=True):
@@ -62,7 +64,10 @@ def mean_squared_error(case: Case) -> Measurement:
             low, high = mean_square_interval(moments, spent.error / 2 / len(ALPHAS), isotropic=True)
             error = setting.mean - truth.grad_F
             exact = float(error @ error) + second_moment(setting, FAINT) / setting.call.parameters.N_g
-            estimates.append(Estimate({"alpha": alpha}, moments.mean_square, None, low, high, moments.count, exact))
+            estimates.append(
+                Estimate({"alpha": alpha}, moments.mean_square, None, low, high, moments.count, exact,
+                         "exponent (mean squares)")
+            )  # fmt: skip
         rate = fit_power_law(estimates, spent, quantity="mean squared error at N_g = σ²/α²")["alpha"]
         rate = rate.model_copy(update={"error_rate": case.share.error})
         if str(decide(case.bound, [rate]).verdict) != "INCONCLUSIVE":
@@ -81,7 +86,7 @@ def decomposition(case: Case) -> Measurement:
     N_g = max(1, round(second_moment(quiet, LOUD) / bias**2)) if bias > 0 else 1
     setting = Setting.at(case, truth, PREASYMPTOTIC, LOUD, N_g=N_g)
     n, variance = len(case.x), second_moment(setting, LOUD) / N_g
-    count = ERROR_SAMPLES * 2
+    count = case.share.times(ERROR_SAMPLES * 2)
     law = SquareLaw((variance / n,) * n, (bias**2, *(0.0,) * (n - 1)), count)
     factor = 2 if case.as_written else 1
     decision = SquareDecision(
@@ -90,7 +95,7 @@ def decomposition(case: Case) -> Measurement:
         context={"alpha": PREASYMPTOTIC, "variance": variance, "squared bias": bias**2},
     )  # fmt: skip
     moments = Moments(truth.grad_F)
-    moments.add(setting.draw(np.random.default_rng(case.rng.integers(2**63)), count))
+    moments.add(setting.draw(case.fresh_rng(), count))
     return Measurement((decision.evidence(moments.mean_square),))
 
 
@@ -98,34 +103,40 @@ def decomposition(case: Case) -> Measurement:
 def conditional_mean(case: Case) -> Measurement:
     """Total variance over random stages against the mean of the conditional variance, alone or with its partner.
 
-    The stage left random is ỹ: it keeps a random gradient of norm about alpha, as a stochastic solver leaves it.
+    The stage left random is ỹ: it keeps a random gradient of norm about alpha, as a stochastic solver leaves it. The
+    draws of that gradient are turned and scaled together so that their second moment is exact; given them, only the
+    subject's own noise is random, and its law is known.
     """
     truth = regular_truth(case.instance)
     alpha = 0.1
     quiet = Setting.at(case, truth, alpha, ADDITIVE)
     n, m = len(case.x), len(truth.y_star)
-    geometry, rng = quiet.geometry, np.random.default_rng(case.rng.integers(2**63))
+    geometry, rng = quiet.geometry, case.fresh_rng()
     # So many samples that the conditional variance is a quarter of alpha², like the batch σ²/α² asks.
     N_g = ceil(4 * second_moment(quiet, ADDITIVE) / alpha**2)
     through = solve(geometry.H, geometry.E.T).T * (alpha / sqrt(m))
     conditional = second_moment(quiet, ADDITIVE) / N_g
-    covariance = through @ through.T + conditional / n * np.eye(n)
-    samples = np.empty((STAGE_DRAWS, n))
-    for i in range(STAGE_DRAWS):
-        slip = solve(geometry.H, (alpha / sqrt(m)) * rng.standard_normal(m))
+    between = float(np.trace(through @ through.T))
+    # Relative variance of ‖X‖² around its mean, X Gaussian around conditional means that lie where they should.
+    relative = (2 * conditional**2 / n + 4 * conditional / n * between) / (conditional + between) ** 2
+    reach = normal_upper(case.share.single.error / 2) + normal_upper(case.share.missed)
+    count = case.share.times(ceil(MARGIN * relative * (reach / SEEN) ** 2))
+    gradients = _white(rng.standard_normal((count, m)))
+    samples, means = np.empty((count, n)), np.empty((count, n))
+    for i, gradient in enumerate(gradients):
+        slip = solve(geometry.H, (alpha / sqrt(m)) * gradient)
         call = replace(quiet.call, y_penalty=geometry.minimiser + slip, parameters=OracleParameters(N_g=N_g))
-        samples[i] = replace(quiet, call=call).draw(rng, 1)[0]
-    moments = Moments(quiet.mean)
-    moments.add(samples)
-    measured = float(moments.squares.sum()) / (STAGE_DRAWS - 1)
-    expected = conditional if case.as_written else float(np.trace(covariance))
-    null = conditional / n * np.eye(n) if case.as_written else covariance
-    law = SquareLaw.of(np.zeros(n), null, STAGE_DRAWS - 1)
+        there = replace(quiet, call=call)
+        samples[i], means[i] = there.draw(rng, 1)[0], there.mean
+    centre = means.mean(axis=0)
+    measured = float(((samples - centre) ** 2).sum(axis=1).mean())
+    spread = np.zeros(n) if case.as_written else ((means - centre) ** 2).mean(axis=0)
+    law = SquareLaw((conditional / n,) * n, tuple(spread.tolist()), count)
     decision = SquareDecision(
-        quantity="total variance of the estimate", law=law, share=case.share, predicted=expected, wanted=0.75,
+        quantity="total variance of the estimate", law=law, share=case.share, wanted=SEEN,
         context={
             "alpha": alpha, "N_g": float(N_g), "mean conditional variance": conditional,
-            "variance of the conditional mean": float(np.trace(through @ through.T)),
+            "variance of the conditional mean": between,
         },
     )  # fmt: skip
     evidence = decision.evidence(measured)
@@ -161,6 +172,14 @@ def first_moment(case: Case) -> Measurement:
     values: dict[str, float | str] = {f"part at alpha = {first.at:g}": first.measured}
     law = "Error 1 with probability α³" if case.as_written else "Any length with second moment α⁶"
     return Measurement((rate,), values, f"{law} contributes α₁²‖g_xy u‖² times its mean square.")
+
+
+def _white(draws: Vector) -> Vector:
+    """Draws with mean zero and identity second moment exactly, by a linear map of all of them."""
+    centred = draws - draws.mean(axis=0)
+    root = np.linalg.cholesky(centred.T @ centred / len(draws))
+    made: Vector = np.linalg.solve(root, centred.T).T
+    return made
 
 
 def _spent(case: Case, truth: Truth, alpha: float) -> Setting:

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil, exp, log, sqrt
+from math import ceil, log, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from spec import Noise, OracleParameters, Quadratic
 from spec.problem import parse_problem
+from verify.checks.iteration_runs import SMALL, call_of, errors, measured_steps
 from verify.evidence import ComparisonEvidence, Point, RateEvidence
 from verify.geometry import quadratic_of, spectral_norm
-from verify.linear_iterations import LinearIteration, best_radius, primal_dual, shrinking
+from verify.linear_iterations import (
+    LinearIteration,
+    best_constant,
+    best_radius,
+    mean_square,
+    primal_dual,
+    shrinking,
+)
 from verify.rates import fit_rate
 from verify.registry import Case, Measurement, check
 from verify.statistics.decisions import SquareDecision
-from verify.statistics.intervals import mean_square_interval
 from verify.statistics.laws import SquareLaw
 from verify.statistics.moments import Moments
 from verify.statistics.rates import Estimate, fit_power_law
@@ -29,7 +36,6 @@ if TYPE_CHECKING:
 
 SEVERAL_ACTIVE = ("absolute-moving", "two-of-three", "fixed-rows", "random-3x5x4")
 UNIT = Noise(model="additive", sigma_f=1, sigma_g=1)
-SMALL = Noise(model="additive", sigma_f="1/10", sigma_g="1/10")  # type: ignore[arg-type]  # exact spellings are parsed
 CONVERGED = 1e-6
 """Relative distance that counts as converged; far above rounding, far below any other point of interest."""
 ROW_SCALES = (Fraction(3, 10), Fraction(1, 10), Fraction(3, 100), Fraction(1, 100), Fraction(3, 1000))
@@ -38,20 +44,20 @@ STEP_SIZES = (0.2, 0.1, 0.05, 0.025)
 """In units of one over the largest curvature."""
 RUNS = 3_000
 """Independent iterations, times components of y, behind one mean square."""
+TOLD_APART = 20_000
+"""The same where the power of the step size is to be known to a tenth."""
 LONG = (256, 512, 1024, 2048, 4096, 8192)
 """Steps at which the averaged iteration's exact law is read."""
-HELD = 512
-"""Steps at which the subject's own iterations are held against that law."""
 
 
-@check("inner-cost/primal-dual-sign", instances=("toy1", *SEVERAL_ACTIVE), needs=("lower_level_runs",))
+@check("inner-cost/primal-dual-sign", instances=("toy1", *SEVERAL_ACTIVE), needs=("lower_level_runs",), sure=1)
 def primal_dual_sign(case: Case) -> Measurement:
     """Distance of the noise-free iteration's end from the exact pair, after steps enough for any contraction."""
     truth = regular_truth(case.instance)
     iteration = settled_iteration(case, truth, sigma=0.0)
     steps = ceil(log(CONVERGED / 100) / log(iteration.radius)) + 200
     reading = case.reading.choose(inner_solver="constant-step")
-    end = _distance(case, truth, replace(_call(case, iteration, steps), reading=reading))
+    end = _distance(case, truth, replace(call_of(case, iteration, steps), reading=reading))
     size = 1 + float(np.linalg.norm(truth.y_star)) + float(np.linalg.norm(truth.lam))
     compared = ComparisonEvidence(
         quantity="distance of the end from (y*, λ*)", measured=end, relation="==", predicted=0.0,
@@ -71,7 +77,7 @@ def primal_dual_sign(case: Case) -> Measurement:
     return Measurement((compared,), values, "∇_y(λᵀh) = -Bᵀλ; with +Bᵀλ the iteration climbs where it should descend.")
 
 
-@check("inner-cost/linear-rate", instances=SEVERAL_ACTIVE[:3], needs=("lower_level_runs",))
+@check("inner-cost/linear-rate", instances=SEVERAL_ACTIVE[:3], needs=("lower_level_runs",), sure=1)
 def linear_rate(case: Case) -> Measurement:
     """The subject's contraction at the best step sizes, while one active row shrinks and κ_g stays."""
     truth = regular_truth(case.instance)
@@ -93,47 +99,68 @@ def linear_rate(case: Case) -> Measurement:
     return Measurement((rate,), shown, "A row of small norm is felt by y only as fast as its multiplier grows.")
 
 
-@check("inner-cost/noise-floor", instances=("concave-upper", "toy1"), needs=("lower_level_runs",), decisions=6)
+@check("inner-cost/noise-floor", instances=("concave-upper", "toy1"), needs=("lower_level_runs",), decisions=6, sure=1)
 def noise_floor(case: Case) -> Measurement:
-    """E‖y_t - y*‖² of the constant-step iteration once stationary, against zero or against its exact law in η."""
+    """E‖y_t - y*‖² of the constant-step iteration once stationary: against zero, or its growth with η and its size."""
     truth = regular_truth(case.instance)
     noise = SMALL if truth.active.any() else UNIT
     constant = replace(case, reading=case.reading.choose(inner_solver="constant-step"))
-    estimates, held = [], []
+    exact = _exact_floors(settled_iteration(case, truth, sigma=noise.scale("g.y")))
+    runs = case.share.times(RUNS if case.as_written else TOLD_APART)
+    first, estimates, held, floors = 0.0, [], [], []
     for size in STEP_SIZES:
         iteration = settled_iteration(case, truth, sigma=noise.scale("g.y"), size=size)
         steps = _stationary(iteration)
-        moments = iterates(constant, truth, _call(constant, iteration, steps), noise, runs=RUNS, pair=False)
-        at = {"eta": iteration.eta_y}
-        # One component, its mean faded: a chi-square estimate.
-        estimates.append(
-            Estimate(at, moments.mean_square, float(moments.count), samples=moments.count, predicted=_floor(iteration))
-        )
+        moments = iterates(constant, truth, call_of(constant, iteration, steps), noise, runs=runs, pair=False)
+        at, floor = {"eta": iteration.eta_y}, _floor(iteration)
+        first = first or floor
+        # One component, its mean faded: a chi-square estimate. What the exact law bends is divided out.
+        bent = floor / (first * (size / STEP_SIZES[0]) ** exact.exponent)
+        straight = moments.mean_square / bent
+        estimates.append(Estimate(at, straight, float(moments.count), samples=moments.count, predicted=floor / bent))
+        floors.append((moments.mean_square, floor))
         mean, covariance = (part[..., : iteration.m] for part in iteration.constant(steps))
         law = SquareLaw.of(mean, covariance[: iteration.m], moments.count)
         decision = SquareDecision(
-            quantity="stationary mean squared error", law=law, share=case.share, wanted=0.3,
-            predicted=float(mean @ mean) if case.as_written else None, context={"η": iteration.eta_y},
+            quantity="stationary mean squared error", law=law, share=case.share,
+            wanted=0.3 if case.as_written else 0.15, predicted=float(mean @ mean) if case.as_written else None,
+            context={"η": iteration.eta_y},
         )  # fmt: skip
         held.append(decision.evidence(moments.mean_square))
-    rate = fit_power_law(estimates, case.share, quantity="stationary mean squared error", role="support")["eta"]
-    values: dict[str, float | str] = {f"E‖y_t - y*‖² at η = {p.at:g}": p.measured for p in rate.points}
+    rate = _rate_of_floors(case, estimates, exact, floors)
+    values: dict[str, float | str] = {f"E‖y_t - y*‖² at η = {e.context['η']:g}": e.measured for e in held}
     note = "Each step adds noise of size ησ and forgets a share ημ of the error: what stays is of order ησ²/μ."
     if case.as_written:
-        return Measurement((*held, rate), values, note)
-    below = _averaged_below(case, truth, noise, 4 * steps, estimates[-1].value)
-    return Measurement((_exact_floors(iteration), *held, rate, below), values, note)
+        return Measurement((*held, rate.model_copy(update={"role": "support"})), values, note)
+    below = _averaged_below(case, truth, noise, 4 * steps, _floor(iteration))
+    return Measurement((rate, exact, *held, below), values, note)
 
 
-@check("inner-cost/samples-for-accuracy", instances=("toy1", "concave-upper"), needs=("lower_level_runs",), decisions=1)
+def _rate_of_floors(
+    case: Case, estimates: list[Estimate], exact: RateEvidence, floors: list[tuple[float, float]]
+) -> RateEvidence:
+    """Power of η in the subject's own floors; the law's, divided out and put back, is known to its interval."""
+    rate = fit_power_law(estimates, case.share.single, quantity="stationary mean squared error")["eta"]
+    low, high = rate.interval
+    known = (exact.interval[1] - exact.interval[0]) / 2
+    points = tuple(
+        point.model_copy(update={"measured": measured, "predicted": predicted})
+        for point, (measured, predicted) in zip(rate.points, floors, strict=True)
+    )
+    interval = low - known, high + known
+    return rate.model_copy(update={"interval": interval, "points": points, "error_rate": case.share.error})
+
+
+@check("inner-cost/samples-for-accuracy", instances=("toy1", "concave-upper"), needs=("lower_level_runs",),
+       decisions=2, sure=1)  # fmt: skip
 def samples_for_accuracy(case: Case) -> Measurement:
-    """Noisy steps against the accuracy of the pair: the method's exact law, to which the subject's runs are held."""
+    """Noisy steps against the accuracy of the pair that the subject's own iterations reach, and its size."""
     truth = regular_truth(case.instance)
     iteration = settled_iteration(case, truth, sigma=SMALL.scale("g.y"))
-    rate = calls_for_accuracy(case, iteration)
-    held = held_to_law(case, truth, iteration)
+    law = calls_for_accuracy(case, iteration).model_copy(update={"role": "support"})
+    rate, _, held = measured_steps(case, truth, iteration, law, power=1.0, name="inner_tol")
     values: dict[str, float | str] = {f"steps to δ = {p.at:.3g}": p.measured for p in rate.points}
-    return Measurement((rate, held), values, "t gradients of variance σ² cannot tell y* better than σ/(μ√t).")
+    return Measurement((rate, held, law), values, "t gradients of variance σ² cannot tell y* better than σ/(μ√t).")
 
 
 def settled_iteration(case: Case, truth: Truth, *, sigma: float, size: float = 1.0) -> LinearIteration:
@@ -152,11 +179,9 @@ def settled_iteration_of(instance: Instance, truth: Truth, *, sigma: float, size
 
 def iterates(case: Case, truth: Truth, call: Call, noise: Noise, *, runs: int, pair: bool = True) -> Moments:
     """Moments of the error of y, and of the active rows' multipliers if asked, over independent iterations."""
-    active = truth.active > 0
-    problem = case.instance.with_noise(noise).problem
-    y, lam = case.stages.lower_level_runs(problem, case.x, call, case.rng, ceil(runs / len(truth.y_star)))
-    moments = Moments(np.concatenate([truth.y_star, truth.lam[active]]) if pair else truth.y_star)
-    moments.add(np.hstack([y, lam[:, active]]) if pair else y)
+    rows = errors(case, truth, call, noise, runs=ceil(runs / len(truth.y_star)), pair=pair)
+    moments = Moments(np.zeros(rows.shape[1]))
+    moments.add(rows)
     return moments
 
 
@@ -178,59 +203,29 @@ def calls_for_accuracy(
     return fit_rate(points, quantity=f"steps to accuracy, {solver}", variable=name)
 
 
-def best_constant(iteration: LinearIteration, steps: int) -> tuple[float, LinearIteration]:
-    """Smallest mean square that a constant step size reaches in so many steps, and the iteration with that size."""
-    from scipy.optimize import minimize_scalar
-
-    def reached(logarithm: float) -> float:
-        return log(mean_square(*_sized(iteration, exp(logarithm)).constant(steps)))
-
-    grid = np.linspace(log(1e-6), log(1.9), 60)
-    best = float(min(grid, key=reached))
-    width = float(grid[1] - grid[0])
-    found = minimize_scalar(reached, bounds=(best - width, min(best + width, grid[-1])), method="bounded",
-                            options={"xatol": 1e-6})  # fmt: skip
-    return exp(float(found.fun)), _sized(iteration, exp(float(found.x)))
-
-
-def held_to_law(case: Case, truth: Truth, iteration: LinearIteration) -> ComparisonEvidence:
-    """The subject's mean squared error after :data:`HELD` steps against the law's; both constants count."""
-    averaged = case.reading.inner_solver != "constant-step"
-    law = iteration.averaged(HELD, shrinking) if averaged else iteration.constant(HELD)
-    moments = iterates(case, truth, _call(case, iteration, HELD), SMALL, runs=RUNS)
-    return SquareDecision(
-        quantity=f"mean squared error after {HELD} steps", law=SquareLaw.of(*law, moments.count), share=case.share,
-        wanted=0.4, context={"step size": iteration.eta_y, "solver": "averaged" if averaged else "constant step"},
-    ).evidence(moments.mean_square)  # fmt: skip
-
-
 def _floor(iteration: LinearIteration) -> float:
     return float(np.trace(iteration.floor()[: iteration.m, : iteration.m]))
 
 
 def _exact_floors(iteration: LinearIteration) -> RateEvidence:
     """The floor's exact law, to step sizes that no run could wait for."""
-    sized = [_sized(iteration, 0.5**k) for k in range(6)]
+    sized = [iteration.sized(0.5**k) for k in range(3, 9)]
     points = [Point(at=one.eta_y, measured=_floor(one)) for one in sized]
-    return fit_rate(points, quantity="stationary mean squared error, exact law", variable="eta")
+    return fit_rate(points, quantity="stationary mean squared error, exact law", variable="eta", role="support")
 
 
 def _averaged_below(case: Case, truth: Truth, noise: Noise, steps: int, floor: float) -> ComparisonEvidence:
-    """The averaged solver, in support: it passes the floor of the constant step."""
+    """The averaged solver passes the exact floor of the smallest constant step."""
     averaged = replace(case, reading=case.reading.choose(inner_solver="averaged"))
     iteration = settled_iteration(case, truth, sigma=noise.scale("g.y"), size=0.5)
-    moments = iterates(averaged, truth, _call(averaged, iteration, steps), noise, runs=RUNS // 2, pair=False)
-    low, _ = mean_square_interval(moments, case.share.error)
-    return ComparisonEvidence(
-        quantity=f"mean squared error of the averaged solver after {steps} steps", measured=moments.mean_square,
-        relation="<=", predicted=floor, tolerance=moments.mean_square - low, rung="statistical",
-        error_rate=case.share.error, samples=moments.count, role="support",
-    )  # fmt: skip
-
-
-def _call(case: Case, iteration: LinearIteration, steps: int) -> Call:
-    parameters = OracleParameters(lower_level_steps=steps, eta_y=iteration.eta_y, eta_lam=iteration.eta_lam)
-    return replace(case.call(1.0), parameters=parameters)
+    runs = case.share.times(RUNS // 2)
+    moments = iterates(averaged, truth, call_of(averaged, iteration, steps), noise, runs=runs, pair=False)
+    mean, covariance = (part[..., : iteration.m] for part in iteration.averaged(steps, shrinking))
+    return SquareDecision(
+        quantity=f"mean squared error of the averaged solver after {steps} steps",
+        law=SquareLaw.of(mean, covariance[: iteration.m], moments.count), share=case.share, relation="<=",
+        predicted=floor, wanted=0.6,
+    ).evidence(moments.mean_square)  # fmt: skip
 
 
 def _distance(case: Case, truth: Truth, call: Call) -> float:
@@ -257,14 +252,6 @@ def _stationary(iteration: LinearIteration) -> int:
     floor = sqrt(float(np.trace(iteration.floor()[: iteration.m, : iteration.m])))
     start = float(np.linalg.norm(iteration.start))
     return ceil(log(max(start / floor, 1.0) * 100) / -log(iteration.radius))
-
-
-def _sized(iteration: LinearIteration, size: float) -> LinearIteration:
-    return replace(iteration, eta_y=size * iteration.eta_y, eta_lam=size * iteration.eta_lam)
-
-
-def mean_square(mean: Vector, covariance: Vector) -> float:
-    return float(mean @ mean + np.trace(covariance))
 
 
 def _with_row(problem: Quadratic, row: int, factor: Fraction) -> Quadratic:

@@ -33,7 +33,8 @@ PAIR_ACCURACY = 1e-8
 COMPARED_POINTS = 6
 
 
-@check("lipschitz-solution", instances=(*REGULAR, "weakly-active", "licq-fails", "infeasible"), needs=("lower_level",))
+@check("lipschitz-solution", instances=(*REGULAR, "weakly-active", "licq-fails", "infeasible"), needs=("lower_level",),
+       sure=2)  # fmt: skip
 def solution_map(case: Case) -> Measurement:
     """Steepest change of the subject's y* over pairs of points, against the largest sensitivity of any row set."""
     problem = _feasible(case)
@@ -51,7 +52,7 @@ def solution_map(case: Case) -> Measurement:
     return Measurement((compared, accurate))
 
 
-@check("lipschitz-solution/lipschitz-F", instances=REGULAR, needs=("lower_level",))
+@check("lipschitz-solution/lipschitz-F", instances=REGULAR, needs=("lower_level",), sure=1)
 def objective(case: Case) -> Measurement:
     """Steepest change of F over pairs against L_fx + L_fy L_y, with f's constants over the segment visited."""
     problem = _feasible(case)
@@ -78,7 +79,7 @@ def objective(case: Case) -> Measurement:
     return Measurement((compared,))
 
 
-@check("lipschitz-solution/from-smoothness", instances=(*REGULAR, "weakly-active"))
+@check("lipschitz-solution/from-smoothness", instances=(*REGULAR, "weakly-active"), sure=1)
 def follows(case: Case) -> Measurement:
     """Slopes of the exact solution map against the finite constant that the rows and g alone give.
 

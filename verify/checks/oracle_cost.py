@@ -13,9 +13,9 @@ import numpy as np
 from spec import Noise, OracleParameters
 from spec.atlas import find
 from verify.checks.draws import RATE_BLOCK, Setting, sampled_rates, second_moment
-from verify.checks.inner_cost import best_constant, iterates, settled_iteration, settled_iteration_of
+from verify.checks.inner_cost import iterates, settled_iteration, settled_iteration_of
 from verify.evidence import ComparisonEvidence, Point, RateEvidence
-from verify.linear_iterations import LinearIteration, shrinking
+from verify.linear_iterations import LinearIteration, best_constant, shrinking
 from verify.rates import fit_rate
 from verify.registry import Case, Measurement, check
 from verify.statistics.decisions import SquareDecision
@@ -65,7 +65,8 @@ def batch_size(case: Case) -> Measurement:
     return Measurement((rate,), {f"variance at alpha = {p.at:g}": p.measured for p in rate.points})
 
 
-@check("inner-cost/total", instances=INSTANCES, needs=("hypergradient_runs", "lower_level_runs"), decisions=1)
+@check("inner-cost/total", instances=INSTANCES, needs=("hypergradient_runs", "lower_level_runs"), decisions=1,
+       sure=1)  # fmt: skip
 def total(case: Case) -> Measurement:
     """Gradient samples one call counts at the accuracies asserted, which its lower level is seen to reach."""
     truth = regular_truth(case.instance)
@@ -75,7 +76,8 @@ def total(case: Case) -> Measurement:
     return Measurement((rate, _accurate(case, truth)), values, note)
 
 
-@check("inner-cost", instances=INSTANCES, needs=("hypergradient_runs", "lower_level_runs"), decisions=1)
+@check("inner-cost", instances=INSTANCES, needs=("hypergradient_runs", "lower_level_runs"), decisions=1,
+       sure=1)  # fmt: skip
 def whole_call(case: Case) -> Measurement:
     """The same with the batch that brings this reading's variance to α², and the iteration's own sign."""
     truth = regular_truth(case.instance)
@@ -97,12 +99,12 @@ def output_accuracy(case: Case) -> Measurement:
         mean, covariance = _pair_law(case, alpha)
         errors = _errors_from(case, truth, alpha, mean, covariance)
         estimates.append(_size(case, errors, {"alpha": alpha}, len(ERROR_ALPHAS)))
-    rate = fit_power_law(estimates, case.share, quantity=SIZE)["alpha"]
+    rate = fit_power_law(estimates, case.share.single, quantity=SIZE)["alpha"]
     values: dict[str, float | str] = {f"error at alpha = {p.at:g}": p.measured for p in rate.points}
     return Measurement((rate,), values, "Errors of y* and λ* far above α³ are multiplied by α₁ and α₂.")
 
 
-@check("inner-cost/shared-sample", instances=INSTANCES, needs=("hypergradient_runs",), decisions=1)
+@check("inner-cost/shared-sample", instances=INSTANCES, needs=("hypergradient_runs",), decisions=1, sure=2)
 def shared_sample(case: Case) -> Measurement:
     """Error of complete calls with N = σ²/α² samples: drawn afresh for each phase as written, shared repaired."""
     truth = regular_truth(case.instance)
@@ -121,10 +123,10 @@ def shared_sample(case: Case) -> Measurement:
             )
         problem = case.instance.with_noise(LOUD).problem
         call = _call(there, LOUD, alpha, iteration, steps)
-        found, calls = case.stages.hypergradient_runs(problem, case.x, call, case.rng, runs)
+        found, calls = case.stages.hypergradient_runs(problem, case.x, call, case.rng, case.share.times(runs))
         estimates.append(_size(case, found - truth.grad_F, {"alpha": alpha}, len(alphas)))
         counts.append(Point(at=alpha, measured=calls / log(1 / alpha)))
-    rate = fit_power_law(estimates, case.share, quantity=SIZE)["alpha"]
+    rate = fit_power_law(estimates, case.share.single, quantity=SIZE)["alpha"]
     price = fit_rate(counts, quantity="gradient samples of one call over log 1/α", variable="alpha", role="support")
     # The claim is an accuracy at a price; counts are exact, so the price decides by its power alone.
     cost = ComparisonEvidence(
@@ -147,14 +149,16 @@ def _size(case: Case, errors: Vector, at: dict[str, float], parts: int) -> Estim
     Complete calls pass through max(0, λ) and the ramps, so no Gaussian law is at hand. The root mean square is at
     least a third of the decile.
     """
-    middle, low, high = quantile_interval(np.linalg.norm(errors, axis=1), LEVEL, case.share.error / 2 / parts)
-    return Estimate(at, middle, None, low, high, len(errors))
+    error = case.share.single.error / 2 / parts
+    middle, low, high = quantile_interval(np.linalg.norm(errors, axis=1), LEVEL, error)
+    return Estimate(at, middle, None, low, high, len(errors), law="exponent (order statistics)")
 
 
 def _errors_from(case: Case, truth: Truth, alpha: float, mean: Vector, covariance: Vector) -> Vector:
     """Errors of the subject's estimates, each from a pair of its own."""
     active, m = truth.active > 0, len(truth.y_star)
-    count = 3 * RUNS // 2
+    # Independent draws bury everything in Gaussian noise; without them the pair's own, clipped errors spread further.
+    count = case.share.times(RUNS if case.reading.noise_pairing == "independent" else 2 * RUNS)
     pairs = case.rng.multivariate_normal(mean, covariance, size=count, method="eigh")
     problem = case.instance.with_noise(LOUD).problem
     call = _call(case, LOUD, alpha, None, 1)
@@ -225,7 +229,7 @@ def _accurate(case: Case, truth: Truth) -> ComparisonEvidence:
     iteration, steps = _enough(case, _reached(case), alpha)
     parameters = OracleParameters(lower_level_steps=steps, eta_y=iteration.eta_y, eta_lam=iteration.eta_lam)
     call = replace(case.call(alpha), parameters=parameters)
-    moments = iterates(case, truth, call, _noise(case), runs=RUNS)
+    moments = iterates(case, truth, call, _noise(case), runs=case.share.times(RUNS))
     law = iteration.constant(steps) if _constant(case) else iteration.averaged(steps, shrinking)
     return SquareDecision(
         quantity="mean squared error of the pair at the counted steps", law=SquareLaw.of(*law, moments.count),

@@ -94,16 +94,19 @@ def svrg(case: Case) -> Measurement:
 def _on_expectation(case: Case, given: Call, geometry: Geometry) -> RateEvidence:
     problem = case.instance.with_noise(ADDITIVE).problem
     reading = case.reading.choose(inner_solver="constant-step")
-    estimates = []
+    estimates, share = [], case.share.single
     for anchor in ANCHORS:
         parameters = OracleParameters(shared_samples=anchor, penalty_steps=EPOCHS[-1])
         call = replace(given, reading=reading, parameters=parameters)
-        y, calls = case.stages.penalty_runs(problem, case.x, call, case.rng, RUNS)
+        y, calls = case.stages.penalty_runs(problem, case.x, call, case.rng, case.share.times(RUNS))
         moments = Moments(geometry.minimiser)
         moments.add(y)
-        low, high = mean_square_interval(moments, case.share.error / 2 / len(ANCHORS), isotropic=y.shape[1] == 1)
-        estimates.append(Estimate({"calls": calls}, moments.mean_square, None, low, high, RUNS))
-    squares = fit_power_law(estimates, case.share, quantity="mean squared error")["calls"]
+        low, high = mean_square_interval(moments, share.error / 2 / len(ANCHORS), isotropic=y.shape[1] == 1)
+        estimates.append(
+            Estimate({"calls": calls}, moments.mean_square, None, low, high, moments.count,
+                     law="exponent (mean squares)")
+        )  # fmt: skip
+    squares = fit_power_law(estimates, share, quantity="mean squared error")["calls"]
     return invert(squares, quantity="gradient samples on an expectation", variable="inner_tol", power=0.5)
 
 
@@ -117,22 +120,26 @@ def _on_finite_sum(case: Case, given: Call, y_star: Vector) -> RateEvidence:
         # The same generator state draws the same terms.
         parameters = OracleParameters(shared_samples=TERMS, penalty_steps=epochs)
         call = replace(given, reading=reading, parameters=parameters)
-        return case.stages.penalty_runs(problem, case.x, call, np.random.default_rng(seed), FINITE_RUNS)
+        return case.stages.penalty_runs(problem, case.x, call, np.random.default_rng(seed), runs)
 
-    error = case.share.error / (len(EPOCHS) + 1)
+    error, runs = case.share.single.error / 2 / (len(EPOCHS) + 1), case.share.times(FINITE_RUNS)
     end = after(SETTLED)[0]
     start = quantile_interval(np.linalg.norm(end - y_star, axis=1), 0.5, error)
-    points = []
+    estimates = []
     for epochs in EPOCHS:
         y, calls = after(epochs)
         reached, low, high = quantile_interval(np.linalg.norm(y - end, axis=1), 0.5, error)
         if low <= 1e-14 * start[0]:
             continue
         # The price of one factor e, over all distances within the two intervals.
-        prices = [calls / log(begun / left) for begun, left in ((start[0], reached), (start[2], low), (start[1], high))]
-        points.append(Point(at=reached, measured=prices[0], uncertainty=max(abs(v - prices[0]) for v in prices[1:])))
-    rate = fit_rate(points, quantity="gradient samples on a finite sum, over log 1/δ", variable="inner_tol")
-    return rate.model_copy(update={"rung": "statistical", "error_rate": case.share.error})
+        price, least, most = (
+            calls / log(begun / left) for begun, left in ((start[0], reached), (start[2], low), (start[1], high))
+        )
+        estimates.append(
+            Estimate({"inner_tol": reached}, price, None, least, most, runs, law="exponent (order statistics)")
+        )
+    quantity = "gradient samples on a finite sum, over log 1/δ"
+    return fit_power_law(estimates, case.share.single, quantity=quantity)["inner_tol"]
 
 
 def _some_row(truth: Truth) -> PremiseEvidence:

@@ -56,37 +56,37 @@ def _counted(case: Case, quantity: str, cost: Callable[[float], float]) -> Measu
                                       f"{cost(0.1):,.0f} samples.")  # fmt: skip
 
 
-@check("sfo-complexity", instances=("absolute-fixed",), needs=("optimise",), decisions=2)
+@check("sfo-complexity", instances=("absolute-fixed",), needs=("optimise",), decisions=2, sure=1)
 def total(case: Case) -> Measurement:
     """Outer steps times the samples of a step, inner loops included."""
     return _counted(case, "stochastic gradient calls", lambda e: step_cost(case, e))
 
 
-@check("sfo-complexity/outer-calls", instances=("absolute-fixed",), needs=("optimise",), decisions=2)
+@check("sfo-complexity/outer-calls", instances=("absolute-fixed",), needs=("optimise",), decisions=2, sure=1)
 def outer_steps(case: Case) -> Measurement:
     """Outer steps alone."""
     return _counted(case, "outer steps", lambda _: 1.0)
 
 
-@check("sfo-complexity/batch-product", instances=("absolute-fixed",), needs=("optimise",), decisions=2)
+@check("sfo-complexity/batch-product", instances=("absolute-fixed",), needs=("optimise",), decisions=2, sure=1)
 def batch_product(case: Case) -> Measurement:
     """Outer steps times N_g under the reading's batch."""
     return _counted(case, "T·N_g", lambda e: batch(case, e))
 
 
-@check("sfo-complexity/theta", instances=("absolute-fixed",), needs=("optimise",), decisions=2)
+@check("sfo-complexity/theta", instances=("absolute-fixed",), needs=("optimise",), decisions=2, sure=1)
 def theta(case: Case) -> Measurement:
     """Samples that suffice with N_g = 1: an order that holds from both sides could not be undercut."""
     return _counted(case, "outer samples that suffice", lambda _: 1.0)
 
 
-@check("sfo-complexity/shared-sample", instances=("absolute-fixed",), needs=("optimise",), decisions=2)
+@check("sfo-complexity/shared-sample", instances=("absolute-fixed",), needs=("optimise",), decisions=2, sure=1)
 def shared_sample(case: Case) -> Measurement:
     """Outer steps times the samples of a step under the sampling plan at hand."""
     return _counted(case, "samples drawn", lambda e: step_cost(case, e))
 
 
-@check("sfo-complexity/larger-alpha", instances=("absolute-fixed",), needs=("optimise",), decisions=1)
+@check("sfo-complexity/larger-alpha", instances=("absolute-fixed",), needs=("optimise",), decisions=1, sure=1)
 def larger_alpha(case: Case) -> Measurement:
     """The total at α = ε with accuracy α³, or at α = √ε with accuracy ε², which keep the bias O(ε)."""
 
@@ -98,7 +98,7 @@ def larger_alpha(case: Case) -> Measurement:
     return Measurement(kept, made.values, made.note)
 
 
-@check("sfo-complexity/lipschitz-constant", instances=("absolute-fixed",), needs=("optimise",), decisions=1)
+@check("sfo-complexity/lipschitz-constant", instances=("absolute-fixed",), needs=("optimise",), decisions=1, sure=1)
 def slope(case: Case) -> Measurement:
     """Outer steps as F gets steeper, its gap and the targets held."""
     estimates = sweep(case, SLOPES)

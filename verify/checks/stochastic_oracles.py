@@ -12,11 +12,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spec import Noise
-from verify.checks.draws import ADDITIVE, F_ONLY, G_ONLY, JUMP, MATRIX, Setting, sampled_rates, second_moment
+from verify.checks.draws import (
+    ADDITIVE,
+    F_ONLY,
+    G_ONLY,
+    JUMP,
+    MATRIX,
+    RATE_BLOCK,
+    Setting,
+    sampled_rates,
+    second_moment,
+)  # fmt: skip
 from verify.registry import Case, Measurement, check
+from verify.statistics.correlations import DirectionDecision
 from verify.statistics.decisions import MeanDecision, Relation, VarianceDecision
 from verify.statistics.rates import Estimate, fit_power_law
-from verify.statistics.sampling import BLOCK, Streams
+from verify.statistics.sampling import BoundedSampler, Streams
 from verify.statistics.sequential import EmpiricalBernstein
 from verify.truth import Truth, regular_truth
 
@@ -57,13 +68,14 @@ def bounded_variance(case: Case) -> Measurement:
     return _variances(case, truth, noise, "<=", shared=case.as_written)
 
 
-@check("stochastic-oracles/noise-reaches-gradient", instances=INSTANCES, needs=("hypergradient",), decisions=4)
+@check("stochastic-oracles/noise-reaches-gradient", instances=INSTANCES, needs=("hypergradient",), decisions=8)
 def noise_reaches_gradient(case: Case) -> Measurement:
-    """Variance of a draw against what the noise model gives, from below as written, from both sides repaired."""
+    """Variance of a draw, in all and along each direction, against the noise model: from below, repaired exactly."""
     truth = regular_truth(case.instance)
     relation: Relation = ">=" if case.as_written else "=="
     found = [_variances(case, truth, noise, relation, shared=False) for noise in (ADDITIVE, MATRIX)]
-    return Measurement(found[0].evidence + found[1].evidence, found[0].values | found[1].values)
+    directions = [one for noise in (ADDITIVE, MATRIX) for one in _directions(case, truth, noise, relation)]
+    return Measurement((*found[0].evidence, *found[1].evidence, *directions), found[0].values | found[1].values)
 
 
 @check("stochastic-oracles", instances=INSTANCES, needs=("hypergradient",), decisions=2)
@@ -150,6 +162,19 @@ def _variances(case: Case, truth: Truth, noise: Noise, relation: Relation, *, sh
     return Measurement(tuple(evidence), {item.quantity: item.measured for item in evidence})
 
 
+def _directions(case: Case, truth: Truth, noise: Noise, relation: Relation) -> list[ComparisonEvidence]:
+    """Either model spreads its noise evenly over the components and correlates none."""
+    made = []
+    for name, setting, scale in _both(case, truth, noise):
+        decision = DirectionDecision.of(
+            f"variance of a draw of {name} along its most deviating direction, {noise.model} noise",
+            scale**2 * second_moment(setting, setting.case.instance.problem.noise), len(case.x), case.share,
+            relation=relation, block=RATE_BLOCK,
+        )  # fmt: skip
+        made.append(decision.run(setting.sampler(scale=scale, block=RATE_BLOCK, together=True)))
+    return made
+
+
 def _jump_rate(case: Case, truth: Truth) -> RateEvidence:
     estimates = []
     for distance in DISTANCES:
@@ -172,19 +197,21 @@ def jump_estimate(setting: Setting, at: dict[str, float], *, parts: int) -> Esti
     y = call.y_penalty if call.y_penalty is not None else geometry.minimiser
     p = abs(_phi(float(y[0])) - _phi(float(geometry.y_star[0])))
     bound = (geometry.weights.alpha_1 * case.instance.problem.noise.scale("g.x")) ** 2
-    horizon = int(min(1 << 22, JUMPS / p))
-    sequence = EmpiricalBernstein(case.share.error / parts, horizon)
-    streams, mean, number = Streams.of(case.rng), setting.mean, 0
-    while sequence.count < horizon:
-        deviations = setting.draw(streams.block(number), BLOCK) - mean
+    horizon, mean = int(min(1 << 22, JUMPS / p)), setting.mean
+
+    def draw(rng: np.random.Generator, count: int) -> Vector:
+        deviations = setting.draw(rng, count) - mean
         squares = np.einsum("ij,ij->i", deviations, deviations) / bound
         # Beyond the bound only what is no jump noise at all; it then counts as its largest.
-        sequence.add(np.minimum(squares, 1.0))
-        number += 1
+        made: Vector = np.minimum(squares, 1.0)
+        return made
+
+    begun = BoundedSampler(draw, Streams.of(case.rng), EmpiricalBernstein(case.share.error / parts, horizon))
+    sequence = case.ledger.keep(begun).reach(case.share.times(horizon))
     low, high = sequence.interval()
     return Estimate(
         at=at, value=sequence.mean * bound, low=low * bound, high=high * bound, samples=sequence.count,
-        predicted=bound * p * (1 - p),
+        predicted=bound * p * (1 - p), law="exponent (empirical Bernstein)",
     )  # fmt: skip
 
 

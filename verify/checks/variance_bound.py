@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import ndtr
 
 from verify.checks.draws import (
     ADDITIVE,
@@ -22,27 +23,37 @@ from verify.checks.stochastic_oracles import jump_estimate
 from verify.evidence import ComparisonEvidence, Point, PremiseEvidence
 from verify.rates import fit_rate
 from verify.registry import Case, Measurement, check
+from verify.statistics.correlations import CorrelationDecision, DirectionDecision
 from verify.statistics.decisions import VarianceDecision
+from verify.statistics.moments import Moments
 from verify.statistics.rates import fit_power_law
+from verify.statistics.sampling import Sampler, Streams
 from verify.truth import Truth, regular_truth
 
 if TYPE_CHECKING:
     from spec import Noise
     from verify.evidence import RateEvidence
+    from verify.subjects.protocol import Vector
 
 INSTANCES = ("toy1", "two-of-three", "box-rational", "random-3x5x4")
 JUMP_ALPHAS = (0.4, 0.3, 0.2, 0.15, 0.1)
 """A jump is met with probability of order alpha²; below these alphas a run would wait too long for one."""
 BATCHES = (1, 2, 4, 16, 64)
-SHOWN_BATCHES = (1, 4)
-"""Batches whose variance is also held against its exact value: a miscount of one shows most in small ones."""
+SHOWN_BATCHES = {1: 0.05, 2: 0.2, 4: 0.1, 16: 0.06}
+"""Batches whose variance is also held against its exact value, each with the relative deviation that must be seen: a
+miscount of one changes the variance of N_g by 1/N_g."""
+ISOTROPIC_BATCH = 4
 REPEATS = 512
 """Estimates of each of two calls compared for exact repetition."""
 GROUP = 16
 """Consecutive estimates added up to see whether they are independent."""
+WHOLE = 64
+"""Estimates of a short call, all of them added up."""
+STREAM = 1 << 14
+"""Estimates of one long call, held against one another at every distance."""
 
 
-@check("variance-bound", instances=INSTANCES, needs=("hypergradient",), decisions=4)
+@check("variance-bound", instances=INSTANCES, needs=("hypergradient",), decisions=7)
 def averaging(case: Case) -> Measurement:
     """Variance of the average of N_g samples against N_g and alpha jointly, and against its exact value."""
     truth = regular_truth(case.instance)
@@ -53,15 +64,16 @@ def averaging(case: Case) -> Measurement:
             exact = second_moment(setting, ADDITIVE) / N_g
             settings.append(({"N_g": float(N_g), "alpha": alpha}, setting.sampler(block=RATE_BLOCK), exact))
     rates = sampled_rates(case, settings, quantity="variance of the average", deciding="N_g")
-    beside = [_constant(case, truth, N_g) for N_g in SHOWN_BATCHES]
+    beside = [_constant(case, truth, N_g, wanted) for N_g, wanted in SHOWN_BATCHES.items()]
+    beside.append(_every_direction(case, truth))
     values: dict[str, float | str] = {item.quantity: item.measured for item in beside}
     in_support = rates["alpha"].model_copy(update={"role": "support"})
     return Measurement((rates["N_g"], in_support, *beside), values)
 
 
-@check("variance-bound/independence", instances=INSTANCES, needs=("hypergradient",), decisions=2)
+@check("variance-bound/independence", instances=INSTANCES, needs=("hypergradient",), decisions=6, sure=1)
 def independence(case: Case) -> Measurement:
-    """Variance of sums of N_g samples of one call, and of sums of consecutive calls."""
+    """Variance of sums of N_g samples, of consecutive estimates and of whole calls; correlations at every distance."""
     truth = regular_truth(case.instance)
     alpha = case.profile.sample_alphas[0]
     settings = []
@@ -76,13 +88,50 @@ def independence(case: Case) -> Measurement:
         level=GROUP * second_moment(setting, ADDITIVE), width=len(case.x), share=case.share, wanted=0.1,
         context={"alpha": alpha},
     )  # fmt: skip
-    return Measurement((rate, decision.run(setting.sampler(block=RATE_BLOCK, group=GROUP)), _repeats(case, setting)))
+    near = decision.run(setting.sampler(block=RATE_BLOCK, group=GROUP))
+    return Measurement((rate, near, _whole_calls(case, setting), *_far_apart(case, setting), _repeats(case, setting)))
+
+
+def _whole_calls(case: Case, setting: Setting) -> ComparisonEvidence:
+    """Variance of the sum of all estimates of a call: what pairs of opposite draws cancel is missing from it."""
+    decision = VarianceDecision(
+        quantity=f"variance of the sum of a whole call of {WHOLE} estimates",
+        level=WHOLE * second_moment(setting, ADDITIVE), width=len(case.x), share=case.share, wanted=0.5, block=WHOLE,
+    )  # fmt: skip
+    mean = setting.mean
+
+    def draw(rng: np.random.Generator, count: int) -> Vector:
+        sums: Vector = np.array([(setting.draw(rng, WHOLE) - mean).sum(axis=0) for _ in range(count)])
+        return mean + sums
+
+    sampler = Sampler(draw, Streams.of(case.rng), Moments(mean), WHOLE)
+    return decision.run(case.ledger.keep(sampler))
+
+
+def _far_apart(case: Case, setting: Setting) -> tuple[ComparisonEvidence, ...]:
+    """Correlations of estimates at every distance: of one call, of the next one, and of one with another generator."""
+    # One standard deviation of a component is known exactly.
+    scale = (second_moment(setting, ADDITIVE) / len(case.x)) ** 0.5
+    first, second = case.fresh_rng(), case.fresh_rng()
+    size = 1 << (case.share.times(STREAM).bit_length() - 1)
+    one, other, elsewhere = ((setting.draw(rng, size) - setting.mean) / scale for rng in (first, first, second))
+    name = "largest correlation of two estimates"
+    decisions = [
+        CorrelationDecision(quantity=f"{name} {where}", share=case.share, wanted=0.2)
+        for where in ("of one call", "of two consecutive calls", "of calls with different generators")
+    ]
+    return (
+        decisions[0].within(one),
+        decisions[1].between(one, other),
+        decisions[2].between(one, elsewhere),
+    )  # fmt: skip
 
 
 def _repeats(case: Case, setting: Setting) -> ComparisonEvidence:
     """Estimates of two calls that equal an earlier one exactly; under continuous noise none ever does."""
     problem = case.instance.with_noise(ADDITIVE).problem
-    calls = [case.stages.hypergradient_samples(problem, case.x, setting.call, case.rng, REPEATS) for _ in range(2)]
+    rng = case.fresh_rng()
+    calls = [case.stages.hypergradient_samples(problem, case.x, setting.call, rng, REPEATS) for _ in range(2)]
     rows = np.vstack(calls)
     return ComparisonEvidence(
         quantity="estimates of two calls that repeat an earlier one exactly",
@@ -132,9 +181,11 @@ def g_noise_only(case: Case) -> Measurement:
 
 @check("variance-bound/pairing-alone", instances=("two-of-three", "interior"), needs=("hypergradient",), decisions=1)
 def pairing_alone(case: Case) -> Measurement:
-    """Common draws of an oracle that jumps in y: unbiased, bounded variance, not mean-square smooth."""
+    """Common draws of an oracle that jumps in y as written, of one that moves in mean square like y repaired."""
     truth = regular_truth(case.instance)
     common = replace(case, reading=case.repaired)
+    if not case.as_written:
+        return _smooth_alone(common, truth)
     estimates = [
         jump_estimate(Setting.at(common, truth, alpha, JUMP), {"alpha": alpha}, parts=2 * len(JUMP_ALPHAS))
         for alpha in JUMP_ALPHAS
@@ -143,9 +194,15 @@ def pairing_alone(case: Case) -> Measurement:
     rate = fit_power_law(estimates, case.share, quantity=name)["alpha"]
     values: dict[str, float | str] = {f"variance at alpha = {p.at:g}": p.measured for p in rate.points}
     note = "Two points α² apart see different noise with probability of order α²; α₁² times that is α⁻²."
-    if case.as_written:
-        return Measurement((rate,), values, note)
-    return Measurement((_jump_smoothness(), rate.model_copy(update={"role": "support"})), values, note)
+    return Measurement((rate,), values, note)
+
+
+def _smooth_alone(case: Case, truth: Truth) -> Measurement:
+    """Matrix noise meets the hypothesis that the repaired text adds; the jump, which does not, is named beside it."""
+    rate = _rate(case, truth, MATRIX, "per-sample variance, matrix noise, common draws")
+    values: dict[str, float | str] = {f"variance at alpha = {p.at:g}": p.measured for p in rate.points}
+    note = "Where the noise moves like the point, two points α² apart leave α₁²·α⁴ of it."
+    return Measurement((_smoothness(), rate), values, note)
 
 
 def _rate(case: Case, truth: Truth, noise: Noise, quantity: str) -> RateEvidence:
@@ -156,25 +213,41 @@ def _rate(case: Case, truth: Truth, noise: Noise, quantity: str) -> RateEvidence
     return sampled_rates(case, settings, quantity=quantity, deciding="alpha")["alpha"]
 
 
-def _constant(case: Case, truth: Truth, N_g: int) -> ComparisonEvidence:
+def _constant(case: Case, truth: Truth, N_g: int, wanted: float) -> ComparisonEvidence:
     alpha = case.profile.sample_alphas[0]
     setting = Setting.at(case, truth, alpha, ADDITIVE, N_g=N_g)
     decision = VarianceDecision(
         quantity=f"variance of the average of {N_g}", level=second_moment(setting, ADDITIVE) / N_g,
-        width=len(case.x), share=case.share, context={"alpha": alpha, "N_g": float(N_g)},
+        width=len(case.x), share=case.share, wanted=wanted, block=RATE_BLOCK,
+        context={"alpha": alpha, "N_g": float(N_g)},
     )  # fmt: skip
-    return decision.run(setting.sampler())
+    return decision.run(setting.sampler(block=RATE_BLOCK))
 
 
-def _jump_smoothness() -> PremiseEvidence:
-    """E‖noise(y) - noise(y')‖² of the jump oracle against ‖y - y'‖: mean-square smooth means exponent 2."""
-    from scipy.special import ndtr
+def _every_direction(case: Case, truth: Truth) -> ComparisonEvidence:
+    """Noise of the right total variance may still reach some components only."""
+    alpha, N_g = case.profile.sample_alphas[0], ISOTROPIC_BATCH
+    setting = Setting.at(case, truth, alpha, ADDITIVE, N_g=N_g)
+    decision = DirectionDecision.of(
+        f"variance of the average of {N_g} along its most deviating direction",
+        second_moment(setting, ADDITIVE) / N_g, len(case.x), case.share, block=RATE_BLOCK,
+        context={"alpha": alpha, "N_g": float(N_g)},
+    )  # fmt: skip
+    return decision.run(setting.sampler(block=RATE_BLOCK, together=True))
 
-    points = []
-    for k in range(2, 12):
-        distance = 2.0**-k
-        p = float(ndtr(distance) - ndtr(0.0))
-        points.append(Point(at=distance, measured=p * (1 - p)))
-    rate = fit_rate(points, quantity="mean-square change of the noise", variable="distance")
-    finding = f"the jump oracle's noise changes like distance^{rate.exponent:.2f} in mean square, not distance^2"
-    return PremiseEvidence(premise="mean-square-smooth", holds=rate.interval[0] >= 1.9, finding=finding)
+
+def _smoothness() -> PremiseEvidence:
+    """E‖noise(y) - noise(y')‖² against ‖y - y'‖: mean-square smooth means exponent 2."""
+    distances = [2.0**-k for k in range(2, 12)]
+    # Matrix noise changes by W(y - y'); a jump is seen where the threshold falls between the two points.
+    met = [float(ndtr(d) - ndtr(0.0)) for d in distances]
+    found = {}
+    for name, squares in (("matrix", [d * d for d in distances]), ("jump", [p * (1 - p) for p in met])):
+        points = [Point(at=d, measured=v) for d, v in zip(distances, squares, strict=True)]
+        found[name] = fit_rate(points, quantity="mean-square change of the noise", variable="distance")
+    finding = (
+        f"in mean square, matrix noise changes like distance^{found['matrix'].exponent:.2f}; "
+        f"a jump, which this hypothesis excludes, like distance^{found['jump'].exponent:.2f}"
+    )
+    holds = found["matrix"].interval[0] >= 1.9 and found["jump"].interval[1] < 1.9
+    return PremiseEvidence(premise="mean-square-smooth", holds=holds, finding=finding)

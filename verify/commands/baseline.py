@@ -86,9 +86,8 @@ def record(request: Request, *, source: Path | None, out: Path, force: bool) -> 
             _print(["every result is a fault: nothing was recorded"])
             return 3
         raise InvalidInputError("claims", "must select at least one result of the report", ", ".join(request.claims))
-    _print(
-        [f"{len(kept.results)} results of {kept.subject} (profile {kept.profile}, seed {kept.seed}) recorded: {out}"]
-    )
+    how = f"profile {kept.profile}, seed {kept.seed}"
+    _print([f"{counted(len(kept.results), 'result')} of {kept.subject} ({how}) recorded: {out}"])
     return 3 if faults else 0
 
 
@@ -108,6 +107,9 @@ def compare(request: Request, *, file: Path, source: Path | None, out: Path | No
         # A claim brings its steps; what was not asked about says nothing here.
         report = _narrowed(report, request.selection)
     judged, comparison = judge(report, asked)
+    if not (comparison.compared or comparison.findings or comparison.faults) and report.complete:
+        # Nothing compared is no success.
+        raise InvalidInputError("FILE", "must have at least one result in common with the run; none is", str(file))
     if out is not None:
         write(judged, out)
     if as_json:
@@ -164,8 +166,14 @@ def _show(comparison: Comparison, report: Report) -> None:
     if not report.complete:
         lines.append("interrupted: only what was done was compared")
     counts = (len(comparison.findings), "finding"), (len(comparison.faults), "fault")
-    said = ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
-    _print([*lines, f"{comparison.compared} results and {comparison.numbers} numbers compared: {said}"])
+    said = ", ".join(counted(count, noun) for count, noun in counts)
+    compared = f"{counted(comparison.compared, 'result')} and {counted(comparison.numbers, 'number')} compared"
+    _print([*lines, f"{compared}: {said}"])
+
+
+def counted(count: int, noun: str) -> str:
+    """A number with its noun."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _print(lines: list[str]) -> None:

@@ -79,7 +79,7 @@ def _show(found: Calibration, runs: int) -> None:
     titles = ("false refutations of right subjects", "missed violations of the stated smallest size")
     for title, rows in zip(titles, ((found.whole, *found.false_refutations), found.missed_violations), strict=True):
         table = Table(title=f"{title}, {runs:,} runs", title_justify="left")
-        for column in ("decision", "wrong", "achieved", f"interval ({CONFIDENCE:.0%})", "promised", ""):
+        for column in ("decision", "wrong", "achieved", f"interval ({CONFIDENCE:.1%})", "promised", ""):
             table.add_column(column, justify="left" if column in ("decision", "") else "right")
         for row in rows:
             table.add_row(*_cells(row))

@@ -1,4 +1,4 @@
-"""``f2csa schema``: JSON Schemas of every file the program reads or writes."""
+"""``f2csa schema``: JSON Schemas of every file and message the program reads or writes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ from pydantic import Field, TypeAdapter
 
 from spec import Claim, OracleParameters, OuterParameters, PenaltyParameters, Problem, Reading
 from spec.errors import InvalidInputError
-from verify.report.document import report_schema
+from verify.conformance.model import Conformance
+from verify.regression import Baseline, Comparison
+from verify.report.document import report_schema, with_infinities
 from verify.results import Report
+from verify.vectors.manifest import Manifest, VectorFile
+from verify.wire.methods import to_runner_schema, to_subject_schema
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,13 +33,22 @@ def schemas() -> dict[str, dict[str, Any]]:
         "outer-parameters": OuterParameters,
         "claim": Claim,
         "report": Report,
+        "baseline": Baseline,
+        "baseline-comparison": Comparison,
+        "conformance": Conformance,
+        "vectors": VectorFile,
+        "vectors-manifest": Manifest,
     }
-    return {name: {"$schema": DIALECT, "title": name} | _schema(kind, name) for name, kind in kinds.items()}
+    made = {name: {"$schema": DIALECT, "title": name} | _schema(kind, name) for name, kind in kinds.items()}
+    wire = {"wire-to-subject": to_subject_schema(), "wire-to-runner": to_runner_schema()}
+    return made | {name: {"$schema": DIALECT, **schema, "title": name} for name, schema in wire.items()}
 
 
 def _schema(kind: Any, name: str) -> dict[str, Any]:
     # A report is written, the others are read.
     made = report_schema() if name == "report" else TypeAdapter(kind).json_schema(mode="validation", by_alias=True)
+    if name == "baseline":
+        made = with_infinities(made)
     if name == "problem":
         for variant in made.get("$defs", {}).values():
             if "kind" in variant.get("properties", {}):

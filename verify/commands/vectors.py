@@ -33,6 +33,7 @@ def execute(*, out: Path | None, listing: bool, folder: Path | None) -> int:
         sys.stdout.write(f"{_summary(write(out))} written to {out}\n")
         return 0
     from verify.vectors.checking import Finding, check
+    from verify.vectors.files import GENERATOR
 
     assert folder is not None  # the one left
     try:
@@ -40,7 +41,14 @@ def execute(*, out: Path | None, listing: bool, folder: Path | None) -> int:
     except Finding as finding:
         sys.stdout.write(f"{' '.join(str(finding).split())}\n")
         return 1
-    sys.stdout.write(f"{_summary(manifest)} as released\n")
+    if manifest.generator == GENERATOR:
+        verdict = "as released"
+    else:
+        verdict = (
+            f"agree with their manifest; they are of generator {manifest.generator}, "
+            f"this version releases those of generator {GENERATOR} and cannot say whether they are as released"
+        )
+    sys.stdout.write(f"{_summary(manifest)} {verdict}\n")
     return 0
 
 

@@ -8,17 +8,20 @@ import sys
 import threading
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from spec.errors import InvalidInputError
 from verify import campaign
-from verify.baseline import dumps_record, load_record, record_of
+from verify.baseline import dumps_record, record_of
+from verify.regression import Selection, judge, load
 from verify.report import render_json, summary_table, write
+from verify.results import Verdict
+from verify.statistics.budget import EFFORT_STEP
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from verify.results import Report
+    from verify.results import Report, Result
 
 STORE = "results.jsonl"
 
@@ -32,38 +35,43 @@ def execute(
     instances: Sequence[str],
     subject: str,
     seed: int | None,
+    effort: int,
     jobs: int | None,
     resume: bool,
     baseline: Path | None,
     record: Path | None,
     as_json: bool,
+    time_limit: float | None = None,
 ) -> int:
     """Run, write the four files, print the summary; returns the exit code."""
-    on_record = load_record(baseline) if baseline is not None else None
+    on_record = load(baseline, "--baseline") if baseline is not None else None
     if out.exists() and not out.is_dir():
         raise InvalidInputError("--out", "must be a folder", str(out))
     store = out / STORE
-    with _progress() as progress, _ended_politely(), redirect_stdout(sys.stderr):
-        report = campaign.run(
-            claims,
-            subject=subject,
-            readings=list(readings) if readings else campaign.ALL_READINGS,
-            instances=instances,
-            profile=profile,
-            seed=campaign.DEFAULT_SEED if seed is None else seed,
-            jobs=jobs if jobs is not None else _cores(),
-            progress=progress,
-            store=store,
-            resume=resume,
-            record=on_record,
-        )
+    report = watched(
+        claims,
+        subject=subject,
+        readings=list(readings) if readings else campaign.ALL_READINGS,
+        instances=instances,
+        profile=profile,
+        seed=campaign.DEFAULT_SEED if seed is None else seed,
+        effort=effort,
+        jobs=jobs,
+        store=store,
+        resume=resume,
+        time_limit=time_limit,
+        record=None if on_record is None else on_record.verdicts,
+    )
     if not report.results and report.complete:
         raise InvalidInputError("claims", "must select at least one check; no check matches", ", ".join(claims) or None)
+    if on_record is not None and not on_record.verdicts_only:
+        asked = Selection(tuple(claims), tuple(readings or ()), tuple(instances)).narrow(on_record)
+        report = report if asked is None else judge(report, asked)[0]
     paths = write(report, out)
     if record is not None and report.complete:
         record.write_text(dumps_record(record_of(report.results)), encoding="utf-8")
-    if report.complete:
-        # Its results are in the report now; only an interrupted run needs them to go on.
+    if report.complete and not _undecided(report):
+        # Its results are in the report now; only an interrupted or undecided run needs them to go on.
         store.unlink(missing_ok=True)
     if as_json:
         sys.stdout.write(render_json(report) + "\n")
@@ -72,8 +80,21 @@ def execute(
     return report.exit_code
 
 
+def watched(claims: Sequence[str], *, jobs: int | None, **how: Any) -> Report:
+    """Run with a progress bar, ended politely; whatever the subject prints goes to standard error.
+
+    Args:
+        claims: As for :func:`verify.campaign.run`.
+        jobs: Worker processes; one per core if ``None``.
+        how: Further arguments of :func:`verify.campaign.run`.
+    """
+    jobs = jobs if jobs is not None else cores()
+    with progress_bar() as progress, ended_politely(), redirect_stdout(sys.stderr):
+        return campaign.run(claims, jobs=jobs, progress=progress, **how)
+
+
 @contextmanager
-def _ended_politely() -> Iterator[None]:
+def ended_politely() -> Iterator[None]:
     """Treat a request to terminate like Ctrl-C: workers are stopped and what is done is kept."""
 
     def interrupt(_number: int, _frame: object) -> None:
@@ -89,12 +110,12 @@ def _ended_politely() -> Iterator[None]:
             signal.signal(getattr(signal, name), handler)
 
 
-def _cores() -> int:
+def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
 
 
 @contextmanager
-def _progress() -> Iterator[campaign.Progress]:
+def progress_bar() -> Iterator[campaign.Progress]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -109,6 +130,11 @@ def _progress() -> Iterator[campaign.Progress]:
         yield report
 
 
+def _undecided(report: Report) -> list[Result]:
+    """Results that more samples may decide."""
+    return [r for r in report.results if r.verdict is Verdict.INCONCLUSIVE and r.rung == "statistical"]
+
+
 def _show(report: Report, paths: Sequence[Path]) -> None:
     from rich.console import Console
 
@@ -116,11 +142,17 @@ def _show(report: Report, paths: Sequence[Path]) -> None:
     console.print(summary_table(report))
     for line in report.findings:
         console.print(f"finding: {line}", soft_wrap=True, markup=False)
+    for line in report.changes:
+        console.print(f"note: {line}", soft_wrap=True, markup=False)
     for result in report.faults:
         where = f"{result.claim} [{result.reading}] on {result.instance}"
         console.print(f"fault: {where}: {result.fault}", soft_wrap=True, markup=False)
     if not report.complete:
         console.print("interrupted: the report is partial; add --resume to go on", markup=False)
+    if report.complete and (undecided := _undecided(report)):
+        more = EFFORT_STEP * max(result.effort for result in undecided)
+        line = f"undecided for want of samples: {len(undecided)} results; --resume --effort {more} goes on from there"
+        console.print(line, markup=False, soft_wrap=True)
     named = next(path for path in paths if path.suffix == ".html")
     console.print(
         f"{len(report.results)} results in {report.seconds:.1f} s; report: {named}", markup=False, soft_wrap=True

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from spec.claims import find as find_claim
 from spec.errors import InvalidInputError
 from verify.evidence import RUNGS
-from verify.regression.drift import Drift, Rules, is_worst_case, level_drifts, sweep_drifts
+from verify.regression.drift import Drift, Rules, is_rougher, is_worst_case, level_drifts, rung_drift, sweep_drifts
 from verify.regression.model import Baseline, Entry, Level, Sweep
 from verify.results import Verdict
 from verify.tasks import bound_under
@@ -164,20 +164,32 @@ def _result(
     if recorded.verdicts_only or found.verdicts_only:
         return
     bound = _bound(new)
+    same_rung = old.rung == new.rung
     for was, now in _matched(old.sweeps, new.sweeps):
         if now is None:
             yield _change(new, "evidence", True, f"{was.quantity} is no longer measured")
         else:
+            yield from _rung(new, was, now, same_rung)
             yield from _drifts(new, sweep_drifts(was, now, rules.under(bound, new)), tally)
             tally["wider"] += _width(now) > 2 * _width(was)
+            tally["rougher"] += is_rougher(was, now)
             tally["narrower"] += 2 * _width(now) < _width(was)
             tally["fewer"] += 2 * (now.samples or 0) < (was.samples or 0)
     for level, other in _matched(old.levels, new.levels):
         if other is None:
             yield _change(new, "evidence", True, f"{level.quantity} is no longer compared")
         else:
+            yield from _rung(new, level, other, same_rung)
             yield from _drifts(new, level_drifts(level, other, rules.under(bound, new)), tally)
+            tally["looser"] += level.rung == "statistical" and other.tolerance > 2 * level.tolerance > 0
             tally["worst cases"] += not rules.same_seed and is_worst_case(level)
+
+
+def _rung(entry: Entry, old: Item, new: Item, same_rung: bool) -> Iterator[Change]:
+    """Each number's own evidence, where the result's has not said it already."""
+    drift = rung_drift(old, new)
+    if drift.moved and (same_rung or old.role != new.role):
+        yield _change(entry, drift.kind, not drift.better, drift.text)
 
 
 def _drifts(entry: Entry, drifts: Iterator[Drift], tally: Counter[str]) -> Iterator[Change]:
@@ -262,5 +274,9 @@ def _notes(recorded: Baseline, found: Baseline, missing: Collection[Entry], tall
         yield f"exponents with an interval at most half as wide as on record: {tally['narrower']} (improved)"
     if tally["wider"]:
         yield f"exponents with an interval at least twice as wide as on record: {tally['wider']}"
+    if tally["rougher"]:
+        yield f"constants with an uncertainty more than twice that on record: {tally['rougher']}"
+    if tally["looser"]:
+        yield f"compared values whose sampling tolerance is more than twice that on record: {tally['looser']}"
     if tally["fewer"]:
         yield f"exponents that rest on less than half the samples on record: {tally['fewer']}"

@@ -14,6 +14,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from verify.evidence import RUNGS
 from verify.results import Verdict
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ NUMERIC_EXPONENT = 1e-3
 """Change allowed to a computed exponent beyond its own interval."""
 WORST_CASE = 0.05
 """Relative change allowed, at the same seed, to a worst case over tries; at another seed the tries are others."""
+SAME_POINT = 1e-6
+"""Relative difference of two values of a swept variable that are meant to be the same; rounding may move it."""
 WHOLE = 100.0
 """From this size on a whole number may be a count, and rounding may decide about its last step."""
 ROUNDINGS = "in roundings"
@@ -90,9 +93,12 @@ class Rules:
 def sweep_drifts(old: Sweep, new: Sweep, rules: Rules) -> Iterator[Drift]:
     """Compare exponents, leading coefficients, proven bounds, and the quantity at each value of the variable."""
     yield _exponent(old, new, rules)
-    if old.coefficient is not None and new.coefficient is not None:
-        allowed = EXACT_CONSTANT * abs(old.coefficient)
-        yield _constant(f"leading coefficient of {old.quantity}", old.coefficient, new.coefficient, allowed, rules)
+    if old.coefficient is not None:
+        name = f"leading coefficient of {old.quantity}"
+        if new.coefficient is None:
+            yield Drift("evidence", True, False, f"{name} is gone, on record {old.coefficient:.6g}")
+        else:
+            yield _constant(name, old.coefficient, new.coefficient, EXACT_CONSTANT * abs(old.coefficient), rules)
     yield from _bounds(old, new)
     yield from _points(old, new, rules)
     if rules.same_profile and len(new.at) < len(old.at) - 1:
@@ -141,6 +147,8 @@ def _points(old: Sweep, new: Sweep, rules: Rules) -> Iterator[Drift]:
         return
     pairs = list(_common(old, new))
     if not pairs:
+        if rules.same_profile:
+            yield from _centres(old, new, rules)
         return
     drifts = []
     for (at, was, u_was), (_, now, u_now) in pairs:
@@ -160,8 +168,10 @@ def _common(old: Sweep, new: Sweep) -> Iterator[tuple[tuple[float, float, float]
         yield from zip(left, right, strict=True)
         return
     # Values that occur once on both sides; of others it cannot be said which belong together.
-    there = {point[0]: point for point in right if new.at.count(point[0]) == 1}
-    yield from ((point, there[point[0]]) for point in left if point[0] in there and old.at.count(point[0]) == 1)
+    for point in left:
+        beside = [[p for p in side if math.isclose(p[0], point[0], rel_tol=SAME_POINT)] for side in (left, right)]
+        if [len(found) for found in beside] == [1, 1]:
+            yield point, beside[1][0]
 
 
 def _centres(old: Sweep, new: Sweep, rules: Rules) -> Iterator[Drift]:
@@ -172,6 +182,8 @@ def _centres(old: Sweep, new: Sweep, rules: Rules) -> Iterator[Drift]:
     (was, u_was), (now, u_now) = _centre(old, middle), _centre(new, middle)
     if not all(math.isfinite(v) for v in (was, now, u_was, u_now)):
         return
+    if "statistical" not in (old.rung, new.rung):
+        u_was += math.log1p(WORST_CASE)  # a power law is not quite what a computed sweep follows
     # Logarithms, so that both sides of an interval count.
     name = f"{old.quantity} at {old.variable} = {math.exp(middle):.4g}"
     moved = abs(now - was) > u_was + u_now
@@ -204,9 +216,20 @@ def level_drifts(old: Level, new: Level, rules: Rules) -> Iterator[Drift]:
             text = f"{old.quantity}: {_relation(new)}, on record {_relation(old)}"
             yield Drift("evidence", True, new.holds, text)
         return
-    if ROUNDINGS in old.quantity or not (math.isfinite(old.measured) and math.isfinite(new.measured)):
+    if old.relation != new.relation:
+        text = f"{old.quantity} is compared by {new.relation}, on record by {old.relation}"
+        yield Drift("evidence", True, False, text)
+        return
+    if ROUNDINGS in old.quantity:
+        return
+    if not (math.isfinite(old.measured) and math.isfinite(new.measured)):
+        text = f"{old.quantity} is {new.measured:.6g}, on record {old.measured:.6g}"
+        yield Drift(
+            "constant", repr(old.measured) != repr(new.measured), rules.improves(old.measured, new.measured), text
+        )
         return
     one_sided = old.relation != "=="
+    yield from _yardstick(old, new, rules)
     statistical = "statistical" in (old.rung, new.rung)
     if statistical:
         # A refuted comparison says how far it is off only roughly, and one without an error rate not at all.
@@ -222,6 +245,43 @@ def level_drifts(old: Level, new: Level, rules: Rules) -> Iterator[Drift]:
     if one_sided and old.holds and new.holds:
         rules = replace(rules, smaller_is_better=old.relation == "<=")
     yield _constant(old.quantity, old.measured, new.measured, allowed, rules)
+
+
+def _yardstick(old: Level, new: Level, rules: Rules) -> Iterator[Drift]:
+    """Compare what the measured value is held against: a looser prediction or tolerance is a weaker check."""
+    if not (rules.same_seed and rules.same_profile):
+        return
+    one_sided, statistical = old.relation != "==", "statistical" in (old.rung, new.rung)
+    share = WORST_CASE if statistical or (one_sided and old.rung not in EXACT) else NUMERIC_CONSTANT
+    off = new.predicted - old.predicted
+    allowed = share * abs(old.predicted) + (0.0 if statistical else old.tolerance)
+    better = one_sided and (off < 0) == (old.relation == "<=")
+    text = (
+        f"{old.quantity} is held against {new.predicted:.6g}, on record against {old.predicted:.6g}: "
+        f"off by {_percent(off, old.predicted)}, allowed {_percent(allowed, old.predicted)}"
+    )
+    yield Drift("constant", not abs(off) <= allowed and new.predicted != old.predicted, better, text)
+    if statistical:
+        return  # its tolerance follows from the samples drawn
+    size = max(abs(old.predicted), abs(old.measured))
+    looser = new.tolerance > 2 * old.tolerance + NUMERIC_CONSTANT * size
+    text = f"tolerance of {old.quantity} is {new.tolerance:.3g}, on record {old.tolerance:.3g}"
+    yield Drift("evidence", looser, False, text)
+
+
+def is_rougher(old: Sweep, new: Sweep) -> bool:
+    """Whether the quantity is known less well than before: drifts hide there, but the run may have drawn less."""
+    pairs = [(was, now) for (_, _, was), (_, _, now) in _common(old, new)]
+    return "statistical" in (old.rung, new.rung) and any(now > 2 * was > 0 for was, now in pairs)
+
+
+def rung_drift(old: Sweep | Level, new: Sweep | Level) -> Drift:
+    """Compare how a number was obtained, and whether it decided the verdict."""
+    if old.role == "conclusion" and new.role == "support":
+        return Drift("evidence", True, False, f"{old.quantity} no longer decides the verdict")
+    better = RUNGS.index(new.rung) < RUNGS.index(old.rung)
+    text = f"evidence of {old.quantity} is {new.rung}, on record {old.rung} ({'stronger' if better else 'weaker'})"
+    return Drift("evidence", old.rung != new.rung, better, text)
 
 
 def is_worst_case(level: Level) -> bool:
@@ -260,8 +320,9 @@ def _relation(level: Level) -> str:
 
 
 def _meet(one: tuple[float, float], two: tuple[float, float], slack: float) -> bool:
-    if any(math.isnan(end) for end in (*one, *two)):
-        return True
+    unknown = [any(map(math.isnan, ends)) for ends in (one, two)]
+    if any(unknown):
+        return all(unknown)
     return one[0] <= two[1] + slack and two[0] <= one[1] + slack
 
 

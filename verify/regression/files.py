@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from pydantic import ValidationError
 
 from spec.errors import InvalidInputError, from_validation
 from spec.exact import loads
+from verify.profiles import PROFILES
 from verify.regression.model import SCHEMA, Baseline
 from verify.results import SCHEMA as REPORT
 from verify.results import Report, Verdict
@@ -35,7 +37,7 @@ def load(path: Path, argument: str = "baseline") -> Baseline:
     schema = data.get("schema")
     if schema == SCHEMA:
         try:
-            return Baseline.model_validate_json(text)
+            return _consistent(Baseline.model_validate_json(text), argument)
         except ValidationError as error:
             raise from_validation(error, argument) from None
     if isinstance(schema, str) and schema.startswith(SCHEMA.partition("/")[0] + "/"):
@@ -114,13 +116,35 @@ def _read(path: Path, argument: str) -> str:
     try:
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
-        if len(raw) > MAX_BYTES:
-            raise InvalidInputError(argument, f"must be at most {MAX_BYTES} bytes", str(path))
-        return raw.decode("utf-8")
     except (OSError, ValueError) as error:
-        if isinstance(error, InvalidInputError):
-            raise
-        raise InvalidInputError(argument, f"cannot be read ({type(error).__name__})", str(path)) from None
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InvalidInputError(argument, f"cannot be read ({reason})", str(path)) from None
+    if len(raw) > MAX_BYTES:
+        raise InvalidInputError(argument, f"must be at most {MAX_BYTES} bytes", str(path))
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InvalidInputError(argument, "must be UTF-8 text", str(path)) from None
+
+
+def _consistent(baseline: Baseline, argument: str) -> Baseline:
+    """Refuse what no run recorded: an exponent outside of its own interval, support by what does not hold."""
+    for entry in baseline.results:
+        for level in entry.levels:
+            if entry.verdict is Verdict.SUPPORTED and level.role == "conclusion" and not level.holds:
+                rule = f"{level.quantity} must be {level.relation} {level.predicted:.6g} where the verdict is SUPPORTED"
+                raise InvalidInputError(f"{argument}, {entry.where}", rule, level.measured)
+        for sweep in entry.sweeps:
+            low, high = sweep.interval
+            # The file keeps eight digits.
+            slack = 1e-6 * (1 + abs(sweep.exponent)) if math.isfinite(sweep.exponent) else 0.0
+            undetermined = math.isnan(sweep.exponent) and not math.isfinite(low + high)
+            if not undetermined and not low - slack <= sweep.exponent <= high + slack:
+                rule = (
+                    f"exponent of {sweep.quantity} on {entry.instance} must lie in its interval [{low:.4g}, {high:.4g}]"
+                )
+                raise InvalidInputError(f"{argument}.results.{entry.claim}", rule, sweep.exponent)
+    return baseline
 
 
 def _report(text: str) -> Report | None:
@@ -158,7 +182,7 @@ def _verdicts(data: dict[str, Any], argument: str, path: Path) -> Baseline:
     made = {
         "subject": subject if isinstance(subject, str) else UNKNOWN_SUBJECT,
         "seed": seed if type(seed) is int and seed >= 0 else 0,
-        "profile": profile if profile in ("smoke", "ci", "full") else "ci",
+        "profile": profile if profile in PROFILES else "ci",
         "results": entries,
         "verdicts_only": True,
     }

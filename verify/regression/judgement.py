@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
 from verify.regression.comparison import Comparison, compare
 from verify.regression.model import Baseline
 
@@ -26,10 +24,9 @@ def judge(report: Report, recorded: Baseline) -> tuple[Report, Comparison]:
     """
     faults = {_key(result): result.fault for result in report.results if result.fault is not None}
     sentences = {_key(result): result.sentence for result in report.results}
-    try:
+    if any(result.verdict is not None for result in report.results):
         found = Baseline.of(report)
-    except ValidationError:
-        # Nothing but faults.
+    else:
         found = recorded.model_copy(update={"results": (), "subject": report.subject, "seed": report.seed})
     comparison = compare(recorded, found, sentences=sentences, faults=faults)
     verdicts = {

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from verify.evidence import CertifiedBound, ComparisonEvidence, PremiseEvidence, RateEvidence, Rung
+from verify.profiles import ProfileName
 from verify.results import Verdict
 
 if TYPE_CHECKING:
@@ -17,6 +18,13 @@ SCHEMA: Literal["f2csa-baseline/1"] = "f2csa-baseline/1"
 DIGITS = 8
 """Significant digits kept of a measured number, far more than any comparison resolves."""
 Role = Literal["conclusion", "support"]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Width = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+"""An uncertainty or tolerance."""
+Probability = Annotated[float, Field(ge=0, le=1)]
+Samples = Annotated[int, Field(ge=0)]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9:/._-]+$")]
+"""What identifies a result holds nothing that separates names."""
 
 
 class _Frozen(BaseModel):
@@ -35,8 +43,8 @@ class ProvenBound(_Frozen):
 
     side: Literal["upper", "lower"]
     exponent: int
-    constant: float
-    end: float
+    constant: Finite
+    end: Finite
 
 
 class Sweep(_Frozen):
@@ -65,25 +73,27 @@ class Sweep(_Frozen):
     exponent: float
     interval: tuple[float, float]
     role: Role = "conclusion"
-    coefficient: float | None = None
+    coefficient: Finite | None = None
     bounds: tuple[ProvenBound, ...] = ()
-    at: tuple[float, ...] = ()
-    measured: tuple[float, ...] = ()
-    uncertainty: tuple[float, ...] = ()
+    at: tuple[Finite, ...] = ()
+    measured: tuple[Finite, ...] = ()
+    uncertainty: tuple[Width, ...] = ()
     points: int = 0
-    samples: int | None = None
-    error_rate: float | None = None
+    samples: Samples | None = None
+    error_rate: Probability | None = None
 
     @model_validator(mode="after")
     def _columns_match(self) -> Sweep:
         if not len(self.at) == len(self.measured) == len(self.uncertainty) <= self.points:
             raise ValueError("at, measured and uncertainty must have one entry a usable point, at most `points`")
+        if self.interval[0] > self.interval[1]:
+            raise ValueError("the interval must begin before it ends")
         return self
 
     @classmethod
     def of(cls, item: RateEvidence) -> Sweep:
         """What is kept of a rate."""
-        usable = [point for point in item.points if point.usable]
+        usable = [p for p in item.points if p.usable and all(map(math.isfinite, (p.at, p.measured, p.uncertainty)))]
         return cls(
             quantity=item.quantity, variable=item.variable, rung=item.rung, role=item.role,
             exponent=_short(item.exponent), interval=(_short(item.interval[0]), _short(item.interval[1])),
@@ -116,10 +126,10 @@ class Level(_Frozen):
     measured: float
     relation: Literal["<=", ">=", "=="]
     predicted: float
-    tolerance: float = 0.0
+    tolerance: Width = 0.0
     role: Role = "conclusion"
-    samples: int | None = None
-    error_rate: float | None = None
+    samples: Samples | None = None
+    error_rate: Probability | None = None
 
     @classmethod
     def of(cls, item: ComparisonEvidence) -> Level:
@@ -153,9 +163,9 @@ class Entry(_Frozen):
         levels: Compared values.
     """
 
-    claim: str
-    reading: str
-    instance: str
+    claim: Name
+    reading: Name
+    instance: Name
     verdict: Verdict
     rung: Rung | None = None
     sweeps: tuple[Sweep, ...] = ()
@@ -202,7 +212,7 @@ class Baseline(_Frozen):
     subject_version: str = ""
     environment: dict[str, str] = Field(default_factory=dict)
     seed: int = Field(ge=0)
-    profile: Literal["smoke", "ci", "full"]
+    profile: ProfileName
     effort: int = Field(default=1, ge=1)
     results: tuple[Entry, ...]
     verdicts_only: bool = False

@@ -57,8 +57,9 @@ class Badge:
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="{HEIGHT}" role="img" '
             f'aria-label={quoteattr(title)} viewBox="0 0 {left + right} {HEIGHT}">'
             f"<title>{escape(title)}</title>"
-            f'<clipPath id="r"><rect width="{left + right}" height="{HEIGHT}" rx="3"/></clipPath>'
-            f'<g clip-path="url(#r)"><rect width="{left}" height="{HEIGHT}" fill="{LABEL_COLOUR}"/>'
+            # Named by its width: pictures pasted into one page share a clip only where it is the same.
+            f'<clipPath id="clip{left + right}"><rect width="{left + right}" height="{HEIGHT}" rx="3"/></clipPath>'
+            f'<g clip-path="url(#clip{left + right})"><rect width="{left}" height="{HEIGHT}" fill="{LABEL_COLOUR}"/>'
             f'<rect x="{left}" width="{right}" height="{HEIGHT}" fill="{COLOURS[self.colour]}"/></g>'
             # Its own edge keeps the dark half apart from a dark page.
             f'<rect x=".5" y=".5" width="{left + right - 1}" height="{HEIGHT - 1}" rx="2.5" fill="none" '

@@ -1,7 +1,4 @@
-"""The laws decisions rest on, as something to run on subjects that are right or wrong by a known amount.
-
-Intervals from order statistics and rates over boxes of them hold for every law by counting; they are not run here.
-"""
+"""The comparisons that checks make, each as something to run on subjects right or wrong by a known amount."""
 
 from __future__ import annotations
 
@@ -11,22 +8,27 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from spec.claims import find as find_claim
-from verify.statistics.budget import POWER, Share
+from verify.evidence import ComparisonEvidence, Law, RateEvidence
+from verify.statistics.correlations import CorrelationDecision, DirectionDecision
+from verify.statistics.decisions import MeanDecision, Relation, SquareDecision, VarianceDecision
+from verify.statistics.distribution_free import mean_below, median_below
+from verify.statistics.laws import SquareLaw
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from verify.checks.draws import Setting
-    from verify.evidence import ComparisonEvidence, RateEvidence
     from verify.registry import Case
+    from verify.statistics.budget import Share
     from verify.subjects.protocol import Vector
 
 BLOCK = 512
 """Samples a block: calibration wants many small decisions, not few large ones."""
-BATCHES = (1, 2, 4, 8, 16)
-RATE_SAMPLES = 2048
-SQUARE_SAMPLES = 2048
-BOUNDED_SAMPLES = 4096
+SAMPLES = 2048
+STREAM = 512
+"""Rows of a stream held against itself and another."""
+
+Evidence = ComparisonEvidence | RateEvidence
 
 
 @dataclass
@@ -34,14 +36,16 @@ class Bent:
     """The reference, its samples moved away from their exact mean by known amounts.
 
     Args:
-        mean: Exact mean of the samples.
-        factor: Factor on the deviations; of N_g where a rate is bent.
-        shift: Added to every sample, shape (n,).
+        mean: Exact mean of the samples, shape (n,).
+        factor: Factor on the deviations, by N_g.
+        shift: Added to every sample.
+        lengthwise: Factor on the first component's deviations besides.
     """
 
-    mean: Callable[[int], Vector]
-    factor: Callable[[int], float]
-    shift: float
+    mean: Vector
+    factor: Callable[[int], float] = lambda _: 1.0
+    shift: float = 0.0
+    lengthwise: float = 1.0
     name: str = "bent"
 
     def hypergradient_samples(self, problem: object, x: Vector, call: object, rng: object, count: int) -> Vector:
@@ -49,9 +53,9 @@ class Bent:
         from verify.subjects.reference import ReferenceSubject
 
         right = ReferenceSubject().hypergradient_samples(problem, x, call, rng, count)  # type: ignore[arg-type]  # passed through
-        N_g: int = call.parameters.N_g  # type: ignore[attr-defined]  # a Call
-        mean = self.mean(N_g)
-        made: Vector = mean + self.factor(N_g) * (right - mean) + self.shift
+        deviations = self.factor(call.parameters.N_g) * (right - self.mean)  # type: ignore[attr-defined]  # a Call
+        deviations[:, 0] *= self.lengthwise
+        made: Vector = self.mean + deviations + self.shift
         return made
 
 
@@ -60,30 +64,34 @@ class Kind:
     """One kind of decision.
 
     Args:
-        name: In the table.
-        run: From a case, its share, and how much to bend (variance factor, or exponent, or shift) to evidence.
+        law: What it rests on; every law that a check's evidence names has a kind.
+        variant: Which use of it.
+        run: From a case, its share, and how much to bend, to evidence.
         bend: From evidence on a right subject to the stated smallest violation, in the same terms.
+        right: How much a subject may be bent and still be right: as far as the claim leaves open.
     """
 
-    name: str
-    run: Callable[[Case, Share, float], ComparisonEvidence | RateEvidence]
-    bend: Callable[[ComparisonEvidence | RateEvidence], float]
+    law: Law
+    variant: str
+    run: Callable[[Case, Share, float], Evidence]
+    bend: Callable[[Evidence], float]
+    right: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """In the table."""
+        return f"{self.law}, {self.variant}" if self.variant else self.law
 
 
 def kinds() -> tuple[Kind, ...]:
-    """The laws that are calibrated."""
-    return (
-        Kind("mean (F law)", _mean, lambda e: e.detectable or 0.0),
-        Kind("variance, both sides (chi-square)", _variance("=="), _relative),
-        Kind("variance from above (chi-square)", _variance("<="), _relative),
-        Kind("variance from below (chi-square)", _variance(">="), lambda e: -_relative(e)),
-        Kind("mean square (Chernoff)", _square, _relative),
-        Kind("exponent (log chi-square)", _rate, lambda e: e.detectable or 0.0),
-        Kind("bounded mean (empirical Bernstein)", _bounded, lambda e: e.detectable or 0.0),
-    )
+    """All kinds: comparisons here, exponents in their own module."""
+    from verify.statistics.exponent_kinds import exponent_kinds
+
+    return (*_COMPARISONS, *exponent_kinds())
 
 
 def bare_case(seed: int, number: int, which: int, bent: int) -> Case:
+    """A case for one run, its randomness from the run's number alone."""
     from spec import REPAIRED
     from spec.atlas import find
     from verify.profiles import find_profile
@@ -103,35 +111,45 @@ def bare_case(seed: int, number: int, which: int, bent: int) -> Case:
     )
 
 
-def _setting(
-    case: Case, *, factor: Callable[[int], float] = lambda _: 1.0, shift: float = 0.0, N_g: int = 1
+def bent_setting(
+    case: Case,
+    *,
+    factor: Callable[[int], float] = lambda _: 1.0,
+    shift: float = 0.0,
+    lengthwise: float = 1.0,
+    N_g: int = 1,
 ) -> Setting:
+    """Where a bent subject is sampled."""
     from verify.checks.draws import ADDITIVE, Setting
     from verify.subjects.protocol import Stages
     from verify.truth import regular_truth
 
     setting = Setting.at(case, regular_truth(case.instance), 0.1, ADDITIVE, N_g=N_g)
-    mean = setting.mean
-    bent = Bent(lambda _: mean, factor, shift)
+    bent = Bent(setting.mean, factor, shift, lengthwise)
     return replace(setting, case=replace(setting.case, stages=Stages(bent)))
 
 
-def _mean(case: Case, share: Share, bend: float) -> ComparisonEvidence:
-    from verify.statistics.decisions import MeanDecision
+def detectable(evidence: Evidence) -> float:
+    """The stated smallest violation, in the measured units."""
+    return evidence.detectable or 0.0
 
+
+def _variance_of(setting: Setting) -> float:
+    from verify.checks.draws import ADDITIVE, second_moment
+
+    return second_moment(setting, ADDITIVE)
+
+
+def _mean(case: Case, share: Share, bend: float) -> Evidence:
     decision = MeanDecision(quantity="mean", width=len(case.x), share=share, wanted=0.1, block=BLOCK)
-    shift = bend / len(case.x) ** 0.5
-    return decision.run(_setting(case, shift=shift).sampler(block=BLOCK))
+    return decision.run(bent_setting(case, shift=bend / len(case.x) ** 0.5).sampler(block=BLOCK))
 
 
-def _variance(relation: Literal["<=", ">=", "=="]) -> Callable[[Case, Share, float], ComparisonEvidence]:
-    def run(case: Case, share: Share, bend: float) -> ComparisonEvidence:
-        from verify.checks.draws import ADDITIVE, second_moment
-        from verify.statistics.decisions import VarianceDecision
-
-        setting = _setting(case, factor=lambda _: (1 + bend) ** 0.5)
+def _variance(relation: Relation) -> Callable[[Case, Share, float], Evidence]:
+    def run(case: Case, share: Share, bend: float) -> Evidence:
+        setting = bent_setting(case, factor=lambda _: (1 + bend) ** 0.5)
         decision = VarianceDecision(
-            quantity="variance", level=second_moment(setting, ADDITIVE), width=len(case.x), share=share,
+            quantity="variance", level=_variance_of(setting), width=len(case.x), share=share,
             relation=relation, wanted=0.1, block=BLOCK,
         )  # fmt: skip
         return decision.run(setting.sampler(block=BLOCK))
@@ -139,57 +157,78 @@ def _variance(relation: Literal["<=", ">=", "=="]) -> Callable[[Case, Share, flo
     return run
 
 
-def _square(case: Case, share: Share, bend: float) -> ComparisonEvidence:
-    from verify.checks.draws import ADDITIVE, second_moment
-    from verify.statistics.decisions import SquareDecision
-    from verify.statistics.laws import SquareLaw
-    from verify.statistics.moments import Moments
-
-    setting = _setting(case)
-    n, variance = len(case.x), second_moment(setting, ADDITIVE)
-    away = np.zeros(n)
-    away[0] = variance**0.5
-    law = SquareLaw((variance / n,) * n, tuple((away**2).tolist()), SQUARE_SAMPLES)
-    # Away from their centre by one deviation; a larger mean square is larger in both parts.
-    samples = setting.draw(case.rng, SQUARE_SAMPLES) - setting.mean + away
-    moments = Moments(np.zeros(n))
-    moments.add((1 + bend) ** 0.5 * samples)
-    return SquareDecision(quantity="mean square", law=law, share=share).evidence(moments.mean_square)
+def _direction(case: Case, share: Share, bend: float) -> Evidence:
+    setting = bent_setting(case, lengthwise=(1 + bend) ** 0.5)
+    decision = DirectionDecision.of("variance", _variance_of(setting), len(case.x), share, wanted=0.2, block=BLOCK)
+    return decision.run(setting.sampler(block=BLOCK, together=True))
 
 
-def _rate(case: Case, share: Share, bend: float) -> RateEvidence:
-    from verify.statistics.rates import Estimate, fit_power_law
+def _correlation(where: Literal["within", "between"]) -> Callable[[Case, Share, float], Evidence]:
+    def run(case: Case, share: Share, bend: float) -> Evidence:
+        decision = CorrelationDecision(quantity="correlation", share=share)
+        own, fresh = case.rng.standard_normal((2, STREAM, 2))
+        if where == "between":
+            return decision.between(own, bend * np.roll(own, 100, axis=0) + (1 - bend**2) ** 0.5 * fresh)
+        # The second half of the rows takes after the first.
+        half = STREAM // 2
+        own[half:] = bend * own[:half] + (1 - bend**2) ** 0.5 * fresh[half:]
+        return decision.within(own)
 
-    estimates = []
-    for N_g in BATCHES:
-        setting = _setting(case, factor=lambda N: N ** (bend / 2), N_g=N_g)
-        moments = setting.sampler(block=BLOCK).reach(RATE_SAMPLES)
-        dof = float(len(case.x) * (moments.count - 1))
-        estimates.append(Estimate({"N_g": float(N_g)}, moments.variance, dof, samples=moments.count))
-    return fit_power_law(estimates, share, quantity="variance")["N_g"]
-
-
-def _bounded(case: Case, share: Share, bend: float) -> ComparisonEvidence:
-    """Mean of rare hits, a jump seen between two near points."""
-    from verify.evidence import ComparisonEvidence
-    from verify.statistics.sequential import EmpiricalBernstein
-
-    rate = 0.05
-    sequence = EmpiricalBernstein(share.error, BOUNDED_SAMPLES)
-    sequence.add((case.rng.random(BOUNDED_SAMPLES) < rate + bend).astype(np.float64))
-    low, high = sequence.interval()
-    half = (high - low) / 2
-    return ComparisonEvidence(
-        quantity="bounded mean", measured=(low + high) / 2, relation="==", predicted=rate, tolerance=half,
-        rung="statistical", error_rate=share.error, power=POWER, samples=BOUNDED_SAMPLES,
-        # A larger rate scatters more and its interval is wider: by the root of the rate, which is at most doubled.
-        detectable=2**0.5 * half * (1 + 3.1 / (2 * np.log(2 / share.error)) ** 0.5),
-    )  # fmt: skip
+    return run
 
 
-def _relative(evidence: ComparisonEvidence | RateEvidence) -> float:
-    from verify.evidence import ComparisonEvidence
+def _square(relation: Relation, ratio: float = 1.0) -> Callable[[Case, Share, float], Evidence]:
+    """A mean square against its own expectation, or against another value: that value is then the right subject's."""
 
-    if not isinstance(evidence, ComparisonEvidence) or evidence.detectable is None:
+    def run(case: Case, share: Share, bend: float) -> Evidence:
+        setting = bent_setting(case)
+        n, variance = len(case.x), _variance_of(setting)
+        # Away from their centre by one deviation; a larger mean square is larger in both parts.
+        away = np.zeros(n)
+        away[0] = variance**0.5
+        law = SquareLaw((variance / n,) * n, tuple((away**2).tolist()), SAMPLES)
+        samples = setting.draw(case.rng, SAMPLES) - setting.mean + away
+        square = ratio * (1 + bend) * float((samples**2).sum(axis=1).mean())
+        predicted = None if ratio == 1 else ratio * law.expectation
+        decision = SquareDecision(quantity="mean square", law=law, share=share, relation=relation, predicted=predicted)
+        return decision.evidence(square)
+
+    return run
+
+
+def _bounded(case: Case, share: Share, bend: float) -> Evidence:
+    values = 0.1 + 0.2 * case.rng.random(SAMPLES) + bend
+    return mean_below(values, 1.0, share, quantity="mean", predicted=0.2, wanted=1.0, context={})
+
+
+def _median(case: Case, share: Share, bend: float) -> Evidence:
+    values = case.rng.exponential(size=SAMPLES) + bend
+    return median_below(values, share, quantity="median", predicted=float(np.log(2)), wanted=1.0, context={})
+
+
+def _relative(evidence: Evidence) -> float:
+    if not isinstance(evidence, ComparisonEvidence):
         return 0.0
-    return evidence.detectable / evidence.predicted
+    return detectable(evidence) / evidence.predicted
+
+
+def _less(evidence: Evidence) -> float:
+    return -_relative(evidence)
+
+
+_COMPARISONS = (
+    Kind("mean (F)", "", _mean, detectable),
+    Kind("variance (chi-square)", "both sides", _variance("=="), _relative),
+    Kind("variance (chi-square)", "from above", _variance("<="), _relative),
+    Kind("variance (chi-square)", "from below", _variance(">="), _less),
+    Kind("variances along directions (chi-square)", "", _direction, _relative),
+    Kind("correlations (bilinear)", "within a stream", _correlation("within"), detectable),
+    Kind("correlations (bilinear)", "between streams", _correlation("between"), detectable),
+    Kind("mean square (Chernoff)", "both sides", _square("=="), _relative),
+    Kind("mean square (Chernoff)", "from above", _square("<="), _relative),
+    Kind("mean square (Chernoff)", "from below", _square(">="), _less),
+    Kind("mean square (Chernoff)", "against twice the law's", _square("<=", 2.0), _relative),
+    Kind("mean square (Chernoff)", "against a hundredth of it", _square("==", 0.01), _relative),
+    Kind("bounded mean (Bernstein)", "", _bounded, detectable),
+    Kind("median (order statistics)", "", _median, detectable),
+)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from verify.statistics.budget import Share
+    from verify.statistics.moments import Moments
 
 Relation = Literal["<=", ">=", "=="]
 LOOKS = 3
@@ -83,29 +84,34 @@ class VarianceDecision:
         error = self.share.error / (LOOKS * (LOOKS + 1))
         return _smallest(lambda samples: self.detectable(samples, error) <= self.wanted, self.block)
 
+    def seen(self, moments: Moments) -> float:
+        """What is compared with the level."""
+        return moments.variance
+
     def run(self, sampler: Sampler) -> ComparisonEvidence:
         """Draw and compare."""
         if self.level == 0:
             moments = sampler.reach(self.block)
-            return self._evidence(moments.variance, 0.0, moments.count, 0.0)
+            return self._evidence(self.seen(moments), 0.0, moments.count, 0.0)
         planned = Looks.ending_at(min(self.needed, self.limit), LOOKS, self.share.error)
-        look = 0
         while True:
-            look += 1
+            sampler.look = look = max(1, sampler.look)
             moments = sampler.reach(planned.size(look))
             error = planned.spends(look)
             tolerance = self.level * self.tolerance(moments.count, error)
-            if look == LOOKS or _refuted(moments.variance, self.relation, self.level, tolerance):
-                return self._evidence(
-                    moments.variance, tolerance, moments.count, self.level * self.detectable(moments.count, error)
-                )
+            detectable = self.detectable(moments.count, error)
+            measured = self.seen(moments)
+            refuted = _refuted(measured, self.relation, self.level, tolerance)
+            if refuted or _is_last(look, self.share, seen=detectable <= self.wanted):
+                return self._evidence(measured, tolerance, moments.count, self.level * detectable)
+            sampler.look += 1
 
     def _evidence(self, measured: float, tolerance: float, samples: int, detectable: float) -> ComparisonEvidence:
         return ComparisonEvidence(
             quantity=self.quantity, measured=measured, relation=self.relation, predicted=self.level,
             tolerance=tolerance, context=self.context, rung="statistical", error_rate=self.share.error,
             role=self.role, detectable=detectable, wanted=self.level * self.wanted, power=1 - self.share.missed,
-            samples=samples, samples_needed=self.needed,
+            samples=samples, samples_needed=self.needed, law="variance (chi-square)",
         )  # fmt: skip
 
 
@@ -160,9 +166,8 @@ class MeanDecision:
     def run(self, sampler: Sampler) -> ComparisonEvidence:
         """Draw and compare; the sampler's centre is the predicted mean."""
         planned = Looks.ending_at(min(self.needed, self.limit), LOOKS, self.share.error)
-        look = 0
         while True:
-            look += 1
+            sampler.look = look = max(1, sampler.look)
             moments = sampler.reach(planned.size(look))
             error = planned.spends(look)
             noise = sqrt(moments.variance)
@@ -170,13 +175,15 @@ class MeanDecision:
             # Where nothing scatters, only rounding separates equal means.
             rounding = ROUNDING * (1 + float(np.linalg.norm(moments.centre)))
             tolerance = noise * self.tolerance(moments.count, error) + rounding
-            if look == LOOKS or measured > tolerance:
+            detectable = self.detectable(moments.count, error)
+            if measured > tolerance or _is_last(look, self.share, seen=detectable <= self.wanted):
                 return ComparisonEvidence(
                     quantity=self.quantity, measured=measured, relation="==", predicted=0.0, tolerance=tolerance,
                     context=self.context, rung="statistical", error_rate=self.share.error, role=self.role,
-                    detectable=noise * self.detectable(moments.count, error), wanted=noise * self.wanted,
-                    power=1 - self.share.missed, samples=moments.count, samples_needed=self.needed,
+                    detectable=noise * detectable, wanted=noise * self.wanted, power=1 - self.share.missed,
+                    samples=moments.count, samples_needed=self.needed, law="mean (F)",
                 )  # fmt: skip
+            sampler.look += 1
 
 
 @dataclass(frozen=True)
@@ -188,8 +195,9 @@ class SquareDecision:
         law: Law of the mean square under the prediction, its count the sample size.
         share: What it may spend.
         relation: Between the mean square and the predicted value.
-        predicted: What it is compared with, if not the law's own expectation; it then only shifts the comparison.
-        wanted: Relative violation that must be caught.
+        predicted: What it is compared with, if not the law's own expectation. A subject that just meets a larger
+            value has a law scaled up to it, so the tolerance is scaled as well.
+        wanted: Violation that must be caught, relative to the larger of both.
     """
 
     quantity: str
@@ -205,22 +213,29 @@ class SquareDecision:
         """Compare a measured mean square."""
         expected = self.law.expectation
         predicted = expected if self.predicted is None else self.predicted
-        error = self.share.error / (2 if self.relation == "==" else 1)
-        up, down = self.law.upper(error) - expected, expected - self.law.lower(error)
-        tolerance = {"<=": up, ">=": down}.get(self.relation, max(up, down))
+        error = self.share.single.error / (2 if self.relation == "==" else 1)
         # A mean square larger by a factor keeps its law scaled by that factor.
+        scale = max(1.0, predicted / expected) if expected > 0 else 1.0
+        up, down = scale * (self.law.upper(error) - expected), scale * (expected - self.law.lower(error))
+        tolerance = {"<=": up, ">=": down}.get(self.relation, max(up, down))
         missed_low, missed_high = self.law.lower(self.share.missed), self.law.upper(self.share.missed)
-        larger = (expected + tolerance) / missed_low - 1 if missed_low > 0 else inf
-        smaller = 1 - max(0.0, expected - tolerance) / missed_high
+        larger = (predicted + tolerance) * expected / missed_low - predicted if missed_low > 0 else inf
+        smaller = predicted - max(0.0, predicted - tolerance) * expected / missed_high
         detectable = {"<=": larger, ">=": smaller}.get(self.relation, max(larger, smaller))
-        growth = detectable / self.wanted
+        wanted = scale * expected * self.wanted
+        growth = detectable / wanted if wanted > 0 else inf
         return ComparisonEvidence(
             quantity=self.quantity, measured=measured, relation=self.relation, predicted=predicted,
             tolerance=tolerance + ROUNDING * abs(predicted), context=self.context, rung="statistical",
-            error_rate=self.share.error, role=self.role, detectable=expected * detectable,
-            wanted=expected * self.wanted, power=1 - self.share.missed, samples=self.law.count,
-            samples_needed=int(self.law.count * growth**2) if isfinite(growth) else None,
+            error_rate=self.share.error, role=self.role, detectable=detectable,
+            wanted=wanted, power=1 - self.share.missed, samples=self.law.count,
+            samples_needed=int(self.law.count * growth**2) if isfinite(growth) else None, law="mean square (Chernoff)",
         )  # fmt: skip
+
+
+def _is_last(look: int, share: Share, *, seen: bool) -> bool:
+    """Whether a sequence that has not refuted ends here: at its planned end, or beyond once enough would be seen."""
+    return look >= LOOKS + share.level or (look >= LOOKS and seen)
 
 
 def _refuted(measured: float, relation: Relation, predicted: float, tolerance: float) -> bool:

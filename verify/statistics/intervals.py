@@ -1,8 +1,8 @@
-"""Confidence intervals of a mean square and of a quantile."""
+"""Confidence intervals of a mean square, of a quantile, and of a mean."""
 
 from __future__ import annotations
 
-from math import sqrt
+from math import log, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -68,3 +68,49 @@ def quantile_interval(values: Vector, level: float, error: float) -> tuple[float
     if first < 1 or last >= k:
         raise InvalidInputError("values", f"must be more than {k} for an error of {error:.3g}")
     return float(np.quantile(ordered, level)), float(ordered[first - 1]), float(ordered[last])
+
+
+def mean_interval(values: Vector, top: float, error: float) -> tuple[float, float]:
+    """Two-sided interval of the mean of independent values in [0, top]: Maurer and Pontil's empirical Bernstein bound.
+
+    Args:
+        values: Sample, shape (R,), R >= 2.
+        top: Largest possible value.
+        error: Probability of a miss on either side together.
+    """
+    R = len(values)
+    log_term = log(4.0 / error)
+    half = np.sqrt(2.0 * values.var(ddof=1) * log_term / R) + 7.0 * top * log_term / (3.0 * (R - 1))
+    mean = float(values.mean())
+    return max(0.0, mean - float(half)), min(top, mean + float(half))
+
+
+def median_interval(values: Vector, error: float) -> tuple[float, float]:
+    """Two-sided interval of the median from order statistics; holds for any law.
+
+    Args:
+        values: Independent sample, shape (R,).
+        error: Probability of a miss on either side together.
+    """
+    ordered = np.sort(values)
+    R = len(ordered)
+    # The k-th smallest exceeds the median with the probability that fewer than k of R fair coins show heads.
+    ranks = np.arange(1, R // 2 + 1)
+    tails = special.bdtr(ranks - 1, R, 0.5)
+    allowed = np.flatnonzero(tails <= error / 2)
+    if not len(allowed):
+        return 0.0, float("inf")
+    k = int(ranks[allowed[-1]])
+    return float(ordered[k - 1]), float(ordered[R - k])
+
+
+def sub_gaussian_interval(values: Vector, proxy: float, error: float) -> tuple[float, float]:
+    """Two-sided interval of the mean of independent values that are sub-Gaussian around it.
+
+    Args:
+        values: Sample, shape (R,).
+        proxy: Root of the variance proxy of one value.
+        error: Probability of a miss on either side together.
+    """
+    mean, half = float(values.mean()), proxy * sqrt(2 * log(2 / error) / len(values))
+    return mean - half, mean + half

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 GRID = 4000
 """Points of t tried; a neighbouring one costs less than one part in a million of a quantile."""
+COARSE_GRID = 1000
+"""The same for exponents, which are quoted to hundredths."""
 
 
 @lru_cache(maxsize=4096)
@@ -75,6 +77,7 @@ class SquareLaw:
         """Its mean, trace of Sigma plus squared length of mu."""
         return float(sum(self.weights) + sum(self.shifts))
 
+    @lru_cache(maxsize=1024)  # noqa: B019  # laws are small, and the same ones are asked for again and again
     def upper(self, error: float) -> float:
         """A value exceeded with probability at most ``error``."""
         top = max(self.weights)
@@ -83,6 +86,7 @@ class SquareLaw:
         t = np.geomspace(1e-9, 1 - 1e-9, GRID) / (2 * top)
         return float(np.min((self._log_mgf(t) - log(error) / self.count) / t))
 
+    @lru_cache(maxsize=1024)  # noqa: B019  # as above
     def lower(self, error: float) -> float:
         """A value undercut with probability at most ``error``."""
         top = max(self.weights)
@@ -106,6 +110,14 @@ def log_variance_interval(weights: Vector, dofs: Vector, error: float) -> tuple[
         dofs: Degrees of freedom, shape (k,), independent variables.
         error: Probability of leaving the interval.
     """
+    return _log_variance_interval(tuple(weights.tolist()), tuple(dofs.tolist()), error)
+
+
+@lru_cache(maxsize=4096)
+def _log_variance_interval(
+    given: tuple[float, ...], freedom: tuple[float, ...], error: float
+) -> tuple[float, float]:  # fmt: skip
+    weights, dofs = np.array(given), np.array(freedom)
 
     def log_mgf(t: Vector) -> Vector:
         s = weights[:, None] * t
@@ -121,6 +133,6 @@ def log_variance_interval(weights: Vector, dofs: Vector, error: float) -> tuple[
 
 
 def _rate_bound(log_mgf: Callable[[Any], Any], reach: float, error: float) -> float:
-    t = np.geomspace(1e-6, 1 - 1e-9, GRID) * reach
+    t = np.geomspace(1e-6, 1 - 1e-9, COARSE_GRID) * reach
     values = (log_mgf(t) - log(error)) / t
     return float(np.min(values[np.isfinite(values)]))

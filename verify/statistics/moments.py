@@ -86,3 +86,43 @@ class Moments:
             mean=np.array(state["mean"]),
             squares=np.array(state["squares"]),
         )
+
+
+@dataclass
+class Scatter(Moments):
+    """Moments that also keep how components vary together.
+
+    Args:
+        products: Summed products of deviations from the mean, shape (n, n).
+    """
+
+    products: Vector = field(default_factory=lambda: np.zeros((0, 0)))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.products.size:
+            n = len(self.centre)
+            self.products = np.zeros((n, n))
+
+    def add(self, block: Vector) -> None:
+        """Take in a block of vectors, shape (k, n)."""
+        k = len(block)
+        if not k:
+            return
+        before, count = self.mean, self.count
+        super().add(block)
+        # The block's own mean, and how far it lay from that of all before it.
+        shift = (self.mean - before) * (self.count / k)
+        deviations = (block - self.centre) - (before + shift)
+        own = np.einsum("ij,ik->jk", deviations, deviations)
+        self.products = self.products + own + np.outer(shift, shift) * (count * k / self.count)
+
+    def state(self) -> dict[str, Any]:
+        """Everything, as plain data to go on from."""
+        return {**super().state(), "products": self.products.tolist()}
+
+    @classmethod
+    def resume(cls, state: dict[str, Any]) -> Scatter:
+        """Go on from a state."""
+        kept = Moments.resume(state)
+        return cls(kept.centre, kept.count, kept.mean, kept.squares, np.array(state["products"]))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from verify.evidence import Point, RateEvidence
+from verify.evidence import Law, Point, RateEvidence
 from verify.rates import SETTLED_DRIFT, UNSETTLED_FACTOR
 from verify.statistics.laws import chi2_lower, chi2_upper, log_variance_interval
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 Role = Literal["conclusion", "support"]
 RESOLVED = 0.1
 """Half-width of an interval that tells tenths of an order apart."""
+CENTRED = 1.5
+"""The interval's middle is off by chance as well: by up to half its half-width, where both errors are as promised."""
 EXTRAPOLATION = 1.5
 """A first-order correction halves along a halving sweep, so the limit lies beyond the later half's exponent by about
 as much as that lies beyond the whole sweep's; half as much again is allowed."""
@@ -49,6 +51,7 @@ class Estimate:
         high: Its upper end.
         samples: What it took.
         predicted: The value derived independently, if known.
+        law: What the interval rests on, where there is no ``dof``.
     """
 
     at: dict[str, float]
@@ -58,6 +61,7 @@ class Estimate:
     high: float = 0.0
     samples: int = 0
     predicted: float | None = None
+    law: Law = "exponent (log chi-square)"
 
     def boxed(self, error: float) -> Estimate:
         """With a two-sided interval of its own at this error, if it has none."""
@@ -108,7 +112,7 @@ def fit_power_law(
         made[name] = RateEvidence(
             quantity=quantity, variable=name, points=points, exponent=math.nan, interval=(-math.inf, math.inf),
             settled=False, floor=floor, rung="statistical", error_rate=share.error, role=role,
-            power=1 - share.missed, samples=sum(e.samples for e in boxed),
+            power=1 - share.missed, samples=sum(e.samples for e in boxed), law=boxed[0].law,
         )  # fmt: skip
     if all(e.value == 0 for e in boxed):
         return {
@@ -139,7 +143,7 @@ def fit_power_law(
                 "local_exponents": _local(fitted, variables, name),
                 "detectable": RESOLVED + _seen_beyond(row, late_row, fitted, share),
                 "samples_needed": int(
-                    int(made[name].samples or 0) * max(1.0, (max(ends) - min(ends)) / 2 / RESOLVED) ** 2
+                    int(made[name].samples or 0) * max(1.0, CENTRED * (max(ends) - min(ends)) / 2 / RESOLVED) ** 2
                 ),
             }
         )  # fmt: skip
@@ -170,15 +174,24 @@ def invert(rate: RateEvidence, *, quantity: str, variable: str, power: float = 1
     else:
         one, two = 1 / (low * power), 1 / (high * power)
         ends = (min(one, two), max(one, two))
-    scale = abs(1 / (rate.exponent**2 * power)) if rate.exponent else math.inf
     return rate.model_copy(
         update={
             "quantity": quantity, "variable": variable, "points": points, "interval": ends,
             "exponent": 1 / (rate.exponent * power) if rate.exponent else math.nan,
             "local_exponents": tuple(1 / (v * power) for v in rate.local_exponents if v),
-            "detectable": None if rate.detectable is None else rate.detectable * scale,
+            "detectable": _inverted(rate, power),
         }
     )  # fmt: skip
+
+
+def _inverted(rate: RateEvidence, power: float) -> float | None:
+    """Violation of the inverse that is seen on either side; none where the interval then straddles zero."""
+    if rate.detectable is None or not rate.exponent:
+        return None
+    right = abs(1 / (rate.exponent * power))
+    reach = rate.detectable - RESOLVED
+    seen = 1 / (power * (right + RESOLVED)) - reach
+    return 1 / (power * seen) - right if seen > reach else None
 
 
 def _rows(estimates: Sequence[Estimate], variables: Sequence[str], chosen: Sequence[int]) -> Vector | None:

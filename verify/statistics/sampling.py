@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from verify.statistics.moments import Moments
+from verify.statistics.sequential import EmpiricalBernstein
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,6 +49,7 @@ class Sampler:
         moments: What has been seen.
         block: Samples a block.
         done: Blocks drawn.
+        look: The last planned size at which its moments were decided upon; 0 before the first.
     """
 
     draw: Callable[[np.random.Generator, int], Vector]
@@ -55,6 +57,7 @@ class Sampler:
     moments: Moments
     block: int = BLOCK
     done: int = field(default=0)
+    look: int = field(default=0)
 
     def reach(self, count: int) -> Moments:
         """Draw whole blocks until at least ``count`` samples are in."""
@@ -62,3 +65,48 @@ class Sampler:
             self.moments.add(self.draw(self.streams.block(self.done), self.block))
             self.done += 1
         return self.moments
+
+    def state(self) -> dict[str, Any]:
+        """Everything but the subject, as plain data."""
+        entropy = [str(value) for value in self.streams.entropy]
+        return {"entropy": entropy, "done": self.done, "look": self.look, "moments": self.moments.state()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a state."""
+        self.streams = Streams(tuple(int(value) for value in state["entropy"]))
+        self.done, self.look = int(state["done"]), int(state["look"])
+        self.moments = type(self.moments).resume(state["moments"])
+
+
+@dataclass
+class BoundedSampler:
+    """Draws blocks of numbers in [0, 1] into a confidence sequence for their mean; goes on where it stopped.
+
+    Args:
+        draw: ``(rng, k) -> (k,)``.
+        streams: Where randomness comes from.
+        sequence: What has been seen.
+        done: Blocks drawn.
+    """
+
+    draw: Callable[[np.random.Generator, int], Vector]
+    streams: Streams
+    sequence: EmpiricalBernstein
+    done: int = 0
+
+    def reach(self, count: int) -> EmpiricalBernstein:
+        """Draw whole blocks until at least ``count`` numbers are in."""
+        while self.sequence.count < count:
+            self.sequence.add(self.draw(self.streams.block(self.done), BLOCK))
+            self.done += 1
+        return self.sequence
+
+    def state(self) -> dict[str, Any]:
+        """Everything but the subject, as plain data."""
+        entropy = [str(value) for value in self.streams.entropy]
+        return {"entropy": entropy, "done": self.done, "sequence": self.sequence.state()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a state."""
+        self.streams = Streams(tuple(int(value) for value in state["entropy"]))
+        self.done, self.sequence = int(state["done"]), EmpiricalBernstein(**state["sequence"])

@@ -49,7 +49,7 @@ class StageFaultError(SubjectFaultError):
 
 
 class MissingCapabilityError(RuntimeError):
-    """The subject does not offer a stage, or not under this reading."""
+    """The subject does not offer a stage, or not under this reading; a stage may raise it with words of its own."""
 
 
 @dataclass(frozen=True)
@@ -259,7 +259,13 @@ class Stages:
         # A subject may tread on what it is given; the next stage is given the true values all the same.
         given = [_copied(argument) for argument in args]
         with _as_fault(f"{stage} raised"):
-            return method(*given)
+            try:
+                return method(*given)
+            except MissingCapabilityError as refusal:
+                # The subject's own words; what we raise on its behalf says all it should.
+                if type(refusal) is not MissingCapabilityError or str(refusal).startswith("the subject "):
+                    raise
+                raise MissingCapabilityError(f"the subject does not support this {stage}: {refusal}") from None
 
     def _vector(self, stage: str, value: Any, shape: tuple[int, ...]) -> Vector:
         with _as_fault(f"{stage} must return numbers; got {type(value).__name__}"):

@@ -69,6 +69,9 @@ def check(folder: Path) -> Manifest:
             for problem in problems_of(vector, name, manifest):
                 raise Finding(f"{vector.id}: {problem}")
         vectors += file.vectors
+    for name in sorted(path.name for path in folder.glob("*.json")):
+        if name not in {*manifest.files, MANIFEST}:
+            raise Finding(f"{name}: is not in the manifest")
     _check_ids(vectors, manifest)
     if manifest.generator == GENERATOR and text != shipped_manifest():
         raise Finding(f"{MANIFEST}: differs from the one released with generator {GENERATOR}")
@@ -130,7 +133,7 @@ def _single_numbers(vector: TestVector) -> Iterator[tuple[str, Number]]:
 def _input_problems(name: str, value: tuple[float, ...], exact: tuple[str, ...]) -> Iterator[str]:
     if len(value) != len(exact):
         yield f"{name} has {len(value)} doubles and {len(exact)} exact numbers"
-    elif any(a != float(Fraction(b)) for a, b in zip(value, exact, strict=True)):
+    elif any(a != _nearest(b) for a, b in zip(value, exact, strict=True)):
         yield f"{name} has a double that is not the one nearest to its exact number"
 
 
@@ -141,10 +144,18 @@ def _expected_problems(name: str, block: Expected) -> Iterator[str]:
     spelt = block.exact if block.exact is not None else block.digits or ()
     if not len(block.value) == len(spelt) == len(block.tolerance):
         yield f"expected {name} has blocks of different lengths"
-    elif any(a != float(Fraction(b)) for a, b in zip(block.value, spelt, strict=True)):
+    elif any(a != _nearest(b) for a, b in zip(block.value, spelt, strict=True)):
         yield f"expected {name} has a double that is not the one nearest to its exact number"
     elif any(limit < 0 for limit in block.tolerance):
         yield f"expected {name} has a negative tolerance"
+
+
+def _nearest(spelt: str) -> float | None:
+    """The double nearest to an exact number; ``None`` where there is none."""
+    try:
+        return float(Fraction(spelt))
+    except (ValueError, ArithmeticError):  # p/0, too large for a double, or of more digits than Python reads
+        return None
 
 
 def _read(path: Path) -> bytes:

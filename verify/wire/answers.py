@@ -10,7 +10,7 @@ from pydantic_core import from_json
 
 from spec.errors import from_validation, shorten
 from verify.wire.faults import SHOWN, Refusal, WireFault, printable, quoted
-from verify.wire.messages import NO_METHOD, NOT_SUPPORTED
+from verify.wire.messages import NO_METHOD, NOT_SUPPORTED, whole
 from verify.wire.methods import FAILURE, METHODS, ORACLE, ErrorObject, OracleRequest
 
 
@@ -30,7 +30,7 @@ def read_answers(line: bytes, method: str, ids: Sequence[int]) -> list[Any] | Or
         Refusal: If the subject says that it does not support this.
     """
     data = _json(line)
-    if isinstance(data, dict) and "method" in data:
+    if isinstance(data, dict) and "method" in data and not {"result", "error"} & data.keys():
         return _oracle(data, method)
     if isinstance(data, list) and len(ids) == 1:
         raise WireFault("schema", "answered a single request with an array", lost=True)
@@ -49,7 +49,15 @@ def _json(line: bytes) -> Any:
     except (ValueError, RecursionError):
         if any(word in line for word in (b"NaN", b"Infinity")) and _almost_json(line):
             raise WireFault("not-finite", "answered NaN or Infinity, which are no numbers") from None
-        raise WireFault("garbage", f"answered what is not JSON: {quoted(line[:200])}") from None
+        raise WireFault("garbage", _not_json(line)) from None
+
+
+def _not_json(line: bytes) -> str:
+    if not line.strip():
+        return "answered with an empty line"
+    # What a printer for people writes: the first of many lines.
+    more = "; a message must be on one line" if line.strip() in (b"{", b"[") else ""
+    return f"answered what is not JSON: {quoted(line[:200])}{more}"
 
 
 def _almost_json(line: bytes) -> bool:
@@ -61,6 +69,9 @@ def _almost_json(line: bytes) -> bool:
 
 
 def _oracle(data: dict[str, Any], method: str) -> OracleRequest:
+    if data["method"] != "oracle":
+        name = shorten(data["method"])
+        raise WireFault("schema", f"sent a request of its own, {name}; it may ask for oracle alone", lost=True)
     try:
         asked: OracleRequest = ORACLE.validate_python(data)
     except ValidationError as error:
@@ -76,7 +87,7 @@ def _batch(data: list[Any], method: str, ids: Sequence[int]) -> list[Any]:
         raise WireFault("unknown-id", f"answered {len(data)} responses to a batch of {len(ids)}")
     found: dict[Any, Any] = {}
     for item in data:
-        given = item.get("id") if isinstance(item, dict) else None
+        given = whole(item.get("id")) if isinstance(item, dict) else None
         if not isinstance(given, int) or given not in ids or given in found:
             raise WireFault("unknown-id", f"answered id {shorten(given)} in a batch of {ids[0]} to {ids[-1]}")
         found[given] = _single(item, method, given)
@@ -108,9 +119,14 @@ def refusal(error: ErrorObject, method: str) -> Exception:
 
 def _against_schema(error: ValidationError, what: str) -> WireFault:
     first = error.errors(include_url=False)[0]
-    where = ".".join(str(part) for part in first["loc"] if part != "list[constrained-float]")
-    if first["type"] == "finite_number":
+    given, where = first["input"], ".".join(str(part) for part in first["loc"] if part != "list[constrained-float]")
+    too_large = isinstance(given, int) and not isinstance(given, bool)
+    if first["type"] == "finite_number" or (first["type"] == "float_type" and too_large):
         return WireFault("not-finite", f"answered a number beyond doubles at {where}")
-    if first["type"] == "float_type" and first["input"] is None:
+    if first["type"] == "float_type" and given is None:
         return WireFault("not-finite", f"answered null instead of a number at {where}")
-    return WireFault("schema", f"answered against the schema: {from_validation(error, what)}")
+    if first["loc"] == ("error",) and given is None:
+        return WireFault("schema", "answered against the schema: answer.error: must be left out where there is none")
+    # Text that looks like a number is shown as text.
+    text = ", which is text" if first["type"] in ("int_type", "float_type") and isinstance(given, str) else ""
+    return WireFault("schema", f"answered against the schema: {from_validation(error, what)}{text}")

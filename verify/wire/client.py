@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from pydantic_core import to_json
 
-import f2csa_ref
-from f2csa_ref.oracles import draw_shapes
-from spec import OracleParameters, OuterParameters, PenaltyParameters, Problem, Reading
+from spec import OuterParameters, Problem, Reading
 from verify.subjects.protocol import Call, MissingCapabilityError, Vector
+from verify.wire.call_messages import NUMBER_BYTES, call_message, draw_bytes, draws
 from verify.wire.conversation import MEMORY_MIB, START_LIMIT, TIME_LIMIT, Conversation
 from verify.wire.faults import printable
 from verify.wire.messages import SEEDS, STAGES, Hello
@@ -21,8 +20,6 @@ from verify.wire.problems import problem_message
 
 PROBLEMS_KEPT = 64
 """Problems a subject is asked to remember at once."""
-NUMBER_BYTES = 25
-"""Longest text of a double with its comma."""
 CHUNK_BYTES = 4 * 1024 * 1024
 """Size from which repeated estimates are asked for in several messages."""
 
@@ -133,7 +130,7 @@ class WireSubject:
     def _do_hypergradient(self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator | None) -> Vector:
         params = self._given("hypergradient", problem, x, call)
         if call.draws is None and rng is not None and self._draws_fit("hypergradient", problem, call, 1):
-            params["call"]["draws"] = _drawn(problem, call, 1, rng)
+            params["call"]["draws"] = draws(problem, call, 1, rng)
         params["seed"] = _seed(rng)
         return _array(self._talk.ask("hypergradient", params).hypergradient)
 
@@ -142,9 +139,9 @@ class WireSubject:
     ) -> Vector:
         stage = "hypergradient_samples" if "hypergradient_samples" in self.hello.capabilities else "hypergradient"
         common = self._given(stage, problem, x, call)
-        draws = self._draws_fit(stage, problem, call, 1)
+        drawn = self._draws_fit(stage, problem, call, 1)
         in_result = NUMBER_BYTES * len(x)
-        in_request = self._draw_bytes(problem, call, 1) if draws else 0
+        in_request = draw_bytes(problem, call, 1) if drawn else 0
         if stage == "hypergradient":
             in_request += len(to_json(common))
         at_once = max(1, min(CHUNK_BYTES, self._talk.longest) // max(in_result, in_request))
@@ -153,13 +150,13 @@ class WireSubject:
             count = min(at_once, replications - len(rows))
             if stage == "hypergradient_samples":
                 params = {**common, "seed": _seed(rng), "replications": count}
-                if draws:
-                    params["call"] = common["call"] | {"draws": _drawn(problem, call, count, rng)}
+                if drawn:
+                    params["call"] = common["call"] | {"draws": draws(problem, call, count, rng)}
                 rows += self._talk.ask(stage, params).hypergradients
             else:
                 batch = []
                 for _ in range(min(count, self.hello.limits.batch)):
-                    given = {"draws": _drawn(problem, call, 1, rng)} if draws else {}
+                    given = {"draws": draws(problem, call, 1, rng)} if drawn else {}
                     batch.append({**common, "seed": _seed(rng), "call": common["call"] | given})
                 rows += [found.hypergradient for found in self._talk.ask_all(stage, batch)]
         return _array(rows)
@@ -224,18 +221,7 @@ class WireSubject:
 
     def _given(self, stage: str, problem: Problem, x: Vector, call: Call) -> dict[str, Any]:
         self._support(stage, call.reading)
-        width = call.parameters.h_width(call.reading, _inner_tol(call.alpha), _objectives(problem).B_norm)
-        wire_call = {
-            "alpha": float(call.alpha),
-            "reading": _dump(call.reading),
-            "parameters": _dump(call.parameters),
-            "h_width": width,
-            "draws": None if call.draws is None else {name: block.tolist() for name, block in call.draws.items()},
-        }
-        for name in ("y_star", "lam", "rho", "y_penalty"):
-            value = getattr(call, name)
-            wire_call[name] = None if value is None else value.tolist()
-        return {"problem": self._id_of(problem), "x": x.tolist(), "call": wire_call}
+        return {"problem": self._id_of(problem), "x": x.tolist(), "call": call_message(problem, call)}
 
     def _support(self, stage: str, reading: Reading) -> None:
         for choice, values in self.hello.readings.items():
@@ -247,11 +233,7 @@ class WireSubject:
         """Whether a call's normals are drawn here and sent."""
         if not self.hello.draws(stage) or call.parameters.lower_level == "primal-dual" or call.draws is not None:
             return False
-        return 0 < self._draw_bytes(problem, call, replications) < self._talk.longest // 2
-
-    def _draw_bytes(self, problem: Problem, call: Call, replications: int) -> int:
-        shapes = draw_shapes(_objectives(problem), replications * call.parameters.N_g, call.reading.noise_pairing)
-        return NUMBER_BYTES * sum(rows * columns for rows, columns in shapes.values())
+        return 0 < draw_bytes(problem, call, replications) < self._talk.longest // 2
 
     def _id_of(self, problem: Problem) -> str:
         """The problem's id, after it was sent."""
@@ -289,22 +271,3 @@ def _joined(parts: list[Any]) -> Vector:
 
 def _seed(rng: np.random.Generator | None) -> int | None:
     return None if rng is None else int(rng.integers(SEEDS))
-
-
-def _drawn(problem: Problem, call: Call, replications: int, rng: np.random.Generator) -> dict[str, Any]:
-    shapes = draw_shapes(_objectives(problem), replications * call.parameters.N_g, call.reading.noise_pairing)
-    return {name: rng.standard_normal(shape).tolist() for name, shape in shapes.items()}
-
-
-def _objectives(problem: Problem) -> f2csa_ref.Objectives:
-    return f2csa_ref.objectives_of(problem)
-
-
-@lru_cache(maxsize=64)
-def _dump(model: Reading | OracleParameters) -> dict[str, Any]:
-    return model.model_dump()
-
-
-@lru_cache(maxsize=64)
-def _inner_tol(alpha: float) -> float:
-    return PenaltyParameters(alpha=alpha).inner_tol

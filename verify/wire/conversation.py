@@ -15,10 +15,11 @@ from pydantic_core import to_json
 from spec.errors import InvalidInputError
 from verify.subjects.protocol import MissingCapabilityError, StageFaultError
 from verify.wire.answers import read_answers
+from verify.wire.command_line import split
 from verify.wire.faults import Kind, Refusal, WireFault
 from verify.wire.messages import MESSAGE_BYTES, PROTOCOL, Hello
 from verify.wire.methods import FORGET, METHODS, ORACLE_REPLY, OracleRequest
-from verify.wire.program import Program, split
+from verify.wire.program import Program
 
 TIME_LIMIT = 30.0
 """Seconds a stage call may take unless said otherwise."""

@@ -7,16 +7,22 @@ from typing import Annotated, Any, Generic, Literal, TypeVar, Union
 from pydantic import Field, TypeAdapter
 
 from verify.wire.messages import (
-    ActivationParams,
-    ActivationResult,
     EchoValues,
     Empty,
     ForgetParams,
     Hello,
+    InitializeParams,
+    ProblemParams,
+    Received,
+    Sent,
+    Whole,
+)
+from verify.wire.stage_messages import (
+    ActivationParams,
+    ActivationResult,
     HypergradientParams,
     HypergradientResult,
     HypergradientRunsResult,
-    InitializeParams,
     LowerLevelParams,
     LowerLevelResult,
     LowerLevelRunsResult,
@@ -29,11 +35,8 @@ from verify.wire.messages import (
     PenaltyMinimiserParams,
     PenaltyMinimiserResult,
     PenaltyRunsResult,
-    ProblemParams,
-    Received,
     RunsParams,
     SamplesResult,
-    Sent,
 )
 
 M = TypeVar("M")
@@ -70,14 +73,14 @@ class Response(Received, Generic[R]):
     """A subject's answer."""
 
     jsonrpc: Literal["2.0"]
-    id: int
+    id: Whole
     result: R
 
 
 class ErrorObject(Received):
     """What went wrong."""
 
-    code: int
+    code: Whole
     message: str
     data: Any = None
 
@@ -86,7 +89,7 @@ class ErrorResponse(Received):
     """A subject's answer where it has none; ``id`` is null where the request could not be read."""
 
     jsonrpc: Literal["2.0"]
-    id: int | None
+    id: Whole | None
     error: ErrorObject
 
 

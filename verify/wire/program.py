@@ -5,19 +5,19 @@ from __future__ import annotations
 import atexit
 import os
 import select
-import shlex
 import signal
 import subprocess
-import sys
 import time
 import uuid
 import weakref
 from collections.abc import Sequence
 from multiprocessing import util
 
-from spec.errors import InvalidInputError, shorten
+from spec.errors import InvalidInputError
 from verify.wire import guard
-from verify.wire.faults import WireFault, quoted
+from verify.wire.faults import WireFault
+from verify.wire.guard_process import GuardProcess
+from verify.wire.lines import Lines
 from verify.wire.memory import resident_bytes
 
 TICK = 0.25
@@ -26,23 +26,10 @@ MEMORY_EVERY = 1.0
 """Seconds between looks at the memory between quick calls."""
 STDERR_KEPT = 4096
 """Bytes of standard error kept to be quoted."""
+LAST_WORDS = 160
+"""Characters quoted of its last line."""
 _CHUNK = 1 << 16
 _LIVE: weakref.WeakSet[Program] = weakref.WeakSet()
-
-
-def split(command: str) -> list[str]:
-    """Split a command line as a POSIX shell would; no shell ever sees it.
-
-    Raises:
-        InvalidInputError: If it is empty or its quotes are not closed.
-    """
-    try:
-        parts = shlex.split(command)
-    except ValueError as error:
-        raise InvalidInputError("command", f"cannot be split ({error})", command) from None
-    if not parts or any("\0" in part for part in parts):
-        raise InvalidInputError("command", "must name a program", command)
-    return parts
 
 
 class Program:
@@ -60,22 +47,19 @@ class Program:
     def __init__(self, command: Sequence[str], *, message_bytes: int, memory_bytes: int) -> None:
         if os.name != "posix":
             raise InvalidInputError("command", "needs a POSIX system", os.name)
-        self._message_bytes, self._memory_bytes = message_bytes, memory_bytes
+        self._memory_bytes = memory_bytes
         self._mark = uuid.uuid4().hex
-        self._guard = subprocess.Popen(
-            [sys.executable, "-I", "-S", guard.__file__, self._mark], stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-        )  # fmt: skip
+        self._guard = GuardProcess(self._mark)
         try:
             self._process = subprocess.Popen(
                 list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
                 start_new_session=True, env={**os.environ, guard.VARIABLE: self._mark},
             )  # fmt: skip
         except (OSError, ValueError) as error:
-            self._dismiss_guard()
+            self._guard.dismiss()
             reason = getattr(error, "strerror", None) or str(error)
             raise InvalidInputError("command", f"cannot be started ({reason})", command[0]) from None
-        self._tell_guard(self._process.pid)
+        self._guard.watch(self._process.pid)
         streams = self._process.stdin, self._process.stdout, self._process.stderr
         self._in, self._out, self._err = (-1 if stream is None else stream.fileno() for stream in streams)
         for descriptor in (self._in, self._out, self._err):
@@ -83,8 +67,7 @@ class Program:
         self._poll = select.poll()
         self._poll.register(self._out, select.POLLIN)
         self._poll.register(self._err, select.POLLIN)
-        self._buffer = bytearray()
-        self._scanned = 0
+        self._lines = Lines(message_bytes)
         self._said = bytearray()
         self._looked = time.monotonic()
         self._open = True
@@ -118,8 +101,8 @@ class Program:
             WireFault: If anything else happens; the process is then of no more use.
         """
         self._read_ready()
-        if self._buffer:
-            raise WireFault("flood", f"sent what nobody asked for: {quoted(bytes(self._buffer[:200]))}")
+        if self._lines:
+            raise WireFault("flood", f"sent what nobody asked for: {self._lines.shown}")
         return self._move(line, time.monotonic() + seconds, seconds, answered=True)
 
     def _move(self, line: bytes, deadline: float, seconds: float, *, answered: bool) -> bytes:
@@ -128,7 +111,7 @@ class Program:
             self._poll.register(self._in, select.POLLOUT)
         try:
             while left or answered:
-                found = self._taken() if answered else None
+                found = self._lines.take() if answered else None
                 if found is not None:
                     if left:
                         raise WireFault("flood", "answered before it had read the request")
@@ -172,32 +155,20 @@ class Program:
             raise self._end_of_output()
         raise WireFault("closed-pipe", "closed its standard input; its process still runs")
 
-    def _taken(self) -> bytes | None:
-        end = self._buffer.find(b"\n", self._scanned)
-        if end < 0:
-            self._scanned = len(self._buffer)
-            if self._scanned > self._message_bytes:
-                raise WireFault("flood", f"wrote more than {self._message_bytes} bytes without a line end")
-            return None
-        line = bytes(self._buffer[:end])
-        del self._buffer[: end + 1]
-        self._scanned = 0
-        return line
-
     def _read_output(self) -> bool:
         """Read what is there; ``False`` at the end of the output."""
         try:
-            data = os.read(self._out, _CHUNK if len(self._buffer) < 8 * _CHUNK else 16 * _CHUNK)
+            data = os.read(self._out, _CHUNK if len(self._lines) < 8 * _CHUNK else 16 * _CHUNK)
         except BlockingIOError:
             return True
-        self._buffer += data
+        self._lines.add(data)
         return bool(data)
 
     def _read_ready(self) -> bool:
         """Read what has already come; whether there was any."""
-        before = len(self._buffer)
+        before = len(self._lines)
         self._read_output()
-        return len(self._buffer) > before
+        return len(self._lines) > before
 
     def _read_errors(self) -> None:
         try:
@@ -212,16 +183,15 @@ class Program:
 
     def _late(self, seconds: float) -> WireFault:
         within = f"within {seconds:g} s"
-        if self._buffer:
-            return WireFault("half", f"wrote half a message ({self._half()}) and did not end its line {within}")
+        if self._lines:
+            return WireFault(
+                "half", f"wrote half a message ({self._lines.shown_with_size}) and did not end its line {within}"
+            )
         return WireFault("hang", f"did not answer {within}")
-
-    def _half(self) -> str:
-        return f"{len(self._buffer)} bytes, {quoted(bytes(self._buffer[:200]))}"
 
     def _end_of_output(self) -> WireFault:
         self._settle()
-        half = f", after half a message ({self._half()})" if self._buffer else ""
+        half = f", after half a message ({self._lines.shown_with_size})" if self._lines else ""
         if not self._ended():
             return WireFault("closed-pipe", f"closed its standard output{half}; its process still runs")
         return WireFault("half" if half else "crash", f"ended its process ({self._how_it_ended()}){half}")
@@ -246,7 +216,7 @@ class Program:
         code = self._process.wait()
         how = f"exit code {code}" if code >= 0 else f"killed by {_signal_name(-code)}"
         said = " ".join(self._said.decode(errors="replace").strip().splitlines()[-1:])
-        return f"{how}; it said: {shorten(said)}" if said else how
+        return f"{how}; it said: {said[:LAST_WORDS]}" if said else how
 
     def _ended(self) -> bool:
         if self._process.returncode is not None:
@@ -287,7 +257,7 @@ class Program:
             for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
                 if stream is not None:
                     stream.close()
-            self._dismiss_guard()
+            self._guard.dismiss()
         return polite
 
     def _say_farewell(self, farewell: bytes, seconds: float) -> bool:
@@ -310,27 +280,6 @@ class Program:
         while not self._ended() and time.monotonic() < until:
             time.sleep(0.002)
         return self._ended()
-
-    def _tell_guard(self, group: int) -> None:
-        if self._guard.stdin is not None:
-            try:
-                self._guard.stdin.write(b"%d\n" % group)
-                self._guard.stdin.flush()
-            except OSError:  # it was killed; then nobody guards
-                return
-
-    def _dismiss_guard(self) -> None:
-        self._tell_guard(0)
-        if self._guard.stdin is not None:
-            try:
-                self._guard.stdin.close()
-            except OSError:
-                self._guard.kill()
-        try:
-            self._guard.wait(2.0)
-        except subprocess.TimeoutExpired:
-            self._guard.kill()
-            self._guard.wait()
 
 
 def _signal_name(number: int) -> str:

@@ -11,13 +11,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic_core import from_json, to_json
 
-from spec import OuterParameters, Problem, parse_problem
-from verify.subjects.protocol import CAPABILITIES, Call, MissingCapabilityError, Stages, SubjectFaultError
+from verify.subjects.protocol import CAPABILITIES, MissingCapabilityError, Stages, SubjectFaultError
 from verify.wire.client import WireSubject
+from verify.wire.command_line import split
 from verify.wire.conversation import MEMORY_MIB, START_LIMIT, Conversation
 from verify.wire.faults import WireFault, quoted
 from verify.wire.messages import INVALID_REQUEST, MESSAGE_BYTES, NO_METHOD, PARSE_ERROR, PROTOCOL
-from verify.wire.program import Program, split
+from verify.wire.problems import problem_message
+from verify.wire.program import Program
+from verify.wire.stage_trials import CheckFailedError, tiny_problem, try_stage
 
 SECONDS = 30.0
 """Time for one answer."""
@@ -28,14 +30,6 @@ DOUBLES = (
 """Numbers that careless writing or reading changes."""
 LARGE = 200_000
 """Numbers of the large message: about 4 MB."""
-TINY = {
-    "kind": "quadratic",
-    "f": {"xx": [[1, 0], [0, 2]], "xy": [["1/3", 0, 0], [0, 1, 0]], "y": [1, 0, -1]},
-    "g": {"yy": [[2, 0, 0], [0, 1, 0], [0, 0, 3]], "xy": [[0, 1, 0], [1, 0, 0]]},
-    "constraints": {"A": [[1, 0]], "B": [[1, 1, 0]], "b": ["1/7"]},
-    "noise": {"model": "additive", "sigma_f": "1/10", "sigma_g": "1/10"},
-}
-"""n = 2, m = 3, p = 1: every wrong shape shows."""
 
 
 class SelfTestLine(NamedTuple):
@@ -87,16 +81,14 @@ def run_self_test(command: str, *, seconds: float = SECONDS) -> list[SelfTestLin
     return lines
 
 
-class _FailedError(Exception):
-    """A check that did not pass, in a line."""
-
-
 def _checked(name: str, check: Callable[[], str]) -> SelfTestLine:
     try:
         return SelfTestLine(name, True, check())
     except WireFault as fault:
         return SelfTestLine(name, False, f"the subject {fault.text}")
-    except (_FailedError, SubjectFaultError, MissingCapabilityError) as error:
+    except MissingCapabilityError as refusal:
+        return SelfTestLine(name, True, f"answered with error -32001: {refusal}")
+    except (CheckFailedError, SubjectFaultError) as error:
         return SelfTestLine(name, False, str(error))
 
 
@@ -124,7 +116,7 @@ class _Raw:
         try:
             return from_json(answer, allow_inf_nan=False)
         except ValueError:
-            raise _FailedError(f"the answer is not JSON: {quoted(answer)}") from None
+            raise CheckFailedError(f"the answer is not JSON: {quoted(answer)}") from None
 
     def ask(self, method: str, params: Any = None, number: int = 7) -> Any:
         return self.say(to_json(_request(method, params, number)) + b"\n")
@@ -164,27 +156,33 @@ def _spoken_to(spoken: _Spoken, check: Callable[[_Raw], str]) -> str:
     return check(spoken.to())
 
 
-def _expect_error(answer: Any, code: int, number: int | None) -> str:
+def _refused(raw: _Raw, line: bytes, code: int, number: int | None) -> str:
+    try:
+        answer = raw.say(line)
+    except WireFault as fault:
+        raise CheckFailedError(f"{quoted(line.strip())} must be answered with error {code}; it {fault.text}") from None
     error = answer.get("error") if isinstance(answer, dict) else None
     if not isinstance(error, dict) or error.get("code") != code:
-        raise _FailedError(f"must be answered with error {code}; got {quoted(to_json(answer))}")
+        raise CheckFailedError(
+            f"{quoted(line.strip())} must be answered with error {code}; got {quoted(to_json(answer))}"
+        )
     if answer.get("id") != number:
-        raise _FailedError(f"the error must carry the id {number}; got {answer.get('id')!r}")
+        raise CheckFailedError(f"the error must carry the id {number}; got {answer.get('id')!r}")
     return f"answered with error {code}"
 
 
 def _unknown_method(raw: _Raw) -> str:
-    said = _expect_error(raw.ask("no_such_method", {}), NO_METHOD, 7)
+    said = _refused(raw, to_json(_request("no_such_method", {}, 7)) + b"\n", NO_METHOD, 7)
     return f"{said}; {_still_there(raw)}"
 
 
 def _malformed_line(raw: _Raw) -> str:
-    said = _expect_error(raw.say(b'{"jsonrpc":"2.0","id":7,"method":"ec\n'), PARSE_ERROR, None)
+    said = _refused(raw, b'{"jsonrpc":"2.0","id":7,"method":"ec\n', PARSE_ERROR, None)
     return f"{said}; {_still_there(raw)}"
 
 
 def _no_request(raw: _Raw) -> str:
-    said = _expect_error(raw.say(b'{"jsonrpc":"2.0"}\n'), INVALID_REQUEST, None)
+    said = _refused(raw, b'{"jsonrpc":"2.0"}\n', INVALID_REQUEST, None)
     return f"{said}; {_still_there(raw)}"
 
 
@@ -197,7 +195,7 @@ def _notification(raw: _Raw) -> str:
 def _still_there(raw: _Raw) -> str:
     answer = raw.ask("echo", {"values": [1.5]}, 8)
     if not isinstance(answer, dict) or answer.get("id") != 8 or answer.get("result") != {"values": [1.5]}:
-        raise _FailedError(f"echo must be answered afterwards; got {quoted(to_json(answer))}")
+        raise CheckFailedError(f"echo must be answered afterwards; got {quoted(to_json(answer))}")
     return "the next request is answered"
 
 
@@ -205,10 +203,10 @@ def _batch(raw: _Raw) -> str:
     requests = [_request("echo", {"values": [float(number)]}, number) for number in (11, 12, 13)]
     answers = raw.say(to_json(requests) + b"\n")
     if not isinstance(answers, list) or len(answers) != 3:
-        raise _FailedError(f"a batch of 3 is answered by an array of 3; got {quoted(to_json(answers))}")
+        raise CheckFailedError(f"a batch of 3 is answered by an array of 3; got {quoted(to_json(answers))}")
     found = {answer.get("id"): answer.get("result") for answer in answers if isinstance(answer, dict)}
     if found != {number: {"values": [float(number)]} for number in (11, 12, 13)}:
-        raise _FailedError(f"each response carries its request's id; got {quoted(to_json(answers))}")
+        raise CheckFailedError(f"each response carries its request's id; got {quoted(to_json(answers))}")
     return "3 requests on one line, 3 responses on one line"
 
 
@@ -219,7 +217,7 @@ def _doubles(raw: _Raw) -> str:
     returned = _echoed(raw, sent)
     for before, after in zip(sent, returned, strict=True):
         if float(after) != before:
-            raise _FailedError(f"{before!r} came back as {after!r}")
+            raise CheckFailedError(f"{before!r} came back as {after!r}")
     lost = any(math.copysign(1.0, float(b)) != math.copysign(1.0, a) for a, b in zip(sent, returned, strict=True))
     return f"{len(sent)} numbers came back exactly" + (", except that -0 became 0, which is allowed" if lost else "")
 
@@ -228,9 +226,9 @@ def _echoed(raw: _Raw, sent: list[float]) -> list[Any]:
     answer = raw.ask("echo", {"values": sent})
     values = answer.get("result", {}).get("values") if isinstance(answer, dict) else None
     if not isinstance(values, list) or len(values) != len(sent):
-        raise _FailedError(f"echo must answer with as many values; got {quoted(to_json(answer)[:300])}")
+        raise CheckFailedError(f"echo must answer with as many values; got {quoted(to_json(answer)[:300])}")
     if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
-        raise _FailedError("echo must answer with numbers only")
+        raise CheckFailedError("echo must answer with numbers only")
     return values
 
 
@@ -238,23 +236,21 @@ def _large_message(raw: _Raw) -> str:
     sent = np.random.default_rng(1).standard_normal(LARGE).tolist()
     started = time.perf_counter()
     if _echoed(raw, sent) != sent:
-        raise _FailedError("a large message came back changed")
+        raise CheckFailedError("a large message came back changed")
     return f"{LARGE} numbers there and back in {time.perf_counter() - started:.2f} s"
 
 
 def _problem_reference(raw: _Raw) -> str:
-    from verify.wire.problems import problem_message
-
-    answer = raw.ask("problem", problem_message("p1", _tiny()))
+    answer = raw.ask("problem", problem_message("p1", tiny_problem()))
     if not isinstance(answer, dict) or "error" in answer:
-        raise _FailedError(f"a problem must be taken; got {quoted(to_json(answer))}")
+        raise CheckFailedError(f"a problem must be taken; got {quoted(to_json(answer))}")
     return "a problem is taken; its stages below refer to it"
 
 
 def _end_of_input(raw: _Raw) -> str:
     raw.program.end_input()
     if not raw.program.gone_within(2.0):
-        raise _FailedError("the subject must exit within 2 s when its standard input ends")
+        raise CheckFailedError("the subject must exit within 2 s when its standard input ends")
     return "exits when its standard input ends"
 
 
@@ -266,58 +262,14 @@ def _shutdown(command: str, seconds: float) -> str:
     finally:
         polite = talk.close()
     if not polite:
-        raise _FailedError("shutdown must be answered, then the subject must exit within 2 s with code 0")
+        raise CheckFailedError("shutdown must be answered, then the subject must exit within 2 s with code 0")
     return f"started and shut down in {time.perf_counter() - started:.2f} s"
 
 
 def _stages(command: str, seconds: float) -> Iterator[SelfTestLine]:
-    problem = _tiny()
+    problem = tiny_problem()
     with WireSubject(command, time_limit=seconds) as subject:
-        stages: Any = Stages(subject)
+        stages = Stages(subject)
         for stage in (*CAPABILITIES, "hypergradient_samples", "optimise_runs"):
             if stage in subject.hello.capabilities:
-                yield _checked(stage, partial(_try_stage, stages, stage, problem))
-
-
-def _tiny() -> Problem:
-    return parse_problem(TINY)
-
-
-def _try_stage(stages: Any, stage: str, problem: Problem) -> str:
-    rng, x = np.random.default_rng(2), np.array([0.5, -0.25])
-    y_star, lam, rho = np.array([0.1, -0.2, 0.3]), np.array([0.2]), np.array([1.0])
-    given = Call(alpha=0.1, y_star=y_star, lam=lam, rho=rho)
-    outer = OuterParameters(goldstein_radius=0.4, epsilon=0.1, D=0.1, eta=0.1, M=4, K=3)
-    runs = given.parameters.model_copy(update={"lower_level_steps": 8, "penalty_steps": 2, "shared_samples": 2})
-    noisy = Call(alpha=0.5, y_star=y_star, lam=lam, rho=rho, parameters=runs)
-    inner = Call(alpha=0.5, parameters=runs.model_copy(update={"lower_level": "primal-dual"}))
-    tries: dict[str, Callable[[], Any]] = {
-        "lower_level": lambda: stages.lower_level(problem, x),
-        "activation": lambda: stages.activation(np.array([-0.01]), lam, 0.1, 0.1),
-        "penalty_minimiser": lambda: stages.penalty_minimiser(problem, x, given, 1e-6),
-        "hypergradient": lambda: stages.hypergradient(problem, x, Call(alpha=0.1), rng),
-        "hypergradient_samples": lambda: stages.hypergradient_samples(problem, x, given, rng, 5),
-        "lower_level_runs": lambda: stages.lower_level_runs(problem, x, inner, rng, 3),
-        "penalty_runs": lambda: stages.penalty_runs(problem, x, noisy, rng, 3),
-        "hypergradient_runs": lambda: stages.hypergradient_runs(problem, x, inner, rng, 3),
-        "optimise": lambda: _outer(lambda oracle: stages.optimise(oracle, x, outer, rng), outer.T),
-        "optimise_runs": lambda: _outer(
-            lambda oracle: stages.optimise_runs(oracle, np.tile(x, (5, 1)), outer, rng, keep_path=True), outer.T
-        ),
-    }
-    tries[stage]()
-    return "answers in the right shapes"
-
-
-def _outer(run: Callable[[Callable[[Any], Any]], Any], expected: int) -> Any:
-    asked = 0
-
-    def oracle(z: Any) -> Any:
-        nonlocal asked
-        asked += 1
-        return np.asarray(z)
-
-    found = run(oracle)
-    if asked != expected:
-        raise _FailedError(f"asked the oracle {asked} times instead of T = {expected}")
-    return found
+                yield _checked(stage, partial(try_stage, stages, stage, problem))

@@ -25,9 +25,11 @@ from verify.wire.messages import (
     PARSE_ERROR,
     PROTOCOL,
     STAGES,
-    WireCall,
 )
 from verify.wire.methods import METHODS
+from verify.wire.stage_messages import (
+    WireCall,
+)
 
 
 class StopServingError(Exception):

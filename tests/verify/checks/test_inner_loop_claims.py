@@ -66,9 +66,9 @@ def test_the_right_sign_comes_near_in_a_hundred_steps():
 
 
 def test_noise_floor_table(report):
-    support = [e for e in find(report, "inner-cost/noise-floor", "repaired", "concave-upper").evidence
-               if isinstance(e, RateEvidence) and e.role == "support"]  # fmt: skip
-    table = {p.at: (p.measured, p.predicted) for p in support[0].points}
+    rate = rate_of(find(report, "inner-cost/noise-floor", "repaired", "concave-upper"))
+    assert rate.role == "conclusion"
+    table = {p.at: (p.measured, p.predicted) for p in rate.points}
     for eta, expected in ((0.2, 0.112), (0.1, 0.0524), (0.05, 0.0258), (0.025, 0.0127)):
         assert table[eta][1] == pytest.approx(eta / (2 - eta), rel=1e-9)
         assert table[eta][0] == pytest.approx(expected, rel=0.1)
@@ -111,3 +111,24 @@ def test_fresh_draws_at_the_shared_price_are_no_substitute(report):
     fresh = find(report, "inner-cost/shared-sample", "as-written", "toy1")
     assert str(fresh.verdict) == "REFUTED"
     assert rate_of(fresh).interval[1] < 0.9
+
+
+@pytest.mark.parametrize(
+    ("claim", "instance"),
+    [("inner-cost/samples-for-accuracy", "toy1"), ("inner-cost/samples-for-accuracy", "concave-upper"),
+     ("inner-loop-remark", "interior"), ("inner-cost/noise-floor", "concave-upper")],
+)  # fmt: skip
+def test_the_subjects_own_runs_decide_the_power(report, claim, instance):
+    result = find(report, claim, "repaired", instance)
+    rates = [e for e in result.evidence if isinstance(e, RateEvidence)]
+    assert [e.rung for e in rates if e.role == "conclusion"] == ["statistical"]
+    assert [e.rung for e in rates if e.role == "support"] == ["numeric"]
+    assert rates[0].samples > 1000
+
+
+def test_the_averaged_solver_passes_the_constant_steps_floor(report):
+    result = find(report, "inner-cost/noise-floor", "repaired", "concave-upper")
+    (below,) = [e for e in result.evidence if "averaged solver" in getattr(e, "quantity", "")]
+    assert below.role == "conclusion"
+    assert below.powered
+    assert below.measured < below.predicted / 2

@@ -52,14 +52,14 @@ def recorded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
     path = tmp_path / "baseline.json"
     code, out, err = run(capsys, "baseline", "record", *QUICK, "--subject", HERE + "Plain", "--out", path)
     assert (code, err) == (0, "")
-    assert "1 results of" in out
+    assert "1 result of" in out
     return path
 
 
 def test_the_same_again_is_no_finding(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "baseline", "compare", recorded, "--jobs", "1")
     assert code == 0
-    assert "1 results and" in out
+    assert "1 result and" in out
     assert "0 findings, 0 faults" in out
     other_seed = run(capsys, "baseline", "compare", recorded, "--jobs", "1", "--seed", "5")
     assert other_seed[0] == 0
@@ -147,3 +147,14 @@ def test_a_badge_of_a_report(capsys: pytest.CaptureFixture[str], tmp_path: Path)
     assert "<title>mine: 1 of 1" in (tmp_path / "b" / "badge.svg").read_text()
     code, out, err = run(capsys, "badge", tmp_path / "nowhere")
     assert (code, out, err.count("\n")) == (2, "", 1)
+
+
+def test_nothing_in_common_is_wrong_input_and_no_success(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(capsys, "verify", *QUICK, "--out", tmp_path / "report")[0] == 0
+    other = tmp_path / "other.json"
+    other.write_text('{"bias-bound/T1|repaired|toy2": "SUPPORTED"}')
+    code, out, err = run(capsys, "baseline", "compare", other, "--with", tmp_path / "report")
+    assert (code, out) == (2, "")
+    assert "FILE: must have at least one result in common with the run" in err

@@ -7,6 +7,7 @@ import math
 import pytest
 
 from tests.verify.regression.reports import exact, level, rate, report, result
+from verify.evidence import RateEvidence
 from verify.regression import Baseline, Comparison, compare, judge
 from verify.results import Report, Verdict
 
@@ -193,3 +194,75 @@ def test_comparing_is_symmetric_where_nothing_differs() -> None:
     found = compare(one, one)
     assert (found.changes, found.notes, found.compared) == ((), (), 1)
     assert found.numbers >= 5
+
+
+def test_a_leading_coefficient_that_is_gone_is_lost_evidence() -> None:
+    old, new = (report(result(exact(coefficient=c), rung="certified")) for c in (1.0, None))
+    (line,) = against(old, new).findings
+    assert line.endswith("leading coefficient of bias is gone, on record 1")
+
+
+def test_evidence_that_no_longer_decides_is_lost() -> None:
+    old = report(result(rate(), level()))
+    (line,) = against(old, report(result(rate(), level(role="support")))).findings
+    assert line.endswith("variance no longer decides the verdict")
+    (line,) = against(old, report(result(rate(role="support"), level()))).findings
+    assert line.endswith("bias no longer decides the verdict")
+
+
+def test_weaker_evidence_of_one_number_is_a_finding_where_the_result_hides_it() -> None:
+    strong, weak = level(rung="certified"), level(rung="numeric")
+    (line,) = against(report(result(rate(), strong)), report(result(rate(), weak))).findings
+    assert line.endswith("evidence of variance is numeric, on record certified (weaker)")
+    assert against(report(result(rate(), weak)), report(result(rate(), strong))).findings == ()
+
+
+@pytest.mark.parametrize("relation", [">=", "=="])
+def test_another_relation_is_another_check(relation: str) -> None:
+    new = report(result(level(2.0, relation, 2.0)))
+    (line,) = against(report(result(level(2.0, "<=", 2.0))), new).findings
+    assert line.endswith(f"variance is compared by {relation}, on record by <=")
+
+
+def test_a_looser_yardstick_is_a_finding_and_a_stricter_one_better() -> None:
+    old = report(result(level(1.0, "<=", 2.0)))
+    (line,) = against(old, report(result(level(1.0, "<=", 20.0)))).findings
+    assert "variance is held against 20, on record against 2: off by 900 %, allowed 5 %" in line
+    found = against(old, report(result(level(1.0, "<=", 1.5))))
+    assert found.findings == ()
+    assert len(found.reported) == 1
+    (line,) = against(old, report(result(level(1.0, "<=", 2.0, tolerance=0.5)))).findings
+    assert line.endswith("tolerance of variance is 0.5, on record 0")
+
+
+def test_a_value_that_is_no_longer_finite_is_a_finding() -> None:
+    old = report(result(level(3.0, "<=", 2.0), verdict=R, reading="as-written"))
+    (line,) = against(old, report(result(level(math.inf, "<=", 2.0), verdict=R, reading="as-written"))).findings
+    assert line.endswith("variance is inf, on record 3")
+    assert against(old, old).findings == ()
+
+
+def moved(item: RateEvidence, factor: float, **more: float) -> RateEvidence:
+    points = tuple(p.model_copy(update={"at": p.at * factor} | more) for p in item.points)
+    return item.model_copy(update={"points": points})
+
+
+def test_points_moved_by_rounding_are_the_same_points() -> None:
+    old = report(result(rate()))
+    assert len(against(old, report(result(moved(rate(1.1), 1 + 1e-9)))).findings) == 1
+    assert against(old, report(result(moved(rate(), 1 + 1e-9)))).findings == ()
+
+
+def test_sweeps_without_a_common_point_are_compared_in_the_middle() -> None:
+    old = report(result(rate(1.0, uncertainty=1e-9)))
+    shifted = moved(rate(1.21), 1.1)  # the same law, measured elsewhere
+    assert against(old, report(result(shifted))).findings == ()
+    (line,) = against(old, report(result(moved(rate(2.0), 1.1)))).findings
+    assert "allowed by the intervals a factor" in line
+
+
+def test_a_point_that_is_not_finite_is_not_usable() -> None:
+    points = tuple(p.model_copy(update={"measured": math.inf}) for p in rate().points[:3])
+    new = rate().model_copy(update={"points": (*points, *rate().points[3:])})
+    (line,) = against(report(result(rate())), report(result(new))).findings
+    assert line.endswith("bias has 2 usable points of 5, on record 5 of 5")

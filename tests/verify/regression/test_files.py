@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -13,7 +15,7 @@ from spec.errors import InvalidInputError
 from tests.verify.regression.reports import exact, level, rate, report, result
 from verify.campaign import plan
 from verify.commands.schema import schemas
-from verify.profiles import find_profile
+from verify.profiles import PROFILES, find_profile
 from verify.regression import Baseline, Selection, dumps, load, replay, store
 from verify.regression.files import load_report, refuse_to_overwrite
 from verify.report import render_json
@@ -60,7 +62,7 @@ GOOD = json.loads(dumps(Baseline.of(FULL)))
     ("content", "says"),
     [
         (b"", "is not valid JSON"),
-        (b"\xff\x00", "cannot be read"),
+        (b"\xff\x00", "must be UTF-8 text"),
         (b"[1]", "must be a report.json or a recorded baseline"),
         (b"{}", "must hold at least one verdict"),
         (b'{"a|b|c": "MAYBE"}', "must be a report.json or a recorded baseline"),
@@ -80,6 +82,58 @@ def test_other_files_are_refused_in_one_line(content: bytes, says: str, tmp_path
     with pytest.raises(InvalidInputError, match=says) as caught:
         load(path)
     assert "\n" not in str(caught.value)
+
+
+def test_a_path_that_leads_nowhere_is_said_in_words(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match="cannot be read \\(No such file or directory\\)"):
+        load(tmp_path / "nothing.json")
+    with pytest.raises(InvalidInputError, match="cannot be read \\(Is a directory\\)"):
+        load(tmp_path)
+
+
+SWEEP = json.loads(Baseline.of(report(result(rate(), level()))).model_dump_json(by_alias=True))
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "value", "says"),
+    [
+        ("sweeps", "exponent", 2.5, "must lie in its interval"),
+        ("sweeps", "exponent", "NaN", "must lie in its interval"),
+        ("sweeps", "exponent", "Infinity", "must lie in its interval"),
+        ("sweeps", "interval", [3.0, 1.0], "must begin before it ends"),
+        ("sweeps", "interval", ["NaN", "NaN"], "must lie in its interval"),
+        ("sweeps", "measured", ["NaN"] * 5, "finite"),
+        ("sweeps", "uncertainty", [-1.0] * 5, "greater than or equal to 0"),
+        ("sweeps", "coefficient", "Infinity", "finite"),
+        ("sweeps", "samples", -1, "greater than or equal to 0"),
+        ("levels", "tolerance", "Infinity", "finite"),
+        ("levels", "error_rate", 1.5, "less than or equal to 1"),
+        ("levels", "measured", 9.0, "must be <= 2 where the verdict is SUPPORTED"),
+        ("levels", "measured", "NaN", "must be <= 2 where the verdict is SUPPORTED"),
+    ],
+)
+def test_numbers_no_run_records(kind: str, field: str, value: Any, says: str, tmp_path: Path) -> None:
+    made = copy.deepcopy(SWEEP)
+    made["results"][0][kind][0][field] = value
+    path = tmp_path / "file.json"
+    path.write_text(json.dumps(made))
+    with pytest.raises(InvalidInputError, match=says) as caught:
+        load(path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("field", ["claim", "reading", "instance"])
+def test_names_do_not_hold_what_separates_them(field: str, tmp_path: Path) -> None:
+    made = copy.deepcopy(SWEEP)
+    made["results"][0][field] = "a|b"
+    (tmp_path / "file.json").write_text(json.dumps(made))
+    with pytest.raises(InvalidInputError, match=f"baseline.results.0.{field}"):
+        load(tmp_path / "file.json")
+
+
+def test_a_report_of_every_profile_is_recorded() -> None:
+    for profile in PROFILES:
+        assert Baseline.of(report(result(rate()), profile=profile)).profile == profile
 
 
 def test_only_baselines_are_overwritten(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from xml.etree import ElementTree
 
 import pytest
@@ -65,3 +66,10 @@ def test_white_text_can_be_read_on_every_colour() -> None:
 def test_the_endpoint_has_what_shields_asks_for() -> None:
     assert Badge("a", "b", "yellow").endpoint() == {"schemaVersion": 1, "label": "a", "message": "b", "color": "yellow"}
     assert Badge("a", "b", "red").endpoint()["isError"] is True
+
+
+def test_two_badges_in_one_page_do_not_share_a_clip() -> None:
+    short, long = (Badge("F2CSA", text, "red").svg() for text in ("no", "2 faults, 1 of 4 repaired claims hold"))
+    names = [re.search(r'clipPath id="(\w+)"', picture)[1] for picture in (short, long)]
+    assert names[0] != names[1]
+    assert f"url(#{names[1]})" in long

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import verify
@@ -10,10 +11,11 @@ from verify.evidence import ComparisonEvidence
 from verify.registry import checks
 from verify.statistics import budget
 from verify.statistics.budget import TOTAL_ERROR, OverspentError, Share, enforce
+from verify.subjects import ReferenceSubject
 
 
-def evidence(error_rate):
-    return ComparisonEvidence(quantity="q", measured=1, relation="==", predicted=1, error_rate=error_rate)
+def evidence(error_rate, law="mean (F)"):
+    return ComparisonEvidence(quantity="q", measured=1, relation="==", predicted=1, error_rate=error_rate, law=law)
 
 
 def test_the_shares_of_a_full_run_add_up_to_the_budget():
@@ -61,6 +63,60 @@ def test_a_share_is_the_same_whatever_is_selected():
         for report in (one, two)
     ]
     assert rates[0] == rates[1]
+
+
+def test_what_was_drawn_must_state_its_error_and_what_that_rests_on():
+    check = checks()["variance-bound/independence"]
+    silent = evidence(None)
+    enforce(check, [silent] * check.sure, 1e-9)
+    with pytest.raises(OverspentError, match="2 of its numbers state no error rate and 1 are registered as sure"):
+        enforce(check, [silent] * (check.sure + 1), 1e-9)
+    enforce(check, [silent] * (check.sure + 1), 1e-9, drew=False)
+    with pytest.raises(OverspentError, match="no law behind it"):
+        enforce(check, [evidence(1e-9, law=None)], 1e-9)
+
+
+class DrawsForNothing(ReferenceSubject):
+    """Uses the generator in every stage that is given one."""
+
+    def __getattribute__(self, name):
+        found = super().__getattribute__(name)
+        if name not in ("optimise", "optimise_runs", "lower_level_runs", "penalty_runs", "hypergradient_runs"):
+            return found
+
+        def drawing(*args):
+            next(arg for arg in args if isinstance(arg, np.random.Generator)).random()
+            return found(*args)
+
+        return drawing
+
+
+@pytest.mark.parametrize(
+    ("claim", "instance"),
+    [("inner-cost/primal-dual-sign", "toy1"), ("inner-cost/linear-rate", "absolute-moving"),
+     ("inner-loop-remark/noise-free", "interior"), ("goldstein-convergence/clip", "kink"),
+     ("goldstein-convergence/block-radius", "kink"), ("goldstein-convergence/lipschitz-scaling", "kink")],
+)  # fmt: skip
+def test_a_subject_that_draws_where_nothing_is_random_is_no_fault(claim, instance):
+    report = verify.run([claim], instances=[instance], subject=DrawsForNothing())
+    assert not report.faults, [r.fault for r in report.faults]
+
+
+SURE = sorted(claim for claim, check in checks().items() if check.sure and not check.decisions)
+SLOW = ("goldstein-convergence/bias-hypothesis", "goldstein-convergence/membership")
+"""Certified distances along a run; both are run by every record of the verdicts."""
+
+
+@pytest.mark.parametrize("claim", [claim for claim in SURE if claim not in SLOW])
+def test_what_is_registered_as_sure_comes_out_the_same_for_other_draws(claim):
+    one, two = (
+        verify.run([claim], profile="smoke", instances=checks()[claim].instances[:1], seed=seed).results
+        for seed in (3, 4)
+    )
+    for first, second in zip(one, two, strict=True):
+        if first.claim == claim:
+            assert first.fault is None, first.fault
+            assert first.verdict == second.verdict, (first.sentence, second.sentence)
 
 
 @pytest.mark.parametrize("error", [0.0, 1.0, -1.0])

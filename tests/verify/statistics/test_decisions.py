@@ -101,3 +101,15 @@ def test_a_mean_square_that_could_not_have_seen_much_says_what_it_would_take():
     found = SquareDecision("s", SquareLaw((1.0,), (0.0,), 50), SHARE, wanted=0.1).evidence(1.0)
     assert not found.powered
     assert found.samples_needed > 1000
+
+
+def test_a_bound_above_the_laws_own_mean_allows_for_its_wider_spread():
+    law = SquareLaw((1.0, 0.5), (4.0, 0.0), 4000)
+    own = SquareDecision("s", law, SHARE, "<=").evidence(law.expectation)
+    twice = SquareDecision("s", law, SHARE, "<=", predicted=2 * law.expectation).evidence(law.expectation)
+    assert twice.tolerance == pytest.approx(2 * own.tolerance, rel=1e-6)
+    assert twice.detectable == pytest.approx(2 * own.detectable, rel=1e-6)
+    assert twice.wanted == pytest.approx(2 * own.wanted)
+    below = SquareDecision("s", law, SHARE, predicted=0.0).evidence(0.0)
+    assert below.holds
+    assert below.tolerance < law.expectation

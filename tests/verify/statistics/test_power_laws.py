@@ -122,3 +122,17 @@ def test_a_law_read_the_other_way():
     assert calls.points[0].at == pytest.approx(1 / 8, rel=0.02)
     undecided = squares.model_copy(update={"interval": (-1.0, 1.0)})
     assert invert(undecided, quantity="steps", variable="inner_tol").interval == (-math.inf, math.inf)
+
+
+def test_what_an_inverse_detects_is_at_least_what_its_own_interval_needs():
+    estimates = [
+        Estimate({"calls": float(n)}, 1.0 / n, None, 0.95 / n, 1.05 / n, 100, law="exponent (mean squares)")
+        for n in (1, 4, 16, 64)
+    ]
+    squares = fit_power_law(estimates, Share(1e-6), quantity="mean square")["calls"]
+    steps = invert(squares, quantity="steps", variable="inner_tol", power=0.5)
+    half = (steps.interval[1] - steps.interval[0]) / 2
+    assert steps.exponent == pytest.approx(-2.0)
+    assert half < steps.detectable < 5 * half
+    wide = squares.model_copy(update={"detectable": 0.7})
+    assert invert(wide, quantity="steps", variable="inner_tol", power=0.5).detectable is None

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 from spec.atlas import find
-from verify.subjects import Call, ReferenceSubject
+from verify.subjects import Call, MissingCapabilityError, ReferenceSubject, SubjectFaultError
 from verify.subjects.protocol import Stages
 
 X = np.array([1.0])
@@ -49,3 +50,60 @@ def test_a_subject_that_says_nothing_about_draws_uses_none() -> None:
             return h
 
     assert not Stages(Plain()).use_draws
+
+
+class Answers:
+    """A subject whose activation answers with one given thing."""
+
+    name = "answers"
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def activation(self, h: Any, lam: Any, h_width: float, lam_width: float) -> Any:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+class Tensor:
+    """What a foreign tensor shows of itself: numbers through the array protocol, and whether it has a graph."""
+
+    def __init__(self, values: Any, *, requires_grad: bool = False, dtype: Any = np.float64) -> None:
+        self.values, self.requires_grad, self.dtype = values, requires_grad, dtype
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        if self.requires_grad:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+        return np.array(self.values, dtype=dtype or self.dtype)
+
+
+def activation_of(answer: Any) -> Any:
+    return Stages(Answers(answer)).activation(np.zeros(2), np.ones(2), 0.1, 0.1)
+
+
+@pytest.mark.parametrize("answer", [Tensor([0.5, 1.0]), [0.5, 1], (0.5, 1.0), np.array([0.5, 1.0])])
+def test_whatever_numpy_reads_as_doubles_is_an_answer(answer: Any) -> None:
+    found = activation_of(answer)
+    assert found.dtype == np.float64
+    assert found.tolist() == [0.5, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("answer", "line"),
+    [
+        (Tensor([0.5, 1.0], requires_grad=True), "got Tensor (TypeError: it requires grad: return it detached)"),
+        (Tensor([0.5, 1.0], dtype=np.float32), "got Tensor (TypeError: float32: work in float64, "),
+        (np.array([0.5, 1.0], dtype=np.float16), "got ndarray (TypeError: float16: work in float64, "),
+    ],
+)
+def test_a_tensor_that_cannot_be_judged_says_why_in_a_line(answer: Any, line: str) -> None:
+    with pytest.raises(SubjectFaultError) as caught:
+        activation_of(answer)
+    assert line in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_subject_may_say_itself_what_it_does_not_do() -> None:
+    with pytest.raises(MissingCapabilityError, match=r"^the subject does not support this activation: not yet$"):
+        activation_of(MissingCapabilityError("not yet"))

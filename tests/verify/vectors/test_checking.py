@@ -166,3 +166,25 @@ def test_out_must_be_a_folder_that_can_be_written(tmp_path: Path, capsys: pytest
     for bad in (file, file / "below"):
         assert invoke(["vectors", "--out", str(bad)]) == 2
         assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_file_nobody_listed(folder: Path) -> None:
+    (folder / "more.json").write_text('{"vectors": []}', encoding="utf-8")
+    assert finding(folder) == "more.json: is not in the manifest"
+
+
+@pytest.mark.parametrize("spelt", ["1/0", "9" * 4400, "1" + "0" * 400])
+def test_exact_numbers_that_are_none(folder: Path, spelt: str) -> None:
+    def change(data: Any) -> None:
+        data["vectors"][0]["expected"]["hypergradient"]["exact"][0] = spelt
+
+    rewrite(folder, "hypergradient.json", change)
+    assert "has a double that is not the one nearest to its exact number" in finding(folder)
+
+
+def test_vectors_of_another_generator_are_not_called_released(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rewrite(folder, MANIFEST, lambda data: data.update(generator="2"))
+    assert invoke(["vectors", "--check", str(folder)]) == 0
+    said = capsys.readouterr().out
+    assert "of generator 2" in said
+    assert not said.strip().endswith("vectors as released")

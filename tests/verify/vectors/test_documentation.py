@@ -34,6 +34,15 @@ def test_the_runner_and_the_example_work_as_printed(tmp_path: Path) -> None:
     assert all("lam-ramp-alone" in line or "hard-activation" in line for line in missed)
     assert outcome.returncode == 1
 
+    # A slip in the adapter is shown, and vectors that are not there are no success.
+    (tmp_path / "mine.py").write_text("def answer(vector):\n    return vector['nothing']\n", encoding="utf-8")
+    outcome = run(tmp_path)
+    assert "(KeyError: 'nothing')" in outcome.stdout
+    assert outcome.returncode == 1
+    for path in (tmp_path / "vectors").iterdir():
+        path.unlink()
+    assert run(tmp_path).returncode == 1
+
 
 def run(folder: Path) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}

@@ -70,6 +70,20 @@ def misbehave(message):
     elif HOW == "error":
         text = "it\ndiverged\x1b[2J" + "!" * 10000
         say(json.dumps({"jsonrpc": "2.0", "id": number, "error": {"code": -32000, "message": text}}) + "\n")
+    elif HOW == "text-id":
+        say(json.dumps(good | {"id": str(number)}) + "\n")
+    elif HOW == "double-id":
+        say(json.dumps(good | {"id": float(number), "result": {"hypergradient": [1.0]}}) + "\n")
+    elif HOW == "huge":
+        say(json.dumps(good).replace("[", "[1" + 400 * "0" + ", ") + "\n")
+    elif HOW == "empty-line":
+        say("\n")
+    elif HOW == "pretty":
+        say(json.dumps(good, indent=1) + "\n")
+    elif HOW == "request":
+        say(json.dumps(message) + "\n")
+    elif HOW == "null-error":
+        say(json.dumps(good | {"error": None}) + "\n")
     elif HOW == "wrong-id":
         say(json.dumps(good | {"id": number + 1}) + "\n")
     elif HOW == "twice":
@@ -85,6 +99,10 @@ def misbehave(message):
         kept = bytearray(300 << 20)
         time.sleep(600)
         del kept
+    elif HOW == "memory-of-a-child":
+        program = "import time; kept = bytearray(300 << 20); time.sleep(600)"
+        subprocess.Popen([sys.executable, "-S", "-c", program], start_new_session=True)
+        time.sleep(600)
     elif HOW == "oracle":
         say(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "oracle", "params": {"z": [0.0]}}) + "\n")
         time.sleep(600)

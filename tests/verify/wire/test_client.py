@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,11 +14,13 @@ from spec.atlas import find
 from spec.errors import InvalidInputError
 from spec.problem import parse_problem
 from verify import campaign
+from verify.cli import invoke
 from verify.subjects import Call, MissingCapabilityError, ReferenceSubject, load_subject
 from verify.subjects.protocol import Stages
 from verify.wire import conversation
 from verify.wire.client import WireSubject
-from verify.wire.self_test import TINY, run_self_test
+from verify.wire.self_test import run_self_test
+from verify.wire.stage_trials import TINY
 
 SERVE = shlex.join([sys.executable, "-m", "verify.wire.serve"])
 ECHO = shlex.join([sys.executable, "-m", "verify.wire.echo"])
@@ -179,10 +182,27 @@ def test_problems_are_sent_once_and_forgotten(monkeypatch):
         assert len(subject._talk.sent) == 2
 
 
-@pytest.mark.parametrize("command", ["", "   ", "'open", "no-such-program-anywhere"])
-def test_command_lines_that_are_none(command):
-    with pytest.raises(InvalidInputError, match="command"), WireSubject(command) as subject:
-        subject._talk.start()
+@pytest.mark.parametrize("command", ["", "   ", "'open", "'' x", "no-such-program-anywhere", "/", str(Path(__file__))])
+def test_command_lines_that_are_none(command, capsys):
+    with pytest.raises(InvalidInputError, match=r"^command: "):
+        WireSubject(command)
+    # To whoever typed it this is wrong input, not a fault of a subject.
+    assert invoke(["verify", "lipschitz-solution", "--subject", f"command:{command}"]) == 2
+    assert capsys.readouterr().err.startswith("f2csa: command: ")
+
+
+def test_the_self_test_says_what_it_sent():
+    silent = "import sys, json\nfor l in sys.stdin:\n m = json.loads(l) if l[-2:] == '}\\n' and 'id' in l else {}\n"
+    silent += " r = m.get('params', {})\n r = HELLO if m.get('method') == 'initialize' else r\n"
+    silent += " m and print(json.dumps({'jsonrpc': '2.0', 'id': m['id'], 'result': r}), flush=True)"
+    hello = {"protocol": "f2csa-wire/1", "name": "s", "language": "s", "version": "1", "capabilities": ["activation"]}
+    command = shlex.join([sys.executable, "-S", "-c", silent.replace("HELLO", repr(hello))])
+    found = {line.check: line for line in run_self_test(command, seconds=0.3)}
+    assert not found["no request"].ok
+    assert (
+        found["no request"].line
+        == '{"jsonrpc":"2.0"} must be answered with error -32600; it did not answer within 0.3 s'
+    )
 
 
 def test_no_shell_is_involved(tmp_path):

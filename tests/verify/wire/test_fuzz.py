@@ -22,8 +22,8 @@ from verify.wire.messages import STAGES
 from verify.wire.methods import METHODS, OracleRequest
 from verify.wire.problems import problem_message
 from verify.wire.program import Program
-from verify.wire.self_test import TINY
 from verify.wire.serve import Server
+from verify.wire.stage_trials import TINY
 
 MANY = 10_000
 PARTS = (

@@ -45,6 +45,12 @@ FAULTS = {
     "lie": ("lie", "hypergradient was announced, but answered that there is no such method"),
     "error": ("error", "hypergradient answered error -32000: it diverged"),
     "wrong-id": ("unknown-id", "hypergradient answered id"),
+    "text-id": ("schema", "hypergradient answered against the schema: answer.id: must be a valid integer; got "),
+    "huge": ("not-finite", "hypergradient answered a number beyond doubles at result.hypergradient.0"),
+    "empty-line": ("garbage", "hypergradient answered with an empty line"),
+    "pretty": ("garbage", "hypergradient answered what is not JSON: {; a message must be on one line"),
+    "request": ("schema", "hypergradient sent a request of its own, hypergradient; it may ask for oracle alone"),
+    "null-error": ("schema", "hypergradient answered against the schema: answer.error: must be left out where there"),
     "close": ("closed-pipe", "hypergradient closed its standard output; its process still runs"),
     "oracle": ("unknown-id", "hypergradient asked for the oracle, which only optimise may"),
     "stderr": ("hang", "hypergradient did not answer within 0.3 s"),
@@ -111,8 +117,19 @@ def test_a_stage_that_hung_twice_is_not_called_again():
         assert stages.lower_level(TOY, X)[1].shape == (1,)
 
 
-def test_memory_is_bounded():
-    with WireSubject(command("memory"), memory_mib=150) as subject:
+def test_an_id_spelt_as_a_double_is_the_same_number():
+    with WireSubject(command("double-id")) as subject:
+        assert Stages(subject).hypergradient(TOY, X, CALL) == X
+
+
+def test_text_in_place_of_a_number_is_called_text():
+    with WireSubject(command("text-id")) as subject, pytest.raises(StageFaultError, match="got 3, which is text"):
+        Stages(subject).hypergradient(TOY, X, CALL)
+
+
+@pytest.mark.parametrize("how", ["memory", "memory-of-a-child"])
+def test_memory_is_bounded(how):
+    with WireSubject(command(how), memory_mib=150) as subject:
         with pytest.raises(StageFaultError, match=r"took \d+ MiB of memory; the limit is 150") as caught:
             Stages(subject).hypergradient(TOY, X, CALL)
         assert caught.value.kind == "memory"

@@ -1,0 +1,115 @@
+"""Each mutant is named, by all of its stages and by its oracle call alone; right implementations are left in peace."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.verify.conformance.subjects import (
+    Independent,
+    IndependentlyHard,
+    IndependentlySingle,
+    IndependentlyWeak,
+    Iterative,
+    OnlyHypergradient,
+    OwnGenerator,
+)
+from verify.conformance.diagnosis import diagnose, suspect
+from verify.conformance.stage_comparison import Seen, look
+from verify.mutants import CATALOGUE, Mutant, find
+from verify.mutants.entry import Stage
+from verify.subjects import ReferenceSubject, Subject
+from verify.subjects.protocol import Stages
+
+RIGHT_AS_REPAIRED = ("common-draws",)
+"""Wrong as written only: under the repaired reading this is what is asked for, so nothing is to be named."""
+BY_CLAIMS = ("shares-nothing",)
+"""Solvers whose laws the protocol leaves open: named once their claims fail."""
+SAMPLED_ALONE = ("independent-draws", "ignores-batch", "reseeds-every-call")
+"""Sampled one call at a time; the others take as long and show the same. (Copies show only among many at once.)"""
+DETERMINISTIC: tuple[Stage, ...] = ("lower_level", "activation", "penalty_minimiser", "hypergradient")
+NAMED = [m for m in CATALOGUE if m.id not in (*RIGHT_AS_REPAIRED, *BY_CLAIMS)]
+ALONE = [m for m in NAMED if m.stage in DETERMINISTIC or m.id in SAMPLED_ALONE]
+
+
+def seen_of(subject: Subject, stage: Stage) -> Seen:
+    return look(Stages(subject), only=DETERMINISTIC if stage in DETERMINISTIC else [stage])
+
+
+@pytest.mark.parametrize("mutant", NAMED, ids=[m.id for m in NAMED])
+def test_a_mutant_diverges_first_where_it_is_wrong_and_is_named(mutant: Mutant) -> None:
+    seen = seen_of(mutant.make(), mutant.stage)
+    found = diagnose(seen)
+    assert seen.first == mutant.stage
+    assert found is not None
+    assert [match.id for match in found.matches] == [mutant.id]
+    assert f"`{mutant.id}`" in found.sentence
+
+
+@pytest.mark.parametrize("mutant", ALONE, ids=[m.id for m in ALONE])
+def test_a_mutant_is_named_by_its_oracle_call_alone(mutant: Mutant) -> None:
+    stage: Stage = "samples" if mutant.stage == "samples" else "hypergradient"
+    found = diagnose(look(Stages(OnlyHypergradient(mutant.make())), only=[stage]))
+    assert found is not None
+    assert mutant.id in [match.id for match in found.matches]
+
+
+def test_inner_work_is_named_innermost_first() -> None:
+    seen = look(Stages(OnlyHypergradient(find("late-ramp").make())), only=["hypergradient"])
+    assert "its own activation" in seen.findings[0].sentence
+
+
+@pytest.mark.parametrize("id_", BY_CLAIMS)
+def test_solvers_with_an_open_law_are_named_once_their_claims_fail(id_: str) -> None:
+    seen = seen_of(find(id_).make(), "runs")
+    assert seen.first is None
+    found = suspect(seen)
+    assert found is not None
+    assert [match.id for match in found.matches] == [id_]
+
+
+@pytest.mark.parametrize("id_", RIGHT_AS_REPAIRED)
+def test_what_is_right_under_the_repaired_reading_is_not_a_deviation(id_: str) -> None:
+    assert seen_of(find(id_).make(), "samples").first is None
+
+
+@pytest.mark.parametrize(
+    "subject", [ReferenceSubject(), Iterative(), OwnGenerator(), Independent()], ids=lambda s: s.name
+)
+def test_a_right_implementation_has_no_deviation(subject: Subject) -> None:
+    seen = look(Stages(subject))
+    assert [finding.sentence for finding in seen.findings if finding.status == "diverges"] == []
+    assert diagnose(seen) is None
+    assert suspect(seen) is None
+    assert not seen.faults
+
+
+@pytest.mark.parametrize(
+    ("subject", "id_"),
+    [
+        (IndependentlyWeak(), "weak-penalties"),
+        (IndependentlySingle(), "single-precision"),
+        (IndependentlyHard(), "hard-activation"),
+    ],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_a_mistake_is_named_in_code_that_shares_nothing_with_the_catalogue(subject: Subject, id_: str) -> None:
+    found = diagnose(look(Stages(subject), only=["hypergradient"]))
+    assert found is not None
+    assert [match.id for match in found.matches] == [id_]
+
+
+class HalfWrong(ReferenceSubject):
+    """A mistake that is in no catalogue."""
+
+    name = "half-wrong"
+
+    def activation(self, h, lam, h_width, lam_width):  # type: ignore[no-untyped-def]  # as a stranger would write it
+        return 0.7 * super().activation(h, lam, h_width, lam_width)
+
+
+def test_an_unknown_mistake_matches_nothing_and_the_nearest_is_named_with_its_distance() -> None:
+    found = diagnose(seen_of(HalfWrong(), "activation"))
+    assert found is not None
+    assert found.matches == ()
+    assert found.sentence.startswith("No catalogued deviation matches: the nearest, `")
+    assert all(match.distance > 1 for match in found.nearest)

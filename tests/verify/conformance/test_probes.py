@@ -1,0 +1,58 @@
+"""What an implementation is compared on is right, complete and fair."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from tests.verify.conformance.subjects import Iterative
+from verify.conformance.probe_set import probes
+from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE, Place, chain_probe, place_of
+from verify.conformance.vector_probes import vector_probes
+from verify.subjects import ReferenceSubject
+from verify.subjects.protocol import Stages
+
+
+def test_every_stage_and_every_way_of_giving_stages_is_asked() -> None:
+    stages = Counter(probe.stage for probe in probes())
+    assert set(stages) == {"lower_level", "activation", "penalty_minimiser", "hypergradient"}
+    given = Counter(probe.given for probe in probes() if probe.stage == "hypergradient")
+    assert set(given) == {WHOLE, FROM_RHO, FROM_PAIR, FROM_SCRATCH}
+    assert len({probe.id for probe in probes()}) == len(probes())
+
+
+def test_the_reference_meets_every_probe_with_room_to_spare() -> None:
+    stages = Stages(ReferenceSubject())
+    assert max(probe.excess_of(stages) for probe in probes()) < 0.8
+
+
+def test_an_honest_iterative_implementation_meets_every_probe() -> None:
+    stages = Stages(Iterative())
+    missed = {p.id: p.excess_of(stages) for p in (*probes(), *vector_probes()) if not p.needs_draws}
+    assert {name: excess for name, excess in missed.items() if not excess <= 1} == {}
+
+
+def test_the_reference_meets_the_published_vectors() -> None:
+    stages = Stages(ReferenceSubject())
+    assert len(vector_probes()) >= 200
+    assert max(probe.excess_of(stages) for probe in vector_probes()) <= 1
+
+
+def test_a_wrong_answer_is_off_and_one_that_is_no_number_too() -> None:
+    probe = probes()[0]
+    assert probe.excess(probe.expected) == 0
+    assert probe.excess(probe.expected + 2 * probe.tolerance) == pytest.approx(2)
+    assert not probe.excess(probe.expected * np.nan) <= 1
+
+
+def test_the_room_for_the_penalty_solve_shrinks_with_alpha() -> None:
+    wide, narrow = (chain_probe(place_of("toy1"), alpha, FROM_RHO, "own-solve") for alpha in (0.1, 0.02))
+    assert narrow.tolerance[0] < 0.3 * wide.tolerance[0]
+
+
+def test_a_point_without_a_unique_pair_is_no_place() -> None:
+    assert Place.at("twice", place_of("toy1").problem, np.ones(1)) is not None
+    with pytest.raises(ValueError, match="unique"):
+        place_of("licq-fails")

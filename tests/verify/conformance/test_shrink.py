@@ -1,0 +1,92 @@
+"""Deviations are shrunk to the smallest instance, and the repro shows them when pasted."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from tests.verify.conformance.subjects import OnlyHypergradient
+from verify.conformance.probes import lower_level_probe, place_of
+from verify.conformance.repro import reproduce
+from verify.conformance.shrink import Instance, shrink
+from verify.conformance.stage_comparison import look
+from verify.mutants import find
+from verify.mutants.entry import Stage
+from verify.subjects import ReferenceSubject
+from verify.subjects.protocol import Stages
+
+SMALL = (
+    "unconstrained-lower-level", "stale-lower-level", "frozen-lower-level", "hard-activation", "shifted-rows",
+    "half-penalty-in-solve", "stops-by-distance", "keeps-dual-term", "single-precision", "narrow-ramp",
+    "reseeds-every-call", "never-clips", "averages-iterates", "queries-the-end",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("id_", SMALL)
+def test_the_repro_shows_the_deviation_on_a_tiny_instance(id_: str) -> None:
+    mutant = find(id_)
+    seen = look(Stages(mutant.make()), only=[mutant.stage])
+    made = reproduce(seen, f"load_subject({mutant.source!r})")
+    assert made is not None
+    if made.problem is not None and mutant.stage not in ("samples",) and id_ != "narrow-ramp":
+        rows = made.problem.get("constraints", {}).get("B", [])
+        assert len(made.x) == 1
+        assert len(rows) <= 1
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(made.code, "repro", "exec"), {})  # what a reader would do with it
+    lines = printed.getvalue().splitlines()
+    if mutant.stage not in ("samples", "optimise"):
+        assert lines[0].startswith("got ")
+        assert lines[0].split("[")[1] != lines[1].split("[")[1]
+    assert "mallest" in made.sentence
+
+
+def test_two_dimensions_are_kept_where_one_does_not_show_it() -> None:
+    seen = look(Stages(find("clips-components").make()), only=["optimise"])
+    made = reproduce(seen, "load_subject('verify.mutants.outer_loop:ClipsComponents')")
+    assert made is not None
+    assert len(made.got) == 2
+
+
+def test_inner_mistakes_of_an_oracle_call_shrink_too() -> None:
+    seen = look(Stages(OnlyHypergradient(find("always-active").make())), only=["hypergradient"])
+    made = reproduce(seen, "your_subject")
+    assert made is not None
+    assert "n = 1, m = 1, 1 row" in made.sentence
+
+
+@pytest.mark.parametrize("stage", ["lower_level", "optimise"])
+def test_nothing_is_reproduced_where_nothing_is_wrong(stage: Stage) -> None:
+    assert reproduce(look(Stages(ReferenceSubject()), only=[stage]), "load_subject('reference')") is None
+
+
+def test_an_instance_survives_the_way_through_matrices() -> None:
+    place = place_of("two-of-three")
+    again = Instance.of(place.problem, place.x).place
+    assert again is not None
+    assert again.problem.to_dict() == place.problem.to_dict()
+    assert np.array_equal(again.y_star, place.y_star)
+
+
+def test_smaller_instances_are_smaller() -> None:
+    instance = Instance.of(place_of("scalar-rational").problem, np.array([1.0]))
+    for candidate in instance.smaller():
+        before = sum(_weight(v) for rows in instance.blocks.values() for row in rows for v in row)
+        after = sum(_weight(v) for rows in candidate.blocks.values() for row in rows for v in row)
+        assert after < before
+
+
+def _weight(value: Fraction) -> int:
+    return abs(value.numerator) + 2 * (value.denominator - 1) + (value < 0)
+
+
+def test_shrinking_ends_when_its_time_is_up() -> None:
+    probe = lower_level_probe(place_of("random-3x5x4"))
+    stages = Stages(find("zero-multipliers").make())
+    got = probe.ask(stages)
+    assert shrink(stages, probe, got, seconds=0.0).probe is probe

@@ -1,0 +1,240 @@
+"""Which catalogued deviation explains what was seen: each wrong implementation is asked the same."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verify.conformance import inner_runs, outer, sampling
+from verify.conformance.model import Diagnosis, Match
+from verify.conformance.signatures import Signature, Statistic, distance
+from verify.conformance.stage_comparison import RUNS, Answer, Seen
+from verify.mutants import CATALOGUE, Mutant, find
+from verify.mutants.outer_loop import OuterLoop
+from verify.subjects import MissingCapabilityError, SubjectFaultError
+from verify.subjects.protocol import Stages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from verify.conformance.probes import Probe
+    from verify.mutants.entry import Stage
+
+SHOWN = 3
+"""Nearest others that are named."""
+DETERMINISTIC: tuple[Stage, ...] = ("lower_level", "activation", "penalty_minimiser", "hypergradient")
+SINGLE_ROUNDINGS = 4.0
+"""Roundings of its own precision by which two evaluations of a mutant may differ, relative to the size of the terms."""
+
+
+def diagnose(seen: Seen) -> Diagnosis | None:
+    """Compare what was seen with the catalogue; ``None`` where no stage diverges."""
+    stage = seen.first
+    if stage is None:
+        return None
+    if stage in DETERMINISTIC:
+        return _by_values(seen, stage)
+    if stage == "optimise":
+        return _by_rules(seen)
+    return _by_laws(seen, stage)
+
+
+def suspect(seen: Seen) -> Diagnosis | None:
+    """What the counts and spreads of inner solvers point to where only their claims fail."""
+    if not seen.runs:
+        return None
+    made = _by_laws(seen, "runs")
+    return made if made.matches else None
+
+
+def _by_values(seen: Seen, stage: Stage) -> Diagnosis:
+    """Number by number: first on the stage itself, then on the later stages, which tell equals apart."""
+    answers = [answer for answer in seen.of(stage) if not answer.probe.published]
+    if all(answer.excess <= 1 for answer in answers):
+        # Only published vectors show it: then they are what tells the candidates apart.
+        answers = seen.of(stage)
+    wrong = [answer for answer in answers if not answer.excess <= 1]
+    own = [_beside(mutant, answers, wrong) for mutant in _candidates(DETERMINISTIC)]
+    matches = [match for match in own if match.matches]
+    if len(matches) > 1:
+        position = DETERMINISTIC.index(stage)
+        later = [a for a in seen.answers if not a.probe.published and DETERMINISTIC.index(_stage(a)) > position]
+        closer = [match for match in matches if _beside(find(match.id), later, []).distance <= 1]
+        matches = closer or matches
+    others = [m for m in own if not m.matches and _is_wrong(m.id, answers)]
+    return _diagnosis(stage, matches, sorted(others, key=lambda m: m.distance), f"{len(answers)} probes")
+
+
+def _is_wrong(mutant_id: str, answers: list[Answer]) -> bool:
+    """Whether a mutant itself goes wrong on these probes; one that is wrong elsewhere is near to nothing here."""
+    given = _answers(mutant_id, tuple(answer.probe for answer in answers))
+    return any(t is None or not a.probe.excess(t) <= 1 for a, t in zip(answers, given, strict=True))
+
+
+def _stage(answer: Answer) -> Stage:
+    stage = answer.probe.stage
+    return stage if stage in DETERMINISTIC else "hypergradient"
+
+
+def _candidates(stages: Iterable[Stage]) -> list[Mutant]:
+    wanted = set(stages)
+    return [mutant for mutant in CATALOGUE if mutant.stage in wanted]
+
+
+@lru_cache(maxsize=256)
+def _answers(mutant_id: str, probes: tuple[Probe, ...]) -> tuple[np.ndarray | None, ...]:
+    """A mutant's answers, in the order in which the subject gave its own: some depend on what came before."""
+    stages = Stages(find(mutant_id).make())
+    made: list[np.ndarray | None] = []
+    for probe in probes:
+        try:
+            made.append(probe.ask(stages))
+        except (SubjectFaultError, MissingCapabilityError):
+            made.append(None)
+    return tuple(made)
+
+
+def _beside(mutant: Mutant, answers: list[Answer], wrong: list[Answer]) -> Match:
+    given = _answers(mutant.id, tuple(answer.probe for answer in answers))
+    pairs = [(answer, theirs) for answer, theirs in zip(answers, given, strict=True) if theirs is not None]
+    worst, difference, seen_wrong = (0.0 if len(pairs) == len(answers) else math.inf), 0.0, not wrong
+    for answer, theirs in pairs:
+        apart = np.abs(answer.got - theirs)
+        allowed = answer.probe.tolerance
+        if mutant.roundoff is not None and answer.probe.scale is not None:
+            allowed = allowed + SINGLE_ROUNDINGS * mutant.roundoff * answer.probe.scale
+        worst = max(worst, float((apart / allowed).max(initial=0.0)))
+        difference = max(difference, float(apart.max(initial=0.0)))
+        if not answer.excess <= 1 and not answer.probe.excess(theirs) <= 1:
+            seen_wrong = True
+    if mutant.roundoff is not None and not _of_rounding_size(answers, mutant.roundoff):
+        # Not a matter of rounding: then it is compared like any other.
+        worst = max((a.probe.excess(a.got - t + a.probe.expected) for a, t in pairs), default=0.0)
+    return _match(mutant, worst <= 1 and seen_wrong, worst, difference, len(answers))
+
+
+def _of_rounding_size(answers: list[Answer], roundoff: float) -> bool:
+    """Whether line 6 alone errs by this rounding and no more."""
+    whole = [a for a in answers if a.probe.scale is not None]
+    if not whole:
+        return False
+    allowed = SINGLE_ROUNDINGS * roundoff
+    return all(
+        bool((np.abs(a.got - a.probe.expected) <= a.probe.tolerance + allowed * np.asarray(a.probe.scale)).all())
+        for a in whole
+    )
+
+
+def _match(mutant: Mutant, matches: bool, worst: float, difference: float | None, compared: int) -> Match:
+    caught = tuple(dict.fromkeys(catch.claim for catch in mutant.caught_by))
+    return Match(
+        id=mutant.id, bug_type=mutant.bug_type, effect=mutant.effect, caught_by=caught, matches=matches,
+        distance=worst, difference=difference, compared=compared,
+    )  # fmt: skip
+
+
+def _by_rules(seen: Seen) -> Diagnosis:
+    if seen.record is None:
+        return _diagnosis("optimise", [], [], "its number of calls")
+    found = []
+    for mutant in _candidates(["optimise"]):
+        rules = mutant.make()
+        if not isinstance(rules, OuterLoop):
+            continue
+        made = outer.compare(seen.record, rules)
+        worst = max(c.excess for c in made)
+        # Where a law alone tells them apart there is no number to show.
+        told = [c for c in made if "where uniform" not in c.sentence and (worst <= 1 or c.excess > 1)]
+        difference = max((c.difference for c in told), default=None)
+        found.append(_match(mutant, worst <= 1, worst, difference, len(made)))
+    matches = [match for match in found if match.matches]
+    others = sorted((m for m in found if not m.matches), key=lambda m: m.distance)
+    runs = len(seen.record.runs) + len(seen.record.outputs)
+    return _diagnosis("optimise", matches, others, f"the four lines of Algorithm 2 in {runs} runs")
+
+
+def _by_laws(seen: Seen, stage: Stage) -> Diagnosis:
+    if stage == "samples":
+        sampled = seen.sampled
+        assert sampled is not None  # the stage diverged, so it was sampled
+        own: Signature = sampled.signature
+        counts = tuple(sorted(sampled.counts.items()))
+        theirs = {mutant.id: _samples_of(mutant.id, counts) for mutant in _candidates(["samples"])}
+    else:
+        own = seen.runs
+        offered = tuple(name for name in RUNS if seen.stages.offers(name))
+        theirs = {mutant.id: _runs_of(mutant.id, offered) for mutant in _candidates(["runs"])}
+    found = []
+    for mutant_id, signature in theirs.items():
+        worst = distance(own, signature)[0]
+        found.append(_match(find(mutant_id), worst <= 1, worst, None, len(own)))
+    if stage == "runs":
+        # A mutant whose solvers the subject does not offer looks like the reference here.
+        right = _reference_signature(tuple(name for name in RUNS if seen.stages.offers(name)))
+        found = [m for m in found if distance(theirs[m.id], right)[0] > 1]
+    matches = sorted((m for m in found if m.matches), key=lambda m: m.distance)
+    others = sorted((m for m in found if not m.matches), key=lambda m: m.distance)
+    return _diagnosis(stage, matches, others, f"{len(own)} statistics")
+
+
+@lru_cache(maxsize=64)
+def _samples_of(mutant_id: str, counts: tuple[tuple[str, int], ...]) -> Signature:
+    return sampling.sample(Stages(find(mutant_id).make()), math.inf, dict(counts), stream=1).signature
+
+
+@lru_cache(maxsize=64)
+def _runs_of(mutant_id: str, offered: tuple[str, ...]) -> dict[str, Statistic]:
+    return _run_signature(Stages(find(mutant_id).make()), offered)
+
+
+@lru_cache(maxsize=8)
+def _reference_signature(offered: tuple[str, ...]) -> dict[str, Statistic]:
+    from verify.subjects import ReferenceSubject
+
+    return _run_signature(Stages(ReferenceSubject()), offered)
+
+
+def _run_signature(stages: Stages, offered: tuple[str, ...]) -> dict[str, Statistic]:
+    # One run more: other sample sizes, so other streams than the subject was given.
+    wanted = [setting for setting in inner_runs.settings() if setting.stage in offered]
+    return {k: v for setting in wanted for k, v in setting.signature(stages, inner_runs.RUNS + 1).items()}
+
+
+def _diagnosis(stage: Stage, matches: list[Match], others: list[Match], seen: str) -> Diagnosis:
+    nearest = tuple(others[:SHOWN])
+    return Diagnosis(stage=stage, sentence=_sentence(matches, nearest, seen), matches=tuple(matches), nearest=nearest)
+
+
+def _sentence(matches: list[Match], nearest: tuple[Match, ...], seen: str) -> str:
+    following = f"; the next, {_named(nearest[0])}, {_apart(nearest[0])}" if nearest else ""
+    if not matches:
+        start = "No catalogued deviation matches"
+        return (
+            f"{start}: the nearest, {_named(nearest[0])}, {_apart(nearest[0])} on {seen}." if nearest else f"{start}."
+        )
+    best = matches[0]
+    if find(best.id).roundoff is not None:
+        numbers = f"its errors are {best.distance:.2f} of what that rounding allows"
+    elif best.difference is not None:
+        numbers = f"largest difference {best.difference:.2g}"
+    else:
+        numbers = f"{best.distance:.2f} of what chance allows"
+    if len(matches) == 1:
+        return f"It matches {_named(best)}: {numbers} on {seen}{following}."
+    names = ", ".join(_named(match) for match in matches)
+    return f"It matches {names}, which {seen} cannot tell apart: {numbers}{following}."
+
+
+def _named(match: Match) -> str:
+    return f"`{match.id}`"
+
+
+def _apart(match: Match) -> str:
+    if match.difference is not None and math.isfinite(match.difference):
+        return f"differs by {match.difference:.2g}"
+    if math.isfinite(match.distance):
+        return f"is {match.distance:.1f} times farther than chance allows"
+    return "fails where the subject answers"

@@ -1,0 +1,110 @@
+"""The noisy inner solvers: laws of their results where the protocol settles them, and what their counts may be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spec import REPAIRED, OracleParameters, Quadratic
+from spec.atlas import find as find_instance
+from verify.conformance.probes import LAM_WIDTH, NOISES, doubles, exact, n_of, place_of, ramp_exactly
+from verify.conformance.signatures import Statistic
+from verify.geometry import quadratic_of
+from verify.subjects import Call
+
+if TYPE_CHECKING:
+    from verify.subjects import Capability
+    from verify.subjects.protocol import Stages, Vector
+
+RUNS = 400
+STEPS = 64
+
+
+@dataclass(frozen=True)
+class RunSetting:
+    """Where many runs of an inner solver are compared.
+
+    Args:
+        id: Permanent name.
+        stage: The stage.
+        problem: With its noise.
+        x: Upper variable.
+        call: What the stage is given.
+        settled: Whether the protocol settles the law, so that another law is a divergence by itself.
+    """
+
+    id: str
+    stage: Capability
+    problem: Quadratic
+    x: Vector
+    call: Call
+    settled: bool
+
+    def signature(self, stages: Stages, runs: int = RUNS) -> dict[str, Statistic]:
+        """Means and spreads of the results, and the count of samples.
+
+        Raises:
+            SubjectFaultError: If the stage crashes or its answer is none.
+        """
+        rng = np.random.default_rng([n_of(self.id), runs])
+        given = (self.problem, self.x, self.call, rng, runs)
+        if self.stage == "lower_level_runs":
+            y, lam = stages.lower_level_runs(*given)
+            return _moments(np.hstack([y, lam]), self.id)
+        if self.stage == "penalty_runs":
+            rows, calls = stages.penalty_runs(*given)
+        else:
+            rows, calls = stages.hypergradient_runs(*given)
+        return _moments(rows, self.id) | {f"{self.id}: samples": Statistic(float(calls), 0.0, "gradient samples a run")}
+
+
+def settings() -> tuple[RunSetting, ...]:
+    """All of them."""
+    made = []
+    for name in ("concave-upper", "toy1"):
+        instance = find_instance(name)
+        for solver in ("averaged", "constant-step"):
+            parameters = OracleParameters(lower_level="primal-dual", lower_level_steps=STEPS, eta_y=0.25, eta_lam=0.25)
+            call = Call(alpha=0.1, reading=REPAIRED.choose(inner_solver=solver), parameters=parameters)
+            problem = quadratic_of(instance.with_noise(NOISES[0]).problem)
+            made.append(RunSetting(f"{name}/{solver}/{STEPS} steps", "lower_level_runs", problem, doubles(instance.x),
+                                   call, settled=True))  # fmt: skip
+    place = place_of("toy1")
+    noisy: Any = place.problem.model_copy(update={"noise": NOISES[0]})
+    rho = ramp_exactly(exact(place.h), exact(place.lam), place.h_width(0.2), LAM_WIDTH)
+    shared = REPAIRED.choose(inner_solver="shared-sample")
+    given = Call(alpha=0.2, reading=shared, y_star=place.y_star, lam=place.lam, rho=rho,
+                 parameters=OracleParameters(penalty_steps=20, shared_samples=16))  # fmt: skip
+    made.append(RunSetting("toy1/shared penalty", "penalty_runs", noisy, place.x, given, settled=False))
+    whole = OracleParameters(lower_level="primal-dual", lower_level_steps=STEPS, shared_samples=16, penalty_steps=20)
+    call = Call(alpha=0.2, reading=shared, parameters=whole)
+    made.append(RunSetting("toy1/shared call", "hypergradient_runs", noisy, place.x, call, settled=False))
+    fresh = replace(call, reading=REPAIRED)
+    made.append(RunSetting("toy1/fresh call", "hypergradient_runs", noisy, place.x, fresh, settled=False))
+    return tuple(made)
+
+
+def fewest_samples(setting: RunSetting) -> float | None:
+    """A count below this left something out: a fresh call takes at least one sample a lower-level step."""
+    if setting.stage == "hypergradient_runs" and setting.call.reading.inner_solver != "shared-sample":
+        return float(setting.call.parameters.lower_level_steps)
+    return None
+
+
+def _moments(rows: Vector, prefix: str) -> dict[str, Statistic]:
+    R = len(rows)
+    made: dict[str, Statistic] = {}
+    for i, column in enumerate(rows.T):
+        off = column - column.mean()
+        variance = float(off @ off) / (R - 1)
+        fourth = float((off**4).mean())
+        made[f"{prefix}: mean of component {i + 1}"] = Statistic(
+            float(column.mean()), float(np.sqrt(variance / R)), "of the runs' results"
+        )
+        spread = float(np.sqrt(variance))
+        # Standard error of a standard deviation, whatever the law.
+        error = float(np.sqrt(max(fourth - variance**2, 0.0) / R)) / (2 * spread) if spread > 0 else 0.0
+        made[f"{prefix}: spread of component {i + 1}"] = Statistic(spread, error, "of the runs' results")
+    return made

@@ -1,0 +1,168 @@
+"""Judge another implementation: its stages alone, the claims, and what its deviation is."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spec import InvalidInputError
+from verify import campaign
+from verify.conformance import claims as claim_runs
+from verify.conformance.diagnosis import diagnose, suspect
+from verify.conformance.model import Conformance, Diagnosis, StageFinding
+from verify.conformance.repro import reproduce
+from verify.conformance.stage_comparison import SECONDS as STAGE_SECONDS
+from verify.conformance.stage_comparison import look
+from verify.conformance.vector_probes import vector_probes
+from verify.profiles import find_profile
+from verify.results import Report
+from verify.subjects import Subject, load_subject, name_of, require_stages
+from verify.subjects.loading import end
+from verify.subjects.protocol import Stages
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+PROFILE = "conform"
+SECONDS = 16.0
+"""Time for the estimates that claims ask of a subject which makes them one at a time."""
+
+
+def conform(
+    subject: str | Subject,
+    *,
+    claims: Sequence[str] = (),
+    profile: str = PROFILE,
+    seed: int = campaign.DEFAULT_SEED,
+    jobs: int = 1,
+    seconds: float = SECONDS,
+    time_limit: float | None = None,
+    out: str | Path | None = None,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> Conformance:
+    """Hold an implementation against Algorithms 1 and 2 and say what is wrong with it.
+
+    Args:
+        subject: ``"package.module:Attribute"``, ``"command:COMMAND LINE"``, or an object with any of the stages.
+        claims: Full ids of claims or steps to judge under the repaired reading; all if empty.
+        profile: ``"conform"``, or one of the profiles of ``f2csa verify``.
+        seed: Seed of all randomness, >= 0.
+        jobs: Worker processes for the claims, >= 1; an object as subject runs in this process.
+        seconds: Time, > 0, for the estimates that claims ask of a subject without ``hypergradient_samples``; a claim
+            that takes more is INCONCLUSIVE.
+        time_limit: Seconds one stage call may take, > 0; longer is a fault.
+        out: Folder for ``conform.json`` and the report's four files.
+        progress: Called with (done, in all, what) after each claim's result.
+
+    Returns:
+        The findings; ``print`` shows them as a letter, :attr:`Conformance.exit_code` sums them up.
+
+    Raises:
+        InvalidInputError: If a name is unknown, a number out of range, or the subject cannot be loaded.
+
+    Example:
+        >>> import verify
+        >>> found = verify.conform("verify.mutants.estimator:KeepsDualTerm", claims=["bias-bound/T3"])
+        >>> found.first, [match.id for match in found.diagnosis.matches]
+        ('hypergradient', ['keeps-dual-term'])
+    """
+    if seconds <= 0:
+        raise InvalidInputError("seconds", "must be > 0", seconds)
+    if jobs < 1:
+        raise InvalidInputError("jobs", "must be >= 1", jobs)
+    find_profile(profile)
+    claims = [claims] if isinstance(claims, str) else list(claims)
+    claim_runs.selected(claims)
+    started = time.perf_counter()
+    name = subject if isinstance(subject, str) else name_of(subject)
+    loaded = load_subject(subject, time_limit=time_limit) if isinstance(subject, str) else subject
+    try:
+        require_stages(loaded, name)
+        return _judged(
+            loaded, name, isinstance(subject, str), claims, profile, seed, jobs, seconds, time_limit, out, progress,
+            started,
+        )  # fmt: skip
+    finally:
+        if isinstance(subject, str):
+            end(loaded)
+
+
+def _judged(
+    subject: Subject, name: str, loadable: bool, claims: Sequence[str], profile: str, seed: int, jobs: int,
+    seconds: float, time_limit: float | None, out: str | Path | None,
+    progress: Callable[[int, int, str], None] | None, started: float,
+) -> Conformance:  # fmt: skip
+    from threadpoolctl import threadpool_limits
+
+    stages = Stages(subject)
+    with threadpool_limits(1):
+        seen = look(stages, seconds=min(STAGE_SECONDS, seconds), extra=vector_probes())
+        diagnosis = diagnose(seen)
+        reproduction = reproduce(seen, _load_code(subject, name, loadable))
+        ignored = claim_runs.ignored_choices(stages) if seen.first not in ("hypergradient", "samples") else ()
+    report = claim_runs.run_claims(
+        subject, name, claims=claims, profile=profile, seed=seed, jobs=jobs, seconds=seconds, time_limit=time_limit,
+        loadable=loadable, ignored=ignored, progress=progress,
+    )  # fmt: skip
+    first, stage_findings = seen.first, tuple(seen.findings)
+    if first is None and diagnosis is None and _runs_fail(report):
+        diagnosis = suspect(seen)
+        if diagnosis is not None:
+            first, stage_findings = "runs", _with_suspicion(stage_findings, diagnosis)
+    made = Conformance(
+        environment=campaign.environment(), seed=seed, subject=name, profile=profile,
+        stages=stage_findings, first=first, diagnosis=diagnosis, reproduction=reproduction,
+        claims=claim_runs.claim_findings(report),
+        notes=tuple(
+            f"It answers {choice} as the repaired reading has it, whatever it is told; checks that ask for the other "
+            "choice are left out." for choice in ignored
+        ),
+        findings=(*(f"{f.stage}: {f.sentence}" for f in stage_findings if f.status == "diverges"), *report.findings),
+        faults=(*seen.faults, *_claim_faults(report)),
+        seconds=time.perf_counter() - started, complete=report.complete, report=report,
+    )  # fmt: skip
+    if out is not None:
+        write(made, Path(out))
+    return made
+
+
+def write(made: Conformance, out: Path) -> list[Path]:
+    """Write ``conform.json`` and the report's four files into a folder."""
+    import json
+
+    out.mkdir(parents=True, exist_ok=True)
+    file = out / "conform.json"
+    data = made.model_dump(mode="json", by_alias=True)
+    file.write_text(json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+    return [file, *(made.report.write(out) if made.report is not None else [])]
+
+
+def _claim_faults(report: Report) -> list[str]:
+    """Faults of the claims' runs, each kind once."""
+    found: dict[str, str] = {}
+    for result in report.faults:
+        found.setdefault(str(result.fault), f"{result.claim} on {result.instance}: {result.fault}")
+    return list(found.values())
+
+
+def _runs_fail(report: Report) -> bool:
+    return any(line.split("/")[0].split(" ")[0] in ("inner-cost", "inner-loop-remark") for line in report.findings)
+
+
+def _with_suspicion(found: tuple[StageFinding, ...], diagnosis: Diagnosis) -> tuple[StageFinding, ...]:
+    sentence = f"Its own claims fail, and its results have another law than the reference's. {diagnosis.sentence}"
+    return tuple(
+        f.model_copy(update={"status": "diverges", "sentence": sentence, "diverging": 1}) if f.stage == "runs" else f
+        for f in found
+    )
+
+
+def _load_code(subject: Subject, name: str, loadable: bool) -> str:
+    """Python that loads the subject again."""
+    if loadable:
+        return f"load_subject({name!r})"
+    source = f"{type(subject).__module__}:{type(subject).__qualname__}"
+    if "<locals>" in source or source.startswith("__main__"):
+        return f"your_subject  # an instance of {type(subject).__qualname__}"
+    return f"load_subject({source!r})"

@@ -1,0 +1,196 @@
+"""What a conformance run found, as data: the content of ``conform.json``."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from verify.mutants.entry import Stage
+from verify.results import Report
+
+SCHEMA = "f2csa-conformance/1"
+
+Status = Literal["agrees", "diverges", "undecided", "fault", "not offered"]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="strings")
+
+
+class Divergence(_Frozen):
+    """One comparison that failed, with its numbers.
+
+    Args:
+        probe: Permanent id of the comparison, or of the test vector.
+        what: What was asked, in words.
+        expected: What must come out.
+        got: What came out.
+        tolerance: Largest accepted difference, entry by entry; empty for laws.
+        excess: Largest difference in tolerances.
+    """
+
+    probe: str
+    what: str
+    expected: tuple[float, ...]
+    got: tuple[float, ...]
+    tolerance: tuple[float, ...] = ()
+    excess: float
+
+
+class StageFinding(_Frozen):
+    """One stage alone, on given correct inputs.
+
+    Args:
+        stage: The stage.
+        status: ``undecided`` where time allowed too few comparisons.
+        sentence: What was found, in one sentence.
+        compared: Comparisons made.
+        diverging: How many of them failed.
+        worst: Largest difference in tolerances over all comparisons.
+        divergence: The first one that failed.
+    """
+
+    stage: Stage
+    status: Status
+    sentence: str
+    compared: int = 0
+    diverging: int = 0
+    worst: float = 0.0
+    divergence: Divergence | None = None
+
+
+class Match(_Frozen):
+    """A catalogued deviation beside what was seen.
+
+    Args:
+        id: Permanent id in the catalogue.
+        bug_type: What kind of mistake it is.
+        effect: What a user would see, with the order in alpha.
+        caught_by: Claims that catch it.
+        matches: Whether every comparison agrees within its tolerance.
+        distance: Largest difference in tolerances, or in what chance allows.
+        difference: The largest absolute difference of values; ``None`` where laws were compared.
+        compared: Comparisons made.
+    """
+
+    id: str
+    bug_type: str
+    effect: str
+    caught_by: tuple[str, ...]
+    matches: bool
+    distance: float
+    difference: float | None = None
+    compared: int
+
+
+class Diagnosis(_Frozen):
+    """What the deviation is.
+
+    Args:
+        stage: Where it first shows.
+        sentence: The diagnosis with its numbers.
+        matches: Catalogued deviations that explain everything seen; several where they cannot be told apart.
+        nearest: Others by distance, nearest first.
+    """
+
+    stage: Stage
+    sentence: str
+    matches: tuple[Match, ...]
+    nearest: tuple[Match, ...]
+
+
+class Reproduction(_Frozen):
+    """The smallest instance found on which the subject still diverges.
+
+    Args:
+        sentence: How small it is, with the numbers.
+        problem: The problem file's content, where there is a problem.
+        x: The upper-level point.
+        expected: What must come out.
+        got: What came out.
+        code: Python to paste; it imports this package and the subject, nothing else.
+    """
+
+    sentence: str
+    problem: dict[str, Any] | None = None
+    x: tuple[str, ...] = ()
+    expected: tuple[float, ...] = ()
+    got: tuple[float, ...] = ()
+    code: str
+
+
+class ClaimFinding(_Frozen):
+    """One claim or step under the repaired reading, over its instances.
+
+    Args:
+        claim: Full id.
+        status: Verdict, ``FAULT`` or ``NOT_CHECKED``.
+        on_record: Whether all verdicts are those of the reference; ``None`` where nothing could be compared.
+        sentence: The deciding result's sentence.
+        reproduce: Command that repeats it.
+    """
+
+    claim: str
+    status: str
+    on_record: bool | None
+    sentence: str
+    reproduce: str
+
+
+class Conformance(_Frozen):
+    """Everything one run of ``f2csa conform`` found about a subject.
+
+    Args:
+        environment: Versions that can influence a number.
+        seed: Seed of all randomness.
+        subject: How the subject was loaded, or its name.
+        profile: Profile of the claims.
+        stages: Each stage alone, in the order in which deviations are named.
+        first: The first stage that diverges.
+        diagnosis: What the deviation is; ``None`` where there is none.
+        reproduction: The smallest instance that shows it.
+        claims: Verdicts under the repaired reading.
+        notes: What a reader should know beside.
+        findings: One line for each stage and claim that fails.
+        faults: One line for each thing that went wrong in the subject or the run.
+        seconds: Time spent.
+        complete: Whether the run reached its end.
+        report: The claims' full report, in its own files.
+    """
+
+    schema_: str = Field(default=SCHEMA, alias="schema")
+    environment: dict[str, str]
+    seed: int
+    subject: str
+    profile: str
+    stages: tuple[StageFinding, ...]
+    first: Stage | None
+    diagnosis: Diagnosis | None
+    reproduction: Reproduction | None
+    claims: tuple[ClaimFinding, ...]
+    notes: tuple[str, ...] = ()
+    findings: tuple[str, ...]
+    faults: tuple[str, ...]
+    seconds: float
+    complete: bool = True
+    report: Report | None = Field(default=None, exclude=True, repr=False)
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="strings", populate_by_name=True)
+
+    @property
+    def conforms(self) -> bool:
+        """Whether no stage diverges, no repaired claim fails and nothing went wrong."""
+        return self.exit_code == 0
+
+    @property
+    def exit_code(self) -> int:
+        """0 as expected, 1 a finding, 3 a fault in the subject or the run."""
+        if self.faults or not self.complete:
+            return 3
+        return 1 if self.findings else 0
+
+    def __str__(self) -> str:
+        from verify.conformance.wording import letter
+
+        return "\n".join(letter(self))

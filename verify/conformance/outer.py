@@ -1,0 +1,280 @@
+"""Algorithm 2 on known oracles: every step, every queried point, every block mean and the output, one by one.
+
+Given what the oracle was asked and answered, each line of the algorithm is a comparison of its own, so one wrong line
+does not blur the next. Randomness is the subject's own; only the laws of s_t and of the output's block are compared.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import special
+
+from spec import OuterParameters
+from verify.mutants.outer_loop import OuterLoop
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from verify.subjects.protocol import OuterRun, Stages, Vector
+
+TOLERANCE = 1e-9
+"""Relative difference allowed where nothing is random."""
+FALSE_ALARM = 1e-9
+"""Probability that a right law is called wrong, each time."""
+OUTPUTS = 96
+"""Runs whose outputs are counted by block."""
+PARTS = ("steps", "queries", "means", "outputs")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One way to run Algorithm 2.
+
+    Args:
+        id: Permanent name.
+        x0: Start, shape (n,).
+        parameters: Schedule.
+        slopes: The oracle answers ``slopes * sign(z) + curvature * z``.
+        curvature: See there.
+    """
+
+    id: str
+    x0: tuple[float, ...]
+    parameters: OuterParameters
+    slopes: tuple[float, ...]
+    curvature: float
+
+    def oracle(self, z: Vector) -> Vector:
+        """A fixed answer to every point."""
+        made: Vector = np.where(z >= 0, 1.0, -1.0) * np.array(self.slopes) + self.curvature * z
+        return made
+
+
+def trials() -> tuple[Trial, ...]:
+    """The smallest first: short steps, then clipped ones, in one dimension and in two."""
+
+    def schedule(D: float, eta: float, M: int, K: int) -> OuterParameters:
+        return OuterParameters(goldstein_radius=M * D, epsilon=0.1, D=D, eta=eta, M=M, K=K)
+
+    return (
+        Trial("one-dimension/free", (0.7,), schedule(0.5, 0.01, 10, 6), (0.5,), 1.0),
+        Trial("one-dimension/clipped", (0.4,), schedule(0.02, 0.5, 10, 12), (1.0,), 0.5),
+        Trial("two-dimensions/clipped", (0.6, -0.3), schedule(0.02, 0.05, 10, 12), (1.0, 2.0), 0.3),
+    )
+
+
+OUTPUT_TRIAL = Trial(
+    "output", (1.0,), OuterParameters(goldstein_radius=0.1, epsilon=0.1, D=0.1, eta=0.05, M=1, K=4), (0.2,), 1.0
+)
+"""Four blocks of one step whose answers shrink: the best block, the last one and a uniform one differ."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One run with what was asked and answered."""
+
+    trial: Trial
+    run: OuterRun
+    z: Vector
+    g: Vector
+
+    @property
+    def steps(self) -> Vector:
+        """Δ_1, ..., Δ_T, shape (T, n)."""
+        made: Vector = np.diff(self.run.path, axis=0)
+        return made
+
+    def blocks(self, rows: Vector) -> Vector:
+        """Means by block, shape (K, n)."""
+        shape = (self.trial.parameters.K, self.trial.parameters.M, -1)
+        made: Vector = rows.reshape(shape).mean(axis=1)
+        return made
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One line of the algorithm against a rule.
+
+    Args:
+        part: Which line.
+        trial: Where it was seen worst.
+        excess: Difference in tolerances; beyond 1 it is real.
+        difference: The difference itself, or the probability of the law's statistic.
+        sentence: What was compared, with its numbers.
+        expected: What the rule gives, where nothing is random.
+        got: What the subject did.
+    """
+
+    part: str
+    trial: str
+    excess: float
+    difference: float
+    sentence: str
+    expected: tuple[float, ...] = ()
+    got: tuple[float, ...] = ()
+
+
+class WrongNumberOfCallsError(Exception):
+    """The subject does not ask T times."""
+
+
+def record(stages: Stages, trial: Trial, seed: int) -> Recorded:
+    """Run the subject on an oracle that remembers.
+
+    Raises:
+        SubjectFaultError: If it crashes or its answer is none.
+        WrongNumberOfCallsError: If it does not ask T times.
+    """
+    asked: list[Vector] = []
+
+    def remembering(z: Vector) -> Vector:
+        at = np.array(z, dtype=np.float64)
+        asked.append(at)
+        return trial.oracle(at)
+
+    run = stages.optimise(remembering, np.array(trial.x0), trial.parameters, np.random.default_rng(seed))
+    if len(asked) != trial.parameters.T:
+        raise WrongNumberOfCallsError(f"it asks the oracle {len(asked)} times instead of T = KM = {trial.parameters.T}")
+    z = np.array(asked)
+    return Recorded(trial, run, z, np.array([trial.oracle(at) for at in z]))
+
+
+@dataclass(frozen=True)
+class Record:
+    """Everything one subject was seen to do."""
+
+    runs: tuple[Recorded, ...]
+    outputs: tuple[Recorded, ...]
+
+
+def watch(stages: Stages) -> Record:
+    """Run all trials."""
+    runs = tuple(record(stages, trial, seed) for seed, trial in enumerate(trials()))
+    return Record(runs, tuple(record(stages, OUTPUT_TRIAL, 1000 + k) for k in range(OUTPUTS)))
+
+
+def compare(seen: Record, rules: OuterLoop) -> list[Comparison]:
+    """Each line of what was seen against one set of rules."""
+    every = (*seen.runs, *seen.outputs[:4])
+    return [
+        _worst([_steps(one, rules) for one in every]),
+        _queries(every, rules),
+        _worst([_means(one, rules) for one in every]),
+        _outputs(seen, rules),
+    ]
+
+
+def compare_run(one: Recorded, rules: OuterLoop) -> list[Comparison]:
+    """The lines of one run that are not random."""
+    return [_steps(one, rules), _means(one, rules)]
+
+
+def _worst(found: list[Comparison]) -> Comparison:
+    return next((c for c in found if c.excess > 1), max(found, key=lambda c: c.excess))
+
+
+def _compared(part: str, one: Recorded, expected: Vector, got: Vector, what: Callable[[int], str]) -> Comparison:
+    with np.errstate(invalid="ignore", over="ignore"):
+        apart = np.abs(got - expected)
+        allowed = TOLERANCE * (np.abs(one.run.path).max() + np.abs(got) + np.abs(expected))
+        ratio = np.nan_to_num(apart / allowed, nan=math.inf)
+    excess = float(ratio.max(initial=0.0))
+    row = int(ratio.reshape(len(ratio), -1).max(axis=1).argmax()) if excess <= 1 else int(
+        np.argmax(ratio.reshape(len(ratio), -1).max(axis=1) > 1)
+    )  # fmt: skip
+    return Comparison(part, one.trial.id, excess, float(apart.max(initial=0.0)), what(row),
+                      tuple(expected[row].tolist()), tuple(got[row].tolist()))  # fmt: skip
+
+
+def _steps(one: Recorded, rules: OuterLoop) -> Comparison:
+    q = one.trial.parameters
+    expected = np.zeros_like(one.steps)
+    expected[1:] = rules.next_step(one.steps[:-1], one.g[:-1], q.eta, q.D)
+    return _compared("steps", one, expected, one.steps, lambda t: f"step Δ_{t + 1} = x_{t + 1} - x_{t}")
+
+
+def _queries(every: tuple[Recorded, ...], rules: OuterLoop) -> Comparison:
+    fixed = type(rules).query is not OuterLoop.query
+    if fixed:
+        found = []
+        for one in every:
+            expected = rules.query(one.run.path[:-1], one.steps, 0.25)
+            found.append(_compared("queries", one, expected, one.z, lambda t: f"queried point z_{t + 1}"))
+        return _worst(found)
+    found, shares = [], []
+    for one in every:
+        s, off = _along(one)
+        on_segment = one.run.path[:-1] + np.clip(s, 0.0, 1.0)[:, None] * one.steps
+        found.append(_compared("queries", one, on_segment, one.z, lambda t: f"z_{t + 1} on the segment to x_{t + 1}"))
+        shares.append(s[off])
+    worst = _worst(found)
+    if worst.excess > 1:
+        return worst
+    values = np.sort(np.concatenate(shares))
+    R = len(values)
+    ends = np.arange(R + 1) / R
+    apart = float(np.max(np.maximum(ends[1:] - values, values - ends[:-1]))) if R else 0.0
+    chance = float(special.kolmogorov(apart * math.sqrt(R)))
+    sentence = (
+        f"s_t over {R} steps has mean {values.mean():.3f} and standard deviation {values.std():.3f}, where uniform "
+        f"ones have 0.5 and 0.289"
+    )
+    return Comparison("queries", every[0].trial.id, _surprise(chance), chance, sentence, (0.5, 0.2887),
+                      (float(values.mean()), float(values.std())))  # fmt: skip
+
+
+def _along(one: Recorded) -> tuple[Vector, Any]:
+    """Where on its segment each queried point lies, and which segments are long enough to say."""
+    length = (one.steps**2).sum(axis=1)
+    apart = ((one.z - one.run.path[:-1]) * one.steps).sum(axis=1)
+    off = length > (1e-6 * one.trial.parameters.D) ** 2
+    return np.divide(apart, length, out=np.zeros_like(apart), where=off), off
+
+
+def _means(one: Recorded, rules: OuterLoop) -> Comparison:
+    expected = one.blocks(rules.averaged(one.z, one.run.path[1:]))
+    return _compared("means", one, expected, one.run.x_bar, lambda k: f"mean of block {k + 1}")
+
+
+def _outputs(seen: Record, rules: OuterLoop) -> Comparison:
+    rng = np.random.default_rng(0)
+    fixed = type(rules).output is not OuterLoop.output
+    what = "output x_out" if fixed else "output x_out against the nearest block mean"
+    found, counts = [], np.zeros(OUTPUT_TRIAL.parameters.K)
+    for one in (*seen.runs, *seen.outputs):
+        run = one.run
+        if fixed:
+            expected = rules.output(run.x_bar, one.blocks(one.g), run.path, rng)
+        else:
+            block = int(np.argmin(np.linalg.norm(run.x_bar - run.x_out, axis=1)))
+            expected = run.x_bar[block]
+            if one.trial is OUTPUT_TRIAL:
+                counts[block] += 1
+        found.append(_compared("outputs", one, expected[None], run.x_out[None], lambda _: what))
+    worst = _worst(found)
+    if fixed or worst.excess > 1:
+        return worst
+    share = counts.sum() / len(counts)
+    chance = float(special.chdtrc(len(counts) - 1, float(((counts - share) ** 2).sum() / share)))
+    sentence = (
+        f"blocks were output {', '.join(str(int(c)) for c in counts)} times in {len(seen.outputs)} runs, where uniform "
+        f"draws give {share:.0f} each on average"
+    )
+    return Comparison("outputs", OUTPUT_TRIAL.id, _surprise(chance), chance, sentence,
+                      tuple([share] * len(counts)), tuple(counts.tolist()))  # fmt: skip
+
+
+def _surprise(chance: float) -> float:
+    """Above 1 exactly where the probability is below the allowed one."""
+    return math.log(max(chance, 1e-300)) / math.log(FALSE_ALARM)
+
+
+@lru_cache(maxsize=1)
+def right() -> OuterLoop:
+    """Algorithm 2."""
+    return OuterLoop()

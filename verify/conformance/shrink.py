@@ -1,0 +1,271 @@
+"""The smallest problem on which a stage still diverges: fewer variables and rows, then smaller and rounder numbers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spec import InvalidInputError, Quadratic, parse_problem
+from verify.conformance.probes import (
+    GRADIENT_NORM,
+    LAM_WIDTH,
+    Place,
+    Probe,
+    activation_probe,
+    chain_probe,
+    exact,
+    lower_level_probe,
+    off_truth,
+    penalty_probe,
+    ramp_exactly,
+)
+from verify.subjects import MissingCapabilityError, SubjectFaultError
+
+if TYPE_CHECKING:
+    from verify.subjects.protocol import Stages, Vector
+
+Matrix = tuple[tuple[Fraction, ...], ...]
+AXES = {
+    "f.xx": "nn", "f.xy": "nm", "f.yy": "mm", "f.x": "1n", "f.y": "1m", "g.xx": "nn", "g.xy": "nm", "g.yy": "mm",
+    "g.x": "1n", "g.y": "1m", "A": "pn", "B": "pm", "b": "1p", "x": "1n",
+}  # fmt: skip
+"""Shapes of the blocks, in the order in which they are emptied."""
+SYMMETRIC = ("f.xx", "f.yy", "g.xx", "g.yy")
+CLEARLY = 10.0
+"""Tolerances by which a smaller instance must still diverge: a repro should not hang by a thread."""
+SECONDS = 6.0
+BEFORE = 0.125
+"""How far the call before lies, for subjects whose answers depend on it."""
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A problem at a point as exact matrices.
+
+    Args:
+        blocks: By name, see :data:`AXES`.
+    """
+
+    blocks: dict[str, Matrix]
+
+    @classmethod
+    def of(cls, problem: Quadratic, x: Vector) -> Instance:
+        """Read the blocks."""
+        made: dict[str, Any] = {}
+        for name in AXES:
+            if name == "x":
+                made[name] = [list(exact(x))]
+            elif "." in name:
+                form, block = name.split(".")
+                made[name] = getattr(getattr(problem, form), block).to_fractions()
+            else:
+                made[name] = getattr(problem.constraints, name).to_fractions()
+        return cls({name: tuple(tuple(row) for row in rows) for name, rows in made.items()})
+
+    @property
+    def place(self) -> Place | None:
+        """The problem with its exact pair; ``None`` where it is none."""
+
+        def plain(name: str) -> list[list[str]]:
+            return [[str(v) for v in row] for row in self.blocks[name]]
+
+        def flat(name: str) -> list[str]:
+            return plain(name)[0] if self.blocks[name] else []
+
+        forms = {
+            form: {name: flat(f"{form}.{name}") if len(name) == 1 else plain(f"{form}.{name}")
+                   for name in ("xx", "xy", "yy", "x", "y")}
+            for form in ("f", "g")
+        }  # fmt: skip
+        rows = {"A": plain("A"), "B": plain("B"), "b": flat("b")}
+        try:
+            problem = parse_problem({"kind": "quadratic", **forms, "constraints": rows})
+        except InvalidInputError:
+            return None
+        if not isinstance(problem, Quadratic):
+            return None
+        x = np.array([float(v) for v in self.blocks["x"][0]])
+        return Place.at("smallest", problem, x)
+
+    def sizes(self) -> tuple[int, int, int]:
+        """(n, m, p)."""
+        return len(self.blocks["x"][0]), len(self.blocks["g.yy"]), len(self.blocks["A"])
+
+    def smaller(self) -> Iterator[Instance]:
+        """Neighbours that are simpler, the boldest first."""
+        n, m, p = self.sizes()
+        for axis, size in (("p", p), ("m", m), ("n", n)):
+            for k in range(size) if size > 1 else ():
+                yield self._without(axis, k)
+        for name, rows in self.blocks.items():
+            if name not in ("g.yy", "x") and any(any(row) for row in rows):
+                yield self._with(name, tuple(tuple(Fraction(0) for _ in row) for row in rows))
+        for name, rows in self.blocks.items():
+            for i, row in enumerate(rows):
+                for j, value in enumerate(row):
+                    if name in SYMMETRIC and j < i:
+                        continue
+                    for simpler in _simpler(value):
+                        yield self._entry(name, i, j, simpler)
+
+    def _with(self, name: str, rows: Matrix) -> Instance:
+        return Instance({**self.blocks, name: rows})
+
+    def _entry(self, name: str, i: int, j: int, value: Fraction) -> Instance:
+        rows = [list(row) for row in self.blocks[name]]
+        rows[i][j] = value
+        if name in SYMMETRIC:
+            rows[j][i] = value
+        return self._with(name, tuple(tuple(row) for row in rows))
+
+    def _without(self, axis: str, gone: int) -> Instance:
+        made: dict[str, Matrix] = {}
+        for name, rows in self.blocks.items():
+            down, across = AXES[name][0], AXES[name][1]
+            kept = [row for i, row in enumerate(rows) if not (down == axis and i == gone)]
+            made[name] = tuple(
+                tuple(v for j, v in enumerate(row) if not (across == axis and j == gone)) for row in kept
+            )
+        return Instance(made)
+
+
+def _simpler(value: Fraction) -> list[Fraction]:
+    """Simpler numbers in place of one: 0, 1 or -1, then nearby integers and halves."""
+    if value in (0, 1):
+        return [Fraction(0)] if value else []
+    sign = 1 if value > 0 else -1
+    wanted = [Fraction(0), Fraction(sign), Fraction(round(value)), Fraction(round(2 * value), 2)]
+    return [v for v in dict.fromkeys(wanted) if v != value and _weight(v) < _weight(value)]
+
+
+def _weight(value: Fraction) -> int:
+    return abs(value.numerator) + 2 * (value.denominator - 1) + (value < 0)
+
+
+Build = Callable[[Place], "Probe | None"]
+
+
+def rebuild(probe: Probe) -> Build:
+    """How to make the same kind of probe elsewhere."""
+    alpha = probe.call.alpha
+    if probe.stage == "lower_level":
+        return lower_level_probe
+    if probe.stage == "penalty_minimiser":
+        name = probe.id.split("/")[-2]
+
+        def penalty(place: Place) -> Probe:
+            rho = ramp_exactly(exact(place.h), exact(place.lam), place.h_width(0.1), LAM_WIDTH)
+            if name == "off-pair":
+                return penalty_probe(place, alpha, 0.5 * rho, tol=GRADIENT_NORM, name=name, lam=1.25 * place.lam)
+            return penalty_probe(place, alpha, rho, tol=probe.tol, name=name)
+
+        return penalty
+    if probe.given == "all":
+        return lambda place: off_truth(place, alpha)
+    return lambda place: chain_probe(place, alpha, probe.given, probe.id.split("/")[-2])
+
+
+@dataclass(frozen=True)
+class Smallest:
+    """What shrinking ended with.
+
+    Args:
+        probe: The smallest probe that still diverges.
+        got: The subject's answer to it.
+        before: A probe to ask first, where the answer depends on it.
+    """
+
+    probe: Probe
+    got: Vector
+    before: Probe | None = None
+
+
+def shrink(stages: Stages, probe: Probe, got: Vector, *, seconds: float = SECONDS) -> Smallest:
+    """Make a diverging probe smaller as long as it diverges.
+
+    Args:
+        stages: The subject's.
+        probe: One on which it diverges.
+        got: Its answer to that.
+        seconds: Time to spend.
+    """
+    if probe.stage == "activation":
+        return _fewest_rows(stages, probe, got)
+    if probe.published or probe.needs_draws or probe.problem is None or "inside" in probe.id:
+        return Smallest(probe, got)
+    build, ends = rebuild(probe), time.monotonic() + seconds
+    instance = Instance.of(probe.problem, probe.x)
+    best = Smallest(probe, got)
+    remembers = _remembers(stages, instance, build)
+    if remembers:
+        found = _diverging(stages, instance, build, remembers)
+        if found is None:
+            return best
+        best = found
+    smaller = True
+    while smaller and time.monotonic() < ends:
+        smaller = False
+        for candidate in instance.smaller():
+            if time.monotonic() >= ends:
+                break
+            found = _diverging(stages, candidate, build, remembers)
+            if found is not None:
+                instance, best, smaller = candidate, found, True
+                break
+    return best
+
+
+def _remembers(stages: Stages, instance: Instance, build: Build) -> bool:
+    """Whether the same question, put to a new copy of the problem twice, is answered rightly after all."""
+    place = instance.place
+    probe = None if place is None else build(place)
+    if probe is None:
+        return False
+    try:
+        probe.ask(stages)
+        return probe.excess_of(stages) <= 1
+    except (SubjectFaultError, MissingCapabilityError):
+        return False
+
+
+def _diverging(stages: Stages, instance: Instance, build: Build, remembers: bool) -> Smallest | None:
+    place = instance.place
+    if place is None:
+        return None
+    before = Place.at("before", place.problem, place.x - BEFORE) if remembers else None
+    if remembers and before is None:
+        return None
+    try:
+        probe = build(place)
+        if probe is None or not np.isfinite(probe.tolerance).all():
+            return None
+        first = replace(lower_level_probe(before), problem=place.problem) if before is not None else None
+        if first is not None:
+            first.ask(stages)
+        got = probe.ask(stages)
+    except (SubjectFaultError, MissingCapabilityError, ValueError, ArithmeticError, np.linalg.LinAlgError):
+        return None
+    return Smallest(probe, got, first) if probe.excess(got) > CLEARLY else None
+
+
+def _fewest_rows(stages: Stages, probe: Probe, got: Vector) -> Smallest:
+    lam: Any = probe.call.lam
+    w, lw = probe.h_width, probe.call.parameters.lam_width
+    best = Smallest(probe, got)
+    singles = [[i] for i in range(len(lam))]
+    pairs = [[i, j] for i in range(len(lam)) for j in range(i + 1, len(lam))]
+    for rows in (*singles, *pairs):
+        # In units of the widths, so that the numbers are round.
+        made = activation_probe("smallest", probe.h[rows] / w, lam[rows] / lw, 1.0, 1.0)
+        try:
+            answer = made.ask(stages)
+        except (SubjectFaultError, MissingCapabilityError):
+            continue
+        if made.excess(answer) > CLEARLY:
+            return Smallest(made, answer)
+    return best
