@@ -65,7 +65,8 @@ def run_on(
                 if lost is not None and isinstance(error, BrokenExecutor):
                     lost += chunk
                     continue
-                why = f"the worker died ({type(error).__name__})"
+                broken = isinstance(error, BrokenExecutor)
+                why = f"the worker died ({'its process ended' if broken else type(error).__name__})"
                 results = [fault(task, why, time.perf_counter()) for task in chunk]
             yield from zip(chunk, results, strict=True)
     except BaseException:

@@ -67,7 +67,7 @@ def test_holder_bias_is_alpha_to_the_two_s(s, alpha):
     assert -1 - made.hypergradient[0] == pytest.approx(alpha ** (2 * float(objectives_of(Holder(s=s)).s)), rel=1e-6)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10**6), m=st.integers(1, 5), p=st.integers(1, 5))
 def test_a_quadratic_given_as_callables_gives_the_same_estimate(as_callables, seed, m, p):
     problem = Generated(family="random-rows", n=2, m=m, p=p, seed=seed).quadratic

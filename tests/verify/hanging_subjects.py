@@ -35,3 +35,10 @@ class KillsItself(ReferenceSubject):
 
     def hypergradient(self, *args):
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+class LeavesWithSuccess(ReferenceSubject):
+    name = "leaves-with-success"
+
+    def hypergradient(self, *args):
+        os._exit(0)

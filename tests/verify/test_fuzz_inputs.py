@@ -93,8 +93,7 @@ others = st.lists(
 )  # fmt: skip
 
 
-# The time an example may take is bounded by the solvers' budgets, not by Hypothesis' deadline.
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(content=broken_files(), x=points)
 @example(content=b"", x="1")
 @example(content=TOY.encode("utf-16"), x="1")
@@ -109,7 +108,7 @@ def test_any_problem_file_gives_an_answer_or_one_line(problem_file: Path, conten
     assert_answered_or_refused(run("hypergradient", str(problem_file), *point))
 
 
-@settings(max_examples=60, deadline=None)  # as above
+@settings(max_examples=60)
 @given(x=points, alpha=alphas, chosen=choices, more=others)
 @example(x="1", alpha="0.1", chosen=["self=frozen"], more=[])
 @example(x="1_0", alpha="0.1", chosen=[], more=[])
@@ -127,7 +126,7 @@ def test_any_options_give_an_answer_or_one_line(
     assert_answered_or_refused(run("hypergradient", str(problem_file), *point, *arguments))
 
 
-@settings(max_examples=60, deadline=None)  # as above
+@settings(max_examples=60)
 @given(problem=quadratics(), data=st.data(), alpha=st.sampled_from(["1", "0.3", "0.1", "1e-2", "1e-3"]))
 def test_a_valid_problem_is_answered_truly_or_is_infeasible(
     problem_file: Path, problem: Quadratic, data: st.DataObject, alpha: str
@@ -189,7 +188,7 @@ _TOO_LARGE = (
 )
 
 
-@settings(max_examples=50, deadline=None)  # as above
+@settings(max_examples=50)
 @given(
     drawn=extreme_files(),
     alpha=st.sampled_from(["1e-30", "1e-3", "0.1", "1", "1000"]),

@@ -36,6 +36,13 @@ def test_a_worker_that_dies_is_tried_again_and_then_a_fault():
     assert any(result.verdict for result in report.results)
 
 
+def test_a_subject_that_ends_its_process_does_not_end_the_run():
+    report = campaign.run(["bias-bound/T3"], subject=f"{HERE}:LeavesWithSuccess", readings="repaired",
+                          profile="smoke", instances=["toy1"], jobs=1)  # fmt: skip
+    assert [result.fault for result in report.results] == ["the worker died (its process ended)"]
+    assert report.exit_code == 3
+
+
 def test_the_results_are_those_without_a_limit():
     limited, free = (run(f"{HERE}:Patient", time_limit=limit) for limit in (30.0, None))
     assert [(r.claim, r.verdict) for r in limited.results] == [(r.claim, r.verdict) for r in free.results]

@@ -11,7 +11,7 @@ from f2csa_ref import LowerLevelError, SmoothObjectives, lower_level
 from spec import Generated, Holder, InvalidInputError, OracleParameters
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10**6), m=st.integers(1, 5), p=st.integers(1, 5))
 def test_a_quadratic_given_as_callables_has_the_same_solution(as_callables, seed, m, p):
     problem = Generated(family="random-rows", n=2, m=m, p=p, seed=seed).quadratic

@@ -21,7 +21,7 @@ def encloses(ball, exact) -> bool:
     return all(abs(Fraction(mid) - value) <= Fraction(radius) for mid, radius, value in triples)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(problems_at_points(), st.sampled_from([Fraction(1, 3), Fraction(1, 100), Fraction(1, 10**5)]))
 def test_balls_enclose_the_exact_values_tightly(case, alpha):
     problem, x = case

@@ -61,7 +61,7 @@ def test_every_quantity_is_certified_at_its_leading_exponent_with_worst_errors(n
             check(certify(family, spent, quantity, exponent=leading.exponent))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(regular_families(), st.sampled_from(["upper", "lower"]))
 def test_a_certified_bound_holds_at_sampled_alphas_and_its_best_constant_is_met(family, side):
     leading = error(family, Scenario()).leading()
@@ -189,7 +189,7 @@ def test_every_corruption_is_rejected_where_it_was_made():
             check(good.model_copy(update=change))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.data())
 def test_no_single_changed_number_in_the_file_is_accepted(data):
     family = Family.at(random_rows(2, 2, 2, 1), [0, 0])

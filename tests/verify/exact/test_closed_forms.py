@@ -37,7 +37,7 @@ def test_the_inactive_instance_has_no_row_in_it():
     assert sp.simplify(found.bias - found.bias_frozen) == 0
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.lists(positive, min_size=4, max_size=4), st.lists(small_fractions, min_size=7, max_size=7), st.booleans())
 def test_letters_and_rationals_agree(positives, numbers, active):
     q, b, rho, gap = positives

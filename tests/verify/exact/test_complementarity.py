@@ -19,7 +19,7 @@ def semidefinite(draw) -> tuple[fmpq_mat, fmpq_mat]:
     return B * B.transpose(), fmpq_mat(p, 1, [draw(entry) for _ in range(p)])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(semidefinite(), st.data())
 def test_the_solution_is_complementary_from_any_start_and_infeasibility_is_proven(case, data):
     S, h_0 = case

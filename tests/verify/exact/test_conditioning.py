@@ -12,7 +12,7 @@ from verify.exact import penalty
 from verify.exact.conditioning import penalty_conditioning
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(problems(), st.data())
 def test_extreme_eigenvalues_tend_to_their_leading_terms(problem, data):
     rho = [data.draw(st.sampled_from([0, Fraction(1, 2), 1])) for _ in range(problem.p)]

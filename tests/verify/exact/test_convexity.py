@@ -15,7 +15,7 @@ from verify.exact.rationals import fraction, rational
 CONCAVE = quadratic({"yy": [[-1]]}, {"yy": [[1]]}, [[0]], [[1]], [10])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(problems(), st.data())
 def test_up_to_the_largest_alpha_and_not_beyond_all_eigenvalues_are_positive(problem, data):
     rho = [data.draw(st.sampled_from([0, Fraction(1, 2), 1])) for _ in range(problem.p)]
@@ -51,7 +51,7 @@ def test_both_readings_of_the_hypothesis_are_computed_and_only_one_implies_conve
     assert convexity.alpha_hypotheses(TOY1).at_most is None
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(problems())
 def test_the_repaired_hypothesis_always_implies_convexity(problem):
     found, a = convexity.alpha_hypotheses(problem), problem.arrays

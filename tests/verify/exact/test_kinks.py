@@ -17,7 +17,7 @@ def test_both_sides_of_a_kink_have_their_own_derivative():
     assert directional_derivative(KINK, [0], [-1]) == (0,)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(problems_at_points(), st.data())
 def test_it_is_the_jacobian_where_that_exists_and_one_sidedly_exact_elsewhere(case, data):
     problem, x = case

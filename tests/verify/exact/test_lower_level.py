@@ -49,7 +49,7 @@ def kkt_holds(problem, x, found) -> bool:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(problems_at_points())
 def test_a_solution_satisfies_the_optimality_conditions_exactly_or_comes_with_a_proof_of_infeasibility(case):
     problem, x = case
@@ -72,7 +72,7 @@ def test_a_solution_satisfies_the_optimality_conditions_exactly_or_comes_with_a_
     assert found.licq_rank == (np.linalg.matrix_rank(B_active) if found.active else 0)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(problems_at_points(), st.data())
 def test_a_wrong_guess_changes_nothing(case, data):
     problem, x = case
@@ -95,7 +95,7 @@ def test_a_wrong_guess_changes_nothing(case, data):
         assert found == truth
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(problems_at_points(), st.randoms(use_true_random=False))
 def test_permuting_rows_permutes_multipliers_and_changes_nothing_else(case, random):
     problem, x = case
@@ -118,7 +118,7 @@ def test_permuting_rows_permutes_multipliers_and_changes_nothing_else(case, rand
         assert lower_level.hypergradient(moved, x) == lower_level.hypergradient(problem, x)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(problems_at_points(), st.integers(1, 9), st.integers(1, 9))
 def test_scaling_g_scales_multipliers_and_scaling_f_scales_the_hypergradient(case, factor_g, factor_f):
     problem, x = case
@@ -143,7 +143,7 @@ def test_scaling_g_scales_multipliers_and_scaling_f_scales_the_hypergradient(cas
         assert lower_level.hypergradient(moved, x) == tuple(factor_f * value for value in gradient)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(problems_at_points(largest=3), st.data())
 def test_the_hypergradient_is_the_exact_central_difference_of_F(case, data):
     problem, x = case
@@ -162,7 +162,7 @@ def test_the_hypergradient_is_the_exact_central_difference_of_F(case, data):
     assert slope == sum(a * d for a, d in zip(gradient, direction, strict=True))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(problems_at_points())
 def test_exact_and_floating_point_linear_algebra_agree(case):
     problem, x = case

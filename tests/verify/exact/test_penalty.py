@@ -33,7 +33,7 @@ def test_toy2_where_the_multiplier_is_inside_its_ramp_is_wrong_by_one_half_for_e
     assert toy(TOY2, [x], [x / lam_width], alpha=alpha) == Fraction(1, 2)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(problems(), st.data())
 def test_the_minimiser_is_where_the_gradient_written_out_in_doubles_vanishes(problem, data):
     n, m, p, a = problem.n, problem.m, problem.p, problem.arrays
@@ -58,7 +58,7 @@ def test_the_minimiser_is_where_the_gradient_written_out_in_doubles_vanishes(pro
         np.testing.assert_allclose(penalty.as_float(exact), made, rtol=1e-9, atol=1e-7)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(problems(), st.data())
 def test_the_jacobian_is_the_exact_difference_quotient(problem, data):
     rho = [data.draw(st.integers(0, 2)) for _ in range(problem.p)]

@@ -44,7 +44,7 @@ def inexact(start, errors, alpha):
     return [v + sum(e.direction[i] * alpha**e.power for e in errors) for i, v in enumerate(start)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(regular_families().flatmap(lambda family: st.tuples(st.just(family), scenarios(family))))
 def test_the_functions_of_alpha_take_the_values_computed_at_single_alphas(case):
     family, scenario = case
@@ -67,7 +67,7 @@ def test_the_functions_of_alpha_take_the_values_computed_at_single_alphas(case):
             assert function(family, scenario)(alpha) == direct
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(regular_families().flatmap(lambda family: st.tuples(st.just(family), scenarios(family))))
 def test_the_three_parts_of_the_proof_sum_to_the_bias(case):
     family, scenario = case

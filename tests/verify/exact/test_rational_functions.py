@@ -29,7 +29,7 @@ def value(vector: RationalVector, at: Fraction):
         return None
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(vectors(), vectors(), small_fractions, small_fractions)
 def test_arithmetic_is_that_of_the_values(first, second, at, factor):
     a, b = value(first, at), value(second, at)
@@ -44,7 +44,7 @@ def test_arithmetic_is_that_of_the_values(first, second, at, factor):
         assert first.times(factor, -3)(at) == tuple(factor * x / at**3 for x in a)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(vectors())
 def test_lowest_terms_are_canonical(vector):
     blown_up = RationalVector(
@@ -57,7 +57,7 @@ def test_lowest_terms_are_canonical(vector):
     assert all(part.denom() == 1 for part in (*made.numerators, made.denominator))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(vectors())
 def test_the_leading_term_is_what_is_left_close_to_zero(vector):
     leading = vector.leading()

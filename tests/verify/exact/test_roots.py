@@ -20,7 +20,7 @@ def with_roots(found: list[Fraction]) -> fmpq_poly:
     return made
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.builds(Fraction, st.integers(-12, 12), st.integers(1, 6)), max_size=6),
     st.builds(Fraction, st.integers(1, 12), st.integers(1, 6)),
@@ -39,7 +39,7 @@ def test_roots_put_in_are_counted_once_each_and_the_ends_not(found, end):
         assert 0 < low <= root <= high <= low * Fraction(1001, 1000)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(integers, st.integers(1, 4))
 def test_descartes_and_sturm_agree(coefficients, end):
     expected = roots.count(fmpq_poly(coefficients), Fraction(0), Fraction(end))
@@ -65,7 +65,7 @@ def test_a_constant_has_no_root():
     assert integer_polynomials.roots_inside([3], Fraction(1)) == 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(1, 5).flatmap(
         lambda k: st.lists(st.lists(st.integers(-3, 3), min_size=k, max_size=k), min_size=k, max_size=k)

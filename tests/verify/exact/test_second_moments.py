@@ -63,7 +63,7 @@ def test_the_variance_is_that_of_simulated_samples(model, pairing):
     assert high - low <= Fraction(1, 10**20)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(regular_families(), st.sampled_from(["additive", "matrix", "jump"]), st.sampled_from(["independent", "common"]))
 def test_the_leading_term_is_what_is_left_for_small_alpha(family, model, pairing):
     family = Family.at(noisy(family.problem, model), family.x)

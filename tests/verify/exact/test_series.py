@@ -37,7 +37,7 @@ def test_t3_has_the_coefficient_of_the_general_formula(name, family):
     assert found.coefficient == series.t3_coefficient(family)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(regular_families(), st.data())
 def test_the_general_formula_holds_for_any_weights_on_the_active_rows(family, data):
     weights = tuple(

@@ -95,7 +95,7 @@ def test_the_limit_is_marked_on_its_side(plots: RatePlots) -> None:
     )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     points=st.lists(st.tuples(st.floats(1e-300, 1e300), st.floats(0, 1e300)), min_size=1, max_size=5),
     exponent=st.floats(-50, 50),
