@@ -15,7 +15,7 @@ from spec import families
 from spec.errors import InvalidInputError, from_validation
 from spec.exact import MAX_DIMENSION, Entry, ExactArray, ExactNumber, dumps, loads
 from spec.noise import Noise
-from spec.quadratic import Constraints, Quadratic
+from spec.quadratic import Constraints, Quadratic, QuadraticArrays
 
 MAX_FILE_BYTES = 512 * 1024 * 1024
 """Longest problem text read."""
@@ -111,6 +111,11 @@ class Generated(_Frozen):
         drawn = parse_problem({"kind": "quadratic", **blocks, "noise": self.noise}, f"{self.family}[seed={self.seed}]")
         assert isinstance(drawn, Quadratic)  # by its kind
         return drawn
+
+    @property
+    def arrays(self) -> QuadraticArrays:
+        """All blocks of the drawn problem as doubles."""
+        return self.quadratic.arrays
 
     def to_dict(self) -> dict[str, Any]:
         """The canonical form as plain data."""

@@ -9,15 +9,26 @@ if TYPE_CHECKING:
     from verify.conformance import Conformance, conform
     from verify.pytest_plugin import parametrize_with_claims
     from verify.results import Report, Result
-    from verify.subjects import Call, Subject
+    from verify.subjects import Call, MissingCapabilityError, Subject
 
-__all__ = ["Call", "Conformance", "Report", "Result", "Subject", "conform", "parametrize_with_claims", "run"]
+__all__ = [
+    "Call",
+    "Conformance",
+    "MissingCapabilityError",
+    "Report",
+    "Result",
+    "Subject",
+    "conform",
+    "parametrize_with_claims",
+    "run",
+]
 
 _HOMES = {
     "run": "verify.campaign",
     "conform": "verify.conformance",
     "Conformance": "verify.conformance",
     "Call": "verify.subjects",
+    "MissingCapabilityError": "verify.subjects",
     "Subject": "verify.subjects",
     "Report": "verify.results",
     "Result": "verify.results",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -106,8 +107,18 @@ def _variance(case: Case, target: Target) -> float:
     return (SIGMA * target.lipschitz) ** 2 / batch(case, target.epsilon)
 
 
-_KEPT: dict[tuple[bool, str, Target, int, int], FloatArray] = {}
-"""Runs of the reference by what determines them: several steps of one proof ask for the very same ones."""
+_Key = tuple[bool, str, Target, int, int]
+_KEPT: WeakKeyDictionary[object, dict[_Key, FloatArray]] = WeakKeyDictionary()
+"""Runs of a subject by what determines them: several steps of one proof ask for the very same ones."""
+
+
+def _kept(case: Case) -> dict[_Key, FloatArray]:
+    """Runs already made by this very subject in this process; all references are one."""
+    subject = case.stages.subject
+    try:
+        return _KEPT.setdefault(type(subject) if case.stages.are_the_reference else subject, {})
+    except TypeError:  # it cannot be referred to weakly, or not be hashed
+        return {}
 
 
 def _blocks(case: Case, target: Target) -> FloatArray:
@@ -115,9 +126,9 @@ def _blocks(case: Case, target: Target) -> FloatArray:
     runs = case.share.times(RUNS)
     key = (case.as_written, case.reading.outer_batch, target, case.seed, runs)
     rng = case.shared_rng(repr(key[:3]))
-    # A stranger's subject may keep state; only the reference is known to answer the same way again.
-    if case.stages.are_the_reference and key in _KEPT:
-        return _KEPT[key]
+    kept = _kept(case)
+    if key in kept:
+        return kept[key]
     variance = _variance(case, target)
     schedule = parameters(case, target, variance)
     function = target.function
@@ -127,8 +138,7 @@ def _blocks(case: Case, target: Target) -> FloatArray:
     means = np.cumsum(distances, axis=0) / np.arange(1, schedule.K + 1)[:, None]
     reached = means <= target.epsilon
     blocks: FloatArray = np.where(reached.any(axis=0), reached.argmax(axis=0) + 1.0, np.inf)
-    if case.stages.are_the_reference:
-        _KEPT[key] = blocks
+    kept[key] = blocks
     return blocks
 
 

@@ -242,11 +242,11 @@ def combine(verdicts: Iterable[Verdict | None]) -> Verdict | None:
 
 
 def combine_parts(verdicts: Iterable[Verdict | None]) -> Verdict | None:
-    """One verdict over the parts of a statement: a part that cannot be met leaves the whole unmet."""
+    """One verdict over the parts of a statement: a part that cannot be met, or asked, leaves the whole unmet."""
     found = list(verdicts)
     if not found or None in found:
         return None
-    order = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.VACUOUS, Verdict.SUPPORTED, Verdict.NOT_APPLICABLE)
+    order = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.VACUOUS, Verdict.NOT_APPLICABLE, Verdict.SUPPORTED)
     return next(verdict for verdict in order if verdict in found)
 
 

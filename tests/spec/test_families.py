@@ -97,3 +97,10 @@ def test_random_rows_bind_as_many_as_promised_and_strictly(n: int, m: int, p: in
     assert found.licq
     assert all(h <= -1 for h in found.h[active:])
     assert all(value.denominator == 1 for value in (*found.y_star, *found.lam))
+
+
+def test_a_generated_problem_has_the_arrays_of_what_it_draws() -> None:
+    problem = experiment(3)
+    assert isinstance(problem, Generated)
+    assert problem.arrays is problem.quadratic.arrays
+    assert problem.arrays.f_xx.shape == (3, 3)

@@ -206,7 +206,8 @@ def test_numbers_at_the_edge_of_doubles_leak_no_warning(
     if outcome.code == 3:
         # A solver may give up here. Then it says so, and there is no answer.
         assert_refused(outcome, code=3)
-        assert "KKT residual" in outcome.err or "stopped with exit flag" in outcome.err
+        reasons = ("KKT residual", "stopped with exit flag", "too thin for double precision")
+        assert any(reason in outcome.err for reason in reasons)
         return
     assert_answered_or_refused(outcome)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from spec import Bound
 from verify.evidence import ComparisonEvidence, Point, PremiseEvidence, RateEvidence
 from verify.results import Verdict
-from verify.verdict import NoEvidenceError, combine, decide
+from verify.verdict import NoEvidenceError, combine, combine_parts, decide
 
 
 def bound(k, tag="upper", toward="zero", variable="alpha"):
@@ -126,3 +126,8 @@ def test_combining_over_instances():
     assert combine([N]) is N
     assert combine([S, None]) is None
     assert combine([]) is None
+    # A statement's parts must each hold; one that could not be asked leaves the whole open.
+    assert combine_parts([S, N]) is N
+    assert combine_parts([V, N, S]) is V
+    assert combine_parts([R, N]) is R
+    assert combine_parts([S, S]) is S

@@ -47,6 +47,11 @@ def execute(
     on_record = load(baseline, "--baseline") if baseline is not None else None
     if out.exists() and not out.is_dir():
         raise InvalidInputError("--out", "must be a folder", str(out))
+    selection = Selection(tuple(claims), tuple(readings or ()), tuple(instances))
+    asked = None if on_record is None else selection.narrow(on_record)
+    if on_record is not None and asked is None:
+        # Compared with nothing, nothing would ever differ.
+        raise InvalidInputError("--baseline", "must hold a result of what is to be run; none is", str(baseline))
     store = out / STORE
     report = watched(
         claims,
@@ -64,9 +69,8 @@ def execute(
     )
     if not report.results and report.complete:
         raise InvalidInputError("claims", "must select at least one check; no check matches", ", ".join(claims) or None)
-    if on_record is not None and not on_record.verdicts_only:
-        asked = Selection(tuple(claims), tuple(readings or ()), tuple(instances)).narrow(on_record)
-        report = report if asked is None else judge(report, asked)[0]
+    if asked is not None and not asked.verdicts_only:
+        report = judge(report, asked)[0]
     paths = write(report, out)
     if record is not None and report.complete:
         record.write_text(dumps_record(record_of(report.results)), encoding="utf-8")

@@ -1,6 +1,6 @@
 """Two runs of one subject: what got worse, what got better, what is new, and what could not be compared.
 
-Verdicts and rungs are compared as they are. Numbers are compared by the rules of :mod:`verify.regression.drift`.
+Verdicts and rungs are compared as they are. Numbers are compared by the rules of :mod:`verify.regression.rules`.
 A finding is something that got worse or that moved where nothing may move; all else is reported and fails nothing.
 """
 
@@ -15,8 +15,10 @@ from pydantic import BaseModel, ConfigDict
 from spec.claims import find as find_claim
 from spec.errors import InvalidInputError
 from verify.evidence import RUNGS
-from verify.regression.drift import Drift, Rules, is_rougher, is_worst_case, level_drifts, rung_drift, sweep_drifts
+from verify.regression.level_drift import is_worst_case, level_drifts
 from verify.regression.model import Baseline, Entry, Level, Sweep
+from verify.regression.rules import Drift, Rules, rung_drift
+from verify.regression.sweep_drift import is_rougher, sweep_drifts
 from verify.results import Verdict
 from verify.tasks import bound_under
 

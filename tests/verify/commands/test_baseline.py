@@ -158,3 +158,6 @@ def test_nothing_in_common_is_wrong_input_and_no_success(
     code, out, err = run(capsys, "baseline", "compare", other, "--with", tmp_path / "report")
     assert (code, out) == (2, "")
     assert "FILE: must have at least one result in common with the run" in err
+    code, out, err = run(capsys, "verify", *QUICK, "--out", tmp_path / "report", "--baseline", other)
+    assert (code, out) == (2, "")
+    assert "--baseline: must hold a result of what is to be run" in err

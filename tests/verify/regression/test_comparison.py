@@ -138,7 +138,7 @@ def test_numbers_that_measure_rounding_only_have_to_hold() -> None:
 
 def test_support_counts_only_where_it_breaks() -> None:
     held, broken = (report(result(level(v, "==", 1.0, tolerance=0.1, role="support"))) for v in (1.05, 1.5))
-    assert against(held, broken).findings[0].endswith("1.5 == 1 fails, on record 1.05 == 1 holds")
+    assert against(held, broken).findings[0].endswith("1.5 == 1 within 0.1 fails, on record 1.05 == 1 within 0.1 holds")
     assert against(broken, held).findings == ()
     assert against(held, report(result())).changes == ()
 

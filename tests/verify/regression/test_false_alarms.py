@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from verify.regression.drift import Rules, level_drifts, sweep_drifts
+from verify.regression.level_drift import level_drifts
 from verify.regression.model import Level, Sweep
+from verify.regression.rules import Rules
+from verify.regression.sweep_drift import sweep_drifts
 from verify.statistics.laws import chi2_lower, chi2_upper
 
 ERROR, DOF, RUNS = 0.1, 200.0, 400
