@@ -75,7 +75,7 @@ def _show(found: Calibration, runs: int) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, emoji=False)
     titles = ("false refutations of right subjects", "missed violations of the stated smallest size")
     for title, rows in zip(titles, ((found.whole, *found.false_refutations), found.missed_violations), strict=True):
         table = Table(title=f"{title}, {runs:,} runs", title_justify="left")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from spec.errors import InvalidInputError
 from verify import campaign
 from verify.commands.verify import cores, ended_politely, progress_bar
-from verify.conformance import Conformance, conform
+from verify.conformance import Conformance, apart, conform
 from verify.conformance.judge import SECONDS
 from verify.subjects import load_subject, require_stages
 from verify.subjects.loading import COMMAND
@@ -18,6 +18,9 @@ from verify.subjects.loading import COMMAND
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+TIME_LIMIT = 30.0
+"""Seconds one stage call may take unless another limit is given."""
 
 
 def execute(
@@ -34,20 +37,48 @@ def execute(
     self_test: bool,
     as_json: bool,
 ) -> int:
-    """Judge, write the files, print the letter; returns the exit code."""
+    """Judge, write the files, print the letter; returns the exit code.
+
+    A class is judged in a process of its own. One that ends that process is judged again over the wire, where it can
+    end nobody's but its own, stage by stage.
+    """
     if (python is None) == (command is None):
         given = "both" if python else "neither"
         raise InvalidInputError("subject", 'must be given by one of --python pkg.mod:Subject or --command "…"', given)
+    if out.exists() and not out.is_dir() and not self_test:
+        raise InvalidInputError("--out", "must be a folder", str(out))
+    if python is not None and not apart.is_apart():
+        options = {"--python": python, "--out": out, "--profile": profile, "--seed": seed, "--jobs": jobs,
+                   "--seconds": seconds, "--time-limit": time_limit}  # fmt: skip
+        flags = {"--self-test": self_test, "--json": as_json}
+        asked = [f"{name}={value}" for name, value in options.items() if value is not None]
+        with ended_politely():
+            code = apart.judge_apart(["conform", *asked, *(flag for flag, on in flags.items() if on), "--", *claims])
+        if code is not None:
+            return code
+        sys.stderr.write("f2csa: the subject ended the process it was judged in; judged again in one of its own\n")
+        python, command = None, apart.served(str(python))
+    if not apart.is_apart():
+        return _judge(python, command, claims, out, profile, seed, jobs, seconds, time_limit, self_test, as_json)
+    apart.follow_parent()
+    try:
+        return _judge(python, command, claims, out, profile, seed, jobs, seconds, time_limit, self_test, as_json)
+    finally:
+        apart.say_finished()
+
+
+def _judge(
+    python: str | None, command: str | None, claims: Sequence[str], out: Path, profile: str, seed: int | None,
+    jobs: int | None, seconds: float | None, time_limit: float | None, self_test: bool, as_json: bool,
+) -> int:  # fmt: skip
     if self_test:
         return _self_test(python, command, time_limit)
-    if out.exists() and not out.is_dir():
-        raise InvalidInputError("--out", "must be a folder", str(out))
     name = python if python is not None else f"{COMMAND}{command}"
     with progress_bar() as progress, ended_politely(), redirect_stdout(sys.stderr):
         found = conform(
             str(name), claims=claims, profile=profile, seed=campaign.DEFAULT_SEED if seed is None else seed,
             jobs=jobs if jobs is not None else cores(), seconds=SECONDS if seconds is None else seconds,
-            time_limit=time_limit, out=out, progress=progress,
+            time_limit=TIME_LIMIT if time_limit is None else time_limit, out=out, progress=progress,
         )  # fmt: skip
     if as_json:
         sys.stdout.write(json.dumps(found.model_dump(mode="json", by_alias=True), indent=1, ensure_ascii=False) + "\n")
@@ -59,7 +90,7 @@ def execute(
 def _show(found: Conformance, out: Path) -> None:
     from rich.console import Console
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, emoji=False)
     console.print(str(found), markup=False, soft_wrap=True)
     console.print(f"\n{found.seconds:.0f} s; everything: {out / 'conform.json'}, {out / 'report.html'}", markup=False,
                   soft_wrap=True)  # fmt: skip

@@ -30,7 +30,7 @@ def execute(claim: str | None, *, as_json: bool) -> None:
         return
     from rich.console import Console
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, emoji=False)
     if claim is None:
         _breaks(console)
     else:

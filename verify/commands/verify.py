@@ -142,7 +142,7 @@ def _undecided(report: Report) -> list[Result]:
 def _show(report: Report, paths: Sequence[Path]) -> None:
     from rich.console import Console
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, emoji=False)
     console.print(summary_table(report))
     for line in report.findings:
         console.print(f"finding: {line}", soft_wrap=True, markup=False)

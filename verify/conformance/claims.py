@@ -11,13 +11,14 @@ from spec import REPAIRED
 from verify import campaign
 from verify.baseline import shipped_record
 from verify.conformance.model import ClaimFinding
-from verify.conformance.pacing import MARK, Paced, needs_pacing
-from verify.conformance.probes import off_truth, place_of
+from verify.conformance.pacing import MARK, Paced, Renamed, needs_pacing
+from verify.conformance.places import place_of
+from verify.conformance.probes import off_truth
 from verify.conformance.sampling import ADDITIVE, Setting
 from verify.profiles import find_profile
 from verify.registry import checks
 from verify.results import Report, Result, Verdict
-from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError
+from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError, name_of
 from verify.subjects.protocol import Stages
 from verify.summary import selected, summarise
 
@@ -32,7 +33,8 @@ ASKS_FOR: dict[str, frozenset[str]] = {
     }),
 }  # fmt: skip
 """Checks that ask ``hypergradient`` for a choice as written though they judge the repaired claim."""
-SAMPLES = 400
+SAMPLES = 16
+"""Enough to tell standard deviations apart that differ by 100 times and more."""
 
 
 def ignored_choices(stages: Stages) -> tuple[str, ...]:
@@ -87,31 +89,38 @@ def run_claims(
         ignored: Choices it answers as repaired; checks that ask for them are left out.
         progress: Called after each result.
     """
-    common = {"readings": ["repaired"], "profile": profile, "seed": seed, "time_limit": time_limit}
+    common = {"readings": ["repaired"], "profile": profile, "seed": seed}
     if needs_pacing(subject):
         paced = Paced(subject, name, seconds)
 
-        sampled = _which_sample(claims, profile, name, seed)
+        sampled, outer = _which_take_time(claims, profile, name, seed)
+
+        def start(done: int) -> None:
+            paced.estimates.start(sum(sampled[done:]))
+            paced.runs.start(sum(outer[done:]))
 
         def report(done: int, total: int, what: str) -> None:
-            paced.start(sum(sampled[done:]))
+            start(done)
             if progress is not None:
                 progress(done, total, what)
 
-        paced.start(sum(sampled))
+        start(0)
         found = campaign.run(claims, subject=paced, progress=report, **common)  # type: ignore[arg-type]  # stages are passed on
     elif loadable and jobs > 1:
-        found = campaign.run(claims, subject=name, jobs=jobs, progress=progress, **common)  # type: ignore[arg-type]  # as declared
+        found = campaign.run(claims, subject=name, jobs=jobs, progress=progress, time_limit=time_limit, **common)  # type: ignore[arg-type]  # as declared
     else:
-        found = campaign.run(claims, subject=subject, progress=progress, **common)  # type: ignore[arg-type]  # as declared
+        # Commands that repeat a result load the subject by the name it was given by.
+        named = subject if name == name_of(subject) else Renamed(subject, name)
+        found = campaign.run(claims, subject=named, progress=progress, **common)  # type: ignore[arg-type]  # as declared
     return _put_right(found, claims, name, ignored)
 
 
-def _which_sample(claims: Sequence[str], profile: str, name: str, seed: int) -> list[bool]:
-    """Which of a run's results, in its order, are decided by sampled estimates; they alone need time."""
+def _which_take_time(claims: Sequence[str], profile: str, name: str, seed: int) -> tuple[list[bool], list[bool]]:
+    """Which of a run's results, in its order, are decided by sampled estimates, and which by runs of Algorithm 2."""
     tasks = campaign.plan(claims, ["repaired"], [], find_profile(profile), name, seed)
     found = [checks()[task.claim] for task in tasks]
-    return [check.decisions > 0 and check.needs == ("hypergradient",) for check in found]
+    sampled = [check.decisions > 0 and check.needs == ("hypergradient",) for check in found]
+    return sampled, ["optimise" in check.needs for check in found]
 
 
 def _put_right(report: Report, claims: Sequence[str], name: str, ignored: Sequence[str]) -> Report:
@@ -139,7 +148,7 @@ def finding(result: Result) -> str | None:
     on_record = shipped_record().get(f"{result.claim}|{result.reading}|{result.instance}")
     if result.verdict is not Verdict.REFUTED or on_record == str(Verdict.REFUTED):
         return None
-    beside = f", {on_record} for the reference" if on_record else ""
+    beside = f" ({on_record.lower().replace('_', ' ')} for the reference)" if on_record else ""
     return f"{result.claim} on {result.instance}: refuted{beside}. {result.sentence}"
 
 

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verify.conformance import inner_runs, outer, sampling
+from verify.conformance.answers import Answer, Seen
+from verify.conformance.diagnosis_sentences import LIKELY, NEAR, NONE, Sizes, by_laws, by_rules, by_values
 from verify.conformance.model import Diagnosis, Match
 from verify.conformance.signatures import Signature, Statistic, distance
-from verify.conformance.stage_comparison import RUNS, Answer, Seen
+from verify.conformance.stage_comparison import RUNS
+from verify.conformance.stage_findings import INSIDE
 from verify.mutants import CATALOGUE, Mutant, find
 from verify.mutants.outer_loop import OuterLoop
 from verify.subjects import MissingCapabilityError, SubjectFaultError
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
     from verify.conformance.probes import Probe
     from verify.mutants.entry import Stage
+    from verify.subjects.protocol import Vector
 
 SHOWN = 3
 """Nearest others that are named."""
@@ -64,8 +68,27 @@ def _by_values(seen: Seen, stage: Stage) -> Diagnosis:
         later = [a for a in seen.answers if not a.probe.published and DETERMINISTIC.index(_stage(a)) > position]
         closer = [match for match in matches if _beside(find(match.id), later, []).distance <= 1]
         matches = closer or matches
-    others = [m for m in own if not m.matches and _is_wrong(m.id, answers)]
-    return _diagnosis(stage, matches, sorted(others, key=lambda m: m.distance), f"{len(answers)} probes")
+    others = sorted((m for m in own if not m.matches and _is_wrong(m.id, answers)), key=lambda m: m.distance)
+    sizes = Sizes(len(answers), max(a.excess for a in wrong), max(_apart(a.got, a.probe.expected) for a in wrong))
+    where, partial = ("", []) if matches else _innermost(answers, wrong)
+    sentence = by_values(matches, others, sizes, where, partial)
+    return Diagnosis(stage=stage, sentence=sentence, matches=tuple(matches), partial=tuple(partial),
+                     nearest=tuple(others[:SHOWN]))  # fmt: skip
+
+
+def _innermost(answers: list[Answer], wrong: list[Answer]) -> tuple[str, list[Match]]:
+    """What explains the calls that leave the least to the subject; two mistakes at once are told one after another."""
+    for given, where in INSIDE.items():
+        there = [answer for answer in wrong if answer.probe.given == given]
+        if there and given:
+            asked = [answer for answer in answers if answer.probe.given == given]
+            found = [_beside(mutant, asked, there) for mutant in _candidates(DETERMINISTIC)]
+            return where, [match for match in found if match.matches]
+    return "", []
+
+
+def _apart(first: Vector, second: Vector) -> float:
+    return float(np.abs(first - second).max(initial=0.0))
 
 
 def _is_wrong(mutant_id: str, answers: list[Answer]) -> bool:
@@ -138,7 +161,7 @@ def _match(mutant: Mutant, matches: bool, worst: float, difference: float | None
 
 def _by_rules(seen: Seen) -> Diagnosis:
     if seen.record is None:
-        return _diagnosis("optimise", [], [], "its number of calls")
+        return Diagnosis(stage="optimise", sentence=NONE, matches=(), nearest=())
     found = []
     for mutant in _candidates(["optimise"]):
         rules = mutant.make()
@@ -153,7 +176,8 @@ def _by_rules(seen: Seen) -> Diagnosis:
     matches = [match for match in found if match.matches]
     others = sorted((m for m in found if not m.matches), key=lambda m: m.distance)
     runs = len(seen.record.runs) + len(seen.record.outputs)
-    return _diagnosis("optimise", matches, others, f"the four lines of Algorithm 2 in {runs} runs")
+    sentence = by_rules(matches, others, runs)
+    return Diagnosis(stage="optimise", sentence=sentence, matches=tuple(matches), nearest=tuple(others[:SHOWN]))
 
 
 def _by_laws(seen: Seen, stage: Stage) -> Diagnosis:
@@ -163,21 +187,25 @@ def _by_laws(seen: Seen, stage: Stage) -> Diagnosis:
         own: Signature = sampled.signature
         counts = tuple(sorted(sampled.counts.items()))
         theirs = {mutant.id: _samples_of(mutant.id, counts) for mutant in _candidates(["samples"])}
+        right = sampled.law
     else:
         own = seen.runs
         offered = tuple(name for name in RUNS if seen.stages.offers(name))
+        right = _reference_signature(offered)
         theirs = {mutant.id: _runs_of(mutant.id, offered) for mutant in _candidates(["runs"])}
     found = []
     for mutant_id, signature in theirs.items():
         worst = distance(own, signature)[0]
-        found.append(_match(find(mutant_id), worst <= 1, worst, None, len(own)))
+        # A law between two others is neither.
+        same = worst <= min(LIKELY, NEAR * distance(own, right)[0])
+        found.append(_match(find(mutant_id), same, worst, None, len(own)))
     if stage == "runs":
         # A mutant whose solvers the subject does not offer looks like the reference here.
-        right = _reference_signature(tuple(name for name in RUNS if seen.stages.offers(name)))
         found = [m for m in found if distance(theirs[m.id], right)[0] > 1]
     matches = sorted((m for m in found if m.matches), key=lambda m: m.distance)
     others = sorted((m for m in found if not m.matches), key=lambda m: m.distance)
-    return _diagnosis(stage, matches, others, f"{len(own)} statistics")
+    sentence = by_laws(matches, others, len(own), distance(own, right)[0])
+    return Diagnosis(stage=stage, sentence=sentence, matches=tuple(matches), nearest=tuple(others[:SHOWN]))
 
 
 @lru_cache(maxsize=64)
@@ -201,40 +229,3 @@ def _run_signature(stages: Stages, offered: tuple[str, ...]) -> dict[str, Statis
     # One run more: other sample sizes, so other streams than the subject was given.
     wanted = [setting for setting in inner_runs.settings() if setting.stage in offered]
     return {k: v for setting in wanted for k, v in setting.signature(stages, inner_runs.RUNS + 1).items()}
-
-
-def _diagnosis(stage: Stage, matches: list[Match], others: list[Match], seen: str) -> Diagnosis:
-    nearest = tuple(others[:SHOWN])
-    return Diagnosis(stage=stage, sentence=_sentence(matches, nearest, seen), matches=tuple(matches), nearest=nearest)
-
-
-def _sentence(matches: list[Match], nearest: tuple[Match, ...], seen: str) -> str:
-    following = f"; the next, {_named(nearest[0])}, {_apart(nearest[0])}" if nearest else ""
-    if not matches:
-        start = "No catalogued deviation matches"
-        return (
-            f"{start}: the nearest, {_named(nearest[0])}, {_apart(nearest[0])} on {seen}." if nearest else f"{start}."
-        )
-    best = matches[0]
-    if find(best.id).roundoff is not None:
-        numbers = f"its errors are {best.distance:.2f} of what that rounding allows"
-    elif best.difference is not None:
-        numbers = f"largest difference {best.difference:.2g}"
-    else:
-        numbers = f"{best.distance:.2f} of what chance allows"
-    if len(matches) == 1:
-        return f"It matches {_named(best)}: {numbers} on {seen}{following}."
-    names = ", ".join(_named(match) for match in matches)
-    return f"It matches {names}, which {seen} cannot tell apart: {numbers}{following}."
-
-
-def _named(match: Match) -> str:
-    return f"`{match.id}`"
-
-
-def _apart(match: Match) -> str:
-    if match.difference is not None and math.isfinite(match.difference):
-        return f"differs by {match.difference:.2g}"
-    if math.isfinite(match.distance):
-        return f"is {match.distance:.1f} times farther than chance allows"
-    return "fails where the subject answers"

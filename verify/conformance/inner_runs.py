@@ -9,7 +9,8 @@ import numpy as np
 
 from spec import REPAIRED, OracleParameters, Quadratic
 from spec.atlas import find as find_instance
-from verify.conformance.probes import LAM_WIDTH, NOISES, doubles, exact, n_of, place_of, ramp_exactly
+from verify.conformance.places import LAM_WIDTH, doubles, exact, place_of, ramp_exactly
+from verify.conformance.probes import NOISES, n_of
 from verify.conformance.signatures import Statistic
 from verify.geometry import quadratic_of
 from verify.subjects import Call

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import os
 import time
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,11 +24,16 @@ from verify.results import Report
 from verify.subjects import Subject, load_subject, name_of, require_stages
 from verify.subjects.loading import end
 from verify.subjects.protocol import Stages
+from verify.time_limits import timed_here
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+    from verify.subjects import Capability
 
 PROFILE = "conform"
+WITH_VECTORS: tuple[Capability, ...] = ("lower_level", "activation", "hypergradient")
+"""Stages that published vectors are about; making them takes a few seconds."""
 SECONDS = 16.0
 """Time for the estimates that claims ask of a subject which makes them one at a time."""
 
@@ -49,8 +58,8 @@ def conform(
         profile: ``"conform"``, or one of the profiles of ``f2csa verify``.
         seed: Seed of all randomness, >= 0.
         jobs: Worker processes for the claims, >= 1; an object as subject runs in this process.
-        seconds: Time, > 0, for the estimates that claims ask of a subject without ``hypergradient_samples``; a claim
-            that takes more is INCONCLUSIVE.
+        seconds: Time, > 0 and finite, for the estimates that claims ask of a subject without
+            ``hypergradient_samples``, and half of it again for single calls; a claim that takes more is INCONCLUSIVE.
         time_limit: Seconds one stage call may take, > 0; longer is a fault.
         out: Folder for ``conform.json`` and the report's four files.
         progress: Called with (done, in all, what) after each claim's result.
@@ -67,8 +76,8 @@ def conform(
         >>> found.first, [match.id for match in found.diagnosis.matches]
         ('hypergradient', ['keeps-dual-term'])
     """
-    if seconds <= 0:
-        raise InvalidInputError("seconds", "must be > 0", seconds)
+    if not 0 < seconds < math.inf:
+        raise InvalidInputError("seconds", "must be > 0 and finite", seconds)
     if jobs < 1:
         raise InvalidInputError("jobs", "must be >= 1", jobs)
     find_profile(profile)
@@ -79,27 +88,33 @@ def conform(
     loaded = load_subject(subject, time_limit=time_limit) if isinstance(subject, str) else subject
     try:
         require_stages(loaded, name)
-        return _judged(
-            loaded, name, isinstance(subject, str), claims, profile, seed, jobs, seconds, time_limit, out, progress,
-            started,
-        )  # fmt: skip
+        if out is not None:
+            _make(Path(out))
+        # One clock for all of it: a stage that hung twice is not called again.
+        with timed_here(loaded, time_limit) as timed:
+            return _judged(
+                timed, name, _load_code(loaded, name, isinstance(subject, str)), isinstance(subject, str), claims,
+                profile, seed, jobs, seconds, time_limit, out, progress, started,
+            )  # fmt: skip
     finally:
         if isinstance(subject, str):
             end(loaded)
 
 
 def _judged(
-    subject: Subject, name: str, loadable: bool, claims: Sequence[str], profile: str, seed: int, jobs: int,
-    seconds: float, time_limit: float | None, out: str | Path | None,
+    subject: Subject, name: str, load: str, loadable: bool, claims: Sequence[str], profile: str, seed: int,
+    jobs: int, seconds: float, time_limit: float | None, out: str | Path | None,
     progress: Callable[[int, int, str], None] | None, started: float,
 ) -> Conformance:  # fmt: skip
     from threadpoolctl import threadpool_limits
 
     stages = Stages(subject)
     with threadpool_limits(1):
-        seen = look(stages, seconds=min(STAGE_SECONDS, seconds), extra=vector_probes())
+        extra = vector_probes() if any(stages.offers(stage) for stage in WITH_VECTORS) else ()
+        seen = look(stages, seconds=min(STAGE_SECONDS, seconds), extra=extra)
         diagnosis = diagnose(seen)
-        reproduction = reproduce(seen, _load_code(subject, name, loadable))
+        renew = partial(_renewed, name, time_limit) if loadable else None
+        reproduction = reproduce(seen, load, renew)
         ignored = claim_runs.ignored_choices(stages) if seen.first not in ("hypergradient", "samples") else ()
     report = claim_runs.run_claims(
         subject, name, claims=claims, profile=profile, seed=seed, jobs=jobs, seconds=seconds, time_limit=time_limit,
@@ -115,8 +130,8 @@ def _judged(
         stages=stage_findings, first=first, diagnosis=diagnosis, reproduction=reproduction,
         claims=claim_runs.claim_findings(report),
         notes=tuple(
-            f"It answers {choice} as the repaired reading has it, whatever it is told; checks that ask for the other "
-            "choice are left out." for choice in ignored
+            f"Whatever call.reading.{choice} says, it answers as the repaired reading does. That is enough; what asks "
+            "for the other choice is not applicable." for choice in ignored
         ),
         findings=(*(f"{f.stage}: {f.sentence}" for f in stage_findings if f.status == "diverges"), *report.findings),
         faults=(*seen.faults, *_claim_faults(report)),
@@ -131,11 +146,31 @@ def write(made: Conformance, out: Path) -> list[Path]:
     """Write ``conform.json`` and the report's four files into a folder."""
     import json
 
-    out.mkdir(parents=True, exist_ok=True)
+    _make(out)
     file = out / "conform.json"
     data = made.model_dump(mode="json", by_alias=True)
     file.write_text(json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
     return [file, *(made.report.write(out) if made.report is not None else [])]
+
+
+def _make(out: Path) -> None:
+    """Make the folder before anything is measured for it."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInputError("out", f"must be a folder that can be made ({error.strerror})", str(out)) from None
+    if not os.access(out, os.W_OK | os.X_OK):
+        raise InvalidInputError("out", "must be a folder that can be written to", str(out))
+
+
+@contextmanager
+def _renewed(name: str, time_limit: float | None) -> Iterator[Stages]:
+    """Another copy of a subject, as a reader gets it who loads it again."""
+    made = load_subject(name, time_limit=time_limit)
+    try:
+        yield Stages(made)
+    finally:
+        end(made)
 
 
 def _claim_faults(report: Report) -> list[str]:

@@ -91,12 +91,15 @@ class Diagnosis(_Frozen):
         stage: Where it first shows.
         sentence: The diagnosis with its numbers.
         matches: Catalogued deviations that explain everything seen; several where they cannot be told apart.
+        partial: Where none does: those that explain the innermost calls that are off, so that something else is wrong
+            beside.
         nearest: Others by distance, nearest first.
     """
 
     stage: Stage
     sentence: str
     matches: tuple[Match, ...]
+    partial: tuple[Match, ...] = ()
     nearest: tuple[Match, ...]
 
 

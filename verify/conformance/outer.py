@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from spec import OuterParameters
+from spec import InvalidInputError, OuterParameters
 from verify.mutants.outer_loop import OuterLoop
 
 if TYPE_CHECKING:
@@ -134,6 +134,8 @@ def record(stages: Stages, trial: Trial, seed: int) -> Recorded:
 
     def remembering(z: Vector) -> Vector:
         at = np.array(z, dtype=np.float64)
+        if at.shape != (len(trial.x0),) or not np.isfinite(at).all():
+            raise InvalidInputError("z", f"must be finite and of shape ({len(trial.x0)},)", at.tolist())
         asked.append(at)
         return trial.oracle(at)
 

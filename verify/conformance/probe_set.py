@@ -9,25 +9,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spec.atlas import find as find_instance
+from verify.conformance.places import LAM_WIDTH, Place, exact, moved, place_of, ramp_exactly, square
 from verify.conformance.probes import (
     FROM_PAIR,
     FROM_RHO,
     FROM_SCRATCH,
     GRADIENT_NORM,
-    LAM_WIDTH,
     NOISES,
     Given,
-    Place,
     Probe,
     activation_probe,
     chain_probe,
-    exact,
     lower_level_probe,
     noisy_probe,
     off_truth,
     penalty_probe,
-    place_of,
-    ramp_exactly,
 )
 from verify.geometry import quadratic_of
 
@@ -47,10 +43,10 @@ def probes() -> tuple[Probe, ...]:
 
 
 def _all() -> Iterator[Probe]:
-    places = [place_of(name) for name in PLACES]
+    places = [*(place_of(name) for name in PLACES), square()]
     for place in places:
         yield lower_level_probe(place)
-        yield lower_level_probe(place_of(place.name, 0.125))
+        yield lower_level_probe(moved(place, 0.125))
     yield from _activation()
     for place in places:
         a_width = place.h_width(0.1)
@@ -76,10 +72,12 @@ def _all() -> Iterator[Probe]:
 
 
 def _near_kinks() -> Iterator[Place]:
-    """Where a multiplier is so small that its row's weight is of order alpha**2: weights decide the estimate there."""
-    for name, x in (("toy2", 2.5e-4), ("toy2", 1e-3), ("swapping-rows", 2.5e-4), ("absolute-moving", 2.5e-4)):
+    """Where a multiplier is 0, or so small that its row's weight is of order alpha**2: weights decide the estimate."""
+    for name, x in (
+        ("toy2", 2.5e-4), ("toy2", 1e-3), ("swapping-rows", 2.5e-4), ("absolute-moving", 2.5e-4), ("weakly-active", 0),
+    ):  # fmt: skip
         problem = quadratic_of(find_instance(name).problem)
-        made = Place.at(f"{name}@{x:g}", problem, np.full(problem.n, x))
+        made = Place.at(f"{name}@{x:g}", problem, np.full(problem.n, float(x)))
         if made is not None:
             yield made
 

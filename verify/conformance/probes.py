@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from spec import Noise, OracleParameters, Quadratic
-from spec.atlas import find as find_instance
-from verify.exact import lower_level as exact_lower_level
+from verify.conformance.places import LAM_WIDTH, Place, doubles, exact, quadratic_rows, ramp_exactly
 from verify.exact import penalty as exact_penalty
-from verify.geometry import EPS, Geometry, quadratic_of, spectral_norm
+from verify.geometry import EPS, Geometry
 from verify.subjects import Call, Capability
 
 if TYPE_CHECKING:
@@ -30,7 +29,6 @@ ROUNDING = 64.0
 """Factor on the rounding of one evaluation as it is written: other orders of summation, fused products."""
 GRADIENT_NORM = 1e-6
 """What penalty minimisers are asked for where they are compared to many digits."""
-LAM_WIDTH = OracleParameters().lam_width
 Given = Literal["all", "y_star, lam, rho", "y_star, lam", "nothing", ""]
 WHOLE: Given = "all"
 FROM_RHO: Given = "y_star, lam, rho"
@@ -103,70 +101,6 @@ class Probe:
     def needs_draws(self) -> bool:
         """Whether it makes sense only for a subject that takes its normals from the call."""
         return self.call.draws is not None
-
-
-def exact(values: Vector) -> tuple[Fraction, ...]:
-    """Doubles as the rationals they are."""
-    return tuple(Fraction(float(value)) for value in values)
-
-
-def doubles(values: Any) -> Vector:
-    """Correctly rounded doubles."""
-    return np.array([float(value) for value in values])
-
-
-@dataclass(frozen=True)
-class Place:
-    """A problem at a point, with its exact lower-level pair in doubles."""
-
-    name: str
-    problem: Quadratic
-    x: Vector
-    y_star: Vector
-    lam: Vector
-    h: Vector
-    active: Vector
-
-    @classmethod
-    def at(cls, name: str, problem: Quadratic, x: Vector) -> Place | None:
-        """``None`` where the pair does not exist or is not unique."""
-        try:
-            lower = exact_lower_level.solve(problem, exact(x))
-        except ValueError:
-            return None
-        if not lower.licq:
-            return None
-        active = np.zeros(problem.p, dtype=bool)
-        active[list(lower.strictly_active)] = True
-        return cls(name, problem, x, doubles(lower.y_star), doubles(lower.lam), doubles(lower.h), active)
-
-    def geometry(self, alpha: float, rho: Vector, y_star: Vector | None = None, lam: Vector | None = None) -> Geometry:
-        """The penalty's geometry on this pair, or on another."""
-        return Geometry(self.problem, self.x, alpha, self.y_star if y_star is None else y_star,
-                        self.lam if lam is None else lam, rho)  # fmt: skip
-
-    def h_width(self, alpha: float) -> float:
-        """Ramp width of the repaired reading."""
-        call = Call(alpha=alpha)
-        return call.parameters.h_width(call.reading, alpha**3, spectral_norm(self.problem.arrays.B))
-
-    def response(self) -> float:
-        """Norm of the inverse of the optimality system of the active rows."""
-        a = self.problem.arrays
-        B = a.B[self.active]
-        k = len(B)
-        K = np.block([[a.g_yy, B.T], [B, np.zeros((k, k))]]) if k else a.g_yy
-        return max(1.0, float(np.linalg.norm(np.linalg.inv(K), 2)))
-
-
-def ramp_exactly(h: tuple[Fraction, ...], lam: tuple[Fraction, ...], h_width: float, lam_width: float) -> Vector:
-    """Activation weights, correctly rounded."""
-
-    def clip(value: Fraction) -> Fraction:
-        return min(max(value, Fraction(0)), Fraction(1))
-
-    width, lam_width_ = Fraction(h_width), Fraction(lam_width)
-    return doubles(clip(1 + a / width) * clip(b / lam_width_) for a, b in zip(h, lam, strict=True))
 
 
 def lower_level_probe(place: Place) -> Probe:
@@ -266,18 +200,6 @@ def chain_probe(place: Place, alpha: float, given: Given, name: str, y_star: Vec
                  place.x, call, given=given, scale=1.0 + estimate_sizes(geometry, doubles(y)))  # fmt: skip
 
 
-def quadratic_rows(problem: Quadratic, x: tuple[Fraction, ...], y: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
-    """h(x, y) exactly."""
-    c = problem.constraints
-    A, B, b = c.A.to_fractions(), c.B.to_fractions(), c.b.to_fractions()[0]
-    return tuple(
-        sum((p * q for p, q in zip(A[i], x, strict=True)), Fraction(0))
-        - sum((p * q for p, q in zip(B[i], y, strict=True)), Fraction(0))
-        - b[i]
-        for i in range(len(b))
-    )
-
-
 def noisy_probe(place: Place, alpha: float, noise: Noise, N_g: int) -> Probe:
     """Line 6 with the normals handed over."""
     base = off_truth(place, alpha)
@@ -317,13 +239,3 @@ NOISES = (
     Noise(model="additive", sigma_f="1/10", sigma_g="1/10"),  # type: ignore[arg-type]  # exact spellings are parsed
     Noise(model="matrix", sigma_f="1/10", sigma_g="1/10"),  # type: ignore[arg-type]  # as above
 )
-
-
-def place_of(name: str, shift: float = 0.0) -> Place:
-    """An atlas instance, or its problem at a point nearby."""
-    instance = find_instance(name)
-    x = doubles(instance.x) + shift
-    made = Place.at(name if shift == 0 else f"{name}+{shift:g}", quadratic_of(instance.problem), x)
-    if made is None:
-        raise ValueError(f"{name} has no unique pair")
-    return made

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from spec import Noise, OracleParameters, Quadratic
-from verify.conformance.probes import NOISES, Probe, n_of, off_truth, place_of
+from verify.conformance.places import place_of
+from verify.conformance.probes import NOISES, Probe, n_of, off_truth
 from verify.conformance.signatures import Signature, Statistic, of_law, of_samples
+from verify.subjects import MissingCapabilityError
 
 if TYPE_CHECKING:
     from verify.subjects import Call
@@ -90,12 +92,14 @@ class Sampled:
         law: What they should be.
         counts: Samples by setting; 0 where there was no time for any.
         seconds_a_call: Time of one estimate.
+        refused: What the subject said about settings that it does not support.
     """
 
     signature: Signature
     law: Signature
     counts: dict[str, int]
     seconds_a_call: float
+    refused: dict[str, str] = field(default_factory=dict)
 
 
 def sample(stages: Stages, seconds: float, counts: dict[str, int] | None = None, stream: int = 0) -> Sampled:
@@ -109,23 +113,31 @@ def sample(stages: Stages, seconds: float, counts: dict[str, int] | None = None,
 
     Raises:
         SubjectFaultError: If a call crashes or its answer is none.
+        MissingCapabilityError: If the subject supports no setting at all.
     """
     made: dict[str, Statistic] = {}
     law: dict[str, Statistic] = {}
     used: dict[str, int] = {}
+    refused: dict[str, str] = {}
     chosen, spent, slowest = settings(), 0.0, 0.0
     for position, setting in enumerate(chosen):
         share = max(0.0, seconds - spent) / (len(chosen) - position)
         wanted = SAMPLES if counts is None else counts[setting.id]
         started = time.perf_counter()
-        found = _drawn(setting, stages, wanted, share, stream)
+        try:
+            found = _drawn(setting, stages, wanted, share, stream)
+        except MissingCapabilityError as refusal:
+            refused[setting.id], used[setting.id] = str(refusal), 0
+            if len(refused) == len(chosen):
+                raise
+            continue
         spent += time.perf_counter() - started
         slowest = max(slowest, (time.perf_counter() - started) / max(1, len(found)))
         used[setting.id] = len(found) if len(found) >= FEWEST else 0
         if len(found) >= FEWEST:
             made |= of_samples(found, setting.probe.expected, setting.deviation, setting.id)
             law |= of_law(len(setting.probe.x), setting.id)
-    return Sampled(made, law, used, slowest)
+    return Sampled(made, law, used, slowest, refused)
 
 
 def _drawn(setting: Setting, stages: Stages, wanted: int, seconds: float, stream: int) -> Vector:

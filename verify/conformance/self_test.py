@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verify.conformance import inner_runs, outer
-from verify.conformance.probes import LAM_WIDTH, exact, off_truth, place_of, ramp_exactly
+from verify.conformance.places import LAM_WIDTH, exact, place_of, ramp_exactly
+from verify.conformance.probes import off_truth
 from verify.subjects import CAPABILITIES, MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 

@@ -11,18 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spec import InvalidInputError, Quadratic, parse_problem
+from verify.conformance.places import LAM_WIDTH, Place, exact, ramp_exactly
 from verify.conformance.probes import (
     GRADIENT_NORM,
-    LAM_WIDTH,
-    Place,
     Probe,
     activation_probe,
     chain_probe,
-    exact,
     lower_level_probe,
     off_truth,
     penalty_probe,
-    ramp_exactly,
 )
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 
@@ -241,11 +238,12 @@ def _diverging(stages: Stages, instance: Instance, build: Build, remembers: bool
     if remembers and before is None:
         return None
     try:
-        probe = build(place)
+        probe, first = build(place), build(before) if before is not None else None
         if probe is None or not np.isfinite(probe.tolerance).all():
             return None
-        first = replace(lower_level_probe(before), problem=place.problem) if before is not None else None
         if first is not None:
+            # The very same problem: a subject may keep things by problem.
+            first = replace(first, problem=place.problem)
             first.ask(stages)
         got = probe.ask(stages)
     except (SubjectFaultError, MissingCapabilityError, ValueError, ArithmeticError, np.linalg.LinAlgError):

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spec import REPAIRED, InvalidInputError, OracleParameters
-from verify.conformance.probes import ROUNDING, SOLVER, Place, Probe
+from verify.conformance.places import Place
+from verify.conformance.probes import ROUNDING, SOLVER, Probe
 from verify.geometry import EPS, quadratic_of
 from verify.subjects import Call
 from verify.vectors import all_vectors

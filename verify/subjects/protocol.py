@@ -180,7 +180,9 @@ class Stages:
 
     def hypergradient(self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator | None = None) -> Vector:
         """One estimate of ∇F(x), shape (n,)."""
-        return self._vector("hypergradient", self._call("hypergradient", problem, x, call, rng), x.shape)
+        # A subject that draws noise of size 0 is right too: it always has a generator to draw from.
+        given = np.random.default_rng(0) if rng is None else rng
+        return self._vector("hypergradient", self._call("hypergradient", problem, x, call, given), x.shape)
 
     def hypergradient_samples(
         self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator, replications: int

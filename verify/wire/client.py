@@ -71,6 +71,11 @@ class WireSubject:
         self._talk.close()
 
     @property
+    def estimates_singly(self) -> bool:
+        """Whether many estimates are asked for one by one."""
+        return "hypergradient_samples" not in self.hello.capabilities
+
+    @property
     def hello(self) -> Hello:
         """What the subject said of itself; starts it if need be."""
         return self._talk.hello

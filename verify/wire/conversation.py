@@ -166,6 +166,7 @@ class Conversation:
         except BaseException:
             # An oracle that failed or an interrupt: the program still waits for a reply that never comes.
             self._drop()
+            self._starts -= 1  # not the subject's doing
             raise
 
     def _drop(self) -> None:

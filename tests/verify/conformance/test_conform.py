@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 import verify
-from spec import REPAIRED, InvalidInputError
+from spec import REPAIRED, InvalidInputError, OuterParameters
 from tests.verify.conformance.subjects import OnlyHypergradient, RepairedOnly
 from verify.cli import invoke
 from verify.commands.schema import schemas
 from verify.conformance import Conformance
 from verify.conformance.claims import ASKS_FOR, ignored_choices
-from verify.conformance.pacing import Paced, UnaffordableError
+from verify.conformance.pacing import Paced, UnaffordableError, needs_pacing
 from verify.mutants import find
 from verify.registry import checks
 from verify.results import Verdict
@@ -83,18 +83,57 @@ def test_what_cannot_be_afforded_stays_open() -> None:
     assert found.exit_code == 0
     (claim,) = found.claims
     assert claim.status == "INCONCLUSIVE"
-    assert "more estimates than there is time for" in claim.sentence
+    assert "more than there is time for" in claim.sentence
     samples = next(stage for stage in found.stages if stage.stage == "samples")
     assert samples.status == "undecided"
 
 
 def test_pacing_shares_the_time_among_what_is_left() -> None:
-    paced = Paced(OnlyHypergradient(), "paced", 1e-9)
-    paced.start(1)
-    problem: Any = None
-    with pytest.raises(UnaffordableError, match="10,000 more estimates"):
-        paced.hypergradient = lambda *_: np.zeros(1)  # type: ignore[attr-defined]  # in place of a stage
-        paced.hypergradient_samples(problem, np.zeros(1), Call(alpha=0.1), np.random.default_rng(0), 10_000)
+    paced = Paced(Zero(), "paced", 1e-9)
+    paced.estimates.start(1)
+    with pytest.raises(UnaffordableError, match=r"10,000 estimates .* more than there is time for"):
+        paced.hypergradient_samples(None, np.zeros(1), Call(alpha=0.1), np.random.default_rng(0), 10_000)
+
+
+def test_every_estimate_is_made_where_there_is_time() -> None:
+    found = Paced(Zero(), "paced", 60.0).hypergradient_samples(None, np.zeros(1), Call(alpha=0.1), None, 700)
+    assert found.shape == (700, 1)
+
+
+def test_a_program_without_many_at_once_is_paced_too() -> None:
+    class Piped(Zero):
+        estimates_singly = True
+
+        def hypergradient_samples(self, problem: Any, x: Any, call: Any, rng: Any, replications: int) -> Any:
+            return np.zeros((replications, 1))
+
+    assert needs_pacing(Piped())
+    with pytest.raises(UnaffordableError):
+        Paced(Piped(), "paced", 1e-9).hypergradient_samples(None, np.zeros(1), Call(alpha=0.1), None, 10_000)
+
+
+def test_runs_of_algorithm_2_are_paced() -> None:
+    class Steps:
+        name = "steps"
+
+        def optimise(self, oracle: Any, x0: Any, parameters: Any, rng: Any) -> Any:
+            return [oracle(x0) for _ in range(parameters.T)]
+
+    parameters = OuterParameters(goldstein_radius=1.0, epsilon=0.1, D=0.1, eta=0.1, M=10, K=30)
+    assert needs_pacing(Steps())
+    assert len(Paced(Steps(), "paced", 60.0).optimise(lambda z: z, np.zeros(1), parameters, None)) == 300
+    with pytest.raises(UnaffordableError, match="300 steps of Algorithm 2"):
+        Paced(Steps(), "paced", 1e-9).optimise(lambda z: z, np.zeros(1), parameters, None)
+    assert not needs_pacing(ReferenceSubject())
+
+
+class Zero:
+    """Answers 0, and nothing else."""
+
+    name = "zero"
+
+    def hypergradient(self, problem: Any, x: Any, call: Any, rng: Any) -> Any:
+        return np.zeros(1)
 
 
 def test_one_reading_alone_is_enough() -> None:

@@ -13,8 +13,9 @@ from tests.verify.conformance.subjects import (
     OnlyHypergradient,
     OwnGenerator,
 )
+from verify.conformance.answers import Seen
 from verify.conformance.diagnosis import diagnose, suspect
-from verify.conformance.stage_comparison import Seen, look
+from verify.conformance.stage_comparison import look
 from verify.mutants import CATALOGUE, Mutant, find
 from verify.mutants.entry import Stage
 from verify.subjects import ReferenceSubject, Subject

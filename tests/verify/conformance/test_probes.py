@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from tests.verify.conformance.subjects import Iterative
+from verify.conformance.places import Place, place_of
 from verify.conformance.probe_set import probes
-from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE, Place, chain_probe, place_of
+from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE, chain_probe
 from verify.conformance.vector_probes import vector_probes
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import Stages

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from tests.verify.conformance.subjects import OnlyHypergradient
-from verify.conformance.probes import lower_level_probe, place_of
+from verify.conformance.places import place_of
+from verify.conformance.probes import lower_level_probe
 from verify.conformance.repro import reproduce
 from verify.conformance.shrink import Instance, shrink
 from verify.conformance.stage_comparison import look
