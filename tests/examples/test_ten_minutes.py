@@ -61,7 +61,7 @@ def test_the_first_file_is_diagnosed_and_the_correction_corrects_it(capsys, dire
     assert "my_solver:Subject deviates, first in hypergradient." in out
     assert "What it is: It matches `keeps-dual-term`:" in out
     assert "Paste this" in out
-    sys.modules.pop("my_solver")
+    sys.modules.pop("my_solver", None)  # judged in a process of its own
     apply_the_correction(directory / "my_solver.py")
     code, out = follow(capsys, wanted, *narrowed)
     assert code == 0, out

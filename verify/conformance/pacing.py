@@ -101,6 +101,7 @@ class Paced(Renamed):
         super().__init__(subject, name)
         self._singly = estimates_singly(subject)
         self._single, self._for_singles = 0.0, seconds / 2
+        self._fastest = 0.0
         self.estimates, self.runs = Budget(seconds), Budget(OUTER * seconds, least=0.25)
 
     def __getattr__(self, stage: str) -> Any:
@@ -121,12 +122,15 @@ class Paced(Renamed):
             self._single += time.perf_counter() - started
 
     def _estimates(self, problem: Any, x: Vector, call: Call, rng: Any, replications: int) -> Vector:
+        least = f"{replications:,} estimates at {self._fastest * 1e3:.2g} ms each"
+        self.estimates.require(0.0, self._fastest * replications, least, "hypergradient_samples")
         started, rows, made = time.perf_counter(), [], 0
         while made < replications:
             count = min(replications - made, PATIENCE if made == 0 else SLICE)
             rows.append(self._some(problem, x, call, rng, count))
             made += count
             used = time.perf_counter() - started
+            self._fastest = min(self._fastest or used / made, used / made)
             what = f"{replications:,} estimates at {used / made * 1e3:.2g} ms each"
             self.estimates.require(used, used / made * replications, what, "hypergradient_samples")
         self.estimates.spend(time.perf_counter() - started)

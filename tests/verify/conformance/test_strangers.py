@@ -1,0 +1,193 @@
+"""Mistakes that are in no catalogue are seen, told honestly and shown; manners that are no mistakes are let be."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import verify
+from spec import InvalidInputError
+from tests.verify.conformance import strangers
+from tests.verify.conformance.subjects import OnlyHypergradient
+from verify.conformance.answers import Seen
+from verify.conformance.diagnosis import diagnose
+from verify.conformance.pacing import MARK, Paced, UnaffordableError
+from verify.conformance.repro import reproduce
+from verify.conformance.stage_comparison import look
+from verify.mutants import find
+from verify.subjects import Call, SubjectFaultError, load_subject
+from verify.subjects.protocol import Stages
+
+HERE = "tests.verify.conformance.strangers"
+
+
+def seen_of(subject: Any, stage: Any = "hypergradient") -> Seen:
+    return look(Stages(subject), only=[stage])
+
+
+@contextlib.contextmanager
+def renewed(name: str) -> Any:
+    yield Stages(load_subject(f"{HERE}:{name}"))
+
+
+def pasted(code: str) -> list[str]:
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "repro", "exec"), {})  # what a reader would do with it
+    return printed.getvalue().splitlines()
+
+
+@pytest.mark.parametrize(
+    "name", ["DoublePenalty", "HardAndDual", "OneCallLate", "Transposing", "WeaklyOn", "SometimesNothing"]
+)
+def test_what_is_pasted_shows_it(name: str) -> None:
+    seen = seen_of(getattr(strangers, name)())
+    made = reproduce(seen, f"load_subject('{HERE}:{name}')", lambda: renewed(name))
+    assert made is not None
+    assert "new copy" not in made.sentence
+    if name == "SometimesNothing":
+        assert seen.first is None
+        with pytest.raises(SubjectFaultError, match="finite"):
+            pasted(made.code)
+        return
+    assert seen.first == "hypergradient"
+    got, right = pasted(made.code)
+    assert got.split("[")[1] != right.split("[")[1]
+
+
+def test_an_answer_that_depends_on_earlier_calls_is_shown_with_one_before() -> None:
+    made = reproduce(seen_of(strangers.OneCallLate()), f"load_subject('{HERE}:OneCallLate')")
+    assert made is not None
+    assert "after another call" in made.sentence
+    assert made.code.count("subject.hypergradient(") == 2
+
+
+def test_what_a_new_copy_answers_rightly_is_said() -> None:
+    made = reproduce(seen_of(strangers.DoublePenalty()), "your_subject", lambda: renewed("Additive"))
+    assert made is not None
+    assert "A new copy of the subject answers this rightly" in made.sentence
+
+
+@pytest.mark.parametrize("name", ["DoublePenalty", "OneCallLate", "WeaklyOn", "Transposing"])
+def test_what_resembles_nothing_is_called_nothing(name: str) -> None:
+    found = diagnose(seen_of(getattr(strangers, name)()))
+    assert found is not None
+    assert (found.matches, found.partial) == ((), ())
+    assert found.sentence.startswith("No catalogued deviation matches. None comes near: ")
+
+
+def test_two_mistakes_at_once_are_told_one_after_another() -> None:
+    found = diagnose(seen_of(strangers.HardAndDual()))
+    assert found is not None
+    assert found.matches == ()
+    assert [match.id for match in found.partial] == ["keeps-dual-term"]
+    assert "with every stage given it matches `keeps-dual-term`" in found.sentence
+    assert "something else is off too" in found.sentence
+
+
+def test_a_match_is_told_beside_the_size_of_the_deviation() -> None:
+    found = diagnose(seen_of(OnlyHypergradient(find("keeps-dual-term").make())))
+    assert found is not None
+    assert "answers differ from that one's by at most" in found.sentence
+    assert "from the right ones they differ by up to" in found.sentence
+
+
+def test_noise_that_is_supported_in_part_is_judged_in_part() -> None:
+    (finding,) = seen_of(strangers.Additive(), "samples").findings
+    assert finding.status == "agrees"
+    assert finding.sentence.endswith(" 1 more it says it does not support (additive noise only).")
+
+
+def test_a_law_between_two_others_is_neither() -> None:
+    seen = seen_of(strangers.TooWide(), "samples")
+    assert seen.first == "samples"
+    found = diagnose(seen)
+    assert found is not None
+    assert found.matches == ()
+    assert "None comes near" in found.sentence
+
+
+def test_a_subject_that_always_draws_is_given_a_generator() -> None:
+    found = verify.conform(strangers.Additive(), claims=["bias-bound/T3", "dual-extraction"], seconds=1.0)
+    assert found.faults == ()
+    assert found.exit_code == 0
+
+
+def test_what_is_not_supported_is_no_lack_of_time() -> None:
+    (finding,) = seen_of(strangers.FirstVariableOnly()).findings
+    assert finding.status == "agrees"
+    assert "more it says it does not support (one upper variable at most)" in finding.sentence
+
+
+def test_a_stage_that_refuses_everything_is_not_offered() -> None:
+    class Refusing(strangers.Additive):
+        def hypergradient(self, problem: Any, x: Any, call: Call, rng: Any) -> Any:
+            raise verify.MissingCapabilityError("not today")
+
+    assert [(f.stage, f.status) for f in look(Stages(Refusing()), only=["hypergradient", "samples"]).findings] == [
+        ("hypergradient", "not offered"), ("samples", "not offered"),
+    ]  # fmt: skip
+
+
+def test_an_oracle_asked_at_something_else_is_a_fault() -> None:
+    seen = seen_of(strangers.Scalars(), "optimise")
+    assert seen.findings[0].status == "fault"
+    assert "must be finite and of shape (1,)" in seen.faults[0]
+
+
+def test_an_oracle_asked_too_often_is_shown() -> None:
+    seen = seen_of(strangers.AsksTooOften(), "optimise")
+    made = reproduce(seen, f"load_subject('{HERE}:AsksTooOften')")
+    assert made is not None
+    assert "T = 60 times" in made.sentence
+    assert any(line.endswith(" 61 times") for line in pasted(made.code))
+
+
+def test_single_calls_have_an_end_too() -> None:
+    paced = Paced(strangers.Additive(), "paced", 1e-9)
+    problem, call = find_problem("toy1"), Call(alpha=0.1)
+    Stages(paced).hypergradient(*problem, call)
+    with pytest.raises(UnaffordableError, match=MARK.replace("(", r"\(")):
+        Stages(paced).hypergradient(*problem, call)
+
+
+def find_problem(name: str) -> tuple[Any, Any]:
+    from verify.conformance.places import place_of
+
+    place = place_of(name)
+    return place.problem, place.x
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan"), float("inf")])
+def test_time_is_a_number(seconds: float) -> None:
+    with pytest.raises(InvalidInputError, match="seconds: must be > 0 and finite"):
+        verify.conform("reference", seconds=seconds)
+
+
+def test_a_folder_that_cannot_be_made_is_refused_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(InvalidInputError, match="out: must be a folder that can be made"):
+        verify.conform(f"{HERE}:Additive", out=file / "below")
+
+
+def test_a_result_is_repeated_by_the_name_it_was_given_by() -> None:
+    source = find("zero-multipliers").source
+    (claim,) = verify.conform(source, claims=["lipschitz-solution"]).claims[:1]
+    assert claim.reproduce.endswith(f"--subject {source}")
+
+
+def test_an_interrupted_run_says_so() -> None:
+    found = verify.conform("reference", claims=["bias-bound/T3"]).model_copy(update={"complete": False})
+    assert found.exit_code == 3
+    assert "interrupted" in str(found).splitlines()[0]
+
+
+def test_one_failed_result_fails_in_the_singular() -> None:
+    found = verify.conform("reference", claims=["bias-bound/T3"])
+    (first, *_) = str(found.model_copy(update={"findings": ("bias-bound/T3 on toy1: refuted.",)})).splitlines()
+    assert first.endswith("but 1 result of the claims fails.")
