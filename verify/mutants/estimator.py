@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import Any
 
@@ -15,11 +16,12 @@ from verify.mutants.formulas import arrays_of, given, h_width, terms
 from verify.subjects import Call
 
 
-class _Corrected(ComposedSubject):
+class _Corrected(ComposedSubject, ABC):
     """The right estimate, noise and all, plus what is wrong with it."""
 
+    @abstractmethod
     def correction(self, problem: Any, x: Any, call: Call) -> Any:
-        raise NotImplementedError
+        """What is wrong with it, shape (n,)."""
 
     def estimate(self, problem: Any, x: Any, call: Call, rng: Any) -> Any:
         return super().estimate(problem, x, call, rng) + self.correction(problem, x, call)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import Any
 
@@ -101,11 +102,12 @@ class StopsByDistance(ComposedSubject):
         return y + call.alpha**3 * row / float(np.linalg.norm(row))
 
 
-class _OtherAlpha(ComposedSubject):
+class _OtherAlpha(ComposedSubject, ABC):
     """Weighs the penalty terms with another alpha than the call's; ramps and solvers keep the call's."""
 
+    @abstractmethod
     def other(self, problem: Any, alpha: float) -> float:
-        raise NotImplementedError
+        """The alpha that is used in its place."""
 
     def penalty_minimiser(self, problem: Any, x: Any, call: Call, tol: float | None) -> Any:
         a, alpha = arrays_of(problem), self.other(problem, call.alpha)
