@@ -10,7 +10,14 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from spec import Generated, Quadratic
-from verify.exact import Family, Scenario, certify, check, error, solve, solve_any, worst_scenario
+from verify.truth.certificates.certification import certify
+from verify.truth.certificates.checker import check
+from verify.truth.lower_level import solve
+from verify.truth.pair import solve_any
+from verify.truth.penalty_functions import Family
+from verify.truth.proof_steps import error
+from verify.truth.scenario import Scenario
+from verify.truth.series import worst_scenario
 
 SIZES = ((2, 2), (5, 3), (10, 5), (15, 8), (20, 10), (20, 20))
 LARGE = ((50, 25), (100, 50), (200, 50))

@@ -9,7 +9,7 @@ import numpy as np
 
 from f2csa_ref import outer_loop_replicated
 from spec import OuterParameters
-from verify.outer_study import SyntheticOracle, WeightedAbsolute
+from verify.truth.functions import SyntheticOracle, WeightedAbsolute
 
 REPLICATIONS = 1000
 SCHEDULE = OuterParameters(goldstein_radius=0.2, epsilon=0.1, D=0.002, eta=1e-3, M=100, K=100)

@@ -15,10 +15,10 @@ import numpy as np
 
 from spec import REPAIRED, Noise
 from spec.atlas import Instance, experiment
-from verify.checks.draws import Setting
-from verify.profiles import find_profile
-from verify.registry import Case
-from verify.statistics.sampling import BLOCK
+from verify.checks.measuring.case import Case
+from verify.checks.measuring.profiles import find_profile
+from verify.checks.measuring.samples import Setting
+from verify.evidence.streams import BLOCK
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import Call, Stages
 

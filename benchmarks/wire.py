@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from spec import parse_problem
 from verify.subjects import Call, ReferenceSubject
 from verify.subjects.protocol import Stages
-from verify.wire.client import WireSubject
+from verify.subjects.wire.client import WireSubject
 
 REPEATS = 400
 
@@ -48,7 +48,7 @@ def measure(n: int) -> dict[str, float]:
         alpha=0.1, y_star=rng.standard_normal(n), lam=h**2, rho=rng.random(2 * n), y_penalty=rng.standard_normal(n)
     )
     here = Stages(ReferenceSubject())
-    served = shlex.join([sys.executable, "-m", "verify.wire.serve", "reference"])
+    served = shlex.join([sys.executable, "-m", "verify.subjects.wire.serve", "reference"])
     with WireSubject(served) as subject:
         there = Stages(subject)
         started = time.perf_counter()

@@ -30,7 +30,7 @@ from f2csa_ref import (
     schedule,
     solve,
 )
-from f2csa_ref.vectors import Matrix, Vector
+from spec.exact import Matrix, Vector
 
 GROUPS = 3
 LOWEST, HIGHEST = -4.0, 1.0

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from f2csa_ref.vectors import Vector
 from spec.errors import InvalidInputError
+from spec.exact import Vector
 
 
 def ramp_h(h: Vector, h_width: float) -> Vector:

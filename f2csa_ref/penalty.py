@@ -11,9 +11,9 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from f2csa_ref.objectives import Objectives
-from f2csa_ref.vectors import Vector
+from f2csa_ref.objectives.model import Objectives
 from spec.errors import from_validation
+from spec.exact import Vector
 from spec.parameters import PenaltyParameters
 
 DualTerm = Literal["frozen", "cancelled"]

@@ -10,11 +10,12 @@ from typing import Literal
 import numpy as np
 import scipy.linalg
 
-from f2csa_ref.objectives import Objectives, double_range, objectives_of
-from f2csa_ref.oracles import DEFAULTS
+from f2csa_ref.objectives.model import Objectives, double_range, objectives_of
+from f2csa_ref.objectives.vectors import as_vector
 from f2csa_ref.penalty import PenaltyLagrangian, penalty_parameters
-from f2csa_ref.vectors import Vector, as_vector
+from f2csa_ref.sampling.draws import DEFAULTS
 from spec.errors import InvalidInputError
+from spec.exact import Vector
 from spec.parameters import OracleParameters
 from spec.problem import Problem
 from spec.reading import REPAIRED, Reading

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from f2csa_ref.outer_loop import OutputRule
-from f2csa_ref.vectors import Matrix
+from f2csa_ref.algorithm_2 import OutputRule
 from spec.errors import InvalidInputError
+from spec.exact import Matrix
 from spec.parameters import OuterParameters
 
 

@@ -9,12 +9,13 @@ import numpy as np
 
 from f2csa_ref.activation import activation_weights
 from f2csa_ref.lower_level import LowerLevelSolution, lower_level
-from f2csa_ref.objectives import Objectives
-from f2csa_ref.oracles import Draws
+from f2csa_ref.objectives.model import Objectives
+from f2csa_ref.objectives.vectors import as_vector
 from f2csa_ref.penalty import PenaltyLagrangian, penalty_parameters
 from f2csa_ref.penalty_minimiser import PenaltySolution, minimise
-from f2csa_ref.shared_sample import SampledObjectives
-from f2csa_ref.vectors import Vector, as_vector
+from f2csa_ref.sampling.draws import Draws
+from f2csa_ref.sampling.shared_sample import SampledObjectives
+from spec.exact import Vector
 from spec.parameters import OracleParameters
 from spec.reading import Reading
 

@@ -7,10 +7,11 @@ holds: verdicts are computed by ``verify`` from evidence alone.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 from importlib import resources
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -25,9 +26,6 @@ from pydantic import (
 from spec.errors import InvalidInputError, from_validation
 from spec.orders import Inference
 from spec.reading import AS_WRITTEN, REPAIRED, Reading
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ReadingName = Literal["as-written", "repaired"]
 Tag = Literal["upper", "lower", "tight", "equality"]

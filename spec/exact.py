@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, Self, TypeAlias, overload
+from typing import Annotated, Any, Self, TypeAlias, overload
 
 import numpy as np
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -21,11 +22,10 @@ from pydantic_core import CoreSchema, core_schema
 
 from spec.errors import InvalidInputError, shorten
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
 FloatArray: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 """A vector or matrix of doubles."""
+Vector: TypeAlias = FloatArray
+Matrix: TypeAlias = FloatArray
 Entry: TypeAlias = int | Decimal | Fraction
 """One exact number in memory."""
 
@@ -357,3 +357,14 @@ def _enclose(start: str, items: list[str], end: str, indent: int | None, depth: 
         return start + ", ".join(items) + end
     pad = "\n" + " " * indent * (depth + 1)
     return start + pad + ("," + pad).join(items) + "\n" + " " * indent * depth + end
+
+
+def plain(value: Any) -> Any:
+    """Canonical problem data with exact decimals as JSON-ready numbers where a double holds them, else strings."""
+    from decimal import Decimal
+
+    if isinstance(value, Decimal):
+        return float(value) if Decimal(repr(float(value))) == value else str(value)
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list | tuple) else value

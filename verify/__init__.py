@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from verify.campaign import run
-    from verify.conformance import Conformance, conform
-    from verify.pytest_plugin import parametrize_with_claims
-    from verify.results import Report, Result
+    from verify.campaign.pytest_plugin import parametrize_with_claims
+    from verify.campaign.run import run
+    from verify.conformance.judge import conform
+    from verify.conformance.model import Conformance
+    from verify.report.faces import Report
+    from verify.report.model import Result
     from verify.subjects import Call, MissingCapabilityError, Subject
 
 __all__ = [
@@ -24,20 +26,20 @@ __all__ = [
 ]
 
 _HOMES = {
-    "run": "verify.campaign",
-    "conform": "verify.conformance",
-    "Conformance": "verify.conformance",
+    "run": "verify.campaign.run",
+    "conform": "verify.conformance.judge",
+    "Conformance": "verify.conformance.model",
     "Call": "verify.subjects",
     "MissingCapabilityError": "verify.subjects",
     "Subject": "verify.subjects",
-    "Report": "verify.results",
-    "Result": "verify.results",
-    "parametrize_with_claims": "verify.pytest_plugin",
+    "Report": "verify.report.faces",
+    "Result": "verify.report.model",
+    "parametrize_with_claims": "verify.campaign.pytest_plugin",
 }
 
 
 def __getattr__(name: str) -> Any:
-    # Imported on first use: `f2csa --help` and `import verify.exact` stay fast.
+    # Imported on first use: `f2csa --help` and `import verify.truth` stay fast.
     if name in _HOMES:
         import importlib
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verify.cli import main
+from verify.cli.main import main
 
 if __name__ == "__main__":
     main()

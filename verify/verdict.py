@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from enum import StrEnum
 
-from verify.evidence import RUNGS, CertifiedBound, ComparisonEvidence, Evidence, PremiseEvidence, RateEvidence, Rung
-from verify.results import Verdict
+from spec.claims import Bound
+from verify.evidence.model import (
+    RUNGS,
+    CertifiedBound,
+    ComparisonEvidence,
+    Evidence,
+    PremiseEvidence,
+    RateEvidence,
+    Rung,
+)
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
 
-    from spec.claims import Bound
+class Verdict(StrEnum):
+    """What the evidence says about a claim."""
+
+    SUPPORTED = "SUPPORTED"
+    REFUTED = "REFUTED"
+    INCONCLUSIVE = "INCONCLUSIVE"
+    VACUOUS = "VACUOUS"
+    NOT_APPLICABLE = "NOT_APPLICABLE"
+
 
 RESOLUTION = 0.1
 """Exponents closer than a tenth of an order are not told apart; the claims' exponents differ by half orders."""

@@ -8,9 +8,10 @@ from f2csa_ref.lower_level.exact import solve_quadratic
 from f2csa_ref.lower_level.primal_dual import primal_dual
 from f2csa_ref.lower_level.projected import solve_smooth
 from f2csa_ref.lower_level.solution import LowerLevelError, LowerLevelSolution
-from f2csa_ref.objectives import Objectives, QuadraticObjectives, double_range, objectives_of
-from f2csa_ref.oracles import DEFAULTS
-from f2csa_ref.vectors import Matrix, Vector, as_vector
+from f2csa_ref.objectives.model import Objectives, QuadraticObjectives, double_range, objectives_of
+from f2csa_ref.objectives.vectors import as_vector
+from f2csa_ref.sampling.draws import DEFAULTS
+from spec.exact import Matrix, Vector
 from spec.parameters import OracleParameters
 from spec.problem import Problem
 from spec.reading import REPAIRED, Reading

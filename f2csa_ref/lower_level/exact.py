@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import daqp
 import numpy as np
 import scipy.linalg
 
-from f2csa_ref.lower_level.program import solve_program
 from f2csa_ref.lower_level.solution import LowerLevelError, LowerLevelSolution, Mask, describe, kkt_residual, sizes
-from f2csa_ref.objectives import QuadraticObjectives
-from f2csa_ref.rows import EXTENDED_LIMIT
-from f2csa_ref.vectors import Vector
+from f2csa_ref.objectives.model import QuadraticObjectives
+from f2csa_ref.objectives.rows import EXTENDED_LIMIT
+from spec.errors import InvalidInputError
+from spec.exact import Matrix, Vector
 
 REFINEMENTS = 2
 """Steps of iterative refinement; the first already reaches rounding unless the KKT system is very ill-conditioned."""
@@ -84,3 +85,50 @@ def _polish(q: QuadraticObjectives, c: Vector, r: Vector, working: Mask) -> tupl
     multipliers = np.zeros(len(r))
     multipliers[working] = lam.astype(np.float64)
     return y.astype(np.float64), multipliers
+
+
+PRIMAL_TOL = 1e-12
+"""Infeasibility daqp accepts, relative to the scaled rows; its default 1e-6 loses active rows."""
+
+SINGULAR_TOL = 1e-16
+"""Squared distance below which daqp takes a row for dependent; its default mistakes near for exact dependence."""
+
+_OPTIMAL, _INFEASIBLE = 1, -1
+
+
+def solve_program(H: Matrix, c: Vector, B: Matrix, r: Vector, *, size: float, x: Vector) -> tuple[Vector, Vector]:
+    """Minimise ½ yᵀHy + cᵀy over B y >= r.
+
+    Args:
+        H: Shape (m, m), positive definite, of norm about 1.
+        c: Shape (m,).
+        B: Shape (p, m).
+        r: Shape (p,).
+        size: Expected size of y, > 0, by which the problem is scaled.
+        x: Upper variable, only named in errors.
+
+    Returns:
+        y of shape (m,) and multipliers of shape (p,) with H y + c = Bᵀ lam.
+
+    Raises:
+        InvalidInputError: If no y satisfies the rows.
+        LowerLevelError: If daqp gives up.
+    """
+    lengths = np.linalg.norm(B, axis=1)
+    empty = lengths == 0
+    if (empty & (r > 0)).any():
+        raise _infeasible(x)
+    scale = np.where(empty, 1.0, lengths)
+    upper = np.where(empty, 1.0, -r / (scale * size))
+    y, _, flag, info = daqp.solve(H, c / size, -B / scale[:, None], upper, primal_tol=PRIMAL_TOL, sing_tol=SINGULAR_TOL)
+    if flag == _INFEASIBLE:
+        raise _infeasible(x)
+    if flag != _OPTIMAL:
+        raise LowerLevelError(f"daqp stopped with exit flag {flag} after {info['iterations']} iterations")
+    lam = np.asarray(info["lam"], dtype=np.float64)
+    return np.asarray(y, dtype=np.float64) * size, lam * size / scale
+
+
+def _infeasible(x: Vector) -> InvalidInputError:
+    rule = "lower-level problem is infeasible here: no y satisfies A x - B y - b <= 0"
+    return InvalidInputError("x", rule, x.tolist())

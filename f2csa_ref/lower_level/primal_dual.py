@@ -7,11 +7,11 @@ import math
 import numpy as np
 
 from f2csa_ref.lower_level.solution import LowerLevelSolution, describe, sizes
-from f2csa_ref.objectives import Objectives
-from f2csa_ref.oracles import DEFAULTS, draw_width, noise_y_g
-from f2csa_ref.shared_sample import SampledObjectives, share
-from f2csa_ref.vectors import Matrix, Vector
+from f2csa_ref.objectives.model import Objectives
+from f2csa_ref.sampling.draws import DEFAULTS, draw_width, noise_y_g
+from f2csa_ref.sampling.shared_sample import SampledObjectives, share
 from spec.errors import InvalidInputError
+from spec.exact import Matrix, Vector
 from spec.parameters import OracleParameters
 from spec.reading import REPAIRED, Reading
 

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from f2csa_ref.lower_level.program import solve_program
+from f2csa_ref.lower_level.exact import solve_program
 from f2csa_ref.lower_level.solution import LowerLevelError, LowerLevelSolution, describe, kkt_residual, sizes
-from f2csa_ref.objectives import Objectives
-from f2csa_ref.vectors import Vector
+from f2csa_ref.objectives.model import Objectives
+from spec.exact import Vector
 
 TARGET_RESIDUAL = 1e-12
 ACCEPTED_RESIDUAL = 1e-9

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from f2csa_ref.lower_level.primal_dual import DECAY, require_rng
-from f2csa_ref.objectives import Objectives, double_range, objectives_of
-from f2csa_ref.oracles import DEFAULTS
-from f2csa_ref.samples import SampleBatch, batch_of, share_each
-from f2csa_ref.vectors import Matrix, Vector, as_vector
+from f2csa_ref.objectives.model import Objectives, double_range, objectives_of
+from f2csa_ref.objectives.vectors import as_vector
+from f2csa_ref.sampling.batches import SampleBatch, batch_of, share_each
+from f2csa_ref.sampling.draws import DEFAULTS
 from spec.errors import InvalidInputError
+from spec.exact import Matrix, Vector
 from spec.parameters import OracleParameters
 from spec.problem import Problem
 from spec.reading import REPAIRED, Reading

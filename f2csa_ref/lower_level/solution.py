@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from f2csa_ref.objectives import Objectives
-from f2csa_ref.vectors import Matrix, Vector
+from f2csa_ref.objectives.model import Objectives
+from spec.exact import Matrix, Vector
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 import verify
+from verify.conformance.vectors import all_vectors
+from verify.conformance.vectors.playing import answers, misses
 from verify.subjects.loading import end, load_subject
 from verify.subjects.protocol import Stages
-from verify.vectors import all_vectors
-from verify.vectors.playing import answers, misses
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ADAPTERS = {

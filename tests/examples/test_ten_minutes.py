@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from verify.cli import invoke
+from verify.cli.main import invoke
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "ten-minutes.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", GUIDE, re.S | re.M)

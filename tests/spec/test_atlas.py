@@ -12,9 +12,9 @@ from flint import fmpq_mat
 
 from spec import Generated, Holder, InvalidInputError, Noise, Quadratic, dumps_problem, loads_problem
 from spec.atlas import ORDER, Instance, Stratum, _load, atlas, find
-from verify.exact import lower_level
-from verify.exact.complementarity import InfeasibleLowerLevelError
-from verify.exact.rationals import matrix
+from verify.truth import lower_level
+from verify.truth.algebra.rationals import matrix
+from verify.truth.complementarity import InfeasibleLowerLevelError
 
 QUADRATIC = [name for name, instance in atlas().items() if not isinstance(instance.problem, Holder)]
 HOLDER = [name for name in atlas() if name not in QUADRATIC]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from spec import Generated, InvalidInputError, Quadratic, parse_problem
 from spec.atlas import experiment
 from spec.families import draw
-from verify.exact import lower_level
+from verify.truth import lower_level
 
 seeds = st.integers(0, 2**63 - 1)
 

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spec import Bound
-from verify.evidence import ComparisonEvidence, Point, PremiseEvidence, RateEvidence
-from verify.results import Verdict
-from verify.verdict import NoEvidenceError, combine, combine_parts, decide
+from verify.evidence.model import ComparisonEvidence, Point, PremiseEvidence, RateEvidence
+from verify.verdict import NoEvidenceError, Verdict, combine, combine_parts, decide
 
 
 def bound(k, tag="upper", toward="zero", variable="alpha"):

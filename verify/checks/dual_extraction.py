@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from spec import InvalidInputError, OracleParameters
 from spec.atlas import find
-from verify.checks.starting_points import REGULAR, at_truth, estimate, h_width
-from verify.evidence import ComparisonEvidence, Point
-from verify.exact import lower_level as exact_lower_level
-from verify.geometry import EPS, quadratic_of, ramp, spectral_norm
-from verify.rates import fit_rate
-from verify.registry import Case, Measurement, check
-from verify.rungs import DIRECTION_ALPHA, Spending, exact_rate, symbolic_rate
-from verify.truth import PremiseUnmetError, regular_truth, unmet
-
-if TYPE_CHECKING:
-    from verify.subjects.protocol import Call, Vector
+from spec.exact import Vector
+from verify.checks.measuring.case import Case, Measurement, check
+from verify.checks.measuring.exact import DIRECTION_ALPHA, Spending, exact_rate, symbolic_rate
+from verify.checks.measuring.premises import PremiseUnmetError, regular_truth, unmet
+from verify.checks.measuring.starts import REGULAR, at_truth, estimate, h_width
+from verify.evidence.model import ComparisonEvidence, Point
+from verify.evidence.sweeps import fit_rate
+from verify.subjects.protocol import Call
+from verify.truth import lower_level as exact_lower_level
+from verify.truth.geometry import EPS, quadratic_of, ramp, spectral_norm
 
 SHOWN_ALPHA = 0.1
 MOVING = tuple(name for name in REGULAR if "A-nonzero" in find(name).strata)

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import ceil, sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from spec import Noise, OracleParameters
-from verify.checks.draws import ADDITIVE, Setting, second_moment
-from verify.checks.starting_points import at_truth, estimate, frozen
-from verify.evidence import Point
-from verify.geometry import solve
-from verify.rates import fit_rate
-from verify.registry import Case, Measurement, check
-from verify.statistics.decisions import SquareDecision
-from verify.statistics.intervals import mean_square_interval
-from verify.statistics.laws import SquareLaw, normal_upper
-from verify.statistics.moments import Moments
-from verify.statistics.rates import Estimate, fit_power_law
-from verify.statistics.sequential import Looks
-from verify.truth import Truth, exact_bias, regular_truth
+from spec.exact import Vector
+from verify.checks.measuring.case import Case, Measurement, check
+from verify.checks.measuring.premises import regular_truth
+from verify.checks.measuring.samples import ADDITIVE, Setting, second_moment
+from verify.checks.measuring.starts import at_truth, estimate, frozen
+from verify.evidence.decisions import SquareDecision
+from verify.evidence.intervals import mean_square_interval
+from verify.evidence.laws import SquareLaw, normal_upper
+from verify.evidence.model import Point
+from verify.evidence.moments import Moments
+from verify.evidence.power_laws import Estimate, fit_power_law
+from verify.evidence.sequential import Looks
+from verify.evidence.sweeps import fit_rate
+from verify.truth.geometry import Geometry, solve
+from verify.truth.pair import Truth, exact_bias
 from verify.verdict import decide
-
-if TYPE_CHECKING:
-    from verify.geometry import Geometry
-    from verify.subjects.protocol import Vector
 
 INSTANCES = ("toy1", "two-of-three", "box-rational", "random-3x5x4")
 LOUD = Noise(model="additive", sigma_f="1/2", sigma_g="1/2")  # type: ignore[arg-type]  # exact spellings are parsed

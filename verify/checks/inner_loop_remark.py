@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import ceil, log, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from spec import OracleParameters, Quadratic
 from spec.problem import parse_problem
-from verify.checks.inner_cost import calls_for_accuracy, settled_iteration
-from verify.checks.iteration_runs import measured_steps
-from verify.checks.starting_points import at_truth, h_width
-from verify.evidence import Point, RateEvidence
-from verify.geometry import quadratic_of, solve
-from verify.linear_iterations import averaged_mean_square
-from verify.rates import fit_rate
-from verify.registry import Case, Measurement, check
-from verify.truth import regular_truth
-
-if TYPE_CHECKING:
-    from verify.linear_iterations import LinearIteration
+from verify.checks.inner_cost.lower_level_solve import calls_for_accuracy, settled_iteration
+from verify.checks.measuring.case import Case, Measurement, check
+from verify.checks.measuring.iteration_runs import measured_steps
+from verify.checks.measuring.premises import regular_truth
+from verify.checks.measuring.starts import at_truth, h_width
+from verify.evidence.model import Point, RateEvidence
+from verify.evidence.sweeps import fit_rate
+from verify.truth.geometry import quadratic_of, solve
+from verify.truth.iterations import LinearIteration, averaged_mean_square
 
 UNCONSTRAINED = ("concave-upper", "interior")
 CURVATURES = (4, 16, 64, 256)

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations, islice
 from math import comb
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spec import InvalidInputError
-from verify.checks.starting_points import REGULAR
-from verify.evidence import ComparisonEvidence, PremiseEvidence
-from verify.exact import lower_level as exact_lower_level
-from verify.geometry import quadratic_of, spectral_norm
-from verify.registry import Case, Measurement, check
-from verify.truth import PremiseUnmetError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from spec import Quadratic
-    from verify.subjects.protocol import Vector
+from spec import InvalidInputError, Quadratic
+from spec.exact import Vector
+from verify.checks.measuring.case import Case, Measurement, check
+from verify.checks.measuring.premises import PremiseUnmetError
+from verify.checks.measuring.starts import REGULAR
+from verify.evidence.model import ComparisonEvidence, PremiseEvidence
+from verify.truth import lower_level as exact_lower_level
+from verify.truth.geometry import quadratic_of, spectral_norm
 
 PAIRS = 24
 REACH = (1e-3, 0.1, 1.0, 3.0)

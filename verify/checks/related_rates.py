@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from verify.evidence import ComparisonEvidence, Evidence, RateEvidence
-from verify.registry import Case, Measurement, check
+from verify.checks.measuring.case import Case, Measurement, check
+from verify.evidence.model import ComparisonEvidence, Evidence, RateEvidence
 
 
 @dataclass(frozen=True)

@@ -7,16 +7,14 @@ its solution to σ/√N in mean square, and no unbiased method does better (Cram
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable
+from typing import Literal
 
-from verify.checks.goldstein_convergence import rates
-from verify.evidence import Point
-from verify.outer_rates import SIGMA, SLOPES, batch, scaled, sweep
-from verify.rates import fit_rate
-from verify.registry import Case, Measurement, check
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from verify.checks.goldstein_convergence.theorem import rates
+from verify.checks.measuring.case import Case, Measurement, check
+from verify.checks.measuring.outer_steps import SIGMA, SLOPES, batch, scaled, sweep
+from verify.evidence.model import Point
+from verify.evidence.sweeps import fit_rate
 
 Plan = Literal["fresh", "shared"]
 NAMES = ("epsilon", "goldstein_radius")

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from spec import Generated, InvalidInputError
 from spec.atlas import experiment
-from verify.checks.starting_points import REGULAR
-from verify.evidence import ComparisonEvidence, Point, PremiseEvidence
-from verify.exact import lower_level as exact_lower_level
-from verify.geometry import quadratic_of, spectral_norm
-from verify.rates import fit_rate
-from verify.registry import Case, Measurement, check
-from verify.results import Counterexample
-from verify.truth import PremiseUnmetError, regular_truth
-
-if TYPE_CHECKING:
-    from verify.subjects.protocol import Vector
+from spec.exact import Vector
+from verify.checks.measuring.case import Case, Measurement, check
+from verify.checks.measuring.premises import PremiseUnmetError, regular_truth
+from verify.checks.measuring.starts import REGULAR
+from verify.evidence.model import ComparisonEvidence, Counterexample, Point, PremiseEvidence
+from verify.evidence.sweeps import fit_rate
+from verify.truth import lower_level as exact_lower_level
+from verify.truth.geometry import quadratic_of, spectral_norm
 
 REPAIRED_DRAWS = 10
 """Draws of the repaired family in each dimension."""

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from spec.atlas import find
-from verify.checks.starting_points import DEGENERATE, REGULAR, at_truth
-from verify.evidence import ComparisonEvidence, Point, PremiseEvidence, RateEvidence
-from verify.exact import convexity
-from verify.geometry import EPS, Geometry, quadratic_of, ramp, solve, spectral_norm
-from verify.rates import fit_rate
-from verify.registry import Case, Measurement, check
-from verify.rungs import DIRECTION_ALPHA, Spending, exact_rate, multipliers_clear_of_the_ramp, unit
-from verify.truth import Truth, regular_truth
-
-if TYPE_CHECKING:
-    from verify.subjects.protocol import Call, Vector
+from spec.exact import Vector
+from verify.checks.measuring.case import Case, Measurement, check
+from verify.checks.measuring.exact import DIRECTION_ALPHA, Spending, exact_rate, multipliers_clear_of_the_ramp, unit
+from verify.checks.measuring.premises import regular_truth
+from verify.checks.measuring.starts import DEGENERATE, REGULAR, at_truth
+from verify.evidence.model import ComparisonEvidence, Point, PremiseEvidence, RateEvidence
+from verify.evidence.sweeps import fit_rate
+from verify.subjects.protocol import Call
+from verify.truth import convexity
+from verify.truth.geometry import EPS, Geometry, quadratic_of, ramp, solve, spectral_norm
+from verify.truth.pair import Truth
 
 SOME_ACTIVE = tuple(name for name in REGULAR if "no-active-row" not in find(name).strata)
 

@@ -7,12 +7,14 @@ draws at one point, whose variance is twice that of one.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from spec import Noise
-from verify.checks.draws import (
+from spec.exact import Vector
+from verify.checks.measuring.case import Case, Measurement, check
+from verify.checks.measuring.premises import regular_truth
+from verify.checks.measuring.samples import (
     ADDITIVE,
     F_ONLY,
     G_ONLY,
@@ -23,17 +25,13 @@ from verify.checks.draws import (
     sampled_rates,
     second_moment,
 )  # fmt: skip
-from verify.registry import Case, Measurement, check
-from verify.statistics.correlations import DirectionDecision
-from verify.statistics.decisions import MeanDecision, Relation, VarianceDecision
-from verify.statistics.rates import Estimate, fit_power_law
-from verify.statistics.sampling import BoundedSampler, Streams
-from verify.statistics.sequential import EmpiricalBernstein
-from verify.truth import Truth, regular_truth
-
-if TYPE_CHECKING:
-    from verify.evidence import ComparisonEvidence, RateEvidence
-    from verify.subjects.protocol import Vector
+from verify.evidence.correlations import DirectionDecision
+from verify.evidence.decisions import MeanDecision, Relation, VarianceDecision
+from verify.evidence.model import ComparisonEvidence, RateEvidence
+from verify.evidence.power_laws import Estimate, fit_power_law
+from verify.evidence.sequential import EmpiricalBernstein
+from verify.evidence.streams import BoundedSampler, Streams
+from verify.truth.pair import Truth
 
 INSTANCES = ("toy1", "two-of-three", "experiment-5d")
 RADII = (1.0, 2.0, 4.0, 8.0, 16.0)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtr
 
-from verify.checks.draws import (
+from spec import Noise
+from spec.exact import Vector
+from verify.checks.measuring.case import Case, Measurement, check
+from verify.checks.measuring.premises import regular_truth
+from verify.checks.measuring.samples import (
     ADDITIVE,
     F_ONLY,
     G_ONLY,
@@ -20,20 +23,14 @@ from verify.checks.draws import (
     second_moment,
 )  # fmt: skip
 from verify.checks.stochastic_oracles import jump_estimate
-from verify.evidence import ComparisonEvidence, Point, PremiseEvidence
-from verify.rates import fit_rate
-from verify.registry import Case, Measurement, check
-from verify.statistics.correlations import CorrelationDecision, DirectionDecision
-from verify.statistics.decisions import VarianceDecision
-from verify.statistics.moments import Moments
-from verify.statistics.rates import fit_power_law
-from verify.statistics.sampling import Sampler, Streams
-from verify.truth import Truth, regular_truth
-
-if TYPE_CHECKING:
-    from spec import Noise
-    from verify.evidence import RateEvidence
-    from verify.subjects.protocol import Vector
+from verify.evidence.correlations import CorrelationDecision, DirectionDecision
+from verify.evidence.decisions import VarianceDecision
+from verify.evidence.model import ComparisonEvidence, Point, PremiseEvidence, RateEvidence
+from verify.evidence.moments import Moments
+from verify.evidence.power_laws import fit_power_law
+from verify.evidence.streams import Sampler, Streams
+from verify.evidence.sweeps import fit_rate
+from verify.truth.pair import Truth
 
 INSTANCES = ("toy1", "two-of-three", "box-rational", "random-3x5x4")
 JUMP_ALPHAS = (0.4, 0.3, 0.2, 0.15, 0.1)

@@ -5,18 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from verify.conformance import outer, sampling
+from spec.exact import Vector
+from verify.conformance import outer
+from verify.conformance import sampled_stages as sampling
+from verify.conformance.bugs.entry import Stage
 from verify.conformance.model import StageFinding
 from verify.conformance.probes import Probe
 from verify.conformance.signatures import Statistic
-from verify.mutants.entry import Stage
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
-
-if TYPE_CHECKING:
-    from verify.subjects.protocol import Vector
 
 FAULTS = 3
 """A stage that failed so often is not asked again."""

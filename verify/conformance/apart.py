@@ -79,4 +79,4 @@ def say_finished() -> None:
 
 def served(name: str) -> str:
     """The command that serves a Python subject over the wire, where it can end nobody's process but its own."""
-    return shlex.join([sys.executable, "-m", "verify.wire.serve", name])
+    return shlex.join([sys.executable, "-m", "verify.subjects.wire.serve", name])

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verify.conformance import inner_runs, outer, sampling
+from spec.exact import Vector
+from verify.conformance import inner_runs, outer
+from verify.conformance import sampled_stages as sampling
 from verify.conformance.answers import Answer, Seen
-from verify.conformance.diagnosis_sentences import LIKELY, NEAR, NONE, Sizes, by_laws, by_rules, by_values
+from verify.conformance.bugs.catalogue import CATALOGUE, find
+from verify.conformance.bugs.entry import Mutant, Stage
+from verify.conformance.bugs.outer_loop import OuterLoop
 from verify.conformance.model import Diagnosis, Match
+from verify.conformance.probes import Probe
 from verify.conformance.signatures import Signature, Statistic, distance
-from verify.conformance.stage_comparison import RUNS
-from verify.conformance.stage_findings import INSIDE
-from verify.mutants import CATALOGUE, Mutant, find
-from verify.mutants.outer_loop import OuterLoop
+from verify.conformance.stage_comparison import INSIDE, RUNS
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from verify.conformance.probes import Probe
-    from verify.mutants.entry import Stage
-    from verify.subjects.protocol import Vector
 
 SHOWN = 3
 """Nearest others that are named."""
@@ -229,3 +225,114 @@ def _run_signature(stages: Stages, offered: tuple[str, ...]) -> dict[str, Statis
     # One run more: other sample sizes, so other streams than the subject was given.
     wanted = [setting for setting in inner_runs.settings() if setting.stage in offered]
     return {k: v for setting in wanted for k, v in setting.signature(stages, inner_runs.RUNS + 1).items()}
+
+
+NONE = "No catalogued deviation matches."
+
+NEAR = 0.5
+"""A deviation that leaves more than this share of the error unexplained is not worth naming."""
+
+LIKELY = 0.75
+"""Share of what chance allows, 4.5 standard errors, within which two laws are taken for the same."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much was compared and how far off it was.
+
+    Args:
+        calls: Calls compared.
+        excess: Largest difference from the right answers, in tolerances.
+        difference: The same in absolute terms.
+    """
+
+    calls: int
+    excess: float
+    difference: float
+
+
+def by_values(
+    matches: Sequence[Match], others: Sequence[Match], sizes: Sizes, where: str, partial: Sequence[Match]
+) -> str:
+    """Where answers were compared number by number.
+
+    Args:
+        matches: Deviations that explain everything.
+        others: The rest, nearest first.
+        sizes: Of the comparison with the right answers.
+        where: The innermost calls that are off, in words.
+        partial: Deviations that explain those.
+    """
+    right = f"from the right ones they differ by up to {sizes.difference:.2g}"
+    if matches:
+        best = matches[0]
+        if find(best.id).roundoff is not None:
+            numbers = f"the errors of {sizes.calls} answers are {best.distance:.2f} of what that rounding allows"
+        else:
+            numbers = (
+                f"{sizes.calls} answers differ from that one's by at most {best.difference:.2g}, which is within "
+                f"tolerance; {right}"
+            )
+        next_one = f". The next, {_named(others[0])}, differs by {others[0].difference:.2g}" if _told(others) else ""
+        return f"It matches {_names(matches)}: {numbers}{next_one}."
+    if partial:
+        return (
+            f"No catalogued deviation explains everything, but {where.split(':')[0]} it matches {_names(partial)}: "
+            f"{partial[0].compared} answers differ from that one's by at most {partial[0].difference:.2g}. Put that "
+            "right and run again: something else is off too."
+        )
+    near = _told(others) and others[0].distance < NEAR * sizes.excess
+    if near and (others[0].difference or 0.0) < NEAR * sizes.difference:
+        return (
+            f"{NONE} The nearest is {_named(others[0])}, whose {sizes.calls} answers differ from these by up to "
+            f"{others[0].difference:.2g}; {right}."
+        )
+    return f"{NONE} None comes near: {sizes.calls} answers differ from the right ones by up to {sizes.difference:.2g}."
+
+
+def by_rules(matches: Sequence[Match], others: Sequence[Match], runs: int) -> str:
+    """Where each line of Algorithm 2 was compared."""
+    if not matches:
+        return NONE if not _told(others) else f"{NONE} The nearest is {_named(others[0])}: {_off(others[0])}."
+    best = matches[0]
+    numbers = f"the four lines of Algorithm 2 in {runs} runs are as that one has them"
+    if best.difference is not None:
+        numbers += f", to within {best.difference:.2g}"
+    return f"It matches {_names(matches)}: {numbers}{_following(others)}."
+
+
+def by_laws(matches: Sequence[Match], others: Sequence[Match], statistics: int, excess: float) -> str:
+    """Where only statistics can be compared; ``excess`` is their difference from the right ones, as chance allows."""
+    right = f"from the right ones by {excess:.1f} times that"
+    if not matches and _told(others) and others[0].distance < NEAR * excess:
+        return f"{NONE} The nearest is {_named(others[0])}: {_off(others[0])}, {right}."
+    if not matches:
+        return f"{NONE} None comes near: {statistics} statistics differ {right.replace('that', 'what chance allows')}."
+    numbers = (
+        f"{statistics} statistics differ from that one's by at most {matches[0].distance:.2f} of what chance allows"
+    )
+    return f"It matches {_names(matches)}: {numbers}, {right}{_following(others)}."
+
+
+def _told(others: Sequence[Match]) -> bool:
+    """Whether there is another whose distance is a number."""
+    return bool(others) and math.isfinite(others[0].distance)
+
+
+def _following(others: Sequence[Match]) -> str:
+    return f". The next is {_named(others[0])}: {_off(others[0])}" if _told(others) else ""
+
+
+def _off(match: Match) -> str:
+    if match.difference is not None and math.isfinite(match.difference):
+        return f"it differs by {match.difference:.2g}"
+    return f"it differs by {match.distance:.1f} times what chance allows"
+
+
+def _names(matches: Sequence[Match]) -> str:
+    names = ", ".join(_named(match) for match in matches)
+    return names if len(matches) == 1 else f"{names} (these cannot be told apart here)"
+
+
+def _named(match: Match) -> str:
+    return f"`{match.id}`"

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from spec import REPAIRED, OracleParameters, Quadratic
 from spec.atlas import find as find_instance
+from spec.exact import Vector
 from verify.conformance.places import LAM_WIDTH, doubles, exact, place_of, ramp_exactly
 from verify.conformance.probes import NOISES, n_of
 from verify.conformance.signatures import Statistic
-from verify.geometry import quadratic_of
-from verify.subjects import Call
-
-if TYPE_CHECKING:
-    from verify.subjects import Capability
-    from verify.subjects.protocol import Stages, Vector
+from verify.subjects import Call, Capability
+from verify.subjects.protocol import Stages
+from verify.truth.geometry import quadratic_of
 
 RUNS = 400
 STEPS = 64

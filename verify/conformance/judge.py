@@ -5,31 +5,26 @@ from __future__ import annotations
 import math
 import os
 import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from spec import InvalidInputError
-from verify import campaign
-from verify.conformance import claims as claim_runs
+from verify.campaign import run as campaign
+from verify.checks.measuring.profiles import find_profile
+from verify.conformance import claim_runs
 from verify.conformance.diagnosis import diagnose, suspect
 from verify.conformance.model import Conformance, Diagnosis, StageFinding
 from verify.conformance.repro import reproduce
 from verify.conformance.stage_comparison import SECONDS as STAGE_SECONDS
 from verify.conformance.stage_comparison import look
 from verify.conformance.vector_probes import vector_probes
-from verify.profiles import find_profile
-from verify.results import Report
-from verify.subjects import Subject, load_subject, name_of, require_stages
+from verify.report.faces import Report
+from verify.subjects import Capability, Subject, load_subject, name_of, require_stages
 from verify.subjects.loading import end
 from verify.subjects.protocol import Stages
-from verify.time_limits import timed_here
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from verify.subjects import Capability
+from verify.subjects.time_limits import timed_here
 
 PROFILE = "conform"
 WITH_VECTORS: tuple[Capability, ...] = ("lower_level", "activation", "hypergradient")
@@ -72,7 +67,7 @@ def conform(
 
     Example:
         >>> import verify
-        >>> found = verify.conform("verify.mutants.estimator:KeepsDualTerm", claims=["bias-bound/T3"])
+        >>> found = verify.conform("verify.conformance.bugs.estimator:KeepsDualTerm", claims=["bias-bound/T3"])
         >>> found.first, [match.id for match in found.diagnosis.matches]
         ('hypergradient', ['keeps-dual-term'])
     """

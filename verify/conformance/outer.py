@@ -7,20 +7,18 @@ does not blur the next. Randomness is the subject's own; only the laws of s_t an
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import special
 
 from spec import InvalidInputError, OuterParameters
-from verify.mutants.outer_loop import OuterLoop
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from verify.subjects.protocol import OuterRun, Stages, Vector
+from spec.exact import Vector
+from verify.conformance.bugs.outer_loop import OuterLoop
+from verify.subjects.protocol import OuterRun, Stages
 
 TOLERANCE = 1e-9
 """Relative difference allowed where nothing is random."""

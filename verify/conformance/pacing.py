@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from verify.subjects import MissingCapabilityError, Subject
+from spec.exact import Vector
+from verify.subjects import Call, MissingCapabilityError, Subject
 from verify.subjects.protocol import offers
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from verify.subjects import Call
-    from verify.subjects.protocol import Vector
 
 MARK = "more than there is time for"
 PATIENCE = 8

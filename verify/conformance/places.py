@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from spec import OracleParameters, Quadratic, parse_problem
 from spec.atlas import find as find_instance
-from verify.exact import lower_level as exact_lower_level
-from verify.geometry import Geometry, quadratic_of, spectral_norm
+from spec.exact import Vector
 from verify.subjects import Call
-
-if TYPE_CHECKING:
-    from verify.subjects.protocol import Vector
+from verify.truth import lower_level as exact_lower_level
+from verify.truth.geometry import Geometry, quadratic_of, spectral_norm
 
 LAM_WIDTH = OracleParameters().lam_width
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from verify.tasks import plain
-
-if TYPE_CHECKING:
-    from verify.conformance.probes import Probe
-    from verify.subjects import Call
+from spec.exact import plain
+from verify.conformance.probes import Probe
+from verify.subjects import Call
 
 
 def code_of(probe: Probe, before: Probe | None = None) -> str:

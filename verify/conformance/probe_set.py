@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from spec.atlas import find as find_instance
+from spec.exact import Vector
 from verify.conformance.places import LAM_WIDTH, Place, exact, moved, place_of, ramp_exactly, square
 from verify.conformance.probes import (
     FROM_PAIR,
@@ -25,10 +25,7 @@ from verify.conformance.probes import (
     off_truth,
     penalty_probe,
 )
-from verify.geometry import quadratic_of
-
-if TYPE_CHECKING:
-    from verify.subjects.protocol import Vector
+from verify.truth.geometry import quadratic_of
 
 PLACES = (
     "toy1", "toy2", "scalar-rational", "two-of-three", "box-rational", "interior", "absolute-moving", "moving-box",

@@ -10,18 +10,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from spec import Noise, OracleParameters, Quadratic
+from spec.exact import Vector
 from verify.conformance.places import LAM_WIDTH, Place, doubles, exact, quadratic_rows, ramp_exactly
-from verify.exact import penalty as exact_penalty
-from verify.geometry import EPS, Geometry
 from verify.subjects import Call, Capability
-
-if TYPE_CHECKING:
-    from verify.subjects.protocol import Stages, Vector
+from verify.subjects.protocol import Stages
+from verify.truth import formulas as exact_penalty
+from verify.truth.geometry import EPS, Geometry
 
 SOLVER = 1e-7
 """Residual that an iterative lower-level solver is allowed to leave; ten times the usual 1e-8."""

@@ -6,22 +6,20 @@ import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from spec import InvalidInputError, OuterParameters
-from verify.conformance import outer, sampling
+from spec.exact import plain
+from verify.conformance import outer
+from verify.conformance import sampled_stages as sampling
 from verify.conformance.answers import Seen
 from verify.conformance.model import Reproduction
 from verify.conformance.probe_code import array_code, call_code, code_of, problem_of, size_of, x_of
+from verify.conformance.probes import Probe
 from verify.conformance.shrink import Smallest, shrink
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
-from verify.tasks import plain
-
-if TYPE_CHECKING:
-    from verify.conformance.probes import Probe
 
 Renew = Callable[[], AbstractContextManager[Stages]]
 HEAD = """import numpy as np

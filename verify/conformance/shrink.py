@@ -6,11 +6,12 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from spec import InvalidInputError, Quadratic, parse_problem
+from spec.exact import Vector
 from verify.conformance.places import LAM_WIDTH, Place, exact, ramp_exactly
 from verify.conformance.probes import (
     GRADIENT_NORM,
@@ -22,9 +23,7 @@ from verify.conformance.probes import (
     penalty_probe,
 )
 from verify.subjects import MissingCapabilityError, SubjectFaultError
-
-if TYPE_CHECKING:
-    from verify.subjects.protocol import Stages, Vector
+from verify.subjects.protocol import Stages
 
 Matrix = tuple[tuple[Fraction, ...], ...]
 AXES = {

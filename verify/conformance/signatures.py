@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from verify.subjects.protocol import Vector
+from spec.exact import Vector
 
 SURE = 6.0
 """Standard errors beyond which two numbers differ: about 2e-9 for a normal law, 1e-6 for some hundreds together."""

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from spec import REPAIRED, InvalidInputError, OracleParameters
 from verify.conformance.places import Place
 from verify.conformance.probes import ROUNDING, SOLVER, Probe
-from verify.geometry import EPS, quadratic_of
+from verify.conformance.vectors import TestVector, all_vectors
+from verify.conformance.vectors.playing import call_of, given, point
 from verify.subjects import Call
-from verify.vectors import all_vectors
-from verify.vectors.playing import call_of, given, point
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from verify.vectors import TestVector
+from verify.truth.geometry import EPS, quadratic_of
 
 MARGIN = 4.0
 """Factor on a vector's tolerance: it is meant for one order of summation, honest programs have others."""

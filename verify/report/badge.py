@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
-from verify.results import Verdict
-
-if TYPE_CHECKING:
-    from verify.results import Report
+from verify.report.model import ReportData
+from verify.verdict import Verdict
 
 FAULT = "FAULT"
 COLOURS = {
@@ -69,7 +66,7 @@ class Badge:
         )
 
 
-def badge_of(report: Report, label: str = "F2CSA") -> Badge:
+def badge_of(report: ReportData, label: str = "F2CSA") -> Badge:
     """The badge of a report: its faults first, then its findings, then how many repaired claims and steps hold.
 
     Claims that do not apply to the subject, or that nothing checks, are not counted.

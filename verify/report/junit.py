@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from verify.report import wording
-
-if TYPE_CHECKING:
-    from verify.results import Report, Result
+from verify.report.model import ReportData, Result
 
 _SKIPPED = ("INCONCLUSIVE", "VACUOUS", "NOT_APPLICABLE")
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 cannot hold, not even escaped."""
 
 
-def render_junit(report: Report) -> str:
+def render_junit(report: ReportData) -> str:
     """The report for CI systems.
 
     A result that is not the verdict on record is a failure and a fault is an error. An expected refutation passes:

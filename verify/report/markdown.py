@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
+from spec.claims import Claim
 from verify.report import prose, wording
-from verify.report.outline import NAMED, outline
-from verify.report.proofs import proof_breaks
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from spec.claims import Claim
-    from verify.report.outline import Outline, ReadingOutline, StatementOutline
-    from verify.results import Report
+from verify.report.model import ReportData
+from verify.report.outline import NAMED, Outline, ReadingOutline, StatementOutline, outline, proof_breaks
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~])")
 _TICKS = re.compile("`{3,}")
@@ -26,7 +20,7 @@ LONGEST = 2000
 """Characters of one line shown: a stranger's error message may be a book."""
 
 
-def render_markdown(report: Report, claims: Mapping[str, Claim] | None = None) -> str:
+def render_markdown(report: ReportData, claims: Mapping[str, Claim] | None = None) -> str:
     """Findings, faults and failed repaired claims; then verdicts; then refutations of the text, folded.
 
     Stays below a mebibyte, whatever the report holds: what is folded is cut first, and said to be.

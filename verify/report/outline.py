@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from verify.evidence import PremiseEvidence
+from spec.claims import Assertion, Claim, Premise, Statement
+from verify.evidence.model import PremiseEvidence, RateEvidence
+from verify.proofs.orders.table import FirstBreak, first_breaks
 from verify.report import wording
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from spec.claims import Assertion, Claim, Premise, Statement
-    from verify.evidence import RateEvidence
-    from verify.results import Report, Result, SmallestCounterexample, SummaryRow
+from verify.report.model import ReportData, Result, SmallestCounterexample, SummaryRow
 
 NAMED = ("as-written", "repaired")
 
@@ -139,7 +135,7 @@ def anchor(claim: str, reading: str = "") -> str:
     return ".".join(part for part in (*claim.split("/"), *reading.split(":")) if part)
 
 
-def outline(report: Report, claims: Mapping[str, Claim] | None = None) -> Outline:
+def outline(report: ReportData, claims: Mapping[str, Claim] | None = None) -> Outline:
     """Join a report with the claims on record.
 
     Args:
@@ -186,7 +182,7 @@ def outline(report: Report, claims: Mapping[str, Claim] | None = None) -> Outlin
     return _counted(tuple(made), report)
 
 
-def _counted(claims: tuple[StatementOutline, ...], report: Report) -> Outline:
+def _counted(claims: tuple[StatementOutline, ...], report: ReportData) -> Outline:
     every = Outline(claims).statements
     counts = {
         reading: Counter(entry.named[reading].status for entry in every if reading in entry.named) for reading in NAMED
@@ -260,3 +256,51 @@ def _finding(premise: Premise, reading: str, entry: ReadingOutline | None) -> tu
         return "impossible", f"cannot be met: {worst.finding}"
     state = "broken" if len(broken) == len(found) else "partly"
     return state, f"not met on {len(broken)} of {wording.counted(len(found), 'instance')}; {instance}: {worst.finding}"
+
+
+@dataclass(frozen=True)
+class ProofBreak:
+    """One proof: its first step, as written and repaired, whose asserted order does not follow.
+
+    Args:
+        claim: Id of the claim.
+        title: Its title.
+        written: What was found as written.
+        repaired: What was found repaired; ``None`` where no order is inferred there.
+    """
+
+    claim: str
+    title: str
+    written: FirstBreak
+    repaired: FirstBreak | None
+
+    @property
+    def step(self) -> str:
+        """Full id of the step that breaks as written; empty if none does."""
+        return self.written.broken.step if self.written.broken else ""
+
+    @property
+    def remedy(self) -> str:
+        """How the repaired proof fares, in a few words."""
+        if self.repaired is None:
+            return "no order is inferred"
+        broken = self.repaired.broken
+        if broken is not None:
+            return f"breaks at {broken.step}"
+        return f"all {self.repaired.steps} orders follow" if self.repaired.steps > 1 else "its order follows"
+
+
+def proof_breaks(arranged: Outline, claims: Mapping[str, Claim] | None = None) -> tuple[ProofBreak, ...]:
+    """The proofs of the claims a report shows.
+
+    Args:
+        arranged: The report's outline.
+        claims: Claims by id; those of ``spec`` by default.
+    """
+    shown = {entry.id for entry in arranged.claims}
+    found = {(item.claim, item.reading): item for item in first_breaks(claims=claims)}
+    return tuple(
+        ProofBreak(item.claim, item.title, item, found.get((item.claim, "repaired")))
+        for (claim, reading), item in found.items()
+        if claim in shown and reading == "as-written"
+    )

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from jinja2 import Template
 from markupsafe import Markup
 
-from verify.evidence import ComparisonEvidence, PremiseEvidence, RateEvidence
+from spec.claims import Claim
+from verify.evidence.model import ComparisonEvidence, Counterexample, PremiseEvidence, RateEvidence
 from verify.report import prose, wording
-from verify.report.formulas import FormulaSheet
-from verify.report.outline import NAMED, Outline, ReadingOutline, outline
+from verify.report.model import ReportData, Result
+from verify.report.outline import NAMED, Outline, ReadingOutline, outline, proof_breaks
 from verify.report.plots import RatePlots
-from verify.report.proofs import proof_breaks
-from verify.report.typography import sentence, typeset
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from jinja2 import Template
-
-    from spec.claims import Claim
-    from verify.results import Counterexample, Report, Result
+from verify.report.typeset import FormulaSheet
+from verify.report.wording import sentence, typeset
 
 SHOWN_PANELS = 8
 """Plots shown openly under one reading; further ones fold away."""
@@ -80,7 +75,7 @@ class Drawing:
         return made
 
 
-def render_html(report: Report, claims: Mapping[str, Claim] | None = None) -> str:
+def render_html(report: ReportData, claims: Mapping[str, Claim] | None = None) -> str:
     """The page for one report; the same report gives the same bytes.
 
     Args:
@@ -95,7 +90,7 @@ def render_html(report: Report, claims: Mapping[str, Claim] | None = None) -> st
     return template("report.html.j2").render(_names(report, arranged, drawing), body=body)
 
 
-def _names(report: Report, arranged: Outline, drawing: Drawing) -> dict[str, Any]:
+def _names(report: ReportData, arranged: Outline, drawing: Drawing) -> dict[str, Any]:
     return {
         "report": report,
         "outline": arranged,
@@ -173,3 +168,26 @@ def template(name: str) -> Template:
     )
     environment.filters |= {"set": typeset, "sentence": sentence, "reading_title": wording.reading_title}
     return environment.get_template(name)
+
+
+# A notebook brings its own style sheets and its own light or dark: every style is inline, and the colours are
+# mid-tones that can be read on both.
+TONES = {
+    "SUPPORTED": "#1b8297",
+    "REFUTED": "#d0512a",
+    "INCONCLUSIVE": "#94791a",
+    "VACUOUS": "#9168bd",
+    wording.FAULT: "#d0307a",
+}
+
+
+def html_fragment(report: ReportData, claims: Mapping[str, Claim] | None = None) -> str:
+    """Claims by readings, with a tally of the steps, and the run in sentences above.
+
+    Args:
+        report: What the run found.
+        claims: Claims by id; those of ``spec`` by default.
+    """
+    return template("fragment.html.j2").render(
+        report=report, outline=outline(report, claims), named=NAMED, words=wording, prose=prose, tones=TONES
+    )

@@ -5,16 +5,13 @@ from __future__ import annotations
 import io
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from markupsafe import Markup
 
+from verify.evidence.model import Point, RateEvidence
 from verify.report import wording
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from verify.evidence import Point, RateEvidence
 
 WIDTH, HEIGHT = 212.0, 156.0
 """Size of one panel, in CSS pixels at its natural size."""

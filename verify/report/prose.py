@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from verify.report import wording
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from verify.report.outline import Outline
-    from verify.results import Report
+from verify.report.model import ReportData
+from verify.report.outline import Outline
 
 
-def overview(report: Report, arranged: Outline) -> list[str]:
+def overview(report: ReportData, arranged: Outline) -> list[str]:
     """The paragraph that opens a report, sentence by sentence."""
     if not report.results:
         return [f"No check was run: {wording.counted(len(arranged.claims), 'claim')} on record, none of them judged."]
@@ -36,11 +32,11 @@ def overview(report: Report, arranged: Outline) -> list[str]:
     return said + _record(report)
 
 
-def _results(report: Report) -> str:
+def _results(report: ReportData) -> str:
     return wording.counted(len(report.results), "result")
 
 
-def _record(report: Report) -> list[str]:
+def _record(report: ReportData) -> list[str]:
     said = []
     if report.faults:
         said.append(f"{_capital(wording.counted(len(report.faults), 'run'))} ended in a fault and gave no verdict.")

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from rich.table import Table
 from rich.text import Text
 
+from spec.claims import Claim
 from verify.report import prose, wording
-from verify.report.outline import NAMED, outline
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from spec.claims import Claim
-    from verify.report.outline import StatementOutline
-    from verify.results import Report
+from verify.report.model import ReportData
+from verify.report.outline import NAMED, StatementOutline, outline
 
 _STYLES = {
     "SUPPORTED": "cyan",
@@ -26,7 +21,7 @@ _STYLES = {
 }
 
 
-def summary_table(report: Report, claims: Mapping[str, Claim] | None = None) -> Table:
+def summary_table(report: ReportData, claims: Mapping[str, Claim] | None = None) -> Table:
     """Claims and their steps by readings; the caption says the same in sentences.
 
     Args:

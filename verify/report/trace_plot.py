@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from f2csa_ref.trace import Block
+from f2csa_ref.solver.trace import Block
 
 
 def draw(blocks: Sequence[Block], path: Path) -> None:

@@ -26,7 +26,7 @@ def load_subject(name: str, *, time_limit: float | None = None) -> Subject:
         InvalidInputError: If it cannot be imported or offers no stage, or the command line is none.
     """
     if name.startswith(COMMAND):
-        from verify.wire.client import WireSubject
+        from verify.subjects.wire.client import WireSubject
 
         return WireSubject(name.removeprefix(COMMAND), time_limit=time_limit)
     if name == "reference":
@@ -57,7 +57,7 @@ def load_subject(name: str, *, time_limit: float | None = None) -> Subject:
 def end(subject: object) -> None:
     """End the process of a subject that is a program."""
     # Whoever has one has the module; nobody else should wait for it to load.
-    module = sys.modules.get("verify.wire.client")
+    module = sys.modules.get("verify.subjects.wire.client")
     if module is not None and isinstance(subject, module.WireSubject):
         subject.close()
 

@@ -8,19 +8,17 @@ subject and never a verdict.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args, runtime_checkable
+from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
 
 from spec import REPAIRED, OracleParameters, OuterParameters, Problem, Reading
+from spec.exact import Vector
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-Vector: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 Capability = Literal[
     "lower_level", "activation", "penalty_minimiser", "hypergradient", "optimise",
     "lower_level_runs", "penalty_runs", "hypergradient_runs",
@@ -37,7 +35,7 @@ class StageFaultError(SubjectFaultError):
 
     Args:
         line: The line.
-        kind: What it did, in one of the words of :mod:`verify.wire.faults`.
+        kind: What it did, in one of the words of :mod:`verify.subjects.wire.messages`.
     """
 
     def __init__(self, line: str, kind: str = "error") -> None:
@@ -66,7 +64,7 @@ class Call:
         y_penalty: Penalty minimiser to use, shape (m,).
         draws: Standard normals to use instead of the generator, by block, each (N_g, k): ``f_x`` for the noise of
             ∇_x f, ``g_x`` and, for independent pairing, ``g_x_star`` for that of ∇_x g at ỹ and ỹ*. What each block
-            means under each noise model: :class:`f2csa_ref.oracles.Draws`. Only sent to a subject that says
+            means under each noise model: :class:`f2csa_ref.sampling.draws.Draws`. Only sent to a subject that says
             ``uses_draws = True``.
     """
 
@@ -124,6 +122,10 @@ class OuterRun:
     path: Vector
 
 
+TRUSTED: set[type] = set()
+"""Where the reference signs itself in: its own class, and no other."""
+
+
 class Stages:
     """Calls a subject's stages and checks what comes back.
 
@@ -147,9 +149,7 @@ class Stages:
     @property
     def are_the_reference(self) -> bool:
         """Whether these are the reference's own stages; a name alone anybody can take."""
-        from verify.subjects.reference import ReferenceSubject
-
-        return type(self.subject) is ReferenceSubject
+        return type(self.subject) in TRUSTED
 
     def require(self, capabilities: Sequence[Capability]) -> None:
         """Refuse to go on without these stages.

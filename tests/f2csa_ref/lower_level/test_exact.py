@@ -155,10 +155,9 @@ def test_an_ill_conditioned_lower_level_is_still_solved_to_rounding():
 def test_a_solver_that_gives_up_is_not_a_solution(toy1, monkeypatch):
     import importlib
 
-    program = importlib.import_module("f2csa_ref.lower_level.program")
     exact = importlib.import_module("f2csa_ref.lower_level.exact")
     answer = (np.zeros(1), 0.0, -4, {"iterations": 7, "lam": np.zeros(1)})
-    monkeypatch.setattr(program.daqp, "solve", lambda *_, **__: answer)
+    monkeypatch.setattr(exact.daqp, "solve", lambda *_, **__: answer)
     with pytest.raises(LowerLevelError, match="exit flag -4 after 7 iterations"):
         lower_level(toy1, np.ones(1))
     monkeypatch.setattr(exact, "solve_program", lambda *_, **__: (np.full(1, 0.9), np.zeros(1)))

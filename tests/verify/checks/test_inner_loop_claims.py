@@ -6,8 +6,8 @@ import pytest
 
 import verify
 from spec import load_claims
-from verify.evidence import RateEvidence
-from verify.registry import checks
+from verify.checks.measuring.case import checks
+from verify.evidence.model import RateEvidence
 
 
 @pytest.fixture(scope="module")

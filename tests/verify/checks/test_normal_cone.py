@@ -8,8 +8,8 @@ import numpy as np
 
 import f2csa_ref
 import verify
-from verify.results import Verdict
 from verify.subjects import ReferenceSubject
+from verify.verdict import Verdict
 
 
 class StaysInABox(ReferenceSubject):

@@ -10,9 +10,9 @@ import pytest
 import verify
 from f2csa_ref import outer_loop, outer_loop_replicated
 from spec import OuterParameters, load_claims
-from verify.registry import checks
-from verify.results import Verdict
+from verify.checks.measuring.case import checks
 from verify.subjects import ReferenceSubject
+from verify.verdict import Verdict
 
 
 def judge(claim, reading, instance, subject="reference"):

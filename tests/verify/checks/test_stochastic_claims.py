@@ -6,8 +6,8 @@ import pytest
 
 import verify
 from spec import load_claims
-from verify.evidence import ComparisonEvidence, RateEvidence
-from verify.registry import checks
+from verify.checks.measuring.case import checks
+from verify.evidence.model import ComparisonEvidence, RateEvidence
 
 CLAIMS = ("stochastic-oracles", "variance-bound", "hypergradient-accuracy")
 

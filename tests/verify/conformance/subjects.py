@@ -8,8 +8,8 @@ from typing import Any
 import daqp
 import numpy as np
 
-from verify.mutants.composed import ComposedSubject
-from verify.mutants.formulas import arrays_of, penalty_system
+from verify.conformance.bugs.composed import ComposedSubject
+from verify.conformance.bugs.formulas import arrays_of, penalty_system
 from verify.subjects import Call, MissingCapabilityError, ReferenceSubject, Subject
 
 

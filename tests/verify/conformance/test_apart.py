@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from verify.cli import invoke
+from verify.cli.main import invoke
 
 HERE = "tests.verify.conformance.ending_subjects"
 CLAIM = "dual-extraction/activation-locality"

@@ -13,17 +13,18 @@ import pytest
 import verify
 from spec import REPAIRED, InvalidInputError, OuterParameters
 from tests.verify.conformance.subjects import OnlyHypergradient, RepairedOnly
-from verify.cli import invoke
-from verify.commands.schema import schemas
-from verify.conformance import Conformance
-from verify.conformance.claims import ASKS_FOR, ignored_choices
+from verify.campaign.plan import Task
+from verify.campaign.tasks import perform
+from verify.checks.measuring.case import checks
+from verify.cli.main import invoke
+from verify.cli.schema import schemas
+from verify.conformance.bugs.catalogue import find
+from verify.conformance.claim_runs import ASKS_FOR, ignored_choices
+from verify.conformance.model import Conformance
 from verify.conformance.pacing import Paced, UnaffordableError, needs_pacing
-from verify.mutants import find
-from verify.registry import checks
-from verify.results import Verdict
 from verify.subjects import Call, ReferenceSubject
 from verify.subjects.protocol import Stages
-from verify.tasks import Task, perform
+from verify.verdict import Verdict
 
 HERE = "tests.verify.conformance.subjects"
 

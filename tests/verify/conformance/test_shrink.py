@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from tests.verify.conformance.subjects import OnlyHypergradient
+from verify.conformance.bugs.catalogue import find
+from verify.conformance.bugs.entry import Stage
 from verify.conformance.places import place_of
 from verify.conformance.probes import lower_level_probe
 from verify.conformance.repro import reproduce
 from verify.conformance.shrink import Instance, shrink
 from verify.conformance.stage_comparison import look
-from verify.mutants import find
-from verify.mutants.entry import Stage
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import Stages
 
@@ -49,7 +49,7 @@ def test_the_repro_shows_the_deviation_on_a_tiny_instance(id_: str) -> None:
 
 def test_two_dimensions_are_kept_where_one_does_not_show_it() -> None:
     seen = look(Stages(find("clips-components").make()), only=["optimise"])
-    made = reproduce(seen, "load_subject('verify.mutants.outer_loop:ClipsComponents')")
+    made = reproduce(seen, "load_subject('verify.conformance.bugs.outer_loop:ClipsComponents')")
     assert made is not None
     assert len(made.got) == 2
 

@@ -7,8 +7,10 @@ import math
 import pytest
 
 from spec.claims import Claim
-from verify.evidence import ComparisonEvidence, Point, PremiseEvidence, RateEvidence
-from verify.results import Counterexample, Report, Result, SummaryRow, Verdict
+from verify.evidence.model import ComparisonEvidence, Counterexample, Point, PremiseEvidence, RateEvidence
+from verify.report.faces import Report
+from verify.report.model import Result, SummaryRow
+from verify.verdict import Verdict
 
 TOY = {
     "kind": "quadratic",

@@ -8,7 +8,9 @@ from xml.etree import ElementTree
 import pytest
 
 from verify.report.badge import COLOURS, LABEL_COLOUR, Badge, badge_of
-from verify.results import Report, SummaryRow, Verdict
+from verify.report.faces import Report
+from verify.report.model import SummaryRow
+from verify.verdict import Verdict
 
 
 def of(*statuses: str, **more: object) -> Badge:

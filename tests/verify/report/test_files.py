@@ -12,10 +12,12 @@ import pytest
 from rich.console import Console
 
 from spec.errors import InvalidInputError
-from verify.report import render_json, render_junit, render_markdown, summary_table, write
-from verify.report.document import report_schema
+from verify.report.faces import Report, render_json, report_schema, write
+from verify.report.junit import render_junit
+from verify.report.markdown import render_markdown
+from verify.report.terminal import summary_table
 from verify.report.terminal import summary_table as table_with_claims
-from verify.results import Report, Verdict
+from verify.verdict import Verdict
 
 
 def cases(report: Report) -> dict[str, ElementTree.Element]:

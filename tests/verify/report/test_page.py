@@ -8,9 +8,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from verify.report import html_fragment
-from verify.report.page import problem_text, render_html
-from verify.results import Counterexample, Report
+from verify.evidence.model import Counterexample
+from verify.report.faces import Report
+from verify.report.page import html_fragment, problem_text, render_html
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 

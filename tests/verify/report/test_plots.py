@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.verify.report.conftest import sweep
-from verify.evidence import Point, RateEvidence
+from verify.evidence.model import Point, RateEvidence
 from verify.report.plots import RatePlots
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from spec import load_claims
+from verify.report.faces import Report
 from verify.report.markdown import render_markdown
-from verify.report.outline import outline
+from verify.report.model import SummaryRow
+from verify.report.outline import outline, proof_breaks
 from verify.report.page import render_html
-from verify.report.proofs import proof_breaks
-from verify.results import Report, SummaryRow
 
 
 @pytest.fixture

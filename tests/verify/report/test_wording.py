@@ -7,10 +7,10 @@ import math
 import pytest
 
 from spec.claims import Bound
-from verify.evidence import ComparisonEvidence
+from verify.evidence.model import ComparisonEvidence
 from verify.report import wording
-from verify.report.typography import sentence, typeset
-from verify.results import Verdict
+from verify.report.wording import sentence, typeset
+from verify.verdict import Verdict
 
 
 @pytest.mark.parametrize(

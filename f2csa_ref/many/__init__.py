@@ -1,0 +1,1 @@
+"""The fast copies: many oracle calls at once, held to the pages row by row."""

@@ -1,0 +1,1 @@
+"""What is minimised: f, g and the rows in doubles."""

@@ -1,0 +1,1 @@
+"""What one sample is: draws, noise, batches."""

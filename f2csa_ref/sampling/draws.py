@@ -1,0 +1,192 @@
+r"""Noise of the sampled gradients, from standard normals that a caller may supply.
+
+A sample of line 6 of Algorithm 1 needs the noise of grad_x f at y_hat and that of the *difference*
+grad_x g(x, y_hat) - grad_x g(x, y*_hat). A matrix-noise sample W v with iid entries is N(0, sigma^2 |v|^2 I),
+so it is drawn in O(n) from one normal vector; the same W on both points leaves W (y_hat - y*_hat).
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from scipy.special import ndtr
+
+from f2csa_ref.objectives.model import Objectives
+from spec.errors import InvalidInputError
+from spec.exact import Matrix, Vector
+from spec.noise import Noise
+from spec.parameters import OracleParameters
+
+Pairing = Literal["independent", "common"]
+
+DEFAULTS = OracleParameters()
+"""What an oracle call uses where nothing else is said."""
+
+
+@dataclass(frozen=True)
+class Draws:
+    r"""Standard normals behind one hypergradient call; sample j uses row j of the first three.
+
+    With N = N_g samples, and k = n for additive and matrix noise, k = 1 for jump noise:
+
+    Args:
+        f_x: Shape (N, n). additive: noise of grad_x f is sigma_f z. matrix: sigma_f |(x, y_hat)| z. jump: as additive.
+        g_x: Shape (N, k), at y_hat. additive: sigma_g z, which cancels in the difference if draws are common.
+            matrix, common: the difference's noise is sigma_g |y_hat - y*_hat| z; independent: sigma_g |(x, y_hat)| z.
+            jump: z is the threshold zeta.
+        g_x_star: Shape (N, k), at y*_hat, for independent draws only: additive sigma_g z, matrix
+            sigma_g |(x, y*_hat)| z, jump the threshold.
+        g_y: Shape (lower_level_steps, m), jump (lower_level_steps, 1): one row a primal-dual step. additive:
+            sigma_g z; matrix: sigma_g |(x, y_t)| z; jump: the threshold. Only for the noisy primal-dual lower level.
+
+    A block may be left out where the noise does not use it: its scale is zero or it cancels.
+    """
+
+    f_x: Matrix | None = None
+    g_x: Matrix | None = None
+    g_x_star: Matrix | None = None
+    g_y: Matrix | None = None
+
+
+def draw_width(noise: Noise, dimension: int) -> int:
+    """Normals a sample of a lower-level gradient uses: one threshold for jumps, else one a component."""
+    return 1 if noise.model == "jump" else dimension
+
+
+def draw_shapes(objectives: Objectives, samples: int, pairing: Pairing) -> dict[str, tuple[int, int]]:
+    """Shapes of the blocks of :class:`Draws` that line 6 uses, absent blocks left out."""
+    noise, n = objectives.noise, objectives.n
+    k = draw_width(noise, n)
+    shapes = {}
+    if noise.scale("f.x") > 0:
+        shapes["f_x"] = (samples, n)
+    if noise.scale("g.x") > 0 and not (noise.model == "additive" and pairing == "common"):
+        shapes["g_x"] = (samples, k)
+        if pairing == "independent":
+            shapes["g_x_star"] = (samples, k)
+    return shapes
+
+
+def sample_draws(objectives: Objectives, samples: int, pairing: Pairing, rng: np.random.Generator) -> Draws:
+    """Draw what line 6 uses, block by block in the order f_x, g_x, g_x_star."""
+    shapes = draw_shapes(objectives, samples, pairing)
+    return Draws(**{name: rng.standard_normal(shape) for name, shape in shapes.items()})
+
+
+def sample_rows(objectives: Objectives, samples: int, pairing: Pairing, rng: np.random.Generator) -> Draws:
+    """Draw what line 6 uses, sample by sample: the same numbers however many are drawn at once."""
+    shapes = draw_shapes(objectives, samples, pairing)
+    ends = np.cumsum([shape[1] for shape in shapes.values()]).tolist()
+    z = normals(rng, (samples, ends[-1] if ends else 0))
+    return Draws(**{name: z[:, end - shapes[name][1] : end] for name, end in zip(shapes, ends, strict=True)})
+
+
+def check_draws(draws: Draws, objectives: Objectives, samples: int, pairing: Pairing) -> None:
+    """Refuse draws that line 6 cannot use.
+
+    Raises:
+        InvalidInputError: If a needed block is missing, of the wrong shape or not finite.
+    """
+    for name, shape in draw_shapes(objectives, samples, pairing).items():
+        block: Matrix | None = getattr(draws, name)
+        if block is None or block.shape != shape:
+            raise InvalidInputError(f"draws.{name}", f"must have shape {shape}", None if block is None else block.shape)
+        if not np.isfinite(block).all():
+            raise InvalidInputError(f"draws.{name}", "must be finite")
+
+
+def noise_x_f(objectives: Objectives, x: Vector, y: Vector, draws: Draws) -> Matrix | None:
+    """Noise of grad_x f at (x, y), one row a sample, shape (N, n); ``None`` where there is none."""
+    scale = objectives.noise.scale("f.x")
+    if scale == 0 or draws.f_x is None:
+        return None
+    if objectives.noise.model == "matrix":
+        scale *= _length(x, y)
+    return scale * draws.f_x
+
+
+def noise_x_g_difference(
+    objectives: Objectives, x: Vector, y_star: Vector, w: Vector, pairing: Pairing, draws: Draws
+) -> Matrix | None:
+    """Noise of ``grad_x g(x, y_star + w) - grad_x g(x, y_star)``, one row a sample, shape (N, n) or, for jumps, (N, 1).
+
+    Jump noise sits on the first component only. ``None`` where there is none.
+    """
+    noise, scale = objectives.noise, objectives.noise.scale("g.x")
+    z, z_star = draws.g_x, draws.g_x_star
+    if scale == 0 or z is None or (noise.model == "additive" and pairing == "common"):
+        return None
+    if noise.model == "jump":
+        here, there = jump(scale, y_star + w, z), jump(scale, y_star, z if pairing == "common" else _given(z_star))
+        return here - there
+    if noise.model == "matrix" and pairing == "common":
+        return scale * _length(w) * z
+    if noise.model == "matrix":
+        return scale * (_length(x, y_star + w) * z - _length(x, y_star) * _given(z_star))
+    return scale * (z - _given(z_star))
+
+
+def noise_y_g(objectives: Objectives, x: Vector, y: Vector, z: Vector) -> Vector:
+    """Noise of one sample of grad_y g at (x, y), shape (m,), from ``z`` of shape (m,) or, for jumps, (1,)."""
+    noise, scale = objectives.noise, objectives.noise.scale("g.y")
+    if noise.model == "jump":
+        made = np.zeros(objectives.m)
+        made[:1] = jump(scale, y, z)
+        return made
+    return (scale * _length(x, y) if noise.model == "matrix" else scale) * z
+
+
+def jump(scale: float, y: Vector, threshold: Matrix) -> Matrix:
+    """Jump noise sigma (1[y_1 > zeta] - Phi(y_1)), one for each threshold zeta."""
+    made: Matrix = scale * ((y[0] > threshold) - float(ndtr(y[0])))
+    return made
+
+
+def _given(z_star: Matrix | None) -> Matrix:
+    if z_star is None:
+        raise InvalidInputError("draws.g_x_star", "must be given for independent draws")
+    return z_star
+
+
+def _length(*vectors: Vector) -> float:
+    return math.sqrt(sum(float(v @ v) for v in vectors))
+
+
+Fill: TypeAlias = Callable[[np.random.Generator, Vector], None]
+
+BULK = 1 << 14
+"""Normals from which a compiled loop is worth its call."""
+
+
+def normals(rng: np.random.Generator, shape: tuple[int, int]) -> Matrix:
+    """Standard normals of a shape, row by row: exactly ``rng.standard_normal(shape)`` with or without numba."""
+    rows, columns = shape
+    fill = compiled() if rows * columns >= BULK else None
+    if fill is None:
+        return rng.standard_normal(shape)
+    made = np.empty(rows * columns)
+    fill(rng, made)
+    return made.reshape(shape)
+
+
+@lru_cache(maxsize=1)
+def compiled() -> Fill | None:
+    """The compiled loop, or nothing without numba (extra ``numba``); it is compiled once and kept on disk."""
+    if importlib.util.find_spec("numba") is None:
+        return None
+    numba: Any = importlib.import_module("numba")
+    made: Fill = numba.njit(cache=True)(one_by_one)
+    return made
+
+
+def one_by_one(rng: np.random.Generator, out: Vector) -> None:
+    """Fill a vector in the order numpy would; numba compiles this with numpy's own ziggurat tables."""
+    for i in range(out.size):
+        out[i] = rng.standard_normal()

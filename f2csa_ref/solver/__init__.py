@@ -1,0 +1,1 @@
+"""The pages as a program: schedules, solve, trace."""

@@ -1,0 +1,269 @@
+"""Schedules of Algorithm 2: from stated constants, estimated where they are not given."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, cast, get_args
+
+import numpy as np
+
+from f2csa_ref.algorithm_1 import hypergradient
+from f2csa_ref.algorithm_2 import Oracle, Projection
+from f2csa_ref.lower_level import LowerLevelError, lower_level
+from f2csa_ref.many.hypergradient_runs import hypergradient_samples
+from f2csa_ref.objectives.model import Objectives, objectives_of
+from f2csa_ref.objectives.vectors import as_vector
+from f2csa_ref.sampling.draws import DEFAULTS
+from spec.errors import InvalidInputError
+from spec.exact import Vector
+from spec.parameters import OracleParameters, OuterParameters
+from spec.problem import Problem
+from spec.reading import REPAIRED, Reading
+
+ScheduleName = Literal["paper", "repaired", "budget"]
+PROBES = 40
+"""Descent steps along which constants are estimated."""
+VARIANCE_SAMPLES = 64
+
+
+@dataclass(frozen=True)
+class Constants:
+    """What the schedules are derived from.
+
+    Args:
+        lipschitz_F: Lipschitz constant of F where the method moves, > 0.
+        gap: F(x_0) - inf F, >= 0.
+        bias: Bound on the oracle's bias, >= 0.
+        variance: Bound on the variance of one oracle answer, >= 0.
+        estimated: Which of them were estimated, by name.
+    """
+
+    lipschitz_F: float  # noqa: N815  # the paper's letter
+    gap: float
+    bias: float
+    variance: float
+    estimated: tuple[str, ...] = ()
+
+    @property
+    def second_moment(self) -> float:
+        """G² = (L_F + bias)² + variance."""
+        return (self.lipschitz_F + self.bias) ** 2 + self.variance
+
+
+def estimate_constants(
+    problem: Problem | Objectives,
+    x_0: Vector,
+    *,
+    alpha: float,
+    rng: np.random.Generator,
+    reading: Reading = REPAIRED,
+    parameters: OracleParameters = DEFAULTS,
+    lipschitz_F: float | None = None,
+    gap: float | None = None,
+    bias: float | None = None,
+    variance: float | None = None,
+    projection: Projection | None = None,
+) -> Constants:
+    """Fill in the constants that are not given, from a short descent with exact lower levels.
+
+    Args:
+        problem: Problem or objectives; without values of f the gap cannot be estimated.
+        x_0: Start, shape (n,).
+        alpha: Accuracy parameter of the oracle.
+        rng: Source of the samples behind the variance.
+        reading: Resolution of the paper's open choices.
+        parameters: As for ``hypergradient``.
+        lipschitz_F: Given value, or ``None``.
+        gap: Given value, or ``None``.
+        bias: Given value, or ``None``.
+        variance: Given value, or ``None``.
+        projection: Keeps the descent in X, where the run will be kept there too.
+
+    Returns:
+        The constants; which are estimates is part of them. An estimated gap is that to the lowest point met, so it
+        may be too small; an estimated L_F is the largest norm met, so it may be too.
+
+    Raises:
+        InvalidInputError: If x_0 breaks its rule, or F's values are needed and not offered.
+    """
+    q = objectives_of(problem)
+    x = as_vector(x_0, q.n, "x_0")
+    estimated = tuple(
+        name for name, value in (("lipschitz_F", lipschitz_F), ("gap", gap), ("bias", bias), ("variance", variance))
+        if value is None
+    )  # fmt: skip
+
+    def oracle(at: Vector, alpha_: float, samples: int) -> Vector:
+        chosen = parameters.model_copy(update={"N_g": samples})
+        return hypergradient(q, at, alpha=alpha_, reading=reading, parameters=chosen, rng=rng).hypergradient
+
+    if lipschitz_F is None or gap is None:
+        norm, drop = _descent(
+            q, x, lambda at: oracle(at, alpha, VARIANCE_SAMPLES), projection or (lambda at: at), need_values=gap is None
+        )
+        lipschitz_F = norm if lipschitz_F is None else lipschitz_F
+        gap = drop if gap is None else gap
+    if variance is None:
+        if q.noise.model == "none" or reading.inner_solver == "shared-sample":
+            variance = 0.0
+        else:
+            answers = hypergradient_samples(
+                q, x, alpha=alpha, reading=reading, parameters=parameters, rng=rng, replications=VARIANCE_SAMPLES
+            )
+            variance = float(answers.var(axis=0, ddof=1).sum())
+    if bias is None:
+        bias = _bias(q, x, alpha, reading, parameters, rng)
+    return Constants(max(lipschitz_F, 1e-12), gap, bias, variance, estimated)
+
+
+def value_at(problem: Problem | Objectives, x: Vector) -> float | None:
+    """F(x) = f(x, y*(x)) by an exact lower level; ``None`` where values of f are not offered."""
+    q = objectives_of(problem)
+    y_star = lower_level(q, x).y_star
+    try:
+        return q.f(x, y_star)
+    except InvalidInputError:
+        return None
+
+
+def _descent(
+    q: Objectives, x: Vector, oracle: Oracle, projection: Projection, *, need_values: bool
+) -> tuple[float, float]:
+    """Largest hypergradient norm and largest drop of F along a backtracking descent."""
+    start = value_at(q, x)
+    if start is None:
+        if need_values:
+            raise InvalidInputError("gap", "must be given where the problem offers no values of f")
+        return float(np.linalg.norm(oracle(x))), 0.0
+    best, step, largest = start, None, 0.0
+    longest = 1.0 + float(np.linalg.norm(x))
+    for _ in range(PROBES):
+        g = oracle(x)
+        norm = float(np.linalg.norm(g))
+        largest = max(largest, norm)
+        if norm <= 1e-9:
+            break
+        # Steps are no longer than the first: F may fall without end.
+        step = longest / norm if step is None else min(2 * step, longest / norm)
+        for _ in range(PROBES):
+            x_next = projection(x - step * g)
+            there = _value_if_any(q, x_next)
+            if there is not None and there < best:
+                x, best = x_next, there
+                break
+            step /= 2
+        else:
+            break
+    return largest, start - best
+
+
+def _value_if_any(q: Objectives, x: Vector) -> float | None:
+    """F(x), or ``None`` where the lower level has no solution that can be found."""
+    try:
+        return value_at(q, x)
+    except (InvalidInputError, LowerLevelError):
+        return None
+
+
+def _bias(
+    q: Objectives, x: Vector, alpha: float, reading: Reading, parameters: OracleParameters, rng: np.random.Generator
+) -> float:
+    """Change of the noise-free estimate when alpha is halved, 4/3 of it: exact to leading order for a bias ~ α²."""
+    exact = parameters.model_copy(update={"lower_level": "exact", "N_g": 1})
+    quiet = cast("Objectives", QuietObjectives(q))
+    coarse, fine = (
+        hypergradient(quiet, x, alpha=a, reading=reading, parameters=exact, rng=rng).hypergradient
+        for a in (alpha, alpha / 2)
+    )
+    return 4.0 / 3.0 * float(np.linalg.norm(coarse - fine))
+
+
+class QuietObjectives:
+    """The same objectives with exact gradients.
+
+    Args:
+        objectives: The noisy ones.
+    """
+
+    def __init__(self, objectives: Objectives) -> None:
+        from spec.noise import Noise
+
+        self._objectives, self.noise = objectives, Noise()
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._objectives, name)
+
+
+def schedule(
+    name: ScheduleName,
+    constants: Constants,
+    *,
+    goldstein_radius: float,
+    epsilon: float | None = None,
+    calls: int | None = None,
+) -> OuterParameters:
+    """Derive the parameters of Algorithm 2.
+
+    Args:
+        name: ``paper`` or ``repaired``, the two theorems' for a target epsilon; ``budget``, the repaired bound
+            C_0 / (radius K) + (2 G + sqrt V) / sqrt M minimised over K M = calls, epsilon being what it then says.
+        constants: What they are derived from.
+        goldstein_radius: Radius, units of x, > 0.
+        epsilon: Target, for ``paper`` and ``repaired``.
+        calls: Number of oracle calls, for ``budget``, >= 1.
+
+    Raises:
+        InvalidInputError: If an argument is missing or breaks its rule.
+    """
+    if name not in get_args(ScheduleName):
+        raise InvalidInputError("schedule", f"must be one of {', '.join(get_args(ScheduleName))}", name)
+    if name == "budget":
+        if calls is None or calls < 1:
+            raise InvalidInputError("calls", "must be >= 1 for the budget schedule", calls)
+        return _within_budget(constants, goldstein_radius, calls)
+    if epsilon is None:
+        raise InvalidInputError("epsilon", f"is required for the {name} schedule")
+    common = {"goldstein_radius": goldstein_radius, "epsilon": epsilon,
+              "lipschitz_F": constants.lipschitz_F, "gap": constants.gap}  # fmt: skip
+    if name == "paper":
+        return OuterParameters.paper(**common)
+    return OuterParameters.repaired(**common, bias=constants.bias, variance=constants.variance)
+
+
+def _within_budget(constants: Constants, radius: float, calls: int) -> OuterParameters:
+    if not (radius > 0 and math.isfinite(radius)):
+        raise InvalidInputError("goldstein_radius", "must be > 0 and finite", radius)
+    decrease = max(constants.gap, 1e-12) / radius
+    G = math.sqrt(constants.second_moment)
+    regret = 2 * G + math.sqrt(constants.variance)
+    M = min(calls, max(1, round((regret * calls / (2 * decrease)) ** (2 / 3))))
+    K = max(1, calls // M)
+    D = radius / M
+    epsilon = decrease / K + regret / math.sqrt(M)
+    return OuterParameters(
+        goldstein_radius=radius, epsilon=epsilon, D=D, eta=2 * D / (G * math.sqrt(M)), M=M, K=K
+    )  # fmt: skip
+
+
+def with_overrides(parameters: OuterParameters, **changes: float | int | None) -> OuterParameters:
+    """The same schedule with some of M, K, eta set by hand; D follows from M.
+
+    Raises:
+        InvalidInputError: If a value is out of range.
+    """
+    kept = {key: value for key, value in changes.items() if value is not None}
+    if not kept:
+        return parameters
+    if kept.get("M", 1) < 1:
+        raise InvalidInputError("M", "must be >= 1", kept["M"])
+    made = parameters.model_dump() | kept
+    made["D"] = made["goldstein_radius"] / made["M"]
+    from pydantic import ValidationError
+
+    from spec.errors import from_validation
+
+    try:
+        return OuterParameters(**made)
+    except ValidationError as error:
+        raise from_validation(error, "schedule") from None

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from f2csa_ref import objectives_of
+from f2csa_ref.sampling.shared_sample import share
+from spec import Noise
+
+X, Y, W = np.array([1.0, -2.0]), np.array([0.5, 1.0, 2.0]), np.array([0.3, 0.0, -0.4])
+GRADIENTS = ("grad_x_f", "grad_y_f", "grad_x_g", "grad_y_g")
+
+
+@pytest.fixture
+def noisy(random_rows):
+    def made(model, **more):
+        noise = Noise(model=model, sigma_f="1/2", sigma_g=2, **more)
+        return objectives_of(random_rows(2, 3, 2, 0).model_copy(update={"noise": noise}))
+
+    return made
+
+
+@pytest.mark.parametrize("model", ["additive", "matrix", "jump"])
+def test_a_shared_sample_is_noise_free_from_then_on(noisy, model):
+    q = noisy(model)
+    sampled = share(q, 4, np.random.default_rng(0))
+    assert sampled.noise.model == "none"
+    for name in GRADIENTS:
+        once, again = (getattr(sampled, name)(X, Y) for _ in range(2))
+        np.testing.assert_array_equal(once, again)
+        assert not np.array_equal(once, getattr(q, name)(X, Y))
+    for name in ("grad_x_g", "grad_y_g"):
+        gradient = getattr(sampled, name)
+        change = getattr(sampled, f"{name}_change")(X, Y, W)
+        np.testing.assert_allclose(change, gradient(X, Y + W) - gradient(X, Y), atol=1e-12)
+    for name in ("n", "m", "p", "mu_g", "C_g", "C_f", "B_norm", "A", "B", "b"):
+        np.testing.assert_array_equal(getattr(sampled, name), getattr(q, name))
+    assert sampled.f(X, Y) == q.f(X, Y)
+    assert sampled.g(X, Y) == q.g(X, Y)
+    np.testing.assert_array_equal(sampled.h(X, Y), q.h(X, Y))
+
+
+@pytest.mark.parametrize(("model", "size"), [("additive", 1.0), ("matrix", X @ X + Y @ Y), ("jump", None)])
+def test_the_mean_over_a_batch_has_a_batch_times_less_variance(noisy, model, size):
+    q = noisy(model)
+    rng = np.random.default_rng(1)
+    exact = q.grad_y_g(X, Y)
+    noise = np.array([share(q, 16, rng).grad_y_g(X, Y) - exact for _ in range(2000)])
+    if model == "jump":
+        assert not noise[:, 1:].any()
+        noise, size = noise[:, :1], 0.6915 * 0.3085
+    np.testing.assert_allclose(noise.var(axis=0), 4 * size / 16, rtol=0.15)
+
+
+def test_silent_gradients_stay_exact(noisy):
+    q = noisy("matrix", on=("f.x",))
+    sampled = share(q, 1, np.random.default_rng(0))
+    np.testing.assert_array_equal(sampled.grad_y_g(X, Y), q.grad_y_g(X, Y))
+    np.testing.assert_array_equal(sampled.grad_x_g_change(X, Y, W), q.grad_x_g_change(X, Y, W))
+    assert not np.array_equal(sampled.grad_x_f(X, Y), q.grad_x_f(X, Y))

@@ -1,0 +1,80 @@
+"""What the documents say is what the project does."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from spec import CHOICES
+from spec.claims import find
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def command(marker: str) -> str:
+    (block,) = [b for b in re.findall(r"```sh\n(.*?)```", README, re.S) if marker in b]
+    return block.splitlines()[-1]
+
+
+def test_ci_runs_the_test_command_of_the_readme() -> None:
+    assert command("# run the tests") in (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+
+
+def test_both_commands_set_themselves_up() -> None:
+    for marker in ("# verify the paper", "# run the tests"):
+        assert command(marker).startswith("python3 -m venv .venv && .venv/bin/pip install -q -c constraints.txt ")
+    assert "docs/report.png" in README.split("## What it finds")[0]
+    assert (ROOT / "docs" / "report.png").is_file()
+
+
+@pytest.mark.parametrize("row", re.findall(r"^\| .*?\(`([\w/-]+)`\) \| (.*?) \| (.*?) \|$", README, re.M))
+def test_the_findings_of_the_readme_are_the_verdicts_on_record(row: tuple[str, str, str]) -> None:
+    claim, as_written, repaired = row
+    find(claim)
+    shipped = resources.files("verify.campaign.baseline") / "records" / "reference.json"
+    record = json.loads(shipped.read_text(encoding="utf-8"))
+    verdicts = {
+        reading: {
+            v
+            for key, v in record.items()
+            if key.startswith((f"{claim}|{reading}|", f"{claim}/strong-convexity|{reading}|"))
+        }
+        for reading in ("as-written", "repaired")
+    }
+    assert "REFUTED" in verdicts["as-written"], as_written
+    assert "SUPPORTED" in verdicts["repaired"], repaired
+    assert "REFUTED" not in verdicts["repaired"], repaired
+
+
+def test_the_readings_document_lists_every_choice() -> None:
+    text = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
+    for choice in CHOICES:
+        assert f"`{choice.field}` | `{choice.as_written}`" in text
+        assert f"`{choice.repaired}`" in text
+
+
+def test_every_local_link_leads_somewhere() -> None:
+    for name in ("README.md", "CONTRIBUTING.md", *(f"docs/{file.name}" for file in (ROOT / "docs").glob("*.md"))):
+        # What code shows is no link.
+        text = re.sub(r"```.*?```|`[^`\n]*`", "", (ROOT / name).read_text(encoding="utf-8"), flags=re.S)
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", text):
+            assert ((ROOT / name).parent / target).exists(), (name, target)
+
+
+def test_no_index_host_and_no_machine_path_is_committed() -> None:
+    pinned = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    assert "://" not in pinned
+    assert "--" not in pinned
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = [
+        re.split(r"[<>=\[ ]", d)[0].lower()
+        for d in [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    ]
+    names = {line.split("==")[0].lower() for line in pinned.splitlines() if "==" in line}
+    assert set(wanted) <= names

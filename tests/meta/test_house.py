@@ -1,0 +1,69 @@
+"""The house keeps its plan: floors, no circle, one name for one file, and no new room at the top of ``verify``."""
+
+from __future__ import annotations
+
+import ast
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("spec", "f2csa_ref", "verify")
+ROOMS = {
+    "truth", "subjects", "checks", "evidence", "report", "campaign", "conformance", "proofs", "cli",
+    "verdict.py", "__init__.py", "__main__.py", "py.typed",
+}  # fmt: skip
+
+
+def files() -> list[Path]:
+    return sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+
+
+def module(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module(path): path for path in files()}
+
+
+def imported(path: Path) -> set[str]:
+    """Modules of the house that a file imports anywhere: lazily, for types only, in whatever form."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+            if any(f"{node.module}.{alias.name}" not in MODULES for alias in node.names):
+                found.add(node.module)
+    return (found & MODULES.keys()) - {module(path)}
+
+
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_no_circle_of_files() -> None:
+    # ``import verify`` answers lazily for every room: a face, not a floor.
+    graph = {name: imported(path) for name, path in MODULES.items() if name != "verify"}
+    assert circle(graph) == []
+
+
+def test_no_circle_of_rooms() -> None:
+    def room(name: str) -> str:
+        parts = name.split(".")
+        return ".".join(parts[:2]) if parts[0] == "verify" else parts[0]
+
+    graph: dict[str, set[str]] = {}
+    for name, path in MODULES.items():
+        if name != "verify":
+            graph.setdefault(room(name), set()).update({room(other) for other in imported(path)} - {room(name)})
+    assert circle(graph) == []
+
+
+def test_no_new_room_at_the_top() -> None:
+    assert {path.name for path in (ROOT / "verify").iterdir() if path.name != "__pycache__"} == ROOMS

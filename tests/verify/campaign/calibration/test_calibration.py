@@ -1,0 +1,96 @@
+"""Achieved error rates beside promised ones, and the command that shows them."""
+
+from __future__ import annotations
+
+import json
+from typing import get_args
+
+import pytest
+
+import verify
+from verify.campaign.calibration import calibration
+from verify.campaign.calibration.calibration import binomial_interval, kinds, run_many, summarise
+from verify.campaign.calibration.comparisons import bare_case
+from verify.cli.main import invoke
+from verify.evidence.budget import Share
+from verify.evidence.model import Law
+from verify.verdict import RESOLUTION
+
+
+@pytest.fixture(scope="module")
+def found():
+    return run_many(range(5), seed=0, budget=0.3)
+
+
+def test_runs_do_not_depend_on_how_they_are_grouped(found):
+    split = run_many(range(2), seed=0, budget=0.3) + run_many(range(2, 5), seed=0, budget=0.3)
+    assert split == found
+
+
+def test_every_kind_is_counted_on_right_and_on_barely_wrong_subjects(found):
+    table = summarise(found, 0.3)
+    assert len(table.false_refutations) == len(table.missed_violations) == len(kinds())
+    assert table.whole.runs == 5
+    assert table.kept
+    assert sum(row.promised for row in table.false_refutations) == pytest.approx(table.whole.promised)
+
+
+def test_every_law_that_a_decision_may_name_is_calibrated():
+    assert {kind.law for kind in kinds()} == set(get_args(Law))
+    assert len({kind.name for kind in kinds()}) == len(kinds())
+
+
+def test_every_calibrated_law_is_one_that_checks_rest_on():
+    asked = {
+        "as-written": ("stochastic-oracles/mean-square-smoothness", "goldstein-convergence/explicit-constants",
+                       "goldstein-convergence/noise-term"),
+        "repaired": ("stochastic-oracles/unbiasedness", "stochastic-oracles/noise-reaches-gradient",
+                     "variance-bound/independence", "hypergradient-accuracy/decomposition", "hypergradient-accuracy",
+                     "inner-cost/svrg", "goldstein-convergence/explicit-constants"),
+    }  # fmt: skip
+    used = set()
+    for reading, claims in asked.items():
+        for claim in claims:
+            report = verify.run([claim], readings=[reading], instances=["toy1", "absolute-fixed"])
+            used |= {e.law for r in report.results if r.claim == claim for e in r.evidence if e.kind != "premise"}
+    assert used - {None} == set(get_args(Law))
+
+
+def test_a_right_exponent_is_as_far_off_as_a_verdict_allows():
+    (kind,) = [kind for kind in kinds() if kind.name == "exponent (sub-Gaussian)"]
+    case = bare_case(0, 0, 0, 0)
+    assert kind.right == RESOLUTION
+    share = Share(1e-4)
+    assert kind.run(case, share, kind.right).exponent == pytest.approx(-0.9, abs=0.05)
+
+
+def test_a_broken_promise_is_said():
+    wrong = summarise([([True] * len(kinds()), [True] * len(kinds()))] * 40, 1e-2)
+    assert not wrong.kept
+    assert not wrong.whole.kept
+    assert not any(row.kept for row in wrong.missed_violations)
+
+
+@pytest.mark.parametrize(("wrong", "runs"), [(0, 100), (3, 100), (100, 100)])
+def test_binomial_interval_contains_what_was_seen(wrong, runs):
+    low, high = binomial_interval(wrong, runs)
+    assert 0 <= low <= wrong / runs <= high <= 1
+    assert high - low < 0.2
+
+
+def test_the_command_prints_json_and_a_table(monkeypatch, capsys):
+    monkeypatch.setattr(calibration, "kinds", lambda: kinds()[:2])
+    assert invoke(["calibrate", "--runs", "3", "--jobs", "1", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["budget"] == 0.01
+    assert len(shown["false_refutations"]) == 2
+    assert invoke(["calibrate", "--runs", "3", "--jobs", "1"]) == 0
+    assert "Every promise was kept." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--budget", "0"], ["--budget", "1"], ["--runs", "0"], ["--seed", "-1"], ["--jobs", "0"]]
+)
+def test_wrong_numbers_are_refused_in_one_line(arguments, capsys):
+    assert invoke(["calibrate", *arguments]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

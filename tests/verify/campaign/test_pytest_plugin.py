@@ -1,0 +1,156 @@
+"""The decorator as a stranger uses it: in a project of their own, with pytest run on it."""
+
+from __future__ import annotations
+
+import pytest
+
+from verify.campaign.pytest_plugin import parametrize_with_claims
+from verify.checks.measuring.case import checks
+
+pytest_plugins = ["pytester"]
+
+SOLVER = """
+from dataclasses import replace
+from verify.subjects import ReferenceSubject
+
+class Right:
+    made = 0
+    def __init__(self):
+        print("made once")
+    def hypergradient(self, problem, x, call, rng):
+        return ReferenceSubject().hypergradient(problem, x, call, rng)
+
+class Wrong:
+    def hypergradient(self, problem, x, call, rng):
+        reading = call.reading.choose(dual_term="frozen")
+        return ReferenceSubject().hypergradient(problem, x, replace(call, reading=reading), rng)
+
+class Crashing:
+    def hypergradient(self, problem, x, call, rng):
+        raise RuntimeError("boom")
+
+class Unmade:
+    def __init__(self):
+        raise RuntimeError("no licence")
+    hypergradient = None
+"""
+HEAD = "from verify import parametrize_with_claims\nimport my_solver\n"
+
+
+class Project:
+    def __init__(self, pytester: pytest.Pytester) -> None:
+        self.pytester = pytester
+        pytester.makepyfile(my_solver=SOLVER)
+
+    def run(self, text: str, *arguments: str) -> tuple[dict[str, int], str]:
+        """Outcome counts and what pytest printed."""
+        self.pytester.makepyfile(test_mine=HEAD + text)
+        made = self.pytester.runpytest_inprocess(
+            "-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-rA", "--no-header", *arguments
+        )
+        return made.parseoutcomes(), made.stdout.str() + made.stderr.str()
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Project:
+    monkeypatch.setenv("COLUMNS", "300")
+    pytester.syspathinsert()
+    checks()  # kept over the runs, each of which forgets what it imported
+    return Project(pytester)
+
+
+def decorated(subject: str, name: str = "test_claims", body: str = "claim.check()", **options: object) -> str:
+    given = "".join(f", {key}={value!r}" for key, value in options.items())
+    return f"\n@parametrize_with_claims({subject}{given})\ndef {name}(claim):\n    {body}\n"
+
+
+def test_verdicts_become_outcomes(project: Project) -> None:
+    only = {"instances": ("toy1",)}
+    text = decorated('"my_solver:Right"', "test_right", claims=["bias-bound/T3", "bias-bound/uniformity"], **only)
+    text += decorated("my_solver.Right", "test_missing", claims=["solution-error/monotonicity"], **only)
+    text += decorated("my_solver.Wrong()", "test_wrong", claims=["bias-bound/T3"], **only)
+    text += decorated("my_solver.Crashing", "test_crash", claims=["bias-bound/T3"], **only)
+    text += decorated("my_solver.Unmade", "test_unmade", claims=["bias-bound/T3"], **only)
+    text += decorated("my_solver.Right", "test_idle", "pass", claims=["bias-bound/T3"], **only)
+    text += decorated("my_solver.Right", "test_own", "assert str(claim.verdict) == 'SUPPORTED'; "
+                      "assert claim.results[0].interval", claims=["bias-bound/T3"], **only)  # fmt: skip
+    counts, out = project.run(text)
+    assert "test_idle never looked at its claim: call claim.check()" in out
+    assert "REFUTED: bias-bound/T3 [repaired] on toy1: T₃ scales as α^-2.00 (interval" in out
+    assert "reproduce: f2csa verify bias-bound/T3 --reading repaired --instance toy1 --profile smoke" in out
+    assert "FAULT: bias-bound/T3 [repaired] on toy1: hypergradient raised (RuntimeError: boom)" in out
+    assert "FAULT: the subject my_solver:Unmade cannot be made: RuntimeError: no licence" in out
+    assert "During handling of the above" not in out
+    assert "Not applicable: the subject offers no penalty_minimiser" in out
+    assert "Traceback" not in out
+    assert "pytest_plugin.py:" not in out.replace("SKIPPED", "\nSKIPPED").split("SKIPPED")[0]
+    passed = [line for line in out.splitlines() if line.startswith("PASSED")]
+    assert [line.split("::")[1].split("[")[0] for line in passed] == ["test_right", "test_own"]
+    assert counts["failed"] == 4
+    assert out.count("PASSED test_mine.py::test_right[bias-bound/T3-repaired]") == 1
+
+
+def test_expected_failures(project: Project) -> None:
+    text = decorated("my_solver.Wrong", "test_known", claims=["bias-bound/T3"], instances=("toy1",),
+                     expected_failed={"bias-bound/T3": "keeps a term, see our #12"})  # fmt: skip
+    text += decorated("my_solver.Right", "test_mended", claims=["bias-bound/T3"], instances=("toy1",),
+                      expected_failed={"bias-bound/T3|repaired": "was wrong once"})  # fmt: skip
+    text += decorated("my_solver.Crashing", "test_crash", claims=["bias-bound/T3"], instances=("toy1",),
+                      expected_failed={"bias-bound/T3": "known"})  # fmt: skip
+    text += decorated("my_solver.Right", "test_missing", claims=["solution-error/monotonicity"], instances=("toy1",),
+                      expected_failed={"solution-error/monotonicity": "known"})  # fmt: skip
+    counts, out = project.run(text)
+    assert counts == {"failed": 3, "xfailed": 1}
+    assert "but it is skipped: Not applicable: the subject offers no penalty_minimiser. Take it out of" in out
+    assert "XFAIL test_mine.py::test_known[bias-bound/T3-repaired] - keeps a term, see our #12 (REFUTED: T₃" in out
+    assert "is expected to fail (was wrong once), but it holds. Take it out of expected_failed." in out
+    assert "FAULT: bias-bound/T3" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"expected_failed": {"bias-bound/T9": "?"}}, "expected_failed must name tests there are"),
+        ({"expected_failed": {"bias-bound/T3|repaired|toy1": "?"}}, "single instances need per_instance=True"),
+        ({"claims": ["bias-bond"]}, "bias-bond"),
+        ({"readings": ["literal"]}, "must be as-written, repaired or only:FIELD"),
+        ({"instances": ["toy9"]}, "toy9"),
+        ({"profile": "fast"}, "must be one of smoke, ci, full"),
+        ({"claims": ["scaling-experiment"]}, "must select at least one check"),
+    ],
+)
+def test_stale_and_unknown_names_are_one_line_at_collection(options: dict, says: str) -> None:
+    with pytest.raises(pytest.Collector.CollectError) as caught:
+        parametrize_with_claims(object(), **options)
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_stale_name_stops_pytest_without_a_traceback(project: Project) -> None:
+    text = decorated("my_solver.Right", expected_failed={"bias-bound/T9": "?"})
+    counts, out = project.run(text)
+    assert counts == {"errors": 1}
+    assert "parametrize_with_claims: expected_failed must name tests there are" in out
+    assert "Traceback" not in out
+    assert "pytest_plugin.py" not in out
+
+
+def test_only_what_is_selected_runs_and_ids_are_the_same_in_every_process(project: Project) -> None:
+    text = decorated("my_solver.Right", claims=["bias-bound"], readings=["as-written", "repaired"],
+                     instances=("toy1", "two-of-three"), per_instance=True)  # fmt: skip
+    name = "bias-bound/T3-repaired-toy1"
+    counts, out = project.run(text, "-k", "T3 and repaired and toy1", "-s")
+    assert counts["passed"] == 1
+    assert out.count("made once") == 1
+    counts, out = project.run(text, f"test_mine.py::test_claims[{name}]")
+    assert counts == {"passed": 1}
+    counts, out = project.run(text, "-k", "T3 and repaired", "-n", "2")
+    assert counts["passed"] == 2, out
+
+
+def test_as_written_the_verdict_on_record_passes(project: Project) -> None:
+    given = {"claims": ["bias-bound/T3"], "instances": ("toy1",), "readings": ["as-written"]}
+    text = decorated("my_solver.Right", "test_right", **given)
+    text += decorated("my_solver.Wrong", "test_wrong", **given)
+    counts, _ = project.run(text)
+    assert counts == {"passed": 2}  # the text itself keeps the term

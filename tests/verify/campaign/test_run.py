@@ -1,0 +1,206 @@
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import verify
+from spec import InvalidInputError
+from verify.campaign.plan import Task, plan
+from verify.campaign.workers import run_on
+from verify.checks.measuring.profiles import find_profile
+from verify.report.faces import Report
+from verify.subjects import Call, ReferenceSubject
+from verify.verdict import Verdict
+
+QUICK = {"profile": "smoke", "instances": ["toy1"]}
+
+
+def without_times(report):
+    plain = report.model_dump(mode="json")
+    plain.pop("seconds")
+    for result in plain["results"]:
+        result.pop("seconds")
+    return json.dumps(plain, sort_keys=True)
+
+
+def test_the_same_seed_gives_the_same_report_for_one_worker_and_for_two():
+    chosen = ["bias-bound/T3", "variance-bound"]
+    one = verify.run(chosen, profile="smoke", seed=7, jobs=1)
+    two = verify.run(chosen, profile="smoke", seed=7, jobs=2)
+    assert without_times(one) == without_times(two)
+    other = verify.run(chosen, profile="smoke", seed=8, jobs=1)
+    assert without_times(other) != without_times(one)
+
+
+def test_a_result_does_not_depend_on_what_else_is_run():
+    alone = verify.run(["variance-bound/per-sample"], **QUICK)
+    among = verify.run(["variance-bound"], **QUICK)
+    (a,) = [r for r in alone.results if r.reading == "repaired"]
+    (b,) = [r for r in among.results if r.reading == "repaired" and r.claim == a.claim]
+    assert a.measured == b.measured
+
+
+def test_a_claim_brings_its_steps_and_each_choice_is_isolated():
+    tasks = plan(["bias-bound"], ["as-written", "repaired"], [], find_profile("ci"), "reference", 0)
+    assert {t.claim for t in tasks} >= {"bias-bound", "bias-bound/T1", "bias-bound/T2", "bias-bound/T3"}
+    whole = {t.reading for t in tasks if t.claim == "bias-bound"}
+    assert whole == {"as-written", "repaired", "only:dual_term", "only:inner_stop", "only:ramp_width"}
+    assert len({t.key for t in tasks}) == len(tasks)
+
+
+def test_unchecked_claims_are_visible_and_carry_no_verdict():
+    report = verify.run(["scaling-experiment", "bias-bound/T3"], **QUICK)
+    rows = {row.claim: row for row in report.summary}
+    assert rows["scaling-experiment"].status == "NOT_CHECKED"
+    assert all(result.claim != "scaling-experiment" for result in report.results)
+
+
+def test_a_claim_falls_with_a_part_of_its_statement():
+    report = verify.run(["solution-error"], profile="smoke", instances=["concave-upper"])
+    (row,) = [r for r in report.summary if r.claim == "solution-error" and r.reading == "as-written"]
+    assert row.status == Verdict.REFUTED
+    assert "solution-error/strong-convexity" in row.sentence
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"claims": ["bias-boundd"]}, "bias-bound"),
+        ({"readings": ["literal"]}, "as-written"),
+        ({"readings": ["only:nothing"]}, "only:FIELD"),
+        ({"instances": ["toy7"]}, "toy1"),
+        ({"profile": "fast"}, "smoke, ci, full"),
+        ({"seed": -1}, "seed"),
+        ({"jobs": 0}, "jobs"),
+        ({"subject": "nowhere:Thing"}, "subject"),
+        ({"subject": "json"}, "package.module:Attribute"),
+        ({"subject": "json:dumps"}, "stages"),
+    ],
+)
+def test_wrong_names_say_what_is_right(arguments, says):
+    with pytest.raises(InvalidInputError, match=says):
+        verify.run(**arguments)
+
+
+class OnlyHypergradient:
+    """A stranger with one stage."""
+
+    name = "one-stage"
+
+    def hypergradient(self, problem, x, call: Call, rng):
+        return ReferenceSubject().hypergradient(problem, x, call, rng)
+
+
+def test_a_missing_stage_is_not_applicable_with_the_reason():
+    report = verify.run(
+        ["solution-error", "bias-bound/T3"], subject=OnlyHypergradient(), readings=["repaired"], **QUICK
+    )
+    by_claim = {r.claim: r for r in report.results}
+    assert by_claim["bias-bound/T3"].verdict is Verdict.SUPPORTED
+    assert by_claim["solution-error"].verdict is Verdict.NOT_APPLICABLE
+    assert "penalty_minimiser" in by_claim["solution-error"].sentence
+
+
+class Crashing(ReferenceSubject):
+    name = "crashing"
+
+    def hypergradient(self, problem, x, call: Call, rng):
+        raise RuntimeError("no such luck")
+
+
+class ReturningNan(ReferenceSubject):
+    name = "nan"
+
+    def hypergradient(self, problem, x, call: Call, rng):
+        return np.full_like(x, np.nan)
+
+
+class WrongShape(ReferenceSubject):
+    name = "shape"
+
+    def hypergradient(self, problem, x, call: Call, rng):
+        return np.zeros(len(x) + 1)
+
+
+@pytest.mark.parametrize(
+    ("subject", "says"), [(Crashing(), "no such luck"), (ReturningNan(), "finite"), (WrongShape(), "shape")]
+)
+def test_a_failing_subject_is_a_fault_never_a_verdict(subject, says):
+    report = verify.run(["bias-bound/T3", "lipschitz-solution"], subject=subject, readings=["repaired"], **QUICK)
+    by_claim = {r.claim: r for r in report.results}
+    assert by_claim["bias-bound/T3"].verdict is None
+    assert says in by_claim["bias-bound/T3"].fault
+    assert by_claim["lipschitz-solution"].verdict is Verdict.SUPPORTED
+    assert report.exit_code == 3
+    (row,) = [r for r in report.summary if r.claim == "bias-bound/T3"]
+    assert row.status == "FAULT"
+
+
+def test_an_interrupted_run_keeps_what_is_done_and_goes_on(tmp_path):
+    store = tmp_path / "results.jsonl"
+    whole = verify.run(["bias-bound/T3"], profile="smoke")
+
+    def stop(done, total, what):
+        if done == 2:
+            raise KeyboardInterrupt
+
+    partial = verify.run(["bias-bound/T3"], profile="smoke", store=store, progress=stop)
+    assert not partial.complete
+    assert len(partial.results) == 2
+    assert partial.exit_code == 3
+    seen = []
+    resumed = verify.run(["bias-bound/T3"], profile="smoke", store=store, progress=lambda d, t, w: seen.append(d))
+    assert seen[0] == 3
+    assert without_times(resumed) == without_times(whole)
+
+
+def test_a_torn_line_is_dropped_and_another_run_is_refused(tmp_path):
+    store = tmp_path / "results.jsonl"
+    verify.run(["bias-bound/T3"], store=store, **QUICK)
+    kept = store.read_text()
+    store.write_text(kept[:-20])
+    report = verify.run(["bias-bound/T3"], store=store, **QUICK)
+    assert len(report.results) == 2
+    with pytest.raises(InvalidInputError, match="seed"):
+        verify.run(["bias-bound/T3"], store=store, seed=3, **QUICK)
+
+
+def test_findings_compare_with_a_record():
+    right = verify.run(["bias-bound/T3"], record={"bias-bound/T3|repaired|toy1": "SUPPORTED"}, **QUICK)
+    assert right.exit_code == 0
+    wrong = verify.run(["bias-bound/T3"], record={"bias-bound/T3|repaired|toy1": "REFUTED"}, **QUICK)
+    assert wrong.exit_code == 1
+    assert "on record REFUTED" in wrong.findings[0]
+
+
+def test_the_shipped_record_is_what_a_run_finds():
+    # Its verdicts are those of the default profile; a smoke run leaves out what cannot shrink.
+    report = verify.run(profile="smoke", readings=["repaired"])
+    assert report.findings == ()
+    assert report.exit_code == 0
+    assert all(result.expected is not None for result in report.results)
+
+
+def test_a_dead_worker_is_a_fault_of_its_tasks_only():
+    tasks = [Task("bias-bound/T3", r, "toy1", "reference", "smoke", 0) for r in ("as-written", "repaired")]
+    broken = Task("bias-bound/T3", "repaired", "toy1", "tests.verify.nowhere:Subject", "smoke", 0)
+    with ThreadPoolExecutor(1) as pool:
+        found = dict(run_on(pool, [*tasks, *tasks, *tasks, broken]))
+    assert found[tasks[0]].verdict is Verdict.REFUTED
+    assert found[broken].fault is not None
+
+
+def test_a_report_is_pleasant_in_python(tmp_path):
+    report = verify.run(["bias-bound/T3"], **QUICK)
+    assert "bias-bound" in str(report)
+    assert "<table" in report._repr_html_()
+    row = report.records()[0]
+    assert row["claim"] == "bias-bound/T3"
+    assert "evidence" not in row
+    names = {path.name for path in report.write(tmp_path)}
+    assert names == {"report.json", "report.html", "report.md", "junit.xml"}
+    again = Report.model_validate_json((tmp_path / "report.json").read_text())
+    assert without_times(again) == without_times(report)

@@ -1,0 +1,44 @@
+"""The same report, byte for byte apart from times, however the work is cut."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+import verify
+from verify.campaign import workers
+
+# The package's name for the function hides the module's.
+reference = sys.modules["f2csa_ref.many.hypergradient_runs"]
+CLAIMS = ("variance-bound/per-sample", "stochastic-oracles/noise-reaches-gradient", "inner-cost/svrg")
+
+
+def files(folder, **how):
+    """All files of a report whose times are struck out."""
+    report = verify.run(CLAIMS, profile="smoke", instances=["toy1", "two-of-three"], **how)
+    assert not report.faults
+    results = tuple(result.model_copy(update={"seconds": 0.0}) for result in report.results)
+    timeless = report.model_copy(update={"seconds": 0.0, "results": results})
+    return {path.name: path.read_bytes() for path in timeless.write(folder)}
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory):
+    return files(tmp_path_factory.mktemp("one"), jobs=1)
+
+
+def test_there_are_four_files(one):
+    assert set(one) >= {"report.json", "report.html", "report.md", "junit.xml"}
+
+
+@pytest.mark.parametrize("chunk", [1, 5])
+def test_two_workers_write_what_one_does_whatever_they_take_at_once(one, chunk, monkeypatch, tmp_path):
+    monkeypatch.setattr(workers, "CHUNK", chunk)
+    assert files(tmp_path, jobs=2) == one
+
+
+@pytest.mark.parametrize("cached", [1 << 10, 1 << 20])
+def test_the_samplers_cache_does_not_show(one, cached, monkeypatch, tmp_path):
+    monkeypatch.setattr(reference, "CACHED", cached)
+    assert files(tmp_path, jobs=1) == one

@@ -1,0 +1,150 @@
+"""Exact evidence decides about a subject only where the subject agrees with the formulas."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+import numpy as np
+import pytest
+
+import verify
+from spec import Bound, InvalidInputError
+from spec.atlas import find
+from verify.checks.measuring.premises import regular_truth
+from verify.conformance.bugs.estimator import DropsImplicitTerm, FlippedPenalty, KeepsDualTerm
+from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
+from verify.subjects import Call, ReferenceSubject
+from verify.truth.certificates.certificate import Certificate
+from verify.truth.certificates.checker import check
+from verify.truth.pair import geometry_at_truth
+from verify.verdict import RungDisagreementError, Verdict, decide
+
+DETERMINISTIC = ("bias-bound/T1", "bias-bound/T2", "bias-bound/T3", "bias-bound/L-H-y", "bias-bound/ramp", "bias-bound",
+                 "solution-error", "solution-error/active-rows")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def report():
+    return verify.run(["bias-bound", "solution-error"], profile="ci", readings=["as-written", "repaired"])
+
+
+@pytest.mark.parametrize("claim", DETERMINISTIC)
+def test_a_dozen_instances_carry_a_certificate_under_the_repaired_reading(report, claim):
+    wanted = 8 if claim.endswith("active-rows") else 12
+    found = [r for r in report.results if r.claim == claim and r.reading == "repaired" and r.rung == "certified"]
+    assert len({r.instance for r in found}) >= wanted
+    assert all(r.verdict is Verdict.SUPPORTED for r in found)
+
+
+def test_refutations_are_certified_from_below(report):
+    found = [
+        r for r in report.results if r.claim == "bias-bound/T3" and r.reading == "as-written" and r.instance == "toy1"
+    ]
+    (result,) = found
+    (exact,) = [e for e in result.evidence if isinstance(e, RateEvidence) and e.rung == "certified"]
+    (bound,) = exact.bounds
+    assert (bound.side, bound.exponent) == ("lower", -2)
+    assert exact.coefficient == pytest.approx(1.0)
+
+
+def test_certificates_in_the_report_stand_by_themselves_and_a_corrupted_one_is_rejected(report):
+    seen = 0
+    for result in report.results:
+        for item in result.evidence:
+            if not isinstance(item, RateEvidence) or not item.bounds or seen >= 12:
+                continue
+            plain = item.bounds[0].certificates[0]
+            check(Certificate.model_validate(plain))
+            broken = deepcopy(plain)
+            factor = "1/100" if broken["side"] == "upper" else "100"
+            top, _, bottom = str(broken["constant_squared"]).partition("/")
+            scale_top, _, scale_bottom = factor.partition("/")
+            broken["constant_squared"] = f"{int(top) * int(scale_top)}/{int(bottom or 1) * int(scale_bottom or 1)}"
+            with pytest.raises(InvalidInputError):
+                check(Certificate.model_validate(broken))
+            seen += 1
+    assert seen == 12
+
+
+@pytest.mark.parametrize("mutant", [KeepsDualTerm, DropsImplicitTerm, FlippedPenalty])
+def test_exact_evidence_only_supports_where_the_subject_deviates(mutant):
+    report = verify.run(["bias-bound/T3"], subject=mutant(), readings=["repaired"], instances=["toy1"])
+    (result,) = report.results
+    exact = [e for e in result.evidence if isinstance(e, RateEvidence) and e.rung == "certified"]
+    assert [e.role for e in exact] == ["support"]
+    assert result.verdict is Verdict.REFUTED
+    assert result.rung == "numeric"
+
+
+def test_a_reference_that_leaves_its_formulas_is_a_fault(monkeypatch):
+    right = ReferenceSubject.hypergradient
+
+    def wrong(self, problem, x, call: Call, rng):
+        return right(self, problem, x, call, rng) * (1 + 1e-6)
+
+    monkeypatch.setattr(ReferenceSubject, "hypergradient", wrong)
+    report = verify.run(["bias-bound/T3"], readings=["repaired"], instances=["toy1"])
+    (result,) = report.results
+    assert result.verdict is None
+    assert "roundings" in result.fault
+
+
+def test_a_subject_wrong_at_some_alphas_only_gets_no_exact_support():
+    class EverySecond(ReferenceSubject):
+        name = "every-second"
+
+        def hypergradient(self, problem, x, call: Call, rng):
+            odd = round(np.log2(0.2 / call.alpha)) % 2 == 1
+            return super().hypergradient(problem, x, call, rng) * (1.05 if odd else 1.0)
+
+    report = verify.run(["bias-bound/T3"], subject=EverySecond(), readings=["repaired"], instances=["toy1"])
+    (result,) = report.results
+    assert result.verdict is not Verdict.SUPPORTED
+    assert result.rung != "certified"
+
+
+def test_proven_bounds_for_every_error_hold_for_random_ones():
+    report = verify.run(
+        ["bias-bound/T1", "bias-bound/T2"], readings=["repaired"], instances=["two-of-three", "fixed-rows"]
+    )
+    rng = np.random.default_rng(3)
+    for result in report.results:
+        (exact,) = [e for e in result.evidence if isinstance(e, RateEvidence) and e.rung == "certified"]
+        (bound,) = exact.bounds
+        assert bound.worst_case
+        instance = find(result.instance)
+        truth = regular_truth(instance)
+        for alpha in (0.25, 0.1, 0.01):
+            g = geometry_at_truth(instance, truth, alpha, 2 * alpha**3, 0.1)
+            for _ in range(20):
+                drawn = rng.standard_normal(len(g.y_star if "T1" in result.claim else g.lam))
+                drawn /= np.linalg.norm(drawn)
+                if "T1" in result.claim:
+                    moved = g.E @ np.linalg.solve(g.H, alpha * drawn)
+                else:
+                    moved = g.lam_to_estimate(frozen=False) @ (alpha**3 * drawn)
+                assert np.linalg.norm(moved) <= bound.constant * alpha**bound.exponent
+
+
+def rate(exponent, rung, **changes):
+    made = {"quantity": "q", "variable": "alpha", "points": (Point(at=0.1, measured=1.0),), "exponent": exponent,
+            "interval": (exponent, exponent), "rung": rung}  # fmt: skip
+    return RateEvidence(**(made | changes))
+
+
+def test_contradicting_rungs_are_a_fault_and_agreeing_ones_quote_the_stronger():
+    bound = Bound(quantity="q", exponents={"alpha": "1"})
+    with pytest.raises(RungDisagreementError):
+        decide(bound, [rate(2.0, "certified"), rate(-1.0, "numeric")])
+    agreed = decide(bound, [rate(2.0, "certified", coefficient=3.0), rate(2.0, "numeric")])
+    assert (agreed.verdict, agreed.rung) == (Verdict.SUPPORTED, "certified")
+    undecided = rate(1.0, "numeric", interval=(-9.0, 9.0))
+    assert decide(bound, [rate(2.0, "symbolic"), undecided]).verdict is Verdict.SUPPORTED
+
+
+def test_a_failing_comparison_still_counts_beside_an_exact_rate():
+    wrong = ComparisonEvidence(quantity="q", measured=2.0, relation="<=", predicted=1.0)
+    assert (
+        decide(Bound(quantity="q", exponents={"alpha": "1"}), [rate(2.0, "certified"), wrong]).verdict
+        is Verdict.REFUTED
+    )

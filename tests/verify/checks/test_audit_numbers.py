@@ -1,0 +1,136 @@
+"""The numbers the paper's claims come down to, each out of a run of the checks."""
+
+from __future__ import annotations
+
+import pytest
+
+import verify
+from verify.evidence.model import ComparisonEvidence, RateEvidence
+
+
+@pytest.fixture(scope="module")
+def report():
+    ids = ("bias-bound", "solution-error", "dual-extraction", "variance-bound", "smoothness")
+    return verify.run(ids, profile="ci")
+
+
+def find(report, claim, reading, instance):
+    (result,) = [r for r in report.results if (r.claim, r.reading, r.instance) == (claim, reading, instance)]
+    assert result.fault is None, result.fault
+    return result
+
+
+def numbers(result, name):
+    (item,) = [e for e in result.evidence if isinstance(e, ComparisonEvidence) and name in e.quantity]
+    return item
+
+
+MOVING = ("toy1", "two-of-three", "scalar-rational", "absolute-moving", "random-2x3x4", "random-3x5x4", "random-4x6x6",
+          "ill-conditioned")  # fmt: skip
+FIXED = ("box-rational", "toy2", "kink", "crossing-kinks", "absolute-fixed", "fixed-rows", "experiment-5d")
+
+
+@pytest.mark.parametrize(
+    ("claim", "reading", "instances", "exponent", "verdict"),
+    [
+        ("bias-bound/T3", "repaired", MOVING + FIXED, 2, "SUPPORTED"),
+        ("bias-bound/T3", "as-written", MOVING, -2, "REFUTED"),
+        ("bias-bound/T3", "as-written", FIXED, 2, "SUPPORTED"),
+        ("bias-bound/T1", "as-written", MOVING, -1, "REFUTED"),
+        ("bias-bound/T1", "as-written", FIXED, 1, "REFUTED"),
+        ("bias-bound/T1", "repaired", MOVING, 1, "SUPPORTED"),
+        ("bias-bound/L-H-y", "as-written", MOVING, -4, "REFUTED"),
+        ("bias-bound/L-H-y", "as-written", FIXED, -2, "REFUTED"),
+        ("bias-bound/T2", "as-written", ("weakly-active",), 0, "REFUTED"),
+        ("bias-bound/T2", "repaired", ("toy1", "two-of-three", "absolute-moving"), 1, "SUPPORTED"),
+        ("bias-bound/T2", "repaired", ("toy2", "kink", "crossing-kinks", "fixed-rows"), 3, "SUPPORTED"),
+        ("bias-bound/ramp", "as-written", ("toy1", "toy2", "two-of-three"), 0, "REFUTED"),
+        ("bias-bound/uniformity", "as-written", ("toy2", "kink"), 0, "REFUTED"),
+        ("bias-bound/hessian-lipschitz", "as-written", ("holder-1-4",), 0.5, "REFUTED"),
+        ("bias-bound/hessian-lipschitz", "as-written", ("holder-3-4",), 1.5, "SUPPORTED"),
+        ("bias-bound", "as-written", MOVING, -2, "REFUTED"),
+        ("bias-bound", "only:inner_stop", MOVING, -1, "REFUTED"),
+        ("bias-bound", "only:ramp_width", ("toy1", "toy2", "two-of-three"), 0, "REFUTED"),
+        ("bias-bound", "repaired", MOVING + FIXED, 1, "SUPPORTED"),
+        ("solution-error/active-rows", "repaired", ("toy1", "two-of-three", "fixed-rows", "kink"), 5, "SUPPORTED"),
+        ("solution-error", "repaired", ("toy1", "scalar-rational", "fixed-rows"), 5, "SUPPORTED"),
+        # A slack row's multiplier may be off too, and nothing resists it there.
+        ("solution-error", "repaired", ("two-of-three", "box-rational", "random-3x5x4"), 3, "SUPPORTED"),
+        ("dual-extraction", "as-written", ("weakly-active",), -4, "REFUTED"),
+        ("dual-extraction", "repaired", ("weakly-active",), -1, "SUPPORTED"),
+        ("dual-extraction/ramp-slope", "as-written", ("toy1",), -2, "REFUTED"),
+        ("dual-extraction/constraint-difference", "repaired", ("two-of-three",), 2, "SUPPORTED"),
+        ("dual-extraction/active-rows", "repaired", ("toy1", "two-of-three"), 1, "SUPPORTED"),
+        ("variance-bound", "repaired", ("toy1", "box-rational"), -1, "SUPPORTED"),
+        ("variance-bound/per-sample", "as-written", ("toy1", "random-3x5x4"), -4, "REFUTED"),
+        ("variance-bound/per-sample", "repaired", ("toy1", "random-3x5x4"), 0, "SUPPORTED"),
+        ("variance-bound/pairing-alone", "as-written", ("two-of-three",), -2, "REFUTED"),
+    ],
+)
+def test_exponents(report, claim, reading, instances, exponent, verdict):
+    for instance in instances:
+        result = find(report, claim, reading, instance)
+        assert str(result.verdict) == verdict, result.sentence
+        assert result.measured == pytest.approx(exponent, abs=0.12), result.sentence
+        low, high = result.interval
+        assert low - 0.01 <= exponent <= high + 0.01, result.sentence
+
+
+@pytest.mark.parametrize(("reading", "value"), [("repaired", 0.990099), ("as-written", 100.990099)])
+def test_smallest_moving_constraint_at_a_tenth(report, reading, value):
+    result = find(report, "bias-bound/T3", reading, "toy1")
+    shown = numbers(result, "exact rational value")
+    assert float(shown.context["estimate"].strip("()")) == pytest.approx(value, abs=5e-7)
+    assert shown.holds
+
+
+@pytest.mark.parametrize("instance", ["toy2", "kink"])
+def test_bias_at_the_critical_distance_from_a_kink(report, instance):
+    shown = numbers(find(report, "bias-bound/uniformity", "as-written", instance), "distance α²ε_λ")
+    assert shown.measured == pytest.approx(0.5 if instance == "toy2" else 1.0, abs=1e-9)
+
+
+def test_supremum_near_a_kink_tends_to_the_size_of_the_jump(report):
+    result = find(report, "bias-bound/uniformity", "as-written", "kink")
+    (rate,) = [e for e in result.evidence if isinstance(e, RateEvidence)]
+    assert rate.points[-4].measured == pytest.approx(2.0, abs=0.01)
+
+
+def test_counterexample_to_dual_extraction(report):
+    result = find(report, "dual-extraction", "as-written", "weakly-active")
+    assert result.counterexample.values["difference of the gradients"] == pytest.approx(10000.1)
+    assert result.counterexample.values["(alpha_1 + alpha_2) delta"] == pytest.approx(10.1)
+    assert result.counterexample.values["ratio"] == pytest.approx(990.1, abs=0.1)
+
+
+def test_literal_experiment_data_is_rarely_strongly_convex(report):
+    result = find(report, "smoothness/experiment-data", "as-written", "experiment-5d")
+    shares = [e.measured for e in result.evidence if isinstance(e, ComparisonEvidence)]
+    assert shares[0] == pytest.approx(0.15, abs=0.05)
+    assert shares[1] < 0.06
+    assert shares[3] < 0.01
+
+
+def test_concave_upper_level_at_the_alpha_the_hypothesis_picks(report):
+    result = find(report, "solution-error/strong-convexity", "as-written", "concave-upper")
+    at_two = [e for e in result.evidence if isinstance(e, ComparisonEvidence) and e.context.get("alpha") == 2.0]
+    assert at_two[0].measured == pytest.approx(-0.75)
+
+
+def test_per_sample_variance_of_independent_draws(report):
+    result = find(report, "variance-bound/per-sample", "as-written", "toy1")
+    (additive,) = [e for e in result.evidence if "additive" in getattr(e, "quantity", "")]
+    first = additive.points[0]
+    assert first.at == 0.1
+    assert first.predicted == pytest.approx(0.01 * (1 + 2 * 100**2))
+    assert abs(first.measured - first.predicted) <= first.uncertainty
+
+
+def test_bounded_gradient_is_vacuous_and_where_double_precision_ends_is_said(report):
+    assert str(find(report, "smoothness/bounded-gradient", "as-written", "toy1").verdict) == "VACUOUS"
+    rates = [e for e in find(report, "bias-bound/T3", "repaired", "toy1").evidence if isinstance(e, RateEvidence)]
+    rate = next(e for e in rates if e.rung == "numeric")
+    assert rate.floor is not None
+    assert 1e-4 < rate.floor < 0.02
+    usable = [p for p in rate.points if p.usable]
+    assert all(abs(p.measured - p.predicted) <= p.uncertainty for p in usable)

@@ -1,0 +1,163 @@
+"""The commands that record, compare and show."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from verify.cli.main import invoke
+from verify.cli.schema import schemas
+from verify.subjects import Call, ReferenceSubject
+
+HERE = f"{__name__}:"
+QUICK = ("bias-bound/T3", "--reading", "repaired", "--instance", "toy1", "--profile", "smoke", "--jobs", "1")
+
+
+class Plain:
+    """A stranger's hypergradient."""
+
+    version = "1"
+
+    def hypergradient(self, problem: Any, x: Any, call: Call, rng: Any) -> Any:
+        return ReferenceSubject().hypergradient(problem, x, call, rng)
+
+
+class Drifted(Plain):
+    """The same with a bias ten per cent larger: of the same order, so no verdict changes."""
+
+    version = "2"
+
+    def hypergradient(self, problem: Any, x: Any, call: Call, rng: Any) -> Any:
+        return super().hypergradient(problem, x, replace(call, alpha=call.alpha * 1.1**0.5, y_penalty=None), rng)
+
+
+class Crashing(Plain):
+    def hypergradient(self, problem: Any, x: Any, call: Call, rng: Any) -> Any:
+        raise RuntimeError("no")
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str, str]:
+    code = invoke([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+@pytest.fixture
+def recorded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    path = tmp_path / "baseline.json"
+    code, out, err = run(capsys, "baseline", "record", *QUICK, "--subject", HERE + "Plain", "--out", path)
+    assert (code, err) == (0, "")
+    assert "1 result of" in out
+    return path
+
+
+def test_the_same_again_is_no_finding(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "baseline", "compare", recorded, "--jobs", "1")
+    assert code == 0
+    assert "1 result and" in out
+    assert "0 findings, 0 faults" in out
+    other_seed = run(capsys, "baseline", "compare", recorded, "--jobs", "1", "--seed", "5")
+    assert other_seed[0] == 0
+
+
+def test_a_constant_ten_per_cent_off_is_found(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("baseline", "compare", recorded, "--jobs", "1", "--subject", HERE + "Drifted")
+    code, out, _ = run(capsys, *arguments)
+    assert code == 1
+    assert "T₃ at alpha = " in out
+    assert "off by 9.97 %, allowed 0.011 %" in out
+    code, out, _ = run(capsys, *arguments, "--json")
+    found = json.loads(out)
+    Draft202012Validator(schemas()["baseline-comparison"]).validate(found)
+    assert any(change["kind"] == "constant" and change["worse"] for change in found["changes"])
+
+
+def test_verify_takes_the_baseline_and_reports_the_drift(
+    recorded: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    arguments = ("verify", *QUICK, "--baseline", recorded, "--out", tmp_path / "r")
+    code, out, _ = run(capsys, *arguments, "--subject", HERE + "Plain")
+    assert code == 0, out
+    code, out, _ = run(capsys, *arguments, "--subject", HERE + "Drifted")
+    assert code == 1
+    assert "off by 9.97 %" in out
+    assert "## Findings" in (tmp_path / "r" / "report.md").read_text()
+    assert "agrees with the verdicts on record" in (tmp_path / "r" / "junit.xml").read_text()
+    # The report itself can be recorded, and compared.
+    code, out, _ = run(capsys, "baseline", "compare", recorded, "--with", tmp_path / "r" / "report.json")
+    assert code == 1
+    new = tmp_path / "new.json"
+    assert run(capsys, "baseline", "record", "--from", tmp_path / "r", "--out", new)[0] == 0
+    assert json.loads(new.read_text())["subject_version"] == "2"
+    code, out, _ = run(capsys, "baseline", "compare", new, "--with", tmp_path / "r", "--out", tmp_path / "again")
+    assert code == 0
+    assert (tmp_path / "again" / "report.md").is_file()
+
+
+def test_faults_are_not_recorded_and_no_findings(
+    recorded: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    crashing = ("--subject", HERE + "Crashing")
+    code, out, _ = run(capsys, "baseline", "record", *QUICK, *crashing, "--out", tmp_path / "c.json")
+    assert code == 3
+    assert "nothing was recorded" in out
+    assert not (tmp_path / "c.json").exists()
+    code, out, _ = run(capsys, "baseline", "compare", recorded, "--jobs", "1", *crashing)
+    assert code == 3
+    assert "0 findings, 1 fault" in out
+
+
+def test_wrong_input_is_one_line(recorded: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    foreign = tmp_path / "notes.json"
+    foreign.write_text('{"mine": 1}')
+    for arguments in (
+        ("compare", tmp_path / "missing.json"),
+        ("compare", foreign),
+        ("compare", recorded, "--with", foreign),
+        ("compare", recorded, "--with", tmp_path, "--seed", "1"),
+        ("compare", recorded, "solution-error"),
+        ("compare", recorded, "--profile", "fast"),
+        ("compare", recorded, "--subject", "nowhere:Thing"),
+        ("record", *QUICK, "--out", foreign),
+        ("record", *QUICK, "--out", tmp_path),
+        ("record", "--from", tmp_path / "missing.json", "--out", tmp_path / "x.json"),
+        ("record", "--from", recorded, "--out", tmp_path / "x.json"),
+        ("record", "--from", tmp_path, "--seed", "3", "--out", tmp_path / "x.json"),
+        ("record", "nothing", "--out", tmp_path / "x.json"),
+    ):
+        code, out, err = run(capsys, "baseline", *arguments)
+        assert (code, out, err.count("\n")) == (2, "", 1), (arguments, out, err)
+        assert err.startswith("f2csa: ")
+    assert foreign.read_text() == '{"mine": 1}'
+    assert not (tmp_path / "x.json").exists()
+
+
+def test_a_badge_of_a_report(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert run(capsys, "verify", *QUICK, "--out", tmp_path / "r")[0] == 0
+    code, out, _ = run(capsys, "badge", tmp_path / "r")
+    assert code == 0
+    assert out.startswith("F2CSA: 1 of 1 repaired claims hold\n")
+    assert json.loads((tmp_path / "r" / "badge.json").read_text())["color"] == "brightgreen"
+    assert run(capsys, "badge", tmp_path / "r" / "report.json", "--out", tmp_path / "b", "--label", "mine")[0] == 0
+    assert "<title>mine: 1 of 1" in (tmp_path / "b" / "badge.svg").read_text()
+    code, out, err = run(capsys, "badge", tmp_path / "nowhere")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+
+
+def test_nothing_in_common_is_wrong_input_and_no_success(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(capsys, "verify", *QUICK, "--out", tmp_path / "report")[0] == 0
+    other = tmp_path / "other.json"
+    other.write_text('{"bias-bound/T1|repaired|toy2": "SUPPORTED"}')
+    code, out, err = run(capsys, "baseline", "compare", other, "--with", tmp_path / "report")
+    assert (code, out) == (2, "")
+    assert "FILE: must have at least one result in common with the run" in err
+    code, out, err = run(capsys, "verify", *QUICK, "--out", tmp_path / "report", "--baseline", other)
+    assert (code, out) == (2, "")
+    assert "--baseline: must hold a result of what is to be run" in err

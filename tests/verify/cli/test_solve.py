@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from f2csa_ref import SmoothObjectives
+from verify.cli.main import invoke
+
+SHORT = ("--calls", "120", "--radius", "0.2")
+
+
+def run(capsys, *arguments):
+    code = invoke(list(arguments))
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_it_says_the_cost_first_and_reports_certified_stationarity(capsys, tmp_path):
+    code, out, err = run(capsys, "solve", "atlas:experiment-1d", *SHORT, "--plot", "picture.svg")
+    found = json.loads(out)
+    assert code == 0
+    assert "oracle calls, about" in err
+    assert "(estimated)" in err
+    assert found["stationarity"]["certified"] == {"lower": True, "upper": True}
+    assert found["stationarity"]["lower"] <= found["stationarity"]["upper"]
+    assert found["calls"] == found["schedule"]["T"] <= 120
+    assert (tmp_path / "picture.svg").read_text().startswith("<?xml")
+    assert json.loads((tmp_path / "trace.jsonl").read_text().splitlines()[0])["kind"] == "header"
+
+
+def test_the_same_seed_gives_the_same_result(capsys):
+    first, second = (run(capsys, "solve", "atlas:experiment-1d", *SHORT, "--seed", "3")[1] for _ in range(2))
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--schedule", "repaired", "--epsilon", "0.001"], "must take at most --max-calls"),
+        (["--schedule", "paper", "--epsilon", "2", "--lipschitz", "1"], "M = floor(radius / D) is 0"),
+        (["--schedule", "repaired"], "epsilon: is required"),
+        (["--schedule", "best"], "schedule: must be one of"),
+        (["--radius", "0"], "--radius: must be > 0"),
+        (["--alpha", "-1"], "--alpha: must be > 0"),
+        (["--output", "last"], "--output: must be one of"),
+        (["--seed", "-1"], "--seed: must be >= 0"),
+        (["--gap", "-1"], "--gap: must be >= 0"),
+        (["--samples", "0"], "--samples: must be in"),
+        (["--calls", "0"], "calls: must be >= 1"),
+    ],
+)
+def test_wrong_input_is_one_clear_line(capsys, arguments, message):
+    code, out, err = run(capsys, "solve", "atlas:toy1", *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_a_schedule_without_end_says_how_long_it_would_take(capsys):
+    _, _, err = run(capsys, "solve", "atlas:toy1", "--schedule", "repaired", "--epsilon", "1e-4")
+    assert "years" in err
+    assert "oracle calls" in err
+
+
+def test_divergence_is_a_fault_with_its_remedy(capsys):
+    code, _, err = run(capsys, "solve", "atlas:toy1", *SHORT, "--lipschitz", "1e-4", "--bias", "0")
+    assert code == 3
+    assert "give a larger L_F" in err
+
+
+def test_resuming_a_finished_run_repeats_its_result(capsys):
+    _, first, _ = run(capsys, "solve", "atlas:experiment-1d", *SHORT)
+    _, second, err = run(capsys, "solve", "atlas:experiment-1d", "--resume")
+    assert "goes on from trace.jsonl" in err
+    strip = lambda text: {k: v for k, v in json.loads(text).items() if k != "resumed_at"}  # noqa: E731  # a comparison
+    assert strip(first) == strip(second)
+
+
+def test_killed_outright_and_resumed_it_ends_the_same(capsys, tmp_path):
+    command = [sys.executable, "-m", "verify", "solve", "atlas:experiment-1d", "--calls", "1200", "--trace", "a.jsonl"]
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    process = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)  # fmt: skip
+    trace = tmp_path / "a.jsonl"
+    while process.poll() is None and (not trace.exists() or trace.stat().st_size < 4000):
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    _, resumed, _ = run(capsys, "solve", "atlas:experiment-1d", "--trace", "a.jsonl", "--resume")
+    _, whole, _ = run(capsys, "solve", "atlas:experiment-1d", "--calls", "1200", "--trace", "b.jsonl")
+    resumed, whole = json.loads(resumed), json.loads(whole)
+    assert resumed.pop("resumed_at") < 1200
+    whole.pop("resumed_at")
+    assert resumed == whole
+    assert trace.read_bytes() == (tmp_path / "b.jsonl").read_bytes()
+
+
+OBJECTIVES = SmoothObjectives(
+    grad_x_f=lambda x, y: np.zeros(1), grad_y_f=lambda x, y: y - 2, grad_x_g=lambda x, y: -y,
+    grad_y_g=lambda x, y: y + 0.1 * np.sin(y) - x, A=np.zeros((1, 1)), B=np.ones((1, 1)), b=np.zeros(1),
+    mu_g=0.9, C_g=1.1, C_f=1.0, f_value=lambda x, y: float(0.5 * (y - 2) @ (y - 2)),
+)  # fmt: skip
+
+
+def test_smooth_objectives_come_from_python(capsys, tmp_path, monkeypatch):
+    (tmp_path / "smooth_case.py").write_text("from tests.verify.cli.test_solve import OBJECTIVES\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    code, out, _ = run(capsys, "solve", "python:smooth_case:OBJECTIVES", "--calls", "300", "--radius", "0.5")
+    found = json.loads(out)
+    assert code == 0
+    # y* = 2 is best, reached at x = 2 + sin(2)/10; stationarity is estimated by the mean answer alone.
+    assert found["smallest"]["x"][0] == pytest.approx(2.09, abs=0.4)
+    assert found["stationarity"]["upper"] is None
+    assert found["stationarity"]["mean_answer"] >= 0
+
+
+def test_a_python_problem_that_cannot_be_loaded_is_said(capsys):
+    code, _, err = run(capsys, "solve", "python:no_such_module:thing")
+    assert code == 2
+    assert "cannot be loaded" in err

@@ -1,0 +1,101 @@
+"""A stage that hangs costs its own results and nothing else."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from spec.errors import InvalidInputError
+from verify.campaign import run as campaign
+from verify.subjects import ReferenceSubject
+from verify.subjects.protocol import Stages
+from verify.subjects.time_limits import SharedClock, TimedSubject, overdue, timed_here
+
+HERE = "tests.verify.subjects.hanging_subjects"
+CLAIMS = ["bias-bound/T3", "bias-bound/T2", "bias-bound/T1", "dual-extraction/activation-locality"]
+
+
+def run(subject, **how):
+    return campaign.run(CLAIMS, subject=subject, profile="smoke", instances=["toy1"], readings="repaired", **how)
+
+
+@pytest.mark.parametrize("attribute", ["Sleeps", "HoldsTheInterpreter"])
+def test_a_hang_is_a_fault_of_its_stage_alone(attribute):
+    report = run(f"{HERE}:{attribute}", time_limit=0.3)
+    faults = [result.fault for result in report.results if result.fault]
+    assert faults.count("hypergradient did not answer within 0.3 s") == 2
+    assert "hypergradient is not called again: it did not answer within 0.3 s, twice" in faults
+    # What asks another stage goes on.
+    assert [str(r.verdict) for r in report.results if r.claim.startswith("dual-extraction")] == ["SUPPORTED"]
+
+
+def test_a_worker_that_dies_is_tried_again_and_then_a_fault():
+    report = run(f"{HERE}:KillsItself", time_limit=5.0)
+    assert {result.fault for result in report.results if result.fault} == {"the worker died (exit code -9)"}
+    assert any(result.verdict for result in report.results)
+
+
+def test_a_subject_that_ends_its_process_does_not_end_the_run():
+    report = campaign.run(["bias-bound/T3"], subject=f"{HERE}:LeavesWithSuccess", readings="repaired",
+                          profile="smoke", instances=["toy1"], jobs=1)  # fmt: skip
+    assert [result.fault for result in report.results] == ["the worker died (its process ended)"]
+    assert report.exit_code == 3
+
+
+def test_the_results_are_those_without_a_limit():
+    limited, free = (run(f"{HERE}:Patient", time_limit=limit) for limit in (30.0, None))
+    assert [(r.claim, r.verdict) for r in limited.results] == [(r.claim, r.verdict) for r in free.results]
+
+
+def test_an_object_is_interrupted_in_this_process():
+    from tests.verify.subjects.hanging_subjects import Sleeps
+
+    report = run(Sleeps(), time_limit=0.2)
+    faults = [result.fault for result in report.results if result.fault]
+    assert "hypergradient did not answer within 0.2 s" in faults
+    assert [str(r.verdict) for r in report.results if r.claim.startswith("dual-extraction")] == ["SUPPORTED"]
+
+
+def test_the_reference_is_never_wrapped():
+    subject = ReferenceSubject()
+    with timed_here(subject, 1.0) as timed:
+        assert timed is subject
+
+
+@pytest.mark.parametrize("limit", [0.0, -1.0, float("nan"), float("inf")])
+def test_limits_are_checked(limit):
+    with pytest.raises(InvalidInputError, match="time_limit"):
+        run("reference", time_limit=limit)
+
+
+def test_the_oracles_time_is_not_the_subjects():
+    cells = [0.0, 0.0]
+    seen = []
+
+    class Asks(ReferenceSubject):
+        def optimise(self, oracle, x0, parameters, rng):
+            assert overdue(cells, 0.05) is None
+            oracle(x0)
+            seen.append(overdue(cells, 0.05))
+            return super().optimise(oracle, x0, parameters, rng)
+
+    def oracle(z):
+        seen.append(cells[0])
+        time.sleep(0.1)
+        return z
+
+    timed = TimedSubject(Asks(), SharedClock(cells, 0.05, frozenset()))
+    timed.optimise(oracle, *_outer_arguments())
+    assert seen[:2] == [0.0, None]
+    assert cells[0] == 0.0
+    assert Stages(timed).offers("penalty_runs")
+
+
+def _outer_arguments():
+    import numpy as np
+
+    from spec import OuterParameters
+
+    outer = OuterParameters(goldstein_radius=0.4, epsilon=0.1, D=0.1, eta=0.1, M=1, K=1)
+    return np.ones(1), outer, np.random.default_rng(0)

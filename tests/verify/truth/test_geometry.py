@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spec import Generated
+from spec.atlas import find
+from verify.checks.measuring.premises import PremiseUnmetError, regular_truth
+from verify.truth.geometry import Geometry, quadratic_of, ramp, spectral_norm
+from verify.truth.pair import exact_bias, geometry_at_truth
+
+
+def geometry(name="two-of-three", alpha=0.1):
+    instance = find(name)
+    truth = regular_truth(instance)
+    return instance, truth, geometry_at_truth(instance, truth, alpha, alpha**3, 0.1)
+
+
+@pytest.mark.parametrize("name", ["toy1", "two-of-three", "box-rational", "random-4x6x6", "interior"])
+@pytest.mark.parametrize("alpha", [0.2, 0.05])
+def test_the_minimiser_has_no_gradient_and_the_exact_bias_is_seen_in_doubles(name, alpha):
+    instance, truth, g = geometry(name, alpha)
+    assert np.linalg.norm(g.gradient_y(g.minimiser)) <= 1e-9 * spectral_norm(g.H) * (1 + np.linalg.norm(g.minimiser))
+    a, y = g.a, g.minimiser
+    h = g.h - a.B @ (y - g.y_star)
+    estimate = a.f_xx @ g.x + a.f_xy @ y + a.f_x + alpha**-2 * a.g_xy @ (y - g.y_star) + alpha**-4 * a.A.T @ (g.rho * h)
+    exact = exact_bias(instance, truth, g, frozen=False)
+    assert np.linalg.norm(estimate - truth.grad_F) == pytest.approx(exact, abs=4 * g.rounding(y, frozen=False))
+
+
+@given(st.integers(0, 2**32), st.sampled_from(["toy1", "two-of-three", "random-3x5x4", "box-rational"]))
+def test_no_random_error_moves_the_estimate_more_than_the_worst_one(seed, name):
+    _, _, g = geometry(name)
+    rng = np.random.default_rng(seed)
+    drawn = rng.standard_normal(len(g.y_star))
+    worst = np.linalg.norm(g.E @ g.worst_y_within(1.0))
+    assert np.linalg.norm(g.E @ drawn) <= worst * np.linalg.norm(drawn) * (1 + 1e-9)
+    by_gradient = np.linalg.norm(g.E @ g.worst_y_with_gradient(1.0))
+    assert np.linalg.norm(g.E @ drawn) <= by_gradient * np.linalg.norm(g.H @ drawn) * (1 + 1e-9)
+
+
+@given(st.integers(0, 2**32))
+def test_multiplier_errors_stay_admissible_and_beat_random_admissible_ones(seed):
+    _, truth, g = geometry("two-of-three")
+    response = g.lam_to_estimate(frozen=False)
+    error = g.worst_lam_within(1e-3, response)
+    assert np.linalg.norm(error) == pytest.approx(1e-3)
+    assert (truth.lam + error >= 0).all()
+    drawn = np.random.default_rng(seed).standard_normal(len(error))
+    drawn = np.where(truth.lam + 1e-3 * drawn >= 0, drawn, 0)
+    size = np.linalg.norm(drawn)
+    if size:
+        assert np.linalg.norm(response @ drawn) / size * 1e-3 <= 1.2 * np.linalg.norm(response @ error)
+
+
+def test_derivative_in_the_multipliers_matches_a_difference():
+    _, _, g = geometry("two-of-three")
+    step = 1e-6 * np.array([1.0, 2.0, 0.0])
+    moved = replace(g, lam=g.lam + step)
+
+    def value(at: Geometry) -> np.ndarray:
+        a, y = at.a, at.minimiser
+        h = at.h - a.B @ (y - at.y_star)
+        return a.f_xy @ y + at.alpha**-2 * a.g_xy @ (y - at.y_star) + at.alpha**-4 * a.A.T @ (at.rho * h)
+
+    assert value(moved) - value(g) == pytest.approx(g.lam_to_estimate(frozen=False) @ step, rel=1e-4, abs=1e-9)
+
+
+def test_ramp_values():
+    h = np.array([-2.0, -1.0, -0.5, 0.0, 3.0, 0.0, 0.0])
+    lam = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 0.05, 0.0])
+    assert ramp(h, lam, 1.0, 0.1).tolist() == [0, 0, 0.5, 1, 1, 0.5, 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "premise"),
+    [("weakly-active", "strict-complementarity"), ("licq-fails", "licq"), ("infeasible", "feasible")],
+)
+def test_degenerate_points_name_the_premise_that_fails(name, premise):
+    with pytest.raises(PremiseUnmetError) as caught:
+        regular_truth(find(name))
+    assert caught.value.evidence.premise == premise
+    assert not caught.value.evidence.holds
+
+
+def test_a_family_member_is_drawn_once_and_other_kinds_have_no_quadratic_geometry():
+    problem = Generated(family="random-rows", n=2)
+    assert quadratic_of(problem) is quadratic_of(problem)
+    with pytest.raises(TypeError, match="holder"):
+        quadratic_of(find("holder-1-4").problem)

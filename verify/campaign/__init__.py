@@ -1,0 +1,1 @@
+"""Every claim, reading and instance: what to run, running it, keeping it."""

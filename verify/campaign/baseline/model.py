@@ -1,0 +1,259 @@
+"""A baseline: the verdicts, exponents, constants and counts of one run, small enough to commit."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from verify.checks.measuring.profiles import ProfileName
+from verify.evidence.model import CertifiedBound, ComparisonEvidence, PremiseEvidence, RateEvidence, Rung
+from verify.report.faces import Report
+from verify.report.model import Result
+from verify.verdict import Verdict
+
+SCHEMA: Literal["f2csa-baseline/1"] = "f2csa-baseline/1"
+DIGITS = 8
+"""Significant digits kept of a measured number, far more than any comparison resolves."""
+Role = Literal["conclusion", "support"]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Width = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+"""An uncertainty or tolerance."""
+Probability = Annotated[float, Field(ge=0, le=1)]
+Samples = Annotated[int, Field(ge=0)]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9:/._-]+$")]
+"""What identifies a result holds nothing that separates names."""
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="strings", populate_by_name=True)
+
+
+class ProvenBound(_Frozen):
+    """``quantity <= constant * variable**exponent`` (or >=) on (0, end], as proven.
+
+    Args:
+        side: ``upper`` or ``lower``.
+        exponent: The power.
+        constant: The constant.
+        end: Right end of the interval.
+    """
+
+    side: Literal["upper", "lower"]
+    exponent: int
+    constant: Finite
+    end: Finite
+
+
+class Sweep(_Frozen):
+    """How a quantity scaled with a variable, with its level at every usable point.
+
+    Args:
+        quantity: What was measured.
+        variable: What was swept.
+        rung: How it was obtained.
+        exponent: The power; ``inf`` where the quantity is exactly zero.
+        interval: Encloses the exponent.
+        role: ``conclusion`` decided the verdict; ``support`` was shown beside it.
+        coefficient: Leading coefficient, where the expansion is exact.
+        bounds: Bounds proven for all values of the variable in an interval.
+        at: Values of the variable at the usable points.
+        measured: The quantity there: the constant, before any fit.
+        uncertainty: Half-widths within which the ideal values lie.
+        points: Points taken in all, usable or not.
+        samples: Samples drawn.
+        error_rate: Probability that an interval misses, for statistical evidence.
+    """
+
+    quantity: str
+    variable: str
+    rung: Rung
+    exponent: float
+    interval: tuple[float, float]
+    role: Role = "conclusion"
+    coefficient: Finite | None = None
+    bounds: tuple[ProvenBound, ...] = ()
+    at: tuple[Finite, ...] = ()
+    measured: tuple[Finite, ...] = ()
+    uncertainty: tuple[Width, ...] = ()
+    points: int = 0
+    samples: Samples | None = None
+    error_rate: Probability | None = None
+
+    @model_validator(mode="after")
+    def _columns_match(self) -> Sweep:
+        if not len(self.at) == len(self.measured) == len(self.uncertainty) <= self.points:
+            raise ValueError("at, measured and uncertainty must have one entry a usable point, at most `points`")
+        if self.interval[0] > self.interval[1]:
+            raise ValueError("the interval must begin before it ends")
+        return self
+
+    @classmethod
+    def of(cls, item: RateEvidence) -> Sweep:
+        """What is kept of a rate."""
+        usable = [p for p in item.points if p.usable and all(map(math.isfinite, (p.at, p.measured, p.uncertainty)))]
+        return cls(
+            quantity=item.quantity, variable=item.variable, rung=item.rung, role=item.role,
+            exponent=_short(item.exponent), interval=(_short(item.interval[0]), _short(item.interval[1])),
+            coefficient=None if item.coefficient is None else _short(item.coefficient),
+            bounds=tuple(_bound(bound) for bound in item.bounds),
+            at=tuple(_short(point.at) for point in usable),
+            measured=tuple(_short(point.measured) for point in usable),
+            uncertainty=tuple(_short(point.uncertainty, 3) for point in usable),
+            points=len(item.points), samples=item.samples, error_rate=item.error_rate,
+        )  # fmt: skip
+
+
+class Level(_Frozen):
+    """A measured value beside a predicted one.
+
+    Args:
+        quantity: What was measured.
+        rung: How it was obtained.
+        measured: Its value.
+        relation: What should hold between measured and predicted.
+        predicted: The derived or claimed value.
+        tolerance: Allowed absolute slack, from rounding or sampling.
+        role: ``conclusion`` decided the verdict; ``support`` was shown beside it.
+        samples: Samples drawn.
+        error_rate: Probability of a wrong outcome, for statistical evidence.
+    """
+
+    quantity: str
+    rung: Rung
+    measured: float
+    relation: Literal["<=", ">=", "=="]
+    predicted: float
+    tolerance: Width = 0.0
+    role: Role = "conclusion"
+    samples: Samples | None = None
+    error_rate: Probability | None = None
+
+    @classmethod
+    def of(cls, item: ComparisonEvidence) -> Level:
+        """What is kept of a comparison."""
+        # All digits: rounded ones could change whether it holds.
+        return cls(
+            quantity=item.quantity, rung=item.rung, measured=item.measured, relation=item.relation,
+            predicted=item.predicted, tolerance=item.tolerance, role=item.role, samples=item.samples,
+            error_rate=item.error_rate,
+        )  # fmt: skip
+
+    @property
+    def holds(self) -> bool:
+        """Whether the relation holds within the tolerance."""
+        return ComparisonEvidence(
+            quantity=self.quantity, measured=self.measured, relation=self.relation, predicted=self.predicted,
+            tolerance=self.tolerance,
+        ).holds  # fmt: skip
+
+
+class Entry(_Frozen):
+    """One result on record.
+
+    Args:
+        claim: Full id of the claim or step.
+        reading: ``as-written``, ``repaired`` or ``only:FIELD``.
+        instance: Atlas name.
+        verdict: The verdict.
+        rung: Rung it rested on.
+        sweeps: Exponents and constants.
+        levels: Compared values.
+    """
+
+    claim: Name
+    reading: Name
+    instance: Name
+    verdict: Verdict
+    rung: Rung | None = None
+    sweeps: tuple[Sweep, ...] = ()
+    levels: tuple[Level, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """Identifies the result."""
+        return f"{self.claim}|{self.reading}|{self.instance}"
+
+    @property
+    def where(self) -> str:
+        """The same in print."""
+        return f"{self.claim} [{self.reading}] on {self.instance}"
+
+    @classmethod
+    def of(cls, result: Result, verdict: Verdict) -> Entry:
+        """What is kept of a result."""
+        measured = [item for item in result.evidence if not isinstance(item, PremiseEvidence)]
+        return cls(
+            claim=result.claim, reading=result.reading, instance=result.instance, verdict=verdict, rung=result.rung,
+            sweeps=tuple(Sweep.of(item) for item in measured if isinstance(item, RateEvidence)),
+            levels=tuple(Level.of(item) for item in measured if isinstance(item, ComparisonEvidence)),
+        )  # fmt: skip
+
+
+class Baseline(_Frozen):
+    """What a subject came out with, to hold later runs against.
+
+    Args:
+        schema: ``f2csa-baseline/1``.
+        subject: Name of the subject, as it is loaded again.
+        subject_version: Its version, if it says one.
+        environment: Versions that can influence a number.
+        seed: Seed of the run.
+        profile: Profile of the run.
+        effort: Factor on all sample sizes, the largest among the results.
+        results: One entry a result; faults are never recorded.
+        verdicts_only: Whether there are no numbers to compare.
+    """
+
+    schema_: Literal["f2csa-baseline/1"] = Field(default=SCHEMA, alias="schema")
+    subject: str
+    subject_version: str = ""
+    environment: dict[str, str] = Field(default_factory=dict)
+    seed: int = Field(ge=0)
+    profile: ProfileName
+    effort: int = Field(default=1, ge=1)
+    results: tuple[Entry, ...]
+    verdicts_only: bool = False
+
+    @model_validator(mode="after")
+    def _keys_are_unique(self) -> Baseline:
+        if not self.results:
+            raise ValueError("results must hold at least one")
+        if len(self.entries) < len(self.results):
+            raise ValueError("results must not hold the same result twice")
+        return self
+
+    @classmethod
+    def of(cls, report: Report) -> Baseline:
+        """Record a report; raises ``ValueError`` if it holds no verdict."""
+        return cls.model_validate(
+            {
+                "schema": SCHEMA,
+                "subject": report.subject,
+                "subject_version": report.subject_version,
+                "environment": report.environment,
+                "seed": report.seed,
+                "profile": report.profile,
+                "effort": max((result.effort for result in report.results), default=1),
+                "results": [Entry.of(r, r.verdict) for r in report.results if r.verdict is not None],
+            }
+        )
+
+    @property
+    def entries(self) -> dict[str, Entry]:
+        """Results by key."""
+        return {entry.key: entry for entry in self.results}
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """Verdicts by key."""
+        return {entry.key: str(entry.verdict) for entry in self.results}
+
+
+def _bound(bound: CertifiedBound) -> ProvenBound:
+    return ProvenBound(side=bound.side, exponent=bound.exponent, constant=_short(bound.constant), end=_short(bound.end))
+
+
+def _short(value: float, digits: int = DIGITS) -> float:
+    return float(f"{value:.{digits}g}") if math.isfinite(value) else value

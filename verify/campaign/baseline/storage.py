@@ -1,0 +1,195 @@
+"""Baselines on disk: read what was recorded, or a report, or verdicts alone; write without losing anything else."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from spec.errors import InvalidInputError, from_validation
+from spec.exact import loads
+from verify.campaign.baseline.model import SCHEMA, Baseline
+from verify.checks.measuring.profiles import PROFILES
+from verify.report.faces import Report
+from verify.report.model import SCHEMA as REPORT
+from verify.verdict import Verdict
+
+MAX_BYTES = 256 * 1024 * 1024
+"""Largest file read; the report of a full run is a few per cent of it."""
+UNKNOWN_SUBJECT = ""
+
+
+def load(path: Path, argument: str = "baseline") -> Baseline:
+    """Read a baseline, a ``report.json``, or a record of verdicts alone (``{"claim|reading|instance": VERDICT}``).
+
+    Raises:
+        InvalidInputError: If the file cannot be read or is none of them, or holds no verdict.
+    """
+    text = _read(path, argument)
+    data = loads(text, argument)
+    if not isinstance(data, dict):
+        raise InvalidInputError(argument, "must be a report.json or a recorded baseline", str(path))
+    schema = data.get("schema")
+    if schema == SCHEMA:
+        try:
+            return _consistent(Baseline.model_validate_json(text), argument)
+        except ValidationError as error:
+            raise from_validation(error, argument) from None
+    if isinstance(schema, str) and schema.startswith(SCHEMA.partition("/")[0] + "/"):
+        raise InvalidInputError(argument, f"must have the schema {SCHEMA}", schema)
+    if schema == REPORT and (report := _report(text)) is not None:
+        if all(result.verdict is None for result in report.results):
+            raise InvalidInputError(argument, "must hold at least one verdict to compare with", str(path))
+        return Baseline.of(report)
+    return _verdicts(data, argument, path)
+
+
+def load_report(path: Path, argument: str) -> Report:
+    """Read a ``report.json``; ``path`` may also be the folder it lies in.
+
+    Raises:
+        InvalidInputError: If it is none.
+    """
+    file = path / "report.json" if path.is_dir() else path
+    text = _read(file, argument)
+    data = loads(text, argument)
+    if not isinstance(data, dict) or data.get("schema") != REPORT:
+        raise InvalidInputError(argument, "must be a report.json", str(file))
+    try:
+        return Report.model_validate_json(text)
+    except ValidationError as error:
+        raise from_validation(error, argument) from None
+
+
+def dumps(baseline: Baseline) -> str:
+    """A baseline as a file: one result a line, so that version control shows what changed."""
+    # Only pydantic's own JSON writes infinities as strings.
+    plain = {"schema": SCHEMA, **json.loads(baseline.model_dump_json(by_alias=True, exclude_defaults=True))}
+    results = plain.pop("results")
+    head = [f" {json.dumps(name)}: {_compact(value)}," for name, value in plain.items()]
+    rows = ",\n".join("  " + _compact(row) for row in results)
+    return "\n".join(["{", *head, ' "results": [', rows, " ]", "}"]) + "\n"
+
+
+def refuse_to_overwrite(path: Path, *, force: bool, argument: str = "--out") -> None:
+    """Let a baseline be recorded anew, but no other file be lost.
+
+    Raises:
+        InvalidInputError: If the path is a folder, or a file that is no baseline and ``force`` is not given.
+    """
+    if path.is_dir():
+        raise InvalidInputError(argument, "must be a file, not a folder", str(path))
+    if force or not path.exists():
+        return
+    try:
+        load(path, argument)
+        is_report = loads(_read(path, argument), argument).get("schema") == REPORT
+    except InvalidInputError:
+        is_report = True
+    if is_report:
+        rule = "must not be a file that holds something else than a baseline (--force overwrites it)"
+        raise InvalidInputError(argument, rule, str(path))
+
+
+def store(baseline: Baseline, path: Path, *, argument: str = "--out") -> None:
+    """Write a baseline; an error leaves the old file as it was.
+
+    Raises:
+        InvalidInputError: If the file cannot be written.
+    """
+    part = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(dumps(baseline), encoding="utf-8")
+        os.replace(part, path)  # noqa: PTH105  # Path.replace is the same call; here the target is named second
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InvalidInputError(argument, f"must be a writable file ({reason})", str(path)) from None
+
+
+def _read(path: Path, argument: str) -> str:
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InvalidInputError(argument, f"cannot be read ({reason})", str(path)) from None
+    if len(raw) > MAX_BYTES:
+        raise InvalidInputError(argument, f"must be at most {MAX_BYTES} bytes", str(path))
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InvalidInputError(argument, "must be UTF-8 text", str(path)) from None
+
+
+def _consistent(baseline: Baseline, argument: str) -> Baseline:
+    """Refuse what no run recorded: an exponent outside of its own interval, support by what does not hold."""
+    for entry in baseline.results:
+        for level in entry.levels:
+            if entry.verdict is Verdict.SUPPORTED and level.role == "conclusion" and not level.holds:
+                rule = f"{level.quantity} must be {level.relation} {level.predicted:.6g} where the verdict is SUPPORTED"
+                raise InvalidInputError(f"{argument}, {entry.where}", rule, level.measured)
+        for sweep in entry.sweeps:
+            low, high = sweep.interval
+            # The file keeps eight digits.
+            slack = 1e-6 * (1 + abs(sweep.exponent)) if math.isfinite(sweep.exponent) else 0.0
+            undetermined = math.isnan(sweep.exponent) and not math.isfinite(low + high)
+            if not undetermined and not low - slack <= sweep.exponent <= high + slack:
+                rule = (
+                    f"exponent of {sweep.quantity} on {entry.instance} must lie in its interval [{low:.4g}, {high:.4g}]"
+                )
+                raise InvalidInputError(f"{argument}.results.{entry.claim}", rule, sweep.exponent)
+    return baseline
+
+
+def _report(text: str) -> Report | None:
+    try:
+        return Report.model_validate_json(text)
+    except ValidationError:
+        # Of another version: its verdicts can be compared all the same.
+        return None
+
+
+def _verdicts(data: dict[str, Any], argument: str, path: Path) -> Baseline:
+    subject, profile, seed = data.get("subject"), data.get("profile"), data.get("seed")
+    found: list[tuple[tuple[Any, ...], Any]]
+    if isinstance(data.get("results"), list):
+        try:
+            rows = [((r["claim"], r["reading"], r["instance"]), r["verdict"]) for r in data["results"]]
+        except (TypeError, KeyError):
+            raise InvalidInputError(argument, "must hold results with claim, reading, instance and verdict") from None
+        found = [(key, verdict) for key, verdict in rows if verdict is not None]
+    else:
+        subject = profile = seed = None
+        found = [(tuple(key.split("|")), verdict) for key, verdict in data.items()]
+    if not found:
+        raise InvalidInputError(argument, "must hold at least one verdict to compare with", str(path))
+    known = {str(verdict) for verdict in Verdict}
+    if not all(
+        len(key) == 3 and all(type(part) is str for part in key) and type(verdict) is str and verdict in known
+        for key, verdict in found
+    ):
+        raise InvalidInputError(argument, "must be a report.json or a recorded baseline", str(path))
+    entries = [
+        {"claim": claim, "reading": reading, "instance": instance, "verdict": verdict}
+        for (claim, reading, instance), verdict in found
+    ]
+    made = {
+        "subject": subject if isinstance(subject, str) else UNKNOWN_SUBJECT,
+        "seed": seed if type(seed) is int and seed >= 0 else 0,
+        "profile": profile if profile in PROFILES else "ci",
+        "results": entries,
+        "verdicts_only": True,
+    }
+    try:
+        return Baseline.model_validate(made)
+    except ValidationError as error:
+        raise from_validation(error, argument) from None
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(", ", ": "), allow_nan=False)

@@ -1,0 +1,1 @@
+"""Achieved error rates of the statistics beside the promised ones."""

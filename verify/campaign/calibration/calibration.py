@@ -1,0 +1,137 @@
+"""Run decisions many times on subjects that are right and on subjects that are barely wrong, and count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+from scipy import special
+
+from verify.campaign.calibration.comparisons import _COMPARISONS, Kind, bare_case
+from verify.checks.measuring.case import Case
+from verify.evidence.budget import POWER, Share
+from verify.evidence.model import ComparisonEvidence, RateEvidence
+
+CONFIDENCE = 0.999
+"""Level of the intervals around achieved rates: with some fifty of them, one is off by chance in a run out of twenty
+at most."""
+
+
+class Achieved(BaseModel):
+    """How often one kind of decision came out wrong.
+
+    Args:
+        decision: Which kind.
+        runs: How often it was run.
+        wrong: How often it came out wrong.
+        promised: Largest probability of that.
+        interval: Of the achieved probability, at confidence 0.999.
+        kept: Whether the promise is within the interval or above it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    decision: str
+    runs: int
+    wrong: int
+    promised: float
+    interval: tuple[float, float]
+    kept: bool
+
+
+class Calibration(BaseModel):
+    """Achieved error rates beside the promised ones.
+
+    Args:
+        budget: Probability promised that a run of all kinds refutes anything falsely.
+        power: Probability promised that a barely violating subject is refuted.
+        whole: Null runs in which any decision refuted.
+        false_refutations: By kind of decision, on subjects that are right.
+        missed_violations: By kind of decision, on subjects wrong by exactly the stated smallest violation.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    budget: float
+    power: float
+    whole: Achieved
+    false_refutations: tuple[Achieved, ...]
+    missed_violations: tuple[Achieved, ...]
+
+    @property
+    def kept(self) -> bool:
+        """Whether every promise was kept."""
+        return all(row.kept for row in (self.whole, *self.false_refutations, *self.missed_violations))
+
+
+def refuted(evidence: ComparisonEvidence | RateEvidence, case: Case) -> bool:
+    """What the only verdict function says."""
+    from verify.verdict import decide
+
+    return str(decide(case.bound, [evidence]).verdict) == "REFUTED"
+
+
+def run_many(numbers: Sequence[int], *, seed: int, budget: float) -> list[tuple[list[bool], list[bool]]]:
+    """Runs by number: for each, which kinds refuted the right subject, and which missed the barely wrong one."""
+    found = []
+    share = Share(budget / len(kinds()))
+    violations = _violations(share)
+    for number in numbers:
+        false, missed = [], []
+        for which, kind in enumerate(kinds()):
+            null = bare_case(seed, number, which, 0)
+            false.append(refuted(kind.run(null, share, kind.right), null))
+            wrong = bare_case(seed, number, which, 1)
+            missed.append(not refuted(kind.run(wrong, share, violations[which]), wrong))
+        found.append((false, missed))
+    return found
+
+
+def summarise(found: Iterable[tuple[list[bool], list[bool]]], budget: float) -> Calibration:
+    """Counts with their intervals."""
+    rows = list(found)
+    names = [kind.name for kind in kinds()]
+    false = np.array([row[0] for row in rows])
+    missed = np.array([row[1] for row in rows])
+    each = budget / len(names)
+    return Calibration(
+        budget=budget,
+        power=POWER,
+        whole=_achieved("a whole run", len(rows), int(false.any(axis=1).sum()), budget),
+        false_refutations=tuple(_achieved(n, len(rows), int(false[:, i].sum()), each) for i, n in enumerate(names)),
+        missed_violations=tuple(
+            _achieved(n, len(rows), int(missed[:, i].sum()), 1 - POWER) for i, n in enumerate(names)
+        ),
+    )
+
+
+def binomial_interval(wrong: int, runs: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Clopper-Pearson interval of a probability."""
+    tail = (1 - confidence) / 2
+    low = 0.0 if wrong == 0 else float(special.betaincinv(wrong, runs - wrong + 1, tail))
+    high = 1.0 if wrong == runs else float(special.betaincinv(wrong + 1, runs - wrong, 1 - tail))
+    return low, high
+
+
+def _achieved(name: str, runs: int, wrong: int, promised: float) -> Achieved:
+    interval = binomial_interval(wrong, runs)
+    return Achieved(
+        decision=name, runs=runs, wrong=wrong, promised=promised, interval=interval, kept=interval[0] <= promised
+    )
+
+
+def _violations(share: Share) -> list[float]:
+    """The smallest violation each kind states, read off one decision on a right subject."""
+    made = []
+    for which, kind in enumerate(kinds()):
+        case = bare_case(0, 0, which, 2)
+        made.append(kind.bend(kind.run(case, share, kind.right)))
+    return made
+
+
+def kinds() -> tuple[Kind, ...]:
+    """All kinds: comparisons here, exponents in their own module."""
+    from verify.campaign.calibration.exponents import exponent_kinds
+
+    return (*_COMPARISONS, *exponent_kinds())

@@ -1,0 +1,224 @@
+"""The comparisons that checks make, each as something to run on subjects right or wrong by a known amount."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from spec.claims import find as find_claim
+from spec.exact import Vector
+from verify.checks.measuring.case import Case
+from verify.checks.measuring.samples import Setting
+from verify.evidence.budget import Share
+from verify.evidence.correlations import CorrelationDecision, DirectionDecision
+from verify.evidence.decisions import MeanDecision, Relation, SquareDecision, VarianceDecision
+from verify.evidence.distribution_free import mean_below, median_below
+from verify.evidence.laws import SquareLaw
+from verify.evidence.model import ComparisonEvidence, Law, RateEvidence
+
+BLOCK = 512
+"""Samples a block: calibration wants many small decisions, not few large ones."""
+SAMPLES = 2048
+STREAM = 512
+"""Rows of a stream held against itself and another."""
+
+Evidence = ComparisonEvidence | RateEvidence
+
+
+@dataclass
+class Bent:
+    """The reference, its samples moved away from their exact mean by known amounts.
+
+    Args:
+        mean: Exact mean of the samples, shape (n,).
+        factor: Factor on the deviations, by N_g.
+        shift: Added to every sample.
+        lengthwise: Factor on the first component's deviations besides.
+    """
+
+    mean: Vector
+    factor: Callable[[int], float] = lambda _: 1.0
+    shift: float = 0.0
+    lengthwise: float = 1.0
+    name: str = "bent"
+
+    def hypergradient_samples(self, problem: object, x: Vector, call: object, rng: object, count: int) -> Vector:
+        """Independent estimates, bent."""
+        from verify.subjects.reference import ReferenceSubject
+
+        right = ReferenceSubject().hypergradient_samples(problem, x, call, rng, count)  # type: ignore[arg-type]  # passed through
+        deviations = self.factor(call.parameters.N_g) * (right - self.mean)  # type: ignore[attr-defined]  # a Call
+        deviations[:, 0] *= self.lengthwise
+        made: Vector = self.mean + deviations + self.shift
+        return made
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of decision.
+
+    Args:
+        law: What it rests on; every law that a check's evidence names has a kind.
+        variant: Which use of it.
+        run: From a case, its share, and how much to bend, to evidence.
+        bend: From evidence on a right subject to the stated smallest violation, in the same terms.
+        right: How much a subject may be bent and still be right: as far as the claim leaves open.
+    """
+
+    law: Law
+    variant: str
+    run: Callable[[Case, Share, float], Evidence]
+    bend: Callable[[Evidence], float]
+    right: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """In the table."""
+        return f"{self.law}, {self.variant}" if self.variant else self.law
+
+
+def bare_case(seed: int, number: int, which: int, bent: int) -> Case:
+    """A case for one run, its randomness from the run's number alone."""
+    from spec import REPAIRED
+    from spec.atlas import find
+    from verify.checks.measuring.case import Case
+    from verify.checks.measuring.profiles import find_profile
+    from verify.subjects import ReferenceSubject
+    from verify.subjects.protocol import Stages
+
+    return Case(
+        claim="variance-bound",
+        bound=find_claim("variance-bound").repaired.bound,
+        reading_name="repaired",
+        reading=REPAIRED,
+        instance=find("two-of-three"),
+        stages=Stages(ReferenceSubject()),
+        profile=find_profile("ci"),
+        rng=np.random.default_rng([seed, number, which, bent]),
+    )
+
+
+def bent_setting(
+    case: Case,
+    *,
+    factor: Callable[[int], float] = lambda _: 1.0,
+    shift: float = 0.0,
+    lengthwise: float = 1.0,
+    N_g: int = 1,
+) -> Setting:
+    """Where a bent subject is sampled."""
+    from verify.checks.measuring.premises import regular_truth
+    from verify.checks.measuring.samples import ADDITIVE, Setting
+    from verify.subjects.protocol import Stages
+
+    setting = Setting.at(case, regular_truth(case.instance), 0.1, ADDITIVE, N_g=N_g)
+    bent = Bent(setting.mean, factor, shift, lengthwise)
+    return replace(setting, case=replace(setting.case, stages=Stages(bent)))
+
+
+def detectable(evidence: Evidence) -> float:
+    """The stated smallest violation, in the measured units."""
+    return evidence.detectable or 0.0
+
+
+def _variance_of(setting: Setting) -> float:
+    from verify.checks.measuring.samples import ADDITIVE, second_moment
+
+    return second_moment(setting, ADDITIVE)
+
+
+def _mean(case: Case, share: Share, bend: float) -> Evidence:
+    decision = MeanDecision(quantity="mean", width=len(case.x), share=share, wanted=0.1, block=BLOCK)
+    return decision.run(bent_setting(case, shift=bend / len(case.x) ** 0.5).sampler(block=BLOCK))
+
+
+def _variance(relation: Relation) -> Callable[[Case, Share, float], Evidence]:
+    def run(case: Case, share: Share, bend: float) -> Evidence:
+        setting = bent_setting(case, factor=lambda _: (1 + bend) ** 0.5)
+        decision = VarianceDecision(
+            quantity="variance", level=_variance_of(setting), width=len(case.x), share=share,
+            relation=relation, wanted=0.1, block=BLOCK,
+        )  # fmt: skip
+        return decision.run(setting.sampler(block=BLOCK))
+
+    return run
+
+
+def _direction(case: Case, share: Share, bend: float) -> Evidence:
+    setting = bent_setting(case, lengthwise=(1 + bend) ** 0.5)
+    decision = DirectionDecision.of("variance", _variance_of(setting), len(case.x), share, wanted=0.2, block=BLOCK)
+    return decision.run(setting.sampler(block=BLOCK, together=True))
+
+
+def _correlation(where: Literal["within", "between"]) -> Callable[[Case, Share, float], Evidence]:
+    def run(case: Case, share: Share, bend: float) -> Evidence:
+        decision = CorrelationDecision(quantity="correlation", share=share)
+        own, fresh = case.rng.standard_normal((2, STREAM, 2))
+        if where == "between":
+            return decision.between(own, bend * np.roll(own, 100, axis=0) + (1 - bend**2) ** 0.5 * fresh)
+        # The second half of the rows takes after the first.
+        half = STREAM // 2
+        own[half:] = bend * own[:half] + (1 - bend**2) ** 0.5 * fresh[half:]
+        return decision.within(own)
+
+    return run
+
+
+def _square(relation: Relation, ratio: float = 1.0) -> Callable[[Case, Share, float], Evidence]:
+    """A mean square against its own expectation, or against another value: that value is then the right subject's."""
+
+    def run(case: Case, share: Share, bend: float) -> Evidence:
+        setting = bent_setting(case)
+        n, variance = len(case.x), _variance_of(setting)
+        # Away from their centre by one deviation; a larger mean square is larger in both parts.
+        away = np.zeros(n)
+        away[0] = variance**0.5
+        law = SquareLaw((variance / n,) * n, tuple((away**2).tolist()), SAMPLES)
+        samples = setting.draw(case.rng, SAMPLES) - setting.mean + away
+        square = ratio * (1 + bend) * float((samples**2).sum(axis=1).mean())
+        predicted = None if ratio == 1 else ratio * law.expectation
+        decision = SquareDecision(quantity="mean square", law=law, share=share, relation=relation, predicted=predicted)
+        return decision.evidence(square)
+
+    return run
+
+
+def _bounded(case: Case, share: Share, bend: float) -> Evidence:
+    values = 0.1 + 0.2 * case.rng.random(SAMPLES) + bend
+    return mean_below(values, 1.0, share, quantity="mean", predicted=0.2, wanted=1.0, context={})
+
+
+def _median(case: Case, share: Share, bend: float) -> Evidence:
+    values = case.rng.exponential(size=SAMPLES) + bend
+    return median_below(values, share, quantity="median", predicted=float(np.log(2)), wanted=1.0, context={})
+
+
+def _relative(evidence: Evidence) -> float:
+    if not isinstance(evidence, ComparisonEvidence):
+        return 0.0
+    return detectable(evidence) / evidence.predicted
+
+
+def _less(evidence: Evidence) -> float:
+    return -_relative(evidence)
+
+
+_COMPARISONS = (
+    Kind("mean (F)", "", _mean, detectable),
+    Kind("variance (chi-square)", "both sides", _variance("=="), _relative),
+    Kind("variance (chi-square)", "from above", _variance("<="), _relative),
+    Kind("variance (chi-square)", "from below", _variance(">="), _less),
+    Kind("variances along directions (chi-square)", "", _direction, _relative),
+    Kind("correlations (bilinear)", "within a stream", _correlation("within"), detectable),
+    Kind("correlations (bilinear)", "between streams", _correlation("between"), detectable),
+    Kind("mean square (Chernoff)", "both sides", _square("=="), _relative),
+    Kind("mean square (Chernoff)", "from above", _square("<="), _relative),
+    Kind("mean square (Chernoff)", "from below", _square(">="), _less),
+    Kind("mean square (Chernoff)", "against twice the law's", _square("<=", 2.0), _relative),
+    Kind("mean square (Chernoff)", "against a hundredth of it", _square("==", 0.01), _relative),
+    Kind("bounded mean (Bernstein)", "", _bounded, detectable),
+    Kind("median (order statistics)", "", _median, detectable),
+)

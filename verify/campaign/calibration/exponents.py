@@ -1,0 +1,179 @@
+"""The exponents that checks fit, each as something to run on power laws right or wrong by a known amount.
+
+Every law here is a power of N_g that should be -1; a right subject's may be off by as much as a verdict leaves open,
+and is then as hard to tell from a wrong one as a right subject can be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from spec.exact import Vector
+from verify.campaign.calibration.comparisons import BLOCK, Evidence, Kind, bent_setting, detectable
+from verify.checks.measuring.case import Case
+from verify.evidence.budget import Share
+from verify.evidence.intervals import (
+    mean_square_interval,
+    median_interval,
+    quantile_interval,
+    sub_gaussian_interval,
+)
+from verify.evidence.model import ComparisonEvidence, RateEvidence
+from verify.evidence.moments import Moments
+from verify.evidence.power_laws import RESOLVED, Estimate, fit_power_law, invert
+from verify.evidence.sequential import EmpiricalBernstein
+
+BATCHES = (1, 2, 4, 8, 16)
+SAMPLES = 2048
+FEW_SAMPLES = 512
+FEW_BATCHES = (1, 4, 16)
+FIRST_LOOK = 64
+"""Samples a point at the first of several looks."""
+HITS = 4096
+"""Trials behind a rate of rare hits."""
+SLOPE_SAMPLES = 4096
+
+
+def exponent_kinds() -> tuple[Kind, ...]:
+    """All ways in which checks arrive at an exponent."""
+    return (
+        Kind("exponent (log chi-square)", "one look", _chi_square, detectable, RESOLVED),
+        Kind("exponent (log chi-square)", "several looks", _several_looks, detectable, RESOLVED),
+        Kind("exponent (log chi-square)", "slope against none", _slope, detectable),
+        Kind("exponent (mean squares)", "pooled", _mean_squares(isotropic=True), detectable, RESOLVED),
+        Kind("exponent (mean squares)", "by component, read backwards", _backwards, _downwards, -RESOLVED),
+        Kind("exponent (order statistics)", "ninth deciles", _deciles, detectable, RESOLVED),
+        Kind("exponent (order statistics)", "medians, two variables", _two_variables, detectable, RESOLVED),
+        Kind("exponent (empirical Bernstein)", "", _hits, detectable, RESOLVED),
+        Kind("exponent (sub-Gaussian)", "", _sub_gaussian, detectable, RESOLVED),
+    )
+
+
+def _level(N_g: int, bend: float) -> float:
+    return float(N_g ** (-1 + bend))
+
+
+def _boxed(share: Share, points: int) -> float:
+    """Error of one point's interval: all of them together spend half the share."""
+    return share.error / 2 / points
+
+
+def _chi_square(case: Case, share: Share, bend: float) -> RateEvidence:
+    estimates = []
+    for N_g in BATCHES:
+        setting = bent_setting(case, factor=lambda N: N ** (bend / 2), N_g=N_g)
+        moments = setting.sampler(block=BLOCK).reach(FEW_SAMPLES)
+        dof = float(len(case.x) * (moments.count - 1))
+        estimates.append(Estimate({"N_g": float(N_g)}, moments.variance, dof, samples=moments.count))
+    return fit_power_law(estimates, share, quantity="variance")["N_g"]
+
+
+def _several_looks(case: Case, share: Share, bend: float) -> RateEvidence:
+    from verify.checks.measuring.samples import sampled_rates
+
+    settings = []
+    for N_g in FEW_BATCHES:
+        setting = bent_setting(case, factor=lambda N: N ** (bend / 2), N_g=N_g)
+        settings.append(({"N_g": float(N_g)}, setting.sampler(block=4 * FIRST_LOOK), 0.0))
+    made = sampled_rates(case, settings, quantity="variance", deciding="N_g", first=FIRST_LOOK, share=share)
+    return made["N_g"]
+
+
+def _slope(case: Case, share: Share, bend: float) -> ComparisonEvidence:
+    from verify.checks.measuring.iteration_runs import slope_of
+
+    ratios = []
+    for steps in FEW_BATCHES:
+        rows = case.rng.standard_normal(SLOPE_SAMPLES) * steps ** (bend / 2)
+        ratios.append(Estimate({"steps": float(steps)}, float(rows @ rows) / len(rows), float(len(rows))))
+    return slope_of(ratios, share)
+
+
+def _rows(case: Case, N_g: int, bend: float, spread: tuple[float, float], count: int) -> Vector:
+    """Gaussian vectors off their centre, their mean square the power law."""
+    scale = _level(N_g, bend) ** 0.5
+    made: Vector = scale * (np.array([0.5, 0.0]) + np.array(spread) * case.rng.standard_normal((count, 2)))
+    return made
+
+
+def _mean_squares(*, isotropic: bool, samples: int = SAMPLES) -> Callable[[Case, Share, float], Evidence]:
+    def run(case: Case, share: Share, bend: float) -> RateEvidence:
+        estimates = []
+        for N_g in BATCHES:
+            moments = Moments(np.zeros(2))
+            moments.add(_rows(case, N_g, bend, (1.0, 1.0) if isotropic else (1.0, 0.3), samples))
+            low, high = mean_square_interval(moments, _boxed(share, len(BATCHES)), isotropic=isotropic)
+            estimates.append(
+                Estimate({"N_g": float(N_g)}, moments.mean_square, None, low, high, samples,
+                         law="exponent (mean squares)")
+            )  # fmt: skip
+        return fit_power_law(estimates, share, quantity="mean square")["N_g"]
+
+    return run
+
+
+def _backwards(case: Case, share: Share, bend: float) -> RateEvidence:
+    """N_g against the mean square: the exponent's inverse, which is -1 as well where the exponent is."""
+    squares = _mean_squares(isotropic=False, samples=4 * SAMPLES)(case, share, 1 - 1 / (1 - bend))
+    if isinstance(squares, ComparisonEvidence):
+        raise TypeError("a rate was fitted")
+    return invert(squares, quantity="samples", variable="N_g")
+
+
+def _downwards(evidence: Evidence) -> float:
+    """Read backwards, a power that is too strong is harder to tell."""
+    return -detectable(evidence)
+
+
+def _deciles(case: Case, share: Share, bend: float) -> RateEvidence:
+    estimates = []
+    for N_g in FEW_BATCHES:
+        values = _level(N_g, bend) * case.rng.exponential(size=SAMPLES)
+        middle, low, high = quantile_interval(values, 0.9, _boxed(share, len(FEW_BATCHES)))
+        estimates.append(
+            Estimate({"N_g": float(N_g)}, middle, None, low, high, SAMPLES, law="exponent (order statistics)")
+        )
+    return fit_power_law(estimates, share, quantity="decile")["N_g"]
+
+
+def _two_variables(case: Case, share: Share, bend: float) -> RateEvidence:
+    estimates = []
+    settings = ((1, 0.1), (4, 0.1), (16, 0.1), (4, 0.05), (4, 0.025))
+    for N_g, alpha in settings:
+        values = _level(N_g, bend) * alpha**-1.0 * case.rng.lognormal(sigma=0.3, size=SAMPLES // 4)
+        low, high = median_interval(values, _boxed(share, len(settings)))
+        estimates.append(
+            Estimate({"N_g": float(N_g), "alpha": alpha}, float(np.median(values)), None, low, high, len(values),
+                     law="exponent (order statistics)")
+        )  # fmt: skip
+    return fit_power_law(estimates, share, quantity="median")["N_g"]
+
+
+def _hits(case: Case, share: Share, bend: float) -> RateEvidence:
+    """Rates of hits, such as jumps seen between two near points."""
+    estimates = []
+    for N_g in FEW_BATCHES:
+        rate = 0.5 * _level(N_g, bend)
+        sequence = EmpiricalBernstein(_boxed(share, len(FEW_BATCHES)), HITS * N_g)
+        sequence.add((case.rng.random(HITS * N_g) < rate).astype(np.float64))
+        low, high = sequence.interval()
+        estimates.append(
+            Estimate({"N_g": float(N_g)}, sequence.mean, None, low, high, sequence.count,
+                     law="exponent (empirical Bernstein)")
+        )  # fmt: skip
+    return fit_power_law(estimates, share, quantity="rate of hits")["N_g"]
+
+
+def _sub_gaussian(case: Case, share: Share, bend: float) -> RateEvidence:
+    estimates = []
+    for N_g in BATCHES:
+        level = _level(N_g, bend)
+        values = level * (1 + case.rng.standard_normal(SAMPLES))
+        low, high = sub_gaussian_interval(values, level, _boxed(share, len(BATCHES)))
+        estimates.append(
+            Estimate({"N_g": float(N_g)}, float(values.mean()), None, low, high, SAMPLES,
+                     law="exponent (sub-Gaussian)")
+        )  # fmt: skip
+    return fit_power_law(estimates, share, quantity="mean")["N_g"]

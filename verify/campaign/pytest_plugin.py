@@ -1,0 +1,251 @@
+"""Claims as tests of an implementation, for pytest: one test a claim, run when it is selected.
+
+.. code-block:: python
+
+    from verify import parametrize_with_claims
+
+    @parametrize_with_claims("my_solver:Subject", expected_failed={"bias-bound/T1": "constant step, see #12"})
+    def test_claims(claim):
+        claim.check()
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import pytest
+
+from spec.errors import InvalidInputError
+from verify.campaign.baseline.record import MISSING_STAGE, shipped_record
+from verify.campaign.plan import DEFAULT_SEED, Task, plan
+from verify.campaign.tasks import perform
+from verify.checks.measuring.case import checks
+from verify.checks.measuring.profiles import find_profile
+from verify.report.model import Result
+from verify.subjects import Subject, load_subject, name_of, require_stages
+from verify.verdict import Verdict, combine
+
+ARGUMENT = "claim"
+Test = TypeVar("Test", bound=Callable[..., Any])
+
+
+@dataclass
+class _Source:
+    """A subject, made when the first test needs it, and once only."""
+
+    given: Any
+    name: str
+    made: Subject | None = None
+
+    @classmethod
+    def of(cls, given: Any) -> _Source:
+        if isinstance(given, str):
+            return cls(given, given)
+        if isinstance(given, type):
+            return cls(given, f"{given.__module__}:{given.__qualname__}")
+        return cls(given, name_of(given))
+
+    def get(self) -> Subject:
+        if self.made is None:
+            if isinstance(self.given, str):
+                self.made = load_subject(self.given)
+            else:
+                made = self.given() if isinstance(self.given, type) else self.given
+                require_stages(made, self.name)
+                self.made = made
+        return self.made
+
+
+@dataclass
+class ClaimTest:
+    """What a test is given: a claim or step under a reading, on its instances, not run yet.
+
+    Args:
+        claim: Full id of the claim or step.
+        reading: ``repaired``, ``as-written`` or ``only:FIELD``.
+        expected_failure: Why it is expected to fail, or ``None``.
+    """
+
+    claim: str
+    reading: str
+    expected_failure: str | None
+    _tasks: tuple[Task, ...] = field(repr=False)
+    _source: _Source = field(repr=False)
+    _results: tuple[Result, ...] | None = field(default=None, repr=False)
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """One result an instance; run at the first look."""
+        if self._results is None:
+            subject, what = None, ""
+            try:
+                subject = self._source.get()
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # whatever a stranger's constructor does, exit() included
+                what = str(error) if isinstance(error, InvalidInputError) else f"{type(error).__name__}: {error}"
+            if subject is None:
+                pytest.fail(f"FAULT: the subject {self._source.name} cannot be made: {what}", pytrace=False)
+            self._results = tuple(perform(task, subject) for task in self._tasks)
+        return self._results
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Over all instances: refuted on one is refuted; ``None`` for a fault."""
+        return combine(result.verdict for result in self.results)
+
+    def check(self) -> None:
+        """Pass, fail, skip or xfail as the verdict has it.
+
+        SUPPORTED passes. REFUTED fails, and so does INCONCLUSIVE: undecided is not supported. A claim that does not
+        apply to the subject, or says nothing, is skipped with the reason. A fault always fails, expected or not. An
+        expected failure that passes, or is skipped, fails. As written, a right implementation reproduces the paper's
+        refutations: there the verdict on record passes and any other fails.
+        """
+        faults = [result for result in self.results if result.verdict is None]
+        if faults:
+            pytest.fail(_told("FAULT", faults), pytrace=False)
+        bad = [result for result in self.results if self._is_bad(result)]
+        applies = [result for result in self.results if result.verdict not in (Verdict.NOT_APPLICABLE, Verdict.VACUOUS)]
+        if self.expected_failure is not None:
+            if bad:
+                pytest.xfail(f"{self.expected_failure} ({bad[0].verdict}: {bad[0].sentence})")
+            how = "it holds" if applies else f"it is skipped: {self.results[0].sentence.rstrip('.')}"
+            pytest.fail(
+                f"{self.claim} [{self.reading}] is expected to fail ({self.expected_failure}), but {how}. "
+                "Take it out of expected_failed.",
+                pytrace=False,
+            )
+        if bad:
+            pytest.fail(_told("", bad), pytrace=False)
+        if not applies and self.reading == "repaired":
+            pytest.skip(f"{self.results[0].verdict}: {self.results[0].sentence}")
+        if all(_is_missing_stage(result) for result in self.results):
+            pytest.skip(f"{self.results[0].verdict}: {self.results[0].sentence}")
+
+    def _is_bad(self, result: Result) -> bool:
+        if self.reading == "repaired":
+            return result.verdict in (Verdict.REFUTED, Verdict.INCONCLUSIVE)
+        recorded = shipped_record().get(f"{result.claim}|{result.reading}|{result.instance}")
+        return not _is_missing_stage(result) and str(result.verdict) != recorded
+
+
+def parametrize_with_claims(
+    subject: Any,
+    *,
+    expected_failed: Mapping[str, str] | None = None,
+    claims: Iterable[str] = (),
+    readings: Iterable[str] = ("repaired",),
+    instances: Iterable[str] = (),
+    profile: str = "smoke",
+    seed: int = DEFAULT_SEED,
+    per_instance: bool = False,
+) -> Callable[[Test], Test]:
+    """Run a test once for each claim and step, as ``claim``.
+
+    The test's argument ``claim`` is a :class:`ClaimTest`; its :meth:`~ClaimTest.check` asserts the verdict, and a test
+    that never looks at it fails. Nothing runs at collection, and only what is selected runs at all
+    (``-k bias-bound``). Ids are the same in every process, so that pytest-xdist can share the tests out.
+
+    Args:
+        subject: An object with stages, a class (called without arguments), ``"package.module:Attribute"``, or
+            ``"command:COMMAND LINE"``.
+        expected_failed: Reasons by id: ``"bias-bound/T1"``, or narrower, ``"bias-bound/T1|repaired"`` and, with
+            ``per_instance``, ``"bias-bound/T1|repaired|toy1"``. One that passes fails its test; an id that no
+            test has is an error at collection.
+        claims: Full ids of claims or steps; a claim brings its steps. All if empty.
+        readings: ``"repaired"``, ``"as-written"`` or ``"only:FIELD"``.
+        instances: Atlas names; each check's own list if empty.
+        profile: ``"smoke"``, ``"ci"`` or ``"full"``.
+        seed: Seed of all randomness, >= 0.
+        per_instance: Whether each instance is a test of its own.
+
+    Raises:
+        pytest.Collector.CollectError: If a name or an expected failure is unknown, in one line.
+    """
+    source = _Source.of(subject)
+    try:
+        made = _tests(source, claims, readings, instances, profile, seed, per_instance)
+    except InvalidInputError as error:
+        raise pytest.Collector.CollectError(f"parametrize_with_claims: {error}") from None
+    expected = dict(expected_failed or {})
+    unused = set(expected)
+    parameters = []
+    for name, test in made.items():
+        matches = [key for key in _keys(test, per_instance) if key in expected]
+        unused -= set(matches)
+        test.expected_failure = expected[matches[-1]] if matches else None
+        parameters.append(pytest.param(test, id=name))
+    if unused:
+        known = "expected_failed must name tests there are: a claim or step, or claim|reading"
+        narrower = "" if per_instance else "; single instances need per_instance=True"
+        raise pytest.Collector.CollectError(
+            f"parametrize_with_claims: {known}{narrower}; got {', '.join(sorted(unused))}"
+        )
+
+    def decorate(function: Test) -> Test:
+        @functools.wraps(function)
+        def looked_at(*arguments: Any, **named: Any) -> Any:
+            answer = function(*arguments, **named)
+            test = named.get(ARGUMENT)
+            if isinstance(test, ClaimTest) and test._results is None:
+                pytest.fail(f"{function.__name__} never looked at its claim: call claim.check()", pytrace=False)
+            return answer
+
+        marked: Test = pytest.mark.parametrize(ARGUMENT, parameters)(looked_at)
+        return marked
+
+    return decorate
+
+
+def _tests(
+    source: _Source,
+    claims: Iterable[str],
+    readings: Iterable[str],
+    instances: Iterable[str],
+    profile: str,
+    seed: int,
+    per_instance: bool,
+) -> dict[str, ClaimTest]:
+    wanted = [[value] if isinstance(value, str) else list(value) for value in (claims, readings, instances)]
+    if not wanted[1]:
+        raise InvalidInputError("readings", "must name at least one reading")
+    if seed < 0:
+        raise InvalidInputError("seed", "must be >= 0", seed)
+    tasks = plan(wanted[0], wanted[1], wanted[2], find_profile(profile), source.name, seed)
+    if not tasks:
+        raise InvalidInputError("claims", "must select at least one check; no check matches", ", ".join(wanted[0]))
+    grouped: dict[str, list[Task]] = {}
+    for task in tasks:
+        name = f"{task.claim}-{task.reading}" + (f"-{task.instance}" if per_instance else "")
+        grouped.setdefault(name, []).append(task)
+    return {
+        name: ClaimTest(group[0].claim, group[0].reading, None, tuple(group), source)
+        for name, group in grouped.items()
+        if group[0].claim in checks()
+    }
+
+
+def _keys(test: ClaimTest, per_instance: bool) -> list[str]:
+    """Ids of a test, the widest first."""
+    keys = [test.claim, f"{test.claim}|{test.reading}"]
+    return [*keys, test._tasks[0].key] if per_instance else keys
+
+
+def _is_missing_stage(result: Result) -> bool:
+    return result.verdict is Verdict.NOT_APPLICABLE and result.sentence.startswith(MISSING_STAGE)
+
+
+def _told(word: str, results: list[Result]) -> str:
+    lines = []
+    for result in results:
+        what = result.fault if result.fault is not None else result.sentence
+        lines.append(f"{word or result.verdict}: {result.claim} [{result.reading}] on {result.instance}: {what}")
+        example = result.counterexample
+        if example is not None and example.note:
+            lines.append(f"  {example.note}")
+        lines.append(f"  reproduce: {result.reproduce}")
+    return "\n".join(lines)

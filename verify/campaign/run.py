@@ -1,0 +1,168 @@
+"""Run checks over instances and readings, in parallel, into a report."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from importlib import metadata
+from pathlib import Path
+
+from spec import InvalidInputError
+from verify.campaign.plan import ALL_READINGS, DEFAULT_SEED, Task, plan
+from verify.campaign.summary import summarise
+from verify.campaign.workers import run_here, run_pool, run_watched
+from verify.checks.measuring.profiles import find_profile
+from verify.evidence.budget import level_of
+from verify.report.faces import Report
+from verify.report.model import Result
+from verify.subjects import Subject, load_subject, name_of, require_stages
+from verify.subjects.loading import end, version_of
+from verify.subjects.time_limits import check_limit, is_limited
+from verify.verdict import Verdict
+
+Progress = Callable[[int, int, str], None]
+"""Called with (tasks done, tasks in all, what was just done)."""
+
+
+def run(
+    claims: Iterable[str] = (),
+    *,
+    subject: str | Subject = "reference",
+    readings: Iterable[str] = ALL_READINGS,
+    instances: Iterable[str] = (),
+    profile: str = "ci",
+    seed: int = DEFAULT_SEED,
+    effort: int = 1,
+    jobs: int = 1,
+    progress: Progress | None = None,
+    store: Path | None = None,
+    resume: bool = True,
+    record: dict[str, str] | None = None,
+    time_limit: float | None = None,
+) -> Report:
+    """Verify claims and return the report.
+
+    Args:
+        claims: Full ids of claims or steps; a claim brings its steps. All if empty.
+        subject: The implementation: ``"reference"``, ``"package.module:Attribute"``, ``"command:COMMAND LINE"`` for a
+            program that speaks the wire, or an object with stages.
+        readings: ``"as-written"``, ``"repaired"``, or ``"only:FIELD"`` for one choice as written alone. With both
+            named readings, profiles that isolate add every choice alone.
+        instances: Atlas names; each check's own list if empty.
+        profile: ``"smoke"``, ``"ci"`` or ``"full"``.
+        seed: Seed of all randomness, >= 0. The same seed gives the same report for any number of jobs.
+        effort: Factor on all sample sizes of random decisions: 1, 4, 16, ..., at most 4096. With ``resume`` and a
+            store, results that a smaller effort left undecided go on from the samples they have.
+        jobs: Worker processes; 1 runs in this process. An object as subject runs in this process.
+        progress: Called after each result.
+        store: File that keeps finished results, so that an interrupted run can go on from there.
+        resume: Whether to go on from what the store holds; else it starts anew.
+        record: Verdicts on record by result key, to compare with; the shipped record if ``None``.
+        time_limit: Seconds one stage call of the subject may take, > 0; one that takes longer is a fault, and a stage
+            that did so twice is not called again. ``None``: 30 s for a program, no limit in Python. Python subjects
+            given by name then run in worker processes; an object is interrupted as far as one process can. The
+            reference is never limited.
+
+    Returns:
+        The report. ``print`` it, show it in a notebook, or :meth:`~verify.report.model.Report.write` it.
+
+    Raises:
+        InvalidInputError: If a name is unknown or a number out of range.
+
+    Example:
+        >>> import verify
+        >>> report = verify.run(["bias-bound/T3"], instances=["toy1"], profile="smoke")
+        >>> [(row["reading"], str(row["verdict"])) for row in report.records()]
+        [('as-written', 'REFUTED'), ('repaired', 'SUPPORTED')]
+    """
+    from verify.campaign.baseline.record import compare, shipped_record
+    from verify.campaign.store import Store
+
+    claims = [claims] if isinstance(claims, str) else list(claims)
+    readings = [readings] if isinstance(readings, str) else list(readings)
+    instances = [instances] if isinstance(instances, str) else list(instances)
+    if not readings:
+        raise InvalidInputError("readings", "must name at least one reading")
+    if seed < 0:
+        raise InvalidInputError("seed", "must be >= 0", seed)
+    if jobs < 1:
+        raise InvalidInputError("jobs", "must be >= 1", jobs)
+    name = subject if isinstance(subject, str) else name_of(subject)
+    check_limit(time_limit)
+    loaded = load_subject(subject, time_limit=time_limit) if isinstance(subject, str) else subject
+    require_stages(loaded, name)
+    level_of(effort)
+    tasks = [
+        replace(task, effort=effort)
+        for task in plan(claims, readings, instances, find_profile(profile), name, seed)
+    ]  # fmt: skip
+    kept = Store(store, environment(), name, profile, seed) if store is not None else None
+    done = {} if kept is None else kept.load() if resume else kept.start()
+    started = time.perf_counter()
+    open_tasks = [_continued(task, done.get(task.key)) for task in tasks if _is_open(task, done.get(task.key))]
+    complete = True
+    count = len(tasks) - len(open_tasks)
+    try:
+        for task, result in _results(open_tasks, subject, loaded, jobs, time_limit):
+            done[task.key] = result
+            count += 1
+            if kept is not None:
+                kept.append(task.key, result)
+            if progress is not None:
+                progress(count, len(tasks), task.key)
+    except KeyboardInterrupt:
+        complete = False
+    results = [done[task.key] for task in tasks if task.key in done]
+    judged, findings = compare(results, shipped_record() if record is None else record)
+    return Report(
+        environment=environment(),
+        seed=seed,
+        profile=profile,
+        subject=name,
+        subject_version=version_of(loaded),
+        results=tuple(judged),
+        summary=tuple(summarise(judged, claims, name)),
+        seconds=time.perf_counter() - started,
+        complete=complete,
+        findings=tuple(findings),
+    )
+
+
+def _results(
+    tasks: Sequence[Task], subject: str | Subject, loaded: Subject, jobs: int, time_limit: float | None
+) -> Iterator[tuple[Task, Result]]:
+    """Run tasks here, in workers, or in workers under watch."""
+    if time_limit is not None and isinstance(subject, str) and is_limited(loaded):
+        yield from run_watched(tasks, jobs, time_limit)
+        return
+    try:
+        # A stranger's code may end its process, with a success at that: never this one.
+        if not isinstance(subject, str) or (jobs == 1 and not is_limited(loaded)):
+            yield from run_here(tasks, loaded, time_limit)
+        else:
+            end(loaded)  # each worker has a process of its own
+            yield from run_pool(tasks, jobs, time_limit)
+    finally:
+        if isinstance(subject, str):
+            end(loaded)
+
+
+def _is_open(task: Task, found: Result | None) -> bool:
+    """Whether a task is still to be done: never finished, or undecided with fewer samples than now asked for."""
+    return found is None or (found.verdict is Verdict.INCONCLUSIVE and found.effort < task.effort)
+
+
+def _continued(task: Task, found: Result | None) -> Task:
+    return task if found is None else replace(task, continuation=found.continuation)
+
+
+def environment() -> dict[str, str]:
+    """Versions that can influence a number; no machine names, no paths."""
+    packages = ("f2csa-verify", "numpy", "scipy", "daqp", "python-flint", "pydantic")
+    found = {name: metadata.version(name) for name in packages}
+    return {"python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}", **found}
+
+
+__all__ = ["ALL_READINGS", "DEFAULT_SEED", "Progress", "environment", "plan", "run"]

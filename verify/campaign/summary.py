@@ -1,0 +1,106 @@
+"""Results gathered by claim and reading."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+from spec import load_claims
+from spec.claims import find as find_claim
+from verify.checks.measuring.case import checks
+from verify.report.model import Result, SmallestCounterexample, SummaryRow
+from verify.verdict import Verdict, combine, combine_parts
+
+NAMED_READINGS = ("as-written", "repaired")
+
+
+def selected(claims: Sequence[str]) -> list[str]:
+    """Full ids of the named claims and their steps, in the paper's order; all if none is named.
+
+    Raises:
+        InvalidInputError: If a name is unknown.
+    """
+    known = [full_id for claim in load_claims().values() for full_id, _ in claim.statements()]
+    for claim in claims:
+        find_claim(claim)
+    if not claims:
+        return known
+    return [full_id for full_id in known if full_id in claims or full_id.split("/")[0] in claims]
+
+
+def summarise(
+    results: Sequence[Result], claims: Sequence[str] = (), subject: str = "reference"
+) -> Iterator[SummaryRow]:
+    """One row a claim or step and reading, in the paper's order; claims without a check are said to have none.
+
+    A claim's row also weighs the steps that are part of its statement: the claim falls with them.
+    """
+    by_key: dict[tuple[str, str], list[Result]] = {}
+    for result in results:
+        by_key.setdefault((result.claim, result.reading), []).append(result)
+    wanted = set(selected(claims))
+    for claim in load_claims().values():
+        for full_id, statement in claim.statements():
+            if full_id not in wanted:
+                continue
+            if full_id not in checks() and not (statement is claim and _statement_steps(full_id, by_key)):
+                yield SummaryRow(claim=full_id, reading="", status="NOT_CHECKED", sentence="Not checked yet.")
+                continue
+            steps = _statement_steps(full_id, by_key) if statement is claim else []
+            for reading in _readings_present(full_id, steps, by_key):
+                own = by_key.get((full_id, reading), [])
+                row = _row(full_id, reading, own, [r for s in steps for r in by_key.get((s, reading), [])])
+                # The search is about the paper's formulas, which the reference follows; a stranger may not.
+                searched = subject == "reference" and reading == "as-written" and row.status is Verdict.REFUTED
+                yield row.model_copy(update={"smallest": _smallest(full_id)}) if searched else row
+
+
+@lru_cache(maxsize=64)
+def _smallest(full_id: str) -> SmallestCounterexample | None:
+    from verify.proofs.refutation.search import minimal_counterexample, refutable
+
+    found = minimal_counterexample(full_id) if full_id in refutable() else None
+    if found is None:
+        return None
+    return SmallestCounterexample(
+        problem=found.problem,
+        x=found.x,
+        derivation=found.derivation,
+        command=found.command,
+        minimal=found.exhaustive,
+    )
+
+
+def _statement_steps(full_id: str, by_key: dict[tuple[str, str], list[Result]]) -> list[str]:
+    claim = load_claims()[full_id]
+    present = {claim_id for claim_id, _ in by_key}
+    return [f"{full_id}/{s.id}" for s in claim.steps if s.role == "statement" and f"{full_id}/{s.id}" in present]
+
+
+def _readings_present(full_id: str, steps: list[str], by_key: dict[tuple[str, str], list[Result]]) -> list[str]:
+    own = [reading for claim, reading in by_key if claim == full_id]
+    shared = [reading for claim, reading in by_key if claim in steps and reading in NAMED_READINGS]
+    return list(dict.fromkeys([*own, *shared]))
+
+
+def _row(full_id: str, reading: str, own: list[Result], inherited: list[Result]) -> SummaryRow:
+    weighed = own + inherited
+    parts: dict[str, list[Result]] = {}
+    for result in weighed:
+        parts.setdefault(result.claim, []).append(result)
+    # Over instances a claim says nothing where it does not apply; of a statement's parts each must hold.
+    verdict = combine_parts(combine(result.verdict for result in part) for part in parts.values())
+    status: Any = "FAULT" if verdict is None else verdict
+    deciding = next(result for result in weighed if result.verdict == verdict)
+    sentence = deciding.sentence if deciding.claim == full_id else f"By its part {deciding.claim}: {deciding.sentence}"
+    return SummaryRow(
+        claim=full_id,
+        reading=reading,
+        status=status,
+        sentence=sentence,
+        instances=dict(Counter(str(result.verdict) if result.verdict else "FAULT" for result in own)),
+        deciding=deciding.instance,
+        reproduce=deciding.reproduce,
+    )

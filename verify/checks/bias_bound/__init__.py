@@ -1,0 +1,1 @@
+"""Lemma Bias Bound, step by step."""

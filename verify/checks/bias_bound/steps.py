@@ -1,0 +1,327 @@
+"""Lemma "Hypergradient Bias Bound": the estimator's bias is O(alpha), and its proof T1 + T2 + T3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from spec import OracleParameters
+from spec.exact import Vector
+from verify.checks.measuring.case import Case, Measurement, check
+from verify.checks.measuring.exact import (
+    AGREEMENT_ROUNDINGS,
+    DIRECTION_ALPHA,
+    Spending,
+    exact_direction,
+    exact_rate,
+    multipliers_clear_of_the_ramp,
+    unit,
+)
+from verify.checks.measuring.premises import regular_truth
+from verify.checks.measuring.starts import (
+    DEGENERATE,
+    REGULAR,
+    SHOWN_ALPHA,
+    at_truth,
+    estimate,
+    frozen,
+    h_width,
+    shown_vector,
+    sweep_ends,
+    sweep_point,
+)
+from verify.evidence.model import ComparisonEvidence, Point
+from verify.evidence.sweeps import fit_rate
+from verify.truth import lower_level as exact_lower_level
+from verify.truth.geometry import Geometry, quadratic_of, ramp, spectral_norm
+from verify.truth.pair import Truth, exact_bias
+
+SMALLEST_RETREAT = 0.02
+"""A retreat of this share of δ leaves a ramp of width δ² for every alpha up to 1/4 (δ = 1/64)."""
+
+
+@check("bias-bound/T3", instances=(*REGULAR, *DEGENERATE), needs=("hypergradient",))
+def penalty_bias(case: Case) -> Measurement:
+    """Exact pair, exact minimiser: what the penalty itself costs."""
+    truth = regular_truth(case.instance)
+    points = []
+    for alpha in case.profile.alphas:
+        geometry, call = at_truth(case, truth, alpha)
+        error = estimate(case, call, geometry.minimiser) - truth.grad_F
+        rounding = geometry.rounding(geometry.minimiser, frozen=frozen(case))
+        ideal = exact_bias(case.instance, truth, geometry, frozen=frozen(case))
+        points.append(sweep_point(alpha, error, rounding, ideal))
+    geometry, call = at_truth(case, truth, SHOWN_ALPHA)
+    shown = estimate(case, call, geometry.minimiser)
+    rate = fit_rate(points, quantity="T₃", variable="alpha")
+    ideal = exact_bias(case.instance, truth, geometry, frozen=frozen(case))
+    beside = ComparisonEvidence(
+        quantity="T₃ of the subject against its exact rational value",
+        measured=float(np.linalg.norm(shown - truth.grad_F)),
+        relation="==",
+        predicted=ideal,
+        tolerance=geometry.rounding(geometry.minimiser, frozen=frozen(case)) + 1e-12 * ideal,
+        context={"alpha": SHOWN_ALPHA, "estimate": shown_vector(shown), "gradient of F": shown_vector(truth.grad_F)},
+        role="support",
+    )
+    note = (
+        f"At alpha = {SHOWN_ALPHA:g}, with the exact pair (y*, λ*) and the exact penalty minimiser, the estimate is "
+        f"{shown_vector(shown)} while ∇F = {shown_vector(truth.grad_F)}."
+    )
+    values: dict[str, float | str] = {
+        "alpha": SHOWN_ALPHA,
+        "y_star": shown_vector(truth.y_star),
+        "lam_star": shown_vector(truth.lam),
+        "estimate": shown_vector(shown),
+        "grad_F": shown_vector(truth.grad_F),
+    }
+    exact = exact_rate(case, truth, [Spending(rho=at_truth(case, truth, DIRECTION_ALPHA)[0].rho)], "T3", name="T₃")
+    return Measurement((rate, beside, *exact), values, note)
+
+
+@check("bias-bound/T1", instances=(*REGULAR, *DEGENERATE), needs=("hypergradient",))
+def inexact_minimiser(case: Case) -> Measurement:
+    """The minimiser's allowed error, spent in the direction that moves the estimate most."""
+    truth = regular_truth(case.instance)
+    points = []
+    for alpha in case.profile.alphas:
+        geometry, call = at_truth(case, truth, alpha)
+        error = _allowed_error(case, geometry)
+        moved = estimate(case, call, geometry.minimiser + error) - estimate(case, call, geometry.minimiser)
+        rounding = 2 * geometry.rounding(geometry.minimiser, frozen=frozen(case))
+        points.append(sweep_point(alpha, moved, rounding, float(np.linalg.norm(geometry.E @ error))))
+    rate = fit_rate(points, quantity="T₁ at the worst allowed ỹ", variable="alpha")
+    stop = "‖ỹ - y*‖ = α³" if case.reading.inner_stop == "distance" else "‖∇_yL(x, ỹ)‖ = α"
+    note = f"The error of ỹ has {stop} along the top right singular vector of the estimator's Jacobian in y."
+    geometry, _ = at_truth(case, truth, DIRECTION_ALPHA)
+    exact = exact_rate(
+        case,
+        truth,
+        [_slip(case, geometry, Spending(rho=geometry.rho))],
+        "T1",
+        name="T₁ at the worst ỹ",
+        every_error=range(len(truth.y_star)),
+    )
+    return Measurement((rate, *exact), sweep_ends(points), note)
+
+
+@check("bias-bound/L-H-y", instances=REGULAR, needs=("hypergradient",))
+def lipschitz_in_y(case: Case) -> Measurement:
+    """The Lipschitz constant of the estimator in ỹ; the estimator is affine in ỹ, so a unit step measures it."""
+    truth = regular_truth(case.instance)
+    points = []
+    for alpha in case.profile.alphas:
+        geometry, call = at_truth(case, truth, alpha)
+        step = geometry.worst_y_within(1.0)
+        moved = estimate(case, call, geometry.minimiser + step) - estimate(case, call, geometry.minimiser)
+        rounding = 2 * geometry.rounding(np.abs(geometry.minimiser) + np.abs(step), frozen=frozen(case))
+        points.append(sweep_point(alpha, moved, rounding, spectral_norm(geometry.E)))
+    rate = fit_rate(points, quantity="L_{H,y}", variable="alpha")
+    geometry, _ = at_truth(case, truth, DIRECTION_ALPHA)
+    spending = Spending(rho=geometry.rho, y=(0, unit(geometry.worst_y_within(1.0))))
+    exact = exact_rate(case, truth, [spending], "T1", name="L_{H,y}", every_error=range(len(truth.y_star)))
+    return Measurement((rate, *exact), sweep_ends(points), "L_{H,y} is the norm of f_xy + α₁g_xy - α₂AᵀρB.")
+
+
+@check("bias-bound/T2", instances=(*REGULAR, *DEGENERATE), needs=("hypergradient",))
+def inexact_multipliers(case: Case) -> Measurement:
+    """The multipliers' allowed error alpha**3, spent in the direction that moves the estimate most.
+
+    As written nothing keeps an active multiplier away from 0, nor ε_λ from being as small as δ.
+    """
+    if case.reading_name == "as-written" and "weakly-active" in case.instance.strata:
+        return _weakly_active_multipliers(case)
+    truth = regular_truth(case.instance)
+    points = []
+    for alpha in case.profile.alphas:
+        geometry, call = at_truth(case, truth, alpha)
+        response = geometry.lam_to_estimate(frozen=frozen(case))
+        lam = truth.lam + geometry.worst_lam_within(alpha**3, response)
+        moved = _with_pair(case, geometry, truth.y_star, lam, alpha)
+        call_moved = replace(call, lam=lam)
+        change = estimate(case, call_moved, moved.minimiser) - estimate(case, call, geometry.minimiser)
+        rounding = 2 * geometry.rounding(geometry.minimiser, frozen=frozen(case))
+        predicted = float(np.linalg.norm(response @ (lam - truth.lam))) if (moved.rho == geometry.rho).all() else None
+        points.append(sweep_point(alpha, change, rounding, predicted))
+    rate = fit_rate(points, quantity="T₂ at the worst allowed λ̃", variable="alpha")
+    note = "‖λ̃ - λ*‖ = α³ in the direction that moves the estimate most."
+    if not multipliers_clear_of_the_ramp(truth, case.call(DIRECTION_ALPHA).parameters.lam_width):
+        return Measurement((rate,), sweep_ends(points), note)
+    geometry, _ = at_truth(case, truth, DIRECTION_ALPHA)
+    spending = Spending(rho=geometry.rho, lam=(3, _lam_direction(case, geometry)))
+    exact = exact_rate(case, truth, [spending], "T2", name="T₂ at the worst λ̃", every_error=range(len(truth.lam)))
+    return Measurement((rate, *exact), sweep_ends(points), note)
+
+
+def _weakly_active_multipliers(case: Case) -> Measurement:
+    """T2 where an active row has multiplier 0: λ̃ = δ on it, and ε_λ = δ, switch its weight from 0 to 1."""
+    problem = quadratic_of(case.instance.problem)
+    lower = exact_lower_level.solve(problem, case.instance.x)
+    y_star, lam = (np.array([float(value) for value in values]) for values in (lower.y_star, lower.lam))
+    active = np.array([i in lower.active for i in range(problem.p)])
+    h = np.where(active, 0.0, problem.arrays.A @ case.x - problem.arrays.B @ y_star - problem.arrays.b)
+    points = []
+    for alpha in case.profile.alphas:
+        call = case.call(alpha, y_star=y_star, lam=lam, parameters=OracleParameters(lam_width=alpha**3))
+        moved = lam + alpha**3 * np.eye(len(lam))[lower.weakly_active[0]]
+        found = []
+        for multipliers in (lam, moved):
+            rho = ramp(h, multipliers, h_width(case, alpha, call), alpha**3)
+            geometry = Geometry(problem, case.x, alpha, y_star, multipliers, rho)
+            found.append(estimate(case, replace(call, lam=multipliers), geometry.minimiser))
+        points.append(sweep_point(alpha, found[1] - found[0], 2 * geometry.rounding(y_star, frozen=frozen(case)), None))
+    rate = fit_rate(points, quantity="T₂ at the worst allowed λ̃", variable="alpha")
+    return Measurement(
+        (rate,), sweep_ends(points), "λ* = 0 on an active row, λ̃ = ε_λ = δ: the row's weight jumps from 0 to 1."
+    )
+
+
+@check("bias-bound/conditional-mean", instances=REGULAR, needs=("hypergradient",), sure=2)
+def formula_at_given_stages(case: Case) -> Measurement:
+    """The noise-free estimate at given inner solutions against ∇_xL there, far from and near the solution.
+
+    As written the mean over the inner solvers' randomness is meant as well: two equally likely runs tell them apart.
+    """
+    truth = regular_truth(case.instance)
+    worst, at = 0.0, SHOWN_ALPHA
+    apart = 0.0
+    for alpha in case.profile.alphas[:6]:
+        geometry, _ = at_truth(case, truth, alpha)
+        for scale in (1.0, 0.1, alpha**2):
+            y_star = truth.y_star + scale * case.rng.standard_normal(len(truth.y_star))
+            lam = np.abs(truth.lam + scale * case.rng.standard_normal(len(truth.lam)))
+            y = y_star + scale * case.rng.standard_normal(len(y_star))
+            given = replace(geometry, y_star=y_star, lam=lam)
+            call = case.call(alpha, y_star=y_star, lam=lam)
+            width = h_width(case, alpha, call)
+            given = replace(given, rho=ramp(given.h, lam, width, call.parameters.lam_width))
+            found = estimate(case, call, y)
+            exact = given.estimate(y, frozen=frozen(case))
+            rounding = given.rounding(y, frozen=frozen(case), h_width=width)
+            ratio = float(np.linalg.norm(found - exact)) / rounding
+            if ratio > worst:
+                worst, at = ratio, alpha
+            if case.as_written:
+                other = estimate(case, call, y + alpha * (y - y_star))
+                apart = max(apart, float(np.linalg.norm(other - found)) / 2 / rounding)
+    formula = ComparisonEvidence(
+        quantity="difference of the estimate from ∇_xL at the given stages, in roundings", measured=worst,
+        relation="<=", predicted=AGREEMENT_ROUNDINGS, context={"alpha": at},
+    )  # fmt: skip
+    if not case.as_written:
+        return Measurement((formula,))
+    runs = ComparisonEvidence(
+        quantity="difference of one run's ∇_xL from the mean over two equally likely runs, in roundings",
+        measured=apart, relation="<=", predicted=AGREEMENT_ROUNDINGS,
+    )  # fmt: skip
+    return Measurement((formula, runs), {}, "Two runs whose ỹ differ have different ∇_xL; neither equals their mean.")
+
+
+@check("bias-bound/ramp", instances=(*REGULAR, *DEGENERATE), needs=("hypergradient",))
+def ramp_under_error(case: Case) -> Measurement:
+    """The lower-level point's allowed error alpha**3, spent where it hurts: inside, where a row may switch off."""
+    truth = regular_truth(case.instance)
+    points, worst_rho = [], 1.0
+    for alpha in case.profile.alphas:
+        geometry, _ = at_truth(case, truth, alpha)
+        sizes = []
+        for error in geometry.retreats(alpha**3):
+            moved = _with_pair(case, geometry, truth.y_star + error, truth.lam, alpha)
+            call = case.call(alpha, y_star=moved.y_star, lam=truth.lam)
+            sizes.append(float(np.linalg.norm(estimate(case, call, moved.minimiser) - truth.grad_F)))
+            worst_rho = min([worst_rho, *moved.rho[truth.active > 0].tolist()])
+        rounding = geometry.rounding(geometry.minimiser, frozen=frozen(case))
+        points.append(Point(at=alpha, measured=max(sizes), uncertainty=rounding))
+    rate = fit_rate(points, quantity="bias at the worst allowed ỹ*", variable="alpha")
+    note = f"ỹ* is off by α³, feasibly; the smallest weight an active row then gets is {worst_rho:.3g}."
+    exact = exact_rate(case, truth, _retreat_spendings(case, truth), "bias", name="bias at the worst ỹ*")
+    return Measurement((rate, *exact), sweep_ends(points) | {"smallest rho of an active row": worst_rho}, note)
+
+
+@check("bias-bound", instances=(*REGULAR, *DEGENERATE), needs=("hypergradient", "lower_level"))
+def bias(case: Case) -> Measurement:
+    """All premises' errors at once, and the subject's own run from start to end; the larger bias counts."""
+    truth = regular_truth(case.instance)
+    points = []
+    for alpha in case.profile.alphas:
+        geometry, _ = at_truth(case, truth, alpha)
+        own = case.stages.hypergradient(case.instance.problem, case.x, case.call(alpha))
+        sizes = [float(np.linalg.norm(own - truth.grad_F))]
+        sizes += [float(np.linalg.norm(estimate_ - truth.grad_F)) for estimate_ in _spent(case, truth, alpha, geometry)]
+        rounding = geometry.rounding(geometry.minimiser, frozen=frozen(case))
+        points.append(Point(at=alpha, measured=max(sizes), uncertainty=rounding))
+    rate = fit_rate(points, quantity="bias", variable="alpha")
+    note = "All allowed errors (ỹ*, λ̃, ỹ) are spent together, each in its worst direction found."
+    if not multipliers_clear_of_the_ramp(truth, case.call(DIRECTION_ALPHA).parameters.lam_width):
+        return Measurement((rate,), sweep_ends(points), note)
+    geometry, _ = at_truth(case, truth, DIRECTION_ALPHA)
+    lam = (3, _lam_direction(case, geometry))
+    spendings = [
+        _slip(case, replace(geometry, rho=spending.rho), replace(spending, lam=lam), sign=sign)
+        for spending in (Spending(rho=geometry.rho), *_retreat_spendings(case, truth))
+        for sign in (1.0, -1.0)
+    ]
+    return Measurement((rate, *exact_rate(case, truth, spendings, "bias", name="bias")), sweep_ends(points), note)
+
+
+def _slip(case: Case, geometry: Geometry, spending: Spending, *, sign: float = 1.0) -> Spending:
+    """The same errors with the minimiser's own, under this reading's stopping rule, in its worst direction."""
+    if case.reading.inner_stop == "distance":
+        return replace(spending, y=(3, sign * unit(geometry.worst_y_within(1.0))))
+    return replace(spending, gradient=(1, sign * unit(geometry.H @ geometry.worst_y_with_gradient(1.0))))
+
+
+def _lam_direction(case: Case, geometry: Geometry) -> Vector:
+    alpha = geometry.alpha
+    return unit(geometry.worst_lam_within(alpha**3, geometry.lam_to_estimate(frozen=frozen(case))))
+
+
+def _retreat_spendings(case: Case, truth: Truth) -> list[Spending]:
+    """Errors of ỹ* to try, each with the weights it leaves at every alpha: the ramp is a power of alpha wide."""
+    geometry, call = at_truth(case, truth, DIRECTION_ALPHA)
+    width_in_errors = h_width(case, DIRECTION_ALPHA, call) / DIRECTION_ALPHA**3
+    made = []
+    for error in geometry.retreats(1.0):
+        direction = exact_direction(error)
+        h = np.where(geometry.rho > 0, -geometry.a.B @ direction, -np.inf)
+        if case.reading.ramp_width == "delta":
+            rho = geometry.rho * np.clip(1 + h / width_in_errors, 0.0, 1.0)
+        elif (np.abs(h[(h != 0) & np.isfinite(h)]) < SMALLEST_RETREAT).any():
+            continue  # within the narrow ramp at some alpha: its weight is no constant
+        else:
+            rho = np.where(h < 0, 0.0, geometry.rho)
+        made.append(Spending(rho=rho, y_star=(3, direction)))
+    return made
+
+
+def _allowed_error(case: Case, geometry: Geometry) -> Vector:
+    if case.reading.inner_stop == "distance":
+        return geometry.worst_y_within(geometry.alpha**3)
+    return geometry.worst_y_with_gradient(geometry.alpha)
+
+
+def _with_pair(case: Case, geometry: Geometry, y_star: Vector, lam: Vector, alpha: float) -> Geometry:
+    """The same instance with another lower-level pair, its weights recomputed."""
+    call = case.call(alpha)
+    moved = replace(geometry, y_star=y_star, lam=lam)
+    # Moving by what h moves keeps the boundary exact where y* is.
+    a = geometry.a
+    boundary = np.where(geometry.rho > 0, 0.0, geometry.h)
+    h = boundary - a.B @ (y_star - geometry.y_star)
+    return replace(moved, rho=ramp(h, lam, h_width(case, alpha, call), call.parameters.lam_width))
+
+
+def _spent(case: Case, truth: Truth, alpha: float, geometry: Geometry) -> Iterator[Vector]:
+    """Estimates with every premise's error spent, over the candidates for the worst and all their signs."""
+    response = geometry.lam_to_estimate(frozen=frozen(case))
+    shift = geometry.worst_lam_within(alpha**3, response)
+    multipliers = [truth.lam + sign * shift for sign in (1.0, -1.0) if (truth.lam + sign * shift >= 0).all()]
+    for error in (np.zeros(len(truth.y_star)), *geometry.retreats(alpha**3)):
+        for lam in multipliers:
+            moved = _with_pair(case, geometry, truth.y_star + error, lam, alpha)
+            slip = _allowed_error(case, moved)
+            call = case.call(alpha, y_star=moved.y_star, lam=lam)
+            for sign in (1.0, -1.0):
+                yield estimate(case, call, moved.minimiser + sign * slip)

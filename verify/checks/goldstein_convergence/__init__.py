@@ -1,0 +1,1 @@
+"""Theorem Goldstein convergence, its proof and its geometry."""

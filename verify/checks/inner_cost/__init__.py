@@ -1,0 +1,1 @@
+"""Lemma Inner-loop Oracle Complexity: lower level, penalty solve, oracle call."""

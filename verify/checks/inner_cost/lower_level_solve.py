@@ -1,0 +1,268 @@
+"""Lemma "Inner-loop Oracle Complexity", step C1: the primal-dual iteration for the lower level."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from math import ceil, log, sqrt
+from typing import Any
+
+import numpy as np
+
+from spec import Noise, OracleParameters, Quadratic
+from spec.atlas import Instance
+from spec.exact import Vector
+from spec.problem import parse_problem
+from verify.checks.measuring.case import Case, Measurement, check
+from verify.checks.measuring.iteration_runs import SMALL, call_of, errors, measured_steps
+from verify.checks.measuring.premises import regular_truth
+from verify.evidence.decisions import SquareDecision
+from verify.evidence.laws import SquareLaw
+from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
+from verify.evidence.moments import Moments
+from verify.evidence.power_laws import Estimate, fit_power_law
+from verify.evidence.sweeps import fit_rate
+from verify.subjects.protocol import Call
+from verify.truth.geometry import quadratic_of, spectral_norm
+from verify.truth.iterations import LinearIteration, best_constant, best_radius, mean_square, primal_dual, shrinking
+from verify.truth.pair import Truth
+
+SEVERAL_ACTIVE = ("absolute-moving", "two-of-three", "fixed-rows", "random-3x5x4")
+UNIT = Noise(model="additive", sigma_f=1, sigma_g=1)
+CONVERGED = 1e-6
+"""Relative distance that counts as converged; far above rounding, far below any other point of interest."""
+ROW_SCALES = (Fraction(3, 10), Fraction(1, 10), Fraction(3, 100), Fraction(1, 100), Fraction(3, 1000))
+"""Factors on one active row, towards a row that hardly matters."""
+STEP_SIZES = (0.2, 0.1, 0.05, 0.025)
+"""In units of one over the largest curvature."""
+RUNS = 3_000
+"""Independent iterations, times components of y, behind one mean square."""
+TOLD_APART = 20_000
+"""The same where the power of the step size is to be known to a tenth."""
+LONG = (256, 512, 1024, 2048, 4096, 8192)
+"""Steps at which the averaged iteration's exact law is read."""
+
+
+@check("inner-cost/primal-dual-sign", instances=("toy1", *SEVERAL_ACTIVE), needs=("lower_level_runs",), sure=1)
+def primal_dual_sign(case: Case) -> Measurement:
+    """Distance of the noise-free iteration's end from the exact pair, after steps enough for any contraction."""
+    truth = regular_truth(case.instance)
+    iteration = settled_iteration(case, truth, sigma=0.0)
+    steps = ceil(log(CONVERGED / 100) / log(iteration.radius)) + 200
+    reading = case.reading.choose(inner_solver="constant-step")
+    end = _distance(case, truth, replace(call_of(case, iteration, steps), reading=reading))
+    size = 1 + float(np.linalg.norm(truth.y_star)) + float(np.linalg.norm(truth.lam))
+    compared = ComparisonEvidence(
+        quantity="distance of the end from (y*, λ*)", measured=end, relation="==", predicted=0.0,
+        tolerance=CONVERGED * size, context={"steps": float(steps), "step size": iteration.eta_y},
+    )  # fmt: skip
+    short = replace(case.call(1.0), reading=reading)
+    parameters = OracleParameters(lower_level_steps=100, eta_y=0.1, eta_lam=0.1)
+    y, lam = case.stages.lower_level_runs(
+        case.instance.problem, case.x, replace(short, parameters=parameters), case.rng, 1
+    )
+    values: dict[str, float | str] = {
+        "y after 100 steps of 0.1": _shown(y[0]),
+        "λ after 100 steps of 0.1": _shown(lam[0]),
+        "y*": _shown(truth.y_star),
+        "λ*": _shown(truth.lam),
+    }
+    return Measurement((compared,), values, "∇_y(λᵀh) = -Bᵀλ; with +Bᵀλ the iteration climbs where it should descend.")
+
+
+@check("inner-cost/linear-rate", instances=SEVERAL_ACTIVE[:3], needs=("lower_level_runs",), sure=1)
+def linear_rate(case: Case) -> Measurement:
+    """The subject's contraction at the best step sizes, while one active row shrinks and κ_g stays."""
+    truth = regular_truth(case.instance)
+    problem = quadratic_of(case.instance.problem)
+    active = np.flatnonzero(truth.active)
+    points, values = [], {}
+    for scale in ROW_SCALES:
+        scaled = _with_row(problem, int(active[-1]), scale)
+        there = replace(case, instance=replace(case.instance, problem=scaled))
+        exact = regular_truth(there.instance)
+        rows = scaled.arrays.B[active]
+        radius, eta_y, eta_lam = best_radius(scaled.arrays.g_yy, rows)
+        gap = 1 - _contraction(there, exact, radius, eta_y, eta_lam)
+        smallest = float(np.linalg.svd(rows, compute_uv=False)[-1])
+        points.append(Point(at=smallest, measured=gap, predicted=1 - radius))
+        values[f"best contraction factor at σ_min(B_I) = {smallest:.3g}"] = 1 - gap
+    rate = fit_rate(points, quantity="1 - best contraction factor", variable="sigma_min_B")
+    shown: dict[str, float | str] = dict(values)
+    return Measurement((rate,), shown, "A row of small norm is felt by y only as fast as its multiplier grows.")
+
+
+@check("inner-cost/noise-floor", instances=("concave-upper", "toy1"), needs=("lower_level_runs",), decisions=6, sure=1)
+def noise_floor(case: Case) -> Measurement:
+    """E‖y_t - y*‖² of the constant-step iteration once stationary: against zero, or its growth with η and its size."""
+    truth = regular_truth(case.instance)
+    noise = SMALL if truth.active.any() else UNIT
+    constant = replace(case, reading=case.reading.choose(inner_solver="constant-step"))
+    exact = _exact_floors(settled_iteration(case, truth, sigma=noise.scale("g.y")))
+    runs = case.share.times(RUNS if case.as_written else TOLD_APART)
+    first, estimates, held, floors = 0.0, [], [], []
+    for size in STEP_SIZES:
+        iteration = settled_iteration(case, truth, sigma=noise.scale("g.y"), size=size)
+        steps = _stationary(iteration)
+        moments = iterates(constant, truth, call_of(constant, iteration, steps), noise, runs=runs, pair=False)
+        at, floor = {"eta": iteration.eta_y}, _floor(iteration)
+        first = first or floor
+        # One component, its mean faded: a chi-square estimate. What the exact law bends is divided out.
+        bent = floor / (first * (size / STEP_SIZES[0]) ** exact.exponent)
+        straight = moments.mean_square / bent
+        estimates.append(Estimate(at, straight, float(moments.count), samples=moments.count, predicted=floor / bent))
+        floors.append((moments.mean_square, floor))
+        mean, covariance = (part[..., : iteration.m] for part in iteration.constant(steps))
+        law = SquareLaw.of(mean, covariance[: iteration.m], moments.count)
+        decision = SquareDecision(
+            quantity="stationary mean squared error", law=law, share=case.share,
+            wanted=0.3 if case.as_written else 0.15, predicted=float(mean @ mean) if case.as_written else None,
+            context={"η": iteration.eta_y},
+        )  # fmt: skip
+        held.append(decision.evidence(moments.mean_square))
+    rate = _rate_of_floors(case, estimates, exact, floors)
+    values: dict[str, float | str] = {f"E‖y_t - y*‖² at η = {e.context['η']:g}": e.measured for e in held}
+    note = "Each step adds noise of size ησ and forgets a share ημ of the error: what stays is of order ησ²/μ."
+    if case.as_written:
+        return Measurement((*held, rate.model_copy(update={"role": "support"})), values, note)
+    below = _averaged_below(case, truth, noise, 4 * steps, _floor(iteration))
+    return Measurement((rate, exact, *held, below), values, note)
+
+
+def _rate_of_floors(
+    case: Case, estimates: list[Estimate], exact: RateEvidence, floors: list[tuple[float, float]]
+) -> RateEvidence:
+    """Power of η in the subject's own floors; the law's, divided out and put back, is known to its interval."""
+    rate = fit_power_law(estimates, case.share.single, quantity="stationary mean squared error")["eta"]
+    low, high = rate.interval
+    known = (exact.interval[1] - exact.interval[0]) / 2
+    points = tuple(
+        point.model_copy(update={"measured": measured, "predicted": predicted})
+        for point, (measured, predicted) in zip(rate.points, floors, strict=True)
+    )
+    interval = low - known, high + known
+    return rate.model_copy(update={"interval": interval, "points": points, "error_rate": case.share.error})
+
+
+@check("inner-cost/samples-for-accuracy", instances=("toy1", "concave-upper"), needs=("lower_level_runs",),
+       decisions=2, sure=1)  # fmt: skip
+def samples_for_accuracy(case: Case) -> Measurement:
+    """Noisy steps against the accuracy of the pair that the subject's own iterations reach, and its size."""
+    truth = regular_truth(case.instance)
+    iteration = settled_iteration(case, truth, sigma=SMALL.scale("g.y"))
+    law = calls_for_accuracy(case, iteration).model_copy(update={"role": "support"})
+    rate, _, held = measured_steps(case, truth, iteration, law, power=1.0, name="inner_tol")
+    values: dict[str, float | str] = {f"steps to δ = {p.at:.3g}": p.measured for p in rate.points}
+    return Measurement((rate, held, law), values, "t gradients of variance σ² cannot tell y* better than σ/(μ√t).")
+
+
+def settled_iteration(case: Case, truth: Truth, *, sigma: float, size: float = 1.0) -> LinearIteration:
+    """The iteration with both steps ``size`` over the largest curvature of g and of the rows."""
+    return settled_iteration_of(case.instance, truth, sigma=sigma, size=size)
+
+
+def settled_iteration_of(instance: Instance, truth: Truth, *, sigma: float, size: float = 1.0) -> LinearIteration:
+    """The same for an instance."""
+    a = quadratic_of(instance.problem).arrays
+    active = a.B[truth.active > 0]
+    largest = spectral_norm(a.g_yy) + (spectral_norm(active) ** 2 if len(active) else 0.0)
+    eta = size / largest
+    return primal_dual(instance.problem, truth, eta_y=eta, eta_lam=eta, sigma=sigma)
+
+
+def iterates(case: Case, truth: Truth, call: Call, noise: Noise, *, runs: int, pair: bool = True) -> Moments:
+    """Moments of the error of y, and of the active rows' multipliers if asked, over independent iterations."""
+    rows = errors(case, truth, call, noise, runs=ceil(runs / len(truth.y_star)), pair=pair)
+    moments = Moments(np.zeros(rows.shape[1]))
+    moments.add(rows)
+    return moments
+
+
+def calls_for_accuracy(
+    case: Case, iteration: LinearIteration, *, power: float = 1.0, name: str = "inner_tol"
+) -> RateEvidence:
+    """Steps against δ**power from the exact law: fewest over all constant steps as written, averaged repaired."""
+    points = []
+    start = float(np.linalg.norm(iteration.start))
+    for steps in LONG:
+        if case.reading.inner_solver == "constant-step":
+            reached = sqrt(best_constant(iteration, steps)[0])
+            # Logarithms are not counted.
+            points.append(Point(at=reached**power, measured=steps / log(start / reached)))
+        else:
+            reached = sqrt(mean_square(*iteration.averaged(steps, shrinking)))
+            points.append(Point(at=reached**power, measured=float(steps)))
+    solver = "constant step, over log 1/δ" if case.reading.inner_solver == "constant-step" else "averaged iteration"
+    return fit_rate(points, quantity=f"steps to accuracy, {solver}", variable=name)
+
+
+def _floor(iteration: LinearIteration) -> float:
+    return float(np.trace(iteration.floor()[: iteration.m, : iteration.m]))
+
+
+def _exact_floors(iteration: LinearIteration) -> RateEvidence:
+    """The floor's exact law, to step sizes that no run could wait for."""
+    sized = [iteration.sized(0.5**k) for k in range(3, 9)]
+    points = [Point(at=one.eta_y, measured=_floor(one)) for one in sized]
+    return fit_rate(points, quantity="stationary mean squared error, exact law", variable="eta", role="support")
+
+
+def _averaged_below(case: Case, truth: Truth, noise: Noise, steps: int, floor: float) -> ComparisonEvidence:
+    """The averaged solver passes the exact floor of the smallest constant step."""
+    averaged = replace(case, reading=case.reading.choose(inner_solver="averaged"))
+    iteration = settled_iteration(case, truth, sigma=noise.scale("g.y"), size=0.5)
+    runs = case.share.times(RUNS // 2)
+    moments = iterates(averaged, truth, call_of(averaged, iteration, steps), noise, runs=runs, pair=False)
+    mean, covariance = (part[..., : iteration.m] for part in iteration.averaged(steps, shrinking))
+    return SquareDecision(
+        quantity=f"mean squared error of the averaged solver after {steps} steps",
+        law=SquareLaw.of(mean, covariance[: iteration.m], moments.count), share=case.share, relation="<=",
+        predicted=floor, wanted=0.6,
+    ).evidence(moments.mean_square)  # fmt: skip
+
+
+def _distance(case: Case, truth: Truth, call: Call) -> float:
+    y, lam = case.stages.lower_level_runs(case.instance.problem, case.x, call, case.rng, 1)
+    return float(np.hypot(np.linalg.norm(y[0] - truth.y_star), np.linalg.norm(lam[0] - truth.lam)))
+
+
+def _contraction(case: Case, truth: Truth, radius: float, eta_y: float, eta_lam: float) -> float:
+    """Factor a step of the subject's iteration between two late times, noise-free; exactly 0 where it is done."""
+    reading = case.repaired.choose(inner_solver="constant-step")
+    times = [ceil(log(shrunk) / log(max(radius, 1e-3))) + 3 for shrunk in (1e-4, 1e-8)]
+    ends = []
+    for steps in times:
+        parameters = OracleParameters(lower_level_steps=steps, eta_y=eta_y, eta_lam=eta_lam)
+        call = replace(case.call(1.0), reading=reading, parameters=parameters)
+        ends.append(_distance(case, truth, call))
+    if ends[1] <= 1e-12 or ends[0] == 0:
+        return radius
+    return float((ends[1] / ends[0]) ** (1 / (times[1] - times[0])))
+
+
+def _stationary(iteration: LinearIteration) -> int:
+    """Steps after which the start has faded a hundred times below the floor."""
+    floor = sqrt(float(np.trace(iteration.floor()[: iteration.m, : iteration.m])))
+    start = float(np.linalg.norm(iteration.start))
+    return ceil(log(max(start / floor, 1.0) * 100) / -log(iteration.radius))
+
+
+def _with_row(problem: Quadratic, row: int, factor: Fraction) -> Quadratic:
+    """The same problem with one row multiplied by a factor: the same feasible set, the same y*."""
+    data: dict[str, Any] = problem.to_dict()
+    rows = data["constraints"]
+    for name in ("A", "B"):
+        rows[name][row] = [_exact(value, factor) for value in rows[name][row]]
+    rows["b"][row] = _exact(rows["b"][row], factor)
+    made = parse_problem(data, "scaled")
+    if not isinstance(made, Quadratic):
+        raise TypeError("a quadratic problem stays one")
+    return made
+
+
+def _exact(value: Any, factor: Fraction) -> str:
+    return str(Fraction(str(value)) * factor)
+
+
+def _shown(vector: Vector) -> str:
+    return "(" + ", ".join(f"{value:.6g}" for value in vector) + ")"

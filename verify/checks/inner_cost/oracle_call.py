@@ -1,0 +1,279 @@
+"""Lemma "Inner-loop Oracle Complexity", step C3: the batch, the sum of all calls, and what they buy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from itertools import pairwise
+from math import ceil, log
+
+import numpy as np
+
+from spec import Noise, OracleParameters
+from spec.atlas import find
+from spec.exact import Vector
+from verify.checks.inner_cost.lower_level_solve import iterates, settled_iteration, settled_iteration_of
+from verify.checks.measuring.case import Case, Measurement, check
+from verify.checks.measuring.premises import regular_truth
+from verify.checks.measuring.samples import RATE_BLOCK, Setting, sampled_rates, second_moment
+from verify.evidence.decisions import SquareDecision
+from verify.evidence.intervals import quantile_interval
+from verify.evidence.laws import SquareLaw
+from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
+from verify.evidence.power_laws import Estimate, fit_power_law
+from verify.evidence.sweeps import fit_rate
+from verify.subjects.protocol import Call
+from verify.truth.iterations import LinearIteration, best_constant, shrinking
+from verify.truth.pair import Truth
+
+INSTANCES = ("toy1", "two-of-three")
+NOISE = Noise(model="additive", sigma_f="1/30", sigma_g="1/30")  # type: ignore[arg-type]  # exact spellings are parsed
+FAINT = Noise(model="additive", sigma_f="1/100", sigma_g="1/100")  # type: ignore[arg-type]  # as above
+LOUD = Noise(model="additive", sigma_f="1/10", sigma_g="1/10")  # type: ignore[arg-type]  # as above
+BATCH_NOISE = Noise(model="additive", sigma_f="1/20", sigma_g="1/20")  # type: ignore[arg-type]  # as above
+BATCH_ALPHAS = (0.05, 0.025, 0.0125, 0.00625)
+COUNTED = (0.12, 0.11, 0.1, 0.092, 0.085)
+"""Alphas at which a whole call is counted; the lower level takes α⁻⁶ steps."""
+LADDER = {True: tuple(2**k for k in range(7, 15)), False: tuple(2**k for k in range(7, 13))}
+"""Steps at which the lower level's exact law is read, for constant and for averaged steps; beyond, by its power."""
+LATE = 4096
+"""Steps after which the averaged iteration's error shrinks like 1/√t to within a few hundredths."""
+SHARED_ALPHAS = {True: (0.1, 0.07, 0.05, 0.035), False: (0.1, 0.05, 0.025, 0.0125)}
+"""As written, where fresh draws make runs long, and repaired."""
+ERROR_ALPHAS = (0.1, 0.0125, 0.0015625)
+LEVEL = 0.9
+"""Which quantile speaks where errors follow no known law: the mean is at least a tenth of it."""
+RUNS = 1000
+"""Independent complete calls behind one error."""
+ACCURATE = 0.2
+"""Relative slack on the accuracy asked of the counted calls."""
+
+
+@check("inner-cost/batch-size", instances=("toy1", "two-of-three", "box-rational", "random-3x5x4"),
+       needs=("hypergradient",), decisions=1)  # fmt: skip
+def batch_size(case: Case) -> Measurement:
+    """Conditional variance at N_g = σ²/α² against alpha."""
+    truth = regular_truth(case.instance)
+    settings = []
+    for alpha in BATCH_ALPHAS:
+        N_g = max(1, ceil(len(case.x) * BATCH_NOISE.scale("f.x") ** 2 / alpha**2 - 1e-9))
+        setting = Setting.at(case, truth, alpha, BATCH_NOISE, N_g=N_g)
+        exact = second_moment(setting, BATCH_NOISE) / N_g
+        settings.append(({"alpha": alpha}, setting.sampler(block=RATE_BLOCK), exact))
+    rate = sampled_rates(case, settings, quantity="variance at N_g = σ²/α²", deciding="alpha")["alpha"]
+    return Measurement((rate,), {f"variance at alpha = {p.at:g}": p.measured for p in rate.points})
+
+
+@check("inner-cost/total", instances=INSTANCES, needs=("hypergradient_runs", "lower_level_runs"), decisions=1,
+       sure=1)  # fmt: skip
+def total(case: Case) -> Measurement:
+    """Gradient samples one call counts at the accuracies asserted, which its lower level is seen to reach."""
+    truth = regular_truth(case.instance)
+    rate = _counted(case, truth)
+    values: dict[str, float | str] = {f"calls at alpha = {p.at:g}": p.measured for p in rate.points}
+    note = "The lower level's σ²/δ² = σ²α⁻⁶ noisy steps outweigh everything else."
+    return Measurement((rate, _accurate(case, truth)), values, note)
+
+
+@check("inner-cost", instances=INSTANCES, needs=("hypergradient_runs", "lower_level_runs"), decisions=1,
+       sure=1)  # fmt: skip
+def whole_call(case: Case) -> Measurement:
+    """The same with the batch that brings this reading's variance to α², and the iteration's own sign."""
+    truth = regular_truth(case.instance)
+    rate = _counted(case, truth, batch=True)
+    values: dict[str, float | str] = {f"calls at alpha = {p.at:g}": p.measured for p in rate.points}
+    return Measurement((rate, _accurate(case, truth)), values)
+
+
+@check("inner-cost/output-accuracy", instances=INSTANCES, needs=("hypergradient",), decisions=1)
+def output_accuracy(case: Case) -> Measurement:
+    """Error of complete calls at the asserted number of gradient samples: α⁻² as written, α⁻⁶ repaired.
+
+    The lower level's pair is drawn from its iteration's exact law after so many steps, which the counted calls hold
+    subjects to; all else is the subject's own.
+    """
+    truth = regular_truth(case.instance)
+    estimates = []
+    for alpha in ERROR_ALPHAS:
+        mean, covariance = _pair_law(case, alpha)
+        errors = _errors_from(case, truth, alpha, mean, covariance)
+        estimates.append(_size(case, errors, {"alpha": alpha}, len(ERROR_ALPHAS)))
+    rate = fit_power_law(estimates, case.share.single, quantity=SIZE)["alpha"]
+    values: dict[str, float | str] = {f"error at alpha = {p.at:g}": p.measured for p in rate.points}
+    return Measurement((rate,), values, "Errors of y* and λ* far above α³ are multiplied by α₁ and α₂.")
+
+
+@check("inner-cost/shared-sample", instances=INSTANCES, needs=("hypergradient_runs",), decisions=1, sure=2)
+def shared_sample(case: Case) -> Measurement:
+    """Error of complete calls with N = σ²/α² samples: drawn afresh for each phase as written, shared repaired."""
+    truth = regular_truth(case.instance)
+    estimates = []
+    alphas = SHARED_ALPHAS[case.as_written]
+    counts = []
+    for alpha in alphas:
+        there, runs = case, RUNS
+        iteration, steps = _frugal(case, alpha)
+        if not case.as_written:
+            iteration = settled_iteration(case, truth, sigma=0.0)
+            steps = ceil(log(1e-3 * alpha**5) / log(iteration.radius)) + 100
+            there, runs = (
+                replace(case, reading=case.reading.choose(inner_solver="shared-sample")),
+                20 * RUNS // len(case.x),
+            )
+        problem = case.instance.with_noise(LOUD).problem
+        call = _call(there, LOUD, alpha, iteration, steps)
+        found, calls = case.stages.hypergradient_runs(problem, case.x, call, case.rng, case.share.times(runs))
+        estimates.append(_size(case, found - truth.grad_F, {"alpha": alpha}, len(alphas)))
+        counts.append(Point(at=alpha, measured=calls / log(1 / alpha)))
+    rate = fit_power_law(estimates, case.share.single, quantity=SIZE)["alpha"]
+    price = fit_rate(counts, quantity="gradient samples of one call over log 1/α", variable="alpha", role="support")
+    # The claim is an accuracy at a price; counts are exact, so the price decides by its power alone.
+    cost = ComparisonEvidence(
+        quantity="power of α in the gradient samples of one call, logarithms divided out", measured=price.interval[0],
+        relation=">=", predicted=-2.0, tolerance=PRICE_TOLERANCE,
+    )  # fmt: skip
+    values: dict[str, float | str] = {f"error at alpha = {p.at:g}": p.measured for p in rate.points}
+    note = "A shared sample perturbs one problem by σ/√N = α; its solution and its hypergradient move by O(α)."
+    return Measurement((rate, price, cost), values, note)
+
+
+PRICE_TOLERANCE = 0.5
+"""Half an order: logarithms bend the power over so short a sweep, the next worse price is two orders away."""
+SIZE = "ninth decile of the estimate's error"
+
+
+def _size(case: Case, errors: Vector, at: dict[str, float], parts: int) -> Estimate:
+    """How large errors are: their ninth decile, whose order statistics hold for every continuous law.
+
+    Complete calls pass through max(0, λ) and the ramps, so no Gaussian law is at hand. The root mean square is at
+    least a third of the decile.
+    """
+    error = case.share.single.error / 2 / parts
+    middle, low, high = quantile_interval(np.linalg.norm(errors, axis=1), LEVEL, error)
+    return Estimate(at, middle, None, low, high, len(errors), law="exponent (order statistics)")
+
+
+def _errors_from(case: Case, truth: Truth, alpha: float, mean: Vector, covariance: Vector) -> Vector:
+    """Errors of the subject's estimates, each from a pair of its own."""
+    active, m = truth.active > 0, len(truth.y_star)
+    # Independent draws bury everything in Gaussian noise; without them the pair's own, clipped errors spread further.
+    count = case.share.times(RUNS if case.reading.noise_pairing == "independent" else 2 * RUNS)
+    pairs = case.rng.multivariate_normal(mean, covariance, size=count, method="eigh")
+    problem = case.instance.with_noise(LOUD).problem
+    call = _call(case, LOUD, alpha, None, 1)
+    errors = np.empty((count, len(case.x)))
+    for i, pair in enumerate(pairs):
+        lam = truth.lam.copy()
+        lam[active] = np.maximum(0.0, lam[active] + pair[m:])
+        given = replace(call, y_star=truth.y_star + pair[:m], lam=lam)
+        errors[i] = case.stages.hypergradient(problem, case.x, given, case.rng) - truth.grad_F
+    return errors
+
+
+def _pair_law(case: Case, alpha: float) -> tuple[Vector, Vector]:
+    """Mean and covariance of the pair's error: at α⁻² log 1/α steps as written, at mean square α⁶ repaired."""
+    if case.as_written and _constant(case):
+        iteration, steps = _frugal(case, alpha)
+        return iteration.constant(steps)
+    # Averaged errors shrink like 1/√t: read late and scaled.
+    covariance = _averaged_law(case.instance.name)
+    square = float(np.trace(covariance))
+    wanted = square * LATE / _frugal(case, alpha)[1] if case.as_written else alpha**6
+    return np.zeros(len(covariance)), covariance * (wanted / square)
+
+
+@lru_cache(maxsize=16)
+def _averaged_law(name: str) -> Vector:
+    """Covariance of the averaged pair's error after :data:`LATE` steps."""
+    instance = find(name)
+    iteration = settled_iteration_of(instance, regular_truth(instance), sigma=LOUD.scale("g.y"))
+    return iteration.averaged(LATE, shrinking)[1]
+
+
+def _frugal(case: Case, alpha: float) -> tuple[LinearIteration, int]:
+    """As many steps as α⁻² log 1/α, with the best constant size where it is constant."""
+    iteration = settled_iteration(case, regular_truth(case.instance), sigma=LOUD.scale("g.y"))
+    steps = ceil(2 * log(1 / alpha) / alpha**2)
+    return (best_constant(iteration, steps)[1] if _constant(case) else iteration), steps
+
+
+def _call(case: Case, noise: Noise, alpha: float, iteration: LinearIteration | None, steps: int) -> Call:
+    n_sigma = len(case.x) * noise.scale("f.x") ** 2
+    samples = max(1, ceil(n_sigma / alpha**2 - 1e-9))
+    made = OracleParameters(lower_level_steps=steps, N_g=samples, shared_samples=samples)
+    if iteration is not None:
+        made = made.model_copy(update={"eta_y": iteration.eta_y, "eta_lam": iteration.eta_lam})
+    return replace(case.call(alpha), parameters=made)
+
+
+def _counted(case: Case, truth: Truth, *, batch: bool = False) -> RateEvidence:
+    """Counts of single calls whose lower level takes the steps its exact law asks for accuracy α³ of the pair."""
+    law, noise = _reached(case), _noise(case)
+    points = []
+    for alpha in COUNTED:
+        iteration, steps = _enough(case, law, alpha)
+        call = _call(case, noise, alpha, iteration, steps)
+        if batch:
+            samples = ceil(second_moment(Setting.at(case, truth, alpha, noise), noise) / alpha**2)
+            call = replace(call, parameters=call.parameters.model_copy(update={"N_g": samples}))
+        problem = case.instance.with_noise(noise).problem
+        calls = case.stages.hypergradient_runs(problem, case.x, call, case.rng, 1)[1]
+        points.append(Point(at=alpha, measured=calls))
+    return fit_rate(points, quantity="gradient samples of one call", variable="alpha")
+
+
+def _accurate(case: Case, truth: Truth) -> ComparisonEvidence:
+    """The subject's pair after the counted steps: within α³ in mean square, at the middle of the sweep."""
+    alpha = COUNTED[len(COUNTED) // 2]
+    iteration, steps = _enough(case, _reached(case), alpha)
+    parameters = OracleParameters(lower_level_steps=steps, eta_y=iteration.eta_y, eta_lam=iteration.eta_lam)
+    call = replace(case.call(alpha), parameters=parameters)
+    moments = iterates(case, truth, call, _noise(case), runs=case.share.times(RUNS))
+    law = iteration.constant(steps) if _constant(case) else iteration.averaged(steps, shrinking)
+    return SquareDecision(
+        quantity="mean squared error of the pair at the counted steps", law=SquareLaw.of(*law, moments.count),
+        share=case.share, relation="<=", predicted=(1 + ACCURATE) * alpha**6, wanted=1.0,
+        context={"alpha": alpha, "steps": float(steps)},
+    ).evidence(moments.mean_square)  # fmt: skip
+
+
+def _constant(case: Case) -> bool:
+    return case.reading.inner_solver == "constant-step"
+
+
+def _noise(case: Case) -> Noise:
+    """Fainter for the constant step, whose logarithm would make its runs long."""
+    return FAINT if _constant(case) else NOISE
+
+
+def _reached(case: Case) -> tuple[tuple[int, float, LinearIteration], ...]:
+    """Mean square of the pair's error at growing numbers of steps, by the exact law, with the step sizes used."""
+    return _ladder(case.instance.name, _constant(case), _noise(case).scale("g.y"))
+
+
+@lru_cache(maxsize=16)
+def _ladder(name: str, constant: bool, sigma: float) -> tuple[tuple[int, float, LinearIteration], ...]:
+    instance = find(name)
+    truth = regular_truth(instance)
+    iteration = settled_iteration_of(instance, truth, sigma=sigma)
+    made = []
+    for steps in LADDER[constant]:
+        if constant:
+            square, sized = best_constant(iteration, steps)
+            made.append((steps, square, sized))
+        else:
+            mean, covariance = iteration.averaged(steps, shrinking)
+            made.append((steps, float(mean @ mean + np.trace(covariance)), iteration))
+    return tuple(made)
+
+
+def _enough(
+    case: Case, law: tuple[tuple[int, float, LinearIteration], ...], alpha: float
+) -> tuple[LinearIteration, int]:
+    """Steps after which the mean square is α⁶, between the ladder's rungs by their power law."""
+    target = alpha**6
+    (few, before, _), (many, after, sized) = next(
+        (pair for pair in pairwise(law) if pair[1][1] <= target), (law[-2], law[-1])
+    )
+    steps = ceil(few * (many / few) ** (log(before / target) / log(before / after)))
+    return (best_constant(sized, steps)[1] if _constant(case) else sized), steps

@@ -1,0 +1,1 @@
+"""What checks share: a case, its premises, runs and samples."""

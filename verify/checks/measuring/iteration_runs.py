@@ -1,0 +1,148 @@
+"""A subject's own lower-level iterations: how their error falls with the steps, held against the exact law."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import ceil, log, sqrt
+
+import numpy as np
+import scipy.linalg
+
+from spec import Noise, OracleParameters
+from spec.exact import Vector
+from verify.checks.measuring.case import Case
+from verify.evidence.budget import Share
+from verify.evidence.decisions import SquareDecision
+from verify.evidence.laws import SquareLaw, normal_upper
+from verify.evidence.model import ComparisonEvidence, RateEvidence
+from verify.evidence.power_laws import RESOLVED, Estimate, fit_power_law, invert
+from verify.subjects.protocol import Call
+from verify.truth.iterations import LinearIteration, best_constant, shrinking
+from verify.truth.pair import Truth
+from verify.verdict import RESOLUTION
+
+SMALL = Noise(model="additive", sigma_f="1/10", sigma_g="1/10")  # type: ignore[arg-type]  # exact spellings are parsed
+TIMES = (64, 512, 2048)
+"""Steps at which the subject's own iterations are read."""
+HELD = TIMES[1]
+"""Steps at which their mean square is held against the exact law's."""
+CONSTANT_SEEN = 0.2
+"""Relative error of that mean square that must be seen."""
+EARLY = 4
+"""How many times as many short iterations as long ones are run: they cost less."""
+COARSE, FINE = 0.04, 0.01
+"""Half-width of the measured exponent of the mean square: where the claim is far away, and at least."""
+MARGIN = 1.5
+"""On sample sizes from a normal tail: sums of squares have a heavier one."""
+
+
+def measured_steps(
+    case: Case, truth: Truth, iteration: LinearIteration, law: RateEvidence, *, power: float, name: str
+) -> tuple[RateEvidence, ComparisonEvidence, ComparisonEvidence]:
+    """Steps against δ**power over the subject's iterations, the mean square's slope off the law's, and its size.
+
+    Each mean square is taken in units of its exact covariance, which makes it a chi-square variable, and the law's
+    lower-order terms are divided out: what is left is the law's limiting power times what the subject adds to it.
+
+    Args:
+        case: Under a constant step the best size for each number of steps is used.
+        truth: The pair.
+        iteration: The exact law.
+        law: Steps against δ**power by that law.
+        power: Of δ, in the variable.
+        name: Of the variable.
+    """
+    runs = _sizes(case, iteration, law, power)
+    start = float(np.linalg.norm(iteration.start))
+    slope = 2 / (power * law.exponent)
+    ratios, estimates, reached = [], [], []
+    seen: dict[int, tuple[Vector, SquareLaw, LinearIteration]] = {}
+    first: tuple[float, float] | None = None
+    for steps, count in zip(TIMES, runs, strict=True):
+        sized, mean, covariance = _law_at(case, iteration, steps)
+        rows = errors(case, truth, call_of(case, sized, steps), SMALL, runs=count)
+        square = float(mean @ mean + np.trace(covariance))
+        calls = steps / log(start / sqrt(square)) if _constant(case) else float(steps)
+        first = first or (calls, square)
+        white = scipy.linalg.solve_triangular(np.linalg.cholesky(covariance), (rows - mean).T, lower=True)
+        dof = float(white.size)
+        ratio = float((white**2).sum()) / dof
+        value = ratio * first[1] * (calls / first[0]) ** slope
+        reached.append((ratio * square) ** (power / 2))
+        ratios.append(Estimate({"steps": calls}, ratio, dof, samples=len(rows)))
+        estimates.append(Estimate({"steps": calls}, value, dof, samples=len(rows)))
+        seen[steps] = rows, SquareLaw.of(mean, covariance, len(rows)), sized
+    squares = fit_power_law(estimates, case.share.single, quantity="mean squared error of the subject's pair")["steps"]
+    # The law's own exponent is known to within its interval only.
+    known = abs(slope) * (law.interval[1] - law.interval[0]) / 2 / abs(law.exponent)
+    low, high = squares.interval
+    squares = squares.model_copy(update={"interval": (low - known, high + known), "error_rate": case.share.error})
+    rate = invert(squares, quantity="steps to accuracy, the subject's own", variable=name, power=power / 2)
+    points = tuple(p.model_copy(update={"at": at}) for p, at in zip(rate.points, reached, strict=True))
+    rate = rate.model_copy(update={"points": points})
+    return rate, slope_of(ratios, case.share), _held(case, *seen[HELD])
+
+
+def errors(case: Case, truth: Truth, call: Call, noise: Noise, *, runs: int, pair: bool = True) -> Vector:
+    """Errors of y, and of the active rows' multipliers if asked, over independent iterations, one a row."""
+    active = truth.active > 0
+    problem = case.instance.with_noise(noise).problem
+    y, lam = case.stages.lower_level_runs(problem, case.x, call, case.rng, runs)
+    found: Vector = np.hstack([y - truth.y_star, lam[:, active] - truth.lam[active]]) if pair else y - truth.y_star
+    return found
+
+
+def call_of(case: Case, iteration: LinearIteration, steps: int) -> Call:
+    """A call for so many steps of an iteration's sizes."""
+    parameters = OracleParameters(lower_level_steps=steps, eta_y=iteration.eta_y, eta_lam=iteration.eta_lam)
+    return replace(case.call(1.0), parameters=parameters)
+
+
+def _constant(case: Case) -> bool:
+    return case.reading.inner_solver == "constant-step"
+
+
+def _law_at(case: Case, iteration: LinearIteration, steps: int) -> tuple[LinearIteration, Vector, Vector]:
+    if _constant(case):
+        sized = best_constant(iteration, steps)[1]
+        return sized, *sized.constant(steps)
+    return iteration, *iteration.averaged(steps, shrinking)
+
+
+def _sizes(case: Case, iteration: LinearIteration, law: RateEvidence, power: float) -> tuple[int, ...]:
+    """Independent iterations at each time: so many that a tight claim is resolved, if that is affordable."""
+    claimed = float(case.bound.exponents[law.variable])
+    width = COARSE
+    reach, missed = normal_upper(case.share.single.error / 4), normal_upper(case.share.missed)
+    if case.bound.tag == "tight" and power == 1:
+        # What the law's own interval leaves of a tenth of an order, as an exponent of the mean square; the middle of
+        # the measured interval is off by chance as well.
+        off = max(abs(end - claimed) for end in law.interval)
+        width = min(COARSE, max(0.0, RESOLUTION - off) * 2 / law.exponent**2 / (1 + missed / reach))
+    d = len(iteration.start)
+    long = ceil((1 + 1 / EARLY) * 2 / d * (reach / (max(width, FINE) * log(TIMES[-1] / TIMES[0]))) ** 2)
+    covariance = _law_at(case, iteration, HELD)[2]
+    spread = float((covariance**2).sum()) / float(np.trace(covariance)) ** 2
+    middle = ceil(MARGIN * 2 * spread * ((reach + missed) / CONSTANT_SEEN) ** 2)
+    return tuple(case.share.times(count) for count in (EARLY * long, middle, long))
+
+
+def slope_of(ratios: list[Estimate], share: Share) -> ComparisonEvidence:
+    """Power of the steps in the ratio of the subject's mean square to the law's, against none."""
+    fit = fit_power_law(ratios, share.single, quantity="")["steps"]
+    low, high = fit.interval
+    half = max(high - fit.exponent, fit.exponent - low)
+    return ComparisonEvidence(
+        quantity="power of the steps in the mean squared error over the exact law's", measured=fit.exponent,
+        relation="==", predicted=0.0, tolerance=half, rung="statistical", error_rate=share.error,
+        detectable=(fit.detectable or 0.0) - RESOLVED, wanted=0.15, power=1 - share.missed, samples=fit.samples,
+        samples_needed=fit.samples_needed, law="exponent (log chi-square)",
+    )  # fmt: skip
+
+
+def _held(case: Case, rows: Vector, law: SquareLaw, iteration: LinearIteration) -> ComparisonEvidence:
+    """The subject's mean squared error against the law's: constants count beside powers."""
+    return SquareDecision(
+        quantity=f"mean squared error after {HELD} steps", law=law, share=case.share, wanted=CONSTANT_SEEN,
+        context={"step size": iteration.eta_y, "solver": "constant step" if _constant(case) else "averaged"},
+    ).evidence(float((rows**2).sum(axis=1).mean()))  # fmt: skip

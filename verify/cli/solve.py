@@ -1,0 +1,312 @@
+"""``f2csa solve``: Algorithms 1 and 2 on a problem, with the schedule and its cost said before the start."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from f2csa_ref.algorithm_1 import hypergradient
+from f2csa_ref.algorithm_2 import box_projection
+from f2csa_ref.objectives.model import Objectives, objectives_of
+from f2csa_ref.solver.schedules import estimate_constants, schedule, value_at, with_overrides
+from f2csa_ref.solver.solve import Setting, SolveReport, solve
+from f2csa_ref.solver.trace import Block, has_header, read_header
+from spec import InvalidInputError, OracleParameters, OuterParameters, PenaltyParameters, Problem
+from spec.exact import Vector, parse_entry
+from spec.problem import Generated
+from spec.quadratic import Quadratic
+from spec.reading import NAMED
+from verify.cli.goldstein import plain, read_box
+from verify.cli.sources import read_point, read_positive, read_problem
+from verify.truth.geometry import quadratic_of
+from verify.truth.goldstein.distance import distance
+
+PYTHON = "python:"
+MAX_REPORTED_DIMENSION = 200
+"""Largest n for which the distance from stationarity is bounded afterwards; beyond, the mean answer is the estimate."""
+SNAP = 1e-12
+"""How near an end of the box a block mean counts as on it: far above the rounding of a mean."""
+TIMED_CALLS = 3
+YEAR = 365.25 * 86400
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked on the command line, as text and numbers; names as there."""
+
+    source: str
+    x: str | None
+    alpha: str
+    radius: str
+    schedule: str
+    epsilon: str | None
+    calls: int
+    lipschitz_F: str | None  # noqa: N815  # the paper's letter
+    gap: str | None
+    bias: str | None
+    variance: str | None
+    M: int | None
+    K: int | None
+    eta: float | None
+    reading: str
+    choices: tuple[str, ...]
+    samples: int
+    output: str
+    project_onto: tuple[str, ...]
+    seed: int
+    trace: Path
+    resume: bool
+    max_calls: int
+    plot: Path | None
+
+
+def execute(request: Request) -> None:
+    """Say what the run will take, run it, and print the result as JSON."""
+    if request.plot is not None:
+        _require_drawable(request.plot)
+    problem, start = _read(request.source)
+    objectives = objectives_of(problem)
+    if request.source.startswith(PYTHON):
+        _require_shapes(objectives)
+    if request.resume and has_header(request.trace):
+        setting = Setting.from_header(read_header(request.trace))
+        _say(f"goes on from {request.trace.name}; all options but --plot are those of its header")
+    else:
+        _keep_aside(request.trace)
+        _say("estimates what was not given, and times a call …")
+        setting = _setting(request, objectives, start)
+        _announce(objectives, setting, request.max_calls)
+    with _Progress(setting.outer) as progress:
+        found = solve(problem, setting, trace=request.trace, resume=request.resume, on_block=progress.block)
+    sys.stdout.write(json.dumps(result(problem, found), indent=1, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+    if request.plot is not None:
+        from verify.report.trace_plot import draw
+
+        draw(found.blocks, request.plot)
+
+
+PICTURES = (".svg", ".png", ".pdf")
+
+
+def _require_drawable(path: Path) -> None:
+    if path.suffix.lower() not in PICTURES:
+        raise InvalidInputError("--plot", f"must end in one of {', '.join(PICTURES)}", str(path))
+    if not path.parent.is_dir():
+        raise InvalidInputError("--plot", "must be in a folder that exists", str(path))
+
+
+def _require_shapes(q: Objectives) -> None:
+    """Call a Python problem's gradients once, at zero, before anything depends on them."""
+    x, y = np.zeros(q.n), np.zeros(q.m)
+    for name, size in (("grad_x_f", q.n), ("grad_y_f", q.m), ("grad_x_g", q.n), ("grad_y_g", q.m)):
+        try:
+            value = np.asarray(getattr(q, name)(x, y), dtype=np.float64)
+        except Exception as error:
+            raise InvalidInputError(f"problem.{name}", f"raised {type(error).__name__}: {error}") from None
+        if value.shape != (size,):
+            raise InvalidInputError(f"problem.{name}", f"must return shape {(size,)}", value.shape)
+        if not np.isfinite(value).all():
+            raise InvalidInputError(f"problem.{name}", "must return finite numbers", value.tolist())
+
+
+def _keep_aside(trace: Path) -> None:
+    """A trace that is there already is somebody's run: it is kept under another name."""
+    if has_header(trace):
+        kept = trace.with_name(trace.name + ".bak")
+        trace.replace(kept)
+        _say(f"{trace.name} holds another run; it is kept as {kept.name} (--resume goes on with it)")
+
+
+def result(problem: Problem | Objectives, found: SolveReport) -> dict[str, Any]:
+    """What is printed at the end."""
+    setting, trace = found.setting, found.trace
+    block = found.blocks[trace.block]
+    best = min(found.blocks, key=lambda other: other.grad_norm)
+    return {
+        "x_out": trace.x_out.tolist(),
+        "F": block.F,
+        "output": setting.output,
+        "block": trace.block,
+        "stationarity": stationarity(problem, trace.x_out, block.grad_norm, setting),
+        "smallest": {
+            "block": best.k,
+            "x": best.x_bar.tolist(),
+            "F": best.F,
+            "stationarity": stationarity(problem, best.x_bar, best.grad_norm, setting),
+        },
+        "calls": trace.calls,
+        "counts": found.counts,
+        "schedule": setting.outer.model_dump() | {"T": setting.outer.T},
+        "constants": {name: getattr(setting.constants, name) for name in ("lipschitz_F", "gap", "bias", "variance")},
+        "estimated": list(setting.constants.estimated),
+        "resumed_at": found.resumed_at,
+        "notes": list(found.notes),
+    }
+
+
+def stationarity(problem: Problem | Objectives, x: Vector, mean_answer: float, setting: Setting) -> dict[str, Any]:
+    """Bounds of the distance from Goldstein stationarity where they can be had, and the run's own estimate."""
+    radius = setting.outer.goldstein_radius
+    made: dict[str, Any] = {"radius": radius, "mean_answer": mean_answer, "lower": None, "upper": None,
+                            "certified": None}  # fmt: skip
+    if not isinstance(problem, Quadratic | Generated) or len(x) > MAX_REPORTED_DIMENSION:
+        return made
+    box = setting.project_onto
+    if box is not None:
+        # A mean of points on the boundary is a last digit beside it, and the normal cone lives on it exactly.
+        for end in (np.array(part) for part in box):
+            x = np.where(np.abs(x - end) <= SNAP * (1 + np.abs(end)), end, x)
+    ends = None if box is None else tuple([v if math.isfinite(v) else None for v in part] for part in box)
+    try:
+        bounds = distance(quadratic_of(problem), x.tolist(), radius, box=ends)  # type: ignore[arg-type]  # two lists
+    except InvalidInputError as error:
+        return made | {"note": str(error)}
+    return made | {key: value for key, value in plain(bounds).items() if key in ("lower", "upper", "certified")}
+
+
+def _read(source: str) -> tuple[Problem | Objectives, tuple[Fraction, ...] | None]:
+    if not source.startswith(PYTHON):
+        return read_problem(source)
+    import importlib
+    from pathlib import Path
+
+    module, colon, attribute = source.removeprefix(PYTHON).partition(":")
+    if not colon:
+        raise InvalidInputError("problem", "must have the form python:package.module:objectives", source)
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+        return objectives_of(found() if callable(found) else found), None
+    except InvalidInputError:
+        raise
+    except Exception as error:
+        raise InvalidInputError("problem", f"cannot be loaded ({type(error).__name__}: {error})", source) from None
+
+
+def _setting(request: Request, q: Objectives, start: tuple[Fraction, ...] | None) -> Setting:
+    if request.reading not in NAMED:
+        raise InvalidInputError("--reading", f"must be one of {', '.join(NAMED)}", request.reading)
+    if request.seed < 0:
+        raise InvalidInputError("--seed", "must be >= 0", request.seed)
+    if request.output not in ("uniform", "smallest"):
+        raise InvalidInputError("--output", "must be one of uniform, smallest", request.output)
+    if not 1 <= request.samples <= 10**9:
+        raise InvalidInputError("--samples", "must be in [1, 1e9]", request.samples)
+    reading = NAMED[request.reading].choose_from_text(list(request.choices))
+    alpha = PenaltyParameters(alpha=float(read_positive(request.alpha, "--alpha"))).alpha
+    radius = float(read_positive(request.radius, "--radius"))
+    epsilon = None if request.epsilon is None else float(read_positive(request.epsilon, "--epsilon"))
+    x_0 = np.zeros(q.n)
+    if request.x is not None or start is not None:
+        x_0 = np.array([float(value) for value in read_point(request.x, start, q.n)])
+    box = read_box(list(request.project_onto), q.n, "--project-onto")
+    ends = None if box is None else (_ends(box[0], -math.inf), _ends(box[1], math.inf))
+    if ends is not None:
+        x_0 = np.clip(x_0, *ends)
+    oracle = OracleParameters(N_g=request.samples)
+    constants = estimate_constants(
+        q, x_0, alpha=alpha, rng=np.random.default_rng([request.seed, 0]), reading=reading, parameters=oracle,
+        lipschitz_F=_number(request.lipschitz_F, "--lipschitz"), gap=_number(request.gap, "--gap"),
+        bias=_number(request.bias, "--bias"), variance=_number(request.variance, "--variance"),
+        projection=None if ends is None else box_projection(*(np.array(part) for part in ends)),
+    )  # fmt: skip
+    outer = schedule(
+        request.schedule, constants, goldstein_radius=radius, epsilon=epsilon, calls=request.calls  # type: ignore[arg-type]  # checked there
+    )  # fmt: skip
+    return Setting(
+        x_0=tuple(x_0.tolist()), alpha=alpha, outer=with_overrides(outer, M=request.M, K=request.K, eta=request.eta),
+        constants=constants, reading=reading, oracle=oracle, seed=request.seed,
+        output=request.output, project_onto=ends,  # type: ignore[arg-type]  # one of the two rules, checked above
+    )  # fmt: skip
+
+
+def _ends(values: Any, missing: float) -> tuple[float, ...]:
+    return tuple(missing if value is None else float(value) for value in values)
+
+
+def _number(text: str | None, argument: str) -> float | None:
+    if text is None:
+        return None
+    value = float(parse_entry(text, argument))
+    if value < 0:
+        raise InvalidInputError(argument, "must be >= 0", text)
+    return value
+
+
+def _announce(q: Objectives, setting: Setting, max_calls: int) -> None:
+    """Say the schedule, its cost and where its constants come from; refuse what would not end.
+
+    Raises:
+        InvalidInputError: If the schedule takes more calls than allowed.
+    """
+    outer, constants = setting.outer, setting.constants
+    seconds = _seconds_a_call(q, setting) * outer.T
+    origin = {name: "estimated" if name in constants.estimated else "given"
+              for name in ("lipschitz_F", "gap", "bias", "variance")}  # fmt: skip
+    shown = ", ".join(f"{name} = {getattr(constants, name):.4g} ({origin[name]})" for name in origin)
+    cost = f"T = K M = {outer.K:,} x {outer.M:,} = {outer.T:,} oracle calls, about {_duration(seconds)}"
+    if max_calls < outer.T:
+        rule = f"must take at most --max-calls = {max_calls:,}; it takes {cost}, from {shown}"
+        raise InvalidInputError("schedule", f"{rule}; ask for a larger epsilon or radius, or --schedule budget")
+    _say(f"{cost}; D = {outer.D:.4g}, eta = {outer.eta:.4g}, bound {outer.epsilon:.4g}; {shown}")
+
+
+def _seconds_a_call(q: Objectives, setting: Setting) -> float:
+    x_0, rng = np.array(setting.x_0), np.random.default_rng(0)
+    spent = []
+    for _ in range(TIMED_CALLS):
+        started = time.perf_counter()
+        hypergradient(q, x_0, alpha=setting.alpha, reading=setting.reading, parameters=setting.oracle, rng=rng)
+        spent.append(time.perf_counter() - started)
+    started = time.perf_counter()
+    value_at(q, x_0)
+    # F is evaluated once a block, by an exact lower-level solve.
+    return min(spent) + (time.perf_counter() - started) / setting.outer.M
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("years", YEAR), ("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:,.0f} {unit}"
+    return f"{seconds:.0f} seconds"
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"f2csa: {line}\n")
+
+
+class _Progress:
+    """A progress bar on a terminal; nothing elsewhere."""
+
+    def __init__(self, outer: OuterParameters) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        console = Console(stderr=True)
+        self.bar = Progress(
+            TextColumn("solve"), BarColumn(), TextColumn("{task.completed:,}/{task.total:,} calls"),
+            TimeRemainingColumn(), TextColumn("{task.description}"), console=console, disable=not console.is_terminal,
+        )  # fmt: skip
+        self.task = self.bar.add_task("", total=outer.T)
+
+    def __enter__(self) -> _Progress:
+        self.bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.stop()
+
+    def block(self, block: Block) -> None:
+        """Show a finished block."""
+        F = "" if block.F is None else f"F = {block.F:.6g}, "
+        self.bar.update(self.task, completed=block.calls, description=f"{F}|mean answer| = {block.grad_norm:.3g}")

@@ -1,0 +1,123 @@
+"""Which claims catch which wrong implementation: computed by judging every mutant, and kept as a record."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from importlib import resources
+from typing import Any, NamedTuple
+
+from spec.claims import find as find_claim
+from verify.campaign import run as campaign
+from verify.campaign.baseline.record import shipped_record
+from verify.campaign.plan import Task
+from verify.campaign.summary import selected
+from verify.campaign.tasks import perform
+from verify.checks.measuring.case import checks
+from verify.checks.measuring.profiles import find_profile
+from verify.conformance.bugs.catalogue import CATALOGUE
+from verify.conformance.bugs.entry import Catch, Mutant
+from verify.subjects import CAPABILITIES, ReferenceSubject, Subject, name_of
+
+PROFILE = "ci"
+RECORD = "kill_matrix.json"
+STAGES = (*CAPABILITIES, "hypergradient_samples", "optimise_runs")
+
+Matrix = Mapping[str, Mapping[str, Sequence[str]]]
+"""By mutant, then by ``claim`` or ``claim [reading]``: the instances whose verdict changed; none is a claim that was
+tried in vain, a missing claim one that asks for no stage the mutant changes."""
+
+
+class Cell(NamedTuple):
+    """A mutant against one statement under one reading."""
+
+    mutant: Mutant
+    claim: str
+    reading: str
+
+    @property
+    def key(self) -> str:
+        """How the record names it."""
+        return self.claim if self.reading == "repaired" else f"{self.claim} [{self.reading}]"
+
+
+def cells(mutant: Mutant) -> Iterator[Cell]:
+    """What may tell a mutant from the reference: repaired statements that use a stage it changes, and its catches."""
+    changed = stages_changed(mutant.make())
+    for claim in selected([]):
+        found = checks().get(claim)
+        if found is not None and any(stage in changed for stage in found.needs):
+            yield Cell(mutant, claim, "repaired")
+    for claim, reading in dict.fromkeys((catch.claim, catch.reading) for catch in mutant.caught_by):
+        if reading != "repaired":
+            yield Cell(mutant, claim, reading)
+
+
+def stages_changed(subject: Subject) -> frozenset[str]:
+    """Stages whose code is not the reference's; sampled estimates and many runs count as their single ones."""
+    own = {stage for stage in STAGES if getattr(type(subject), stage) is not getattr(ReferenceSubject, stage)}
+    also = {"hypergradient_samples": "hypergradient", "optimise_runs": "optimise"}
+    return frozenset(own | {also[stage] for stage in own if stage in also})
+
+
+def changed_verdicts(cell: Cell, instances: Sequence[str] = ()) -> list[str]:
+    """Instances on which the mutant's verdict is not the one on record for the reference; a fault is no verdict."""
+    wanted = instances or checks()[cell.claim].instances[: find_profile(PROFILE).breadth]
+    return [name for name in wanted if _differs(cell, name)]
+
+
+def _differs(cell: Cell, instance: str) -> bool:
+    subject = cell.mutant.make()
+    task = Task(cell.claim, cell.reading, instance, name_of(subject), PROFILE, campaign.DEFAULT_SEED)
+    found = perform(task, subject)
+    on_record = shipped_record().get(f"{cell.claim}|{cell.reading}|{instance}")
+    return found.verdict is not None and on_record is not None and str(found.verdict) != on_record
+
+
+def survives(mutant: Mutant, catch: Catch) -> bool:
+    """Whether a mutant gets past a claim that must catch it."""
+    return not changed_verdicts(Cell(mutant, catch.claim, catch.reading), [catch.instance])
+
+
+def compute(progress: Callable[[str], None] | None = None, mutants: Sequence[Mutant] = CATALOGUE) -> dict[str, Any]:
+    """The whole matrix: some ten minutes."""
+    from threadpoolctl import threadpool_limits
+
+    found: dict[str, Any] = {}
+    with threadpool_limits(1):
+        for mutant in mutants:
+            found[mutant.id] = {cell.key: changed_verdicts(cell) for cell in cells(mutant)}
+            if progress is not None:
+                progress(f"{mutant.id}: {sum(map(bool, found[mutant.id].values()))} of {len(found[mutant.id])}")
+    return found
+
+
+@lru_cache(maxsize=1)
+def recorded() -> dict[str, dict[str, list[str]]]:
+    """The matrix as it was last computed."""
+    file = resources.files("verify.conformance.bugs") / RECORD
+    made: dict[str, dict[str, list[str]]] = json.loads(file.read_text(encoding="utf-8"))
+    return made
+
+
+def dumps(matrix: Matrix) -> str:
+    """A matrix as a file, one statement a line."""
+    rows = [
+        f"{json.dumps(mutant)}: {{\n"
+        + ",\n".join(f" {json.dumps(claim)}: {json.dumps(instances)}" for claim, instances in row.items())
+        + "\n}"
+        for mutant, row in matrix.items()
+    ]
+    return "{\n" + ",\n".join(rows) + "\n}\n"
+
+
+def roots() -> list[str]:
+    """Claims that ask something of a subject, in the paper's order: the page's columns."""
+    asked = {claim.split("/")[0] for claim, check in checks().items() if check.needs}
+    return [claim for claim in dict.fromkeys(full_id.split("/")[0] for full_id in selected([])) if claim in asked]
+
+
+def title_of(claim: str) -> str:
+    """A claim's title."""
+    return find_claim(claim).title

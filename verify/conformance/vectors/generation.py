@@ -1,0 +1,48 @@
+"""All vectors, in order of their ids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+
+from verify.conformance.vectors import cases
+from verify.conformance.vectors.building import UselessError
+from verify.conformance.vectors.cases import activation
+from verify.conformance.vectors.holder import holder
+from verify.conformance.vectors.iterations import iterations
+from verify.conformance.vectors.model import TestVector
+from verify.conformance.vectors.rejections import rejections
+
+FAMILIES = (
+    cases.lower_level,
+    iterations,
+    activation,
+    cases.penalty_minimiser,
+    cases.estimates,
+    cases.noisy_estimates,
+    cases.oracle_calls,
+    holder,
+    rejections,
+)
+
+
+def named_cases() -> Iterator[tuple[str, Callable[[], TestVector]]]:
+    """Every case by id, not yet computed."""
+    for family in FAMILIES:
+        yield from family()
+
+
+@lru_cache(maxsize=1)
+def generated() -> tuple[tuple[TestVector, ...], dict[str, float]]:
+    """All vectors sorted by id, and the cases left out with the relative tolerance they would need."""
+    made, left_out = [], {}
+    for id_, make in named_cases():
+        try:
+            vector = make()
+        except UselessError as error:
+            left_out[id_] = float(error.args[0])
+            continue
+        if vector.id != id_:
+            raise RuntimeError(f"case {id_} made vector {vector.id}")
+        made.append(vector)
+    return tuple(sorted(made, key=lambda vector: vector.id)), left_out

@@ -1,0 +1,166 @@
+"""A vector put to a subject: what it answers, and which answers miss."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spec import OracleParameters
+from spec.exact import Vector
+from verify.conformance.vectors.model import TestVector
+from verify.subjects import Call, MissingCapabilityError, SubjectFaultError
+from verify.subjects.protocol import StageFaultError, Stages
+
+_UNUSED_ALPHA = 0.1
+"""For the stage whose calls carry an alpha but do not use it."""
+
+
+@dataclass(frozen=True)
+class Miss:
+    """One expected block that an answer misses.
+
+    Args:
+        block: Which one.
+        entry: The entry that misses most, in tolerances.
+        computed: Its value as answered.
+        wanted: Its value as expected.
+        tolerance: Largest accepted distance.
+    """
+
+    block: str
+    entry: int
+    computed: float
+    wanted: float
+    tolerance: float
+
+    @property
+    def ratio(self) -> float:
+        """Distance in tolerances."""
+        gap = abs(self.computed - self.wanted)
+        return gap / self.tolerance if self.tolerance > 0 else (np.inf if gap > 0 else 0.0)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.block}[{self.entry}] is {self.computed!r}, must be {self.wanted!r} within {self.tolerance:.3g}"
+            f" ({self.ratio:.3g} tolerances away)"
+        )
+
+
+def call_of(vector: TestVector) -> Call:
+    """Everything a vector gives besides problem and point, as a subject is called.
+
+    Raises:
+        InvalidInputError: If a number is out of range, as in vectors that must be rejected.
+    """
+    p = vector.parameters
+    if vector.reading is None:
+        raise ValueError(f"{vector.id} is of a stage without a reading")
+    parameters = OracleParameters(
+        N_g=p.N_g or 1,
+        lam_width=p.lam_width if p.lam_width is not None else OracleParameters().lam_width,
+        ramp_constant=p.ramp_constant if p.ramp_constant is not None else 1.0,
+        lower_level_steps=p.lower_level_steps or OracleParameters().lower_level_steps,
+        eta_y=p.eta_y,
+        eta_lam=p.eta_lam,
+    )
+    stages: dict[str, Any] = {name: given(vector, name) for name in vector.given}
+    draws = {name: np.array(rows, dtype=np.float64) for name, rows in vector.draws.items()}
+    alpha = vector.alpha.value if vector.alpha is not None else _UNUSED_ALPHA
+    return Call(alpha=alpha, reading=vector.reading, parameters=parameters, draws=draws or None, **stages)
+
+
+def given(vector: TestVector, name: str) -> Vector:
+    """One of the given blocks as doubles."""
+    return np.array(vector.given[name].value, dtype=np.float64)
+
+
+def point(vector: TestVector) -> Vector:
+    """The upper variable as doubles."""
+    if vector.x is None:
+        raise ValueError(f"{vector.id} has no point")
+    return np.array(vector.x.value, dtype=np.float64)
+
+
+def answers(vector: TestVector, stages: Stages) -> dict[str, Vector]:
+    """What a subject answers.
+
+    Args:
+        vector: A test vector, also one that must be rejected.
+        stages: The subject's stages.
+
+    Returns:
+        The blocks its method returns, by name; ``dual_pull`` beside multipliers.
+
+    Raises:
+        MissingCapabilityError: If the subject lacks the stage, or the vector supplies draws it does not use.
+        SubjectFaultError: If it raises, or answers with anything but finite numbers of the right shape.
+        InvalidInputError: If the problem itself is refused before the subject sees it.
+    """
+    p = vector.parameters
+    if vector.stage == "activation":
+        return {
+            "rho": stages.activation(given(vector, "h"), given(vector, "lam"), p.h_width or 0.0, p.lam_width or 0.0)
+        }
+    problem, x = vector.parsed_problem(), point(vector)
+    if vector.stage == "lower_level":
+        y_star, lam = stages.lower_level(problem, x)
+        made = {"y_star": y_star, "lam": lam}
+        if vector.blocks is not None:
+            made["dual_pull"] = lam @ np.array(vector.blocks["B"])
+        return made
+    call = call_of(vector)
+    if vector.stage == "lower_level_runs":
+        # Without noise nothing is drawn; the generator is there because the stage is called with one.
+        y, lam = stages.lower_level_runs(problem, x, call, np.random.default_rng(0), 1)
+        return {"y_star": y[0], "lam": lam[0]}
+    if vector.stage == "penalty_minimiser":
+        return {"y_penalty": stages.penalty_minimiser(problem, x, call, p.gradient_norm)}
+    if call.draws is not None and not stages.use_draws:
+        raise MissingCapabilityError("the subject does not take its normals from draws")
+    return {"hypergradient": stages.hypergradient(problem, x, call)}
+
+
+def misses(vector: TestVector, found: Mapping[str, Vector]) -> tuple[Miss, ...]:
+    """Which of the answers given miss what is expected; blocks not answered are not asked for.
+
+    The rule, entry by entry: ``|computed - value| <= tolerance``.
+    """
+    made = []
+    for block, computed in sorted(found.items()):
+        wanted = vector.expected.get(block)
+        if wanted is None:
+            continue
+        worst = max(
+            (
+                Miss(block, i, float(a), b, limit)
+                for i, (a, b, limit) in enumerate(zip(computed, wanted.value, wanted.tolerance, strict=True))
+            ),
+            key=lambda miss: miss.ratio if miss.ratio == miss.ratio else np.inf,
+        )
+        # Written so that what is not a number misses.
+        if not worst.ratio <= 1.0:
+            made.append(worst)
+    return tuple(made)
+
+
+def rejects(vector: TestVector, stages: Stages) -> bool:
+    """Whether bad input is refused: the subject raises, or answers with no finite numbers of the right shape.
+
+    Also true where the problem itself is refused before the subject sees it.
+
+    Raises:
+        StageFaultError: If the subject hangs, dies or talks nonsense: no way of refusing.
+        MissingCapabilityError: If it lacks the stage.
+    """
+    try:
+        answers(vector, stages)
+    except StageFaultError as fault:
+        if fault.kind != "error":
+            raise
+        return True
+    except (SubjectFaultError, ValueError):
+        return True
+    return False

@@ -1,0 +1,1 @@
+"""What the numbers show, with their error rates: evidence, decisions about sampled quantities, rates."""

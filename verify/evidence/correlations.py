@@ -1,0 +1,181 @@
+r"""Independence and isotropy of Gaussian samples: correlations at every distance, variances along every direction.
+
+For independent standard normal rows u_i, v_j and any pairing π of N different variables the sum
+:math:`\sum_i u_{i,a} v_{\pi(i),b}` has log-moment generating function :math:`-\tfrac N2\log(1 - t^2)`. Pairs i, i + L
+within one stream of R rows, R a power of two, form cycles of even length; their function is half the sum of
+:math:`-\log(1 - 2t\cos\theta_k)` over equally spaced angles and, by concavity, at most
+:math:`-\tfrac R8\log(1 - 4t^2)`. So every sum has a tail bound of its own, and all of them together a union bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from math import log
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from spec.errors import InvalidInputError
+from spec.exact import Vector
+from verify.evidence.budget import Share
+from verify.evidence.decisions import Relation, VarianceDecision
+from verify.evidence.laws import GRID, chi2_lower, chi2_upper
+from verify.evidence.model import ComparisonEvidence
+from verify.evidence.moments import Moments, Scatter
+from verify.evidence.streams import BLOCK
+
+Spectrum: TypeAlias = np.ndarray[Any, np.dtype[np.complex128]]
+
+
+@dataclass(frozen=True)
+class CorrelationDecision:
+    """The largest correlation, over all distances and in both orders, against zero.
+
+    Every component is paired with every other at every distance around the circle (the 3rd row with the 8th, the
+    4th with the 9th, ...) and mirrored (the 3rd with the 8th, the 4th with the 7th, ...).
+
+    Args:
+        quantity: What is compared, in words.
+        share: What it may spend.
+        wanted: Correlation that must be caught.
+    """
+
+    quantity: str
+    share: Share
+    wanted: float = 0.25
+    context: dict[str, float | str] = field(default_factory=dict)
+    role: Literal["conclusion", "support"] = "conclusion"
+
+    def within(self, rows: Vector) -> ComparisonEvidence:
+        """Correlations among the rows of one stream of standard normals, shape (R, n), R a power of two."""
+        R, n = rows.shape
+        _require_power_of_two(R)
+        tried = n * (3 * R // 2) + n * (n - 1) // 2 * 2 * R
+        error = self.share.single.error / (2 * tried)
+        spectra = np.fft.rfft(rows, axis=0)
+        # Sums over R pairs, and over R/2 pairs that a sum over all rows counts twice.
+        full, half = 0.0, 0.0
+        for a in range(n):
+            for b in range(a, n):
+                shifted, mirrored = _circular(spectra[:, a], spectra[:, b], R)
+                if a == b:
+                    own = np.zeros(R)
+                    # Rows that are their own mirror image are no pair.
+                    np.add.at(own, 2 * np.arange(R) % R, rows[:, a] ** 2)
+                    full = max(full, float(np.abs(shifted[1 : R // 2]).max()))
+                    half = max(half, abs(float(shifted[R // 2])) / 2, float(np.abs(mirrored - own).max()) / 2)
+                else:
+                    full = max(full, float(np.abs(shifted).max()), float(np.abs(mirrored).max()))
+        bounds = (_cycle_bound(R, error), _pair_bound(R / 2, error))
+        seen = max(_detectable(bounds[0], R, self.share.missed), _detectable(bounds[1], R // 2 - 1, self.share.missed))
+        return self._evidence(((full, bounds[0], R), (half, bounds[1], R // 2)), seen, R)
+
+    def between(self, rows: Vector, others: Vector) -> ComparisonEvidence:
+        """Correlations between the rows of two streams of standard normals, shapes (R, n)."""
+        R, n = rows.shape
+        error = self.share.single.error / (2 * n * n * 2 * R)
+        one, other = np.fft.rfft(rows, axis=0), np.fft.rfft(others, axis=0)
+        found = 0.0
+        for a in range(n):
+            for b in range(n):
+                shifted, mirrored = _circular(one[:, a], other[:, b], R)
+                found = max(found, float(np.abs(shifted).max()), float(np.abs(mirrored).max()))
+        bound = _pair_bound(float(R), error)
+        return self._evidence(((found, bound, R),), _detectable(bound, R, self.share.missed), R)
+
+    def _evidence(
+        self, sums: tuple[tuple[float, float, int], ...], detectable: float, samples: int
+    ) -> ComparisonEvidence:
+        worst, bound, pairs = max(sums, key=lambda one: one[0] / one[1])
+        return ComparisonEvidence(
+            quantity=self.quantity, measured=worst / pairs, relation="==", predicted=0.0, tolerance=bound / pairs,
+            context=self.context, rung="statistical", error_rate=self.share.error, role=self.role,
+            detectable=detectable, wanted=self.wanted, power=1 - self.share.missed, samples=samples,
+            samples_needed=int(samples * (detectable / self.wanted) ** 2) + 1, law="correlations (bilinear)",
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class DirectionDecision(VarianceDecision):
+    """Variance along every axis and every diagonal between two axes against one level; exact chi-square laws.
+
+    These n² variances are the whole covariance: that of two components is half the difference along their diagonals.
+
+    Args:
+        directions: n².
+    """
+
+    directions: int = 1
+
+    @classmethod
+    def of(
+        cls,
+        quantity: str,
+        trace: float,
+        n: int,
+        share: Share,
+        *,
+        relation: Relation = "==",
+        wanted: float = 0.2,
+        block: int = BLOCK,
+        context: dict[str, float | str] | None = None,
+    ) -> DirectionDecision:
+        """The decision for a covariance that is a multiple of the identity with a given trace."""
+        return cls(
+            quantity=quantity, level=trace / n, width=1, share=replace(share, error=share.error / n**2),
+            relation=relation, wanted=wanted, block=block, context=context or {}, directions=n**2,
+        )  # fmt: skip
+
+    def seen(self, moments: Moments) -> float:
+        """The variance along the direction where it is furthest from the level, on the side that counts."""
+        if not isinstance(moments, Scatter):
+            raise InvalidInputError("moments", "must keep how components vary together")
+        covariance = moments.products / (moments.count - 1)
+        own = np.diag(covariance)
+        first, second = np.triu_indices(len(own), 1)
+        middle, apart = (own[first] + own[second]) / 2, covariance[first, second]
+        found = np.concatenate([own, middle + apart, middle - apart])
+        if self.relation == "==":
+            return float(found[np.argmax(np.abs(found - self.level))])
+        return float(found.max() if self.relation == "<=" else found.min())
+
+    def _evidence(self, measured: float, tolerance: float, samples: int, detectable: float) -> ComparisonEvidence:
+        made = super()._evidence(measured, tolerance, samples, detectable)
+        together = {"error_rate": self.share.error * self.directions, "law": "variances along directions (chi-square)"}
+        return made.model_copy(update=together)
+
+
+def _circular(one: Spectrum, other: Spectrum, R: int) -> tuple[Vector, Vector]:
+    """Sums of u_i v_(i+L) and of u_i v_(s-i) for all L and s, from the streams' spectra."""
+    shifted: Vector = np.fft.irfft(np.conj(one) * other, R)
+    mirrored: Vector = np.fft.irfft(one * other, R)
+    return shifted, mirrored
+
+
+@lru_cache(maxsize=256)
+def _pair_bound(pairs: float, error: float) -> float:
+    """A value that a sum over so many pairs exceeds with probability at most ``error``."""
+    t = np.geomspace(1e-6, 1 - 1e-9, GRID)
+    return float(np.min((-pairs / 2 * np.log1p(-t * t) - log(error)) / t))
+
+
+@lru_cache(maxsize=256)
+def _cycle_bound(rows: int, error: float) -> float:
+    """The same for neighbours at one distance on a circle."""
+    t = np.geomspace(1e-6, 1 - 1e-9, GRID) / 2
+    return float(np.min((-rows / 8 * np.log1p(-4 * t * t) - log(error)) / t))
+
+
+def _detectable(bound: float, pairs: int, missed: float) -> float:
+    """Smallest correlation of independent pairs whose sum passes the bound, except with probability ``missed``.
+
+    Twice the sum is :math:`(1+r)X - (1-r)Y` with independent chi-square X and Y.
+    """
+    low, high = chi2_lower(float(pairs), missed / 2), chi2_upper(float(pairs), missed / 2)
+    return (2 * bound + high - low) / (high + low)
+
+
+def _require_power_of_two(R: int) -> None:
+    if R < 4 or R & (R - 1):
+        raise InvalidInputError("rows", "must be a power of two of them, at least 4", R)

@@ -1,0 +1,203 @@
+"""What a check measured: numbers with their uncertainty, and how they were obtained. No opinions."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Rung = Literal["certified", "symbolic", "numeric", "statistical", "cited"]
+"""How evidence was obtained, strongest first; what is cited was not computed here at all."""
+
+Law = Literal[
+    "mean (F)", "variance (chi-square)", "variances along directions (chi-square)", "correlations (bilinear)",
+    "mean square (Chernoff)", "exponent (log chi-square)", "exponent (mean squares)", "exponent (order statistics)",
+    "exponent (empirical Bernstein)", "exponent (sub-Gaussian)",
+    "bounded mean (Bernstein)", "median (order statistics)",
+]  # fmt: skip
+"""Which exact law or bound a stochastic decision rests on; ``f2csa calibrate`` runs every one of them."""
+
+RUNGS: tuple[Rung, ...] = ("certified", "symbolic", "numeric", "statistical", "cited")
+
+
+class Frozen(BaseModel):
+    """Plain data: frozen, closed, its infinities written as strings."""
+
+    # Infinities are honest here (an error that is exactly zero has an infinite exponent) and survive JSON as strings.
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="strings")
+
+
+class Point(Frozen):
+    """One measurement of a sweep.
+
+    Args:
+        at: Value of the swept variable.
+        measured: Measured quantity, >= 0.
+        uncertainty: Half-width within which the ideal value lies (rounding, or sampling at the stated error rate).
+        predicted: The value derived independently, if known.
+        usable: Whether it entered the fit; points below the floating-point floor do not.
+    """
+
+    at: float
+    measured: float
+    uncertainty: float = 0.0
+    predicted: float | None = None
+    usable: bool = True
+
+
+class CertifiedBound(Frozen):
+    """``norm <= constant * variable**exponent`` (or >=) for all values in (0, end], proven and checked again.
+
+    Args:
+        side: ``upper`` or ``lower``.
+        exponent: The power.
+        constant: C.
+        end: Right end of the interval, included.
+        tightness: C over the best constant possible; 1 means none better.
+        certificates: The proof as data; :mod:`verify.truth.certificates.checker` verifies each without the code that
+            made it. With several, each bounds the effect of one unit error, and their constants combine to C by the
+            root of the sum of squares, which bounds the effect of every error of norm 1.
+        worst_case: Whether the bound holds for every allowed error, not only for the one spent.
+    """
+
+    side: Literal["upper", "lower"]
+    exponent: int
+    constant: float
+    end: float
+    tightness: float
+    certificates: tuple[dict[str, object], ...] = Field(repr=False)
+    worst_case: bool
+
+
+class RateEvidence(Frozen):
+    """How a quantity scales with one variable.
+
+    Args:
+        quantity: What was measured.
+        variable: What was swept, a key of the bound's exponents.
+        points: The sweep.
+        exponent: Best estimate of the power; ``inf`` where the quantity is exactly zero.
+        interval: Encloses the exponent, from local exponents, their drift and the points' uncertainties.
+        local_exponents: Between neighbouring usable points, towards the limit.
+        settled: Whether the local exponents have stopped drifting.
+        floor: Value of the variable beyond which double precision stops being meaningful, if the sweep reached it.
+        rung: How the points were obtained.
+        error_rate: Probability that the interval misses, for statistical points.
+        role: ``conclusion`` decides the verdict; ``support`` is shown beside it.
+        coefficient: Norm of the leading coefficient, where the expansion is exact.
+        bounds: Bounds proven for all values of the variable in an interval.
+        detectable: Smallest deviation of the exponent that would have been seen, for statistical points.
+        power: Probability with which it would have been seen.
+        samples: Samples drawn.
+        samples_needed: Samples at which the interval would resolve a tenth of an order.
+        law: What the error rate rests on.
+    """
+
+    kind: Literal["rate"] = "rate"
+    quantity: str
+    variable: str
+    points: tuple[Point, ...]
+    exponent: float
+    interval: tuple[float, float]
+    local_exponents: tuple[float, ...] = ()
+    settled: bool = True
+    floor: float | None = None
+    rung: Rung = "numeric"
+    error_rate: float | None = None
+    role: Literal["conclusion", "support"] = "conclusion"
+    coefficient: float | None = None
+    bounds: tuple[CertifiedBound, ...] = ()
+    detectable: float | None = None
+    power: float | None = None
+    samples: int | None = None
+    samples_needed: int | None = None
+    law: Law | None = None
+
+
+class ComparisonEvidence(Frozen):
+    """A measured value beside a predicted one.
+
+    Args:
+        quantity: What was measured.
+        measured: Its value; the worst over what was tried.
+        relation: What should hold between measured and predicted.
+        predicted: The derived or claimed value.
+        tolerance: Allowed absolute slack, from rounding or sampling.
+        context: Where it was measured, e.g. ``{"alpha": 0.1}``.
+        rung: How it was obtained.
+        error_rate: Probability of a wrong outcome, for statistical values.
+        role: ``conclusion`` decides the verdict; ``support`` is shown beside it.
+        detectable: Smallest violation that would have been refuted, in the measured units, for statistical values.
+        wanted: Violation that must be detectable for the comparison to count as holding.
+        power: Probability with which the smallest violation would have been refuted.
+        samples: Samples drawn.
+        samples_needed: Samples at which the wanted violation is detectable.
+        law: What the error rate rests on.
+    """
+
+    kind: Literal["comparison"] = "comparison"
+    quantity: str
+    measured: float
+    relation: Literal["<=", ">=", "=="]
+    predicted: float
+    tolerance: float = 0.0
+    context: dict[str, float | str] = Field(default_factory=dict)
+    rung: Rung = "numeric"
+    error_rate: float | None = None
+    role: Literal["conclusion", "support"] = "conclusion"
+    detectable: float | None = None
+    wanted: float | None = None
+    power: float | None = None
+    samples: int | None = None
+    samples_needed: int | None = None
+    law: Law | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the relation holds within the tolerance; NaN never does."""
+        if self.relation == "<=":
+            return self.measured <= self.predicted + self.tolerance
+        if self.relation == ">=":
+            return self.measured >= self.predicted - self.tolerance
+        return abs(self.measured - self.predicted) <= self.tolerance
+
+    @property
+    def powered(self) -> bool:
+        """Whether a violation of the wanted size would have been seen; always where none is named."""
+        return self.wanted is None or (self.detectable is not None and self.detectable <= self.wanted * (1 + 1e-9))
+
+
+class PremiseEvidence(Frozen):
+    """Whether a hypothesis of the claim is met on this instance.
+
+    Args:
+        premise: Id of the premise in the claim's data.
+        holds: Whether it is met here, as computed.
+        satisfiable: Whether any instance or parameter in the claimed regime could meet it, as computed.
+        finding: The numbers behind it, in a sentence.
+    """
+
+    kind: Literal["premise"] = "premise"
+    premise: str
+    holds: bool
+    satisfiable: bool = True
+    finding: str
+
+
+Evidence = Annotated[RateEvidence | ComparisonEvidence | PremiseEvidence, Field(discriminator="kind")]
+
+
+class Counterexample(Frozen):
+    """An instance on which a claim fails, complete enough to check by hand.
+
+    Args:
+        problem: The problem file's content, canonical.
+        x: The upper-level point.
+        values: The numbers that matter, by name.
+        note: One or two sentences to follow by hand.
+    """
+
+    problem: dict[str, Any]
+    x: list[str] = Field(default_factory=list)
+    values: dict[str, float | str] = Field(default_factory=dict)
+    note: str = ""

@@ -1,0 +1,127 @@
+"""First and second moments of a stream of vectors, in memory that does not grow with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from spec.exact import Vector
+
+
+@dataclass
+class Moments:
+    """Count, mean and summed squared deviations per component; blocks are merged in the order they come.
+
+    Args:
+        centre: A value near the mean, shape (n,), subtracted first so that small deviations keep their digits.
+        count: Number of vectors seen.
+        mean: Mean deviation from the centre, shape (n,).
+        squares: Summed squared deviations from the mean, shape (n,).
+    """
+
+    centre: Vector
+    count: int = 0
+    mean: Vector = field(default_factory=lambda: np.zeros(0))
+    squares: Vector = field(default_factory=lambda: np.zeros(0))
+
+    def __post_init__(self) -> None:
+        if not self.mean.size:
+            self.mean, self.squares = np.zeros_like(self.centre), np.zeros_like(self.centre)
+
+    def add(self, block: Vector) -> None:
+        """Take in a block of vectors, shape (k, n)."""
+        k = len(block)
+        if not k:
+            return
+        deviations = block - self.centre
+        mean = np.einsum("ij->j", deviations) / k
+        # Identical rows must give exactly zero: the first row is exact, a mean of equal numbers need not be.
+        if (deviations[-1] == deviations[0]).all() and (deviations == deviations[0]).all():
+            mean = deviations[0].copy()
+        deviations -= mean
+        squares = np.einsum("ij,ij->j", deviations, deviations)
+        self._merge(k, mean, squares)
+
+    def _merge(self, k: int, mean: Vector, squares: Vector) -> None:
+        total = self.count + k
+        shift = mean - self.mean
+        self.squares = self.squares + squares + shift * shift * (self.count * k / total)
+        self.mean = self.mean + shift * (k / total)
+        self.count = total
+
+    @property
+    def variance(self) -> float:
+        """Unbiased total variance, the trace of the covariance; needs two vectors."""
+        return float(self.squares.sum()) / (self.count - 1)
+
+    @property
+    def variances(self) -> Vector:
+        """Unbiased variances per component, shape (n,)."""
+        made: Vector = self.squares / (self.count - 1)
+        return made
+
+    @property
+    def mean_square(self) -> float:
+        """Mean of the squared distance from the centre."""
+        return float(self.squares.sum()) / self.count + float(self.mean @ self.mean)
+
+    def state(self) -> dict[str, Any]:
+        """Everything, as plain data to go on from."""
+        return {
+            "centre": self.centre.tolist(),
+            "count": self.count,
+            "mean": self.mean.tolist(),
+            "squares": self.squares.tolist(),
+        }
+
+    @classmethod
+    def resume(cls, state: dict[str, Any]) -> Moments:
+        """Go on from a state."""
+        return cls(
+            centre=np.array(state["centre"]),
+            count=state["count"],
+            mean=np.array(state["mean"]),
+            squares=np.array(state["squares"]),
+        )
+
+
+@dataclass
+class Scatter(Moments):
+    """Moments that also keep how components vary together.
+
+    Args:
+        products: Summed products of deviations from the mean, shape (n, n).
+    """
+
+    products: Vector = field(default_factory=lambda: np.zeros((0, 0)))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.products.size:
+            n = len(self.centre)
+            self.products = np.zeros((n, n))
+
+    def add(self, block: Vector) -> None:
+        """Take in a block of vectors, shape (k, n)."""
+        k = len(block)
+        if not k:
+            return
+        before, count = self.mean, self.count
+        super().add(block)
+        # The block's own mean, and how far it lay from that of all before it.
+        shift = (self.mean - before) * (self.count / k)
+        deviations = (block - self.centre) - (before + shift)
+        own = np.einsum("ij,ik->jk", deviations, deviations)
+        self.products = self.products + own + np.outer(shift, shift) * (count * k / self.count)
+
+    def state(self) -> dict[str, Any]:
+        """Everything, as plain data to go on from."""
+        return {**super().state(), "products": self.products.tolist()}
+
+    @classmethod
+    def resume(cls, state: dict[str, Any]) -> Scatter:
+        """Go on from a state."""
+        kept = Moments.resume(state)
+        return cls(kept.centre, kept.count, kept.mean, kept.squares, np.array(state["products"]))

@@ -1,0 +1,252 @@
+r"""Exponents with intervals from sampled quantities, in one variable or several jointly.
+
+One weighted least-squares fit of :math:`\log q = c + \sum_v k_v \log v`. Each exponent is linear in the logarithms,
+so its error is a linear combination of the points' log errors. Where every point is a chi-square variance estimate
+that combination has an exactly known moment generating function and its tails are bounded by it; otherwise each
+exponent's extremes over the points' simultaneous confidence boxes are taken.
+
+Coverage is exact for a power law. A law that still bends is met by fitting the later half of the sweep as well.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+
+from spec.exact import Vector
+from verify.evidence.budget import Share
+from verify.evidence.laws import chi2_lower, chi2_upper, log_variance_interval
+from verify.evidence.model import Law, Point, RateEvidence
+from verify.evidence.sweeps import SETTLED_DRIFT, UNSETTLED_FACTOR
+
+Role = Literal["conclusion", "support"]
+RESOLVED = 0.1
+"""Half-width of an interval that tells tenths of an order apart."""
+CENTRED = 1.5
+"""The interval's middle is off by chance as well: by up to half its half-width, where both errors are as promised."""
+EXTRAPOLATION = 1.5
+"""A first-order correction halves along a halving sweep, so the limit lies beyond the later half's exponent by about
+as much as that lies beyond the whole sweep's; half as much again is allowed."""
+FLOOR_SHARE = 0.5
+"""A point whose uncertainty is more than this share of it lies at the noise floor and is not fitted."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A sampled positive quantity at one setting of the variables.
+
+    Args:
+        at: Variables by name, each > 0.
+        value: The estimate, >= 0.
+        dof: Degrees of freedom if ``value`` is a chi-square variance estimate; else give the interval.
+        low: Lower end of a confidence interval, jointly valid over all points of a fit.
+        high: Its upper end.
+        samples: What it took.
+        predicted: The value derived independently, if known.
+        law: What the interval rests on, where there is no ``dof``.
+    """
+
+    at: dict[str, float]
+    value: float
+    dof: float | None = None
+    low: float = 0.0
+    high: float = 0.0
+    samples: int = 0
+    predicted: float | None = None
+    law: Law = "exponent (log chi-square)"
+
+    def boxed(self, error: float) -> Estimate:
+        """With a two-sided interval of its own at this error, if it has none."""
+        if self.dof is None:
+            return self
+        low = self.value * self.dof / chi2_upper(self.dof, error / 2)
+        high = self.value * self.dof / chi2_lower(self.dof, error / 2)
+        return replace(self, low=low, high=high)
+
+    @property
+    def uncertainty(self) -> float:
+        """Half-width that covers the interval on both sides."""
+        return max(self.high - self.value, self.value - self.low)
+
+
+def fit_power_law(
+    estimates: Sequence[Estimate],
+    share: Share,
+    *,
+    quantity: str,
+    role: Role = "conclusion",
+) -> dict[str, RateEvidence]:
+    """Fit exponents in all variables that vary, jointly.
+
+    Args:
+        estimates: Independent measurements, in the order towards the limit; intervals of those without degrees of
+            freedom must hold jointly at half the share's error.
+        share: What the fit may spend; half goes to the exponents, half to the points' own intervals.
+        quantity: What was measured.
+        role: Whether the exponents decide the verdict.
+
+    Returns:
+        Evidence by variable. Too few usable points give the interval (-inf, inf), which decides nothing; a quantity
+        that is zero throughout has exponent ``inf``. The interval covers the exponent of the whole sweep, that of its
+        later half, and where the two point to: a sweep that still bends decides little.
+    """
+    boxed = [estimate.boxed(share.error / 2 / len(estimates)) for estimate in estimates]
+    variables = [name for name in boxed[0].at if len({e.at[name] for e in boxed}) > 1]
+    usable = [e.value > 0 and e.uncertainty <= FLOOR_SHARE * e.value for e in boxed]
+    fitted = [e for e, good in zip(boxed, usable, strict=True) if good]
+    made = {}
+    for name in variables:
+        points = tuple(
+            Point(at=e.at[name], measured=e.value, uncertainty=e.uncertainty, predicted=e.predicted, usable=good)
+            for e, good in zip(boxed, usable, strict=True)
+        )
+        floor = next((e.at[name] for e, good in zip(boxed, usable, strict=True) if not good), None)
+        made[name] = RateEvidence(
+            quantity=quantity, variable=name, points=points, exponent=math.nan, interval=(-math.inf, math.inf),
+            settled=False, floor=floor, rung="statistical", error_rate=share.error, role=role,
+            power=1 - share.missed, samples=sum(e.samples for e in boxed), law=boxed[0].law,
+        )  # fmt: skip
+    if all(e.value == 0 for e in boxed):
+        return {
+            name: item.model_copy(
+                update={"exponent": math.inf, "interval": (math.inf, math.inf), "settled": True, "floor": None}
+            )
+            for name, item in made.items()
+        }
+    whole = _rows(fitted, variables, range(len(fitted)))
+    if whole is None:
+        return made
+    logs = np.log([e.value for e in fitted])
+    straight = _is_straight(fitted, variables, logs, whole)
+    for i, name in enumerate(variables):
+        row = whole[i + 1]
+        late_rows = _rows(fitted, variables, _tail(fitted, name))
+        late_row = late_rows[i + 1] if late_rows is not None else row
+        exponent, late = float(row @ logs), float(late_row @ logs)
+        below, above = _errors(row, fitted, share.error / 2)
+        late_below, late_above = _errors(late_row, fitted, share.error / 2)
+        drift = late - exponent
+        settled = straight and abs(drift) <= SETTLED_DRIFT + max(above - below, late_above - late_below)
+        reach = EXTRAPOLATION if settled else UNSETTLED_FACTOR
+        ends = (exponent - above, exponent - below, late - late_above, late - late_below, late + reach * drift)
+        made[name] = made[name].model_copy(
+            update={
+                "exponent": exponent if settled else late, "interval": (min(ends), max(ends)), "settled": settled,
+                "local_exponents": _local(fitted, variables, name),
+                "detectable": RESOLVED + _seen_beyond(row, late_row, fitted, share),
+                "samples_needed": int(
+                    int(made[name].samples or 0) * max(1.0, CENTRED * (max(ends) - min(ends)) / 2 / RESOLVED) ** 2
+                ),
+            }
+        )  # fmt: skip
+    return made
+
+
+def invert(rate: RateEvidence, *, quantity: str, variable: str, power: float = 1.0) -> RateEvidence:
+    """The same law read the other way: from q ∝ v^k, how v grows as q**power shrinks.
+
+    Args:
+        rate: q against v.
+        quantity: What v counts.
+        variable: Name of q**power.
+        power: E.g. 1/2 where q is a mean square and the variable its root.
+    """
+    low, high = rate.interval
+    points = tuple(
+        Point(
+            at=p.measured**power,
+            measured=p.at,
+            uncertainty=p.at * p.uncertainty / p.measured / abs(rate.exponent),
+            usable=p.usable,
+        )
+        for p in rate.points
+    )
+    if not (math.isfinite(low) and math.isfinite(high)) or low <= 0 <= high:
+        ends = (-math.inf, math.inf)
+    else:
+        one, two = 1 / (low * power), 1 / (high * power)
+        ends = (min(one, two), max(one, two))
+    return rate.model_copy(
+        update={
+            "quantity": quantity, "variable": variable, "points": points, "interval": ends,
+            "exponent": 1 / (rate.exponent * power) if rate.exponent else math.nan,
+            "local_exponents": tuple(1 / (v * power) for v in rate.local_exponents if v),
+            "detectable": _inverted(rate, power),
+        }
+    )  # fmt: skip
+
+
+def _inverted(rate: RateEvidence, power: float) -> float | None:
+    """Violation of the inverse that is seen on either side; none where the interval then straddles zero."""
+    if rate.detectable is None or not rate.exponent:
+        return None
+    right = abs(1 / (rate.exponent * power))
+    reach = rate.detectable - RESOLVED
+    seen = 1 / (power * (right + RESOLVED)) - reach
+    return 1 / (power * seen) - right if seen > reach else None
+
+
+def _rows(estimates: Sequence[Estimate], variables: Sequence[str], chosen: Sequence[int]) -> Vector | None:
+    """Rows that map all log values to the coefficients of a weighted fit through the chosen points.
+
+    ``None`` where these are too few: with one point more than coefficients a curve does not show yet.
+    """
+    used = [estimates[i] for i in chosen]
+    design = np.array([[1.0, *(math.log(e.at[name]) for name in variables)] for e in used])
+    if len(used) < len(variables) + 2 or np.linalg.matrix_rank(design) < design.shape[1]:
+        return None
+    relative = np.array([math.log(e.high / e.low) for e in used])
+    scaled = design / relative[:, None]
+    made: Vector = np.zeros((design.shape[1], len(estimates)))
+    made[:, list(chosen)] = np.linalg.solve(scaled.T @ scaled, scaled.T) / relative
+    return made
+
+
+def _is_straight(estimates: Sequence[Estimate], variables: Sequence[str], logs: Vector, rows: Vector) -> bool:
+    """Whether one power law runs through all intervals; else the sweep is still crossing over to another power."""
+    design = np.array([[1.0, *(math.log(e.at[name]) for name in variables)] for e in estimates])
+    relative = np.array([math.log(e.high / e.low) for e in estimates])
+    return bool((np.abs(logs - design @ (rows @ logs)) <= relative).all())
+
+
+def _seen_beyond(row: Vector, late_row: Vector, estimates: Sequence[Estimate], share: Share) -> float:
+    """Deviation of a power law's exponent at which every end of the interval passes the claim, in all but few runs."""
+    missed = 2 * share.missed / 3
+    further = (1 + EXTRAPOLATION) * late_row - EXTRAPOLATION * row
+    widths = [0.0]
+    for one, kept in ((row, share.error / 2), (late_row, share.error / 2), (further, None)):
+        own = max(abs(v) for v in _errors(one, estimates, kept)) if kept is not None else 0.0
+        widths.append(own + max(abs(v) for v in _errors(one, estimates, missed)))
+    return max(widths)
+
+
+def _tail(estimates: Sequence[Estimate], name: str) -> list[int]:
+    """Positions of the later half of a sweep in one variable, and one more."""
+    values = list(dict.fromkeys(e.at[name] for e in estimates))
+    late = set(values[-(len(values) // 2 + 1) :])
+    return [i for i, e in enumerate(estimates) if e.at[name] in late]
+
+
+def _errors(row: Vector, estimates: Sequence[Estimate], error: float) -> tuple[float, float]:
+    """Bounds of the fitted exponent's own error, lower and upper, crossed with probability at most ``error``."""
+    dofs = [e.dof for e in estimates]
+    if all(dof is not None for dof in dofs):
+        return log_variance_interval(row, np.array(dofs, dtype=np.float64), error)
+    up = np.array([math.log(e.value / e.low) for e in estimates])
+    down = np.array([math.log(e.value / e.high) for e in estimates])
+    return float(np.where(row > 0, down, up) @ row), float(np.where(row > 0, up, down) @ row)
+
+
+def _local(estimates: Sequence[Estimate], variables: Sequence[str], name: str) -> tuple[float, ...]:
+    """Local exponents in one variable, the others held at the setting with most points."""
+    others = [other for other in variables if other != name]
+    groups: dict[tuple[float, ...], list[Estimate]] = {}
+    for e in estimates:
+        groups.setdefault(tuple(e.at[other] for other in others), []).append(e)
+    longest = max(groups.values(), key=len)
+    return tuple(math.log(a.value / b.value) / math.log(a.at[name] / b.at[name]) for a, b in pairwise(longest))

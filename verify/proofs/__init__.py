@@ -1,0 +1,1 @@
+"""The paper's own inferences: nothing is run."""

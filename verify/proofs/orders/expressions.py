@@ -1,0 +1,128 @@
+"""Expressions of the claims' order data, parsed once and evaluated over whatever their names stand for."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
+
+from spec.errors import InvalidInputError
+from spec.orders import Relation
+from verify.proofs.orders.order import ONE, ZERO, Order
+
+_RULE = "must be made of names, 0, 1, + * / ^ and parentheses"
+_COMPARISON = re.compile(r"\s*(<=|>=)\s*")
+
+
+class Inequality(NamedTuple):
+    """``larger >= smaller``, both expressions."""
+
+    larger: str
+    smaller: str
+
+
+def evaluate(text: str, lookup: Callable[[str, Relation], Order], side: Relation = "upper") -> Order:
+    """The order of an expression.
+
+    Args:
+        text: The expression.
+        lookup: Order of a name, as a bound from the given side.
+        side: Which bound of the expression is wanted; a divisor is bounded from the other side.
+
+    Raises:
+        InvalidInputError: If the expression is malformed.
+        NoOrderError: If a bound it needs is not available.
+    """
+    return _order(parse(text), lookup, side)
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """The names an expression uses, in order of appearance."""
+    return tuple(dict.fromkeys(_names(parse(text))))
+
+
+def split(text: str) -> Inequality:
+    """The two sides of an inequality.
+
+    Raises:
+        InvalidInputError: If there is not exactly one ``<=`` or ``>=``.
+    """
+    parts = _COMPARISON.split(text.strip())
+    if len(parts) != 3:
+        raise InvalidInputError("inequality", "must have the form A <= B or A >= B", text)
+    left, sign, right = parts
+    return Inequality(right, left) if sign == "<=" else Inequality(left, right)
+
+
+@lru_cache(maxsize=1024)
+def parse(text: str) -> ast.expr:
+    """The expression as a tree of a few kinds of nodes; ``^`` is a power.
+
+    Raises:
+        InvalidInputError: If it holds anything else.
+    """
+    try:
+        tree = ast.parse(text.replace("^", "**"), mode="eval").body
+    except SyntaxError:
+        raise InvalidInputError("expression", _RULE, text) from None
+    _check(tree, text)
+    return tree
+
+
+def _check(node: ast.expr, text: str) -> None:
+    match node:
+        case ast.Name() | ast.Constant(value=0 | 1):
+            return
+        case ast.BinOp(left=left, op=ast.Add() | ast.Mult() | ast.Div(), right=right):
+            _check(left, text)
+            _check(right, text)
+        case ast.BinOp(left=left, op=ast.Pow(), right=right):
+            _check(left, text)
+            if _number(right) is None:
+                raise InvalidInputError("expression", "must have numbers as powers", text)
+        case _:
+            raise InvalidInputError("expression", _RULE, text)
+
+
+def _order(node: ast.expr, lookup: Callable[[str, Relation], Order], side: Relation) -> Order:
+    other: Relation = "lower" if side == "upper" else "upper"
+    match node:
+        case ast.Name(id=name):
+            return lookup(name, side)
+        case ast.Constant(value=value):
+            return ONE if value else ZERO
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return _order(left, lookup, side) + _order(right, lookup, side)
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            return _order(left, lookup, side) * _order(right, lookup, side)
+        case ast.BinOp(left=left, op=ast.Div(), right=right):
+            return _order(left, lookup, side) * _order(right, lookup, other).power(Fraction(-1))
+        case ast.BinOp(left=left, op=ast.Pow(), right=right):
+            exponent = _number(right) or Fraction(0)
+            return _order(left, lookup, side if exponent >= 0 else other).power(exponent)
+    raise InvalidInputError("expression", _RULE, ast.unparse(node))
+
+
+def _number(node: ast.expr) -> Fraction | None:
+    match node:
+        case ast.Constant(value=int() as value):
+            return Fraction(value)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            inner = _number(operand)
+            return None if inner is None else -inner
+        case ast.BinOp(left=left, op=ast.Div(), right=right):
+            top, bottom = _number(left), _number(right)
+            return None if top is None or not bottom else top / bottom
+    return None
+
+
+def _names(node: ast.expr) -> Iterator[str]:
+    match node:
+        case ast.Name(id=name):
+            yield name
+        case ast.BinOp(left=left, right=right):
+            yield from _names(left)
+            yield from _names(right)

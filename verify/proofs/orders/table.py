@@ -1,0 +1,160 @@
+"""Orders of all proofs in a table, and where each proof first breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from graphlib import TopologicalSorter
+from typing import get_args
+
+from pydantic import BaseModel, ConfigDict
+
+from spec.claims import Claim, ReadingName, find, load_claims
+from spec.errors import InvalidInputError
+from spec.orders import BaseOrders, load_base_orders
+from verify.proofs.orders.inference import Following, Judge, OrderRow
+from verify.proofs.orders.ledger import Ledger
+
+
+class FirstBreak(BaseModel):
+    """Where one proof first breaks under one reading.
+
+    Args:
+        claim: Id of the claim.
+        title: Its title.
+        reading: ``as-written`` or ``repaired``.
+        steps: How many inferences were judged.
+        broken: The first that does not follow; ``None`` if all do.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    claim: str
+    title: str
+    reading: ReadingName
+    steps: int
+    broken: OrderRow | None = None
+
+
+def order_table(
+    claim: str | None = None,
+    *,
+    claims: Mapping[str, Claim] | None = None,
+    base: BaseOrders | None = None,
+) -> tuple[OrderRow, ...]:
+    """Judge every inference of the proofs, under both readings.
+
+    Args:
+        claim: Only this claim or step; all by default.
+        claims: Claims by id; those of ``spec`` by default.
+        base: What proofs start from; that of ``spec`` by default.
+
+    Returns:
+        Rows in the claims' order, as written first; within a claim each step after those it rests on, the claim's
+        own conclusion last.
+
+    Raises:
+        InvalidInputError: If the claim is not on record, or the data name unknown quantities.
+    """
+    rows = _stored() if claims is None and base is None else _rows(claims or load_claims(), base or load_base_orders())
+    if claim is None:
+        return rows
+    known = {full for one in (claims or load_claims()).values() for full, _ in one.statements()}
+    if claim not in known:
+        find(claim)  # raises with the nearest known ids
+        raise InvalidInputError("claim", "must be one of the claims given", claim)
+    return tuple(row for row in rows if claim in (row.claim, row.step))
+
+
+def first_broken_step(
+    claim: str,
+    reading: ReadingName,
+    *,
+    claims: Mapping[str, Claim] | None = None,
+    base: BaseOrders | None = None,
+) -> OrderRow | None:
+    """The first step of a proof, in the order of what rests on what, whose order does not follow.
+
+    A step that only inherits a break from elsewhere in the same claim is passed over; one that inherits it from
+    another claim counts if nothing in this claim breaks by itself.
+
+    Args:
+        claim: Id of the claim.
+        reading: Which reading.
+        claims: Claims by id; those of ``spec`` by default.
+        base: What proofs start from; that of ``spec`` by default.
+
+    Returns:
+        Its row, or ``None`` if every order follows.
+
+    Raises:
+        InvalidInputError: If the claim is not on record or the reading unknown.
+    """
+    if reading not in get_args(ReadingName):
+        raise InvalidInputError("reading", f"must be one of {', '.join(get_args(ReadingName))}", reading)
+    rows = [row for row in order_table(claim, claims=claims, base=base) if row.reading == reading]
+    return _first_broken(rows)
+
+
+def first_breaks(
+    *, claims: Mapping[str, Claim] | None = None, base: BaseOrders | None = None
+) -> tuple[FirstBreak, ...]:
+    """Where each proof first breaks, claim by claim, as written and repaired; claims without orders are left out."""
+    rows = order_table(claims=claims, base=base)
+    made = []
+    for claim in (claims or load_claims()).values():
+        for reading in get_args(ReadingName):
+            judged = [row for row in rows if (row.claim, row.reading) == (claim.id, reading)]
+            if judged:
+                made.append(
+                    FirstBreak(
+                        claim=claim.id,
+                        title=claim.title,
+                        reading=reading,
+                        steps=len(judged),
+                        broken=_first_broken(judged),
+                    )
+                )
+    return tuple(made)
+
+
+def _first_broken(rows: Sequence[OrderRow]) -> OrderRow | None:
+    own = [row for row in rows if row.following in (Following.CONTRADICTION, Following.DOES_NOT_FOLLOW)]
+    inherited = [row for row in rows if row.following == Following.INHERITS]
+    return next(iter([*own, *inherited]), None)
+
+
+@lru_cache(maxsize=1)
+def _stored() -> tuple[OrderRow, ...]:
+    return _rows(load_claims(), load_base_orders())
+
+
+def _rows(claims: Mapping[str, Claim], base: BaseOrders) -> tuple[OrderRow, ...]:
+    found: dict[tuple[str, str], list[OrderRow]] = {}
+    for reading in get_args(ReadingName):
+        judge = Judge(Ledger(claims, base, reading))
+        for entry in judge.ledger.entries:
+            found.setdefault((entry.full_id, reading), []).append(judge.row(entry))
+    return tuple(
+        row
+        for claim in claims.values()
+        for reading in get_args(ReadingName)
+        for full_id in _proof_order(claim)
+        for row in found.get((full_id, reading), ())
+    )
+
+
+def _proof_order(claim: Claim) -> Iterator[str]:
+    """Full ids, each after those of the same claim it rests on, otherwise as in the text; the claim last."""
+    graph: dict[str, set[str]] = {}
+    ids = [f"{claim.id}/{step.id}" for step in claim.steps]
+    for full_id, step in zip(ids, claim.steps, strict=True):
+        graph[full_id] = {other for other in step.rests_on if other in ids}
+    sorter = TopologicalSorter(graph)
+    sorter.prepare()
+    ready: list[str] = []
+    while sorter.is_active():
+        ready = sorted([*ready, *sorter.get_ready()], key=ids.index)
+        sorter.done(ready[0])
+        yield ready.pop(0)
+    yield claim.id

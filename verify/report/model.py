@@ -1,0 +1,147 @@
+"""The report as data: results, their summary, and where they came from."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from verify.evidence.model import Counterexample, Evidence, Frozen, Rung
+from verify.verdict import Verdict
+
+SCHEMA = "f2csa-report/1"
+
+
+class Result(Frozen):
+    """One claim or proof step, under one reading, on one instance.
+
+    Args:
+        claim: Full id, ``bias-bound`` or ``bias-bound/T1``.
+        reading: ``as-written``, ``repaired``, or ``only:FIELD`` with that single choice as written.
+        instance: Name of the atlas instance.
+        verdict: Computed from the evidence; ``None`` for a fault.
+        sentence: The verdict in a sentence, with its numbers.
+        claimed: The claimed exponent (or comparison), for display.
+        measured: The deciding measured value (exponent, or the compared quantity).
+        interval: Interval of the measured exponent.
+        loose_by: Orders by which a supported upper bound is beaten, if any.
+        rung: Strongest evidence the verdict rests on.
+        evidence: All that was measured.
+        error_rates: False-refutation and false-support probabilities, for statistical evidence.
+        counterexample: For a refuted claim.
+        reproduce: Command that repeats exactly this result.
+        seconds: Time spent.
+        fault: What went wrong in the subject or the run, in one line; then there is no verdict.
+        expected: Whether this is the verdict on record for this subject; ``None`` without a record.
+        effort: Factor on all sample sizes it was found with.
+        continuation: Where more samples would decide: the growing samples so far, to go on from.
+    """
+
+    claim: str
+    reading: str
+    instance: str
+    verdict: Verdict | None
+    sentence: str
+    claimed: str = ""
+    measured: float | None = None
+    interval: tuple[float, float] | None = None
+    loose_by: float | None = None
+    rung: Rung | None = None
+    evidence: tuple[Evidence, ...] = ()
+    error_rates: dict[str, float] = Field(default_factory=dict)
+    counterexample: Counterexample | None = None
+    reproduce: str = ""
+    seconds: float = 0.0
+    fault: str | None = None
+    expected: bool | None = None
+    effort: int = 1
+    continuation: tuple[dict[str, Any], ...] = Field(default=(), repr=False)
+
+
+class SmallestCounterexample(Frozen):
+    """The smallest problem found that breaks a claim, decided exactly, with a derivation to follow by hand.
+
+    Args:
+        problem: The problem file's content, canonical.
+        x: The upper-level point.
+        derivation: One step of arithmetic a line.
+        command: Shell command that repeats it.
+        minimal: Whether every smaller problem was examined.
+    """
+
+    problem: dict[str, Any]
+    x: tuple[str, ...]
+    derivation: tuple[str, ...]
+    command: str
+    minimal: bool
+
+
+class SummaryRow(Frozen):
+    """A claim or step over all its instances, under one reading.
+
+    Args:
+        claim: Full id.
+        reading: As in :class:`Result`; the empty string for a claim no check covers.
+        status: A verdict, ``FAULT``, or ``NOT_CHECKED`` where no check exists yet.
+        sentence: The deciding result's sentence.
+        instances: How many instances gave each verdict.
+        deciding: The instance whose result decided.
+        reproduce: Command that repeats the deciding result.
+        smallest: For a refuted text whose refutation was searched for: the smallest counterexample.
+    """
+
+    claim: str
+    reading: str
+    status: Verdict | Literal["FAULT", "NOT_CHECKED"]
+    sentence: str
+    instances: dict[str, int] = Field(default_factory=dict)
+    deciding: str = ""
+    reproduce: str = ""
+    smallest: SmallestCounterexample | None = None
+
+
+class ReportData(Frozen):
+    """Everything one run found.
+
+    ``print(report)`` shows the summary, a notebook shows it as HTML, :meth:`records` gives plain data and
+    :meth:`write` the four files.
+    """
+
+    schema_: str = Field(default=SCHEMA, alias="schema")
+    environment: dict[str, str]
+    seed: int
+    profile: str
+    subject: str
+    results: tuple[Result, ...]
+    summary: tuple[SummaryRow, ...]
+    seconds: float = 0.0
+    complete: bool = True
+    findings: tuple[str, ...] = ()
+    """What differs from the verdicts on record, one line each."""
+    subject_version: str = ""
+    """Version of the subject, if it says one."""
+    changes: tuple[str, ...] = ()
+    """What differs from the record without being worse, or could not be compared, one line each."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", ser_json_inf_nan="strings", populate_by_name=True, title="Report"
+    )
+
+    def records(self) -> list[dict[str, Any]]:
+        """One flat dictionary a result, ready for a data frame."""
+        plain = self.model_dump(mode="python", include={"results"})["results"]
+        return [
+            {key: value for key, value in row.items() if key not in ("evidence", "counterexample")} for row in plain
+        ]
+
+    @property
+    def faults(self) -> tuple[Result, ...]:
+        """Results without a verdict."""
+        return tuple(result for result in self.results if result.fault is not None)
+
+    @property
+    def exit_code(self) -> int:
+        """0 as expected, 1 a finding, 3 a fault in the subject or the run; an empty run is a fault."""
+        if self.faults or not self.complete or not self.results:
+            return 3
+        return 1 if self.findings else 0

@@ -1,0 +1,131 @@
+"""What a subject wrote on a line, checked against what it was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import from_json
+
+from spec.errors import from_validation, shorten
+from verify.subjects.wire.messages import NO_METHOD, NOT_SUPPORTED, SHOWN, Refusal, WireFault, printable, quoted, whole
+from verify.subjects.wire.methods import FAILURE, METHODS, ORACLE, ErrorObject, OracleRequest
+
+
+def read_answers(line: bytes, method: str, ids: Sequence[int]) -> list[Any] | OracleRequest:
+    """Read the answer to one request, or to a batch.
+
+    Args:
+        line: The line, without its line feed.
+        method: What was asked.
+        ids: Id of the request, or of each request of a batch.
+
+    Returns:
+        The results in the order of the ids, or what the subject asks the oracle.
+
+    Raises:
+        WireFault: If the line is no valid answer, or an error.
+        Refusal: If the subject says that it does not support this.
+    """
+    data = _json(line)
+    if isinstance(data, dict) and "method" in data and not {"result", "error"} & data.keys():
+        return _oracle(data, method)
+    if isinstance(data, list) and len(ids) == 1:
+        raise WireFault("schema", "answered a single request with an array", lost=True)
+    if isinstance(data, list):
+        return _batch(data, method, ids)
+    if len(ids) > 1:
+        # A batch refused as a whole is answered by one error.
+        _single(data, method, None)
+        raise WireFault("unknown-id", "answered a batch with a single response")
+    return [_single(data, method, ids[0])]
+
+
+def _json(line: bytes) -> Any:
+    try:
+        return from_json(line, allow_inf_nan=False)
+    except (ValueError, RecursionError):
+        if any(word in line for word in (b"NaN", b"Infinity")) and _almost_json(line):
+            raise WireFault("not-finite", "answered NaN or Infinity, which are no numbers") from None
+        raise WireFault("garbage", _not_json(line)) from None
+
+
+def _not_json(line: bytes) -> str:
+    if not line.strip():
+        return "answered with an empty line"
+    # What a printer for people writes: the first of many lines.
+    more = "; a message must be on one line" if line.strip() in (b"{", b"[") else ""
+    return f"answered what is not JSON: {quoted(line[:200])}{more}"
+
+
+def _almost_json(line: bytes) -> bool:
+    try:
+        from_json(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _oracle(data: dict[str, Any], method: str) -> OracleRequest:
+    if data["method"] != "oracle":
+        name = shorten(data["method"])
+        raise WireFault("schema", f"sent a request of its own, {name}; it may ask for oracle alone", lost=True)
+    try:
+        asked: OracleRequest = ORACLE.validate_python(data)
+    except ValidationError as error:
+        fault = _against_schema(error, "oracle request")
+        raise WireFault(fault.kind, fault.text, lost=True) from None
+    if method not in ("optimise", "optimise_runs"):
+        raise WireFault("unknown-id", "asked for the oracle, which only optimise may")
+    return asked
+
+
+def _batch(data: list[Any], method: str, ids: Sequence[int]) -> list[Any]:
+    if len(data) != len(ids):
+        raise WireFault("unknown-id", f"answered {len(data)} responses to a batch of {len(ids)}")
+    found: dict[Any, Any] = {}
+    for item in data:
+        given = whole(item.get("id")) if isinstance(item, dict) else None
+        if not isinstance(given, int) or given not in ids or given in found:
+            raise WireFault("unknown-id", f"answered id {shorten(given)} in a batch of {ids[0]} to {ids[-1]}")
+        found[given] = _single(item, method, given)
+    return [found[wanted] for wanted in ids]
+
+
+def _single(data: Any, method: str, wanted: int | None) -> Any:
+    failed = isinstance(data, dict) and "error" in data
+    try:
+        answer = (FAILURE if failed else METHODS[method].response).validate_python(data)
+    except ValidationError as error:
+        raise _against_schema(error, "answer") from None
+    if wanted is not None and answer.id != wanted and not (failed and answer.id is None):
+        raise WireFault("unknown-id", f"answered id {shorten(answer.id)} instead of {wanted}")
+    if failed:
+        raise refusal(answer.error, method)
+    return answer.result
+
+
+def refusal(error: ErrorObject, method: str) -> Exception:
+    """What an error means."""
+    said = shorten(printable(error.message[:SHOWN]) or "nothing")
+    if error.code == NOT_SUPPORTED:
+        return Refusal(f"the subject does not support this {method}: {said}")
+    if error.code == NO_METHOD:
+        return WireFault("lie", f"was announced, but answered that there is no such method ({said})")
+    return WireFault("error", f"answered error {error.code}: {said}")
+
+
+def _against_schema(error: ValidationError, what: str) -> WireFault:
+    first = error.errors(include_url=False)[0]
+    given, where = first["input"], ".".join(str(part) for part in first["loc"] if part != "list[constrained-float]")
+    too_large = isinstance(given, int) and not isinstance(given, bool)
+    if first["type"] == "finite_number" or (first["type"] == "float_type" and too_large):
+        return WireFault("not-finite", f"answered a number beyond doubles at {where}")
+    if first["type"] == "float_type" and given is None:
+        return WireFault("not-finite", f"answered null instead of a number at {where}")
+    if first["loc"] == ("error",) and given is None:
+        return WireFault("schema", "answered against the schema: answer.error: must be left out where there is none")
+    # Text that looks like a number is shown as text.
+    text = ", which is text" if first["type"] in ("int_type", "float_type") and isinstance(given, str) else ""
+    return WireFault("schema", f"answered against the schema: {from_validation(error, what)}{text}")

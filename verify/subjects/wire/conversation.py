@@ -1,0 +1,216 @@
+"""Requests and answers with one program, started again where it breaks, given up where it breaks again."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+from pydantic_core import to_json
+
+from spec.errors import InvalidInputError
+from verify.subjects.protocol import MissingCapabilityError, StageFaultError
+from verify.subjects.wire.answers import read_answers
+from verify.subjects.wire.messages import MESSAGE_BYTES, PROTOCOL, Hello, Kind, Refusal, WireFault
+from verify.subjects.wire.methods import FORGET, METHODS, ORACLE_REPLY, OracleRequest
+from verify.subjects.wire.program import Program, split
+
+TIME_LIMIT = 30.0
+"""Seconds a stage call may take unless said otherwise."""
+START_LIMIT = 60.0
+"""Seconds a subject may take to start: some runtimes load for long."""
+MEMORY_MIB = 4096
+"""Memory all processes of a subject may take together."""
+STARTS = 24
+"""Starts in all before a subject is given up."""
+ORACLE_EXTRA = 100
+"""Oracle requests beyond twice the T of the run before it counts as a flood."""
+
+Oracle = tuple[Callable[[Any], Any], tuple[int, ...], int]
+"""The runner's oracle, the shape of a point, and the number of calls expected."""
+
+
+class Conversation:
+    """One program and what was said to it.
+
+    Args:
+        command: Command line.
+        time_limit: Seconds for one answer.
+        start_limit: Seconds for the first.
+        memory_mib: Memory all its processes may take together, MiB.
+    """
+
+    def __init__(self, command: str, *, time_limit: float, start_limit: float, memory_mib: int) -> None:
+        self._arguments = split(command)
+        if not 0 < time_limit < math.inf:
+            raise InvalidInputError("time_limit", "must be > 0 and finite", time_limit)
+        self._limit, self._start_limit, self._memory = float(time_limit), float(start_limit), memory_mib << 20
+        self._program: Program | None = None
+        self._hello: Hello | None = None
+        self._ids = 0
+        self._starts = 0
+        self._broken: Counter[str] = Counter()
+        self._last: dict[str, tuple[str, Kind]] = {}
+        self.sent: dict[str, None] = {}
+
+    @property
+    def hello(self) -> Hello:
+        """What the subject said of itself; it is started if need be."""
+        return self._hello if self._hello is not None else self._start()[1]
+
+    @property
+    def pid(self) -> int | None:
+        """The running process, if any."""
+        return None if self._program is None else self._program.pid
+
+    @property
+    def longest(self) -> int:
+        """Longest line the subject takes, bytes."""
+        return min(MESSAGE_BYTES, self.hello.limits.message_bytes)
+
+    def start(self) -> None:
+        """Start the subject if it does not run."""
+        self._running()
+
+    def close(self) -> bool:
+        """Shut the program down; whether it left by itself."""
+        program, self._program = self._program, None
+        self.sent = {}
+        return program is not None and program.close(self._line("shutdown", None))
+
+    def ask(self, method: str, params: dict[str, Any], *, oracle: Oracle | None = None, key: str = "") -> Any:
+        """The result of one request; arguments as for :meth:`ask_all`."""
+        return self.ask_all(method, [params], oracle=oracle, key=key)[0]
+
+    def ask_all(
+        self, method: str, batch: list[dict[str, Any]], *, oracle: Oracle | None = None, key: str = ""
+    ) -> list[Any]:
+        """The results of a request, or of a batch of them.
+
+        Args:
+            method: The method of all.
+            batch: The params of each.
+            oracle: What answers the subject's own requests.
+            key: What is not asked again once it broke the program twice; the method if empty.
+
+        Raises:
+            StageFaultError: If the subject does not answer as it must.
+            MissingCapabilityError: If it says that it does not support this.
+        """
+        key = key or method
+        if self._broken[key] > 1:
+            text, kind = self._last[key]
+            raise StageFaultError(f"{method} is not called again: it {text}, for the second time", kind)
+        ids = [self._next_id() for _ in batch]
+        made = [_message(method, number, params) for number, params in zip(ids, batch, strict=True)]
+        line = to_json(made[0] if len(made) == 1 else made) + b"\n"
+        if len(line) > self.longest:
+            raise MissingCapabilityError(f"the subject reads no message of {len(line)} bytes, as {method} needs")
+        program = self._running()
+        asked = 0
+        with self._judged(method, key):
+            while True:
+                answer = read_answers(program.exchange(line, self._limit), method, ids)
+                if not isinstance(answer, OracleRequest):
+                    return answer
+                asked += 1
+                line = self._reply(answer, oracle, asked)
+
+    def forget(self, name: str) -> None:
+        """Tell the subject that a problem will not be used again."""
+        message = {"jsonrpc": "2.0", "method": "forget", "params": {"id": name}}
+        FORGET.validate_python(message)
+        with self._judged("forget", "forget"):
+            self._running().tell(to_json(message) + b"\n", self._limit)
+            self.sent.pop(name, None)
+
+    def _reply(self, request: OracleRequest, oracle: Oracle | None, asked: int) -> bytes:
+        if oracle is None:
+            raise WireFault("unknown-id", "asked for an oracle nobody brought")
+        answer, shape, expected = oracle
+        if asked > 2 * expected + ORACLE_EXTRA:
+            raise WireFault("flood", f"asked the oracle more than {asked - 1} times instead of T = {expected}")
+        try:
+            z = np.array(request.params.z, dtype=np.float64)
+        except ValueError:
+            raise WireFault("schema", "asked the oracle about rows of different lengths", lost=True) from None
+        if z.shape != shape:
+            raise WireFault("schema", f"asked the oracle about shape {z.shape} instead of {shape}", lost=True)
+        gradient = np.asarray(answer(z)).tolist()
+        message = {"jsonrpc": "2.0", "id": request.id, "result": {"gradient": gradient}}
+        ORACLE_REPLY.validate_python(message)
+        return to_json(message) + b"\n"
+
+    @contextmanager
+    def _judged(self, method: str, key: str) -> Iterator[None]:
+        """Turn what went wrong into a line; drop the program where nobody knows what it will say next."""
+        try:
+            yield
+        except WireFault as fault:
+            if fault.lost or method == "initialize":
+                self._drop()
+                self._broken[key] += 1
+                self._last[key] = fault.text, fault.kind
+            raise StageFaultError(f"{method} {fault.text}", fault.kind) from None
+        except Refusal as refusal:
+            if method == "initialize":
+                self._drop()
+                raise StageFaultError(f"initialize was refused: {refusal}") from None
+            raise MissingCapabilityError(str(refusal)) from None
+        except BaseException:
+            # An oracle that failed or an interrupt: the program still waits for a reply that never comes.
+            self._drop()
+            self._starts -= 1  # not the subject's doing
+            raise
+
+    def _drop(self) -> None:
+        program, self._program = self._program, None
+        self.sent = {}
+        if program is not None:
+            program.close()
+
+    def _running(self) -> Program:
+        # One that died meanwhile is found out by the next request, and said; it is not replaced in silence.
+        return self._program if self._program is not None else self._start()[0]
+
+    def _start(self) -> tuple[Program, Hello]:
+        if self._broken["initialize"] > 1 or self._starts >= STARTS:
+            text, kind = self._last.get("initialize", (f"was started {self._starts} times", "crash"))
+            raise StageFaultError(f"the subject is down: it {text}", kind)
+        self._starts += 1
+        program = Program(self._arguments, message_bytes=MESSAGE_BYTES, memory_bytes=self._memory)
+        self._program = program
+        params = {
+            "protocol": PROTOCOL,
+            "runner": {"name": "f2csa-verify", "version": metadata.version("f2csa-verify")},
+            "limits": {"message_bytes": MESSAGE_BYTES, "seconds": self._limit},
+        }
+        with self._judged("initialize", "initialize"):
+            line = self._line("initialize", params)
+            answer = read_answers(program.exchange(line, self._start_limit), "initialize", [self._ids])
+            hello = answer[0] if isinstance(answer, list) else None
+            if not isinstance(hello, Hello):
+                raise WireFault("unknown-id", "was not answered first")
+            if self._hello is not None and hello.capabilities != self._hello.capabilities:
+                raise WireFault("lie", "announced other stages than before it was restarted")
+        self._hello = hello
+        return program, hello
+
+    def _line(self, method: str, params: dict[str, Any] | None) -> bytes:
+        return to_json(_message(method, self._next_id(), params)) + b"\n"
+
+    def _next_id(self) -> int:
+        self._ids += 1
+        return self._ids
+
+
+def _message(method: str, number: int, params: dict[str, Any] | None) -> dict[str, Any]:
+    message: dict[str, Any] = {"jsonrpc": "2.0", "id": number, "method": method}
+    if params is not None:
+        message["params"] = params
+    METHODS[method].request.validate_python(message)
+    return message

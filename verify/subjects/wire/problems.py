@@ -1,0 +1,94 @@
+"""A problem as it is sent: the exact file, and dense doubles for whoever does not read exact numbers."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from f2csa_ref import objectives_of
+from f2csa_ref.sampling.draws import draw_shapes
+from spec import OracleParameters, PenaltyParameters, Problem, Reading
+from spec.exact import plain
+from spec.problem import Generated, Holder
+from verify.subjects.protocol import Call
+
+
+def problem_message(name: str, problem: Problem) -> dict[str, Any]:
+    """The params of ``problem``.
+
+    Args:
+        name: Its id on the wire.
+        problem: A problem of any kind.
+    """
+    noise = problem.noise
+    common = {
+        "id": name,
+        "noise": {
+            "model": noise.model,
+            "sigma_f": float(noise.sigma_f),
+            "sigma_g": float(noise.sigma_g),
+            "on": list(noise.on),
+        },
+        "file": plain(problem.to_dict()),
+    }
+    if isinstance(problem, Holder):
+        rows = problem.constraints
+        arrays = {key: getattr(rows, key).to_numpy().tolist() for key in ("A", "B", "b")}
+        return common | {"kind": "holder", "n": 1, "m": 1, "p": 1, "s": float(problem.s), "arrays": arrays}
+    quadratic = problem.quadratic if isinstance(problem, Generated) else problem
+    blocks = quadratic.arrays
+    arrays = {block.name: getattr(blocks, block.name).tolist() for block in fields(blocks)}
+    return common | {"kind": "quadratic", "n": quadratic.n, "m": quadratic.m, "p": quadratic.p, "arrays": arrays}
+
+
+NUMBER_BYTES = 25
+"""Longest text of a double with its comma."""
+
+
+def call_message(problem: Problem, call: Call) -> dict[str, Any]:
+    """The ``call`` of a request.
+
+    Args:
+        problem: The problem it is about; its rows size the ramp.
+        call: What is given.
+    """
+    width = call.parameters.h_width(call.reading, _inner_tol(call.alpha), objectives_of(problem).B_norm)
+    made = {
+        "alpha": float(call.alpha),
+        "reading": _dump(call.reading),
+        "parameters": _dump(call.parameters),
+        "h_width": width,
+        "draws": None if call.draws is None else {name: block.tolist() for name, block in call.draws.items()},
+    }
+    for name in ("y_star", "lam", "rho", "y_penalty"):
+        value = getattr(call, name)
+        made[name] = None if value is None else value.tolist()
+    return made
+
+
+def draws(problem: Problem, call: Call, replications: int, rng: np.random.Generator) -> dict[str, Any]:
+    """Standard normals for independent estimates by block, each (replications * N_g, k) as lists."""
+    return {name: rng.standard_normal(shape).tolist() for name, shape in _shapes(problem, call, replications).items()}
+
+
+def draw_bytes(problem: Problem, call: Call, replications: int) -> int:
+    """At most what these take in a message."""
+    shapes = _shapes(problem, call, replications)
+    return NUMBER_BYTES * sum(rows * columns for rows, columns in shapes.values())
+
+
+def _shapes(problem: Problem, call: Call, replications: int) -> dict[str, tuple[int, int]]:
+    return draw_shapes(objectives_of(problem), replications * call.parameters.N_g, call.reading.noise_pairing)
+
+
+@lru_cache(maxsize=64)
+def _dump(model: Reading | OracleParameters) -> dict[str, Any]:
+    return model.model_dump()
+
+
+@lru_cache(maxsize=64)
+def _inner_tol(alpha: float) -> float:
+    return PenaltyParameters(alpha=alpha).inner_tol

@@ -1,0 +1,343 @@
+"""A subject's process: lines out, lines in, bounded in time, output and memory, and never left behind."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import select
+import shlex
+import shutil
+import signal
+import subprocess
+import time
+import uuid
+import weakref
+from collections.abc import Sequence
+from multiprocessing import util
+from pathlib import Path
+
+from spec.errors import InvalidInputError
+from verify.subjects.wire import guard
+from verify.subjects.wire.guard_process import GuardProcess
+from verify.subjects.wire.lines import Lines
+from verify.subjects.wire.messages import WireFault
+
+TICK = 0.25
+"""Seconds between looks at whether the process lives and how much memory it takes, while waiting."""
+MEMORY_EVERY = 1.0
+"""Seconds between looks at the memory between quick calls."""
+STDERR_KEPT = 4096
+"""Bytes of standard error kept to be quoted."""
+LAST_WORDS = 160
+"""Characters quoted of its last line."""
+_CHUNK = 1 << 16
+_LIVE: weakref.WeakSet[Program] = weakref.WeakSet()
+
+
+class Program:
+    """A running subject.
+
+    Args:
+        command: Program and arguments.
+        message_bytes: Longest line taken from it.
+        memory_bytes: Most memory all its processes may take together; checked on Linux.
+
+    Raises:
+        InvalidInputError: If the program cannot be started at all.
+    """
+
+    def __init__(self, command: Sequence[str], *, message_bytes: int, memory_bytes: int) -> None:
+        if os.name != "posix":
+            raise InvalidInputError("command", "needs a POSIX system", os.name)
+        self._memory_bytes = memory_bytes
+        self._mark = uuid.uuid4().hex
+        self._guard = GuardProcess(self._mark)
+        try:
+            self._process = subprocess.Popen(
+                list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
+                start_new_session=True, env={**os.environ, guard.VARIABLE: self._mark},
+            )  # fmt: skip
+        except (OSError, ValueError) as error:
+            self._guard.dismiss()
+            reason = getattr(error, "strerror", None) or str(error)
+            raise InvalidInputError("command", f"cannot be started ({reason})", command[0]) from None
+        self._guard.watch(self._process.pid)
+        streams = self._process.stdin, self._process.stdout, self._process.stderr
+        self._in, self._out, self._err = (-1 if stream is None else stream.fileno() for stream in streams)
+        for descriptor in (self._in, self._out, self._err):
+            os.set_blocking(descriptor, False)
+        self._poll = select.poll()
+        self._poll.register(self._out, select.POLLIN)
+        self._poll.register(self._err, select.POLLIN)
+        self._lines = Lines(message_bytes)
+        self._said = bytearray()
+        self._looked = time.monotonic()
+        self._open = True
+        _watch(self)
+
+    @property
+    def pid(self) -> int:
+        """Process id, also of its process group."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs and was not closed."""
+        return self._open and not self._ended()
+
+    def tell(self, line: bytes, seconds: float) -> None:
+        """Write a line nobody answers."""
+        self._move(line, time.monotonic() + seconds, seconds, answered=False)
+
+    def exchange(self, line: bytes, seconds: float) -> bytes:
+        """Write one line and read one.
+
+        Args:
+            line: With its line feed.
+            seconds: Time for both.
+
+        Returns:
+            The line read, without its line feed.
+
+        Raises:
+            WireFault: If anything else happens; the process is then of no more use.
+        """
+        self._read_ready()
+        if self._lines:
+            raise WireFault("flood", f"sent what nobody asked for: {self._lines.shown}")
+        return self._move(line, time.monotonic() + seconds, seconds, answered=True)
+
+    def _move(self, line: bytes, deadline: float, seconds: float, *, answered: bool) -> bytes:
+        left = self._write(memoryview(line))
+        if left:
+            self._poll.register(self._in, select.POLLOUT)
+        try:
+            while left or answered:
+                found = self._lines.take() if answered else None
+                if found is not None:
+                    if left:
+                        raise WireFault("flood", "answered before it had read the request")
+                    return found
+                now = time.monotonic()
+                if now >= deadline:
+                    raise self._late(seconds)
+                ready = self._poll.poll(1000 * min(TICK, deadline - now) + 1)
+                for descriptor, _ in ready:
+                    if descriptor == self._in:
+                        left = self._write(left)
+                        if not left:
+                            self._poll.unregister(self._in)
+                    elif descriptor == self._err:
+                        self._read_errors()
+                    elif not self._read_output():
+                        raise self._end_of_output()
+                if not ready and self._ended() and not self._read_ready():
+                    raise self._end_of_output()
+                if now - self._looked >= (MEMORY_EVERY if ready else TICK):
+                    self._look_at_memory(now)
+        finally:
+            if left:
+                self._poll.unregister(self._in)
+        return b""
+
+    def _write(self, data: memoryview) -> memoryview:
+        try:
+            while data:
+                data = data[os.write(self._in, data) :]
+        except BlockingIOError:
+            return data
+        except OSError:
+            # It reads no more; why is told by its output's end, which may still hold an answer to nothing.
+            return data[:0] if self._ended() else self._closed_input()
+        return data
+
+    def _closed_input(self) -> memoryview:
+        self._settle()
+        if self._ended():
+            raise self._end_of_output()
+        raise WireFault("closed-pipe", "closed its standard input; its process still runs")
+
+    def _read_output(self) -> bool:
+        """Read what is there; ``False`` at the end of the output."""
+        try:
+            data = os.read(self._out, _CHUNK if len(self._lines) < 8 * _CHUNK else 16 * _CHUNK)
+        except BlockingIOError:
+            return True
+        self._lines.add(data)
+        return bool(data)
+
+    def _read_ready(self) -> bool:
+        """Read what has already come; whether there was any."""
+        before = len(self._lines)
+        self._read_output()
+        return len(self._lines) > before
+
+    def _read_errors(self) -> None:
+        try:
+            data = os.read(self._err, _CHUNK)
+        except BlockingIOError:
+            return
+        if not data:
+            self._poll.unregister(self._err)
+            return
+        self._said += data
+        del self._said[:-STDERR_KEPT]
+
+    def _late(self, seconds: float) -> WireFault:
+        within = f"within {seconds:g} s"
+        if self._lines:
+            return WireFault(
+                "half", f"wrote half a message ({self._lines.shown_with_size}) and did not end its line {within}"
+            )
+        return WireFault("hang", f"did not answer {within}")
+
+    def _end_of_output(self) -> WireFault:
+        self._settle()
+        half = f", after half a message ({self._lines.shown_with_size})" if self._lines else ""
+        if not self._ended():
+            return WireFault("closed-pipe", f"closed its standard output{half}; its process still runs")
+        return WireFault("half" if half else "crash", f"ended its process ({self._how_it_ended()}){half}")
+
+    def _settle(self) -> None:
+        """Give a process that closed its pipes half a second to be gone, and read its last words."""
+        until = time.monotonic() + 0.5
+        while not self._ended() and time.monotonic() < until:
+            time.sleep(0.005)
+        for _ in range(64):
+            before = len(self._said)
+            try:
+                self._read_errors()
+            except (OSError, KeyError):
+                break
+            if len(self._said) == before:
+                break
+
+    def _how_it_ended(self) -> str:
+        # Everything it started dies before its number is given back to the system.
+        guard.kill(self.pid, self._mark)
+        code = self._process.wait()
+        how = f"exit code {code}" if code >= 0 else f"killed by {_signal_name(-code)}"
+        said = " ".join(self._said.decode(errors="replace").strip().splitlines()[-1:])
+        return f"{how}; it said: {said[:LAST_WORDS]}" if said else how
+
+    def _ended(self) -> bool:
+        if self._process.returncode is not None:
+            return True
+        if not hasattr(os, "waitid"):
+            return self._process.poll() is not None
+        try:
+            return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        except ChildProcessError:
+            return True
+
+    def _look_at_memory(self, now: float) -> None:
+        self._looked = now
+        if (taken := resident_bytes(self.pid)) > self._memory_bytes:
+            raise WireFault("memory", f"took {taken >> 20} MiB of memory; the limit is {self._memory_bytes >> 20}")
+
+    def close(self, farewell: bytes = b"", seconds: float = 2.0) -> bool:
+        """End it: politely if there is a farewell to say, and in any case for certain.
+
+        Args:
+            farewell: Last line.
+            seconds: Time to exit after it.
+
+        Returns:
+            Whether it exited by itself, with code 0.
+        """
+        if not self._open:
+            return False
+        self._open = False
+        _LIVE.discard(self)
+        polite = False
+        try:
+            if farewell and not self._ended():
+                polite = self._say_farewell(farewell, seconds)
+        finally:
+            guard.kill(self.pid, self._mark)
+            self._process.wait()
+            for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+                if stream is not None:
+                    stream.close()
+            self._guard.dismiss()
+        return polite
+
+    def _say_farewell(self, farewell: bytes, seconds: float) -> bool:
+        until = time.monotonic() + seconds
+        try:
+            self.exchange(farewell, seconds)
+        except WireFault:
+            return False
+        self.end_input()
+        return self.gone_within(until - time.monotonic()) and self._process.wait() == 0
+
+    def end_input(self) -> None:
+        """Close its standard input: there will be no more requests."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+
+    def gone_within(self, seconds: float) -> bool:
+        """Whether the process ends by itself within some time."""
+        until = time.monotonic() + seconds
+        while not self._ended() and time.monotonic() < until:
+            time.sleep(0.002)
+        return self._ended()
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _watch(program: Program) -> None:
+    if not _LIVE:
+        # Worker processes leave without atexit; this hook runs in both.
+        util.Finalize(None, close_all, exitpriority=100)
+        atexit.register(close_all)
+    _LIVE.add(program)
+
+
+def close_all() -> None:
+    """Kill every subject this process started."""
+    for program in list(_LIVE):
+        program.close()
+
+
+def resident_bytes(group: int) -> int:
+    """Memory of all processes of a group and of their descendants (Linux; elsewhere 0)."""
+    found: dict[int, tuple[int, int, int]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            number, _, rest = stat.read_bytes().rpartition(b")")
+        except OSError:
+            continue
+        fields = rest.split()
+        if len(fields) > 21:
+            found[int(number.split()[0])] = int(fields[1]), int(fields[2]), int(fields[21])
+    inside = {pid for pid, (_, its_group, _) in found.items() if its_group == group}
+    new = inside
+    while new:
+        new = {pid for pid, (parent, *_) in found.items() if parent in new} - inside
+        inside |= new
+    pages = sum(found[pid][2] for pid in inside)
+    return pages * os.sysconf("SC_PAGE_SIZE") if pages else 0
+
+
+def split(command: str) -> list[str]:
+    """Split a command line as a POSIX shell would; no shell ever sees it.
+
+    Raises:
+        InvalidInputError: If it is empty, its quotes are not closed, or it names nothing that can be run.
+    """
+    try:
+        parts = shlex.split(command)
+    except ValueError as error:
+        reason = str(error)
+        raise InvalidInputError("command", f"cannot be split ({reason[:1].lower()}{reason[1:]})", command) from None
+    if not parts or not parts[0] or any("\0" in part for part in parts):
+        raise InvalidInputError("command", "must name a program", command.strip())
+    if shutil.which(parts[0]) is None:
+        raise InvalidInputError("command", "must begin with a program that is there and may be run", parts[0])
+    return parts

@@ -1,0 +1,299 @@
+"""``python -m verify.subjects.wire.serve package.module:Attribute``: any Python subject over the wire."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, BinaryIO
+
+import numpy as np
+from pydantic import ValidationError
+from pydantic_core import from_json, to_json
+
+from spec import OracleParameters, OuterParameters, Problem, Reading, parse_problem
+from spec.errors import InvalidInputError, from_validation
+from verify.subjects import Call, MissingCapabilityError, Subject, load_subject, name_of
+from verify.subjects.protocol import described, offers
+from verify.subjects.wire.messages import (
+    FAILED,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    NO_METHOD,
+    NOT_SUPPORTED,
+    PARSE_ERROR,
+    PROTOCOL,
+    STAGES,
+)
+from verify.subjects.wire.methods import METHODS
+from verify.subjects.wire.stage_messages import WireCall
+
+
+class StopServingError(Exception):
+    """The runner said shutdown, or left."""
+
+
+class AnswerError(Exception):
+    """An answer that is an error of the wire."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Server:
+    """Answers the wire's requests with a Python subject.
+
+    Args:
+        subject: The subject.
+        ask: Sends the runner a request and returns its reply; needed by ``optimise`` alone.
+    """
+
+    def __init__(self, subject: Subject, ask: Callable[[dict[str, Any]], Any] | None = None) -> None:
+        self._subject = subject
+        self._ask = ask
+        self._problems: dict[str, Problem] = {}
+        self._asked = 0
+        self.stopped = False
+
+    def answer(self, line: bytes) -> bytes | None:
+        """The line that answers a line, or ``None`` where none is due."""
+        try:
+            message = from_json(line, allow_inf_nan=False)
+        except (ValueError, RecursionError):
+            return _line(_error(None, PARSE_ERROR, "the line is not JSON"))
+        if not isinstance(message, list):
+            made = self._one(message)
+            return None if made is None else _line(made)
+        if not message:
+            return _line(_error(None, INVALID_REQUEST, "a batch holds at least one request"))
+        answers = [made for made in map(self._one, message) if made is not None]
+        return _line(answers) if answers else None
+
+    def _one(self, message: Any) -> dict[str, Any] | None:
+        if not isinstance(message, dict) or not isinstance(message.get("method"), str):
+            return _error(None, INVALID_REQUEST, "a request is an object with a method")
+        number, method = message.get("id"), message["method"]
+        if "id" not in message:
+            if method == "forget" and isinstance(message.get("params"), dict):
+                self._problems.pop(str(message["params"].get("id")), None)
+            return None
+        if not isinstance(number, int) or isinstance(number, bool):
+            return _error(None, INVALID_REQUEST, "an id is an integer")
+        try:
+            return {"jsonrpc": "2.0", "id": number, "result": self._result(method, message)}
+        except AnswerError as error:
+            return _error(number, error.code, str(error))
+        except StopServingError:
+            raise
+        except MissingCapabilityError as error:
+            return _error(number, NOT_SUPPORTED, str(error))
+        except Exception as error:
+            return _error(number, FAILED, described(error))
+
+    def _result(self, method: str, message: dict[str, Any]) -> Any:
+        known = METHODS.get(method)
+        if known is None or (method in STAGES and not offers(self._subject, method)):
+            raise AnswerError(NO_METHOD, f"there is no {method[:100]}")
+        try:
+            params = getattr(known.request.validate_python(message), "params", None)
+        except ValidationError as error:
+            raise AnswerError(INVALID_PARAMS, str(from_validation(error, ""))) from None
+        found: Any = getattr(self, f"_do_{method}")(params)
+        return found
+
+    def _do_initialize(self, _params: Any) -> dict[str, Any]:
+        draws = ["hypergradient"] if getattr(self._subject, "uses_draws", False) is True else []
+        return {
+            "protocol": PROTOCOL,
+            "name": name_of(self._subject)[:100],
+            "language": "Python",
+            "version": ".".join(map(str, sys.version_info[:3])),
+            "capabilities": [stage for stage in STAGES if offers(self._subject, stage)],
+            "uses_draws": draws,
+        }
+
+    def _do_shutdown(self, _params: Any) -> dict[str, Any]:
+        self.stopped = True
+        return {}
+
+    def _do_echo(self, params: Any) -> dict[str, Any]:
+        return {"values": params.values}
+
+    def _do_problem(self, params: Any) -> dict[str, Any]:
+        try:
+            self._problems[params.id] = parse_problem(params.file)
+        except InvalidInputError as error:
+            raise AnswerError(INVALID_PARAMS, str(error)) from None
+        return {}
+
+    def _problem(self, params: Any) -> Problem:
+        if params.problem not in self._problems:
+            raise AnswerError(INVALID_PARAMS, f"problem: must have been sent; got {params.problem[:100]}")
+        return self._problems[params.problem]
+
+    def _do_lower_level(self, params: Any) -> dict[str, Any]:
+        y_star, lam = self._subject.lower_level(self._problem(params), _vector(params.x))  # type: ignore[attr-defined]  # offered, as was seen
+        return {"y_star": _plain(y_star), "lam": _plain(lam)}
+
+    def _do_activation(self, params: Any) -> dict[str, Any]:
+        stage: Any = self._subject
+        rho = stage.activation(_vector(params.h), _vector(params.lam), params.h_width, params.lam_width)
+        return {"rho": _plain(rho)}
+
+    def _do_penalty_minimiser(self, params: Any) -> dict[str, Any]:
+        stage: Any = self._subject
+        y = stage.penalty_minimiser(self._problem(params), _vector(params.x), _call(params.call), params.tol)
+        return {"y": _plain(y)}
+
+    def _do_hypergradient(self, params: Any) -> dict[str, Any]:
+        stage: Any = self._subject
+        rng = None if params.seed is None else np.random.default_rng(params.seed)
+        found = stage.hypergradient(self._problem(params), _vector(params.x), _call(params.call), rng)
+        return {"hypergradient": _plain(found)}
+
+    def _do_hypergradient_samples(self, params: Any) -> dict[str, Any]:
+        return {"hypergradients": _plain(self._runs("hypergradient_samples", params))}
+
+    def _do_lower_level_runs(self, params: Any) -> dict[str, Any]:
+        y, lam = self._runs("lower_level_runs", params)
+        return {"y": _plain(y), "lam": _plain(lam)}
+
+    def _do_penalty_runs(self, params: Any) -> dict[str, Any]:
+        y, calls = self._runs("penalty_runs", params)
+        return {"y": _plain(y), "calls": float(calls)}
+
+    def _do_hypergradient_runs(self, params: Any) -> dict[str, Any]:
+        found, calls = self._runs("hypergradient_runs", params)
+        return {"hypergradients": _plain(found), "calls": float(calls)}
+
+    def _runs(self, stage: str, params: Any) -> Any:
+        method = getattr(self._subject, stage)
+        rng = np.random.default_rng(params.seed)
+        return method(self._problem(params), _vector(params.x), _call(params.call), rng, params.replications)
+
+    def _do_optimise(self, params: Any) -> dict[str, Any]:
+        stage: Any = self._subject
+        run = stage.optimise(self._oracle, _vector(params.x0), *_outer(params))
+        parts = ("x_out", "x_bar", "path")
+        return {name: _plain(run[name] if isinstance(run, dict) else getattr(run, name)) for name in parts}
+
+    def _do_optimise_runs(self, params: Any) -> dict[str, Any]:
+        stage: Any = self._subject
+        x_bar, path = stage.optimise_runs(self._oracle, _vector(params.x0), *_outer(params), params.keep_path)
+        return {"x_bar": _plain(x_bar), "path": None if path is None else _plain(path)}
+
+    def _oracle(self, z: Any) -> Any:
+        if self._ask is None:
+            raise AnswerError(FAILED, "there is no way to ask the oracle")
+        self._asked += 1
+        reply = self._ask({"jsonrpc": "2.0", "id": f"a{self._asked}", "method": "oracle", "params": {"z": _plain(z)}})
+        if not isinstance(reply, dict) or "result" not in reply:
+            raise AnswerError(FAILED, "the oracle gave no answer")
+        return np.array(reply["result"]["gradient"], dtype=np.float64)
+
+
+def _call(given: WireCall) -> Call:
+    stages = {name: getattr(given, name) for name in ("y_star", "lam", "rho", "y_penalty")}
+    draws = None
+    if given.draws is not None:
+        blocks = ((name, getattr(given.draws, name)) for name in ("f_x", "g_x", "g_x_star"))
+        draws = {name: _vector(block) for name, block in blocks if block is not None}
+    return Call(
+        alpha=given.alpha,
+        reading=_reading(tuple(given.reading.__dict__.items())),
+        parameters=_parameters(tuple(given.parameters.__dict__.items())),
+        draws=draws,
+        **{name: None if value is None else _vector(value) for name, value in stages.items()},
+    )
+
+
+@lru_cache(maxsize=64)
+def _reading(fields: tuple[tuple[str, Any], ...]) -> Reading:
+    return Reading.model_validate(dict(fields))
+
+
+@lru_cache(maxsize=64)
+def _parameters(fields: tuple[tuple[str, Any], ...]) -> OracleParameters:
+    return OracleParameters.model_validate(dict(fields))
+
+
+def _outer(params: Any) -> tuple[OuterParameters, np.random.Generator]:
+    parameters = OuterParameters.model_validate(params.parameters.model_dump())
+    # s and the block are the first numbers of this very generator.
+    return parameters, np.random.default_rng(params.seed)
+
+
+def _vector(values: Any) -> Any:
+    return np.array(values, dtype=np.float64)
+
+
+def _plain(value: Any) -> Any:
+    array = np.asarray(value)
+    if array.dtype.kind not in "iuf":
+        array = array.astype(object)
+        if not all(isinstance(entry, int | float) and not isinstance(entry, bool) for entry in array.ravel()):
+            raise AnswerError(FAILED, f"the stage returned no numbers but {type(value).__name__}")
+    array = array.astype(np.float64)
+    if not np.isfinite(array).all():
+        raise AnswerError(FAILED, f"the stage returned {array.ravel()[~np.isfinite(array.ravel())][0]}")
+    return array.tolist()
+
+
+def _error(number: int | None, code: int, message: str) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": message}}
+
+
+def _line(message: Any) -> bytes:
+    return to_json(message) + b"\n"
+
+
+def serve(subject: Subject, source: BinaryIO, target: BinaryIO) -> None:
+    """Answer lines until there are none, or until shutdown."""
+
+    def send(line: bytes) -> None:
+        target.write(line)
+        target.flush()
+
+    def ask(request: dict[str, Any]) -> Any:
+        send(_line(request))
+        reply = source.readline()
+        if not reply:
+            raise StopServingError
+        try:
+            return from_json(reply)
+        except ValueError:
+            raise AnswerError(FAILED, "the oracle's reply is not JSON") from None
+
+    server = Server(subject, ask)
+    while not server.stopped and (line := source.readline()):
+        try:
+            answer = server.answer(line)
+            if answer is not None:
+                send(answer)
+        except (StopServingError, BrokenPipeError):
+            return
+
+
+def main() -> int:
+    """Serve the subject named on the command line."""
+    if len(sys.argv) != 2:
+        sys.stderr.write("usage: python -m verify.subjects.wire.serve package.module:Attribute\n")
+        return 2
+    # What the subject prints must not get between the messages.
+    target = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    try:
+        subject = load_subject(sys.argv[1])
+    except InvalidInputError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    serve(subject, sys.stdin.buffer, target)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Numbers that do not round: rationals, rational functions, roots, balls."""

@@ -1,0 +1,138 @@
+r"""Real roots of rational polynomials, counted exactly.
+
+Descartes' rule of signs after the substitution :math:`t \mapsto (a + bt)/(1 + t)`, which maps
+:math:`(0,\infty)` to (a, b): no sign variation proves that there is no root, one proves exactly one; else the
+interval is halved (Vincent's theorem makes this end for square-free polynomials).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+from flint import fmpq_poly
+
+from verify.truth.algebra.rational_functions import valuation
+from verify.truth.algebra.rationals import fraction, rational
+
+
+def count(polynomial: fmpq_poly, low: Fraction, high: Fraction) -> int:
+    """Number of distinct real roots in the open interval (low, high).
+
+    Args:
+        polynomial: Not zero.
+        low: Left end, >= 0, not counted.
+        high: Right end, not counted; > low.
+    """
+    return len(isolate(polynomial, low, high))
+
+
+def isolate(polynomial: fmpq_poly, low: Fraction, high: Fraction) -> list[tuple[Fraction, Fraction]]:
+    """Disjoint intervals in (low, high), each with exactly one distinct root, in order.
+
+    A root met exactly is returned as an interval of width zero; every other interval is open.
+    """
+    free = square_free(polynomial)
+    found: list[tuple[Fraction, Fraction]] = []
+    pending = [(low, high)]
+    while pending:
+        a, b = pending.pop()
+        variations = sign_variations(free, a, b)
+        if variations == 0:
+            continue
+        if variations == 1:
+            found.append((a, b))
+            continue
+        middle = (a + b) / 2
+        if free(rational(middle)) == 0:
+            found.append((middle, middle))
+        pending += [(a, middle), (middle, b)]
+    return sorted(found)
+
+
+def refine(polynomial: fmpq_poly, interval: tuple[Fraction, Fraction], width: Fraction) -> tuple[Fraction, Fraction]:
+    """Narrow an isolating interval to at most the given width by bisection."""
+    free = square_free(polynomial)
+    a, b = interval
+    while b - a > width:
+        middle = (a + b) / 2
+        if free(rational(middle)) == 0:
+            return middle, middle
+        a, b = (a, middle) if sign_variations(free, a, middle) == 1 else (middle, b)
+    return a, b
+
+
+def refine_relative(
+    polynomial: fmpq_poly, interval: tuple[Fraction, Fraction], precision: Fraction
+) -> tuple[Fraction, Fraction]:
+    """Narrow an isolating interval of a positive root until its width is within the precision of its lower end."""
+    low, high = interval
+    width = high - low
+    while low <= 0 or high - low > precision * low:
+        width /= 4
+        low, high = refine(polynomial, (low, high), width)
+    return low, high
+
+
+def sign_variations(polynomial: fmpq_poly, low: Fraction, high: Fraction) -> int:
+    """Sign changes of the transformed coefficients; at least the number of roots in (low, high), of equal parity."""
+    a, b = rational(low), rational(high)
+    # p((a + b t)/(1 + t)) (1 + t)^n: move a to 0, scale to length 1, reverse, move by 1.
+    moved = polynomial(fmpq_poly([a, b - a]))
+    degree = polynomial.degree()
+    reversed_ = fmpq_poly([moved[degree - k] for k in range(degree + 1)])
+    signs = [value > 0 for value in reversed_(fmpq_poly([1, 1])).coeffs() if value != 0]
+    return sum(first != second for first, second in itertools.pairwise(signs))
+
+
+def square_free(polynomial: fmpq_poly) -> fmpq_poly:
+    """The product of the distinct irreducible factors, the factor alpha left out."""
+    shifted = polynomial.right_shift(valuation(polynomial))
+    if shifted.degree() < 1:
+        return shifted
+    return shifted // shifted.gcd(shifted.derivative())
+
+
+def value(polynomial: fmpq_poly, at: Fraction) -> Fraction:
+    """Exact value at a rational point."""
+    return fraction(polynomial(rational(at)))
+
+
+BITS = 80
+"""Fractional bits of a root, beyond those of a double."""
+
+
+def root_below(value: Fraction) -> Fraction:
+    """A rational at most the square root of a value >= 0; exact where the root is rational."""
+    exact = _rational_root(value)
+    if exact is not None:
+        return exact
+    shift = max(0, BITS + (value.denominator.bit_length() - value.numerator.bit_length()) // 2 + 1)
+    return Fraction(math.isqrt((value.numerator << (2 * shift)) // value.denominator), 1 << shift)
+
+
+def root_above(value: Fraction) -> Fraction:
+    """A rational at least the square root of a value >= 0; exact where the root is rational."""
+    exact = _rational_root(value)
+    if exact is not None:
+        return exact
+    shift = max(0, BITS + (value.denominator.bit_length() - value.numerator.bit_length()) // 2 + 1)
+    return Fraction(math.isqrt((value.numerator << (2 * shift)) // value.denominator) + 1, 1 << shift)
+
+
+def _rational_root(value: Fraction) -> Fraction | None:
+    p, q = math.isqrt(value.numerator), math.isqrt(value.denominator)
+    return Fraction(p, q) if p * p == value.numerator and q * q == value.denominator else None
+
+
+def double_below(value: Fraction) -> float:
+    """The largest double not above a rational, or its neighbour."""
+    made = float(value)
+    return math.nextafter(made, -math.inf) if Fraction(made) > value else made
+
+
+def double_above(value: Fraction) -> float:
+    """The smallest double not below a rational, or its neighbour."""
+    made = float(value)
+    return math.nextafter(made, math.inf) if Fraction(made) < value else made

@@ -1,0 +1,139 @@
+r"""The paper's formulas in plain fractions, for the certificate checker alone.
+
+Written straight from Algorithm 1 and the optimality conditions, with no algebra library and none of the
+rearrangements (differences, saddle systems, interpolation) the certificates were made with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TypeAlias
+
+from spec import Quadratic
+from verify.truth.certificates.integer_polynomials import solve
+
+Vector: TypeAlias = list[Fraction]
+Matrix: TypeAlias = list[list[Fraction]]
+
+ZERO = Fraction(0)
+
+
+@dataclass(frozen=True)
+class PlainProblem:
+    """A problem's blocks at a point x, as nested lists of fractions."""
+
+    x: Vector
+    f_xx: Matrix
+    f_xy: Matrix
+    f_yy: Matrix
+    f_x: Vector
+    f_y: Vector
+    g_xy: Matrix
+    g_yy: Matrix
+    g_y: Vector
+    A: Matrix
+    B: Matrix
+    b: Vector
+    _curvatures: dict[tuple[Fraction, ...], Matrix] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, problem: Quadratic, x: Sequence[Fraction]) -> PlainProblem:
+        """Read the blocks."""
+        f, g, rows = problem.f, problem.g, problem.constraints
+        return cls(
+            x=list(x),
+            f_xx=f.xx.to_fractions(),
+            f_xy=f.xy.to_fractions(),
+            f_yy=f.yy.to_fractions(),
+            f_x=f.x.to_fractions()[0],
+            f_y=f.y.to_fractions()[0],
+            g_xy=g.xy.to_fractions(),
+            g_yy=g.yy.to_fractions(),
+            g_y=g.y.to_fractions()[0],
+            A=rows.A.to_fractions(),
+            B=rows.B.to_fractions(),
+            b=rows.b.to_fractions()[0],
+        )
+
+    def h(self, y: Sequence[Fraction]) -> Vector:
+        """Row values A x - B y - b."""
+        return difference(difference(apply(self.A, self.x), apply(self.B, y)), self.b)
+
+    def grad_x_f(self, y: Sequence[Fraction]) -> Vector:
+        """Gradient of f in x."""
+        return add(self.f_x, apply(self.f_xx, self.x), apply(self.f_xy, y))
+
+    def grad_y_f(self, y: Sequence[Fraction]) -> Vector:
+        """Gradient of f in y."""
+        return add(self.f_y, apply(transpose(self.f_xy), self.x), apply(self.f_yy, y))
+
+    def grad_y_g(self, y: Sequence[Fraction]) -> Vector:
+        """Gradient of g in y."""
+        return add(self.g_y, apply(transpose(self.g_xy), self.x), apply(self.g_yy, y))
+
+    def curvature(self, rho: tuple[Fraction, ...]) -> Matrix:
+        """B' diag(rho) B; kept, since every alpha needs it."""
+        if rho not in self._curvatures:
+            m = len(self.g_yy)
+            on = [(weight, row) for weight, row in zip(rho, self.B, strict=True) if weight]
+            made = [[sum((w * row[i] * row[j] for w, row in on), ZERO) for j in range(m)] for i in range(m)]
+            self._curvatures[rho] = made
+        return self._curvatures[rho]
+
+    def scaled_hessian(self, u: Fraction, rho: tuple[Fraction, ...], modulus: Fraction = ZERO) -> Matrix:
+        """alpha**4 times the Hessian of L in y, less ``modulus * alpha**2 I``, with u = alpha**2."""
+        penal = self.curvature(rho)
+        return [
+            [u * (u * p + q - (modulus if i == j else 0)) + k for j, (p, q, k) in enumerate(zip(*rows, strict=True))]
+            for i, rows in enumerate(zip(self.f_yy, self.g_yy, penal, strict=True))
+        ]
+
+    def stationary_point(
+        self, u: Fraction, lam: Sequence[Fraction], rho: tuple[Fraction, ...], gradient: Sequence[Fraction]
+    ) -> Vector | None:
+        """Solve alpha**4 (grad_y L - gradient) = 0 for y; ``None`` where L is singular."""
+        origin = [ZERO] * len(self.g_yy)
+        slope_f = difference(self.grad_y_f(origin), gradient)
+        slope_g = difference(self.grad_y_g(origin), apply(transpose(self.B), lam))
+        weighted = [weight * value for weight, value in zip(rho, self.h(origin), strict=True)]
+        pull = apply(transpose(self.B), weighted)
+        right = [r - u * (g + u * f) for f, g, r in zip(slope_f, slope_g, pull, strict=True)]
+        return solve(self.scaled_hessian(u, rho), right)
+
+    def estimator(
+        self,
+        u: Fraction,
+        y: Sequence[Fraction],
+        y_star: Sequence[Fraction],
+        rho: Sequence[Fraction],
+        frozen_lam: Sequence[Fraction] | None,
+    ) -> Vector:
+        """Line 6 of Algorithm 1 in expectation; the multipliers enter only if their term is frozen."""
+        weighted = [weight * value for weight, value in zip(rho, self.h(y), strict=True)]
+        gap = apply(self.g_xy, difference(y, y_star))
+        if frozen_lam is not None:
+            gap = add(gap, apply(transpose(self.A), frozen_lam))
+        pull = apply(transpose(self.A), weighted)
+        return [a + (b + c / u) / u for a, b, c in zip(self.grad_x_f(y), gap, pull, strict=True)]
+
+
+def apply(matrix: Matrix, vector: Sequence[Fraction]) -> Vector:
+    """Matrix times vector."""
+    return [sum((a * b for a, b in zip(row, vector, strict=True) if a and b), ZERO) for row in matrix]
+
+
+def transpose(matrix: Matrix, width: int = 0) -> Matrix:
+    """Transposed matrix; ``width`` is that of an empty one."""
+    return [list(column) for column in zip(*matrix, strict=True)] if matrix else [[] for _ in range(width)]
+
+
+def add(*vectors: Sequence[Fraction]) -> Vector:
+    """Sum of vectors."""
+    return [sum(values, ZERO) for values in zip(*vectors, strict=True)]
+
+
+def difference(first: Sequence[Fraction], second: Sequence[Fraction]) -> Vector:
+    """Difference of two vectors."""
+    return [a - b for a, b in zip(first, second, strict=True)]

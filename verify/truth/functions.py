@@ -1,0 +1,80 @@
+"""Functions with kinks whose Goldstein distance is known, and noisy oracles of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from spec.exact import Vector
+
+
+@dataclass(frozen=True)
+class WeightedAbsolute:
+    """F(x) = sum of c_i |x_i|, the function of the atlas instances ``absolute-fixed`` and ``absolute-moving``.
+
+    Args:
+        c: Weights, each > 0, one or two.
+    """
+
+    c: tuple[float, ...]
+
+    @property
+    def lipschitz(self) -> float:
+        """L_F, the length of c."""
+        return float(np.linalg.norm(self.c))
+
+    def value(self, x: Vector) -> Vector:
+        """F, over the last axis."""
+        made: Vector = np.abs(x) @ np.array(self.c)
+        return made
+
+    def gradient(self, x: Vector) -> Vector:
+        """A gradient; on an axis, that of the positive side."""
+        made: Vector = np.where(x >= 0, 1.0, -1.0) * np.array(self.c)
+        return made
+
+    def distance(self, x: Vector, radius: float) -> Vector:
+        """dist(0, ∂_δF(x)) with the closed ball, over the last axis, in closed form.
+
+        An axis that the ball meets frees its component. Two axes met free both, even if their crossing lies outside:
+        then three quadrants are met, two of them opposite, and the segment between their gradients passes 0.
+        """
+        near = np.abs(x) <= radius
+        made: Vector = np.sqrt((np.where(near, 0.0, np.array(self.c)) ** 2).sum(axis=-1))
+        return made
+
+
+@dataclass(frozen=True)
+class SyntheticOracle:
+    """The gradient of a function, a bias of stated length along it, and isotropic Gaussian noise of stated variance.
+
+    Args:
+        function: The function.
+        bias: Length of the bias, >= 0; it points along the gradient, where it adds to the second moment.
+        variance: Total variance of an answer, >= 0.
+        rng: Source of the noise.
+    """
+
+    function: WeightedAbsolute
+    bias: float
+    variance: float
+    rng: np.random.Generator
+
+    @cached_property
+    def _slopes(self) -> tuple[Vector, Vector, float]:
+        up = np.array(self.function.c) * (1.0 + self.bias / self.function.lipschitz)
+        return up, -up, math.sqrt(self.variance / len(up))
+
+    def mean(self, z: Vector) -> Vector:
+        """E[g | z], shape of z."""
+        up, down, _ = self._slopes
+        return np.where(z >= 0, up, down)
+
+    def __call__(self, z: Vector) -> Vector:
+        made = self.mean(z)
+        if self.variance > 0:
+            made += self._slopes[2] * self.rng.standard_normal(z.shape)
+        return made

@@ -1,0 +1,212 @@
+r"""A quadratic instance's penalty geometry at one alpha, by dense algebra of the verifier's own.
+
+With active weights :math:`\rho`, the penalty Lagrangian's y-Hessian is
+:math:`H = f_{yy} + \alpha_1 g_{yy} + \alpha_2 B^\top \mathrm{diag}(\rho) B` and the estimator's y-Jacobian is
+:math:`E = f_{xy} + \alpha_1 g_{xy} - \alpha_2 A^\top \mathrm{diag}(\rho) B`. From these come the exact minimiser
+and the *worst* directions in which a premise's allowed error can be spent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from spec import Problem, Quadratic
+from spec.atlas import Instance
+from spec.exact import Vector
+from spec.parameters import PenaltyParameters
+from spec.quadratic import QuadraticArrays
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+def quadratic_of(problem: Problem) -> Quadratic:
+    """The problem entry by entry; drawn first where it is a family member."""
+    made = getattr(problem, "quadratic", problem)
+    if not isinstance(made, Quadratic):
+        raise TypeError(f"the geometry of a {problem.kind} problem is not quadratic")
+    return made
+
+
+def ramp(h: Vector, lam: Vector, h_width: float, lam_width: float) -> Vector:
+    """The activation weights as the paper defines them, written independently of any subject."""
+    below = np.clip((h + h_width) / h_width, 0.0, 1.0)
+    positive = np.clip(lam / lam_width, 0.0, 1.0)
+    weights: Vector = below * positive
+    return weights
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """One instance, one alpha, one lower-level pair.
+
+    Args:
+        problem: The quadratic problem.
+        x: Upper-level point, shape (n,).
+        alpha: Accuracy parameter.
+        y_star: Lower-level point the penalty is built at, shape (m,).
+        lam: Multipliers it is built with, shape (p,).
+        rho: Activation weights, shape (p,).
+    """
+
+    problem: Quadratic
+    x: Vector
+    alpha: float
+    y_star: Vector
+    lam: Vector
+    rho: Vector
+
+    @property
+    def a(self) -> QuadraticArrays:
+        return self.problem.arrays
+
+    @cached_property
+    def weights(self) -> PenaltyParameters:
+        return PenaltyParameters(alpha=self.alpha)
+
+    @cached_property
+    def H(self) -> Vector:  # noqa: N802  # the formula's letter
+        """Hessian of the penalty Lagrangian in y, shape (m, m)."""
+        a, w = self.a, self.weights
+        return a.f_yy + w.alpha_1 * a.g_yy + w.alpha_2 * (a.B.T * self.rho) @ a.B
+
+    @cached_property
+    def E(self) -> Vector:  # noqa: N802  # the formula's letter
+        """Jacobian of the estimator in y, shape (n, m)."""
+        a, w = self.a, self.weights
+        return a.f_xy + w.alpha_1 * a.g_xy - w.alpha_2 * (a.A.T * self.rho) @ a.B
+
+    @cached_property
+    def h(self) -> Vector:
+        """Constraint values at the lower-level point, shape (p,)."""
+        return self.a.A @ self.x - self.a.B @ self.y_star - self.a.b
+
+    def gradient_y(self, y: Vector) -> Vector:
+        """Gradient of the penalty Lagrangian in y, shape (m,)."""
+        a, w = self.a, self.weights
+        h = self.h - a.B @ (y - self.y_star)
+        upper = a.f_xy.T @ self.x + a.f_yy @ y + a.f_y
+        lower = a.g_xy.T @ self.x + a.g_yy @ y + a.g_y - a.B.T @ self.lam
+        return upper + w.alpha_1 * lower - w.alpha_2 * a.B.T @ (self.rho * h)
+
+    def estimate(self, y: Vector, *, frozen: bool) -> Vector:
+        """Gradient of the penalty Lagrangian in x at y, the noise-free estimate, shape (n,)."""
+        a, w = self.a, self.weights
+        h = self.h - a.B @ (y - self.y_star)
+        made = a.f_xx @ self.x + a.f_xy @ y + a.f_x + w.alpha_1 * a.g_xy @ (y - self.y_star)
+        made = made + w.alpha_2 * a.A.T @ (self.rho * h)
+        return made + w.alpha_1 * a.A.T @ self.lam if frozen else made
+
+    @cached_property
+    def minimiser(self) -> Vector:
+        """The penalty minimiser, from one dense solve around the lower-level point, shape (m,)."""
+        return self.y_star - solve(self.H, self.gradient_y(self.y_star))
+
+    def worst_y_within(self, distance: float) -> Vector:
+        """Error of the minimiser of given length that moves the estimator most, shape (m,)."""
+        return distance * _top_right(self.E)
+
+    def worst_y_with_gradient(self, norm: float) -> Vector:
+        """Error of the minimiser that leaves a gradient of given norm and moves the estimator most, shape (m,)."""
+        through = solve(self.H, self.E.T).T
+        return solve(self.H, norm * _top_right(through))
+
+    def lam_to_estimate(self, *, frozen: bool) -> Vector:
+        """Derivative of the estimator at its minimiser in the multipliers, weights held, shape (n, p)."""
+        a, w = self.a, self.weights
+        moved = self.E @ solve(self.H, w.alpha_1 * a.B.T)
+        return moved + w.alpha_1 * a.A.T if frozen else moved
+
+    def worst_lam_within(self, distance: float, response: Vector, *, rows: Vector | None = None) -> Vector:
+        """Admissible error of the multipliers that moves a linear response most, shape (p,).
+
+        Multipliers stay nonnegative, as the dual update keeps them. The top singular direction is tried with both
+        signs, its inadmissible part removed and rescaled; single rows are tried as well.
+
+        Args:
+            distance: Allowed Euclidean error.
+            response: Linear map from multiplier error to the quantity, shape (k, p).
+            rows: Mask of rows that may move; all by default.
+        """
+        allowed = np.ones(len(self.lam), dtype=bool) if rows is None else rows.astype(bool)
+        masked = response * allowed
+        top = _top_right(masked)
+        candidates = [top, -top, *np.eye(len(self.lam))[allowed], *-np.eye(len(self.lam))[allowed]]
+        best, best_size = np.zeros(len(self.lam)), 0.0
+        for direction in candidates:
+            kept = np.where(allowed & ((direction > 0) | (self.lam >= distance)), direction, 0.0)
+            length = float(np.linalg.norm(kept))
+            if length == 0.0:
+                continue
+            error = kept * (distance / length)
+            size = float(np.linalg.norm(masked @ error))
+            if size > best_size:
+                best, best_size = error, size
+        return best
+
+    def retreats(self, distance: float) -> list[Vector]:
+        """Errors of ỹ* of given length to try: into the feasible side of the active rows, and along g_xy.
+
+        The first kind switches rows off where the ramp is narrow; the second moves the term -α₁∇_x g(x, ỹ*).
+        """
+        a = self.a
+        tried: list[Vector] = []
+        for i in np.flatnonzero(self.rho > 0):
+            row = a.B[i] / max(float(np.linalg.norm(a.B[i])), EPS)
+            tried += [row, -row]
+        if self.rho.any():
+            active = a.B[self.rho > 0]
+            inward = np.linalg.pinv(active) @ np.ones(len(active))
+            tried.append(inward / max(float(np.linalg.norm(inward)), EPS))
+        if a.g_xy.any():
+            top = _top_right(a.g_xy)
+            tried += [top, -top]
+        return [distance * direction for direction in tried] or [np.zeros(len(self.y_star))]
+
+    def rounding(self, y: Vector, *, frozen: bool, h_width: float | None = None) -> float:
+        """Rounding of one double-precision estimate at y: unit roundoff times the sizes of its weighted terms.
+
+        The term α₂Aᵀ(ρ∘h) loses most: h is a difference of numbers of size ‖Ax‖ + ‖By‖ + ‖b‖. Where the weights
+        come from a ramp of width ``h_width``, rounding of h at the lower-level point moves them too.
+        """
+        a, w = self.a, self.weights
+        size_h = np.abs(a.A) @ np.abs(self.x) + np.abs(a.B) @ np.abs(y) + np.abs(a.b)
+        penalty = w.alpha_2 * np.abs(a.A.T) @ (self.rho * size_h)
+        if h_width is not None:
+            violation = np.abs(self.h - a.B @ (y - self.y_star))
+            penalty = penalty + w.alpha_2 * np.abs(a.A.T) @ (np.minimum(size_h / h_width, 1 / EPS) * violation)
+        lower = 2 * w.alpha_1 * (np.abs(a.g_xy) @ np.maximum(np.abs(y), np.abs(self.y_star)))
+        lower = lower + 2 * w.alpha_1 * (np.abs(a.g_xx) @ np.abs(self.x) + np.abs(a.g_x))
+        upper = np.abs(a.f_xx) @ np.abs(self.x) + np.abs(a.f_xy) @ np.abs(y) + np.abs(a.f_x)
+        dual = w.alpha_1 * np.abs(a.A.T) @ np.abs(self.lam) if frozen else 0.0
+        # y itself is only a double: its last bit reaches the estimate through E.
+        through_y = np.abs(self.E) @ np.abs(y)
+        return EPS * float(np.linalg.norm(penalty + lower + upper + dual + through_y))
+
+
+def solve(matrix: Vector, right: Vector) -> Vector:
+    """Solution of a square linear system."""
+    return np.asarray(np.linalg.solve(matrix, right), dtype=np.float64)
+
+
+def _top_right(matrix: Vector) -> Vector:
+    """Right singular vector of the largest singular value; the first unit vector for a zero matrix."""
+    if not matrix.any():
+        unit: Vector = np.eye(matrix.shape[1])[0]
+        return unit
+    top: Vector = np.linalg.svd(matrix)[2][0]
+    # A sign convention, so that results do not depend on the LAPACK at hand.
+    return top if top[np.argmax(np.abs(top))] > 0 else -top
+
+
+def point(instance: Instance) -> Vector:
+    """The instance's upper-level point as doubles, shape (n,)."""
+    return np.array([float(value) for value in instance.x])
+
+
+def spectral_norm(matrix: Any) -> float:
+    """Largest singular value."""
+    return float(np.linalg.norm(np.asarray(matrix, dtype=np.float64), 2))

@@ -1,0 +1,1 @@
+"""Certified distance of 0 from the Goldstein subdifferential."""

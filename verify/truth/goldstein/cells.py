@@ -1,0 +1,209 @@
+r"""The pieces of F near a point: polyhedral cells on which F is one quadratic, exact.
+
+With the rows S held as equations, :math:`W = B G^{-1} B^T` and :math:`h_0(z)` the row values at the unconstrained
+lower-level minimum, the multipliers and the other rows are affine in z:
+
+.. math:: \lambda_S(z) = W_{SS}^{-1} h_{0,S}(z), \qquad h_R(z) = h_{0,R}(z) - W_{RS} \lambda_S(z).
+
+The cell of S is where the first are nonnegative and the second nonpositive, and there :math:`\nabla F(z) = Hz + c`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from spec import InvalidInputError, Quadratic
+from spec.exact import FloatArray
+from verify.truth import complementarity
+from verify.truth.algebra.rationals import RationalBlocks, Vector, blocks, column, fraction, fractions, select
+from verify.truth.complementarity import InfeasibleLowerLevelError
+from verify.truth.goldstein.interior import interior_point
+
+MAX_ROW_SETS = 20_000
+"""Most independent row sets enumerated, a few seconds of exact algebra."""
+
+
+class TooManyCellsError(InvalidInputError):
+    """More row sets than can be enumerated; the caller may go on without a certificate."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One piece of F that meets the ball and has an interior.
+
+    Args:
+        rows: Rows held as equations.
+        M: Shape (p, n); the cell is M z <= q.
+        q: Shape (p, 1).
+        H: Hessian of the piece, shape (n, n).
+        c: Gradient of the piece at z = 0, shape (n, 1).
+        nearest: Point of the cell nearest to the ball's centre, shape (n,).
+        touches: Whether the closed ball meets the cell in that point only.
+        inside: A point in the interior of cell and ball, shape (n,); the nearest one where the ball only touches,
+            ``None`` where no interior could be proven.
+    """
+
+    rows: tuple[int, ...]
+    M: fmpq_mat
+    q: fmpq_mat
+    H: fmpq_mat
+    c: fmpq_mat
+    nearest: Vector
+    touches: bool
+    inside: Vector | None
+
+    def gradient(self, z: Vector) -> Vector:
+        """Gradient of the piece at z, shape (n,)."""
+        return fractions(self.H * column(z) + self.c)
+
+    def contains(self, z: Vector) -> bool:
+        """Whether z lies in the closed cell."""
+        slack = self.q - self.M * column(z)
+        return all(value >= 0 for value in slack.entries())
+
+    @cached_property
+    def arrays(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """M, q, H and c as doubles; rows of M that vanish are left out."""
+        M, q, H, c = (as_array(block) for block in (self.M, self.q, self.H, self.c))
+        kept = np.abs(M).max(axis=1) > 0
+        return M[kept], q[kept, 0], H, c[:, 0]
+
+
+def cells_in_ball(problem: Quadratic, x: Vector, radius: Fraction) -> list[Cell]:
+    """All cells with an interior that meet the closed ball, touching ones included.
+
+    Args:
+        problem: Any quadratic problem.
+        x: Centre, shape (n,).
+        radius: Radius, > 0.
+
+    Raises:
+        InvalidInputError: If the lower level is infeasible somewhere in the ball.
+        TooManyCellsError: If there are more than :data:`MAX_ROW_SETS` independent row sets.
+    """
+    maps = _Maps(blocks(problem))
+    centre = column(x)
+    found: dict[tuple[fmpq, ...], Cell] = {}
+    for count, S in enumerate(_independent_row_sets(maps, centre, radius)):
+        if count >= MAX_ROW_SETS:
+            raise TooManyCellsError("problem", f"must have at most {MAX_ROW_SETS} independent row sets", problem.p)
+        cell = _cell(maps, S, centre, radius)
+        if cell is not None:
+            # Dependent rows name one piece several times.
+            key = tuple(cell.H.entries()) + tuple(cell.c.entries()) + tuple(cell.M.entries())
+            found.setdefault(key, cell)
+    return list(found.values())
+
+
+class _Maps:
+    """What the cells share: rows and unconstrained minimum as affine maps of z."""
+
+    def __init__(self, rows: RationalBlocks) -> None:
+        self.rows = rows
+        n = rows.g_xy.nrows()
+        self.Z = rows.g_yy.solve(rows.B.transpose())
+        self.W = rows.B * self.Z
+        self.Y = -1 * rows.g_yy.solve(rows.g_xy.transpose()) if n else rows.g_xy.transpose()
+        self.y_0 = -1 * rows.g_yy.solve(rows.g_y)
+        self.slope = rows.A - rows.B * self.Y
+        self.offset = -1 * (rows.B * self.y_0) - rows.b
+
+
+def _independent_row_sets(maps: _Maps, centre: fmpq_mat, radius: Fraction) -> Iterator[tuple[int, ...]]:
+    """Row sets with independent rows of B, small ones first on every branch; dependent ones bound the domain."""
+    p, m = maps.W.nrows(), maps.rows.B.ncols()
+    moving = any(value != 0 for value in maps.rows.A.entries())
+    stack: list[tuple[int, ...]] = [()]
+    while stack:
+        S = stack.pop()
+        yield S
+        for i in range(S[-1] + 1 if S else 0, p):
+            extended = (*S, i)
+            if len(extended) <= m and select(maps.W, extended, extended).det() != 0:
+                stack.append(extended)
+        if moving:
+            _require_feasible(maps, S, centre, radius)
+
+
+def _require_feasible(maps: _Maps, S: tuple[int, ...], centre: fmpq_mat, radius: Fraction) -> None:
+    """Check each dependency w >= 0, B'w = 0 of one more row on S: its combination of the rows must stay <= 0."""
+    rows = maps.rows
+    B_S = select(rows.B, S)
+    for i in range(rows.B.nrows()):
+        if i in S:
+            continue
+        B_i = select(rows.B, [i]).transpose()
+        v = (B_S * B_S.transpose()).solve(B_S * B_i) if S else fmpq_mat(0, 1)
+        if B_S.transpose() * v != B_i if S else any(value != 0 for value in B_i.entries()):
+            continue
+        weights = [-value for value in v.entries()]
+        if any(value < 0 for value in weights):
+            continue
+        A_w = select(rows.A, [i]).transpose()
+        b_w = rows.b[i, 0]
+        for value, j in zip(weights, S, strict=True):
+            A_w = A_w + value * select(rows.A, [j]).transpose()
+            b_w += value * rows.b[j, 0]
+        here = (A_w.transpose() * centre)[0, 0] - b_w
+        steep = fraction((A_w.transpose() * A_w)[0, 0])
+        if here > 0 or steep * radius**2 > fraction(here) ** 2:
+            rule = f"must keep the ball where the lower level is feasible (rows {sorted((*S, i))} conflict)"
+            raise InvalidInputError("radius", rule, radius)
+
+
+def _cell(maps: _Maps, S: tuple[int, ...], centre: fmpq_mat, radius: Fraction) -> Cell | None:
+    rows, n, p = maps.rows, maps.slope.ncols(), maps.W.nrows()
+    R = [i for i in range(p) if i not in S]
+    if S:
+        W_SS = select(maps.W, S, S)
+        L, lift = W_SS.solve(select(maps.slope, S)), W_SS.solve(select(maps.offset, S))
+        h_slope = select(maps.slope, R) - select(maps.W, R, S) * L
+        h_offset = select(maps.offset, R) - select(maps.W, R, S) * lift
+        Z_S = select(maps.Z, range(maps.Z.nrows()), S)
+        J, r = maps.Y + Z_S * L, maps.y_0 + Z_S * lift
+        M = fmpq_mat((-1 * L).tolist() + h_slope.tolist())
+        q = fmpq_mat(lift.tolist() + (-1 * h_offset).tolist())
+    else:
+        M, q, J, r = maps.slope, -1 * maps.offset, maps.Y, maps.y_0
+    if not _every_row_within(M, q, centre, radius):
+        return None
+    try:
+        found = complementarity.solve(M * M.transpose(), M * centre - q)
+    except InfeasibleLowerLevelError:
+        return None
+    away = M.transpose() * fmpq_mat(p, 1, found.lam)
+    distance_2 = fraction((away.transpose() * away)[0, 0])
+    if distance_2 > radius**2:
+        return None
+    nearest = fractions(centre - away)
+    interior = interior_point(M, q, nearest, fractions(centre), radius)
+    if interior.empty:
+        return None
+    touches = distance_2 == radius**2
+    H = rows.f_xx + rows.f_xy * J + J.transpose() * rows.f_xy.transpose() + J.transpose() * rows.f_yy * J
+    c = rows.f_x + rows.f_xy * r + J.transpose() * (rows.f_y + rows.f_yy * r)
+    assert H.nrows() == n  # blocks fit by the problem's own validation
+    return Cell(S, M, q, H, c, nearest, touches, nearest if touches and interior.point else interior.point)
+
+
+def _every_row_within(M: fmpq_mat, q: fmpq_mat, centre: fmpq_mat, radius: Fraction) -> bool:
+    """Whether no single row of the cell already keeps it off the ball."""
+    excess = (M * centre - q).entries()
+    for i, value in enumerate(excess):
+        if value > 0:
+            steep = sum((M[i, j] ** 2 for j in range(M.ncols())), fmpq(0))
+            if fraction(value) ** 2 > radius**2 * fraction(steep):
+                return False
+    return True
+
+
+def as_array(block: fmpq_mat) -> FloatArray:
+    """Nearest doubles of a rational matrix."""
+    made = [[float(fraction(value)) for value in row] for row in block.tolist()]
+    return np.array(made, dtype=np.float64).reshape(block.nrows(), block.ncols())

@@ -1,0 +1,158 @@
+r"""The shortest vector of a convex hull plus a cone of axis rays, in doubles and exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from flint import fmpq_mat
+from scipy.optimize import nnls
+
+from spec import InvalidInputError
+from spec.exact import FloatArray
+from verify.truth.algebra.rationals import Number, Vector, fraction, number, rational
+
+Box = tuple[Sequence[Number | None], Sequence[Number | None]]
+"""Lower and upper ends of X, component by component; ``None`` where there is none."""
+
+
+@dataclass(frozen=True)
+class Rays:
+    """The normal cone of a box at a point: rays along axes.
+
+    Args:
+        up: Components at the upper end of X; the cone then holds +e_i.
+        down: Components at the lower end; the cone then holds -e_i.
+    """
+
+    up: tuple[int, ...] = ()
+    down: tuple[int, ...] = ()
+
+    def cancels_negative(self, i: int) -> bool:
+        """Whether a negative component i can be made up for."""
+        return i in self.up
+
+    def cancels_positive(self, i: int) -> bool:
+        """Whether a positive component i can be made up for."""
+        return i in self.down
+
+    def matrix(self, n: int) -> FloatArray:
+        """Rays as columns, shape (n, number of rays)."""
+        eye = np.eye(n)
+        return np.column_stack([eye[:, self.up], -eye[:, self.down]])
+
+    def admissible(self, u: Vector) -> Vector:
+        """The direction with components the cone could make arbitrarily negative set to zero."""
+        blocked = [(i in self.up and v < 0) or (i in self.down and v > 0) for i, v in enumerate(u)]
+        return tuple(Fraction(0) if no else v for no, v in zip(blocked, u, strict=True))
+
+
+NO_RAYS = Rays()
+
+
+def normal_rays(x: Vector, box: Box | None, n: int) -> Rays:
+    """Rays of the normal cone of a box at x.
+
+    Raises:
+        InvalidInputError: If the box does not fit, is empty, or x lies outside.
+    """
+    if box is None:
+        return NO_RAYS
+    up, down = [], []
+    for name, ends in zip(("lower", "upper"), box, strict=True):
+        if len(ends) != n:
+            raise InvalidInputError(f"box.{name}", f"must have length {n}", len(ends))
+    for i, (low, high) in enumerate(zip(*box, strict=True)):
+        least = None if low is None else number(low, f"box.lower[{i}]")
+        most = None if high is None else number(high, f"box.upper[{i}]")
+        if least is not None and most is not None and least > most:
+            raise InvalidInputError(f"box.lower[{i}]", f"must be at most the upper end {most}", least)
+        if (least is not None and x[i] < least) or (most is not None and x[i] > most):
+            raise InvalidInputError(f"x[{i}]", "must lie in the box", x[i])
+        if most is not None and x[i] == most:
+            up.append(i)
+        if least is not None and x[i] == least:
+            down.append(i)
+    return Rays(tuple(up), tuple(down))
+
+
+def shortest(gradients: FloatArray, rays: Rays) -> tuple[FloatArray, FloatArray]:
+    r"""Weights and value of the shortest convex combination of rows, rays added.
+
+    Minimising :math:`\|G^T s\|^2 + (1^T s - 1)^2` over s >= 0 gives a multiple of it: along a ray of s the two
+    terms trade off the same way for every combination.
+
+    Args:
+        gradients: Shape (k, n).
+        rays: The cone.
+
+    Returns:
+        Weights, shape (k,), adding to 1, and the shortest vector, shape (n,).
+    """
+    k, n = gradients.shape
+    scale = max(1.0, float(np.abs(gradients).max()))
+    cone = rays.matrix(n)
+    columns = np.block([[gradients.T / scale, cone], [np.ones((1, k)), np.zeros((1, cone.shape[1]))]])
+    found, _ = nnls(columns, np.r_[np.zeros(n), 1.0])
+    total = found[:k].sum()
+    weights = found[:k] / total
+    return weights, scale * (gradients.T @ weights / scale + cone @ found[k:] / total)
+
+
+def shortest_exactly(gradients: Sequence[Vector], weights: FloatArray, rays: Rays) -> tuple[Fraction, Vector]:
+    """Squared length and value of a short convex combination, in rational arithmetic.
+
+    The combination is the shortest of the gradients' affine hull where that has nonnegative weights, else the
+    given weights' own.
+
+    Args:
+        gradients: Vectors, shape (n,) each.
+        weights: Weights near the best ones, >= 0.
+        rays: The cone.
+    """
+    candidates = [_normalised(weights)]
+    affine = _affine_weights(gradients, rays)
+    if affine is not None:
+        candidates.append(affine)
+    return min((_squared(gradients, chosen, rays) for chosen in candidates), key=lambda pair: pair[0])
+
+
+def _squared(gradients: Sequence[Vector], weights: Sequence[Fraction], rays: Rays) -> tuple[Fraction, Vector]:
+    n = len(gradients[0])
+    made = [sum((w * g[i] for w, g in zip(weights, gradients, strict=True)), Fraction(0)) for i in range(n)]
+    for i in range(n):
+        if (made[i] < 0 and i in rays.up) or (made[i] > 0 and i in rays.down):
+            made[i] = Fraction(0)
+    return sum((v * v for v in made), Fraction(0)), tuple(made)
+
+
+def _normalised(weights: FloatArray) -> list[Fraction]:
+    exact = [Fraction(max(0.0, float(w))) for w in weights]
+    total = sum(exact, Fraction(0))
+    return [w / total for w in exact]
+
+
+def _affine_weights(gradients: Sequence[Vector], rays: Rays) -> list[Fraction] | None:
+    """Weights of the shortest vector of the affine hull, components the cone covers left out; ``None`` if negative."""
+    n, k = len(gradients[0]), len(gradients)
+    covered = {*rays.up, *rays.down}
+    G = fmpq_mat(n, k)
+    for j, gradient in enumerate(gradients):
+        for i in range(n):
+            G[i, j] = rational(Fraction(0) if i in covered else gradient[i])
+    system = fmpq_mat(k + 1, k + 1)
+    normal = G.transpose() * G
+    for i in range(k):
+        for j in range(k):
+            system[i, j] = normal[i, j]
+        system[i, k] = system[k, i] = rational(1)
+    right = fmpq_mat(k + 1, 1)
+    right[k, 0] = rational(1)
+    try:
+        found = system.solve(right).entries()[:k]
+    except ZeroDivisionError:
+        return None
+    made = [fraction(value) for value in found]
+    return made if all(value >= 0 for value in made) else None

@@ -1,0 +1,327 @@
+r"""The lower level solved exactly, its solution differentiated exactly, and where that is not possible.
+
+With :math:`S` the strictly active rows, differentiating the optimality conditions gives
+
+.. math:: G J - B_S^T \Lambda = -g_{xy}^T, \quad B_S J = A_S, \qquad
+          \nabla F = \nabla_x f + J^T \nabla_y f,
+
+where :math:`J = dy^*/dx` and :math:`\Lambda = d\lambda_S/dx`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import daqp
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from spec import InvalidInputError, Quadratic
+from verify.truth import complementarity, lower_level
+from verify.truth.algebra.differentiation import carries_multipliers, differentiate, piece_gradient, project
+from verify.truth.algebra.rationals import (
+    Number,
+    RationalBlocks,
+    Vector,
+    beside,
+    blocks,
+    column,
+    fraction_rows,
+    fractions,
+    is_positive_definite,
+    point,
+    select,
+)
+
+MAX_WEAKLY_ACTIVE = 12
+"""Most degenerate rows whose 2**k pieces are enumerated."""
+
+
+class DegenerateLowerLevelError(InvalidInputError):
+    """F has a kink at x: neighbouring pieces of the solution give different gradients.
+
+    Args:
+        weakly_active: Active rows without a positive multiplier.
+        gradients: The distinct gradients of the adjoining pieces.
+    """
+
+    def __init__(self, weakly_active: tuple[int, ...], gradients: tuple[Vector, ...]) -> None:
+        self.weakly_active = weakly_active
+        self.gradients = gradients
+        shown = " or ".join("(" + ", ".join(map(str, gradient)) + ")" for gradient in gradients[:3])
+        named = ", ".join(map(str, weakly_active))
+        super().__init__("x", f"must not lie on a kink of F; row(s) {named} weakly active, gradient {shown or 'none'}")
+
+    def __reduce__(self) -> tuple[type[DegenerateLowerLevelError], tuple[object, ...]]:  # type: ignore[override]
+        # The base rebuilds itself from (argument, rule, value); this one needs its findings only.
+        return type(self), (self.weakly_active, self.gradients)
+
+
+@dataclass(frozen=True)
+class ExactLowerLevel:
+    """The lower-level solution, exact and certified by exact signs.
+
+    Args:
+        y_star: Minimiser, shape (m,).
+        lam: Multipliers, shape (p,); unique iff :attr:`licq`.
+        h: Row values ``A @ x - B @ y_star - b``, shape (p,), none positive.
+        strictly_active: Rows with ``h = 0`` and a positive multiplier.
+        weakly_active: Rows with ``h = 0`` and multiplier 0.
+        inactive: Rows with ``h < 0``.
+        licq_rank: Rank of the active rows of B.
+    """
+
+    y_star: Vector
+    lam: Vector
+    h: Vector
+    strictly_active: tuple[int, ...]
+    weakly_active: tuple[int, ...]
+    inactive: tuple[int, ...]
+    licq_rank: int
+
+    @property
+    def active(self) -> tuple[int, ...]:
+        """Rows with ``h = 0``."""
+        return tuple(sorted(self.strictly_active + self.weakly_active))
+
+    @property
+    def licq(self) -> bool:
+        """Whether the active rows of B are linearly independent."""
+        return self.licq_rank == len(self.active)
+
+    @property
+    def strict_complementarity(self) -> bool:
+        """Whether every active row carries a positive multiplier."""
+        return not self.weakly_active
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """Exact derivatives of the lower-level solution.
+
+    Args:
+        J: dy*/dx, shape (m, n), row by row.
+        Lam: d lambda/dx of all rows, shape (p, n); zero off :attr:`rows`.
+        rows: Rows held as equations.
+    """
+
+    J: tuple[Vector, ...]
+    Lam: tuple[Vector, ...]
+    rows: tuple[int, ...]
+
+
+def solve(problem: Quadratic, x: Sequence[Number]) -> ExactLowerLevel:
+    """Solve the lower level in exact rational arithmetic.
+
+    The rows that carry a multiplier are guessed in floating point, then certified by exact signs; a wrong
+    guess costs time, never correctness.
+
+    Args:
+        problem: Any quadratic problem; meant for m and p up to about 50.
+        x: Upper-level point, shape (n,); a float stands for the dyadic rational it is.
+
+    Returns:
+        The exact solution with its rows sorted into strictly active, weakly active and inactive.
+
+    Raises:
+        InvalidInputError: If x does not fit or ``g.yy`` is not exactly positive definite.
+        InfeasibleLowerLevelError: If no y satisfies the rows, with the weights that prove it.
+
+    Source:
+        Eq. (constrainedbilevel), Eq. (linearconstraints). Differs from the paper: multipliers need not be unique;
+        whether they are is reported, not assumed.
+    """
+    at = column(point(x, problem.n, "x"))
+    rows = blocks(problem)
+    _require_convex(rows)
+    p = problem.p
+    slope = rows.g_y + rows.g_xy.transpose() * at
+    solved = rows.g_yy.solve(beside(rows.B.transpose(), slope))
+    Z, y_0 = select(solved, range(problem.m), range(p)), -1 * select(solved, range(problem.m), [p])
+    h_0 = rows.A * at - rows.B * y_0 - rows.b
+    found = complementarity.solve(rows.B * Z, h_0, guess_working_rows(problem, x))
+    lam = fmpq_mat(p, 1, found.lam)
+    y = y_0 + Z * lam
+    h = rows.A * at - rows.B * y - rows.b
+    active = [i for i in range(p) if h[i, 0] == 0]
+    return ExactLowerLevel(
+        y_star=fractions(y),
+        lam=fractions(lam),
+        h=fractions(h),
+        strictly_active=tuple(i for i in active if lam[i, 0] > 0),
+        weakly_active=tuple(i for i in active if lam[i, 0] == 0),
+        inactive=tuple(i for i in range(p) if h[i, 0] < 0),
+        licq_rank=select(rows.B, active).rank() if active else 0,
+    )
+
+
+def guess_working_rows(problem: Quadratic, x: Sequence[Number]) -> tuple[int, ...]:
+    """Rows that seem to carry a multiplier, from a solve in doubles; an empty guess where that fails."""
+    a = problem.arrays
+    at = np.array([float(value) for value in x])
+    upper = a.b - a.A @ at
+    try:
+        _, _, flag, info = daqp.solve(a.g_yy.copy(), a.g_y + a.g_xy.T @ at, -a.B, upper, np.full(len(upper), -np.inf))
+    except (ValueError, TypeError, ArithmeticError):
+        return ()
+    if flag < 1:
+        return ()
+    lam = np.asarray(info["lam"])[-len(upper) :]
+    return tuple(int(i) for i in np.flatnonzero(lam > 1e-11 * max(1.0, float(np.abs(lam).max()))))
+
+
+def sensitivity(problem: Quadratic, x: Sequence[Number]) -> Sensitivity:
+    """Differentiate the lower-level solution exactly.
+
+    Args:
+        problem: Any quadratic problem.
+        x: Upper-level point, shape (n,).
+
+    Returns:
+        J = dy*/dx (m x n) and the multipliers' derivative, the strictly active rows held as equations.
+
+    Raises:
+        InvalidInputError: As :func:`solve`.
+        DegenerateLowerLevelError: If an active row is only weakly active, or the active rows are dependent.
+
+    Source:
+        Implicit function theorem on the optimality conditions; used by Lemma "Hypergradient Bias Bound", T3.
+    """
+    lower = solve(problem, x)
+    if not (lower.strict_complementarity and lower.licq):
+        raise DegenerateLowerLevelError(lower.weakly_active, _distinct_gradients(problem, x, lower))
+    J, Lam = differentiate(blocks(problem), lower.strictly_active)
+    all_rows = fmpq_mat(problem.p, problem.n)
+    for k, i in enumerate(lower.strictly_active):
+        for j in range(problem.n):
+            all_rows[i, j] = Lam[k, j]
+    return Sensitivity(fraction_rows(J), fraction_rows(all_rows), lower.strictly_active)
+
+
+def hypergradient(problem: Quadratic, x: Sequence[Number]) -> Vector:
+    """The exact gradient of F(x) = f(x, y*(x)).
+
+    Where rows are weakly active or dependent the solution map has several adjoining pieces; if all give the
+    same gradient F is differentiable all the same and that gradient is returned.
+
+    Args:
+        problem: Any quadratic problem.
+        x: Upper-level point, shape (n,).
+
+    Returns:
+        Gradient, shape (n,).
+
+    Raises:
+        InvalidInputError: As :func:`solve`.
+        DegenerateLowerLevelError: If F has a kink at x, with the gradients of the adjoining pieces.
+
+    Source:
+        Section "Problem Formulation"; the chain rule through y*(x).
+    """
+    lower = solve(problem, x)
+    if lower.strict_complementarity and lower.licq:
+        return piece_gradient(blocks(problem), x, lower.y_star, lower.strictly_active)
+    gradients = _distinct_gradients(problem, x, lower)
+    if len(gradients) != 1 or _rows_outside_every_piece(problem, lower):
+        raise DegenerateLowerLevelError(lower.weakly_active, gradients)
+    return gradients[0]
+
+
+def pieces(problem: Quadratic, x: Sequence[Number]) -> dict[tuple[int, ...], Vector]:
+    """The gradient of every selection of F that can adjoin x, keyed by the rows it holds as equations.
+
+    Under strict complementarity and independent rows there is exactly one. Otherwise each choice of independent
+    active rows that can carry the multipliers gives one; which of them own a region of positive volume near x is
+    for the caller to decide.
+
+    Args:
+        problem: Any quadratic problem.
+        x: Upper-level point, shape (n,).
+
+    Returns:
+        Gradients, shape (n,) each, by row set.
+
+    Raises:
+        InvalidInputError: As :func:`solve`, or if more than 12 active rows are degenerate.
+    """
+    return _pieces(problem, x, solve(problem, x))
+
+
+def _pieces(problem: Quadratic, x: Sequence[Number], lower: ExactLowerLevel) -> dict[tuple[int, ...], Vector]:
+    rows = blocks(problem)
+    # Without independence the positive multipliers may move to other rows, so none is necessary.
+    necessary = lower.strictly_active if lower.licq else ()
+    optional = [i for i in lower.active if i not in necessary]
+    if len(optional) > MAX_WEAKLY_ACTIVE:
+        raise InvalidInputError("x", f"must have at most {MAX_WEAKLY_ACTIVE} degenerate active rows", len(optional))
+    found: dict[tuple[int, ...], Vector] = {}
+    for size in range(len(optional) + 1):
+        for extra in itertools.combinations(optional, size):
+            chosen = tuple(sorted((*necessary, *extra)))
+            if chosen and select(rows.B, chosen).rank() < len(chosen):
+                continue
+            if lower.licq or carries_multipliers(rows, x, lower.y_star, chosen):
+                found[chosen] = piece_gradient(rows, x, lower.y_star, chosen)
+    return found
+
+
+def _require_convex(rows: RationalBlocks) -> None:
+    if not is_positive_definite(rows.g_yy):
+        raise InvalidInputError("g.yy", "must be positive definite, also in exact arithmetic")
+
+
+def _distinct_gradients(problem: Quadratic, x: Sequence[Number], lower: ExactLowerLevel) -> tuple[Vector, ...]:
+    return tuple(dict.fromkeys(_pieces(problem, x, lower).values()))
+
+
+def _rows_outside_every_piece(problem: Quadratic, lower: ExactLowerLevel) -> bool:
+    """Whether an active row ignores y, so that it bounds where F is defined."""
+    B = blocks(problem).B
+    return any(all(value == fmpq(0) for value in select(B, [i]).entries()) for i in lower.active)
+
+
+__all__ = [
+    "DegenerateLowerLevelError",
+    "ExactLowerLevel",
+    "Sensitivity",
+    "guess_working_rows",
+    "hypergradient",
+    "pieces",
+    "sensitivity",
+    "solve",
+]
+
+
+def directional_derivative(problem: Quadratic, x: Sequence[Number], direction: Sequence[Number]) -> Vector:
+    """The exact one-sided derivative of y* at x along a direction, also at kinks.
+
+    Args:
+        problem: Any quadratic problem.
+        x: Upper-level point, shape (n,).
+        direction: Direction, shape (n,).
+
+    Returns:
+        Derivative of y*, shape (m,): the minimiser of a quadratic program in which strictly active rows are
+        equations and weakly active ones inequalities.
+
+    Raises:
+        InvalidInputError: As :func:`verify.truth.lower_level.solve`; also if the active rows are dependent, where
+            one-sided derivatives depend on which multiplier is meant.
+    """
+    lower = lower_level.solve(problem, x)
+    if not lower.licq:
+        raise InvalidInputError("x", "must have linearly independent active rows", lower.active)
+    d = column(point(direction, problem.n, "direction"))
+    rows = blocks(problem)
+    J, _ = differentiate(rows, lower.strictly_active)
+    weak = lower.weakly_active
+    if not weak:
+        return fractions(J * d)
+    # On the null space of the equations the weakly active rows form a complementarity problem of their own.
+    B_w, A_w = select(rows.B, weak), select(rows.A, weak)
+    Z_w = project(rows, lower.strictly_active, B_w.transpose())
+    along = J * d
+    found = complementarity.solve(B_w * Z_w, A_w * d - B_w * along)
+    return fractions(along + Z_w * fmpq_mat(len(weak), 1, found.lam))

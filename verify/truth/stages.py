@@ -1,0 +1,290 @@
+r"""Algorithm 1 in exact numbers, stage by stage, as it is right and as it is commonly got wrong.
+
+Everything is rational but two kinds of noise: matrix noise has norms in it, jump noise the normal distribution
+function; both are enclosed in balls. Nothing here comes from the reference solver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Literal
+
+from flint import fmpq, fmpq_mat, fmpq_poly
+
+from spec import REPAIRED, InvalidInputError, Quadratic, Reading
+from verify.truth import lower_level
+from verify.truth.algebra import roots
+from verify.truth.algebra.numbers import Real, add, dyadic, times
+from verify.truth.algebra.rationals import (
+    RationalBlocks,
+    Vector,
+    blocks,
+    column,
+    diagonal,
+    fraction,
+    fractions,
+    is_positive_definite,
+    matrix,
+    rational,
+)
+from verify.truth.algebra.roots import root_above
+from verify.truth.lower_level import ExactLowerLevel
+from verify.truth.noise import Averaging, mean_noise
+
+Activation = Literal["ramp", "hard", "always", "h-alone", "lam-alone", "smaller", "cubic", "shifted"]
+TERMS = ("f", "g_difference", "dual", "penalty")
+"""The parts of the gradient in x, in the order of the formula."""
+DEFAULT_LAM_WIDTH = dyadic(0.1)
+_NORM_PRECISION = Fraction(1, 10**24)
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What a stage is given, exactly.
+
+    Args:
+        problem: The problem.
+        x: Upper variable, shape (n,).
+        alpha: Accuracy parameter, > 0.
+        reading: The paper's open choices.
+        N_g: Samples averaged.
+        ramp_constant: The constant c of the ramp's width.
+        lam_width: Width of the multiplier's ramp.
+        given: Stage values to use as they are.
+        draws: Standard normals by block, one row a sample.
+    """
+
+    problem: Quadratic
+    x: Vector
+    alpha: Fraction = Fraction(1, 10)
+    reading: Reading = REPAIRED
+    N_g: int = 1
+    ramp_constant: Fraction = Fraction(1)
+    lam_width: Fraction = DEFAULT_LAM_WIDTH
+    given: Mapping[str, Vector] = field(default_factory=dict)
+    draws: Mapping[str, Sequence[Vector]] = field(default_factory=dict)
+
+    @cached_property
+    def rows(self) -> RationalBlocks:
+        """The problem's blocks as rational matrices."""
+        return blocks(self.problem)
+
+    @cached_property
+    def lower(self) -> ExactLowerLevel:
+        """The lower level, solved."""
+        return lower_level.solve(self.problem, self.x)
+
+    @cached_property
+    def row_norm(self) -> Fraction:
+        """Spectral norm of B, from above, to more digits than a double has."""
+        gram = self.rows.B * self.rows.B.transpose()
+        trace = sum((fraction(gram[i, i]) for i in range(gram.nrows())), Fraction(0))
+        if trace == 0:
+            return Fraction(0)
+        polynomial: fmpq_poly = gram.charpoly()
+        largest = roots.isolate(polynomial, Fraction(0), 2 * trace)[-1]
+        return root_above(roots.refine_relative(polynomial, largest, _NORM_PRECISION)[1])
+
+    def h_width(self, choice: str | None = None) -> float:
+        """Width of the ramp below the boundary, as a double; of another choice than the reading's if given."""
+        inner_tol = self.alpha**3
+        if (choice or self.reading.ramp_width) == "tau-delta":
+            return float(self.ramp_constant * inner_tol**2)
+        return float(2 * self.ramp_constant * max(Fraction(1), self.row_norm) * inner_tol)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How the stages are computed; the defaults are right, anything else is a mistake somebody makes.
+
+    Args:
+        powers: alpha_1 and alpha_2 as powers of alpha.
+        activation: How rows are weighed.
+        ramp_width: Another choice than the reading's.
+        multiplier: Factor of the multipliers in the penalty Lagrangian.
+        pull: Factor of the penalty's pull where the Lagrangian is minimised.
+        upper: Factor of the upper level's gradient where the Lagrangian is minimised.
+        dual_term: Another choice than the reading's.
+        noise_pairing: Another choice than the reading's.
+        penalty: Factor of the penalty's part of the estimate.
+        dropped: Parts of the estimate left out.
+        one_sided: The gradient of g at the lower-level solution is not subtracted.
+        at_y_star: The estimate is evaluated at the lower-level solution.
+        averaging: What becomes of the samples.
+        own_stages: Given stages are ignored.
+    """
+
+    powers: tuple[int, int] = (-2, -4)
+    activation: Activation = "ramp"
+    ramp_width: str | None = None
+    multiplier: Fraction = Fraction(1)
+    pull: Fraction = Fraction(1)
+    upper: Fraction = Fraction(1)
+    dual_term: str | None = None
+    noise_pairing: str | None = None
+    penalty: Fraction = Fraction(1)
+    dropped: frozenset[str] = frozenset()
+    one_sided: bool = False
+    at_y_star: bool = False
+    averaging: Averaging = "mean"
+    own_stages: bool = False
+
+
+RIGHT = Rules()
+
+
+@dataclass(frozen=True)
+class Values:
+    """All stage values of one oracle call.
+
+    Args:
+        y_star: Shape (m,).
+        lam: Shape (p,).
+        h: Rows at the lower-level solution, shape (p,).
+        rho: Shape (p,).
+        y_penalty: Shape (m,).
+        terms: The parts of the estimate, each (n,).
+        lower: The solved lower level, where it was not given.
+    """
+
+    y_star: Vector
+    lam: Vector
+    h: Vector
+    rho: Vector
+    y_penalty: Vector
+    terms: dict[str, tuple[Real, ...]]
+    lower: ExactLowerLevel | None
+
+    @property
+    def hypergradient(self) -> tuple[Real, ...]:
+        """The sum of the parts."""
+        total = self.terms["f"]
+        for name in TERMS[1:]:
+            total = tuple(add(a, b) for a, b in zip(total, self.terms[name], strict=True))
+        return total
+
+
+def evaluate(setting: Setting, rules: Rules = RIGHT) -> Values:
+    """One oracle call, every stage that is not given computed exactly.
+
+    Args:
+        setting: What the call is given.
+        rules: How it is computed.
+
+    Raises:
+        InvalidInputError: If the lower level is infeasible, or the penalty Lagrangian not convex.
+    """
+    given = {} if rules.own_stages else setting.given
+    lower = None
+    if "y_star" not in given or "lam" not in given:
+        lower = setting.lower
+    y_star = given["y_star"] if lower is None else given.get("y_star", lower.y_star)
+    lam = given["lam"] if lower is None else given.get("lam", lower.lam)
+    h = row_values(setting, y_star)
+    rho = given["rho"] if "rho" in given else activation(setting, h, lam, rules)
+    y = given["y_penalty"] if "y_penalty" in given else minimiser(setting, y_star, lam, rho, rules)
+    return Values(y_star, lam, h, rho, y, estimate(setting, y, y_star, lam, rho, rules), lower)
+
+
+def row_values(setting: Setting, y: Vector) -> Vector:
+    """``A x - B y - b``."""
+    r = setting.rows
+    return fractions(r.A * column(setting.x) - r.B * column(y) - r.b)
+
+
+def activation(setting: Setting, h: Vector, lam: Vector, rules: Rules = RIGHT) -> Vector:
+    """Weights of the rows under the setting's reading."""
+    return weights(h, lam, dyadic(setting.h_width(rules.ramp_width)), setting.lam_width, rules.activation)
+
+
+def weights(h: Vector, lam: Vector, h_width: Fraction, lam_width: Fraction, activation: Activation = "ramp") -> Vector:
+    """Activation weights from row values and multipliers."""
+    if activation == "hard":
+        return tuple(Fraction(int(a > -h_width and b > 0)) for a, b in zip(h, lam, strict=True))
+    if activation == "always":
+        return tuple(Fraction(1) for _ in h)
+    ramp_h = [_clip(1 + value / h_width) for value in h]
+    ramp_lam = [_clip(value / lam_width) for value in lam]
+    if activation == "h-alone":
+        return tuple(ramp_h)
+    if activation == "lam-alone":
+        return tuple(ramp_lam)
+    if activation == "smaller":
+        return tuple(min(a, b) for a, b in zip(ramp_h, ramp_lam, strict=True))
+    rho = [a * b for a, b in zip(ramp_h, ramp_lam, strict=True)]
+    if activation == "cubic":
+        return tuple(value * value * (3 - 2 * value) for value in rho)
+    return tuple(rho[-1:] + rho[:-1]) if activation == "shifted" else tuple(rho)
+
+
+def minimiser(setting: Setting, y_star: Vector, lam: Vector, rho: Vector, rules: Rules = RIGHT) -> Vector:
+    """The penalty Lagrangian's minimiser in y.
+
+    Raises:
+        InvalidInputError: If it is not convex.
+    """
+    r, x, star = setting.rows, column(setting.x), column(y_star)
+    a_1, a_2 = _weights(setting, rules)
+    R, upper, pull = diagonal(rho), rational(rules.upper), rational(rules.pull)
+    H = upper * r.f_yy + a_1 * r.g_yy + (pull * a_2) * r.B.transpose() * R * r.B
+    if not is_positive_definite(H):
+        raise InvalidInputError("alpha", "must leave the penalty Lagrangian strictly convex in y", str(setting.alpha))
+    grad_f = r.f_y + r.f_xy.transpose() * x + r.f_yy * star
+    residual = r.g_y + r.g_xy.transpose() * x + r.g_yy * star
+    residual -= rational(rules.multiplier) * (r.B.transpose() * column(lam))
+    h = r.A * x - r.B * star - r.b
+    w = H.solve((pull * a_2) * (r.B.transpose() * (R * h)) - upper * grad_f - a_1 * residual)
+    return fractions(star + w)
+
+
+def estimate(
+    setting: Setting, y: Vector, y_star: Vector, lam: Vector, rho: Vector, rules: Rules = RIGHT
+) -> dict[str, tuple[Real, ...]]:
+    """The parts of the gradient in x of the penalty Lagrangian, noise included."""
+    r, x = setting.rows, column(setting.x)
+    a_1, a_2 = _weights(setting, rules)
+    at = y_star if rules.at_y_star else y
+    here, star = column(at), column(y_star)
+    h = r.A * x - r.B * here - r.b
+    frozen = (rules.dual_term or setting.reading.dual_term) == "frozen"
+    parts: dict[str, fmpq_mat] = {
+        "f": r.f_x + r.f_xx * x + r.f_xy * here,
+        "g_difference": a_1 * (r.g_xy * (here - star)),
+        "dual": (a_1 if frozen else rational(0)) * (r.A.transpose() * column(lam)),
+        "penalty": (rational(rules.penalty) * a_2) * (r.A.transpose() * (diagonal(rho) * h)),
+    }
+    if rules.one_sided:
+        g_xx, g_x = _g_in_x(setting.problem)
+        parts["g_difference"] = a_1 * (g_xx * x + r.g_xy * here + g_x)
+    made: dict[str, tuple[Real, ...]] = {name: fractions(part) for name, part in parts.items()}
+    if setting.draws:
+        noise_f, noise_g = mean_noise(
+            setting.problem,
+            (setting.x, at, y_star),
+            setting.draws,
+            rules.noise_pairing or setting.reading.noise_pairing,
+            rules.averaging,
+        )
+        alpha_1 = setting.alpha ** rules.powers[0]
+        made["f"] = tuple(add(a, b) for a, b in zip(made["f"], noise_f, strict=True))
+        made["g_difference"] = tuple(
+            add(a, times(alpha_1, b)) for a, b in zip(made["g_difference"], noise_g, strict=True)
+        )
+    for name in rules.dropped:
+        made[name] = (Fraction(0),) * setting.problem.n
+    return made
+
+
+def _weights(setting: Setting, rules: Rules) -> tuple[fmpq, fmpq]:
+    return rational(setting.alpha ** rules.powers[0]), rational(setting.alpha ** rules.powers[1])
+
+
+def _g_in_x(problem: Quadratic) -> tuple[fmpq_mat, fmpq_mat]:
+    return matrix(problem.g.xx), matrix(problem.g.x)
+
+
+def _clip(value: Fraction) -> Fraction:
+    return min(max(value, Fraction(0)), Fraction(1))
