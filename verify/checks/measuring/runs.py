@@ -1,11 +1,11 @@
-r"""Synthetic studies of Algorithm 2: functions whose Goldstein distance is known in closed form, oracles of stated bias
-and variance, and runs with everything the subject asked and was told on record.
+r"""Runs of the subject's Algorithm 2 on functions whose Goldstein distance is known, all it asked and was told on
+record, and whether its random choices are uniform.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,16 +14,10 @@ from spec.exact import Vector
 from verify.checks.measuring.case import Case
 from verify.evidence.intervals import mean_interval
 from verify.evidence.model import ComparisonEvidence
-from verify.subjects.protocol import OuterRun
+from verify.subjects.protocol import OuterRun, SubjectFaultError
 from verify.truth.functions import WeightedAbsolute
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from spec import OuterParameters
-    from verify.checks.measuring.case import Case
-
-    Oracle = Callable[[Vector], Vector]
+Oracle = Callable[[Vector], Vector]
 
 
 @dataclass(frozen=True)
@@ -45,8 +39,7 @@ class Recorded:
     @property
     def steps(self) -> Vector:
         """The steps Δ_1, ..., Δ_T, shape (T, n)."""
-        made: Vector = np.diff(self.run.path, axis=0)
-        return made
+        return np.asarray(np.diff(self.run.path, axis=0))
 
     def blocks(self, rows: Vector) -> Vector:
         """Rows grouped by block, shape (K, M, n)."""
@@ -59,8 +52,6 @@ def record(case: Case, oracle: Oracle, x_0: Vector, parameters: OuterParameters)
     Raises:
         SubjectFaultError: If it does not ask T times.
     """
-    from verify.subjects.protocol import SubjectFaultError
-
     asked: list[Vector] = []
     told: list[Vector] = []
 
@@ -77,9 +68,7 @@ def record(case: Case, oracle: Oracle, x_0: Vector, parameters: OuterParameters)
 
 
 FUNCTION = WeightedAbsolute((1.0,))
-
 RUNS = 3000
-
 START = 0.3
 """The second segment leads from here to -0.7: its middle and its ends say nothing about the kink's place on it."""
 
