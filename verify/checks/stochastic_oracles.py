@@ -186,10 +186,7 @@ def _jump_rate(case: Case, truth: Truth) -> RateEvidence:
 def jump_estimate(setting: Setting, at: dict[str, float], *, parts: int) -> Estimate:
     """Mean squared deviation of estimates under jump noise with common draws: bounded, not Gaussian.
 
-    Args:
-        setting: Where to sample.
-        at: The point's variables.
-        parts: The confidence sequence may err with the share over this.
+    The confidence sequence may err with the share over ``parts``.
     """
     case, geometry, call = setting.case, setting.geometry, setting.call
     y = call.y_penalty if call.y_penalty is not None else geometry.minimiser

@@ -28,13 +28,8 @@ class Case:
     """What one check is given.
 
     Args:
-        claim: Full id of the claim or step.
         bound: The bound asserted under this reading.
         reading_name: ``as-written``, ``repaired`` or ``only:FIELD``.
-        reading: The full reading.
-        instance: Where to measure.
-        stages: The subject's stages.
-        profile: Sweeps and sample sizes.
         rng: Randomness of this case alone, derived from the run's seed and the case's name.
         seed: Seed of the run, for randomness that several cases share by name.
         error_budget: Largest probability that a full run refutes anything falsely; split over all its decisions.
@@ -94,14 +89,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What one check brings back.
-
-    Args:
-        evidence: All that was measured.
-        values: Numbers to show with a counterexample.
-        note: A hand-checkable line for a counterexample.
-        problem_x: The point of the counterexample where it is not the instance's own.
-    """
+    """What one check brings back; ``values`` and ``note`` (a hand-checkable line) are shown with a counterexample."""
 
     evidence: tuple[Evidence, ...]
     values: dict[str, float | str] = field(default_factory=dict)
@@ -122,7 +110,7 @@ class Check:
     Args:
         claim: Full id of the claim or step it judges.
         function: The code.
-        instances: Names of atlas instances, the most telling first.
+        instances: Names of atlas instances, the most telling first (a smoke run takes the first ones).
         needs: Stages the subject must offer.
         decisions: Stochastic decisions one case makes; they share the run's error budget.
         sure: Comparisons and rates of one case, beside those decisions, that refute nothing falsely whatever is
@@ -143,15 +131,7 @@ _CHECKS: dict[str, Check] = {}
 def check(
     claim: str, *, instances: tuple[str, ...], needs: tuple[Capability, ...] = (), decisions: int = 0, sure: int = 0
 ) -> Callable[[CheckFunction], CheckFunction]:
-    """Register a check for a claim or proof step.
-
-    Args:
-        claim: Full id.
-        instances: Atlas names, the most telling first (a smoke run takes the first ones).
-        needs: Stages of the subject it calls.
-        decisions: Stochastic decisions one case makes.
-        sure: Rates and comparisons of one case that refute nothing falsely whatever is drawn.
-    """
+    """Register a check for a claim or proof step; arguments as the fields of :class:`Check`."""
 
     def register(function: CheckFunction) -> CheckFunction:
         if claim in _CHECKS:
@@ -169,11 +149,6 @@ def checks() -> dict[str, Check]:
     for module in pkgutil.walk_packages(package.__path__, "verify.checks."):
         importlib.import_module(module.name)
     return dict(_CHECKS)
-
-
-def share(total: float = TOTAL_ERROR) -> Share:
-    """One decision's part of a total error."""
-    return Share(total / full_run_decisions())
 
 
 @lru_cache(maxsize=1)
@@ -194,13 +169,7 @@ class OverspentError(RuntimeError):
 
 
 def enforce(check: Check, evidence: Iterable[Evidence], allowed: float, *, drew: bool = True) -> None:
-    """Refuse evidence that spends more than the check's registered decisions, or hides what it spends.
-
-    Args:
-        check: The check as registered.
-        evidence: What it returned.
-        allowed: Error of one decision.
-        drew: Whether anything was drawn at random on the way.
+    """Refuse evidence that spends more than the check's decisions at ``allowed`` error each, or hides what it spends.
 
     Raises:
         OverspentError: If it overspends, or if more rates and comparisons than registered say nothing about their

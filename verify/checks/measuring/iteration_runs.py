@@ -43,14 +43,7 @@ def measured_steps(
 
     Each mean square is taken in units of its exact covariance, which makes it a chi-square variable, and the law's
     lower-order terms are divided out: what is left is the law's limiting power times what the subject adds to it.
-
-    Args:
-        case: Under a constant step the best size for each number of steps is used.
-        truth: The pair.
-        iteration: The exact law.
-        law: Steps against δ**power by that law.
-        power: Of δ, in the variable.
-        name: Of the variable.
+    Under a constant step the best size for each number of steps is used. ``law`` has the steps by the exact iteration.
     """
     runs = _sizes(case, iteration, law, power)
     start = float(np.linalg.norm(iteration.start))

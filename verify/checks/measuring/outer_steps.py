@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -30,13 +30,7 @@ PATIENCE = 1.4
 
 @dataclass(frozen=True)
 class Target:
-    """One setting.
-
-    Args:
-        epsilon: Target stationarity.
-        radius: Goldstein radius.
-        lipschitz: L_F.
-    """
+    """One setting: ε, the Goldstein radius, L_F."""
 
     epsilon: float
     radius: float
@@ -149,8 +143,6 @@ def sweep(case: Case, targets: Sequence[Target] | None = None) -> list[Estimate]
 
 def scaled(estimates: Sequence[Estimate], factor: Sequence[float]) -> list[Estimate]:
     """Counts multiplied by what each step costs."""
-    from dataclasses import replace
-
     return [
         replace(e, value=e.value * c, low=e.low * c, high=e.high * c) for e, c in zip(estimates, factor, strict=True)
     ]

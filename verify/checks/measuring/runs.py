@@ -22,14 +22,7 @@ Oracle = Callable[[Vector], Vector]
 
 @dataclass(frozen=True)
 class Recorded:
-    """A run with all questions and answers.
-
-    Args:
-        run: What the subject came back with.
-        z: Points asked about, shape (T, n).
-        g: Answers, shape (T, n).
-        parameters: Its parameters.
-    """
+    """A run with the points z it asked about and the answers g, each of shape (T, n)."""
 
     run: OuterRun
     z: Vector

@@ -7,6 +7,7 @@ import pytest
 
 import verify
 from spec import InvalidInputError
+from verify.campaign.calibration.comparisons import bare_case
 from verify.checks.measuring import case
 from verify.checks.measuring.case import OverspentError, checks, enforce
 from verify.evidence.budget import TOTAL_ERROR, Share
@@ -19,7 +20,7 @@ def evidence(error_rate, law="mean (F)"):
 
 
 def test_the_shares_of_a_full_run_add_up_to_the_budget():
-    assert case.share().error * case.full_run_decisions() == pytest.approx(TOTAL_ERROR)
+    assert bare_case(0, 0, 0, 0).share.error * case.full_run_decisions() == pytest.approx(TOTAL_ERROR)
 
 
 def test_another_check_makes_every_share_smaller(monkeypatch):
@@ -51,7 +52,7 @@ def test_no_check_of_a_run_overspends_and_each_decision_carries_its_share():
     for result in report.results:
         spent = [e.error_rate for e in result.evidence if getattr(e, "error_rate", None) is not None]
         assert len(spent) <= checks()[result.claim].decisions
-        assert all(rate <= case.share().error * (1 + 1e-9) for rate in spent)
+        assert all(rate <= TOTAL_ERROR / case.full_run_decisions() * (1 + 1e-9) for rate in spent)
 
 
 def test_a_share_is_the_same_whatever_is_selected():
