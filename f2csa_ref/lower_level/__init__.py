@@ -5,18 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from f2csa_ref.lower_level.exact import solve_quadratic
-from f2csa_ref.lower_level.primal_dual import primal_dual
+from f2csa_ref.lower_level.primal_dual import lower_level_runs, primal_dual
 from f2csa_ref.lower_level.projected import solve_smooth
 from f2csa_ref.lower_level.solution import LowerLevelError, LowerLevelSolution
-from f2csa_ref.objectives.model import Objectives, QuadraticObjectives, double_range, objectives_of
-from f2csa_ref.objectives.vectors import as_vector
-from f2csa_ref.sampling.draws import DEFAULTS
+from f2csa_ref.objectives import Objectives, QuadraticObjectives, as_vector, double_range, objectives_of
+from f2csa_ref.sampling import DEFAULTS
 from spec.exact import Matrix, Vector
 from spec.parameters import OracleParameters
 from spec.problem import Problem
 from spec.reading import REPAIRED, Reading
 
-__all__ = ["LowerLevelError", "LowerLevelSolution", "lower_level", "primal_dual", "solve_quadratic", "solve_smooth"]
+__all__ = ["LowerLevelError", "LowerLevelSolution", "lower_level", "lower_level_runs", "primal_dual"]
 
 
 def lower_level(
