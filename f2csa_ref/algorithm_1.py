@@ -8,29 +8,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from f2csa_ref.activation import activation_weights
-from f2csa_ref.lower_level import LowerLevelSolution, lower_level
+from f2csa_ref.lower_level import LowerLevelSolution, lower_level_solver
 from f2csa_ref.objectives import Objectives, as_vector, double_range, objectives_of
 from f2csa_ref.penalty import TERMS, PenaltyLagrangian, penalty_parameters, total
 from f2csa_ref.penalty_minimiser import PenaltySolution, penalty_minimiser
-from f2csa_ref.sampling import (
-    DEFAULTS,
-    Draws,
-    check_draws,
-    noise_x_f,
-    noise_x_g_difference,
-    price,
-    require_rng,
-    sample_draws,
-    share,
-)
+from f2csa_ref.sampling import DEFAULTS, Draws, check_draws, mean_noise, require_rng
+from f2csa_ref.shared_sample import share
 from spec.errors import InvalidInputError
-from spec.exact import Matrix, Vector
+from spec.exact import Vector
 from spec.parameters import OracleParameters
 from spec.problem import Problem
 from spec.reading import REPAIRED, Reading
-
-CHUNK = 1 << 19
-"""Normals held at once (4 MiB) by one call."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +106,7 @@ def oracle(
     q: Objectives, x: Vector, call: Call, rng: np.random.Generator | None = None, *, noisy: bool = True
 ) -> Hypergradient:
     """Algorithm 1 at x, its input checked; a given stage is used as it is, and ``noisy`` is line 6's."""
-    reading, parameters, given, draws = call.reading, call.parameters, call.given, call.draws
+    reading, parameters, draws, given = call.reading, call.parameters, call.draws, call.given.checked(q.m, q.p)
 
     # Line 2.  alpha_1 = alpha^-2, alpha_2 = alpha^-4, delta = alpha^3.
     weights = penalty_parameters(call.alpha)
@@ -127,9 +115,9 @@ def oracle(
     lower, y_star, lam = None, given.y_star, given.lam
     if y_star is None or lam is None:
         normals = None if draws is None else draws.g_y
-        lower = lower_level(q, x, reading=reading, parameters=parameters, rng=rng, draws=normals)
+        lower = lower_level_solver(q, reading, parameters, rng, normals)(q, x)
         if lower.status == "diverged":
-            return _diverged(q, lower)
+            return _diverged(x, lower)
         y_star, lam = lower.y_star if y_star is None else y_star, lower.lam if lam is None else lam
 
     # Line 4.  rho_i = sigma_h(h_i) sigma_lam(lam_i), hence the smooth Lagrangian L.
@@ -149,12 +137,12 @@ def oracle(
     # Line 6.  The mean of N_g samples of grad_x L(x, y; xi_j), each the exact gradient plus its noise.
     terms = L.terms_x(w, reading.dual_term)
     if noisy and q.noise.model != "none":
-        noise_f, noise_g = _mean_noise(L, w, call, rng)
+        noise_f, noise_g = mean_noise(L, w, reading.noise_pairing, parameters.N_g, rng if draws is None else draws)
         terms["f"] = terms["f"] + noise_f
         terms["g_difference"] = terms["g_difference"] + weights.alpha_1 * noise_g
 
     # Line 7.
-    return Hypergradient(y_star, lam, rho, y, terms, total(terms), _counts(q, call, lower, penalty), lower, penalty, w)
+    return Hypergradient(y_star, lam, rho, y, terms, total(terms), _counts(call, lower, penalty), lower, penalty, w)
 
 
 def hypergradient(
@@ -205,57 +193,32 @@ def hypergradient(
     """
     q = objectives_of(problem)
     x = as_vector(x, q.n, "x")
-    if parameters.lower_level == "primal-dual" and reading.inner_solver == "shared-sample" and q.noise.model != "none":
-        if draws is not None:
-            raise InvalidInputError("draws", "cannot serve the shared-sample solver; give rng instead")
-        # One sample, and one batch size, for lines 3, 5 and 6.
-        parameters = parameters.model_copy(update={"N_g": parameters.shared_samples})
-        q = share(q, parameters.N_g, require_rng(rng))
-    if draws is not None:
-        check_draws(draws, q, parameters.N_g, reading.noise_pairing)
-    elif q.noise.model != "none":
-        require_rng(rng)
+    noisy = q.noise.model != "none"
     with double_range(q):
-        return oracle(q, x, Call(alpha, reading, parameters, given.checked(q.m, q.p), draws, tol), rng)
+        if parameters.lower_level == "primal-dual" and reading.inner_solver == "shared-sample" and noisy:
+            if draws is not None:
+                raise InvalidInputError("draws", "cannot serve the shared-sample solver; give rng instead")
+            # One sample, and one batch size, for lines 3, 5 and 6.
+            parameters = parameters.model_copy(update={"N_g": parameters.shared_samples})
+            q, noisy = share(q, parameters.N_g, require_rng(rng)), False
+        if draws is not None:
+            check_draws(draws, q, parameters.N_g, reading.noise_pairing)
+        elif noisy:
+            require_rng(rng)
+        return oracle(q, x, Call(alpha, reading, parameters, given, draws, tol), rng)
 
 
-def _diverged(q: Objectives, lower: LowerLevelSolution) -> Hypergradient:
-    x, y, rows = (np.full(size, np.nan) for size in (q.n, q.m, q.p))
-    return Hypergradient(lower.y_star, lower.lam, rows, y, dict.fromkeys(TERMS, x), x, lower.counts, lower, shift=y)
+def _diverged(x: Vector, lower: LowerLevelSolution) -> Hypergradient:
+    grad, rho, y = (np.full_like(v, np.nan) for v in (x, lower.lam, lower.y_star))
+    terms = {name: grad.copy() for name in TERMS}
+    return Hypergradient(lower.y_star, lower.lam, rho, y, terms, grad, lower.counts, lower, shift=y)
 
 
-def _counts(
-    q: Objectives, call: Call, lower: LowerLevelSolution | None, penalty: PenaltySolution | None
-) -> dict[str, int]:
+def _counts(call: Call, lower: LowerLevelSolution | None, penalty: PenaltySolution | None) -> dict[str, int]:
     counts = Counter({} if lower is None else lower.counts)
     if call.given.rho is None:
         counts.update(row_products=2)
-    if penalty is not None:
-        gradients = penalty.evaluations * price(q)
-        counts.update(grad_y_f=gradients, grad_y_g=gradients, row_products=2 * penalty.evaluations)
+    counts.update({} if penalty is None else penalty.counts)
     samples = call.parameters.N_g
     counts.update(grad_x_f=samples, grad_x_g=2 * samples, row_products=3)
     return dict(counts)
-
-
-def sample_noise(
-    L: PenaltyLagrangian, w: Vector, reading: Reading, draws: Draws
-) -> tuple[Matrix | None, Matrix | None]:
-    """Noise of grad_x f and of the difference of grad_x g, one row a sample."""
-    q, y_star = L.objectives, L.y_star
-    noise_f = noise_x_f(q, L.x, y_star + w, draws)
-    return noise_f, noise_x_g_difference(q, L.x, y_star, w, reading.noise_pairing, draws)
-
-
-def _mean_noise(L: PenaltyLagrangian, w: Vector, call: Call, rng: np.random.Generator | None) -> tuple[Vector, Vector]:
-    """Mean of both noises over the samples, each (n,), drawn a chunk at a time."""
-    q, samples = L.objectives, call.parameters.N_g
-    sums = np.zeros(q.n), np.zeros(q.n)
-    at_once = samples if call.draws is not None else max(1, CHUNK // q.n)
-    for first in range(0, samples, at_once):
-        chunk = min(at_once, samples - first)
-        draws = call.draws or sample_draws(q, chunk, call.reading.noise_pairing, require_rng(rng))
-        for noise, part in zip(sample_noise(L, w, call.reading, draws), sums, strict=True):
-            if noise is not None:
-                part[: noise.shape[1]] += noise.sum(axis=0)
-    return sums[0] / samples, sums[1] / samples

@@ -13,6 +13,7 @@ import scipy.linalg
 from f2csa_ref.objectives import double_range
 from f2csa_ref.penalty import PenaltyLagrangian
 from f2csa_ref.sampling import DEFAULTS
+from f2csa_ref.shared_sample import price
 from spec.errors import InvalidInputError
 from spec.exact import Vector
 from spec.parameters import OracleParameters
@@ -38,6 +39,7 @@ class PenaltySolution:
         floor: Estimated rounding error of grad_y L; nothing below it can be reached in doubles.
         iterations: Steps taken; gradient evaluations are one more.
         status: ``tolerance`` reached, rounding ``floor`` reached first, or ``budget`` spent.
+        gradient_samples: Samples of grad_y f, and as many of grad_y g, behind the evaluations.
     """
 
     y: Vector
@@ -47,6 +49,7 @@ class PenaltySolution:
     floor: float
     iterations: int
     status: Status
+    gradient_samples: int
 
     @property
     def converged(self) -> bool:
@@ -57,6 +60,12 @@ class PenaltySolution:
     def evaluations(self) -> int:
         """Evaluations of grad_y L."""
         return self.iterations + 1
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Calls it took, as :class:`f2csa_ref.Hypergradient` names them."""
+        samples = self.gradient_samples
+        return {"grad_y_f": samples, "grad_y_g": samples, "row_products": 2 * self.evaluations}
 
 
 def penalty_minimiser(
@@ -173,7 +182,8 @@ def _nesterov(lagrangian: PenaltyLagrangian, step: Step, tol: float, budget: int
     best, best_norm = v, math.inf
 
     def stopped(w: Vector, norm: float, floor: float, steps: int, status: Status) -> PenaltySolution:
-        return PenaltySolution(lagrangian.y_star + w, w, norm, tol, floor, steps, status)
+        samples = (steps + 1) * price(lagrangian.objectives)
+        return PenaltySolution(lagrangian.y_star + w, w, norm, tol, floor, steps, status, samples)
 
     previous: tuple[Vector, Vector] | None = None
     for iteration in range(budget + 1):

@@ -1,4 +1,4 @@
-r"""What one sample is: noise of the gradients, from standard normals that a caller may supply, fresh or shared.
+r"""What one sample is: noise of the gradients, from standard normals that a caller may supply.
 
 A sample of line 6 of Algorithm 1 needs the noise of grad_x f at y_hat and that of the *difference*
 grad_x g(x, y_hat) - grad_x g(x, y*_hat). A matrix-noise sample W v with iid entries is N(0, sigma^2 |v|^2 I),
@@ -10,20 +10,23 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 from scipy.special import ndtr
 
-from f2csa_ref.objectives import HolderObjectives, Objectives, QuadraticObjectives
+from f2csa_ref.objectives import Objectives
+from f2csa_ref.penalty import PenaltyLagrangian
 from spec.errors import InvalidInputError
 from spec.exact import Matrix, Vector
 from spec.noise import Noise, NoisyGradient
 from spec.parameters import OracleParameters
+
+CHUNK = 1 << 19
+"""Normals held at once (4 MiB) by one call."""
 
 Pairing = Literal["independent", "common"]
 
@@ -132,6 +135,31 @@ def noise_x_g_difference(
     return scale * (z - _given(z_star))
 
 
+def sample_noise(
+    L: PenaltyLagrangian, w: Vector, pairing: Pairing, draws: Draws
+) -> tuple[tuple[Matrix | None, float], tuple[Matrix | None, float]]:
+    """Noise of grad_x f, then of the difference of grad_x g, at ``y_star + w``; one row a sample, with weights in L."""
+    q, x, y_star = L.objectives, L.x, L.y_star
+    noise_g = noise_x_g_difference(q, x, y_star, w, pairing, draws)
+    return (noise_x_f(q, x, y_star + w, draws), 1.0), (noise_g, L.alpha.alpha_1)
+
+
+def mean_noise(
+    L: PenaltyLagrangian, w: Vector, pairing: Pairing, samples: int, source: Draws | np.random.Generator | None
+) -> tuple[Vector, Vector]:
+    """Mean of both noises over the samples, each (n,), from given normals or drawn a chunk at a time."""
+    q = L.objectives
+    sums = np.zeros(q.n), np.zeros(q.n)
+    at_once = samples if isinstance(source, Draws) else max(1, CHUNK // q.n)
+    for first in range(0, samples, at_once):
+        chunk = min(at_once, samples - first)
+        draws = source if isinstance(source, Draws) else sample_draws(q, chunk, pairing, require_rng(source))
+        for (noise, _), part in zip(sample_noise(L, w, pairing, draws), sums, strict=True):
+            if noise is not None:
+                part[: noise.shape[1]] += noise.sum(axis=0)
+    return sums[0] / samples, sums[1] / samples
+
+
 def noise_y(objectives: Objectives, gradient: NoisyGradient, x: Vector, y: Vector, z: Vector) -> Vector:
     """Noise of one sample of grad_y f or grad_y g at (x, y), shape of y, from ``z`` alike; jumps take shape (1,)."""
     noise, scale = objectives.noise, objectives.noise.scale(gradient)
@@ -170,133 +198,6 @@ def _length(*vectors: Vector) -> Vector:
     return np.sqrt(squares)[..., None]
 
 
-@dataclass(frozen=True, eq=False)
-class SampledObjectives:
-    """Objectives as one run or many see them: y is (m,) or (R, m), and a shared sample's noise is in the gradients.
-
-    Values of f and g and curvature constants are those of the expected problem: the noise model is one of gradients.
-
-    Args:
-        base: The expected problem; all that is not said here is its own.
-        noise: What is drawn afresh; none where a sample is shared.
-        offsets: Additive mean noise by partial gradient, each (n,) or (m,), after an axis of runs if there are many.
-        matrices: Mean noise matrices by partial gradient, each (n or m, n + m) likewise, acting on (x, y).
-        jumps: Jump scale and sorted thresholds by partial gradient, for one run only.
-        batch: Number of samples averaged, hence the price of one gradient.
-    """
-
-    base: Objectives
-    noise: Noise = field(default_factory=Noise)
-    offsets: dict[NoisyGradient, Vector] = field(default_factory=dict)
-    matrices: dict[NoisyGradient, Matrix] = field(default_factory=dict)
-    jumps: dict[NoisyGradient, tuple[float, Vector]] = field(default_factory=dict)
-    batch: int = 1
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.base, name)
-
-    def grad_x_f(self, x: Vector, y: Vector) -> Vector:
-        return self._exact(self.base.grad_x_f, x, y) + self._noise("f.x", x, y)
-
-    def grad_y_f(self, x: Vector, y: Vector) -> Vector:
-        return self._exact(self.base.grad_y_f, x, y) + self._noise("f.y", x, y)
-
-    def grad_x_g(self, x: Vector, y: Vector) -> Vector:
-        return self._exact(self.base.grad_x_g, x, y) + self._noise("g.x", x, y)
-
-    def grad_y_g(self, x: Vector, y: Vector) -> Vector:
-        return self._exact(self.base.grad_y_g, x, y) + self._noise("g.y", x, y)
-
-    def grad_x_g_change(self, x: Vector, y: Vector, w: Vector) -> Vector:
-        return self._exact(self.base.grad_x_g_change, x, y, w) + self._noise_change("g.x", y, w)
-
-    def grad_y_g_change(self, x: Vector, y: Vector, w: Vector) -> Vector:
-        return self._exact(self.base.grad_y_g_change, x, y, w) + self._noise_change("g.y", y, w)
-
-    def h(self, x: Vector, y: Vector) -> Vector:
-        return self._exact(self.base.h, x, y)
-
-    def _exact(self, function: Callable[..., Vector], x: Vector, *rows: Vector) -> Vector:
-        """A stranger's functions take one vector y at a time."""
-        if rows[0].ndim == 1 or isinstance(self.base, QuadraticObjectives | HolderObjectives):
-            return function(x, *rows)
-        return np.array([function(x, *row) for row in zip(*rows, strict=True)])
-
-    def _noise(self, gradient: NoisyGradient, x: Vector, y: Vector) -> Vector | float:
-        if gradient in self.offsets:
-            return self.offsets[gradient]
-        if gradient in self.matrices:
-            point = np.concatenate([np.broadcast_to(x, (*y.shape[:-1], len(x))), y], axis=-1)
-            return _turned(self.matrices[gradient], point)
-        return self._jump(gradient, y) if gradient in self.jumps else 0.0
-
-    def _noise_change(self, gradient: NoisyGradient, y: Vector, w: Vector) -> Vector | float:
-        if gradient in self.matrices:
-            return _turned(self.matrices[gradient][..., self.base.n :], w)
-        if gradient in self.jumps:
-            return self._jump(gradient, y + w) - self._jump(gradient, y)
-        return 0.0
-
-    def _jump(self, gradient: NoisyGradient, y: Vector) -> Vector:
-        scale, thresholds = self.jumps[gradient]
-        on_first = np.zeros(self.base.n if gradient.endswith("x") else self.base.m)
-        # Thresholds are sorted: as many lie below y_1 as its insertion point says.
-        below = np.searchsorted(thresholds, y[0]) / len(thresholds)
-        on_first[0] = scale * (below - float(ndtr(y[0])))
-        return on_first
-
-
-def _turned(W: Matrix, v: Vector) -> Vector:
-    """W v, each run's W on its own v."""
-    return W @ v if v.ndim == 1 else np.einsum("rij,rj->ri", W, v)
-
-
-def one_row_a_run(objectives: Objectives) -> Objectives:
-    """The same objectives for points of shape (R, m), noise drawn afresh."""
-    return cast("Objectives", SampledObjectives(objectives, objectives.noise))
-
-
-def without_noise(objectives: Objectives) -> Objectives:
-    """The same objectives with exact gradients."""
-    return cast("Objectives", SampledObjectives(objectives))
-
-
-def share(objectives: Objectives, batch: int, rng: np.random.Generator, runs: tuple[int, ...] = ()) -> Objectives:
-    """Draw one batch, or one a run, and freeze its mean into the gradients: a noise-free problem from then on.
-
-    The mean of ``batch`` Gaussian samples is drawn directly, scaled by ``batch ** -0.5``; jump noise keeps its
-    ``batch`` thresholds.
-
-    Args:
-        objectives: The noisy problem.
-        batch: Number of samples shared, >= 1.
-        rng: Source of the noise; partial gradients draw in the order f.x, f.y, g.x, g.y.
-        runs: Empty, or ``(R,)`` for R runs independent of each other.
-
-    Raises:
-        InvalidInputError: For many runs under jump noise, whose empirical problem is not smooth.
-
-    Source: Lemma "Inner-loop Oracle Complexity", proof, steps C1 and C2, read so that the cited variance-reduced
-    method has the finite sum it needs.
-    """
-    n, m, noise = objectives.n, objectives.m, objectives.noise
-    if noise.model == "jump" and runs:
-        raise InvalidInputError("noise.model", "must be additive or matrix for many shared-sample runs", "jump")
-    sampled = SampledObjectives(objectives, batch=batch)
-    names: tuple[NoisyGradient, ...] = ("f.x", "f.y", "g.x", "g.y")
-    for name in names:
-        scale, size = noise.scale(name), n if name.endswith("x") else m
-        if scale == 0:
-            continue
-        if noise.model == "matrix":
-            sampled.matrices[name] = scale / math.sqrt(batch) * rng.standard_normal((*runs, size, n + m))
-        elif noise.model == "jump" and name.startswith("g"):
-            sampled.jumps[name] = (scale, np.sort(rng.standard_normal(batch)))
-        else:
-            sampled.offsets[name] = scale / math.sqrt(batch) * rng.standard_normal((*runs, size))
-    return cast("Objectives", sampled)
-
-
 def require_rng(rng: np.random.Generator | None) -> np.random.Generator:
     """The generator, or a clear refusal.
 
@@ -306,11 +207,6 @@ def require_rng(rng: np.random.Generator | None) -> np.random.Generator:
     if rng is None:
         raise InvalidInputError("rng", "must be given (or draws), since the problem's gradients are noisy")
     return rng
-
-
-def price(objectives: Objectives) -> int:
-    """Samples behind one gradient."""
-    return objectives.batch if isinstance(objectives, SampledObjectives) else 1
 
 
 Fill: TypeAlias = Callable[[np.random.Generator, Vector], None]

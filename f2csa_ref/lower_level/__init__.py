@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from f2csa_ref.lower_level.exact import solve_quadratic
@@ -52,8 +55,15 @@ def lower_level(
     q = objectives_of(problem)
     x = as_vector(x, q.n, "x")
     with double_range(q):
-        if parameters.lower_level == "primal-dual":
-            return primal_dual(q, x, reading=reading, parameters=parameters, rng=rng, draws=draws)
-        if isinstance(q, QuadraticObjectives):
-            return solve_quadratic(q, x)
-        return solve_smooth(q, x, steps=parameters.lower_level_steps)
+        return lower_level_solver(q, reading, parameters, rng, draws)(q, x)
+
+
+def lower_level_solver(
+    q: Objectives, reading: Reading, parameters: OracleParameters, rng: np.random.Generator | None, draws: Matrix | None
+) -> Callable[..., LowerLevelSolution]:
+    """What solves the lower level of these objectives at a checked x: called with both."""
+    if parameters.lower_level == "primal-dual":
+        return partial(primal_dual, reading=reading, parameters=parameters, rng=rng, draws=draws)
+    if isinstance(q, QuadraticObjectives):
+        return solve_quadratic
+    return partial(solve_smooth, steps=parameters.lower_level_steps)

@@ -9,7 +9,8 @@ import numpy as np
 
 from f2csa_ref.lower_level.solution import Candidate, LowerLevelSolution, sizes
 from f2csa_ref.objectives import Objectives, as_vector, double_range, objectives_of
-from f2csa_ref.sampling import DEFAULTS, draw_width, noise_y, one_row_a_run, price, require_rng, share
+from f2csa_ref.sampling import DEFAULTS, draw_width, noise_y, require_rng
+from f2csa_ref.shared_sample import one_row_a_run, price, share
 from spec.errors import InvalidInputError
 from spec.exact import Matrix, Vector
 from spec.parameters import OracleParameters

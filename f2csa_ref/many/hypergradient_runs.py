@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
 from f2csa_ref.activation import activation_weights
-from f2csa_ref.algorithm_1 import Call, oracle, sample_noise
+from f2csa_ref.algorithm_1 import Call, oracle
 from f2csa_ref.lower_level.primal_dual import pairs_of_runs, seen_by_runs
 from f2csa_ref.many.penalty_runs import descend
 from f2csa_ref.objectives import Objectives, as_vector, double_range, objectives_of
 from f2csa_ref.penalty import PenaltyLagrangian, penalty_parameters
-from f2csa_ref.sampling import draw_shapes, price, require_rng, sample_draws, sample_rows
+from f2csa_ref.sampling import draw_shapes, require_rng, sample_draws, sample_noise, sample_rows
+from f2csa_ref.shared_sample import price
 from spec.errors import InvalidInputError
 from spec.exact import Matrix, Vector
 from spec.problem import Problem
@@ -68,7 +68,7 @@ def hypergradient_runs(
         estimates = L.grad_x(w, reading.dual_term)
         # A mean of Gaussian samples is drawn directly.
         draws = sample_draws(q, replications, reading.noise_pairing, rng)
-        for noise, weight in zip(sample_noise(L, w, reading, draws), (1.0, weights.alpha_1), strict=True):
+        for noise, weight in sample_noise(L, w, reading.noise_pairing, draws):
             if noise is not None:
                 estimates = estimates + weight / math.sqrt(parameters.N_g) * noise
     shared = q.noise.model == "none" and base.noise.model != "none"
@@ -106,7 +106,6 @@ def hypergradient_samples(
         raise InvalidInputError("replications", "must be >= 1", replications)
     q = objectives_of(problem)
     x = as_vector(x, q.n, "x")
-    call = replace(call, given=call.given.checked(q.m, q.p))
     with double_range(q):
         once = oracle(q, x, call, rng, noisy=False)
     estimates = np.tile(once.hypergradient, (replications, 1))
@@ -123,7 +122,7 @@ def hypergradient_samples(
     for first in range(0, replications, at_once // N_g):
         rows = estimates[first : first + at_once // N_g]
         draws = sample_rows(q, len(rows) * N_g, reading.noise_pairing, require_rng(rng))
-        for noise, weight in zip(sample_noise(L, once.shift, reading, draws), (1.0, L.alpha.alpha_1), strict=True):
+        for noise, weight in sample_noise(L, once.shift, reading.noise_pairing, draws):
             if noise is not None:
                 k = noise.shape[1]
                 means = noise if N_g == 1 else noise.reshape(len(rows), N_g, k).mean(axis=1)
@@ -139,7 +138,7 @@ def _mean_of_rows(L: PenaltyLagrangian, w: Vector, call: Call, rng: np.random.Ge
     total_noise = np.zeros(q.n)
     for first in range(0, samples, ROWS):
         draws = sample_rows(q, min(ROWS, samples - first), call.reading.noise_pairing, rng)
-        for noise, weight in zip(sample_noise(L, w, call.reading, draws), (1.0, L.alpha.alpha_1), strict=True):
+        for noise, weight in sample_noise(L, w, call.reading.noise_pairing, draws):
             if noise is not None:
                 total_noise[: noise.shape[1]] += weight * noise.sum(axis=0)
     return total_noise / samples

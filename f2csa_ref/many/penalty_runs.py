@@ -20,7 +20,8 @@ import numpy as np
 from f2csa_ref.objectives import double_range
 from f2csa_ref.penalty import PenaltyLagrangian
 from f2csa_ref.penalty_minimiser import usable_curvature
-from f2csa_ref.sampling import DEFAULTS, fresh_noise_y, one_row_a_run
+from f2csa_ref.sampling import DEFAULTS, fresh_noise_y
+from f2csa_ref.shared_sample import one_row_a_run
 from spec.errors import InvalidInputError
 from spec.exact import Matrix, Vector
 from spec.parameters import OracleParameters

@@ -15,7 +15,7 @@ from f2csa_ref.algorithm_2 import Oracle, Projection
 from f2csa_ref.lower_level import LowerLevelError, lower_level
 from f2csa_ref.many.hypergradient_runs import hypergradient_samples
 from f2csa_ref.objectives import Objectives, as_vector, objectives_of
-from f2csa_ref.sampling import without_noise
+from f2csa_ref.shared_sample import without_noise
 from spec.errors import InvalidInputError
 from spec.exact import Vector
 from spec.parameters import OuterParameters

@@ -197,7 +197,7 @@ def test_the_samples_have_the_derived_variance(toy1, model, pairing, variance, N
 def test_many_samples_are_averaged_in_chunks(toy1, monkeypatch):
     import importlib
 
-    monkeypatch.setattr(importlib.import_module("f2csa_ref.algorithm_1"), "CHUNK", 64)
+    monkeypatch.setattr(importlib.import_module("f2csa_ref.sampling"), "CHUNK", 64)
     parameters = OracleParameters(N_g=1000)
     made = hypergradient(noisy(toy1), ONE, alpha=0.1, parameters=parameters, rng=np.random.default_rng(0))
     z = np.random.default_rng(0).standard_normal(1000)
