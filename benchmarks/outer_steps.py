@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 
-from f2csa_ref import outer_loop_replicated
+from f2csa_ref import outer_loop
 from spec import OuterParameters
 from verify.truth.functions import SyntheticOracle, WeightedAbsolute
 
@@ -20,7 +20,7 @@ def main() -> None:
     rng = np.random.default_rng(0)
     oracle = SyntheticOracle(WeightedAbsolute((0.2, 0.98)), 0.05, 1.0, rng)
     started = time.perf_counter()
-    outer_loop_replicated(oracle, np.ones((REPLICATIONS, 2)), parameters=SCHEDULE, rng=rng)
+    outer_loop(oracle, np.ones((REPLICATIONS, 2)), parameters=SCHEDULE, rng=rng)
     steps = REPLICATIONS * SCHEDULE.T
     sys.stdout.write(f"{steps:,} outer steps in {time.perf_counter() - started:.2f} s\n")
 

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from f2csa_ref.activation import activation_weights
-from f2csa_ref.algorithm_1 import Hypergradient, hypergradient
+from f2csa_ref.algorithm_1 import Call, Hypergradient, Stages, hypergradient
 from f2csa_ref.algorithm_2 import OuterTrace, box_projection, clip, outer_loop
-from f2csa_ref.lower_level import LowerLevelError, LowerLevelSolution, lower_level, primal_dual
-from f2csa_ref.lower_level.runs import lower_level_runs
+from f2csa_ref.lower_level import LowerLevelError, LowerLevelSolution, lower_level, lower_level_runs, primal_dual
 from f2csa_ref.many.hypergradient_runs import hypergradient_runs, hypergradient_samples
 from f2csa_ref.many.penalty_runs import penalty_runs
-from f2csa_ref.objectives.holder import HolderObjectives
-from f2csa_ref.objectives.model import Objectives, QuadraticObjectives, SmoothObjectives, objectives_of
+from f2csa_ref.objectives import (
+    HolderObjectives,
+    Objectives,
+    QuadraticObjectives,
+    SmoothObjectives,
+    objectives_of,
+)
 from f2csa_ref.penalty import PenaltyLagrangian, penalty_parameters
 from f2csa_ref.penalty_minimiser import PenaltySolution, penalty_minimiser
-from f2csa_ref.replicated import ReplicatedTrace, outer_loop_replicated
-from f2csa_ref.sampling.draws import Draws, draw_shapes, sample_draws
+from f2csa_ref.sampling import Draws, draw_shapes, sample_draws
 from f2csa_ref.solver.schedules import Constants, estimate_constants, schedule
 from f2csa_ref.solver.solve import Setting, SolveReport, solve
-from f2csa_ref.stages import Stages
 
 __all__ = [
+    "Call",
     "Constants",
     "Draws",
     "HolderObjectives",
@@ -31,7 +34,6 @@ __all__ = [
     "PenaltyLagrangian",
     "PenaltySolution",
     "QuadraticObjectives",
-    "ReplicatedTrace",
     "Setting",
     "SmoothObjectives",
     "SolveReport",
@@ -48,7 +50,6 @@ __all__ = [
     "lower_level_runs",
     "objectives_of",
     "outer_loop",
-    "outer_loop_replicated",
     "penalty_minimiser",
     "penalty_parameters",
     "penalty_runs",

@@ -1,4 +1,4 @@
-"""Algorithm 1: the stochastic penalty-based hypergradient oracle, under any reading."""
+"""Algorithm 1: the stochastic penalty-based hypergradient oracle; :func:`oracle` has its lines, numbered as there."""
 
 from __future__ import annotations
 
@@ -7,35 +7,65 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from f2csa_ref.lower_level import LowerLevelSolution
-from f2csa_ref.lower_level.primal_dual import require_rng
-from f2csa_ref.objectives.model import Objectives, double_range, objectives_of
-from f2csa_ref.objectives.vectors import as_vector
-from f2csa_ref.penalty import TERMS, PenaltyLagrangian, total
-from f2csa_ref.penalty_minimiser import PenaltySolution
-from f2csa_ref.sampling.draws import (
-    DEFAULTS,
-    Draws,
-    check_draws,
-    noise_x_f,
-    noise_x_g_difference,
-    sample_draws,
-)
-from f2csa_ref.sampling.shared_sample import share
-from f2csa_ref.stages import NOTHING_GIVEN, Computed, Stages, compute_stages
+from f2csa_ref.activation import activation_weights
+from f2csa_ref.lower_level import LowerLevelSolution, lower_level_solver
+from f2csa_ref.objectives import Objectives, as_vector, double_range, objectives_of
+from f2csa_ref.penalty import TERMS, PenaltyLagrangian, penalty_parameters, total
+from f2csa_ref.penalty_minimiser import PenaltySolution, penalty_minimiser
+from f2csa_ref.sampling import DEFAULTS, Draws, check_draws, mean_noise, require_rng
+from f2csa_ref.shared_sample import share
 from spec.errors import InvalidInputError
-from spec.exact import Matrix, Vector
+from spec.exact import Vector
 from spec.parameters import OracleParameters
 from spec.problem import Problem
 from spec.reading import REPAIRED, Reading
 
-CHUNK = 1 << 19
-"""Normals held at once (4 MiB) by one call."""
+
+@dataclass(frozen=True)
+class Stages:
+    """Stage values given to an oracle call; a stage left ``None`` is computed.
+
+    Args:
+        y_star: Lower-level solution, shape (m,).
+        lam: Multipliers, shape (p,).
+        rho: Activation weights, shape (p,).
+        y_penalty: Penalty minimiser, shape (m,).
+    """
+
+    y_star: Vector | None = None
+    lam: Vector | None = None
+    rho: Vector | None = None
+    y_penalty: Vector | None = None
+
+    def checked(self, m: int, p: int) -> Stages:
+        """The same as finite vectors of the right length.
+
+        Raises:
+            InvalidInputError: If one is not.
+        """
+        sizes = {"y_star": m, "lam": p, "rho": p, "y_penalty": m}
+        given = {name: value for name, value in vars(self).items() if value is not None}
+        return Stages(**{name: as_vector(value, sizes[name], f"given.{name}") for name, value in given.items()})
+
+
+NOTHING_GIVEN = Stages()
+
+
+@dataclass(frozen=True)
+class Call:
+    """What one oracle call is given besides problem, point and generator; each as :func:`hypergradient` says."""
+
+    alpha: float
+    reading: Reading = REPAIRED
+    parameters: OracleParameters = DEFAULTS
+    given: Stages = NOTHING_GIVEN
+    draws: Draws | None = None
+    tol: float | None = None
 
 
 @dataclass(frozen=True)
 class Hypergradient:
-    """Everything one oracle call saw.
+    """Everything one oracle call saw; where the lower level diverged, all that would follow is nan.
 
     Args:
         y_star: Lower-level solution y*_hat, shape (m,).
@@ -65,11 +95,54 @@ class Hypergradient:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader should know before trusting the estimate, one sentence each."""
-        made = list(self.lower_level.notes) if self.lower_level is not None else []
+        notes = list(self.lower_level.notes) if self.lower_level is not None else []
         if self.penalty is not None and not self.penalty.converged:
             reached, tol = self.penalty.gradient_norm, self.penalty.tol
-            made.append(f"the penalty minimiser stopped by {self.penalty.status} at {reached:.1e}, not {tol:.1e}")
-        return tuple(made)
+            notes.append(f"the penalty minimiser stopped by {self.penalty.status} at {reached:.1e}, not {tol:.1e}")
+        return tuple(notes)
+
+
+def oracle(
+    q: Objectives, x: Vector, call: Call, rng: np.random.Generator | None = None, *, noisy: bool = True
+) -> Hypergradient:
+    """Algorithm 1 at x, its input checked; a given stage is used as it is, and ``noisy`` is line 6's."""
+    reading, parameters, draws, given = call.reading, call.parameters, call.draws, call.given.checked(q.m, q.p)
+
+    # Line 2.  alpha_1 = alpha^-2, alpha_2 = alpha^-4, delta = alpha^3.
+    weights = penalty_parameters(call.alpha)
+
+    # Line 3.  (y*, lam) with error O(delta).
+    lower, y_star, lam = None, given.y_star, given.lam
+    if y_star is None or lam is None:
+        normals = None if draws is None else draws.g_y
+        lower = lower_level_solver(q, reading, parameters, rng, normals)(q, x)
+        if lower.status == "diverged":
+            return _diverged(x, lower)
+        y_star, lam = lower.y_star if y_star is None else y_star, lower.lam if lam is None else lam
+
+    # Line 4.  rho_i = sigma_h(h_i) sigma_lam(lam_i), hence the smooth Lagrangian L.
+    rho = given.rho
+    if rho is None:
+        h_width = parameters.h_width(reading, weights.inner_tol, q.B_norm)
+        rho = activation_weights(q.h(x, y_star), lam, h_width=h_width, lam_width=parameters.lam_width)
+    L = PenaltyLagrangian(q, x, weights, y_star, lam, rho)
+
+    # Line 5.  y = argmin_y L(x, y), stopped as the reading says; w = y - y* keeps the digits that count in h.
+    if given.y_penalty is None:
+        penalty = penalty_minimiser(L, reading=reading, parameters=parameters, tol=call.tol)
+        y, w = penalty.y, penalty.shift
+    else:
+        penalty, y, w = None, given.y_penalty, given.y_penalty - y_star
+
+    # Line 6.  The mean of N_g samples of grad_x L(x, y; xi_j), each the exact gradient plus its noise.
+    terms = L.terms_x(w, reading.dual_term)
+    if noisy and q.noise.model != "none":
+        noise_f, noise_g = mean_noise(L, w, reading.noise_pairing, parameters.N_g, rng if draws is None else draws)
+        terms["f"] = terms["f"] + noise_f
+        terms["g_difference"] = terms["g_difference"] + weights.alpha_1 * noise_g
+
+    # Line 7.
+    return Hypergradient(y_star, lam, rho, y, terms, total(terms), _counts(call, lower, penalty), lower, penalty, w)
 
 
 def hypergradient(
@@ -120,81 +193,32 @@ def hypergradient(
     """
     q = objectives_of(problem)
     x = as_vector(x, q.n, "x")
-    noisy, samples = q.noise.model != "none", parameters.N_g
-    if noisy and parameters.lower_level == "primal-dual" and reading.inner_solver == "shared-sample":
-        if draws is not None:
-            raise InvalidInputError("draws", "cannot serve the shared-sample solver; give rng instead")
-        samples = parameters.shared_samples
-        q, noisy = share(q, samples, require_rng(rng)), False
-    if noisy and draws is not None:
-        check_draws(draws, q, samples, reading.noise_pairing)
-    elif noisy:
-        require_rng(rng)
-
-    counts: Counter[str] = Counter()
+    noisy = q.noise.model != "none"
     with double_range(q):
-        # Lines 2 to 5.
-        stages = compute_stages(q, x, alpha, reading, parameters, given, rng, draws, tol, counts)
-        if stages.lagrangian is None:
-            return _diverged(q, stages, counts)
-        lagrangian, w = stages.lagrangian, stages.shift
-
-        # Line 6: the mean of the samples' gradients in x, each the exact gradient plus its noise.
-        terms = lagrangian.terms_x(w, reading.dual_term)
-        if noisy:
-            noise_f, noise_g = _mean_noise(lagrangian, w, reading, samples, rng, draws)
-            terms["f"] = terms["f"] + noise_f
-            terms["g_difference"] = terms["g_difference"] + lagrangian.alpha.alpha_1 * noise_g
-        counts.update(grad_x_f=samples, grad_x_g=2 * samples, row_products=3)
-        estimate = total(terms)
-    return Hypergradient(
-        y_star=lagrangian.y_star,
-        lam=lagrangian.lam,
-        rho=lagrangian.rho,
-        y_penalty=stages.y_penalty,
-        terms=terms,
-        hypergradient=estimate,
-        counts=dict(counts),
-        lower_level=stages.lower,
-        penalty=stages.penalty,
-        shift=w,
-    )
+        if parameters.lower_level == "primal-dual" and reading.inner_solver == "shared-sample" and noisy:
+            if draws is not None:
+                raise InvalidInputError("draws", "cannot serve the shared-sample solver; give rng instead")
+            # One sample, and one batch size, for lines 3, 5 and 6.
+            parameters = parameters.model_copy(update={"N_g": parameters.shared_samples})
+            q, noisy = share(q, parameters.N_g, require_rng(rng)), False
+        if draws is not None:
+            check_draws(draws, q, parameters.N_g, reading.noise_pairing)
+        elif noisy:
+            require_rng(rng)
+        return oracle(q, x, Call(alpha, reading, parameters, given, draws, tol), rng)
 
 
-def _diverged(q: Objectives, stages: Computed, counts: Counter[str]) -> Hypergradient:
-    lower = stages.lower
-    y_star, lam = (lower.y_star, lower.lam) if lower is not None else (np.zeros(q.m), np.zeros(q.p))
-    nothing = {name: np.full(q.n, np.nan) for name in TERMS}
-    return Hypergradient(y_star, lam, np.full(q.p, np.nan), np.full(q.m, np.nan), nothing, np.full(q.n, np.nan),
-                         dict(counts), lower, None, stages.shift)  # fmt: skip
+def _diverged(x: Vector, lower: LowerLevelSolution) -> Hypergradient:
+    grad, rho, y = (np.full_like(v, np.nan) for v in (x, lower.lam, lower.y_star))
+    terms = {name: grad.copy() for name in TERMS}
+    return Hypergradient(lower.y_star, lower.lam, rho, y, terms, grad, lower.counts, lower, shift=y)
 
 
-def sample_noise(
-    lagrangian: PenaltyLagrangian, w: Vector, reading: Reading, draws: Draws
-) -> tuple[Matrix | None, Matrix | None]:
-    """Noise of grad_x f and of the difference of grad_x g, one row a sample."""
-    q, x, y_star = lagrangian.objectives, lagrangian.x, lagrangian.y_star
-    pairing = reading.noise_pairing
-    noise_f = noise_x_f(q, x, y_star + w, draws)
-    return noise_f, noise_x_g_difference(q, x, y_star, w, pairing, draws)
-
-
-def _mean_noise(
-    lagrangian: PenaltyLagrangian,
-    w: Vector,
-    reading: Reading,
-    samples: int,
-    rng: np.random.Generator | None,
-    draws: Draws | None,
-) -> tuple[Vector, Vector]:
-    """Mean of both noises over the samples, each (n,), drawn a chunk at a time."""
-    q = lagrangian.objectives
-    sums = np.zeros(q.n), np.zeros(q.n)
-    at_once = samples if draws is not None else max(1, CHUNK // q.n)
-    for first in range(0, samples, at_once):
-        chunk = min(at_once, samples - first)
-        used = draws if draws is not None else sample_draws(q, chunk, reading.noise_pairing, require_rng(rng))
-        for noise, part in zip(sample_noise(lagrangian, w, reading, used), sums, strict=True):
-            if noise is not None:
-                part[: noise.shape[1]] += noise.sum(axis=0)
-    return sums[0] / samples, sums[1] / samples
+def _counts(call: Call, lower: LowerLevelSolution | None, penalty: PenaltySolution | None) -> dict[str, int]:
+    counts = Counter({} if lower is None else lower.counts)
+    if call.given.rho is None:
+        counts.update(row_products=2)
+    counts.update({} if penalty is None else penalty.counts)
+    samples = call.parameters.N_g
+    counts.update(grad_x_f=samples, grad_x_g=2 * samples, row_products=3)
+    return dict(counts)

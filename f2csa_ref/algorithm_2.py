@@ -1,15 +1,18 @@
-"""Algorithm 2: clipped steps along any stochastic hypergradient oracle, averaged in blocks."""
+"""Algorithm 2: clipped steps along any stochastic hypergradient oracle, averaged in blocks; lines numbered as there.
+
+A run is one vector x, shape (n,), or one row of many, shape (R, n): the same lines serve both.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 import numpy as np
 
-from f2csa_ref.objectives.vectors import as_vector
+from f2csa_ref.objectives import as_vector
 from spec.errors import InvalidInputError
 from spec.exact import Matrix, Vector
 from spec.parameters import OuterParameters
@@ -23,21 +26,21 @@ Projection = Callable[[Vector], Vector]
 
 @dataclass(frozen=True)
 class OuterTrace:
-    """One run of Algorithm 2.
+    """One run of Algorithm 2, or R runs with an axis of length R before the last.
 
     Args:
         x_out: Output, a block mean, shape (n,).
-        block: Which block it is, from 0.
+        block: Which block it is, from 0: an int, or an array of shape (R,).
         x_bar: Block means of the z_t, shape (K, n).
         grad_mean: Block means of the oracle's answers, shape (K, n): within bias and noise an element of the
             Goldstein subdifferential at the block mean.
         x_last: Last iterate x_T, shape (n,).
-        calls: Oracle calls, K M.
+        calls: Oracle calls of a run, K M.
         path: Iterates x_0, ..., x_T, shape (T + 1, n), where kept.
     """
 
     x_out: Vector
-    block: int
+    block: Any
     x_bar: Matrix
     grad_mean: Matrix
     x_last: Vector
@@ -46,9 +49,9 @@ class OuterTrace:
 
 
 def clip(v: Vector, D: float) -> Vector:
-    """Shorten v to length D where it is longer."""
-    length = math.sqrt(float(v @ v))
-    return v if length <= D else (D / length) * v
+    """min(1, D / |v|) v, row by row."""
+    shrink: Vector = D / np.maximum(np.sqrt(np.vecdot(v, v)), D)
+    return v * shrink[..., None]
 
 
 def box_projection(lower: Vector, upper: Vector) -> Projection:
@@ -71,13 +74,13 @@ class OuterState:
     """Where a run of Algorithm 2 stands; with the generator's state, everything its future depends on.
 
     Args:
-        x: Current iterate, shape (n,).
-        step: Next step, shape (n,).
+        x: Current iterate, shape (n,) or (R, n), and so all below.
+        step: Next step.
         t: Oracle calls so far.
-        z_sum: Sum of z / M over the running block, shape (n,).
-        grad_sum: Sum of the answers / M over the running block, shape (n,).
-        x_bar: Means of the finished blocks, each (n,).
-        grad_mean: Mean answers of the finished blocks, each (n,).
+        z_sum: Sum of z / M over the running block.
+        grad_sum: Sum of the answers / M over the running block.
+        x_bar: Means of the finished blocks.
+        grad_mean: Mean answers of the finished blocks.
     """
 
     x: Vector
@@ -90,9 +93,16 @@ class OuterState:
 
     @classmethod
     def start(cls, x_0: Vector) -> OuterState:
-        """Before the first step."""
-        x = as_vector(x_0, np.asarray(x_0).size, "x_0")
-        return cls(x, np.zeros(len(x)), 0, np.zeros(len(x)), np.zeros(len(x)))
+        """Before the first step: line 2.
+
+        Raises:
+            InvalidInputError: If x_0 is no finite vector, nor finite rows.
+        """
+        shape = np.shape(x_0)
+        if len(shape) not in (1, 2):
+            raise InvalidInputError("x_0", "must have shape (n,), or (R, n) for R runs", shape)
+        x = as_vector(np.ravel(x_0), math.prod(shape), "x_0").reshape(shape)
+        return cls(x, np.zeros_like(x), 0, np.zeros_like(x), np.zeros_like(x))
 
     def to_dict(self) -> dict[str, Any]:
         """The running part as plain data, bit for bit; finished blocks are left to the caller's trace."""
@@ -107,62 +117,49 @@ class OuterState:
 
 def advance(
     state: OuterState,
+    s: Vector,
     oracle: Oracle,
     *,
     parameters: OuterParameters,
-    rng: np.random.Generator,
     projection: Projection | None = None,
 ) -> None:
     """Make one step of Algorithm 2, closing the block where it is full.
 
     Args:
         state: Changed in place.
-        oracle: Maps z of shape (n,) to an estimate of the hypergradient there, shape (n,).
+        s: Line 4: uniform on [0, 1], shape (1,) or (R, 1).
+        oracle: Maps z, of the shape of x, to an estimate of the hypergradient there.
         parameters: Clipping length D, step eta, block length M.
-        rng: Source of the point on the segment.
         projection: Projection onto X, or ``None`` for free steps as the paper writes them.
 
     Raises:
         InvalidInputError: If the oracle answers with a wrong shape or a non-finite value.
     """
     D, eta, M = parameters.D, parameters.eta, parameters.M
-    s = rng.random()
-    x_next = state.x + state.step
-    if projection is None:
-        z = state.x + s * state.step
-    else:
-        # X is convex: between two points of X the segment stays in X.
+
+    # Line 5.  Delta_t is the step, shortened where x would leave X, which is convex: the segment stays in X.
+    x, step = state.x, state.step
+    x_next = x + step
+    if projection is not None:
         x_next = projection(x_next)
-        z = state.x + s * (x_next - state.x)
-    state.x = x_next
-    grad_F_hat = _answer(oracle(z), len(z))
-    state.step = clip(state.step - eta * grad_F_hat, D)
-    state.z_sum = state.z_sum + z / M
-    state.grad_sum = state.grad_sum + grad_F_hat / M
+        step = x_next - x
+    state.x, z = x_next, x + s * step
+
+    # Line 6.  g_t estimates the hypergradient at z_t.
+    g = _answer(oracle(z), z.shape)
+
+    # Line 7.
+    state.step = clip(state.step - eta * g, D)
+
+    # Lines 9 to 12.  x_k is the mean of a block of M.
+    state.z_sum += z / M
+    state.grad_sum += g / M
     state.t += 1
     if state.t % M == 0:
         # A mean of points of X lies in X; rounding may put it a last digit outside.
         state.x_bar.append(state.z_sum if projection is None else projection(state.z_sum))
         state.grad_mean.append(state.grad_sum)
-        state.z_sum, state.grad_sum = np.zeros(len(z)), np.zeros(len(z))
-
-
-def output_block(grad_mean: Matrix, rule: OutputRule, rng: np.random.Generator) -> int:
-    """Which block's mean is the output.
-
-    Args:
-        grad_mean: Mean answers, shape (K, n).
-        rule: The output rule.
-        rng: Source of the paper's draw; untouched by the other rule.
-
-    Raises:
-        InvalidInputError: If the rule is unknown.
-    """
-    if rule == "uniform":
-        return int(rng.integers(len(grad_mean)))
-    if rule == "smallest":
-        return int(np.argmin(np.linalg.norm(grad_mean, axis=1)))
-    raise InvalidInputError("output", f"must be one of {', '.join(get_args(OutputRule))}", rule)
+        state.z_sum, state.grad_sum = np.zeros_like(z), np.zeros_like(z)
 
 
 def outer_loop(
@@ -174,19 +171,20 @@ def outer_loop(
     output: OutputRule = "uniform",
     projection: Projection | None = None,
     keep_path: bool = False,
-    on_block: Callable[[int, Vector], None] | None = None,
+    on_block: Callable[[int, Vector], bool | None] | None = None,
 ) -> OuterTrace:
-    """Run Algorithm 2.
+    """Run Algorithm 2, once or on every row at once.
 
     Args:
-        oracle: Maps z of shape (n,) to an estimate of the hypergradient there, shape (n,).
-        x_0: Start, shape (n,), finite.
+        oracle: Maps z of shape (n,) to an estimate of the hypergradient there, shape (n,); for R runs, (R, n) to
+            independent estimates, (R, n).
+        x_0: Start, shape (n,), finite; for R runs one row each, (R, n).
         parameters: Clipping length D, step eta, block length M, number of blocks K.
-        rng: Source of the points on each segment, then of the output's block.
+        rng: Source of the points on each segment, then of the output's block; R runs draw a block's points ahead.
         output: ``uniform``, the paper's rule, or ``smallest``: the block whose mean answer is shortest.
         projection: Keeps x in X, e.g. :func:`box_projection`; ``None`` as the paper writes it, without X.
         keep_path: Whether all iterates are kept.
-        on_block: Called with the block's number and mean as it ends.
+        on_block: Called with the block's number and mean as it ends; returning ``True`` ends the run there.
 
     Raises:
         InvalidInputError: If x_0 breaks its rule, or the oracle answers with a wrong shape or a non-finite value.
@@ -201,31 +199,54 @@ def outer_loop(
         >>> run.x_bar.shape, bool(abs(run.x_bar[-1, 0]) < 0.3)
         ((50, 1), True)
     """
-    if output not in get_args(OutputRule):
-        raise InvalidInputError("output", f"must be one of {', '.join(get_args(OutputRule))}", output)
+    _check_rule(output)
     state = OuterState.start(x_0)
     if projection is not None:
         state.x = projection(state.x)
     path = [state.x]
-    for t in range(parameters.T):
-        advance(state, oracle, parameters=parameters, rng=rng, projection=projection)
-        if keep_path:
-            path.append(state.x)
-        if on_block is not None and state.t % parameters.M == 0:
-            on_block(t // parameters.M, state.x_bar[-1])
+    for k in range(parameters.K):
+        for s in segment_points(rng, parameters.M, state.x.shape[:-1]):
+            advance(state, s, oracle, parameters=parameters, projection=projection)
+            if keep_path:
+                path.append(state.x)
+        if on_block is not None and on_block(k, state.x_bar[-1]):
+            break
     return finished(state, output=output, rng=rng, path=np.array(path) if keep_path else None)
+
+
+def segment_points(rng: np.random.Generator, M: int, runs: tuple[int, ...]) -> Iterator[Vector]:
+    """Line 4, for a block of M: s_t uniform on [0, 1].
+
+    One run draws as it goes, for its oracle may draw from the same generator; many draw the block ahead.
+    """
+    return iter(rng.random((M, *runs, 1))) if runs else (rng.random(1) for _ in range(M))
 
 
 def finished(
     state: OuterState, *, output: OutputRule, rng: np.random.Generator, path: Matrix | None = None
 ) -> OuterTrace:
-    """The trace of a run whose blocks are done, its output chosen."""
+    """Line 13: the trace of a run whose blocks are done, its output chosen; the paper's draw alone touches ``rng``.
+
+    Raises:
+        InvalidInputError: If the output rule is unknown.
+    """
+    _check_rule(output)
     x_bar, grad_mean = np.array(state.x_bar), np.array(state.grad_mean)
-    block = output_block(grad_mean, output, rng)
-    return OuterTrace(x_bar[block].copy(), block, x_bar, grad_mean, state.x, state.t, path)
+    if output == "uniform":
+        block = rng.integers(len(x_bar), size=state.x.shape[:-1] or None)
+    else:
+        block = np.linalg.norm(grad_mean, axis=-1).argmin(axis=0)
+    x_out = np.take_along_axis(x_bar, np.asarray(block)[None, ..., None], axis=0)[0]
+    return OuterTrace(x_out, block if np.ndim(block) else int(block), x_bar, grad_mean, state.x, state.t, path)
 
 
-def _answer(value: Vector, n: int) -> Vector:
-    if value.shape != (n,) or not np.isfinite(value).all():
-        raise InvalidInputError("oracle", f"must answer with a finite vector of shape ({n},)", value)
+def _check_rule(output: OutputRule) -> None:
+    if output not in get_args(OutputRule):
+        raise InvalidInputError("output", f"must be one of {', '.join(get_args(OutputRule))}", output)
+
+
+def _answer(value: Vector, shape: tuple[int, ...]) -> Vector:
+    if value.shape != shape or not np.isfinite(value).all():
+        kind = "vector" if len(shape) == 1 else "matrix"
+        raise InvalidInputError("oracle", f"must answer with a finite {kind} of shape {shape}", value)
     return value

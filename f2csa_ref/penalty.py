@@ -11,10 +11,11 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from f2csa_ref.objectives.model import Objectives
+from f2csa_ref.objectives import Objectives, as_vector, objectives_of
 from spec.errors import from_validation
 from spec.exact import Vector
 from spec.parameters import PenaltyParameters
+from spec.problem import Problem
 
 DualTerm = Literal["frozen", "cancelled"]
 TERMS = ("f", "g_difference", "dual", "penalty")
@@ -39,15 +40,15 @@ class PenaltyLagrangian:
 
     Working in the shift keeps digits: ``h(x, y) = h(x, y*_hat) - B w`` and ``grad_y g`` likewise, so what
     alpha_1 and alpha_2 amplify are small numbers known to full relative accuracy.
-    ``y_star``, ``lam`` and ``rho`` count as constants in every derivative.
+    ``y_star``, ``lam`` and ``rho`` count as constants in every derivative; each is one vector, or one row a run.
 
     Args:
         objectives: Gradients and rows.
         x: Upper variable, shape (n,).
         alpha: Accuracy parameter with its derived weights.
-        y_star: Lower-level solution y*_hat, shape (m,).
-        lam: Its multipliers, shape (p,).
-        rho: Activation weights, shape (p,).
+        y_star: Lower-level solution y*_hat, shape (m,) or (R, m).
+        lam: Its multipliers, shape (p,) or (R, p).
+        rho: Activation weights, shape (p,) or (R, p).
 
     Source: Eq. (penaltylagrangian). Differs from the paper: nothing; the derivative of its value term in x,
     which the text leaves open, is the argument ``dual_term``.
@@ -59,6 +60,21 @@ class PenaltyLagrangian:
     y_star: Vector
     lam: Vector
     rho: Vector
+
+    @classmethod
+    def at(
+        cls, problem: Problem | Objectives, x: Vector, *, alpha: float, y_star: Vector, lam: Vector, rho: Vector
+    ) -> PenaltyLagrangian:
+        """L at a point and stage values, all checked.
+
+        Raises:
+            InvalidInputError: If an argument breaks its rule.
+        """
+        q = objectives_of(problem)
+        return cls(
+            objectives=q, x=as_vector(x, q.n, "x"), alpha=penalty_parameters(alpha),
+            y_star=as_vector(y_star, q.m, "y_star"), lam=as_vector(lam, q.p, "lam"), rho=as_vector(rho, q.p, "rho"),
+        )  # fmt: skip
 
     @cached_property
     def h_star(self) -> Vector:
@@ -73,7 +89,7 @@ class PenaltyLagrangian:
     def value(self, w: Vector, dual_term: DualTerm = "cancelled") -> float:
         """L at ``y_star + w``; cancelled, the constant ``alpha_1 lam' h(x, y*_hat)`` is subtracted as well."""
         q, y = self.objectives, self.y_star + w
-        h = self.h_star - q.B @ w
+        h = self.h_star - w @ q.B.T
         gap = q.g(self.x, y) - q.g(self.x, self.y_star) + self.lam @ h
         if dual_term == "cancelled":
             gap -= self.lam @ self.h_star
@@ -84,7 +100,7 @@ class PenaltyLagrangian:
         """Gradient in y at ``y_star + w``, shape (m,)."""
         q = self.objectives
         lower = self.stationarity + q.grad_y_g_change(self.x, self.y_star, w)
-        rows = self.alpha.alpha_2 * (self.rho * (self.h_star - q.B @ w))
+        rows = self.alpha.alpha_2 * (self.rho * (self.h_star - w @ q.B.T))
         return q.grad_y_f(self.x, self.y_star + w) + self.alpha.alpha_1 * lower - rows @ q.B
 
     def terms_x(self, w: Vector, dual_term: DualTerm) -> dict[str, Vector]:
@@ -93,7 +109,7 @@ class PenaltyLagrangian:
         Frozen, the dual part is ``alpha_1 A' lam``; cancelled, it is zero.
         """
         q = self.objectives
-        rows = self.alpha.alpha_2 * (self.rho * (self.h_star - q.B @ w))
+        rows = self.alpha.alpha_2 * (self.rho * (self.h_star - w @ q.B.T))
         frozen = self.alpha.alpha_1 if dual_term == "frozen" else 0.0
         return {
             "f": q.grad_x_f(self.x, self.y_star + w),

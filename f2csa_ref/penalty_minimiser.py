@@ -10,16 +10,16 @@ from typing import Literal
 import numpy as np
 import scipy.linalg
 
-from f2csa_ref.objectives.model import Objectives, double_range, objectives_of
-from f2csa_ref.objectives.vectors import as_vector
-from f2csa_ref.penalty import PenaltyLagrangian, penalty_parameters
-from f2csa_ref.sampling.draws import DEFAULTS
+from f2csa_ref.objectives import double_range
+from f2csa_ref.penalty import PenaltyLagrangian
+from f2csa_ref.sampling import DEFAULTS
+from f2csa_ref.shared_sample import price
 from spec.errors import InvalidInputError
 from spec.exact import Vector
 from spec.parameters import OracleParameters
-from spec.problem import Problem
 from spec.reading import REPAIRED, Reading
 
+Status = Literal["tolerance", "floor", "budget"]
 EPS = float(np.finfo(np.float64).eps)
 STALL_WINDOW = 500
 """Steps without a smaller gradient after which rounding is taken to have won."""
@@ -39,6 +39,7 @@ class PenaltySolution:
         floor: Estimated rounding error of grad_y L; nothing below it can be reached in doubles.
         iterations: Steps taken; gradient evaluations are one more.
         status: ``tolerance`` reached, rounding ``floor`` reached first, or ``budget`` spent.
+        gradient_samples: Samples of grad_y f, and as many of grad_y g, behind the evaluations.
     """
 
     y: Vector
@@ -47,7 +48,8 @@ class PenaltySolution:
     tol: float
     floor: float
     iterations: int
-    status: Literal["tolerance", "floor", "budget"]
+    status: Status
+    gradient_samples: int
 
     @property
     def converged(self) -> bool:
@@ -59,32 +61,28 @@ class PenaltySolution:
         """Evaluations of grad_y L."""
         return self.iterations + 1
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """Calls it took, as :class:`f2csa_ref.Hypergradient` names them."""
+        samples = self.gradient_samples
+        return {"grad_y_f": samples, "grad_y_g": samples, "row_products": 2 * self.evaluations}
+
 
 def penalty_minimiser(
-    problem: Problem | Objectives,
-    x: Vector,
+    lagrangian: PenaltyLagrangian,
     *,
-    alpha: float,
-    y_star: Vector,
-    lam: Vector,
-    rho: Vector,
     reading: Reading = REPAIRED,
     parameters: OracleParameters = DEFAULTS,
     tol: float | None = None,
 ) -> PenaltySolution:
-    r"""Minimise L(x, .) to the accuracy the reading asks for.
+    r"""Minimise L(x, .) from y_star to the accuracy the reading asks for.
 
     Stops where :math:`\|\nabla_y L\|` is at most alpha (``inner_stop`` gradient) or mu * inner_tol (distance;
     mu = alpha_1 mu_g - C_f bounds the curvature, so the distance is then at most inner_tol), never below
     the rounding error of the gradient itself.
 
     Args:
-        problem: Problem or objectives.
-        x: Upper variable, shape (n,).
-        alpha: Accuracy parameter, > 0.
-        y_star: Lower-level solution, shape (m,); the start.
-        lam: Multipliers, shape (p,).
-        rho: Activation weights, shape (p,), in [0, 1].
+        lagrangian: L, e.g. by :meth:`PenaltyLagrangian.at`.
         reading: Its ``inner_stop`` decides the tolerance.
         parameters: Step budget, preconditioner.
         tol: Gradient norm to reach instead, >= 0; 0 asks for the rounding floor.
@@ -96,35 +94,15 @@ def penalty_minimiser(
     Source: Algorithm 1, line 5. Differs from the paper: exact gradients, and Nesterov's method in place of SGD;
     the paper's cost claim is counted on steps.
     """
-    q = objectives_of(problem)
-    lagrangian = PenaltyLagrangian(
-        objectives=q,
-        x=as_vector(x, q.n, "x"),
-        alpha=penalty_parameters(alpha),
-        y_star=as_vector(y_star, q.m, "y_star"),
-        lam=as_vector(lam, q.p, "lam"),
-        rho=as_vector(rho, q.p, "rho"),
-    )
-    with double_range(q):
-        return minimise(lagrangian, reading=reading, parameters=parameters, tol=tol)
-
-
-def minimise(
-    lagrangian: PenaltyLagrangian,
-    *,
-    reading: Reading = REPAIRED,
-    parameters: OracleParameters = DEFAULTS,
-    tol: float | None = None,
-) -> PenaltySolution:
-    """Minimise a penalty Lagrangian that is already set up; see :func:`penalty_minimiser`."""
     if tol is None:
         tol = stopping_tolerance(lagrangian, reading)
     if not (0 <= tol < math.inf):
         raise InvalidInputError("tol", "must be >= 0 and finite", tol)
     if (lagrangian.rho < 0).any():
         raise InvalidInputError("rho", "must be >= 0", float(lagrangian.rho.min()))
-    step = _row_steps(lagrangian) if parameters.preconditioner == "rows" else _plain_steps(lagrangian)
-    return _nesterov(lagrangian, step, tol, parameters.penalty_steps)
+    with double_range(lagrangian.objectives):
+        step = _row_steps(lagrangian) if parameters.preconditioner == "rows" else _plain_steps(lagrangian)
+        return _nesterov(lagrangian, step, tol, parameters.penalty_steps)
 
 
 def curvature(lagrangian: PenaltyLagrangian) -> float:
@@ -137,9 +115,13 @@ def stopping_tolerance(lagrangian: PenaltyLagrangian, reading: Reading) -> float
     alpha = lagrangian.alpha
     if reading.inner_stop == "gradient":
         return alpha.alpha
-    # Where the bound says nothing L may still be convex; the paper then counts on half of alpha_1 mu_g.
+    return usable_curvature(lagrangian) * alpha.inner_tol
+
+
+def usable_curvature(lagrangian: PenaltyLagrangian) -> float:
+    """The same bound where it says something, else half of alpha_1 mu_g, on which the paper counts: L may be convex."""
     mu = curvature(lagrangian)
-    return (mu if mu > 0 else 0.5 * alpha.alpha_1 * lagrangian.objectives.mu_g) * alpha.inner_tol
+    return mu if mu > 0 else 0.5 * lagrangian.alpha.alpha_1 * lagrangian.objectives.mu_g
 
 
 Step = Callable[[Vector], Vector]
@@ -198,6 +180,11 @@ def _nesterov(lagrangian: PenaltyLagrangian, step: Step, tol: float, budget: int
     w = v = np.full(m, start)
     momentum, since_best = 1.0, 0
     best, best_norm = v, math.inf
+
+    def stopped(w: Vector, norm: float, floor: float, steps: int, status: Status) -> PenaltySolution:
+        samples = (steps + 1) * price(lagrangian.objectives)
+        return PenaltySolution(lagrangian.y_star + w, w, norm, tol, floor, steps, status, samples)
+
     previous: tuple[Vector, Vector] | None = None
     for iteration in range(budget + 1):
         grad = lagrangian.grad_y(v)
@@ -210,9 +197,9 @@ def _nesterov(lagrangian: PenaltyLagrangian, step: Step, tol: float, budget: int
         if norm < best_norm:
             best, best_norm, since_best = v, norm, 0
         if norm <= tol:
-            return _solution(lagrangian, v, norm, tol, floor, iteration, "tolerance")
+            return stopped(v, norm, floor, iteration, "tolerance")
         if norm <= floor or (since_best > STALL_WINDOW and best_norm <= 1e4 * floor):
-            return _solution(lagrangian, best, best_norm, tol, max(floor, best_norm), iteration, "floor")
+            return stopped(best, best_norm, max(floor, best_norm), iteration, "floor")
         if not norm <= GROWTH_LIMIT * max(best_norm, floor):
             _refuse_constants(lagrangian)
         if iteration == budget:
@@ -225,19 +212,7 @@ def _nesterov(lagrangian: PenaltyLagrangian, step: Step, tol: float, budget: int
             v = w_next + ((momentum - 1.0) / momentum_next) * (w_next - w)
             momentum = momentum_next
         w = w_next
-    return _solution(lagrangian, best, best_norm, tol, floor, budget, "budget")
-
-
-def _solution(
-    lagrangian: PenaltyLagrangian,
-    w: Vector,
-    norm: float,
-    tol: float,
-    floor: float,
-    iterations: int,
-    status: Literal["tolerance", "floor", "budget"],
-) -> PenaltySolution:
-    return PenaltySolution(lagrangian.y_star + w, w, norm, tol, floor, iterations, status)
+    return stopped(best, best_norm, floor, budget, "budget")
 
 
 def _require_convex(lagrangian: PenaltyLagrangian, moved: Vector, changed: Vector, floor: float) -> None:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from f2csa_ref.lower_level.exact import solve_quadratic
-from f2csa_ref.lower_level.primal_dual import primal_dual
+from f2csa_ref.lower_level.primal_dual import lower_level_runs, primal_dual
 from f2csa_ref.lower_level.projected import solve_smooth
 from f2csa_ref.lower_level.solution import LowerLevelError, LowerLevelSolution
-from f2csa_ref.objectives.model import Objectives, QuadraticObjectives, double_range, objectives_of
-from f2csa_ref.objectives.vectors import as_vector
-from f2csa_ref.sampling.draws import DEFAULTS
+from f2csa_ref.objectives import Objectives, QuadraticObjectives, as_vector, double_range, objectives_of
+from f2csa_ref.sampling import DEFAULTS
 from spec.exact import Matrix, Vector
 from spec.parameters import OracleParameters
 from spec.problem import Problem
 from spec.reading import REPAIRED, Reading
 
-__all__ = ["LowerLevelError", "LowerLevelSolution", "lower_level", "primal_dual", "solve_quadratic", "solve_smooth"]
+__all__ = ["LowerLevelError", "LowerLevelSolution", "lower_level", "lower_level_runs", "primal_dual"]
 
 
 def lower_level(
@@ -53,8 +55,15 @@ def lower_level(
     q = objectives_of(problem)
     x = as_vector(x, q.n, "x")
     with double_range(q):
-        if parameters.lower_level == "primal-dual":
-            return primal_dual(q, x, reading=reading, parameters=parameters, rng=rng, draws=draws)
-        if isinstance(q, QuadraticObjectives):
-            return solve_quadratic(q, x)
-        return solve_smooth(q, x, steps=parameters.lower_level_steps)
+        return lower_level_solver(q, reading, parameters, rng, draws)(q, x)
+
+
+def lower_level_solver(
+    q: Objectives, reading: Reading, parameters: OracleParameters, rng: np.random.Generator | None, draws: Matrix | None
+) -> Callable[..., LowerLevelSolution]:
+    """What solves the lower level of these objectives at a checked x: called with both."""
+    if parameters.lower_level == "primal-dual":
+        return partial(primal_dual, reading=reading, parameters=parameters, rng=rng, draws=draws)
+    if isinstance(q, QuadraticObjectives):
+        return solve_quadratic
+    return partial(solve_smooth, steps=parameters.lower_level_steps)

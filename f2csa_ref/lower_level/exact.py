@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import daqp
 import numpy as np
 import scipy.linalg
 
-from f2csa_ref.lower_level.solution import LowerLevelError, LowerLevelSolution, Mask, describe, kkt_residual, sizes
-from f2csa_ref.objectives.model import QuadraticObjectives
-from f2csa_ref.objectives.rows import EXTENDED_LIMIT
+from f2csa_ref.lower_level.solution import Candidate, LowerLevelError, LowerLevelSolution, Mask, sizes
+from f2csa_ref.objectives import EXTENDED_LIMIT, Objectives, QuadraticObjectives
 from spec.errors import InvalidInputError
 from spec.exact import Matrix, Vector
 
@@ -23,10 +23,6 @@ ACCEPTED_RESIDUAL = 1e-11
 def solve_quadratic(objectives: QuadraticObjectives, x: Vector) -> LowerLevelSolution:
     """Solve min ½ yᵀGy + cᵀy over B y >= A x - b, with multipliers.
 
-    Args:
-        objectives: A quadratic problem.
-        x: Upper variable, shape (n,).
-
     Raises:
         InvalidInputError: If the rows admit no y at this x.
         LowerLevelError: If no pair of small KKT residual is found.
@@ -36,26 +32,25 @@ def solve_quadratic(objectives: QuadraticObjectives, x: Vector) -> LowerLevelSol
     q = objectives
     c = x @ q.g_xy + q.g_y
     r = q.A @ x - q.b
-    size = float(np.linalg.norm(c)) / q.C_g + _distance_to_rows(q, r)
+    size = float(np.linalg.norm(c)) / q.C_g + distance_to_rows(q, r)
     size = size if size > 0 else 1.0
     y, lam = solve_program(q.g_yy / q.C_g, c / q.C_g, q.B, r, size=size, x=x)
     lam = lam * q.C_g
 
     parts = float(np.linalg.norm(x @ q.g_xy) + np.linalg.norm(q.g_y)) + q.C_g * float(np.linalg.norm(y))
-    measure = sizes(q, x, y, lam, parts)
+    found = Candidate(q, x, y, lam, sizes(q, x, y, lam, parts))
     polished = _polish(q, c, r, lam > 0)
     if polished is not None:
         y_fine, lam_fine = polished
-        before = kkt_residual(q, x, y, lam, q.h(x, y), measure)
-        if kkt_residual(q, x, y_fine, lam_fine, q.h(x, y_fine), measure) <= max(before, 1e-14):
-            y, lam = y_fine, np.maximum(lam_fine, 0.0)
-    solution = describe(q, x, y, lam, measure, method="quadratic-program")
-    if not solution.kkt_residual <= ACCEPTED_RESIDUAL:
-        raise LowerLevelError(f"lower-level KKT residual {solution.kkt_residual:.1e} exceeds {ACCEPTED_RESIDUAL:.0e}")
-    return solution
+        if replace(found, y=y_fine, lam=lam_fine).residual <= max(found.residual, 1e-14):
+            found = replace(found, y=y_fine, lam=np.maximum(lam_fine, 0.0))
+    if not found.residual <= ACCEPTED_RESIDUAL:
+        raise LowerLevelError(f"lower-level KKT residual {found.residual:.1e} exceeds {ACCEPTED_RESIDUAL:.0e}")
+    return found.solution("quadratic-program")
 
 
-def _distance_to_rows(q: QuadraticObjectives, r: Vector) -> float:
+def distance_to_rows(q: Objectives, r: Vector) -> float:
+    """Largest distance of a row B_i y = r_i from the origin."""
     lengths = np.linalg.norm(q.B, axis=1)
     return float(np.divide(np.abs(r), lengths, out=np.zeros_like(r), where=lengths > 0).max())
 

@@ -1,26 +1,32 @@
-"""The paper's primal-dual iteration for the lower level, under every reading of it."""
+"""The paper's primal-dual iteration for the lower level, under every reading of it, for one run or many."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
-from f2csa_ref.lower_level.solution import LowerLevelSolution, describe, sizes
-from f2csa_ref.objectives.model import Objectives
-from f2csa_ref.sampling.draws import DEFAULTS, draw_width, noise_y_g
-from f2csa_ref.sampling.shared_sample import SampledObjectives, share
+from f2csa_ref.lower_level.solution import Candidate, LowerLevelSolution, sizes
+from f2csa_ref.objectives import Objectives, as_vector, double_range, objectives_of
+from f2csa_ref.sampling import DEFAULTS, draw_width, noise_y, require_rng
+from f2csa_ref.shared_sample import one_row_a_run, price, share
 from spec.errors import InvalidInputError
 from spec.exact import Matrix, Vector
 from spec.parameters import OracleParameters
+from spec.problem import Problem
 from spec.reading import REPAIRED, Reading
 
 DIVERGED = 1e12
 """An iterate this many times larger than the start's data has left every neighbourhood of the solution."""
+LARGEST = 1e100
+"""Components stop growing here: what diverges stays a number, and a very large one."""
 DECAY = 2.0 / 3.0
 """Power at which the step decreases: between 1/2 and 1, as averaging needs."""
 _BLOCK = 256
-"""Steps whose noise is drawn at once."""
+"""Steps whose noise is drawn at once, over all runs."""
+
+Pair = tuple[Vector, Vector]
 
 
 def primal_dual(
@@ -31,8 +37,6 @@ def primal_dual(
     parameters: OracleParameters = DEFAULTS,
     rng: np.random.Generator | None = None,
     draws: Matrix | None = None,
-    start: tuple[Vector, Vector] | None = None,
-    trajectory: bool = False,
 ) -> LowerLevelSolution:
     r"""Alternate noisy primal and projected dual steps for a fixed number of steps.
 
@@ -50,8 +54,6 @@ def primal_dual(
         rng: Source of the noise; needed where the oracle is noisy and no draws are given.
         draws: Standard normals, one row a step: shape (steps, m), or (steps, 1) for the jump model. Not for
             ``shared-sample``.
-        start: The pair (y_0, lam_0); zeros if left out.
-        trajectory: Keep all iterates.
 
     Returns:
         The pair, with status ``diverged`` where the iterates leave all bounds; never an exception for that.
@@ -62,71 +64,144 @@ def primal_dual(
     Source: Lemma "Inner-loop Oracle Complexity", proof, step C1. Differs from the paper: the sign and the
     solver are choices of the reading; step sizes, which it leaves open, default to 1 / (C_g + ||B||^2).
     """
-    steps, q = parameters.lower_level_steps, objectives
-    noisy = q.noise.scale("g.y") > 0
-    if noisy and reading.inner_solver == "shared-sample":
-        q, noisy = share(q, parameters.shared_samples, require_rng(rng)), False
-    price = q.batch if isinstance(q, SampledObjectives) else 1
-    if noisy and draws is None:
-        require_rng(rng)
-    width = draw_width(q.noise, q.m)
-    if noisy and draws is not None and draws.shape != (steps, width):
-        raise InvalidInputError("draws.g_y", f"must have shape ({steps}, {width})", draws.shape)
+    q, source = objectives, rng if draws is None else draws
+    if q.noise.scale("g.y") > 0 and reading.inner_solver == "shared-sample":
+        q = share(q, parameters.shared_samples, require_rng(rng))
+    if q.noise.scale("g.y") > 0:
+        shape = (parameters.lower_level_steps, draw_width(q.noise, q.m))
+        if draws is None:
+            require_rng(rng)
+        elif draws.shape != shape:
+            raise InvalidInputError("draws.g_y", f"must have shape {shape}", draws.shape)
+    start = np.zeros(q.m), np.zeros(q.p)
+    bound = DIVERGED * (1.0 + _size(q.grad_y_g(x, start[0]) / q.C_g, q.A @ x - q.b))
+    y, lam, steps, inside = _last(iterates(q, x, reading, parameters, source, start), reading, parameters, bound)
+    samples = steps * price(q)
+    if not inside:
+        nothing = np.zeros(q.p, dtype=bool)
+        return LowerLevelSolution(
+            y, lam, math.nan, nothing, nothing, math.inf, "primal-dual", "diverged", steps, samples
+        )  # fmt: skip
+    return Candidate(q, x, y, lam, sizes(q, x, y, lam)).solution("primal-dual", "budget", steps, samples)
 
+
+def lower_level_runs(
+    problem: Problem | Objectives,
+    x: Vector,
+    *,
+    reading: Reading = REPAIRED,
+    parameters: OracleParameters = DEFAULTS,
+    rng: np.random.Generator | None = None,
+    replications: int = 1,
+) -> tuple[Matrix, Matrix]:
+    """Run :func:`primal_dual` independently R = ``replications`` times, one row a run.
+
+    Returns:
+        Final pairs, shapes (R, m) and (R, p). A run that diverges is stopped at 1e100 a component.
+
+    Raises:
+        InvalidInputError: If an argument breaks its rule.
+
+    Source: Lemma "Inner-loop Oracle Complexity", proof, step C1. Differs from the paper: as :func:`primal_dual`.
+    """
+    q = objectives_of(problem)
+    x = as_vector(x, q.n, "x")
+    if q.noise.scale("g.y") > 0:
+        require_rng(rng)
+    seen = seen_by_runs(q, replications, reading, parameters, rng)
+    with double_range(q):
+        return pairs_of_runs(seen, x, replications, reading, parameters, rng)
+
+
+def seen_by_runs(
+    objectives: Objectives,
+    runs: int,
+    reading: Reading,
+    parameters: OracleParameters,
+    rng: np.random.Generator | None,
+) -> Objectives:
+    """The objectives for points with one row a run: noise shared within each run where the reading says so, else fresh.
+
+    Raises:
+        InvalidInputError: If there is no run, or a shared sample is asked for that cannot be drawn.
+    """
+    if runs < 1:
+        raise InvalidInputError("replications", "must be >= 1", runs)
+    if reading.inner_solver == "shared-sample" and objectives.noise.model != "none":
+        return share(objectives, parameters.shared_samples, require_rng(rng), (runs,))
+    return one_row_a_run(objectives)
+
+
+def pairs_of_runs(
+    objectives: Objectives,
+    x: Vector,
+    runs: int,
+    reading: Reading,
+    parameters: OracleParameters,
+    rng: np.random.Generator | None,
+) -> tuple[Matrix, Matrix]:
+    """Final pairs of runs whose objectives are set up, shapes (R, m) and (R, p); what diverges goes on as a number."""
+    start = np.zeros((runs, objectives.m)), np.zeros((runs, objectives.p))
+    y, lam, _, _ = _last(iterates(objectives, x, reading, parameters, rng, start), reading, parameters)
+    return y, lam
+
+
+def iterates(
+    objectives: Objectives,
+    x: Vector,
+    reading: Reading,
+    parameters: OracleParameters,
+    source: np.random.Generator | Matrix | None,
+    start: Pair,
+) -> Iterator[Pair]:
+    """The pairs (y_t, lam_t), t = 1, 2, ..., from a start of shapes (m,) and (p,), or (R, m) and (R, p) for R runs.
+
+    Noise comes from a generator, or from supplied normals, one row a step.
+    """
+    q, steps = objectives, parameters.lower_level_steps
     eta_y = parameters.eta_y if parameters.eta_y is not None else 1.0 / (q.C_g + q.B_norm**2)
     eta_lam = parameters.eta_lam if parameters.eta_lam is not None else eta_y
     sign = 1.0 if reading.primal_dual_sign == "plus" else -1.0
-    averaged = reading.inner_solver == "averaged"
     B, r = q.B, q.A @ x - q.b
-    y, lam = start if start is not None else (np.zeros(q.m), np.zeros(q.p))
-    bound = DIVERGED * (1.0 + _size(y, lam) + _size(q.grad_y_g(x, y) / q.C_g, r))
-    path = (np.full((steps + 1, q.m), np.nan), np.full((steps + 1, q.p), np.nan)) if trajectory else None
-    y_sum, lam_sum, tail = np.zeros(q.m), np.zeros(q.p), 0
-    diverged = False
-    taken = 0
-    block = np.zeros((0, width))
-    if path is not None:
-        path[0][0], path[1][0] = y, lam
+    y, lam = start
+    noisy = q.noise.scale("g.y") > 0
+    normals = _step_by_step(source, steps, (*y.shape[:-1], draw_width(q.noise, q.m))) if noisy else iter(())
     for t in range(steps):
         grad = q.grad_y_g(x, y)
         if noisy:
-            if draws is None and t % _BLOCK == 0 and rng is not None:
-                block = rng.standard_normal((min(_BLOCK, steps - t), width))
-            z = block[t % _BLOCK] if draws is None else draws[t]
-            grad = grad + noise_y_g(q, x, y, z)
-        shrink = (1.0 + t / 10.0) ** -DECAY if averaged else 1.0
+            grad = grad + noise_y(q, "g.y", x, y, next(normals))
+        shrink = (1.0 + t / 10.0) ** -DECAY if reading.inner_solver == "averaged" else 1.0
         y = y - shrink * eta_y * (grad + sign * (lam @ B))
-        lam = np.maximum(0.0, lam + shrink * eta_lam * (r - B @ y))
-        taken = t + 1
-        if path is not None:
-            path[0][taken], path[1][taken] = y, lam
-        if not _size(y, lam) <= bound:
-            diverged = True
-            break
+        lam = np.maximum(0.0, lam + shrink * eta_lam * (r - y @ B.T))
+        if sign > 0:
+            # Only the literal sign runs away.
+            y, lam = np.clip(y, -LARGEST, LARGEST), np.minimum(lam, LARGEST)
+        yield y, lam
+
+
+def _step_by_step(source: np.random.Generator | Matrix | None, steps: int, shape: tuple[int, ...]) -> Iterator[Vector]:
+    """Normals of each step, drawn some steps ahead: the same numbers however many."""
+    if isinstance(source, np.ndarray):
+        yield from source
+        return
+    at_once = max(1, _BLOCK // math.prod(shape[:-1]))
+    for first in range(0, steps, at_once):
+        yield from require_rng(source).standard_normal((min(at_once, steps - first), *shape))
+
+
+def _last(
+    pairs: Iterator[Pair], reading: Reading, parameters: OracleParameters, bound: float = math.inf
+) -> tuple[Vector, Vector, int, bool]:
+    """The pair the solver returns, the steps taken, and whether all stayed in the bound; the first outside ends."""
+    averaged, steps = reading.inner_solver == "averaged", parameters.lower_level_steps
+    y_sum = lam_sum = np.zeros(())
+    for taken, (y, lam) in enumerate(pairs, 1):
+        if bound < math.inf and not _size(y, lam) <= bound:
+            return y, lam, taken, False
         if averaged and 2 * taken > steps:
-            y_sum, lam_sum, tail = y_sum + y, lam_sum + lam, tail + 1
-    if averaged and not diverged:
-        y, lam = y_sum / tail, lam_sum / tail
-    if path is not None:
-        path = (path[0][: taken + 1], path[1][: taken + 1])
-    if diverged:
-        nothing = np.zeros(q.p, dtype=bool)
-        return LowerLevelSolution(y, lam, math.nan, nothing, nothing, math.inf, "primal-dual", "diverged",
-                                  taken, taken * price, path)  # fmt: skip
-    measure = sizes(q, x, y, lam, float(np.linalg.norm(q.grad_y_g(x, y))) + q.C_g * float(np.linalg.norm(y)))
-    return describe(q, x, y, lam, measure, method="primal-dual", status="budget", steps=taken,
-                    gradient_samples=taken * price, trajectory=path)  # fmt: skip
-
-
-def require_rng(rng: np.random.Generator | None) -> np.random.Generator:
-    """The generator, or a clear refusal.
-
-    Raises:
-        InvalidInputError: If there is none.
-    """
-    if rng is None:
-        raise InvalidInputError("rng", "must be given (or draws), since the problem's gradients are noisy")
-    return rng
+            y_sum, lam_sum = y_sum + y, lam_sum + lam
+    tail = steps - steps // 2
+    return (y_sum / tail, lam_sum / tail, steps, True) if averaged else (y, lam, steps, True)
 
 
 def _size(y: Vector, lam: Vector) -> float:

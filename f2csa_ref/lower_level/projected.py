@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from f2csa_ref.lower_level.exact import solve_program
-from f2csa_ref.lower_level.solution import LowerLevelError, LowerLevelSolution, describe, kkt_residual, sizes
-from f2csa_ref.objectives.model import Objectives
+from f2csa_ref.lower_level.exact import distance_to_rows, solve_program
+from f2csa_ref.lower_level.solution import Candidate, LowerLevelError, LowerLevelSolution, sizes
+from f2csa_ref.objectives import Objectives
 from spec.exact import Vector
 
 TARGET_RESIDUAL = 1e-12
@@ -37,11 +37,10 @@ def solve_smooth(objectives: Objectives, x: Vector, *, steps: int) -> LowerLevel
     q = objectives
     r = q.A @ x - q.b
     eye = np.eye(q.m)
-    lengths = np.linalg.norm(q.B, axis=1)
-    reach = float(np.divide(np.abs(r), lengths, out=np.zeros_like(r), where=lengths > 0).max())
+    reach = distance_to_rows(q, r)
     y = v = np.zeros(q.m)
     momentum, since_best = 1.0, 0
-    best: tuple[float, Vector, Vector] = (math.inf, y, np.zeros(q.p))
+    best: Candidate | None = None
     taken = 0
     while taken < steps:
         taken += 1
@@ -50,11 +49,11 @@ def solve_smooth(objectives: Objectives, x: Vector, *, steps: int) -> LowerLevel
         size = float(np.linalg.norm(free)) + reach
         y_next, multipliers = solve_program(eye, -free, q.B, r, size=size if size > 0 else 1.0, x=x)
         lam = q.C_g * multipliers
-        residual = _residual(q, x, y_next, lam)
+        here = Candidate(q, x, y_next, lam, sizes(q, x, y_next, lam))
         since_best += 1
-        if residual < best[0]:
-            best, since_best = (residual, y_next, lam), 0
-        if residual <= TARGET_RESIDUAL or since_best > STALL_WINDOW or not math.isfinite(residual):
+        if best is None or here.residual < best.residual:
+            best, since_best = here, 0
+        if here.residual <= TARGET_RESIDUAL or since_best > STALL_WINDOW or not math.isfinite(here.residual):
             break
         if (v - y_next) @ (y_next - y) > 0:
             momentum, v = 1.0, y_next
@@ -63,17 +62,8 @@ def solve_smooth(objectives: Objectives, x: Vector, *, steps: int) -> LowerLevel
             v = y_next + ((momentum - 1.0) / momentum_next) * (y_next - y)
             momentum = momentum_next
         y = y_next
-    residual, y, lam = best
-    if not residual <= ACCEPTED_RESIDUAL:
+    if best is None or not best.residual <= ACCEPTED_RESIDUAL:
+        reached = math.inf if best is None else best.residual
         rule = "check that C_g bounds the curvature of g(x, .), or raise lower_level_steps"
-        raise LowerLevelError(f"projected gradients stopped at KKT residual {residual:.1e} after {taken} steps; {rule}")
-    measure = sizes(q, x, y, lam, _gradient_size(q, x, y))
-    return describe(q, x, y, lam, measure, method="projected-gradient", steps=taken, gradient_samples=taken)
-
-
-def _gradient_size(q: Objectives, x: Vector, y: Vector) -> float:
-    return float(np.linalg.norm(q.grad_y_g(x, y))) + q.C_g * float(np.linalg.norm(y))
-
-
-def _residual(q: Objectives, x: Vector, y: Vector, lam: Vector) -> float:
-    return kkt_residual(q, x, y, lam, q.h(x, y), sizes(q, x, y, lam, _gradient_size(q, x, y)))
+        raise LowerLevelError(f"projected gradients stopped at KKT residual {reached:.1e} after {taken} steps; {rule}")
+    return best.solution("projected-gradient", steps=taken, gradient_samples=taken)

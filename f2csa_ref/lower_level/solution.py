@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
-from f2csa_ref.objectives.model import Objectives
+from f2csa_ref.objectives import Objectives
 from spec.exact import Matrix, Vector
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
+Method = Literal["quadratic-program", "projected-gradient", "primal-dual"]
+Status = Literal["solved", "budget", "diverged"]
 
 ACTIVE_TOL = 1e-10
 """A row is active, and a multiplier zero, within this fraction of the sizes that make it up."""
@@ -38,7 +41,6 @@ class LowerLevelSolution:
         status: ``solved``, step ``budget`` spent (stochastic methods always spend it) or ``diverged``.
         steps: Iterations.
         gradient_samples: Evaluations of grad_y g, noisy or not.
-        trajectory: Iterates (y_t, lam_t) from t = 0 on, shapes (steps + 1, m) and (steps + 1, p), where asked for.
     """
 
     y_star: Vector
@@ -47,11 +49,19 @@ class LowerLevelSolution:
     active: Mask
     weakly_active: Mask
     licq_margin: float
-    method: Literal["quadratic-program", "projected-gradient", "primal-dual"]
-    status: Literal["solved", "budget", "diverged"] = "solved"
+    method: Method
+    status: Status = "solved"
     steps: int = 0
     gradient_samples: int = 0
-    trajectory: tuple[Matrix, Matrix] | None = None
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Calls it took, as :class:`f2csa_ref.Hypergradient` names them."""
+        if self.method == "primal-dual":
+            return {"grad_y_g": self.gradient_samples, "row_products": 2 * self.steps}
+        if self.method == "projected-gradient":
+            return {"grad_y_g": self.gradient_samples, "quadratic_programs": self.steps}
+        return {"quadratic_programs": 1}
 
     @property
     def licq(self) -> bool:
@@ -66,17 +76,17 @@ class LowerLevelSolution:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader should know before trusting the pair, one sentence each."""
-        made = []
+        notes = []
         if self.status == "diverged":
-            made.append(f"the iteration diverged after {self.steps} steps; lower the step sizes or check the sign")
+            notes.append(f"the iteration diverged after {self.steps} steps; lower the step sizes or check the sign")
         if self.status == "budget":
-            made.append(f"the step budget of {self.steps} is spent; KKT residual {self.kkt_residual:.1e}")
+            notes.append(f"the step budget of {self.steps} is spent; KKT residual {self.kkt_residual:.1e}")
         if not self.licq:
-            made.append("the active rows are linearly dependent (LICQ fails): multipliers are not unique")
+            notes.append("the active rows are linearly dependent (LICQ fails): multipliers are not unique")
         if not self.strictly_complementary:
             rows = ", ".join(str(i) for i in np.flatnonzero(self.weakly_active)[:5])
-            made.append(f"rows {rows} are active with multiplier 0: y* may have a kink here")
-        return tuple(made)
+            notes.append(f"rows {rows} are active with multiplier 0: y* may have a kink here")
+        return tuple(notes)
 
 
 @dataclass(frozen=True)
@@ -94,65 +104,57 @@ class Sizes:
     multipliers: Vector
 
 
-def sizes(objectives: Objectives, x: Vector, y: Vector, lam: Vector, grad: float) -> Sizes:
-    """Measure a pair.
-
-    Args:
-        objectives: Gradients and rows.
-        x: Shape (n,).
-        y: Shape (m,).
-        lam: Shape (p,).
-        grad: Size of the parts of grad_y g at (x, y).
-    """
-    B_rows = np.linalg.norm(objectives.B, axis=1)
+def sizes(objectives: Objectives, x: Vector, y: Vector, lam: Vector, grad: float | None = None) -> Sizes:
+    """Measure a pair; ``grad`` is the size of the parts of grad_y g at (x, y), where they are known."""
+    q = objectives
+    if grad is None:
+        grad = float(np.linalg.norm(q.grad_y_g(x, y))) + q.C_g * float(np.linalg.norm(y))
+    B_rows = np.linalg.norm(q.B, axis=1)
     grad = max(grad, float(np.max(B_rows * np.abs(lam))))
-    y_size = max(float(np.linalg.norm(y)), grad / objectives.C_g)
-    rows = np.linalg.norm(objectives.A, axis=1) * float(np.linalg.norm(x)) + B_rows * y_size + np.abs(objectives.b)
+    y_size = max(float(np.linalg.norm(y)), grad / q.C_g)
+    rows = np.linalg.norm(q.A, axis=1) * float(np.linalg.norm(x)) + B_rows * y_size + np.abs(q.b)
     multipliers = np.divide(grad, B_rows, out=np.full_like(B_rows, grad), where=B_rows > 0)
     return Sizes(grad, rows, multipliers)
 
 
-def describe(
-    objectives: Objectives,
-    x: Vector,
-    y: Vector,
-    lam: Vector,
-    measure: Sizes,
-    *,
-    method: Literal["quadratic-program", "projected-gradient", "primal-dual"],
-    status: Literal["solved", "budget", "diverged"] = "solved",
-    steps: int = 0,
-    gradient_samples: int = 0,
-    trajectory: tuple[Matrix, Matrix] | None = None,
-) -> LowerLevelSolution:
-    """Wrap a pair with its active set, margins and residual."""
-    h = objectives.h(x, y)
-    active = np.abs(h) <= ACTIVE_TOL * measure.rows
-    return LowerLevelSolution(
-        y_star=y,
-        lam=lam,
-        kkt_residual=kkt_residual(objectives, x, y, lam, h, measure),
-        active=active,
-        weakly_active=active & (np.abs(lam) <= ACTIVE_TOL * measure.multipliers),
-        licq_margin=_licq_margin(objectives.B[active]),
-        method=method,
-        status=status,
-        steps=steps,
-        gradient_samples=gradient_samples,
-        trajectory=trajectory,
-    )
+@dataclass(frozen=True)
+class Candidate:
+    """A pair held against the KKT conditions at x, each relative to the sizes given."""
 
+    objectives: Objectives
+    x: Vector
+    y: Vector
+    lam: Vector
+    sizes: Sizes
 
-def kkt_residual(objectives: Objectives, x: Vector, y: Vector, lam: Vector, h: Vector, measure: Sizes) -> float:
-    """Largest relative violation of the KKT conditions."""
-    stationarity = np.abs(objectives.grad_y_g(x, y) - lam @ objectives.B).max()
-    parts = (
-        _ratio(stationarity, measure.gradient),
-        _ratio(np.maximum(h, 0.0), measure.rows),
-        _ratio(np.maximum(-lam, 0.0), measure.multipliers),
-        _ratio(np.abs(lam * h), measure.rows * measure.multipliers),
-    )
-    return max(parts)
+    @cached_property
+    def h(self) -> Vector:
+        """Row values, shape (p,)."""
+        return self.objectives.h(self.x, self.y)
+
+    @cached_property
+    def residual(self) -> float:
+        """Largest relative violation of the KKT conditions."""
+        lam, h, whole = self.lam, self.h, self.sizes
+        stationarity = np.abs(self.objectives.grad_y_g(self.x, self.y) - lam @ self.objectives.B).max()
+        parts = (
+            _ratio(stationarity, whole.gradient),
+            _ratio(np.maximum(h, 0.0), whole.rows),
+            _ratio(np.maximum(-lam, 0.0), whole.multipliers),
+            _ratio(np.abs(lam * h), whole.rows * whole.multipliers),
+        )
+        return max(parts)
+
+    def solution(
+        self, method: Method, status: Status = "solved", steps: int = 0, gradient_samples: int = 0
+    ) -> LowerLevelSolution:
+        """The pair with its active set, margins and residual."""
+        active = np.abs(self.h) <= ACTIVE_TOL * self.sizes.rows
+        weakly_active = active & (np.abs(self.lam) <= ACTIVE_TOL * self.sizes.multipliers)
+        return LowerLevelSolution(
+            self.y, self.lam, self.residual, active, weakly_active, _licq_margin(self.objectives.B[active]),
+            method, status, steps, gradient_samples,
+        )  # fmt: skip
 
 
 def _ratio(part: Vector | float, whole: Vector | float) -> float:

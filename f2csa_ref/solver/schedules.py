@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Literal, cast, get_args
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Literal, get_args
 
 import numpy as np
 
-from f2csa_ref.algorithm_1 import hypergradient
+from f2csa_ref.algorithm_1 import Call, hypergradient
 from f2csa_ref.algorithm_2 import Oracle, Projection
 from f2csa_ref.lower_level import LowerLevelError, lower_level
 from f2csa_ref.many.hypergradient_runs import hypergradient_samples
-from f2csa_ref.objectives.model import Objectives, objectives_of
-from f2csa_ref.objectives.vectors import as_vector
-from f2csa_ref.sampling.draws import DEFAULTS
+from f2csa_ref.objectives import Objectives, as_vector, objectives_of
+from f2csa_ref.shared_sample import without_noise
 from spec.errors import InvalidInputError
 from spec.exact import Vector
-from spec.parameters import OracleParameters, OuterParameters
+from spec.parameters import OuterParameters
 from spec.problem import Problem
-from spec.reading import REPAIRED, Reading
 
 ScheduleName = Literal["paper", "repaired", "budget"]
+ConstantName = Literal["lipschitz_F", "gap", "bias", "variance"]
 PROBES = 40
 """Descent steps along which constants are estimated."""
 VARIANCE_SAMPLES = 64
@@ -54,15 +55,10 @@ class Constants:
 def estimate_constants(
     problem: Problem | Objectives,
     x_0: Vector,
+    call: Call,
     *,
-    alpha: float,
     rng: np.random.Generator,
-    reading: Reading = REPAIRED,
-    parameters: OracleParameters = DEFAULTS,
-    lipschitz_F: float | None = None,
-    gap: float | None = None,
-    bias: float | None = None,
-    variance: float | None = None,
+    given: Mapping[ConstantName, float] = MappingProxyType({}),
     projection: Projection | None = None,
 ) -> Constants:
     """Fill in the constants that are not given, from a short descent with exact lower levels.
@@ -70,14 +66,9 @@ def estimate_constants(
     Args:
         problem: Problem or objectives; without values of f the gap cannot be estimated.
         x_0: Start, shape (n,).
-        alpha: Accuracy parameter of the oracle.
+        call: The oracle's ``alpha``, ``reading`` and ``parameters``.
         rng: Source of the samples behind the variance.
-        reading: Resolution of the paper's open choices.
-        parameters: As for ``hypergradient``.
-        lipschitz_F: Given value, or ``None``.
-        gap: Given value, or ``None``.
-        bias: Given value, or ``None``.
-        variance: Given value, or ``None``.
+        given: Known constants by name.
         projection: Keeps the descent in X, where the run will be kept there too.
 
     Returns:
@@ -89,32 +80,33 @@ def estimate_constants(
     """
     q = objectives_of(problem)
     x = as_vector(x_0, q.n, "x_0")
-    estimated = tuple(
-        name for name, value in (("lipschitz_F", lipschitz_F), ("gap", gap), ("bias", bias), ("variance", variance))
-        if value is None
-    )  # fmt: skip
-
-    def oracle(at: Vector, alpha_: float, samples: int) -> Vector:
-        chosen = parameters.model_copy(update={"N_g": samples})
-        return hypergradient(q, at, alpha=alpha_, reading=reading, parameters=chosen, rng=rng).hypergradient
-
-    if lipschitz_F is None or gap is None:
+    names: tuple[ConstantName, ...] = get_args(ConstantName)
+    constants: dict[ConstantName, float] = {}
+    if "lipschitz_F" not in given or "gap" not in given:
+        sampled = replace(call, parameters=call.parameters.model_copy(update={"N_g": VARIANCE_SAMPLES}))
         norm, drop = _descent(
-            q, x, lambda at: oracle(at, alpha, VARIANCE_SAMPLES), projection or (lambda at: at), need_values=gap is None
+            q, x, _oracle(q, sampled, rng), projection or (lambda at: at), need_values="gap" not in given
         )
-        lipschitz_F = norm if lipschitz_F is None else lipschitz_F
-        gap = drop if gap is None else gap
-    if variance is None:
-        if q.noise.model == "none" or reading.inner_solver == "shared-sample":
-            variance = 0.0
-        else:
-            answers = hypergradient_samples(
-                q, x, alpha=alpha, reading=reading, parameters=parameters, rng=rng, replications=VARIANCE_SAMPLES
-            )
-            variance = float(answers.var(axis=0, ddof=1).sum())
-    if bias is None:
-        bias = _bias(q, x, alpha, reading, parameters, rng)
-    return Constants(max(lipschitz_F, 1e-12), gap, bias, variance, estimated)
+        constants = {"lipschitz_F": norm, "gap": drop}
+    if "variance" not in given:
+        constants["variance"] = 0.0
+        if q.noise.model != "none" and call.reading.inner_solver != "shared-sample":
+            answers = hypergradient_samples(q, x, call, rng=rng, replications=VARIANCE_SAMPLES)
+            constants["variance"] = float(answers.var(axis=0, ddof=1).sum())
+    if "bias" not in given:
+        constants["bias"] = _bias(q, x, call)
+    constants |= given
+    constants["lipschitz_F"] = max(constants["lipschitz_F"], 1e-12)
+    return Constants(**constants, estimated=tuple(name for name in names if name not in given))
+
+
+def _oracle(q: Objectives, call: Call, rng: np.random.Generator | None = None) -> Oracle:
+    def answer(x: Vector) -> Vector:
+        return hypergradient(
+            q, x, alpha=call.alpha, reading=call.reading, parameters=call.parameters, rng=rng
+        ).hypergradient  # fmt: skip
+
+    return answer
 
 
 def value_at(problem: Problem | Objectives, x: Vector) -> float | None:
@@ -166,33 +158,13 @@ def _value_if_any(q: Objectives, x: Vector) -> float | None:
         return None
 
 
-def _bias(
-    q: Objectives, x: Vector, alpha: float, reading: Reading, parameters: OracleParameters, rng: np.random.Generator
-) -> float:
+def _bias(q: Objectives, x: Vector, call: Call) -> float:
     """Change of the noise-free estimate when alpha is halved, 4/3 of it: exact to leading order for a bias ~ α²."""
-    exact = parameters.model_copy(update={"lower_level": "exact", "N_g": 1})
-    quiet = cast("Objectives", QuietObjectives(q))
+    exact = replace(call, parameters=call.parameters.model_copy(update={"lower_level": "exact", "N_g": 1}))
     coarse, fine = (
-        hypergradient(quiet, x, alpha=a, reading=reading, parameters=exact, rng=rng).hypergradient
-        for a in (alpha, alpha / 2)
-    )
+        _oracle(without_noise(q), replace(exact, alpha=alpha))(x) for alpha in (call.alpha, call.alpha / 2)
+    )  # fmt: skip
     return 4.0 / 3.0 * float(np.linalg.norm(coarse - fine))
-
-
-class QuietObjectives:
-    """The same objectives with exact gradients.
-
-    Args:
-        objectives: The noisy ones.
-    """
-
-    def __init__(self, objectives: Objectives) -> None:
-        from spec.noise import Noise
-
-        self._objectives, self.noise = objectives, Noise()
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._objectives, name)
 
 
 def schedule(

@@ -14,9 +14,8 @@ import numpy as np
 
 from f2csa_ref.algorithm_1 import hypergradient
 from f2csa_ref.algorithm_2 import OuterState, OuterTrace, OutputRule, advance, box_projection, finished
-from f2csa_ref.objectives.model import Objectives, objectives_of
-from f2csa_ref.objectives.vectors import as_vector
-from f2csa_ref.sampling.draws import DEFAULTS
+from f2csa_ref.objectives import Objectives, as_vector, objectives_of
+from f2csa_ref.sampling import DEFAULTS
 from f2csa_ref.solver.schedules import Constants, value_at
 from f2csa_ref.solver.trace import SCHEMA, Block, TraceWriter, has_header, restore
 from spec.errors import InvalidInputError
@@ -197,7 +196,7 @@ def solve(
 
     with TraceWriter(trace, header, append=resumed_at > 0) as writer:
         while state.t < setting.outer.T:
-            advance(state, oracle, parameters=setting.outer, rng=rng, projection=projection)
+            advance(state, rng.random(1), oracle, parameters=setting.outer, projection=projection)
             if state.t % setting.outer.M == 0:
                 x_bar = state.x_bar[-1]
                 block = Block(len(state.x_bar) - 1, state.t, x_bar, state.grad_mean[-1], value_at(q, x_bar))

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from f2csa_ref import SmoothObjectives
-from spec import Generated, Quadratic, parse_problem
+from spec import Generated, Problem, Quadratic, parse_problem
+from spec.atlas import find
+from spec.exact import Vector
 from spec.noise import Noise
 
 
@@ -73,5 +75,18 @@ def as_callables() -> Callable[..., SmoothObjectives]:
             C_f=float(np.abs(np.linalg.eigvalsh(q.f_yy)).max()),
             noise=noise or Noise(),
         )
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def at() -> Callable[..., tuple[Problem, Vector]]:
+    """An instance of the atlas by name, with or without noise of size 1/10, and its point."""
+
+    def made(name: str, model: str | None = "additive") -> tuple[Problem, Vector]:
+        instance = find(name)
+        if model is not None:
+            instance = instance.with_noise(Noise.model_validate({"model": model, "sigma_f": "1/10", "sigma_g": "1/10"}))
+        return instance.problem, np.array([float(v) for v in instance.x])
 
     return made

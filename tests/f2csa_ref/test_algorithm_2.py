@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from f2csa_ref import clip, hypergradient, outer_loop
+from f2csa_ref import box_projection, clip, hypergradient, outer_loop
+from f2csa_ref.algorithm_2 import OuterState, advance
 from spec import InvalidInputError, OuterParameters
 
 
@@ -88,8 +89,67 @@ def test_clip_shortens_only_what_is_longer(values, D):
         np.testing.assert_allclose(made * np.linalg.norm(v), v * np.linalg.norm(made), atol=1e-6)
 
 
-def test_wrong_input_is_one_clear_line():
-    with pytest.raises(InvalidInputError, match=r"^x_0: must be finite"):
-        outer_loop(np.zeros_like, np.array([np.nan]), parameters=schedule(), rng=np.random.default_rng(0))
-    with pytest.raises(InvalidInputError, match=r"^oracle: must answer with a finite vector of shape \(1,\)"):
-        outer_loop(lambda z: z * np.nan, np.ones(1), parameters=schedule(), rng=np.random.default_rng(0))
+@pytest.mark.parametrize(
+    ("oracle", "start", "message"),
+    [
+        (np.zeros_like, np.array([np.nan]), r"^x_0: must be finite"),
+        (np.zeros_like, np.full((1, 1), np.inf), r"^x_0: must be finite"),
+        (np.zeros_like, 1.0, r"^x_0: must have shape \(n,\), or \(R, n\) for R runs"),
+        (np.zeros_like, ["a"], r"^x_0: must be a vector of numbers"),
+        (lambda z: z * np.nan, np.ones(1), r"^oracle: must answer with a finite vector of shape \(1,\)"),
+        (lambda z: z[0], np.ones((2, 2)), r"^oracle: must answer with a finite matrix of shape \(2, 2\)"),
+        (lambda z: z * np.nan, np.ones((2, 2)), r"^oracle: must answer with a finite"),
+    ],
+)
+def test_wrong_input_is_one_clear_line(oracle, start, message):
+    with pytest.raises(InvalidInputError, match=message):
+        outer_loop(oracle, start, parameters=schedule(), rng=np.random.default_rng(0))
+
+
+def test_each_row_is_the_run_with_its_own_points_on_the_segments():
+    oracle = lambda z: 3 * z - np.array([1.0, -2.0])  # noqa: E731  # a formula
+    rows = OuterState.start(np.ones((3, 2)))
+    runs = [OuterState.start(np.ones(2)) for _ in range(3)]
+    box = box_projection(np.full(2, -0.5), np.full(2, 0.9))
+    for s in np.random.default_rng(0).random((24, 3, 1)):
+        advance(rows, s, oracle, parameters=schedule(), projection=box)
+        for run, own in zip(runs, s, strict=True):
+            advance(run, own, oracle, parameters=schedule(), projection=box)
+    for name in ("x", "step", "x_bar", "grad_mean"):
+        alone = np.stack([np.array(getattr(run, name)) for run in runs], axis=-2)
+        np.testing.assert_array_equal(np.array(getattr(rows, name)), alone)
+
+
+def test_many_runs_are_independent_and_their_outputs_are_blocks():
+    made = outer_loop(np.sign, np.ones((5, 3)), parameters=schedule(), rng=np.random.default_rng(0))
+    assert made.x_bar.shape == (6, 5, 3)
+    assert np.unique(made.x_bar[0, :, 0]).size == 5
+    np.testing.assert_array_equal(made.x_out, made.x_bar[made.block, np.arange(5)])
+
+
+@pytest.mark.parametrize("shape", [(2,), (4, 2)])
+def test_the_shortest_mean_answer_is_the_other_output_rule(shape):
+    made = outer_loop(
+        lambda z: z, np.ones(shape), parameters=schedule(), rng=np.random.default_rng(0), output="smallest"
+    )
+    best = np.linalg.norm(made.grad_mean, axis=-1).argmin(axis=0)
+    np.testing.assert_array_equal(made.block, best)
+    np.testing.assert_array_equal(made.x_out, made.x_bar[best, np.arange(4)] if len(shape) == 2 else made.x_bar[best])
+
+
+def test_a_run_ends_early_where_the_caller_says_so():
+    made = outer_loop(
+        np.zeros_like,
+        np.ones((2, 1)),
+        parameters=schedule(),
+        rng=np.random.default_rng(0),
+        on_block=lambda k, _: k == 1,
+    )
+    assert (len(made.x_bar), made.calls) == (2, 8)
+
+
+def test_steps_never_exceed_the_clipping_length():
+    made = outer_loop(
+        lambda z: 100 * z, np.ones((3, 2)), parameters=schedule(), rng=np.random.default_rng(0), keep_path=True
+    )
+    assert np.linalg.norm(np.diff(made.path, axis=0), axis=2).max() <= 0.05 * (1 + 1e-12)

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from f2csa_ref.algorithm_1 import hypergradient
+from f2csa_ref.algorithm_1 import Call, hypergradient
 from f2csa_ref.algorithm_2 import box_projection
-from f2csa_ref.objectives.model import Objectives, objectives_of
-from f2csa_ref.solver.schedules import estimate_constants, schedule, value_at, with_overrides
+from f2csa_ref.objectives import Objectives, objectives_of
+from f2csa_ref.solver.schedules import ConstantName, estimate_constants, schedule, value_at, with_overrides
 from f2csa_ref.solver.solve import Setting, SolveReport, solve
 from f2csa_ref.solver.trace import Block, has_header, read_header
 from spec import InvalidInputError, OracleParameters, OuterParameters, PenaltyParameters, Problem
@@ -215,9 +215,7 @@ def _setting(request: Request, q: Objectives, start: tuple[Fraction, ...] | None
         x_0 = np.clip(x_0, *ends)
     oracle = OracleParameters(N_g=request.samples)
     constants = estimate_constants(
-        q, x_0, alpha=alpha, rng=np.random.default_rng([request.seed, 0]), reading=reading, parameters=oracle,
-        lipschitz_F=_number(request.lipschitz_F, "--lipschitz"), gap=_number(request.gap, "--gap"),
-        bias=_number(request.bias, "--bias"), variance=_number(request.variance, "--variance"),
+        q, x_0, Call(alpha, reading, oracle), rng=np.random.default_rng([request.seed, 0]), given=_given(request),
         projection=None if ends is None else box_projection(*(np.array(part) for part in ends)),
     )  # fmt: skip
     outer = schedule(
@@ -234,9 +232,15 @@ def _ends(values: Any, missing: float) -> tuple[float, ...]:
     return tuple(missing if value is None else float(value) for value in values)
 
 
-def _number(text: str | None, argument: str) -> float | None:
-    if text is None:
-        return None
+def _given(request: Request) -> dict[ConstantName, float]:
+    options: dict[ConstantName, tuple[str | None, str]] = {
+        "lipschitz_F": (request.lipschitz_F, "--lipschitz"), "gap": (request.gap, "--gap"),
+        "bias": (request.bias, "--bias"), "variance": (request.variance, "--variance"),
+    }  # fmt: skip
+    return {name: _number(text, option) for name, (text, option) in options.items() if text is not None}
+
+
+def _number(text: str, argument: str) -> float:
     value = float(parse_entry(text, argument))
     if value < 0:
         raise InvalidInputError(argument, "must be >= 0", text)

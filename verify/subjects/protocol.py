@@ -64,7 +64,7 @@ class Call:
         y_penalty: Penalty minimiser to use, shape (m,).
         draws: Standard normals to use instead of the generator, by block, each (N_g, k): ``f_x`` for the noise of
             ∇_x f, ``g_x`` and, for independent pairing, ``g_x_star`` for that of ∇_x g at ỹ and ỹ*. What each block
-            means under each noise model: :class:`f2csa_ref.sampling.draws.Draws`. Only sent to a subject that says
+            means under each noise model: :class:`f2csa_ref.Draws`. Only sent to a subject that says
             ``uses_draws = True``.
     """
 

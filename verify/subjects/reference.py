@@ -28,48 +28,22 @@ class ReferenceSubject:
 
     def penalty_minimiser(self, problem: Problem, x: Vector, call: Call, tol: float | None) -> Vector:
         """First-order minimiser of the penalty Lagrangian."""
-        if call.y_star is None or call.lam is None or call.rho is None:
-            raise ValueError("penalty_minimiser needs y_star, lam and rho")
-        solution = f2csa_ref.penalty_minimiser(
-            problem,
-            x,
-            alpha=call.alpha,
-            y_star=call.y_star,
-            lam=call.lam,
-            rho=call.rho,
-            reading=call.reading,
-            parameters=call.parameters,
-            tol=tol,
-        )
-        return solution.y
+        lagrangian = _lagrangian("penalty_minimiser", problem, x, call)
+        return f2csa_ref.penalty_minimiser(lagrangian, reading=call.reading, parameters=call.parameters, tol=tol).y
 
     def hypergradient(self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator | None) -> Vector:
         """Algorithm 1."""
+        ours = _call(call)
         return f2csa_ref.hypergradient(
-            problem,
-            x,
-            alpha=call.alpha,
-            reading=call.reading,
-            parameters=call.parameters,
-            given=_stages(call),
-            rng=rng,
-            draws=None if call.draws is None else f2csa_ref.Draws(**call.draws),
-        ).hypergradient
+            problem, x, alpha=ours.alpha, reading=ours.reading, parameters=ours.parameters, given=ours.given, rng=rng,
+            draws=ours.draws,
+        ).hypergradient  # fmt: skip
 
     def hypergradient_samples(
         self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator, replications: int
     ) -> Vector:
         """Independent averages of N_g samples, given the stages."""
-        return f2csa_ref.hypergradient_samples(
-            problem,
-            x,
-            alpha=call.alpha,
-            reading=call.reading,
-            parameters=call.parameters,
-            given=_stages(call),
-            rng=rng,
-            replications=replications,
-        )
+        return f2csa_ref.hypergradient_samples(problem, x, _call(call), rng=rng, replications=replications)
 
     def optimise(
         self, oracle: Oracle, x0: Vector, parameters: OuterParameters, rng: np.random.Generator
@@ -81,8 +55,8 @@ class ReferenceSubject:
         self, oracle: Oracle, x0: Vector, parameters: OuterParameters, rng: np.random.Generator, keep_path: bool
     ) -> tuple[Vector, Vector | None]:
         """Algorithm 2, one row a run."""
-        made = f2csa_ref.outer_loop_replicated(oracle, x0, parameters=parameters, rng=rng, keep_path=keep_path)
-        return made.x_bar, made.path
+        runs = f2csa_ref.outer_loop(oracle, x0, parameters=parameters, rng=rng, keep_path=keep_path)
+        return runs.x_bar, runs.path
 
     def lower_level_runs(
         self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator, replications: int
@@ -96,38 +70,30 @@ class ReferenceSubject:
         self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator, replications: int
     ) -> tuple[Vector, float]:
         """SVRG or averaged SGD, one row a run."""
-        if call.y_star is None or call.lam is None or call.rho is None:
-            raise ValueError("penalty_runs needs y_star, lam and rho")
+        lagrangian = _lagrangian("penalty_runs", problem, x, call)
         return f2csa_ref.penalty_runs(
-            problem,
-            x,
-            alpha=call.alpha,
-            y_star=call.y_star,
-            lam=call.lam,
-            rho=call.rho,
-            reading=call.reading,
-            parameters=call.parameters,
-            rng=rng,
-            replications=replications,
+            lagrangian, reading=call.reading, parameters=call.parameters, rng=rng, replications=replications
         )
 
     def hypergradient_runs(
         self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator, replications: int
     ) -> tuple[Vector, float]:
         """Algorithm 1 with noisy inner solvers, one row a run."""
-        return f2csa_ref.hypergradient_runs(
-            problem,
-            x,
-            alpha=call.alpha,
-            reading=call.reading,
-            parameters=call.parameters,
-            rng=rng,
-            replications=replications,
-        )
+        return f2csa_ref.hypergradient_runs(problem, x, _call(call), rng=rng, replications=replications)
 
 
-def _stages(call: Call) -> f2csa_ref.Stages:
-    return f2csa_ref.Stages(y_star=call.y_star, lam=call.lam, rho=call.rho, y_penalty=call.y_penalty)
+def _call(call: Call) -> f2csa_ref.Call:
+    given = f2csa_ref.Stages(y_star=call.y_star, lam=call.lam, rho=call.rho, y_penalty=call.y_penalty)
+    draws = None if call.draws is None else f2csa_ref.Draws(**call.draws)
+    return f2csa_ref.Call(call.alpha, call.reading, call.parameters, given, draws)
+
+
+def _lagrangian(stage: str, problem: Problem, x: Vector, call: Call) -> f2csa_ref.PenaltyLagrangian:
+    if call.y_star is None or call.lam is None or call.rho is None:
+        raise ValueError(f"{stage} needs y_star, lam and rho")
+    return f2csa_ref.PenaltyLagrangian.at(
+        problem, x, alpha=call.alpha, y_star=call.y_star, lam=call.lam, rho=call.rho
+    )  # fmt: skip
 
 
 TRUSTED.add(ReferenceSubject)

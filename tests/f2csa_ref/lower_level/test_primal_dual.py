@@ -3,7 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from f2csa_ref import lower_level, objectives_of, primal_dual
+from f2csa_ref import lower_level, lower_level_runs, objectives_of, primal_dual
+from f2csa_ref.lower_level.primal_dual import iterates
+from f2csa_ref.sampling import one_row_a_run
 from spec import REPAIRED, InvalidInputError, Noise, OracleParameters
 
 LAST = REPAIRED.choose(inner_solver="constant-step")
@@ -56,22 +58,28 @@ def test_without_noise_every_solver_converges(random_rows, solver):
 def test_the_trajectory_follows_the_two_updates(at_one):
     q = objectives_of(at_one)
     parameters = steps(20, 0.1)
-    made = primal_dual(q, ZERO, reading=LAST, parameters=parameters, trajectory=True, start=(np.ones(1) * 2, ZERO))
-    y, lam = made.trajectory
+    start = (np.ones(1) * 2, ZERO)
+    pairs = [start, *iterates(q, ZERO, LAST, parameters, None, start)]
+    y, lam = (np.array(part) for part in zip(*pairs, strict=True))
     assert (y.shape, lam.shape) == ((21, 1), (21, 1))
-    assert (y[0], lam[0]) == (2, 0)
     np.testing.assert_allclose(y[1:], y[:-1] - 0.1 * (y[:-1] - lam[:-1]))
     np.testing.assert_allclose(lam[1:], np.maximum(0, lam[:-1] + 0.1 * (1 - y[1:])))
-    assert (y[-1], lam[-1]) == (made.y_star, made.lam)
+
+
+def test_the_last_pair_is_the_answer(at_one):
+    parameters = steps(20, 0.1)
+    *_, (y, lam) = iterates(objectives_of(at_one), ZERO, LAST, parameters, None, (ZERO, ZERO))
+    made = primal_dual(objectives_of(at_one), ZERO, reading=LAST, parameters=parameters)
+    assert (y, lam) == (made.y_star, made.lam)
 
 
 def test_a_constant_step_stalls_at_a_floor_that_falls_with_the_step(at_one):
     errors = []
     for eta in (0.2, 0.05):
         q = objectives_of(noisy(at_one))
-        made = primal_dual(q, ZERO, reading=LAST, parameters=steps(6_000, eta), rng=np.random.default_rng(0),
-                           trajectory=True)  # fmt: skip
-        errors.append(((made.trajectory[0][1000:] - 1) ** 2).mean())
+        rng = np.random.default_rng(0)
+        pairs = list(iterates(q, ZERO, LAST, steps(6_000, eta), rng, (ZERO, ZERO)))
+        errors.append(np.mean([(y - 1) ** 2 for y, _ in pairs[1000:]]))
     assert errors[0] == pytest.approx(0.112, rel=0.25)
     assert errors[1] == pytest.approx(0.0258, rel=0.25)
 
@@ -110,3 +118,65 @@ def test_noise_needs_a_source_and_draws_must_fit(at_one):
         lower_level(noisy(at_one), ZERO, parameters=steps(5), reading=SHARED)
     with pytest.raises(InvalidInputError, match=r"^draws.g_y: must have shape \(5, 1\)"):
         lower_level(noisy(at_one), ZERO, parameters=steps(5), draws=np.zeros((4, 1)))
+
+
+@pytest.mark.parametrize("solver", ["constant-step", "averaged"])
+@pytest.mark.parametrize("sign", ["plus", "minus"])
+def test_without_noise_every_run_is_the_single_iteration(at, solver, sign):
+    problem, x = at("two-of-three", None)
+    reading = REPAIRED.choose(inner_solver=solver, primal_dual_sign=sign)
+    parameters = OracleParameters(lower_level="primal-dual", lower_level_steps=37)
+    y, lam = lower_level_runs(problem, x, reading=reading, parameters=parameters, replications=2)
+    one = primal_dual(objectives_of(problem), x, reading=reading, parameters=parameters)
+    assert y == pytest.approx(np.tile(one.y_star, (2, 1)), rel=1e-9)
+    assert lam == pytest.approx(np.tile(one.lam, (2, 1)), rel=1e-9)
+
+
+@pytest.mark.parametrize("noise", ["additive", "matrix", "jump"])
+def test_noisy_runs_scatter_as_single_iterations_do(at, noise):
+    problem, x = at("toy1", noise)
+    parameters = OracleParameters(lower_level_steps=30, eta_y=0.3, eta_lam=0.3)
+    y, lam = lower_level_runs(
+        problem, x, reading=LAST, parameters=parameters, rng=np.random.default_rng(0), replications=4000
+    )
+    rng = np.random.default_rng(1)
+    q = objectives_of(problem)
+    single = np.array([primal_dual(q, x, reading=LAST, parameters=parameters, rng=rng).y_star[0]
+                       for _ in range(300)])  # fmt: skip
+    assert y.mean() == pytest.approx(single.mean(), abs=6 * single.std() / 300**0.5)
+    assert y.std() == pytest.approx(single.std(), rel=0.3)
+    assert (lam >= 0).all()
+
+
+def test_a_diverging_run_stays_a_number(at):
+    problem, x = at("toy1", None)
+    reading = REPAIRED.choose(inner_solver="constant-step", primal_dual_sign="plus")
+    y, lam = lower_level_runs(problem, x, reading=reading, parameters=OracleParameters())
+    assert np.isfinite(y).all()
+    assert np.isfinite(lam).all()
+    assert abs(y[0, 0]) > 1e50
+
+
+@pytest.mark.parametrize("model", ["additive", "matrix", "jump"])
+@pytest.mark.parametrize("solver", ["constant-step", "averaged"])
+def test_each_row_is_the_run_with_its_own_draws(at, solver, model):
+    problem, x = at("two-of-three", model)
+    q, reading, parameters = objectives_of(problem), REPAIRED.choose(inner_solver=solver), steps(50)
+    z = np.random.default_rng(0).standard_normal((50, 3, 1 if model == "jump" else q.m))
+    rows = iterates(one_row_a_run(q), x, reading, parameters, z, (np.zeros((3, q.m)), np.zeros((3, q.p))))
+    for r, pairs in enumerate(zip(*[[(y[r], lam[r]) for r in range(3)] for y, lam in rows], strict=True)):
+        alone = iterates(q, x, reading, parameters, z[:, r], (np.zeros(q.m), np.zeros(q.p)))
+        for (y, lam), (y_alone, lam_alone) in zip(pairs, alone, strict=True):
+            assert y == pytest.approx(y_alone, rel=1e-12, abs=1e-14)
+            assert lam == pytest.approx(lam_alone, rel=1e-12, abs=1e-14)
+
+
+def test_runs_need_a_source_of_noise_and_a_number(at):
+    problem, x = at("toy1")
+    with pytest.raises(InvalidInputError, match="rng: must be given"):
+        lower_level_runs(problem, x)
+    with pytest.raises(InvalidInputError, match="replications: must be >= 1"):
+        lower_level_runs(problem, x, rng=np.random.default_rng(0), replications=0)
+    jumping, x = at("toy1", "jump")
+    with pytest.raises(InvalidInputError, match=r"noise\.model: must be additive or matrix"):
+        lower_level_runs(jumping, x, reading=SHARED, rng=np.random.default_rng(0))

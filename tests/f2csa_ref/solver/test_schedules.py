@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from f2csa_ref import Call
 from f2csa_ref.solver.schedules import Constants, estimate_constants, schedule, value_at, with_overrides
 from spec import InvalidInputError, Noise, OuterParameters
 from spec.atlas import find
@@ -58,7 +59,11 @@ def test_overrides_keep_the_radius():
 def test_given_constants_are_kept_and_the_rest_is_estimated_and_said():
     problem = find("experiment-1d").problem
     made = estimate_constants(
-        problem, np.array([2.5]), alpha=0.1, rng=np.random.default_rng(0), lipschitz_F=9.0, variance=0.25
+        problem,
+        np.array([2.5]),
+        Call(0.1),
+        rng=np.random.default_rng(0),
+        given={"lipschitz_F": 9.0, "variance": 0.25},
     )
     assert (made.lipschitz_F, made.variance) == (9.0, 0.25)
     assert made.estimated == ("gap", "bias")
@@ -69,5 +74,5 @@ def test_given_constants_are_kept_and_the_rest_is_estimated_and_said():
 
 def test_the_variance_is_estimated_from_samples():
     noisy = find("toy1").with_noise(Noise(model="additive", sigma_f="1/2", sigma_g=0))
-    made = estimate_constants(noisy.problem, np.ones(1), alpha=0.1, rng=np.random.default_rng(0))
+    made = estimate_constants(noisy.problem, np.ones(1), Call(0.1), rng=np.random.default_rng(0))
     assert 0.1 < made.variance < 0.6

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import verify
-from f2csa_ref import outer_loop, outer_loop_replicated
+from f2csa_ref import outer_loop
 from spec import OuterParameters, load_claims
 from verify.checks.measuring.case import checks
 from verify.subjects import ReferenceSubject
@@ -128,7 +128,7 @@ class Timid(ReferenceSubject):
 
     def optimise_runs(self, oracle, x0, parameters, rng, keep_path):
         slow = OuterParameters(**(parameters.model_dump() | {"D": parameters.D / parameters.M**0.5}))
-        made = outer_loop_replicated(oracle, x0, parameters=slow, rng=rng, keep_path=keep_path)
+        made = outer_loop(oracle, x0, parameters=slow, rng=rng, keep_path=keep_path)
         return made.x_bar, made.path
 
 

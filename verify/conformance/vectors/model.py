@@ -137,7 +137,7 @@ class TestVector(_Frozen):
         reading: The paper's open choices.
         parameters: Everything derived from alpha and the reading, in numbers.
         given: Stage values to use as they are; their doubles are exact.
-        draws: Standard normals, one row a sample; blocks as :class:`f2csa_ref.sampling.draws.Draws` says.
+        draws: Standard normals, one row a sample; blocks as :class:`f2csa_ref.Draws` says.
         expected: Blocks that must come out.
         separation: For each flag that names a bug, how many tolerances away an implementation with that bug lands.
         rejects: Set where the input is bad: then nothing else is expected.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from f2csa_ref import objectives_of
-from f2csa_ref.sampling.draws import draw_shapes
+from f2csa_ref.sampling import draw_shapes
 from spec import OracleParameters, PenaltyParameters, Problem, Reading
 from spec.exact import plain
 from spec.problem import Generated, Holder

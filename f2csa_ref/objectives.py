@@ -1,4 +1,7 @@
-"""The two objectives and the rows, as gradient functions with the constants the method needs."""
+"""What is minimised: f, g and the affine rows in doubles, with the constants the method needs.
+
+A point y is one vector, shape (m,), or one row a run, shape (R, m); quadratic and Hölder gradients take either.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import scipy.linalg
 
-from f2csa_ref.objectives.holder import HolderObjectives
-from f2csa_ref.objectives.rows import AffineRows, extreme_eigenvalues
 from spec.errors import InvalidInputError
 from spec.exact import Matrix, Vector
 from spec.noise import Noise
@@ -23,6 +24,10 @@ from spec.quadratic import Quadratic
 
 Gradient: TypeAlias = Callable[[Vector, Vector], Vector]
 Value: TypeAlias = Callable[[Vector, Vector], float]
+WideMatrix: TypeAlias = np.ndarray[Any, np.dtype[np.longdouble]]
+
+EXTENDED_LIMIT = 1_000_000
+"""Largest number of matrix entries multiplied in extended precision (a few milliseconds each time)."""
 
 
 class Objectives(Protocol):
@@ -76,12 +81,62 @@ class Objectives(Protocol):
         ...
 
 
-class QuadraticObjectives(AffineRows):
-    """Quadratic f and g in doubles.
+class AffineRows:
+    """What all kinds share: ``A (p, n)``, ``B (p, m)``, ``b (p,)``, and changes of gradients as differences."""
 
-    Args:
-        problem: The exact problem; ``generated`` problems go through their ``quadratic``.
-    """
+    A: Matrix
+    B: Matrix
+    b: Vector
+    grad_x_g: Gradient
+    grad_y_g: Gradient
+
+    @property
+    def n(self) -> int:
+        return int(self.A.shape[1])
+
+    @property
+    def m(self) -> int:
+        return int(self.B.shape[1])
+
+    @property
+    def p(self) -> int:
+        return int(self.B.shape[0])
+
+    @cached_property
+    def B_norm(self) -> float:  # noqa: N802  # the paper's letter
+        """Spectral norm of ``B``."""
+        gram = self.B @ self.B.T if self.p <= self.m else self.B.T @ self.B
+        return math.sqrt(max(0.0, extreme_eigenvalues(gram)[1]))
+
+    @cached_property
+    def _extended_rows(self) -> tuple[WideMatrix, WideMatrix] | None:
+        if self.A.size + self.B.size > EXTENDED_LIMIT:
+            return None
+        return self.A.astype(np.longdouble), self.B.astype(np.longdouble)
+
+    def h(self, x: Vector, y: Vector) -> Vector:
+        """Row values, summed in extended precision where affordable: alpha_2 = alpha**-4 amplifies their rounding."""
+        if self._extended_rows is None:
+            return self.A @ x - y @ self.B.T - self.b
+        A, B = self._extended_rows
+        rows: Vector = (A @ x - y @ B.T - self.b).astype(np.float64)
+        return rows
+
+    def grad_x_g_change(self, x: Vector, y: Vector, w: Vector) -> Vector:
+        return self.grad_x_g(x, y + w) - self.grad_x_g(x, y)
+
+    def grad_y_g_change(self, x: Vector, y: Vector, w: Vector) -> Vector:
+        return self.grad_y_g(x, y + w) - self.grad_y_g(x, y)
+
+
+def extreme_eigenvalues(matrix: Matrix) -> tuple[float, float]:
+    """Smallest and largest eigenvalue of a symmetric matrix."""
+    eigenvalues = scipy.linalg.eigvalsh(matrix)
+    return float(eigenvalues[0]), float(eigenvalues[-1])
+
+
+class QuadraticObjectives(AffineRows):
+    """Quadratic f and g in doubles; ``generated`` problems go through their ``quadratic``."""
 
     def __init__(self, problem: Quadratic) -> None:
         q = problem.arrays
@@ -123,42 +178,30 @@ class QuadraticObjectives(AffineRows):
         return float(0.5 * half + x @ self.g_xy @ y + x @ self.g_x + y @ self.g_y)
 
     def grad_x_f(self, x: Vector, y: Vector) -> Vector:
-        return self.f_xx @ x + self.f_xy @ y + self.f_x
+        return self.f_xx @ x + y @ self.f_xy.T + self.f_x
 
     def grad_y_f(self, x: Vector, y: Vector) -> Vector:
-        return x @ self.f_xy + self.f_yy @ y + self.f_y
+        return x @ self.f_xy + y @ self.f_yy.T + self.f_y
 
     def grad_x_g(self, x: Vector, y: Vector) -> Vector:
-        return self.g_xx @ x + self.g_xy @ y + self.g_x
+        return self.g_xx @ x + y @ self.g_xy.T + self.g_x
 
     def grad_y_g(self, x: Vector, y: Vector) -> Vector:
-        return x @ self.g_xy + self.g_yy @ y + self.g_y
+        return x @ self.g_xy + y @ self.g_yy.T + self.g_y
 
     def grad_x_g_change(self, x: Vector, y: Vector, w: Vector) -> Vector:  # noqa: ARG002  # constant Hessian
-        return self.g_xy @ w
+        return w @ self.g_xy.T
 
     def grad_y_g_change(self, x: Vector, y: Vector, w: Vector) -> Vector:  # noqa: ARG002  # constant Hessian
-        return self.g_yy @ w
+        return w @ self.g_yy.T
 
 
 @dataclass(frozen=True, eq=False)
 class SmoothObjectives(AffineRows):
     """Any smooth f and g, given as gradient functions ``(x, y) -> vector``.
 
-    Args:
-        grad_x_f: Shape (n,).
-        grad_y_f: Shape (m,).
-        grad_x_g: Shape (n,).
-        grad_y_g: Shape (m,).
-        A: Shape (p, n).
-        B: Shape (p, m).
-        b: Shape (p,).
-        mu_g: Lower bound on the curvature of ``g(x, .)`` where it is used, > 0.
-        C_g: Upper bound on it, >= mu_g.
-        C_f: Bound on the absolute curvature of ``f(x, .)``, >= 0.
-        noise: Scatter of the sampled gradients.
-        f_value: ``(x, y) -> float``; only needed where a value of f is asked for.
-        g_value: The same for g.
+    ``mu_g > 0`` and ``C_g >= mu_g`` bound the curvature of ``g(x, .)`` where it is used, ``C_f >= 0`` the absolute
+    curvature of ``f(x, .)``; ``f_value`` and ``g_value`` are needed only where a value is asked for.
 
     Raises:
         InvalidInputError: If shapes do not fit or a constant breaks its rule.
@@ -207,11 +250,49 @@ class SmoothObjectives(AffineRows):
             raise InvalidInputError("g_value", "must be given where a value of g is asked for")
         return self.g_value(x, y)
 
-    def grad_x_g_change(self, x: Vector, y: Vector, w: Vector) -> Vector:
-        return self.grad_x_g(x, y + w) - self.grad_x_g(x, y)
 
-    def grad_y_g_change(self, x: Vector, y: Vector, w: Vector) -> Vector:
-        return self.grad_y_g(x, y + w) - self.grad_y_g(x, y)
+class HolderObjectives(AffineRows):
+    """f = y, g = y²/2 + xy + xy r^s with r = |(x, y)|: smooth, its Hessian only Hölder continuous.
+
+    ``mu_g = 1/2`` and ``C_g = 3/2`` hold where ``3 s r**s <= 1``, as ``g_yy`` lies within ``1.5 s r**s`` of 1;
+    beyond that ball ``g(x, .)`` need not be convex.
+    """
+
+    mu_g, C_g, C_f = 0.5, 1.5, 0.0
+
+    def __init__(self, problem: Holder) -> None:
+        rows = problem.constraints
+        self.A, self.B, self.b = rows.A.to_numpy(), rows.B.to_numpy(), rows.b.to_numpy()
+        self.noise = problem.noise
+        self.s = float(problem.s)
+
+    def _radius_powers(self, x: Vector, y: Vector) -> tuple[Vector, Vector]:
+        """r^s and s r^(s-2), the latter 0 at the origin where it only ever meets factors r²."""
+        r = np.hypot(x, y)
+        inner = np.zeros_like(r)
+        np.divide(self.s * r**self.s, r * r, out=inner, where=r > 0)
+        return r**self.s, inner
+
+    def f(self, x: Vector, y: Vector) -> float:  # noqa: ARG002  # f = y
+        return float(y[0])
+
+    def g(self, x: Vector, y: Vector) -> float:
+        outer, _ = self._radius_powers(x, y)
+        return float((y * y / 2 + x * y * (1 + outer))[0])
+
+    def grad_x_f(self, x: Vector, y: Vector) -> Vector:  # noqa: ARG002  # f = y
+        return np.zeros(1)
+
+    def grad_y_f(self, x: Vector, y: Vector) -> Vector:  # noqa: ARG002  # f = y
+        return np.ones(1)
+
+    def grad_x_g(self, x: Vector, y: Vector) -> Vector:
+        outer, inner = self._radius_powers(x, y)
+        return y * (1 + outer + inner * x * x)
+
+    def grad_y_g(self, x: Vector, y: Vector) -> Vector:
+        outer, inner = self._radius_powers(x, y)
+        return y + x * (1 + outer + inner * y * y)
 
 
 _METHODS = ("grad_x_f", "grad_y_f", "grad_x_g", "grad_y_g", "grad_x_g_change", "grad_y_g_change", "h")
@@ -261,3 +342,20 @@ def double_range(objectives: Objectives) -> Iterator[None]:
     except FloatingPointError as error:
         rule = f"leads out of the range of doubles here ({error}); rescale its blocks, x or alpha"
         raise InvalidInputError("problem", rule) from None
+
+
+def as_vector(value: object, size: int, argument: str) -> Vector:
+    """Read a finite vector of known length.
+
+    Raises:
+        InvalidInputError: Naming the argument and what is wrong with it.
+    """
+    try:
+        vector = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInputError(argument, "must be a vector of numbers", value) from None
+    if vector.shape != (size,):
+        raise InvalidInputError(argument, f"must have shape ({size},)", vector.shape)
+    if not np.isfinite(vector).all():
+        raise InvalidInputError(argument, "must be finite", vector.tolist())
+    return vector

@@ -1,28 +1,32 @@
-r"""Noise of the sampled gradients, from standard normals that a caller may supply.
+r"""What one sample is: noise of the gradients, from standard normals that a caller may supply.
 
 A sample of line 6 of Algorithm 1 needs the noise of grad_x f at y_hat and that of the *difference*
 grad_x g(x, y_hat) - grad_x g(x, y*_hat). A matrix-noise sample W v with iid entries is N(0, sigma^2 |v|^2 I),
 so it is drawn in O(n) from one normal vector; the same W on both points leaves W (y_hat - y*_hat).
+Points may have one row a run, shape (R, m), with one row of normals each.
 """
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 from scipy.special import ndtr
 
-from f2csa_ref.objectives.model import Objectives
+from f2csa_ref.objectives import Objectives
+from f2csa_ref.penalty import PenaltyLagrangian
 from spec.errors import InvalidInputError
 from spec.exact import Matrix, Vector
-from spec.noise import Noise
+from spec.noise import Noise, NoisyGradient
 from spec.parameters import OracleParameters
+
+CHUNK = 1 << 19
+"""Normals held at once (4 MiB) by one call."""
 
 Pairing = Literal["independent", "common"]
 
@@ -107,9 +111,7 @@ def noise_x_f(objectives: Objectives, x: Vector, y: Vector, draws: Draws) -> Mat
     scale = objectives.noise.scale("f.x")
     if scale == 0 or draws.f_x is None:
         return None
-    if objectives.noise.model == "matrix":
-        scale *= _length(x, y)
-    return scale * draws.f_x
+    return (scale * _length(x, y) if objectives.noise.model == "matrix" else scale) * draws.f_x
 
 
 def noise_x_g_difference(
@@ -133,20 +135,55 @@ def noise_x_g_difference(
     return scale * (z - _given(z_star))
 
 
-def noise_y_g(objectives: Objectives, x: Vector, y: Vector, z: Vector) -> Vector:
-    """Noise of one sample of grad_y g at (x, y), shape (m,), from ``z`` of shape (m,) or, for jumps, (1,)."""
-    noise, scale = objectives.noise, objectives.noise.scale("g.y")
-    if noise.model == "jump":
-        made = np.zeros(objectives.m)
-        made[:1] = jump(scale, y, z)
-        return made
+def sample_noise(
+    L: PenaltyLagrangian, w: Vector, pairing: Pairing, draws: Draws
+) -> tuple[tuple[Matrix | None, float], tuple[Matrix | None, float]]:
+    """Noise of grad_x f, then of the difference of grad_x g, at ``y_star + w``; one row a sample, with weights in L."""
+    q, x, y_star = L.objectives, L.x, L.y_star
+    noise_g = noise_x_g_difference(q, x, y_star, w, pairing, draws)
+    return (noise_x_f(q, x, y_star + w, draws), 1.0), (noise_g, L.alpha.alpha_1)
+
+
+def mean_noise(
+    L: PenaltyLagrangian, w: Vector, pairing: Pairing, samples: int, source: Draws | np.random.Generator | None
+) -> tuple[Vector, Vector]:
+    """Mean of both noises over the samples, each (n,), from given normals or drawn a chunk at a time."""
+    q = L.objectives
+    sums = np.zeros(q.n), np.zeros(q.n)
+    at_once = samples if isinstance(source, Draws) else max(1, CHUNK // q.n)
+    for first in range(0, samples, at_once):
+        chunk = min(at_once, samples - first)
+        draws = source if isinstance(source, Draws) else sample_draws(q, chunk, pairing, require_rng(source))
+        for (noise, _), part in zip(sample_noise(L, w, pairing, draws), sums, strict=True):
+            if noise is not None:
+                part[: noise.shape[1]] += noise.sum(axis=0)
+    return sums[0] / samples, sums[1] / samples
+
+
+def noise_y(objectives: Objectives, gradient: NoisyGradient, x: Vector, y: Vector, z: Vector) -> Vector:
+    """Noise of one sample of grad_y f or grad_y g at (x, y), shape of y, from ``z`` alike; jumps take shape (1,)."""
+    noise, scale = objectives.noise, objectives.noise.scale(gradient)
+    if noise.model == "jump" and gradient.startswith("g"):
+        on_first = np.zeros(y.shape)
+        on_first[..., :1] = jump(scale, y, z)
+        return on_first
     return (scale * _length(x, y) if noise.model == "matrix" else scale) * z
+
+
+def fresh_noise_y(
+    objectives: Objectives, gradient: NoisyGradient, x: Vector, y: Vector, rng: np.random.Generator
+) -> Vector | float:
+    """The same from normals drawn now; nothing is drawn where there is no noise."""
+    if objectives.noise.scale(gradient) == 0:
+        return 0.0
+    width = draw_width(objectives.noise, objectives.m) if gradient.startswith("g") else objectives.m
+    return noise_y(objectives, gradient, x, y, rng.standard_normal((*y.shape[:-1], width)))
 
 
 def jump(scale: float, y: Vector, threshold: Matrix) -> Matrix:
     """Jump noise sigma (1[y_1 > zeta] - Phi(y_1)), one for each threshold zeta."""
-    made: Matrix = scale * ((y[0] > threshold) - float(ndtr(y[0])))
-    return made
+    first = y[..., :1]
+    return np.asarray(scale * ((first > threshold) - ndtr(first)))
 
 
 def _given(z_star: Matrix | None) -> Matrix:
@@ -155,8 +192,21 @@ def _given(z_star: Matrix | None) -> Matrix:
     return z_star
 
 
-def _length(*vectors: Vector) -> float:
-    return math.sqrt(sum(float(v @ v) for v in vectors))
+def _length(*vectors: Vector) -> Vector:
+    """Length of the vectors stacked, a row each: shape (1,) or (R, 1)."""
+    squares: Vector = sum((np.vecdot(v, v) for v in vectors), np.zeros(()))
+    return np.sqrt(squares)[..., None]
+
+
+def require_rng(rng: np.random.Generator | None) -> np.random.Generator:
+    """The generator, or a clear refusal.
+
+    Raises:
+        InvalidInputError: If there is none.
+    """
+    if rng is None:
+        raise InvalidInputError("rng", "must be given (or draws), since the problem's gradients are noisy")
+    return rng
 
 
 Fill: TypeAlias = Callable[[np.random.Generator, Vector], None]
@@ -171,9 +221,9 @@ def normals(rng: np.random.Generator, shape: tuple[int, int]) -> Matrix:
     fill = compiled() if rows * columns >= BULK else None
     if fill is None:
         return rng.standard_normal(shape)
-    made = np.empty(rows * columns)
-    fill(rng, made)
-    return made.reshape(shape)
+    drawn = np.empty(rows * columns)
+    fill(rng, drawn)
+    return drawn.reshape(shape)
 
 
 @lru_cache(maxsize=1)
@@ -182,8 +232,7 @@ def compiled() -> Fill | None:
     if importlib.util.find_spec("numba") is None:
         return None
     numba: Any = importlib.import_module("numba")
-    made: Fill = numba.njit(cache=True)(one_by_one)
-    return made
+    return cast("Fill", numba.njit(cache=True)(one_by_one))
 
 
 def one_by_one(rng: np.random.Generator, out: Vector) -> None:

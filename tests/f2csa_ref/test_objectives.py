@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from f2csa_ref import HolderObjectives, QuadraticObjectives, SmoothObjectives, objectives_of
-from f2csa_ref.objectives.model import _made
+from f2csa_ref.objectives import _made, as_vector
 from spec import Generated, Holder, InvalidInputError
 from spec.noise import Noise
 
@@ -102,3 +102,49 @@ def test_numbers_beyond_double_range_are_one_clear_line(make):
     problem = make({"y": [1]}, {"yy": [["1e150"]]}, {"A": [["1e150"]], "B": [[1]]})
     with pytest.raises(InvalidInputError, match=r"^problem: leads out of the range of doubles"):
         hypergradient(problem, np.ones(1), alpha=1e-30)
+
+
+@pytest.mark.parametrize("s", ["1/4", "1/2", "1"])
+@pytest.mark.parametrize("point", [(0.3, -0.2), (0.0, 0.4), (-0.5, 0.0)])
+def test_holder_gradients_are_those_of_the_value(s, point):
+    q = objectives_of(Holder(s=s))
+    x, y = np.array([point[0]]), np.array([point[1]])
+    np.testing.assert_allclose(q.grad_x_g(x, y), central_difference(lambda v: q.g(v, y), x), atol=1e-6)
+    np.testing.assert_allclose(q.grad_y_g(x, y), central_difference(lambda v: q.g(x, v), y), atol=1e-6)
+    assert q.f(x, y) == y[0]
+
+
+def test_holder_gradients_vanish_quietly_at_the_origin():
+    q = objectives_of(Holder(s="1/2"))
+    assert q.grad_x_g(np.zeros(1), np.zeros(1)) == 0
+    assert q.grad_y_g(np.zeros(1), np.zeros(1)) == 0
+
+
+def test_holder_curvature_stays_within_its_bounds_inside_the_stated_ball():
+    s = 0.5
+    q = objectives_of(Holder(s="1/2"))
+    radius = (1 / (3 * s)) ** (1 / s)
+    rng = np.random.default_rng(0)
+    for angle in rng.uniform(0, 2 * np.pi, 50):
+        x, y = radius * np.cos(angle) * np.ones(1), radius * np.sin(angle) * np.ones(1)
+        g_yy = central_difference(lambda v, x=x: q.grad_y_g(x, v)[0], y)[0]
+        assert q.mu_g <= g_yy <= q.C_g
+
+
+def test_rows_are_summed_beyond_double_precision(make):
+    q = objectives_of(make({}, {"yy": [[1, 0], [0, 1]]}, {"A": [[1]], "B": [[1, 1]], "b": [0]}))
+    h = q.h(np.array([1.0]), np.array([1.0, 2.0**-60]))
+    if np.finfo(np.longdouble).eps < np.finfo(np.float64).eps:
+        assert h == -(2.0**-60)
+
+
+def test_the_norm_of_b_for_wide_and_tall_rows(random_rows):
+    for m, p in ((5, 2), (2, 5)):
+        problem = random_rows(1, m, p, 3)
+        assert np.isclose(objectives_of(problem).B_norm, np.linalg.norm(problem.arrays.B, 2))
+
+
+@pytest.mark.parametrize("value", [[1.0, 2.0], [np.nan], [np.inf], "a", [[1.0]], None])
+def test_as_vector_names_the_argument(value):
+    with pytest.raises(InvalidInputError, match=r"^x: must"):
+        as_vector(value, 1, "x")

@@ -1,1 +1,0 @@
-"""What is minimised: f, g and the rows in doubles."""

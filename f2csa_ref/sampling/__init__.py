@@ -1,1 +1,0 @@
-"""What one sample is: draws, noise, batches."""

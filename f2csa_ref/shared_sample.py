@@ -1,0 +1,148 @@
+"""Objectives as the solvers see them: for one run or many, with a shared sample's noise in their gradients, or none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+from scipy.special import ndtr
+
+from f2csa_ref.objectives import HolderObjectives, Objectives, QuadraticObjectives
+from spec.errors import InvalidInputError
+from spec.exact import Matrix, Vector
+from spec.noise import Noise, NoisyGradient
+
+
+@dataclass(frozen=True, eq=False)
+class SampledObjectives:
+    """Objectives as one run or many see them: y is (m,) or (R, m), and a shared sample's noise is in the gradients.
+
+    Values of f and g and curvature constants are those of the expected problem: the noise model is one of gradients.
+
+    Args:
+        base: The expected problem; all that is not said here is its own.
+        noise: What is drawn afresh; none where a sample is shared.
+        offsets: Additive mean noise by partial gradient, each (n,) or (m,), after an axis of runs if there are many.
+        matrices: Mean noise matrices by partial gradient, each (n or m, n + m) likewise, acting on (x, y).
+        jumps: Jump scale and sorted thresholds by partial gradient, for one run only.
+        batch: Number of samples averaged, hence the price of one gradient.
+    """
+
+    base: Objectives
+    noise: Noise = field(default_factory=Noise)
+    offsets: dict[NoisyGradient, Vector] = field(default_factory=dict)
+    matrices: dict[NoisyGradient, Matrix] = field(default_factory=dict)
+    jumps: dict[NoisyGradient, tuple[float, Vector]] = field(default_factory=dict)
+    batch: int = 1
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.base, name)
+
+    def grad_x_f(self, x: Vector, y: Vector) -> Vector:
+        return self._exact(self.base.grad_x_f, x, y) + self._noise("f.x", x, y)
+
+    def grad_y_f(self, x: Vector, y: Vector) -> Vector:
+        return self._exact(self.base.grad_y_f, x, y) + self._noise("f.y", x, y)
+
+    def grad_x_g(self, x: Vector, y: Vector) -> Vector:
+        return self._exact(self.base.grad_x_g, x, y) + self._noise("g.x", x, y)
+
+    def grad_y_g(self, x: Vector, y: Vector) -> Vector:
+        return self._exact(self.base.grad_y_g, x, y) + self._noise("g.y", x, y)
+
+    def grad_x_g_change(self, x: Vector, y: Vector, w: Vector) -> Vector:
+        return self._exact(self.base.grad_x_g_change, x, y, w) + self._noise_change("g.x", y, w)
+
+    def grad_y_g_change(self, x: Vector, y: Vector, w: Vector) -> Vector:
+        return self._exact(self.base.grad_y_g_change, x, y, w) + self._noise_change("g.y", y, w)
+
+    def h(self, x: Vector, y: Vector) -> Vector:
+        return self._exact(self.base.h, x, y)
+
+    def _exact(self, function: Callable[..., Vector], x: Vector, *rows: Vector) -> Vector:
+        """A stranger's functions take one vector y at a time."""
+        if rows[0].ndim == 1 or isinstance(self.base, QuadraticObjectives | HolderObjectives):
+            return function(x, *rows)
+        return np.array([function(x, *row) for row in zip(*rows, strict=True)])
+
+    def _noise(self, gradient: NoisyGradient, x: Vector, y: Vector) -> Vector | float:
+        if gradient in self.offsets:
+            return self.offsets[gradient]
+        if gradient in self.matrices:
+            point = np.concatenate([np.broadcast_to(x, (*y.shape[:-1], len(x))), y], axis=-1)
+            return _turned(self.matrices[gradient], point)
+        return self._jump(gradient, y) if gradient in self.jumps else 0.0
+
+    def _noise_change(self, gradient: NoisyGradient, y: Vector, w: Vector) -> Vector | float:
+        if gradient in self.matrices:
+            return _turned(self.matrices[gradient][..., self.base.n :], w)
+        if gradient in self.jumps:
+            return self._jump(gradient, y + w) - self._jump(gradient, y)
+        return 0.0
+
+    def _jump(self, gradient: NoisyGradient, y: Vector) -> Vector:
+        scale, thresholds = self.jumps[gradient]
+        on_first = np.zeros(self.base.n if gradient.endswith("x") else self.base.m)
+        # Thresholds are sorted: as many lie below y_1 as its insertion point says.
+        below = np.searchsorted(thresholds, y[0]) / len(thresholds)
+        on_first[0] = scale * (below - float(ndtr(y[0])))
+        return on_first
+
+
+def _turned(W: Matrix, v: Vector) -> Vector:
+    """W v, each run's W on its own v."""
+    return W @ v if v.ndim == 1 else np.einsum("rij,rj->ri", W, v)
+
+
+def one_row_a_run(objectives: Objectives) -> Objectives:
+    """The same objectives for points of shape (R, m), noise drawn afresh."""
+    return cast("Objectives", SampledObjectives(objectives, objectives.noise))
+
+
+def without_noise(objectives: Objectives) -> Objectives:
+    """The same objectives with exact gradients."""
+    return cast("Objectives", SampledObjectives(objectives))
+
+
+def share(objectives: Objectives, batch: int, rng: np.random.Generator, runs: tuple[int, ...] = ()) -> Objectives:
+    """Draw one batch, or one a run, and freeze its mean into the gradients: a noise-free problem from then on.
+
+    The mean of ``batch`` Gaussian samples is drawn directly, scaled by ``batch ** -0.5``; jump noise keeps its
+    ``batch`` thresholds.
+
+    Args:
+        objectives: The noisy problem.
+        batch: Number of samples shared, >= 1.
+        rng: Source of the noise; partial gradients draw in the order f.x, f.y, g.x, g.y.
+        runs: Empty, or ``(R,)`` for R runs independent of each other.
+
+    Raises:
+        InvalidInputError: For many runs under jump noise, whose empirical problem is not smooth.
+
+    Source: Lemma "Inner-loop Oracle Complexity", proof, steps C1 and C2, read so that the cited variance-reduced
+    method has the finite sum it needs.
+    """
+    n, m, noise = objectives.n, objectives.m, objectives.noise
+    if noise.model == "jump" and runs:
+        raise InvalidInputError("noise.model", "must be additive or matrix for many shared-sample runs", "jump")
+    sampled = SampledObjectives(objectives, batch=batch)
+    names: tuple[NoisyGradient, ...] = ("f.x", "f.y", "g.x", "g.y")
+    for name in names:
+        scale, size = noise.scale(name), n if name.endswith("x") else m
+        if scale == 0:
+            continue
+        if noise.model == "matrix":
+            sampled.matrices[name] = scale / math.sqrt(batch) * rng.standard_normal((*runs, size, n + m))
+        elif noise.model == "jump" and name.startswith("g"):
+            sampled.jumps[name] = (scale, np.sort(rng.standard_normal(batch)))
+        else:
+            sampled.offsets[name] = scale / math.sqrt(batch) * rng.standard_normal((*runs, size))
+    return cast("Objectives", sampled)
+
+
+def price(objectives: Objectives) -> int:
+    """Samples behind one gradient."""
+    return objectives.batch if isinstance(objectives, SampledObjectives) else 1
