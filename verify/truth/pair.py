@@ -13,9 +13,8 @@ from spec import Holder, Quadratic
 from spec.atlas import Instance
 from spec.exact import FloatArray
 from verify.truth import balls, lower_level
-from verify.truth import formulas as exact_penalty
 from verify.truth.algebra.rationals import Number, Vector, point
-from verify.truth.formulas import as_float
+from verify.truth.formulas import ExactLagrangian, as_float
 from verify.truth.geometry import Geometry, quadratic_of, ramp
 from verify.truth.geometry import point as point_of
 
@@ -165,11 +164,9 @@ def geometry_at_truth(instance: Instance, truth: Truth, alpha: float, h_width: f
 def exact_bias(instance: Instance, truth: Truth, geometry: Geometry, *, frozen: bool) -> float:
     """Norm of (penalty estimator - gradient of F) at the exact minimiser, in rational arithmetic."""
     problem = quadratic_of(instance.problem)
-    given = (instance.x, geometry.alpha)
     pair = (truth.exact_y_star, truth.exact_lam)
-    rho = tuple(geometry.rho.tolist())
-    y = exact_penalty.minimiser(problem, *given, *pair, rho)
-    estimate = exact_penalty.estimator(problem, *given, y, *pair, rho, "frozen" if frozen else "cancelled")
+    exact = ExactLagrangian(problem, instance.x, geometry.alpha, *pair, geometry.rho.tolist())
+    estimate = exact.estimate(exact.minimiser(), "frozen" if frozen else "cancelled")
     difference = [a - b for a, b in zip(estimate, truth.exact_grad_F, strict=True)]
     return float(np.linalg.norm(_floats(tuple(difference))))
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.verify.truth.problems import TOY1, problems, regular_instances
-from verify.truth import formulas as penalty
+from tests.verify.truth.problems import TOY1, hessian, problems, regular_instances
 from verify.truth.convexity import penalty_conditioning
 
 
@@ -18,7 +17,7 @@ def test_extreme_eigenvalues_tend_to_their_leading_terms(problem, data):
     rho = [data.draw(st.sampled_from([0, Fraction(1, 2), 1])) for _ in range(problem.p)]
     found = penalty_conditioning(problem, rho)
     alpha = Fraction(1, 2000)
-    eigenvalues = np.linalg.eigvalsh(penalty.hessian_in_y(problem, alpha, rho).array)
+    eigenvalues = np.linalg.eigvalsh(hessian(problem, alpha, rho))
     for exponent, (low, high), measured in (
         (found.largest_exponent, found.largest, eigenvalues[-1]),
         (found.smallest_exponent, found.smallest, eigenvalues[0]),

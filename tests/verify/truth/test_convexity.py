@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spec import InvalidInputError
-from tests.verify.truth.problems import TOY1, problems, quadratic
+from tests.verify.truth.problems import TOY1, hessian, problems, quadratic
 from verify.truth import convexity
-from verify.truth import formulas as penalty
 from verify.truth.algebra.rationals import fraction, rational
 
 CONCAVE = quadratic({"yy": [[-1]]}, {"yy": [[1]]}, [[0]], [[1]], [10])
@@ -27,8 +26,8 @@ def test_up_to_the_largest_alpha_and_not_beyond_all_eigenvalues_are_positive(pro
     assert convexity.holds(problem, rho, end, modulus)
 
     def smallest(alpha: Fraction) -> float:
-        hessian = penalty.hessian_in_y(problem, alpha, rho).array
-        return float(np.linalg.eigvalsh(float(alpha) ** 2 * hessian - float(modulus) * np.eye(problem.m))[0])
+        curvature = hessian(problem, alpha, rho)
+        return float(np.linalg.eigvalsh(float(alpha) ** 2 * curvature - float(modulus) * np.eye(problem.m))[0])
 
     assert all(smallest(end * k / 10) > -1e-9 for k in range(1, 11))
     if end < limit:
@@ -38,7 +37,7 @@ def test_up_to_the_largest_alpha_and_not_beyond_all_eigenvalues_are_positive(pro
 
 def test_the_hypothesis_of_the_solution_error_lemma_selects_where_the_lagrangian_is_concave():
     # f = -y^2/2, g = y^2/2: C_f = mu_g = 1, alpha = 2 satisfies alpha >= 2 C_f / mu_g, and L_yy = -3/4 there.
-    assert penalty.hessian_in_y(CONCAVE, 2, [0]).rows == ((Fraction(-3, 4),),)
+    assert hessian(CONCAVE, 2, [0]) == [[-0.75]]
     assert not convexity.holds(CONCAVE, [0], Fraction(2))
     assert convexity.largest_alpha(CONCAVE, [0], limit=Fraction(3)) == pytest.approx(1, rel=1e-5)
 

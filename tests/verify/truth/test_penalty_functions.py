@@ -16,8 +16,8 @@ from tests.verify.truth.problems import (
     regular_instances,
     small_fractions,
 )
-from verify.truth import formulas as penalty
 from verify.truth import proof_steps
+from verify.truth.formulas import ExactLagrangian
 from verify.truth.penalty_functions import Family, estimator, estimator_at_minimiser, minimiser, sampled_point
 from verify.truth.scenario import Scenario, exact_error
 
@@ -54,18 +54,18 @@ def test_the_functions_of_alpha_take_the_values_computed_at_single_alphas(case):
     for alpha in (Fraction(1, 7), Fraction(1, 1000)):
         lam = inexact(family.lower.lam, scenario.lam_error, alpha)
         star = inexact(family.lower.y_star, scenario.y_star_error, alpha)
-        y = penalty.minimiser(problem, x, alpha, star, lam, rho)
+        exact = ExactLagrangian(problem, x, alpha, star, lam, rho)
+        y = exact.minimiser()
         assert minimiser(family, scenario)(alpha) == y
         # Stopping at gradient r is minimising L - r'y, which tilts f.
         left = inexact([0] * problem.m, scenario.gradient_error, alpha)
         data = problem.to_dict()
         data["f"]["y"] = [a - b for a, b in zip(problem.f.y.to_fractions()[0], left, strict=True)]
         tilted = type(problem).model_validate(data)
-        stopped = inexact(penalty.minimiser(tilted, x, alpha, star, lam, rho), scenario.y_error, alpha)
+        stopped = inexact(ExactLagrangian(tilted, x, alpha, star, lam, rho).minimiser(), scenario.y_error, alpha)
         assert sampled_point(family, scenario)(alpha) == tuple(stopped)
         for function, at in ((estimator, stopped), (estimator_at_minimiser, y)):
-            direct = penalty.estimator(problem, x, alpha, at, star, lam, rho, scenario.dual_term)
-            assert function(family, scenario)(alpha) == direct
+            assert function(family, scenario)(alpha) == exact.estimate(at, scenario.dual_term)
 
 
 @settings(max_examples=25)

@@ -11,7 +11,7 @@ from typing import Self
 from flint import fmpq, fmpq_mat, fmpq_poly
 
 from spec import InvalidInputError
-from verify.truth.algebra.rationals import Vector, fraction, rational
+from verify.truth.algebra.rationals import Number, Vector, fraction, rational
 
 
 @dataclass(frozen=True)
@@ -34,20 +34,22 @@ class Leading:
 
 @dataclass(frozen=True)
 class RationalVector:
-    """Rational functions ``numerators / denominator`` of alpha.
+    """Rational functions ``numerators / denominator`` of alpha, a vector or the rows of a matrix one after the other.
 
     Args:
-        numerators: Polynomials in alpha, one per component.
+        numerators: Polynomials in alpha, one per entry.
         denominator: Not zero.
+        width: Columns of the matrix; 1 for a vector.
     """
 
     numerators: tuple[fmpq_poly, ...]
     denominator: fmpq_poly
+    width: int = 1
 
     @classmethod
-    def constant(cls, values: Sequence[Fraction]) -> Self:
-        """The same vector at every alpha."""
-        return cls(tuple(fmpq_poly([rational(value)]) for value in values), fmpq_poly([1]))
+    def constant(cls, values: Sequence[Number], width: int = 1) -> Self:
+        """The same entries at every alpha."""
+        return cls(tuple(fmpq_poly([rational(value)]) for value in values), fmpq_poly([1]), width)
 
     def __call__(self, alpha: Fraction | int) -> Vector:
         """Exact value at a rational alpha.
@@ -65,15 +67,47 @@ class RationalVector:
         common = self.denominator.gcd(other.denominator)
         mine, theirs = other.denominator // common, self.denominator // common
         pairs = zip(self.numerators, other.numerators, strict=True)
-        return RationalVector(tuple(a * mine + b * theirs for a, b in pairs), self.denominator * mine).reduced()
+        return RationalVector(
+            tuple(a * mine + b * theirs for a, b in pairs), self.denominator * mine, self.width
+        ).reduced()
 
     def __sub__(self, other: RationalVector) -> RationalVector:
         return self + other.times(-1)
 
+    def __mul__(self, other: RationalVector) -> RationalVector:
+        """One function times all entries of another."""
+        (factor,) = self.numerators
+        scaled = tuple(factor * numerator for numerator in other.numerators)
+        return RationalVector(scaled, self.denominator * other.denominator, other.width)
+
+    def __pow__(self, power: int) -> RationalVector:
+        """A power of one function; it may be negative."""
+        top, bottom = self.numerators[0] ** abs(power), self.denominator ** abs(power)
+        return RationalVector((top,), bottom) if power >= 0 else RationalVector((bottom,), top)
+
+    def __matmul__(self, other: RationalVector) -> RationalVector:
+        columns = [other.numerators[j :: other.width] for j in range(other.width)]
+        made = tuple(
+            sum((a * b for a, b in zip(row, column, strict=True) if a and b), fmpq_poly([]))
+            for row in self.rows for column in columns
+        )  # fmt: skip
+        return RationalVector(made, self.denominator * other.denominator, other.width)
+
+    @property
+    def rows(self) -> list[tuple[fmpq_poly, ...]]:
+        """The numerators row by row."""
+        return [self.numerators[i : i + self.width] for i in range(0, len(self.numerators), self.width)]
+
+    @property
+    def T(self) -> RationalVector:  # noqa: N802  # the name numpy gives it
+        """The transposed matrix."""
+        turned = tuple(value for j in range(self.width) for value in self.numerators[j :: self.width])
+        return RationalVector(turned, self.denominator, len(self.rows))
+
     def times(self, factor: Fraction | int, power: int = 0) -> RationalVector:
         """The vector times ``factor * alpha**power``; the power may be negative."""
         scaled = tuple(numerator * monomial(max(power, 0), factor) for numerator in self.numerators)
-        return RationalVector(scaled, self.denominator * monomial(max(-power, 0)))
+        return RationalVector(scaled, self.denominator * monomial(max(-power, 0)), self.width)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, RationalVector):
@@ -92,7 +126,7 @@ class RationalVector:
     def reduced(self) -> RationalVector:
         """Lowest terms: no common polynomial factor, integer coefficients without a common divisor."""
         if self.is_zero:
-            return RationalVector(self.numerators, fmpq_poly([1]))
+            return RationalVector(self.numerators, fmpq_poly([1]), self.width)
         common = self.denominator
         for numerator in self.numerators:
             common = common.gcd(numerator)
@@ -106,7 +140,7 @@ class RationalVector:
                 content = gcd(content, int(value.p))
         factor = scale / content * (1 if parts[-1][parts[-1].degree()] > 0 else -1)
         parts = [part * factor for part in parts]
-        return RationalVector(tuple(parts[:-1]), parts[-1])
+        return RationalVector(tuple(parts[:-1]), parts[-1], self.width)
 
     def leading(self) -> Leading:
         """Exponent and coefficient of the first term as alpha tends to 0."""
@@ -152,3 +186,50 @@ def monomial(exponent: int, coefficient: Fraction | fmpq | int = 1) -> fmpq_poly
 def in_alpha(in_square: fmpq_poly) -> fmpq_poly:
     """Substitute alpha**2 for the variable."""
     return in_square(monomial(2))
+
+
+ALPHA = RationalVector((monomial(1),), fmpq_poly([1]))
+"""The function alpha itself."""
+
+
+def solve(matrix: RationalVector, right: RationalVector) -> RationalVector:
+    """Solve a square linear system of rational functions, one right-hand side.
+
+    With the numerators P of the matrix, ``adj(P) times right`` and ``det P`` are polynomials: they are found by
+    solving at more integers than their degree and interpolating, in alpha**2 where P has even powers only.
+
+    Raises:
+        InvalidInputError: If the determinant is identically zero.
+    """
+    size = matrix.width
+    step = 2 if all(value == 0 for entry in matrix.numerators for value in entry.coeffs()[1::2]) else 1
+    degree = max(entry.degree() for entry in matrix.numerators) // step
+    parts = [_coefficient(matrix, step * k) for k in range(degree + 1)]
+    powers = [k for k in range(max(entry.degree() for entry in right.numerators) + 1)
+              if any(entry[k] != 0 for entry in right.numerators)]  # fmt: skip
+    sides = fmpq_mat(size, len(powers), [entry[k] for entry in right.numerators for k in powers])
+    points: list[int] = []
+    values: list[list[fmpq]] = []
+    at = singular = 0
+    while len(points) < size * degree + 1:
+        # 0, 1, -1, 2, -2, ...: short entries.
+        here = sum((part * at**k for k, part in enumerate(parts)), fmpq_mat(size, size))
+        determinant = here.det()
+        if determinant != 0:
+            points.append(at)
+            values.append([determinant, *(here.solve(sides) * determinant).entries()])
+        else:
+            singular += 1
+            if singular > size * degree:
+                raise InvalidInputError("problem", "must give a penalty Lagrangian with a unique stationary point")
+        at = -at if at > 0 else 1 - at
+    determinant, *adjugate = (part(monomial(step)) for part in interpolate(points, values))
+    solved = [sum((adjugate[i * len(powers) + j].left_shift(k) for j, k in enumerate(powers)), fmpq_poly([]))
+              for i in range(size)]  # fmt: skip
+    return RationalVector(
+        tuple(part * matrix.denominator for part in solved), determinant * right.denominator
+    ).reduced()
+
+
+def _coefficient(matrix: RationalVector, power: int) -> fmpq_mat:
+    return fmpq_mat(len(matrix.rows), matrix.width, [entry[power] for entry in matrix.numerators])
