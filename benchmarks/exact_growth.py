@@ -49,7 +49,7 @@ def main() -> None:
         problem, x = draw(size, rows), [0] * size
         family = Family.at(problem, x)
         even = certify(family, Scenario(), exponent=1)
-        spent = worst_scenario(family, Scenario(), gradient_power=1, lam_power=3)
+        spent = worst_scenario(family, Scenario(), {"gradient_error": 1, "lam_error": 3})
         odd = certify(family, spent, exponent=1)
         calls: tuple[Callable[[], object], ...] = (
             lambda problem=problem, x=x: solve(problem, x),

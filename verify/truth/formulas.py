@@ -84,6 +84,19 @@ class Lagrangian(Generic[M]):
         E: M = b.f_xy + self.alpha_1 * b.g_xy - (self.alpha_2 * (b.A.T @ self.R)) @ b.B
         return E
 
+    @cached_property
+    def left_to_estimate(self) -> M:
+        """Derivative of the estimate in the gradient left at its y: E times the inverse Hessian, shape (n, m)."""
+        through: M = self.ring.solve(self.H, self.E.T).T
+        return through
+
+    def lam_to_estimate(self, dual_term: DualTerm = "cancelled") -> M:
+        """Derivative of the estimate at the minimiser in the multipliers, activation held, shape (n, p)."""
+        b = self.blocks
+        cancelled: M = self.E @ self.ring.solve(self.H, self.alpha_1 * b.B.T)
+        frozen: M = cancelled + self.alpha_1 * b.A.T
+        return frozen if dual_term == "frozen" else cancelled
+
     def gradient_y(self, y: M) -> M:
         """Gradient in y, shape (m,)."""
         b = self.blocks

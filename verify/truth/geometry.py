@@ -111,14 +111,11 @@ class Geometry:
 
     def worst_y_with_gradient(self, norm: float) -> Vector:
         """Error of the minimiser that leaves a gradient of given norm and moves the estimator most, shape (m,)."""
-        through = solve(self.H, self.E.T).T
-        return solve(self.H, norm * _top_right(through))
+        return solve(self.H, norm * _top_right(self.lagrangian.left_to_estimate))
 
     def lam_to_estimate(self, *, frozen: bool) -> Vector:
         """Derivative of the estimator at its minimiser in the multipliers, weights held, shape (n, p)."""
-        a, w = self.a, self.weights
-        moved = self.E @ solve(self.H, w.alpha_1 * a.B.T)
-        return moved + w.alpha_1 * a.A.T if frozen else moved
+        return self.lagrangian.lam_to_estimate("frozen" if frozen else "cancelled")
 
     def worst_lam_within(self, distance: float, response: Vector, *, rows: Vector | None = None) -> Vector:
         """Admissible error of the multipliers that moves a linear response most, shape (p,).

@@ -61,7 +61,7 @@ class Family:
 
     def lagrangian(self, scenario: Scenario) -> Lagrangian[RationalVector]:
         """The penalty Lagrangian on the scenario's inexact pair, with its activation."""
-        q, vector = self.problem, FUNCTIONS.vector
+        q, vector, scenario = self.problem, FUNCTIONS.vector, self.fitted(scenario)
         return Lagrangian(
             ring=FUNCTIONS,
             blocks=Blocks.of(q, FUNCTIONS.matrix),
@@ -70,7 +70,7 @@ class Family:
             alpha_2=ALPHA**-4,
             y_star=vector(self.lower.y_star) + _spent(scenario.y_star_error, q.m),
             lam=vector(self.lower.lam) + _spent(scenario.lam_error, q.p),
-            R=FUNCTIONS.diagonal(self.fitted(scenario).rho or ()),
+            R=FUNCTIONS.diagonal(scenario.rho or ()),
         )
 
 

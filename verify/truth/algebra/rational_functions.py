@@ -8,23 +8,32 @@ from fractions import Fraction
 from math import gcd
 from typing import Self
 
+import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly
 
 from spec import InvalidInputError
-from verify.truth.algebra.rationals import Number, Vector, fraction, rational
+from spec.exact import FloatArray
+from verify.truth.algebra.rationals import Number, Vector, beside, fraction, rational
 
 
 @dataclass(frozen=True)
 class Leading:
-    """The first term of an expansion at alpha = 0.
+    """The first term of an expansion at alpha = 0, of a vector or the rows of a matrix one after the other.
 
     Args:
         exponent: Power of alpha; ``None`` if the function is identically zero.
         coefficient: Coefficient of that power, exact.
+        width: Columns of the matrix; 1 for a vector.
     """
 
     exponent: int | None
     coefficient: Vector
+    width: int = 1
+
+    @property
+    def array(self) -> FloatArray:
+        """The coefficient as a matrix of doubles."""
+        return np.array([float(value) for value in self.coefficient]).reshape(-1, self.width)
 
     @property
     def norm_squared(self) -> Fraction:
@@ -146,10 +155,10 @@ class RationalVector:
         """Exponent and coefficient of the first term as alpha tends to 0."""
         orders = [valuation(numerator) for numerator in self.numerators if not numerator.is_zero()]
         if not orders:
-            return Leading(None, (Fraction(0),) * len(self.numerators))
+            return Leading(None, (Fraction(0),) * len(self.numerators), self.width)
         low, base = min(orders), valuation(self.denominator)
         coefficient = tuple(fraction(numerator[low] / self.denominator[base]) for numerator in self.numerators)
-        return Leading(low - base, coefficient)
+        return Leading(low - base, coefficient, self.width)
 
     def norm_squared(self) -> RationalVector:
         """The squared Euclidean norm, a vector of one component."""
@@ -193,7 +202,7 @@ ALPHA = RationalVector((monomial(1),), fmpq_poly([1]))
 
 
 def solve(matrix: RationalVector, right: RationalVector) -> RationalVector:
-    """Solve a square linear system of rational functions, one right-hand side.
+    """Solve a square linear system of rational functions, for every column on the right.
 
     With the numerators P of the matrix, ``adj(P) times right`` and ``det P`` are polynomials: they are found by
     solving at more integers than their degree and interpolating, in alpha**2 where P has even powers only.
@@ -205,9 +214,9 @@ def solve(matrix: RationalVector, right: RationalVector) -> RationalVector:
     step = 2 if all(value == 0 for entry in matrix.numerators for value in entry.coeffs()[1::2]) else 1
     degree = max(entry.degree() for entry in matrix.numerators) // step
     parts = [_coefficient(matrix, step * k) for k in range(degree + 1)]
-    powers = [k for k in range(max(entry.degree() for entry in right.numerators) + 1)
-              if any(entry[k] != 0 for entry in right.numerators)]  # fmt: skip
-    sides = fmpq_mat(size, len(powers), [entry[k] for entry in right.numerators for k in powers])
+    powers = range(max(entry.degree() for entry in right.numerators) + 1)
+    sides = {k: side for k in powers if any((side := _coefficient(right, k)).entries())}
+    together = beside(*sides.values()) if sides else fmpq_mat(size, 0)
     points: list[int] = []
     values: list[list[fmpq]] = []
     at = singular = 0
@@ -217,18 +226,19 @@ def solve(matrix: RationalVector, right: RationalVector) -> RationalVector:
         determinant = here.det()
         if determinant != 0:
             points.append(at)
-            values.append([determinant, *(here.solve(sides) * determinant).entries()])
+            values.append([determinant, *(here.solve(together) * determinant).entries()])
         else:
             singular += 1
             if singular > size * degree:
                 raise InvalidInputError("problem", "must give a penalty Lagrangian with a unique stationary point")
         at = -at if at > 0 else 1 - at
     determinant, *adjugate = (part(monomial(step)) for part in interpolate(points, values))
-    solved = [sum((adjugate[i * len(powers) + j].left_shift(k) for j, k in enumerate(powers)), fmpq_poly([]))
-              for i in range(size)]  # fmt: skip
-    return RationalVector(
-        tuple(part * matrix.denominator for part in solved), determinant * right.denominator
-    ).reduced()
+    found = [fmpq_poly([])] * (size * right.width)
+    for i in range(size):
+        for j, power in enumerate(power for power in sides for _ in range(right.width)):
+            entry = i * right.width + j % right.width
+            found[entry] += adjugate[i * together.ncols() + j].left_shift(power) * matrix.denominator
+    return RationalVector(tuple(found), determinant * right.denominator, right.width).reduced()
 
 
 def _coefficient(matrix: RationalVector, power: int) -> fmpq_mat:

@@ -37,7 +37,7 @@ class Ring(Protocol[M]):
         ...
 
     def solve(self, matrix: M, right: M) -> M:
-        """Solution of a square linear system, one right-hand side."""
+        """Solution of a square linear system, for every column on the right."""
         ...
 
 
