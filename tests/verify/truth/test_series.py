@@ -128,9 +128,9 @@ def test_a_multiplier_error_moves_the_minimiser_by_alpha_to_the_fifth_on_active_
     others = [i for i in range(p) if i not in active]
 
     def shift(rows):
-        orders = [error(family, Scenario(lam_error=(exact_error(0, [int(i == j) for j in range(p)]),)), "solution-shift")
-                  .leading().exponent for i in rows]  # fmt: skip
-        return min(order for order in orders if order is not None)
+        units = [exact_error(0, [int(i == j) for j in range(p)]) for i in rows]
+        moved = [error(family, Scenario(lam_error=(unit,)), "solution-shift") for unit in units]
+        return min(shift.leading().exponent for shift in moved if not shift.is_zero)
 
     if active:
         assert shift(active) == 2
