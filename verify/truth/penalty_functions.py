@@ -1,22 +1,45 @@
-r"""The estimator, its minimiser and its error as exact rational functions of alpha.
+r"""The estimator, its minimiser and the quantities of the bias proof as exact rational functions of alpha.
 
 The formulas of lines 5 and 6 over the ring of rational functions, the scenario's errors among their data: orders in
-alpha can be read off what comes out.
+alpha can be read off what comes out. With hats for the scenario's inexact stages and :math:`E(\cdot)` the estimator,
+
+.. math::
+    T_1 &= E(\hat y) - E(y^*_{\hat\lambda,\alpha}), &
+    T_2 &= E(y^*_{\hat\lambda,\alpha}) - E^*(y^*_{\lambda^*,\alpha}), &
+    T_3 &= E^*(y^*_{\lambda^*,\alpha}) - \nabla F,
+
+where E carries the scenario's pair and activation, E* the exact pair and true activation. They sum to the bias.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import get_args
 
-from spec import Quadratic
+from flint import fmpq_mat, fmpq_poly
+
+from spec import InvalidInputError, Quadratic
 from verify.truth import lower_level
-from verify.truth.algebra.rational_functions import ALPHA, RationalVector
-from verify.truth.algebra.rationals import Blocks, Number, Vector, point
+from verify.truth.algebra import roots
+from verify.truth.algebra.rational_functions import ALPHA, RationalVector, interpolate
+from verify.truth.algebra.rationals import (
+    Blocks,
+    Number,
+    Vector,
+    blocks,
+    diagonal,
+    is_positive_definite,
+    point,
+    rational,
+)
 from verify.truth.algebra.rings import FUNCTIONS
 from verify.truth.formulas import Lagrangian
 from verify.truth.lower_level import ExactLowerLevel
-from verify.truth.scenario import Error, Scenario
+from verify.truth.scenario import Error, Quantity, Scenario
+
+QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
 
 
 @dataclass(frozen=True)
@@ -102,6 +125,66 @@ def estimator_at_minimiser(family: Family, scenario: Scenario) -> RationalVector
     """The same without the errors of the penalty minimiser."""
     lagrangian = family.lagrangian(scenario)
     return lagrangian.estimate(lagrangian.minimiser(), scenario.dual_term)
+
+
+def exact_counterpart(family: Family, scenario: Scenario) -> Scenario:
+    """The scenario with exact stages and the true activation, the same dual term."""
+    return family.exact_stages.model_copy(update={"dual_term": scenario.dual_term})
+
+
+def error(family: Family, scenario: Scenario, quantity: Quantity = "bias") -> RationalVector:
+    """One quantity of the proof as a function of alpha, shape (n,), or (m,) for the two shifts.
+
+    Source:
+        Lemma "Hypergradient Bias Bound", Lemma "Solution Error". Differs from the paper: T2 compares activation
+        weights too, which the lemma's text leaves open.
+    """
+    exact = exact_counterpart(family, scenario)
+    match quantity:
+        case "bias":
+            return estimator(family, scenario) - FUNCTIONS.vector(family.hypergradient)
+        case "T1":
+            return estimator(family, scenario) - estimator_at_minimiser(family, scenario)
+        case "T2":
+            return estimator_at_minimiser(family, scenario) - estimator(family, exact)
+        case "T3":
+            return error(family, exact)
+        case "solution-shift":
+            return minimiser(family, scenario) - minimiser(family, exact)
+        case "penalty-shift":
+            return minimiser(family, scenario) - FUNCTIONS.vector(family.lower.y_star)
+
+
+def convex_up_to(problem: Quadratic, rho: Sequence[Number], alpha_0: Fraction, modulus: Number = 0) -> bool:
+    """Whether the penalty Lagrangian is convex in y for every alpha in ``(0, alpha_0]``, decided exactly.
+
+    With a modulus c > 0, whether it is strongly convex with modulus ``c alpha**-2``.
+
+    Source:
+        Lemma "Solution Error", hypothesis; Lemma "Hypergradient Bias Bound", ``mu >= c_mu alpha**-2``.
+    """
+    # Positive definite on an interval: at one point, and the determinant has no root.
+    end = alpha_0**2
+    if not is_positive_definite(_scaled_hessian(problem, rho, modulus)(end)):
+        return False
+    return roots.count(determinant(problem, rho, modulus), Fraction(0), end) == 0
+
+
+def determinant(problem: Quadratic, rho: Sequence[Number], modulus: Number = 0) -> fmpq_poly:
+    r"""The determinant of :math:`u^2 f_{yy} + u\,(g_{yy} - cI) + B^TRB`, a polynomial in :math:`u = \alpha^2`."""
+    hessian = _scaled_hessian(problem, rho, modulus)
+    points = list(range(-problem.m, problem.m + 1))
+    return interpolate(points, [[hessian(Fraction(at)).det()] for at in points])[0]
+
+
+def _scaled_hessian(problem: Quadratic, rho: Sequence[Number], modulus: Number) -> Callable[[Fraction], fmpq_mat]:
+    """alpha**4 times the Hessian in y less ``modulus alpha**-2 I``, as a function of u = alpha**2."""
+    weights = point(rho, problem.p, "rho")
+    if any(weight < 0 for weight in weights):
+        raise InvalidInputError("rho", "must be >= 0", [str(weight) for weight in weights])
+    b = blocks(problem)
+    shifted, pull = b.g_yy - diagonal([modulus] * problem.m), b.B.transpose() * diagonal(weights) * b.B
+    return lambda u: b.f_yy * rational(u) ** 2 + shifted * rational(u) + pull
 
 
 def _sampled(lagrangian: Lagrangian[RationalVector], scenario: Scenario) -> RationalVector:

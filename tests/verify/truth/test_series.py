@@ -12,8 +12,7 @@ from tests.verify.truth.problems import TOY1, regular_families, regular_instance
 from verify.truth import series
 from verify.truth.algebra.rationals import blocks, column, diagonal, fractions, rational, select
 from verify.truth.lower_level import sensitivity
-from verify.truth.penalty_functions import Family
-from verify.truth.proof_steps import QUANTITIES, error
+from verify.truth.penalty_functions import QUANTITIES, Family, error
 from verify.truth.scenario import Scenario, exact_error
 
 INSTANCES = regular_instances()

@@ -11,8 +11,7 @@ from verify.proofs.refutation.notation import function, term, vector
 from verify.proofs.refutation.openings import conclusion, gradient, numbers, penalty_point, setting, solved
 from verify.truth.algebra.rational_functions import Leading, RationalVector
 from verify.truth.algebra.rationals import Vector
-from verify.truth.penalty_functions import Family, estimator, minimiser, sampled_point
-from verify.truth.proof_steps import error
+from verify.truth.penalty_functions import Family, error, estimator, minimiser, sampled_point
 from verify.truth.scenario import Quantity, Scenario, exact_error
 from verify.truth.series import Spent, response, worst_direction, worst_scenario
 
