@@ -19,8 +19,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from spec import InvalidInputError, Quadratic
-from verify.truth import complementarity, lower_level
-from verify.truth.algebra.differentiation import carries_multipliers, differentiate, piece_gradient, project
+from verify.truth import complementarity
 from verify.truth.algebra.rationals import (
     Number,
     RationalBlocks,
@@ -192,7 +191,7 @@ def sensitivity(problem: Quadratic, x: Sequence[Number]) -> Sensitivity:
     lower = solve(problem, x)
     if not (lower.strict_complementarity and lower.licq):
         raise DegenerateLowerLevelError(lower.weakly_active, _distinct_gradients(problem, x, lower))
-    J, Lam = differentiate(blocks(problem), lower.strictly_active)
+    J, Lam = _differentiate(blocks(problem), lower.strictly_active)
     all_rows = fmpq_mat(problem.p, problem.n)
     for k, i in enumerate(lower.strictly_active):
         for j in range(problem.n):
@@ -262,7 +261,7 @@ def _pieces(problem: Quadratic, x: Sequence[Number], lower: ExactLowerLevel) -> 
             chosen = tuple(sorted((*necessary, *extra)))
             if chosen and select(rows.B, chosen).rank() < len(chosen):
                 continue
-            if lower.licq or carries_multipliers(rows, x, lower.y_star, chosen):
+            if lower.licq or _carries_multipliers(rows, x, lower.y_star, chosen):
                 found[chosen] = piece_gradient(rows, x, lower.y_star, chosen)
     return found
 
@@ -282,46 +281,33 @@ def _rows_outside_every_piece(problem: Quadratic, lower: ExactLowerLevel) -> boo
     return any(all(value == fmpq(0) for value in select(B, [i]).entries()) for i in lower.active)
 
 
-__all__ = [
-    "DegenerateLowerLevelError",
-    "ExactLowerLevel",
-    "Sensitivity",
-    "guess_working_rows",
-    "hypergradient",
-    "pieces",
-    "sensitivity",
-    "solve",
-]
+def _differentiate(rows: RationalBlocks, S: tuple[int, ...]) -> tuple[fmpq_mat, fmpq_mat]:
+    """J and Lambda with the rows S held as equations."""
+    m = rows.g_yy.nrows()
+    B_S, A_S = select(rows.B, S), select(rows.A, S)
+    solved = rows.g_yy.solve(beside(B_S.transpose(), rows.g_xy.transpose()))
+    Z, J_0 = select(solved, range(m), range(len(S))), -1 * select(solved, range(m), range(len(S), solved.ncols()))
+    if not S:
+        return J_0, fmpq_mat(0, J_0.ncols())
+    Lam = (B_S * Z).solve(A_S - B_S * J_0)
+    return J_0 + Z * Lam, Lam
 
 
-def directional_derivative(problem: Quadratic, x: Sequence[Number], direction: Sequence[Number]) -> Vector:
-    """The exact one-sided derivative of y* at x along a direction, also at kinks.
+def _carries_multipliers(rows: RationalBlocks, x: Sequence[Number], y_star: Vector, chosen: tuple[int, ...]) -> bool:
+    """Whether the optimality conditions hold with multipliers on the chosen rows alone."""
+    at, y = column(x), column(y_star)
+    residual = rows.g_y + rows.g_xy.transpose() * at + rows.g_yy * y
+    if not chosen:
+        return all(value == 0 for value in residual.entries())
+    B_c = select(rows.B, chosen)
+    lam = (B_c * B_c.transpose()).solve(B_c * residual)
+    return B_c.transpose() * lam == residual and all(value >= 0 for value in lam.entries())
 
-    Args:
-        problem: Any quadratic problem.
-        x: Upper-level point, shape (n,).
-        direction: Direction, shape (n,).
 
-    Returns:
-        Derivative of y*, shape (m,): the minimiser of a quadratic program in which strictly active rows are
-        equations and weakly active ones inequalities.
-
-    Raises:
-        InvalidInputError: As :func:`verify.truth.lower_level.solve`; also if the active rows are dependent, where
-            one-sided derivatives depend on which multiplier is meant.
-    """
-    lower = lower_level.solve(problem, x)
-    if not lower.licq:
-        raise InvalidInputError("x", "must have linearly independent active rows", lower.active)
-    d = column(point(direction, problem.n, "direction"))
-    rows = blocks(problem)
-    J, _ = differentiate(rows, lower.strictly_active)
-    weak = lower.weakly_active
-    if not weak:
-        return fractions(J * d)
-    # On the null space of the equations the weakly active rows form a complementarity problem of their own.
-    B_w, A_w = select(rows.B, weak), select(rows.A, weak)
-    Z_w = project(rows, lower.strictly_active, B_w.transpose())
-    along = J * d
-    found = complementarity.solve(B_w * Z_w, A_w * d - B_w * along)
-    return fractions(along + Z_w * fmpq_mat(len(weak), 1, found.lam))
+def piece_gradient(rows: RationalBlocks, x: Sequence[Number], y_star: Vector, S: tuple[int, ...]) -> Vector:
+    """Gradient of the selection of F that holds the rows S as equations."""
+    at, y = column(x), column(y_star)
+    J, _ = _differentiate(rows, S)
+    grad_x_f = rows.f_x + rows.f_xx * at + rows.f_xy * y
+    grad_y_f = rows.f_y + rows.f_xy.transpose() * at + rows.f_yy * y
+    return fractions(grad_x_f + J.transpose() * grad_y_f)
