@@ -28,12 +28,7 @@ _EPS = float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True)
 class BallVector:
-    """A vector enclosed entry by entry.
-
-    Args:
-        mid: Midpoints, shape (k,).
-        radius: The true entry lies within ``mid +- radius``; shape (k,), rounding to doubles included.
-    """
+    """A vector enclosed entry by entry: the truth lies within ``mid +- radius``, rounding to doubles included."""
 
     mid: FloatArray
     radius: FloatArray
@@ -58,13 +53,8 @@ class BallVector:
 class BallLowerLevel:
     """Enclosures of the lower-level solution and of the exact gradient of F.
 
-    Args:
-        y_star: Minimiser, shape (m,).
-        lam: Multipliers, shape (p,); exactly 0 off the active rows.
-        hypergradient: Gradient of F, shape (n,).
-        active: Rows held as equations; each proven to carry a positive multiplier.
-        undecided: Rows whose sign the balls could not prove. Empty iff everything here is proven; else the
-            values are those of the guessed active set, unproven.
+    ``active`` rows are held as equations, each proven to carry a positive multiplier; off them ``lam`` is exactly 0.
+    Where the balls cannot prove the sign of ``undecided`` rows, all is that of the guessed active set, unproven.
     """
 
     y_star: BallVector
@@ -86,12 +76,6 @@ def solve(problem: Quadratic, x: Sequence[Number], precision: int = PRECISION) -
         problem: Any quadratic problem; m and p to a few hundred.
         x: Upper-level point, shape (n,).
         precision: Bits; doubled once if the active set stays undecided.
-
-    Returns:
-        Enclosures, with the rows the balls could not decide.
-
-    Raises:
-        InvalidInputError: If x does not fit.
 
     Source:
         Eq. (constrainedbilevel). Differs from the paper: nothing; the numbers carry proven radii.

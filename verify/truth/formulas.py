@@ -113,11 +113,9 @@ class Lagrangian(Generic[M]):
         return y
 
     def terms(self, y: M, h: M | None = None) -> dict[str, M]:
-        """Line 6 in parts, dual part included, each of shape (n,).
+        """Line 6 in parts, dual part included, each of shape (n,), at a y.
 
-        Args:
-            y: Where the estimate is made.
-            h: Row values at the lower-level solution where they are known better than by their formula.
+        ``h``: row values at the lower-level solution where they are known better than by their formula.
         """
         b, shift = self.blocks, y - self.y_star
         h = (self.h if h is None else h) - b.B @ shift
@@ -182,14 +180,7 @@ class ExactLagrangian:
         )
 
     def minimiser(self) -> Vector:
-        """The exact minimiser in y, shape (m,).
-
-        Raises:
-            InvalidInputError: If the Lagrangian is not strictly convex in y at this alpha, where it has none.
-
-        Source:
-            Algorithm 1, line 5. Differs from the paper: exact instead of by SGD.
-        """
+        """Line 5: the stationary point in y, shape (m,); where the gradient ``left`` is left, if given."""
         return exact_minimiser(self.over_rationals, self.alpha)
 
     def estimate(self, y: Sequence[Number], dual_term: DualTerm = "cancelled") -> Vector:
@@ -203,11 +194,7 @@ class ExactLagrangian:
 
 
 def exact_minimiser(lagrangian: Lagrangian[Flint], alpha: Number) -> Vector:
-    """The minimiser over the rationals.
-
-    Raises:
-        InvalidInputError: If there is none.
-    """
+    """The minimiser over the rationals; refused if there is none at this alpha."""
     if not is_positive_definite(lagrangian.H.entries):
         raise InvalidInputError("alpha", "must leave the penalty Lagrangian strictly convex in y", str(Fraction(alpha)))
     return fractions(lagrangian.minimiser().entries)

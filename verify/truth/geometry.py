@@ -44,16 +44,7 @@ def ramp(h: Vector, lam: Vector, h_width: float, lam_width: float) -> Vector:
 
 @dataclass(frozen=True)
 class Geometry:
-    """One instance, one alpha, one lower-level pair.
-
-    Args:
-        problem: The quadratic problem.
-        x: Upper-level point, shape (n,).
-        alpha: Accuracy parameter.
-        y_star: Lower-level point the penalty is built at, shape (m,).
-        lam: Multipliers it is built with, shape (p,).
-        rho: Activation weights, shape (p,).
-    """
+    """One problem at a point, one alpha, the lower-level pair the penalty is built with, the weights ``rho`` (p,)."""
 
     problem: Quadratic
     x: Vector
@@ -118,15 +109,10 @@ class Geometry:
         return self.lagrangian.lam_to_estimate("frozen" if frozen else "cancelled")
 
     def worst_lam_within(self, distance: float, response: Vector, *, rows: Vector | None = None) -> Vector:
-        """Admissible error of the multipliers that moves a linear response most, shape (p,).
+        """Admissible error of the multipliers, of given length, that moves a linear response most, shape (p,).
 
         Multipliers stay nonnegative, as the dual update keeps them. The top singular direction is tried with both
-        signs, its inadmissible part removed and rescaled; single rows are tried as well.
-
-        Args:
-            distance: Allowed Euclidean error.
-            response: Linear map from multiplier error to the quantity, shape (k, p).
-            rows: Mask of rows that may move; all by default.
+        signs, its inadmissible part removed and rescaled; single rows are tried as well. ``rows`` masks what may move.
         """
         allowed = np.ones(len(self.lam), dtype=bool) if rows is None else rows.astype(bool)
         masked = response * allowed

@@ -39,11 +39,9 @@ MAX_WEAKLY_ACTIVE = 12
 
 
 class DegenerateLowerLevelError(InvalidInputError):
-    """F has a kink at x: neighbouring pieces of the solution give different gradients.
+    """F has a kink at x: the pieces of the solution that adjoin it give different gradients.
 
-    Args:
-        weakly_active: Active rows without a positive multiplier.
-        gradients: The distinct gradients of the adjoining pieces.
+    Raised where active rows are ``weakly_active``, without a positive multiplier, or dependent.
     """
 
     def __init__(self, weakly_active: tuple[int, ...], gradients: tuple[Vector, ...]) -> None:
@@ -62,14 +60,8 @@ class DegenerateLowerLevelError(InvalidInputError):
 class ExactLowerLevel:
     """The lower-level solution, exact and certified by exact signs.
 
-    Args:
-        y_star: Minimiser, shape (m,).
-        lam: Multipliers, shape (p,); unique iff :attr:`licq`.
-        h: Row values ``A @ x - B @ y_star - b``, shape (p,), none positive.
-        strictly_active: Rows with ``h = 0`` and a positive multiplier.
-        weakly_active: Rows with ``h = 0`` and multiplier 0.
-        inactive: Rows with ``h < 0``.
-        licq_rank: Rank of the active rows of B.
+    Rows with ``h = A @ x - B @ y_star - b`` zero are strictly active with a positive multiplier, else weakly; no h is
+    positive. The multipliers are unique iff :attr:`licq`; ``licq_rank`` is the rank of the active rows of B.
     """
 
     y_star: Vector
@@ -98,12 +90,9 @@ class ExactLowerLevel:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """Exact derivatives of the lower-level solution.
+    """Exact derivatives of the lower-level solution, row by row: J (m, n) of y*, Lam (p, n) of the multipliers.
 
-    Args:
-        J: dy*/dx, shape (m, n), row by row.
-        Lam: d lambda/dx of all rows, shape (p, n); zero off :attr:`rows`.
-        rows: Rows held as equations.
+    Lam is zero off ``rows``, those held as equations.
     """
 
     J: tuple[Vector, ...]
@@ -115,14 +104,7 @@ def solve(problem: Quadratic, x: Sequence[Number]) -> ExactLowerLevel:
     """Solve the lower level in exact rational arithmetic.
 
     The rows that carry a multiplier are guessed in floating point, then certified by exact signs; a wrong
-    guess costs time, never correctness.
-
-    Args:
-        problem: Any quadratic problem; meant for m and p up to about 50.
-        x: Upper-level point, shape (n,); a float stands for the dyadic rational it is.
-
-    Returns:
-        The exact solution with its rows sorted into strictly active, weakly active and inactive.
+    guess costs time, never correctness. Meant for m and p up to about 50.
 
     Raises:
         InvalidInputError: If x does not fit or ``g.yy`` is not exactly positive definite.
@@ -172,14 +154,7 @@ def guess_working_rows(problem: Quadratic, x: Sequence[Number]) -> tuple[int, ..
 
 
 def sensitivity(problem: Quadratic, x: Sequence[Number]) -> Sensitivity:
-    """Differentiate the lower-level solution exactly.
-
-    Args:
-        problem: Any quadratic problem.
-        x: Upper-level point, shape (n,).
-
-    Returns:
-        J = dy*/dx (m x n) and the multipliers' derivative, the strictly active rows held as equations.
+    """Differentiate the lower-level solution exactly, the strictly active rows held as equations.
 
     Raises:
         InvalidInputError: As :func:`solve`.
@@ -200,17 +175,10 @@ def sensitivity(problem: Quadratic, x: Sequence[Number]) -> Sensitivity:
 
 
 def hypergradient(problem: Quadratic, x: Sequence[Number]) -> Vector:
-    """The exact gradient of F(x) = f(x, y*(x)).
+    """The exact gradient of F(x) = f(x, y*(x)), shape (n,).
 
     Where rows are weakly active or dependent the solution map has several adjoining pieces; if all give the
     same gradient F is differentiable all the same and that gradient is returned.
-
-    Args:
-        problem: Any quadratic problem.
-        x: Upper-level point, shape (n,).
-
-    Returns:
-        Gradient, shape (n,).
 
     Raises:
         InvalidInputError: As :func:`solve`.
@@ -233,17 +201,7 @@ def pieces(problem: Quadratic, x: Sequence[Number]) -> dict[tuple[int, ...], Vec
 
     Under strict complementarity and independent rows there is exactly one. Otherwise each choice of independent
     active rows that can carry the multipliers gives one; which of them own a region of positive volume near x is
-    for the caller to decide.
-
-    Args:
-        problem: Any quadratic problem.
-        x: Upper-level point, shape (n,).
-
-    Returns:
-        Gradients, shape (n,) each, by row set.
-
-    Raises:
-        InvalidInputError: As :func:`solve`, or if more than 12 active rows are degenerate.
+    for the caller to decide. Refused as by :func:`solve`, or if more than 12 active rows are degenerate.
     """
     return _pieces(problem, x, solve(problem, x))
 

@@ -56,16 +56,10 @@ class Family:
 
     @classmethod
     def at(cls, problem: Quadratic, x: Sequence[Number], gradient: Sequence[Number] | None = None) -> Family:
-        """Solve the lower level at x.
+        """Solve the lower level at x, which must not be a kink unless a gradient is given.
 
-        Args:
-            problem: Any quadratic problem.
-            x: Upper-level point, shape (n,).
-            gradient: What the estimator is held against, shape (n,); by default the gradient of F. At a kink,
-                where there is none, one of :func:`verify.truth.lower_level.pieces`.
-
-        Raises:
-            InvalidInputError: As :func:`verify.truth.lower_level.solve`; at a kink of F if no gradient is given.
+        ``gradient``: what the estimator is held against, by default the gradient of F. At a kink, where there is none,
+        one of :func:`verify.truth.lower_level.pieces`.
         """
         exact_x = point(x, problem.n, "x")
         lower = lower_level.solve(problem, exact_x)

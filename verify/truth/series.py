@@ -80,14 +80,9 @@ def worst_scenario(
 
 
 def worst_direction(response: FloatArray) -> tuple[Fraction, ...]:
-    """A rational direction of norm at most 1 along which a linear map is largest, to about 1e-7 relative.
+    """A rational direction (k,), of exact norm <= 1, along which a linear map (n, k) is largest, to about 1e-7.
 
-    Args:
-        response: The map, shape (n, k).
-
-    Returns:
-        Shape (k,): the top right singular vector, rounded and shrunk so that its exact norm is at most 1; zero if the
-        map is.
+    The top right singular vector, rounded and shrunk; zero if the map is.
     """
     if not response.any():
         return tuple(Fraction(0) for _ in range(response.shape[1]))

@@ -34,19 +34,7 @@ _NORM_PRECISION = Fraction(1, 10**24)
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What a stage is given, exactly.
-
-    Args:
-        problem: The problem.
-        x: Upper variable, shape (n,).
-        alpha: Accuracy parameter, > 0.
-        reading: The paper's open choices.
-        N_g: Samples averaged.
-        ramp_constant: The constant c of the ramp's width.
-        lam_width: Width of the multiplier's ramp.
-        given: Stage values to use as they are.
-        draws: Standard normals by block, one row a sample.
-    """
+    """What a stage is given, exactly: values to use as they are, and standard normals by block, one row a sample."""
 
     problem: Quadratic
     x: Vector
@@ -129,17 +117,7 @@ RIGHT = Rules()
 
 @dataclass(frozen=True)
 class Values:
-    """All stage values of one oracle call.
-
-    Args:
-        y_star: Shape (m,).
-        lam: Shape (p,).
-        h: Rows at the lower-level solution, shape (p,).
-        rho: Shape (p,).
-        y_penalty: Shape (m,).
-        terms: The parts of the estimate, each (n,).
-        lower: The solved lower level, where it was not given.
-    """
+    """All stage values of one oracle call, ``h`` at the lower-level solution; ``lower`` where it was not given."""
 
     y_star: Vector
     lam: Vector
@@ -161,12 +139,7 @@ class Values:
 def evaluate(setting: Setting, rules: Rules = RIGHT) -> Values:
     """One oracle call, every stage that is not given computed exactly.
 
-    Args:
-        setting: What the call is given.
-        rules: How it is computed.
-
-    Raises:
-        InvalidInputError: If the lower level is infeasible, or the penalty Lagrangian not convex.
+    Refused if the lower level is infeasible, or the penalty Lagrangian not convex.
     """
     given = {} if rules.own_stages else setting.given
     lower = None
@@ -212,11 +185,7 @@ def weights(h: Vector, lam: Vector, h_width: Fraction, lam_width: Fraction, acti
 
 
 def minimiser(setting: Setting, y_star: Vector, lam: Vector, rho: Vector, rules: Rules = RIGHT) -> Vector:
-    """The penalty Lagrangian's minimiser in y: the right formula, a mistake being in its data.
-
-    Raises:
-        InvalidInputError: If it is not convex.
-    """
+    """The penalty Lagrangian's minimiser in y: the right formula, a mistake in its data. Refused if not convex."""
     right = _lagrangian(setting, y_star, lam, rho, rules)
     b, upper = right.blocks, rational(rules.upper)
     used = replace(

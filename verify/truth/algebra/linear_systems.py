@@ -23,12 +23,9 @@ _SWEEPS = 40
 
 
 class VerifiedSystem:
-    """One square matrix, factored once, solved for many right-hand sides.
+    """One square matrix within balls, factored once, solved for many right-hand sides.
 
-    Args:
-        matrix: Shape (k, k); the exact matrix lies within these balls.
-        approximate: The same in doubles.
-        slack: Bound on ``|matrix - approximate|``, entry by entry.
+    ``slack`` bounds the distance of its ``approximate`` in doubles, entry by entry.
     """
 
     def __init__(self, matrix: arb_mat, approximate: FloatArray, slack: FloatArray) -> None:
@@ -48,11 +45,7 @@ class VerifiedSystem:
             self._inverse, self._beta = inverse, beta
 
     def solve(self, right: arb_mat) -> arb_mat:
-        """Enclose the solution of ``matrix @ v = right``, a column.
-
-        Raises:
-            InvalidInputError: If the matrix cannot be told from a singular one.
-        """
+        """Enclose the solution of ``matrix @ v = right``, a column; refused if the matrix may be singular."""
         if self._inverse is None:
             return self._solve_in_balls(right)
         size = right.nrows()
@@ -83,12 +76,7 @@ class VerifiedSystem:
 
 
 def proves_positive_definite(symmetric: FloatArray, slack: float) -> bool:
-    """Whether a floating-point Cholesky factorisation proves every matrix within the slack positive definite.
-
-    Args:
-        symmetric: Shape (k, k), in doubles.
-        slack: Bound on the spectral norm of its distance to the exact matrix.
-    """
+    """Whether a Cholesky factorisation in doubles proves every matrix within the spectral slack positive definite."""
     size = len(symmetric)
     shift = 2 * (size + 3) * _EPS * float(np.trace(symmetric)) + 2 * slack
     try:

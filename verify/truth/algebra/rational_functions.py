@@ -18,12 +18,9 @@ from verify.truth.algebra.rationals import Number, Vector, beside, fraction, rat
 
 @dataclass(frozen=True)
 class Leading:
-    """The first term of an expansion at alpha = 0, of a vector or the rows of a matrix one after the other.
+    """The first term of an expansion at alpha = 0: ``coefficient * alpha**exponent``, exact, row by row for a matrix.
 
-    Args:
-        exponent: Power of alpha; ``None`` if the function is identically zero.
-        coefficient: Coefficient of that power, exact.
-        width: Columns of the matrix; 1 for a vector.
+    The exponent is ``None`` if the function is identically zero; a matrix has ``width`` columns.
     """
 
     exponent: int | None
@@ -43,13 +40,7 @@ class Leading:
 
 @dataclass(frozen=True)
 class RationalVector:
-    """Rational functions ``numerators / denominator`` of alpha, a vector or the rows of a matrix one after the other.
-
-    Args:
-        numerators: Polynomials in alpha, one per entry.
-        denominator: Not zero.
-        width: Columns of the matrix; 1 for a vector.
-    """
+    """Rational functions ``numerators / denominator`` of alpha: a vector, or the rows of a matrix, ``width`` long."""
 
     numerators: tuple[fmpq_poly, ...]
     denominator: fmpq_poly
@@ -61,11 +52,7 @@ class RationalVector:
         return cls(tuple(fmpq_poly([rational(value)]) for value in values), fmpq_poly([1]), width)
 
     def __call__(self, alpha: Fraction | int) -> Vector:
-        """Exact value at a rational alpha.
-
-        Raises:
-            InvalidInputError: If alpha is a pole.
-        """
+        """Exact value at a rational alpha, which must be no pole."""
         at = rational(Fraction(alpha))
         bottom = self.denominator(at)
         if bottom == 0:
@@ -172,12 +159,7 @@ def valuation(polynomial: fmpq_poly) -> int:
 
 
 def interpolate(points: Sequence[int], values: Sequence[Sequence[fmpq]]) -> list[fmpq_poly]:
-    """The polynomials of degree below ``len(points)`` through given values.
-
-    Args:
-        points: Distinct integers.
-        values: One row per point, one column per polynomial.
-    """
+    """The polynomials of degree below ``len(points)`` through values at distinct integers, a row a point."""
     size = len(points)
     if not values[0]:
         return []

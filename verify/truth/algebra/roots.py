@@ -18,13 +18,7 @@ from verify.truth.algebra.rationals import fraction, rational
 
 
 def count(polynomial: fmpq_poly, low: Fraction, high: Fraction) -> int:
-    """Number of distinct real roots in the open interval (low, high).
-
-    Args:
-        polynomial: Not zero.
-        low: Left end, >= 0, not counted.
-        high: Right end, not counted; > low.
-    """
+    """Number of distinct real roots of a nonzero polynomial in the open interval (low, high), ``0 <= low < high``."""
     return len(isolate(polynomial, low, high))
 
 

@@ -24,12 +24,7 @@ _MAX_ROUNDS = 60
 
 
 class NoCertificateError(InvalidInputError):
-    """The bound does not hold on the interval, or not for any constant.
-
-    Args:
-        rule: What fails.
-        value: The offending number.
-    """
+    """The bound does not hold on the interval, or not for any constant: what fails, and the offending number."""
 
     def __init__(self, rule: str, value: object = None) -> None:
         super().__init__("bound", rule, value)

@@ -36,18 +36,11 @@ class TooManyCellsError(InvalidInputError):
 
 @dataclass(frozen=True)
 class Cell:
-    """One piece of F that meets the ball and has an interior.
+    """One piece of F that meets the ball and has an interior: ``M z <= q``, where the gradient is ``H z + c``.
 
-    Args:
-        rows: Rows held as equations.
-        M: Shape (p, n); the cell is M z <= q.
-        q: Shape (p, 1).
-        H: Hessian of the piece, shape (n, n).
-        c: Gradient of the piece at z = 0, shape (n, 1).
-        nearest: Point of the cell nearest to the ball's centre, shape (n,).
-        touches: Whether the closed ball meets the cell in that point only.
-        inside: A point in the interior of cell and ball, shape (n,); the nearest one where the ball only touches,
-            ``None`` where no interior could be proven.
+    ``nearest`` is its point nearest to the ball's centre; if the ball ``touches``, they meet there only. ``inside``
+    lies in the interior of cell and ball: the nearest point where the ball only touches, ``None`` where none could be
+    proven.
     """
 
     rows: tuple[int, ...]
@@ -78,11 +71,6 @@ class Cell:
 
 def cells_in_ball(problem: Quadratic, x: Vector, radius: Fraction) -> list[Cell]:
     """All cells with an interior that meet the closed ball, touching ones included.
-
-    Args:
-        problem: Any quadratic problem.
-        x: Centre, shape (n,).
-        radius: Radius, > 0.
 
     Raises:
         InvalidInputError: If the lower level is infeasible somewhere in the ball.
@@ -212,12 +200,9 @@ def as_array(block: fmpq_mat) -> FloatArray:
 
 @dataclass(frozen=True)
 class Interior:
-    """What could be proven.
+    """Whether the interior is proven empty; else a point of it, ``None`` where neither could be proven.
 
-    Args:
-        empty: The interior is proven empty.
-        point: A proven interior point of the polyhedron, strictly inside the ball unless the ball only touches the
-            polyhedron; ``None`` where neither could be proven.
+    The point is strictly inside the ball unless the ball only touches the polyhedron.
     """
 
     empty: bool
@@ -225,17 +210,9 @@ class Interior:
 
 
 def interior_point(M: fmpq_mat, q: fmpq_mat, nearest: Vector, centre: Vector, radius: Fraction) -> Interior:
-    """Find an interior point of M z <= q near its point nearest to the centre.
+    """Find an interior point of M z <= q near its point nearest to the centre, which lies in the closed ball.
 
-    Args:
-        M: Shape (p, n).
-        q: Shape (p, 1).
-        nearest: Point of the polyhedron nearest to the centre, within the closed ball.
-        centre: Centre of the ball.
-        radius: Radius of the ball, > 0.
-
-    Returns:
-        Proof by a point with exactly positive slacks, or by weights that combine the rows to "0 <= 0 or less".
+    The proof is a point with exactly positive slacks, or weights that combine the rows to "0 <= 0 or less".
     """
     rows = [i for i in range(M.nrows()) if any(M[i, j] != 0 for j in range(M.ncols()))]
     if not rows:

@@ -94,11 +94,7 @@ class Pieces:
         self.slope, self.offset = a.A - a.B @ self.Y, -a.B @ self.y_0 - a.b
 
     def at(self, z: FloatArray) -> tuple[int, ...]:
-        """Rows that carry a multiplier at z.
-
-        Raises:
-            InvalidInputError: If the lower level is infeasible there.
-        """
+        """Rows that carry a multiplier at z; refused where the lower level is infeasible."""
         a = self.a
         upper = a.b - a.A @ z
         _, _, flag, info = daqp.solve(a.g_yy.copy(), a.g_y + a.g_xy.T @ z, -a.B, upper, np.full(len(upper), -np.inf))

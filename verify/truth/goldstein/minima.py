@@ -29,12 +29,7 @@ Box = tuple[Sequence[Number | None], Sequence[Number | None]]
 
 @dataclass(frozen=True)
 class Rays:
-    """The normal cone of a box at a point: rays along axes.
-
-    Args:
-        up: Components at the upper end of X; the cone then holds +e_i.
-        down: Components at the lower end; the cone then holds -e_i.
-    """
+    """The normal cone of a box at a point: +e_i for components at the upper end of X, -e_i for those at the lower."""
 
     up: tuple[int, ...] = ()
     down: tuple[int, ...] = ()
@@ -62,11 +57,7 @@ NO_RAYS = Rays()
 
 
 def normal_rays(x: Vector, box: Box | None, n: int) -> Rays:
-    """Rays of the normal cone of a box at x.
-
-    Raises:
-        InvalidInputError: If the box does not fit, is empty, or x lies outside.
-    """
+    """Rays of the normal cone of a box at x, refused if the box does not fit, is empty, or x lies outside."""
     if box is None:
         return NO_RAYS
     up, down = [], []
@@ -88,17 +79,10 @@ def normal_rays(x: Vector, box: Box | None, n: int) -> Rays:
 
 
 def shortest(gradients: FloatArray, rays: Rays) -> tuple[FloatArray, FloatArray]:
-    r"""Weights and value of the shortest convex combination of rows, rays added.
+    r"""Weights (k,), adding to 1, and value (n,) of the shortest convex combination of rows (k, n), rays added.
 
     Minimising :math:`\|G^T s\|^2 + (1^T s - 1)^2` over s >= 0 gives a multiple of it: along a ray of s the two
     terms trade off the same way for every combination.
-
-    Args:
-        gradients: Shape (k, n).
-        rays: The cone.
-
-    Returns:
-        Weights, shape (k,), adding to 1, and the shortest vector, shape (n,).
     """
     k, n = gradients.shape
     scale = max(1.0, float(np.abs(gradients).max()))
@@ -113,13 +97,8 @@ def shortest(gradients: FloatArray, rays: Rays) -> tuple[FloatArray, FloatArray]
 def shortest_exactly(gradients: Sequence[Vector], weights: FloatArray, rays: Rays) -> tuple[Fraction, Vector]:
     """Squared length and value of a short convex combination, in rational arithmetic.
 
-    The combination is the shortest of the gradients' affine hull where that has nonnegative weights, else the
-    given weights' own.
-
-    Args:
-        gradients: Vectors, shape (n,) each.
-        weights: Weights near the best ones, >= 0.
-        rays: The cone.
+    The combination is the shortest of the gradients' affine hull where that has nonnegative weights, else that of the
+    given weights near the best ones.
     """
     candidates = [_normalised(weights)]
     affine = _affine_weights(gradients, rays)
@@ -177,17 +156,8 @@ def least(
 ) -> tuple[FloatArray, FloatArray]:
     """Approximate minimiser z and weights w of the rows, following the projections of x - tau a as tau grows.
 
-    Args:
-        a: Linear function, shape (n,).
-        M: Shape (k, n), no zero row.
-        q: Shape (k,).
-        x: Centre of the ball, shape (n,).
-        r: Radius, > 0.
-        start: Any point of the polyhedron in the ball; returned where nothing better is found.
-
-    Returns:
-        z, shape (n,), feasible but for rounding, and w >= 0, shape (k,). Both are only as good as doubles: what
-        they prove is for :func:`proven_bound` to say.
+    ``start`` is any point of the polyhedron in the ball, returned where nothing better is found. z is feasible but for
+    rounding and w >= 0; both are only as good as doubles: what they prove is for :func:`proven_bound` to say.
     """
     length = float(np.linalg.norm(a))
     if length == 0.0:
@@ -241,16 +211,7 @@ def _project(point: FloatArray, M: FloatArray, q: FloatArray) -> tuple[FloatArra
 
 
 def proven_bound(a: fmpq_mat, M: fmpq_mat, q: fmpq_mat, weights: FloatArray, x: fmpq_mat, radius: Fraction) -> Fraction:
-    """Exact lower bound of the minimum that nonnegative weights prove.
-
-    Args:
-        a: Shape (n, 1).
-        M: Shape (p, n).
-        q: Shape (p, 1).
-        weights: Shape (p,); negative ones count as zero.
-        x: Shape (n, 1).
-        radius: Radius, > 0.
-    """
+    """Exact lower bound of the minimum that weights, one a row, prove; negative ones count as zero."""
     w = column([max(0.0, float(value)) for value in weights]) if len(weights) else fmpq_mat(0, 1)
     tilted = a + M.transpose() * w if len(weights) else a
     value = fraction((tilted.transpose() * x)[0, 0])
