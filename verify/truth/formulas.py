@@ -63,6 +63,15 @@ class Lagrangian(Generic[M]):
     lam: M
     R: M
 
+    @classmethod
+    def of(
+        cls, ring: Ring[M], problem: Quadratic, x: Vector, weights: tuple[Any, Any], stages: Sequence[Sequence[Number]]
+    ) -> Lagrangian[M]:
+        """From plain numbers: alpha_1 and alpha_2 in the ring; y_star, lam and rho."""
+        (alpha_1, alpha_2), (y_star, lam, rho), vector = weights, stages, ring.vector
+        blocks = Blocks.of(problem, ring.matrix)
+        return cls(ring, blocks, vector(x), alpha_1, alpha_2, vector(y_star), vector(lam), ring.diagonal(rho))
+
     @cached_property
     def h(self) -> M:
         """Row values at the lower-level solution."""
@@ -160,7 +169,7 @@ class ExactLagrangian:
     @cached_property
     def over_rationals(self) -> Lagrangian[Flint]:
         """The formulas, over the rationals."""
-        q, vector = self.problem, RATIONALS.vector
+        q = self.problem
         alpha = number(self.alpha, "alpha")
         if alpha <= 0:
             raise InvalidInputError("alpha", "must be > 0", str(alpha))
@@ -168,16 +177,9 @@ class ExactLagrangian:
         for i, weight in enumerate(rho):
             if weight < 0:
                 raise InvalidInputError(f"rho[{i}]", "must be >= 0", str(weight))
-        return Lagrangian(
-            ring=RATIONALS,
-            blocks=Blocks.of(q, RATIONALS.matrix),
-            x=vector(point(self.x, q.n, "x")),
-            alpha_1=rational(alpha**-2),
-            alpha_2=rational(alpha**-4),
-            y_star=vector(point(self.y_star, q.m, "y_star")),
-            lam=vector(point(self.lam, q.p, "lam")),
-            R=RATIONALS.diagonal(rho),
-        )
+        weights = rational(alpha**-2), rational(alpha**-4)
+        pair = point(self.y_star, q.m, "y_star"), point(self.lam, q.p, "lam")
+        return Lagrangian.of(RATIONALS, q, point(self.x, q.n, "x"), weights, (*pair, rho))
 
     def minimiser(self) -> Vector:
         """Line 5: the stationary point in y, shape (m,); where the gradient ``left`` is left, if given."""

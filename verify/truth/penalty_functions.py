@@ -14,7 +14,7 @@ where E carries the scenario's pair and activation, E* the exact pair and true a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import get_args
 
@@ -25,7 +25,6 @@ from verify.truth import lower_level
 from verify.truth.algebra import roots
 from verify.truth.algebra.rational_functions import ALPHA, RationalVector, interpolate
 from verify.truth.algebra.rationals import (
-    Blocks,
     Number,
     Vector,
     blocks,
@@ -78,17 +77,11 @@ class Family:
 
     def lagrangian(self, scenario: Scenario) -> Lagrangian[RationalVector]:
         """The penalty Lagrangian on the scenario's inexact pair, with its activation."""
-        q, vector, scenario = self.problem, FUNCTIONS.vector, self.fitted(scenario)
-        return Lagrangian(
-            ring=FUNCTIONS,
-            blocks=Blocks.of(q, FUNCTIONS.matrix),
-            x=vector(self.x),
-            alpha_1=ALPHA**-2,
-            alpha_2=ALPHA**-4,
-            y_star=vector(self.lower.y_star) + _spent(scenario.y_star_error, q.m),
-            lam=vector(self.lower.lam) + _spent(scenario.lam_error, q.p),
-            R=FUNCTIONS.diagonal(scenario.rho or ()),
-        )
+        q, lower, scenario = self.problem, self.lower, self.fitted(scenario)
+        stages = lower.y_star, lower.lam, scenario.rho or ()
+        exact = Lagrangian.of(FUNCTIONS, q, self.x, (ALPHA**-2, ALPHA**-4), stages)
+        y_star = exact.y_star + _spent(scenario.y_star_error, q.m)
+        return replace(exact, y_star=y_star, lam=exact.lam + _spent(scenario.lam_error, q.p))
 
 
 def minimiser(family: Family, scenario: Scenario) -> RationalVector:

@@ -18,7 +18,7 @@ from spec import REPAIRED, Quadratic, Reading
 from verify.truth import lower_level
 from verify.truth.algebra import roots
 from verify.truth.algebra.numbers import Real, add, dyadic, times
-from verify.truth.algebra.rationals import Blocks, RationalBlocks, Vector, blocks, column, fraction, fractions, rational
+from verify.truth.algebra.rationals import RationalBlocks, Vector, blocks, column, fraction, fractions, rational
 from verify.truth.algebra.rings import RATIONALS, Flint
 from verify.truth.algebra.roots import root_above
 from verify.truth.formulas import Lagrangian, exact_minimiser
@@ -231,11 +231,8 @@ def estimate(
 
 
 def _lagrangian(setting: Setting, y_star: Vector, lam: Vector, rho: Vector, rules: Rules) -> Lagrangian[Flint]:
-    vector = RATIONALS.vector
-    alpha_1, alpha_2 = (rational(setting.alpha**power) for power in rules.powers)
-    blocks = Blocks.of(setting.problem, RATIONALS.matrix)
-    x, pair = vector(setting.x), (vector(y_star), vector(lam))
-    return Lagrangian(RATIONALS, blocks, x, alpha_1, alpha_2, *pair, RATIONALS.diagonal(rho))
+    a_1, a_2 = (rational(setting.alpha**power) for power in rules.powers)
+    return Lagrangian.of(RATIONALS, setting.problem, setting.x, (a_1, a_2), (y_star, lam, rho))
 
 
 def _clip(value: Fraction) -> Fraction:

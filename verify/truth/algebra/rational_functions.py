@@ -174,11 +174,6 @@ def monomial(exponent: int, coefficient: Fraction | fmpq | int = 1) -> fmpq_poly
     return fmpq_poly([value]).left_shift(exponent)
 
 
-def in_alpha(in_square: fmpq_poly) -> fmpq_poly:
-    """Substitute alpha**2 for the variable."""
-    return in_square(monomial(2))
-
-
 ALPHA = RationalVector((monomial(1),), fmpq_poly([1]))
 """The function alpha itself."""
 
