@@ -19,7 +19,7 @@ from spec.exact import Vector
 from verify.conformance.places import LAM_WIDTH, Place, doubles, exact, quadratic_rows, ramp_exactly
 from verify.subjects import Call, Capability
 from verify.subjects.protocol import Stages
-from verify.truth import formulas as exact_penalty
+from verify.truth.formulas import ExactLagrangian
 from verify.truth.geometry import EPS, Geometry
 
 SOLVER = 1e-7
@@ -123,10 +123,8 @@ def penalty_probe(
 ) -> Probe:
     """The minimiser on given stages."""
     used = place.lam if lam is None else lam
-    y = exact_penalty.minimiser(
-        place.problem, exact(place.x), Fraction(alpha), exact(place.y_star), exact(used), exact(rho)
-    )
-    expected = doubles(y)
+    given = (exact(place.y_star), exact(used), exact(rho))
+    expected = doubles(ExactLagrangian(place.problem, exact(place.x), Fraction(alpha), *given).minimiser())
     geometry = place.geometry(alpha, rho, lam=used)
     inverse = np.linalg.inv(geometry.H)
     allowed = 2 * (alpha if tol is None else tol) * np.linalg.norm(inverse, axis=1)
@@ -160,8 +158,8 @@ def estimate_sizes(geometry: Geometry, y: Vector) -> Vector:
 
 def formula_probe(place: Place, alpha: float, rho: Vector, y: Vector, lam: Vector, y_star: Vector, name: str) -> Probe:
     """Line 6 alone: every stage is given, off its true value."""
-    given = (exact(y), exact(y_star), exact(lam), exact(rho))
-    expected = doubles(exact_penalty.estimator(place.problem, exact(place.x), Fraction(alpha), *given))
+    given = (exact(y_star), exact(lam), exact(rho))
+    expected = doubles(ExactLagrangian(place.problem, exact(place.x), Fraction(alpha), *given).estimate(exact(y)))
     sizes = estimate_sizes(place.geometry(alpha, rho, y_star, lam), y)
     call = Call(alpha=alpha, y_star=y_star, lam=lam, rho=rho, y_penalty=y)
     tolerance = ROUNDING * EPS * (1.0 + sizes)
@@ -175,9 +173,9 @@ def chain_probe(place: Place, alpha: float, given: Given, name: str, y_star: Vec
     a, x = place.problem.arrays, exact(place.x)
     rows = quadratic_rows(place.problem, x, exact(at)) if y_star is not None else exact(place.h)
     rho = ramp_exactly(rows, exact(place.lam), place.h_width(alpha), LAM_WIDTH)
-    pair = (exact(at), exact(place.lam))
-    y = exact_penalty.minimiser(place.problem, x, Fraction(alpha), *pair, exact(rho))
-    expected = doubles(exact_penalty.estimator(place.problem, x, Fraction(alpha), y, *pair, exact(rho)))
+    lagrangian = ExactLagrangian(place.problem, x, Fraction(alpha), exact(at), exact(place.lam), exact(rho))
+    y = lagrangian.minimiser()
+    expected = doubles(lagrangian.estimate(y))
     geometry = place.geometry(alpha, rho, at)
     through = np.linalg.solve(geometry.H, geometry.E.T).T
     tolerance = 1.5 * alpha * np.linalg.norm(through, axis=1)

@@ -3,41 +3,42 @@ r"""Enclosures by ball arithmetic, for data too large for exact rationals.
 Every number is a ball: a midpoint with a radius within which the true value provably lies. The active set is
 guessed in doubles and accepted only if the balls prove every sign (multipliers positive, other rows negative);
 then the enclosures are of the true solution. Where a ball straddles zero the result says *undecided*.
+
+Linear systems are refined with an inverse R in doubles and judged by exact residuals: if
+:math:`\beta = \|I - RA\|_\infty < 1`, then for every approximate solution
+
+.. math:: \|x - \tilde x\|_\infty \le \frac{\|R\,(b - A\tilde x)\|_\infty}{1 - \beta}.
+
+R comes from numpy, beta from a floating-point bound that covers every order of summation, residuals from balls.
+Source: S. M. Rump, "Verification methods", Acta Numerica 19 (2010), sections 10.1 and 10.8.1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self, TypeVar
+from typing import Self
 
 import numpy as np
-from flint import arb, arb_mat, ctx, fmpq, fmpz_mat
+from flint import arb, arb_mat, ctx, fmpz_mat
 
 from spec import ExactArray, InvalidInputError, Quadratic
 from spec.exact import FloatArray
-from verify.truth.algebra.linear_systems import VerifiedSystem, proves_positive_definite, upper
-from verify.truth.algebra.rationals import Number, column, fraction, matrix, number, point, rational
+from verify.truth.algebra.rationals import Blocks, Number, Vector, column, matrix, point
 from verify.truth.lower_level import guess_working_rows
-from verify.truth.scenario import DualTerm
 
 PRECISION = 128
 """Working precision in bits; doubled once where the balls come out too wide."""
 
 _EPS = float(np.finfo(np.float64).eps)
-_ZERO = fmpq(0)
-
-T = TypeVar("T")
+_MAX_BETA = 0.5
+_SWEEPS = 40
+"""Refinement gains -log2(beta) bits a sweep, at least one; a sweep that gains nothing ends it."""
 
 
 @dataclass(frozen=True)
 class BallVector:
-    """A vector enclosed entry by entry.
-
-    Args:
-        mid: Midpoints, shape (k,).
-        radius: The true entry lies within ``mid +- radius``; shape (k,), rounding to doubles included.
-    """
+    """A vector enclosed entry by entry: the truth lies within ``mid +- radius``, rounding to doubles included."""
 
     mid: FloatArray
     radius: FloatArray
@@ -62,13 +63,8 @@ class BallVector:
 class BallLowerLevel:
     """Enclosures of the lower-level solution and of the exact gradient of F.
 
-    Args:
-        y_star: Minimiser, shape (m,).
-        lam: Multipliers, shape (p,); exactly 0 off the active rows.
-        hypergradient: Gradient of F, shape (n,).
-        active: Rows held as equations; each proven to carry a positive multiplier.
-        undecided: Rows whose sign the balls could not prove. Empty iff everything here is proven; else the
-            values are those of the guessed active set, unproven.
+    ``active`` rows are held as equations, each proven to carry a positive multiplier; off them ``lam`` is exactly 0.
+    Where the balls cannot prove the sign of ``undecided`` rows, all is that of the guessed active set, unproven.
     """
 
     y_star: BallVector
@@ -83,31 +79,6 @@ class BallLowerLevel:
         return not self.undecided
 
 
-@dataclass(frozen=True)
-class _Solved:
-    y: arb_mat
-    lam: arb_mat
-    h: arb_mat
-    active: tuple[int, ...]
-    undecided: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class _Balls:
-    f_xx: arb_mat
-    f_xy: arb_mat
-    f_yy: arb_mat
-    f_x: arb_mat
-    f_y: arb_mat
-    g_xy: arb_mat
-    g_yy: arb_mat
-    g_y: arb_mat
-    A: arb_mat
-    B: arb_mat
-    b: arb_mat
-    x: arb_mat
-
-
 def solve(problem: Quadratic, x: Sequence[Number], precision: int = PRECISION) -> BallLowerLevel:
     """Enclose y*(x), its multipliers and the gradient of F.
 
@@ -116,159 +87,59 @@ def solve(problem: Quadratic, x: Sequence[Number], precision: int = PRECISION) -
         x: Upper-level point, shape (n,).
         precision: Bits; doubled once if the active set stays undecided.
 
-    Returns:
-        Enclosures, with the rows the balls could not decide.
-
-    Raises:
-        InvalidInputError: If x does not fit.
-
     Source:
         Eq. (constrainedbilevel). Differs from the paper: nothing; the numbers carry proven radii.
     """
     at = point(x, problem.n, "x")
-    return _with_precision(precision, lambda: _solve(problem, at), lambda found: found.decided)
-
-
-def estimator(
-    problem: Quadratic,
-    x: Sequence[Number],
-    alpha: Number,
-    rho: Sequence[Number] | None = None,
-    dual_term: DualTerm = "cancelled",
-    precision: int = PRECISION,
-) -> BallVector:
-    """Enclose the noise-free estimator with exact stages: exact y*, multipliers and penalty minimiser.
-
-    Args:
-        problem: Any quadratic problem; m and p to a few hundred.
-        x: Upper-level point, shape (n,).
-        alpha: Accuracy parameter, > 0.
-        rho: Activation weights, shape (p,), >= 0; by default 1 on active rows, 0 elsewhere.
-        dual_term: Whether ``alpha_1 A' lam`` stays in the estimator.
-        precision: Bits; doubled once if the active set stays undecided.
-
-    Returns:
-        Enclosure of the estimate, shape (n,).
-
-    Raises:
-        InvalidInputError: If an argument does not fit, or the active set stays undecided.
-
-    Source:
-        Algorithm 1, line 6, in expectation.
-    """
-    at = point(x, problem.n, "x")
-    a = number(alpha, "alpha")
-    if a <= 0:
-        raise InvalidInputError("alpha", "must be > 0", str(a))
-    weights = None if rho is None else point(rho, problem.p, "rho")
-
-    def enclose() -> tuple[tuple[int, ...], BallVector]:
-        balls = _blocks(problem, at)
-        S = guess_working_rows(problem, at)
-        found = _lower_level(balls, _saddle(problem, balls, S), S)
-        chosen = [int(i in S) for i in range(problem.p)] if weights is None else weights
-        made = _estimator(problem, balls, found, rational(a), [rational(value) for value in chosen], dual_term)
-        return found.undecided, BallVector.of(made)
-
-    undecided, made = _with_precision(precision, enclose, lambda pair: not pair[0])
-    if undecided:
-        raise InvalidInputError("x", "must leave the active rows decidable by balls; undecided", undecided)
-    return made
-
-
-def _with_precision(precision: int, enclose: Callable[[], T], good: Callable[[T], bool]) -> T:
     with ctx.workprec(precision):
-        made = enclose()
-        if good(made):
-            return made
+        found = _solve(problem, at)
+    if found.decided:
+        return found
     with ctx.workprec(2 * precision):
-        return enclose()
+        return _solve(problem, at)
 
 
-def _solve(problem: Quadratic, x: Sequence[Number]) -> BallLowerLevel:
-    balls = _blocks(problem, x)
-    S = guess_working_rows(problem, x)
-    system = _saddle(problem, balls, S)
-    found = _lower_level(balls, system, S)
+def _solve(problem: Quadratic, at: Vector) -> BallLowerLevel:
+    """Solve with the guessed rows S as equations; list every row whose sign the balls do not prove."""
+    r, x, m = Blocks.of(problem, _ball_matrix), arb_mat(column(at)), problem.m
+    S = guess_working_rows(problem, at)
+    system = _saddle(problem, r, S)
+    slope = r.g_y + r.g_xy.transpose() * x
+    offset = r.A * x - r.b
+    y, minus_lam = _split(system.solve(_stacked(-1 * slope, _rows(offset, S))), m)
+    lam = arb_mat(problem.p, 1)
+    for k, i in enumerate(S):
+        lam[i, 0] = -minus_lam[k, 0]
+    h = offset - r.B * y
     # The gradient by its adjoint system, one right-hand side instead of n.
-    w, nu = _split(system.solve(_stacked(-1 * _grad_y_f(balls, found.y), arb_mat(len(S), 1))), problem.m)
-    gradient = balls.f_x + balls.f_xx * balls.x + balls.f_xy * found.y
-    gradient = gradient + balls.g_xy * w - _rows(balls.A, S).transpose() * nu
+    grad_y_f = r.f_y + r.f_xy.transpose() * x + r.f_yy * y
+    w, nu = _split(system.solve(_stacked(-1 * grad_y_f, arb_mat(len(S), 1))), m)
+    gradient = r.f_x + r.f_xx * x + r.f_xy * y
+    gradient = gradient + r.g_xy * w - _rows(r.A, S).transpose() * nu
     return BallLowerLevel(
-        y_star=BallVector.of(found.y),
-        lam=BallVector.of(found.lam),
+        y_star=BallVector.of(y),
+        lam=BallVector.of(lam),
         hypergradient=BallVector.of(gradient),
         active=S,
-        undecided=found.undecided,
+        undecided=tuple(i for i in range(problem.p) if not (lam[i, 0] > 0 if i in S else h[i, 0] < 0)),
     )
 
 
-def _lower_level(balls: _Balls, system: VerifiedSystem, S: tuple[int, ...]) -> _Solved:
-    """Solve with the rows S as equations, then list every row whose sign the balls do not prove."""
-    slope = balls.g_y + balls.g_xy.transpose() * balls.x
-    offset = balls.A * balls.x - balls.b
-    y, minus_lam = _split(system.solve(_stacked(-1 * slope, _rows(offset, S))), balls.B.ncols())
-    lam = arb_mat(balls.B.nrows(), 1)
-    for k, i in enumerate(S):
-        lam[i, 0] = -minus_lam[k, 0]
-    h = offset - balls.B * y
-    undecided = tuple(i for i in range(h.nrows()) if not (lam[i, 0] > 0 if i in S else h[i, 0] < 0))
-    return _Solved(y, lam, h, S, undecided)
-
-
-def _estimator(
-    problem: Quadratic, balls: _Balls, found: _Solved, alpha: fmpq, rho: Sequence[fmpq], dual_term: DualTerm
-) -> arb_mat:
-    r"""The estimator through :math:`\omega = w/\alpha^2`, :math:`\nu = -\alpha_2\rho\circ h(x,y)`.
-
-    The system in (omega, nu) tends to the lower level's own saddle system: nothing cancels as alpha tends to 0.
-    """
-    on = [i for i in range(problem.p) if rho[i] != 0]
-    # Rows held as equations are exactly zero, proven; what their balls leave is not noise to be amplified.
-    pull = arb_mat(len(on), 1, [arb(0) if i in found.active else found.h[i, 0] / alpha**2 for i in on])
-    system = _saddle(problem, balls, on, alpha**2, [-(alpha**2) / rho[i] for i in on])
-    omega, nu = _split(system.solve(_stacked(-1 * _grad_y_f(balls, found.y), pull)), problem.m)
-    y = found.y + omega * arb(alpha**2)
-    made = balls.f_x + balls.f_xx * balls.x + balls.f_xy * y + balls.g_xy * omega - _rows(balls.A, on).transpose() * nu
-    if dual_term == "frozen":
-        made = made + (balls.A.transpose() * found.lam) * arb(alpha**-2)
-    return made
-
-
-def _saddle(
-    problem: Quadratic, balls: _Balls, rows: Sequence[int], upper_weight: fmpq = _ZERO, corner: Sequence[fmpq] = ()
-) -> VerifiedSystem:
-    """The matrix [[g_yy + weight f_yy, B_rows'], [B_rows, diag(corner)]]; corner zero if not given."""
+def _saddle(problem: Quadratic, balls: Blocks[arb_mat], rows: Sequence[int]) -> VerifiedSystem:
+    """The matrix [[g_yy, B_rows'], [B_rows, 0]]."""
     a, m, k = problem.arrays, problem.m, len(rows)
-    weight = float(fraction(upper_weight))
     approximate = np.zeros((m + k, m + k))
-    approximate[:m, :m] = a.g_yy + weight * a.f_yy
+    approximate[:m, :m] = a.g_yy
     approximate[m:, :m] = a.B[list(rows)]
     approximate[:m, m:] = approximate[m:, :m].T
     slack = _EPS * np.abs(approximate)
-    slack[:m, :m] += 4 * _EPS * (np.abs(a.g_yy) + weight * np.abs(a.f_yy))
-    B = _rows(balls.B, rows)
-    top = balls.g_yy if weight == 0 else balls.g_yy + balls.f_yy * arb(upper_weight)
-    listed = [u + v for u, v in zip(top.tolist(), B.transpose().tolist() if k else [[]] * m, strict=True)]
-    listed += [row + [arb(0)] * k for row in (B.tolist() if k else [])]
-    for i, value in enumerate(corner):
-        listed[m + i][m + i] = arb(value)
-        approximate[m + i, m + i] = float(fraction(value))
-        slack[m + i, m + i] = _EPS * abs(approximate[m + i, m + i])
+    slack[:m, :m] += 4 * _EPS * np.abs(a.g_yy)
     if not proves_positive_definite(approximate[:m, :m], float(np.linalg.norm(slack[:m, :m]))):
-        rule = "must leave the Lagrangian's Hessian in y positive definite with room to prove it"
-        raise InvalidInputError("alpha" if weight else "g.yy", rule)
+        raise InvalidInputError("g.yy", "must be positive definite with room to prove it")
+    B = _rows(balls.B, rows)
+    listed = [u + v for u, v in zip(balls.g_yy.tolist(), B.transpose().tolist() if k else [[]] * m, strict=True)]
+    listed += [row + [arb(0)] * k for row in (B.tolist() if k else [])]
     return VerifiedSystem(arb_mat(listed), approximate, slack)
-
-
-def _grad_y_f(balls: _Balls, y: arb_mat) -> arb_mat:
-    return balls.f_y + balls.f_xy.transpose() * balls.x + balls.f_yy * y
-
-
-def _blocks(problem: Quadratic, x: Sequence[Number]) -> _Balls:
-    f, g, rows = problem.f, problem.g, problem.constraints
-    arrays = (f.xx, f.xy, f.yy, f.x, f.y, g.xy, g.yy, g.y, rows.A, rows.B, rows.b)
-    return _Balls(*[_ball_matrix(array) for array in arrays], *[arb_mat(column(x))])
 
 
 def _ball_matrix(array: ExactArray) -> arb_mat:
@@ -289,3 +160,72 @@ def _stacked(top: arb_mat, bottom: arb_mat) -> arb_mat:
 def _split(values: arb_mat, m: int) -> tuple[arb_mat, arb_mat]:
     entries = values.entries()
     return arb_mat(m, 1, entries[:m]), arb_mat(len(entries) - m, 1, entries[m:])
+
+
+class VerifiedSystem:
+    """One square matrix within balls, factored once, solved for many right-hand sides.
+
+    ``slack`` bounds the distance of its ``approximate`` in doubles, entry by entry.
+    """
+
+    def __init__(self, matrix: arb_mat, approximate: FloatArray, slack: FloatArray) -> None:
+        self._matrix = matrix
+        self._inverse: FloatArray | None = None
+        self._beta = np.inf
+        try:
+            inverse = np.asarray(np.linalg.inv(approximate), dtype=np.float64)
+        except np.linalg.LinAlgError:
+            return
+        size = len(approximate)
+        rounding = np.abs(inverse) @ (np.abs(approximate) * (_EPS * (size + 4)) + slack)
+        error = np.abs(np.eye(size) - inverse @ approximate) + rounding
+        # The bound is itself computed in doubles; 1e-10 covers its own rounding for any size used here.
+        beta = float(error.sum(axis=1).max(initial=0.0)) * (1 + 1e-10)
+        if beta < _MAX_BETA:
+            self._inverse, self._beta = inverse, beta
+
+    def solve(self, right: arb_mat) -> arb_mat:
+        """Enclose the solution of ``matrix @ v = right``, a column; refused if the matrix may be singular."""
+        if self._inverse is None:
+            return self._solve_in_balls(right)
+        size = right.nrows()
+        solution = arb_mat(size, 1)
+        previous = np.inf
+        target = 2.0 ** -(ctx.prec - 20)
+        for _ in range(_SWEEPS):
+            residual = (right - self._matrix * solution).entries()
+            middle = np.array([float(value.mid()) for value in residual])
+            step = self._inverse @ middle
+            gained = float(np.abs(step).max(initial=0.0))
+            if not gained < previous / 2:
+                break
+            solution = arb_mat(size, 1, [(v + s).mid() for v, s in zip(solution.entries(), step.tolist(), strict=True)])
+            previous = gained
+            if gained <= target:
+                break
+        residual = (right - self._matrix * solution).entries()
+        bound = np.abs(self._inverse) @ np.array([upper(value) for value in residual])
+        radius = arb(0, float(bound.max(initial=0.0)) * (1 + 1e-10) / (1 - self._beta) * (1 + 1e-10))
+        return arb_mat(size, 1, [value + radius for value in solution.entries()])
+
+    def _solve_in_balls(self, right: arb_mat) -> arb_mat:
+        try:
+            return self._matrix.solve(right, algorithm="precond")
+        except ZeroDivisionError:
+            raise InvalidInputError("problem", "must have linear systems that balls can tell from singular") from None
+
+
+def proves_positive_definite(symmetric: FloatArray, slack: float) -> bool:
+    """Whether a Cholesky factorisation in doubles proves every matrix within the spectral slack positive definite."""
+    size = len(symmetric)
+    shift = 2 * (size + 3) * _EPS * float(np.trace(symmetric)) + 2 * slack
+    try:
+        np.linalg.cholesky(symmetric - shift * np.eye(size))
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def upper(value: arb) -> float:
+    """A double at least as large as every |number| in the ball."""
+    return 0.0 if value.is_zero() else float(np.nextafter(float(value.abs_upper()), np.inf))

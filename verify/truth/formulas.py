@@ -1,12 +1,11 @@
-r"""The penalty Lagrangian's minimiser and the estimator at a rational alpha, exactly.
+r"""Lines 5 and 6 of Algorithm 1, written once, over any ring: doubles, rationals, balls, functions of alpha, symbols.
 
-With :math:`w = y - \tilde y^*`, :math:`r = \nabla_y g(x,\tilde y^*) - B^T\tilde\lambda` and
-:math:`\tilde h = h(x,\tilde y^*)`, stationarity in y is the linear system
+.. math::
+    \nabla_y L &= \nabla_y f + \alpha_1 (\nabla_y g - B^T\lambda) - \alpha_2 B^T R\, h, \\
+    \nabla_x L &= \nabla_x f + \alpha_1 (\nabla_x g(x, y) - \nabla_x g(x, y^*)) + \alpha_2 A^T R\, h
+                  \;[+\ \alpha_1 A^T\lambda].
 
-.. math:: (f_{yy} + \alpha_1 g_{yy} + \alpha_2 B^T R B)\, w
-          = -\nabla_y f(x,\tilde y^*) - \alpha_1 r + \alpha_2 B^T R \tilde h, \qquad R = \mathrm{diag}(\rho).
-
-Solving for w rather than y keeps the entries short: y and ỹ* agree to O(alpha^2).
+Only the certificate checker writes them again (:mod:`verify.truth.certificates.plain_formulas`), on purpose.
 """
 
 from __future__ import annotations
@@ -14,49 +13,139 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from typing import Any, Generic, TypeVar
 
 import numpy as np
-from flint import fmpq, fmpq_mat
 
 from spec import InvalidInputError, Quadratic
 from spec.exact import FloatArray
 from verify.truth.algebra.rationals import (
+    Blocks,
     Number,
     Vector,
-    blocks,
-    column,
-    diagonal,
-    fraction_rows,
     fractions,
     is_positive_definite,
     number,
     point,
     rational,
 )
+from verify.truth.algebra.rings import RATIONALS, Flint, Ring
 from verify.truth.scenario import DualTerm
+
+M = TypeVar("M", bound=Any)
+"""A matrix or vector of the ring."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lagrangian(Generic[M]):
+    """The penalty Lagrangian of a quadratic problem at a point x, every matrix and vector of one ring.
+
+    Args:
+        ring: Solves the linear system.
+        blocks: Of the problem.
+        x: Shape (n,).
+        alpha_1: Weight of the lower-level gap, a scalar of the ring.
+        alpha_2: Weight of the penalty.
+        y_star: Lower-level solution it is built on, exact or not, shape (m,).
+        lam: Its multipliers, shape (p,).
+        R: Activation weights on the diagonal, shape (p, p).
+
+    Source: Eq. (penaltylagrangian).
+    """
+
+    ring: Ring[M]
+    blocks: Blocks[M]
+    x: M
+    alpha_1: Any
+    alpha_2: Any
+    y_star: M
+    lam: M
+    R: M
+
+    @classmethod
+    def of(
+        cls, ring: Ring[M], problem: Quadratic, x: Vector, weights: tuple[Any, Any], stages: Sequence[Sequence[Number]]
+    ) -> Lagrangian[M]:
+        """From plain numbers: alpha_1 and alpha_2 in the ring; y_star, lam and rho."""
+        (alpha_1, alpha_2), (y_star, lam, rho), vector = weights, stages, ring.vector
+        blocks = Blocks.of(problem, ring.matrix)
+        return cls(ring, blocks, vector(x), alpha_1, alpha_2, vector(y_star), vector(lam), ring.diagonal(rho))
+
+    @cached_property
+    def h(self) -> M:
+        """Row values at the lower-level solution."""
+        b = self.blocks
+        h: M = b.A @ self.x - b.B @ self.y_star - b.b
+        return h
+
+    @cached_property
+    def H(self) -> M:  # noqa: N802  # the formula's letter
+        """Hessian in y, shape (m, m)."""
+        b = self.blocks
+        H: M = b.f_yy + self.alpha_1 * b.g_yy + (self.alpha_2 * (b.B.T @ self.R)) @ b.B
+        return H
+
+    @cached_property
+    def E(self) -> M:  # noqa: N802  # the formula's letter
+        """Jacobian of the estimate in y, shape (n, m); its norm is the paper's L_{H,y}."""
+        b = self.blocks
+        E: M = b.f_xy + self.alpha_1 * b.g_xy - (self.alpha_2 * (b.A.T @ self.R)) @ b.B
+        return E
+
+    @cached_property
+    def left_to_estimate(self) -> M:
+        """Derivative of the estimate in the gradient left at its y: E times the inverse Hessian, shape (n, m)."""
+        through: M = self.ring.solve(self.H, self.E.T).T
+        return through
+
+    def lam_to_estimate(self, dual_term: DualTerm = "cancelled") -> M:
+        """Derivative of the estimate at the minimiser in the multipliers, activation held, shape (n, p)."""
+        b = self.blocks
+        cancelled: M = self.E @ self.ring.solve(self.H, self.alpha_1 * b.B.T)
+        frozen: M = cancelled + self.alpha_1 * b.A.T
+        return frozen if dual_term == "frozen" else cancelled
+
+    def gradient_y(self, y: M) -> M:
+        """Gradient in y, shape (m,)."""
+        b = self.blocks
+        h = self.h - b.B @ (y - self.y_star)
+        upper = b.f_xy.T @ self.x + b.f_yy @ y + b.f_y
+        lower = b.g_xy.T @ self.x + b.g_yy @ y + b.g_y - b.B.T @ self.lam
+        gradient: M = upper + self.alpha_1 * lower - (self.alpha_2 * b.B.T) @ (self.R @ h)
+        return gradient
+
+    def minimiser(self, left: M | None = None) -> M:
+        """Line 5: the stationary point in y, shape (m,); where the gradient ``left`` is left, if given."""
+        gradient = self.gradient_y(self.y_star)
+        y: M = self.y_star - self.ring.solve(self.H, gradient if left is None else gradient - left)
+        return y
+
+    def terms(self, y: M, h: M | None = None) -> dict[str, M]:
+        """Line 6 in parts, dual part included, each of shape (n,), at a y.
+
+        ``h``: row values at the lower-level solution where they are known better than by their formula.
+        """
+        b, shift = self.blocks, y - self.y_star
+        h = (self.h if h is None else h) - b.B @ shift
+        return {
+            "f": b.f_xx @ self.x + b.f_xy @ y + b.f_x,
+            "g_difference": (self.alpha_1 * b.g_xy) @ shift,
+            "penalty": (self.alpha_2 * b.A.T) @ (self.R @ h),
+            "dual": (self.alpha_1 * b.A.T) @ self.lam,
+        }
+
+    def estimate(self, y: M, dual_term: DualTerm = "cancelled", h: M | None = None) -> M:
+        """Line 6 in expectation: the gradient in x, the frozen dual term only if asked for; shape (n,)."""
+        terms = self.terms(y, h)
+        cancelled: M = terms["f"] + terms["g_difference"] + terms["penalty"]
+        frozen: M = cancelled + terms["dual"]
+        return frozen if dual_term == "frozen" else cancelled
 
 
 @dataclass(frozen=True)
-class ExactMatrix:
-    """An exact matrix with its correctly rounded doubles."""
-
-    rows: tuple[Vector, ...]
-
-    @property
-    def array(self) -> FloatArray:
-        """Correctly rounded doubles."""
-        return np.array([[float(value) for value in row] for row in self.rows])
-
-
-def minimiser(
-    problem: Quadratic,
-    x: Sequence[Number],
-    alpha: Number,
-    y_star: Sequence[Number],
-    lam: Sequence[Number],
-    rho: Sequence[Number],
-) -> Vector:
-    """The exact minimiser of the penalty Lagrangian in y.
+class ExactLagrangian:
+    """The same over the rationals, from and to plain fractions.
 
     Args:
         problem: Any quadratic problem.
@@ -66,162 +155,53 @@ def minimiser(
         lam: Its multipliers, shape (p,).
         rho: Activation weights, shape (p,), >= 0.
 
-    Returns:
-        Minimiser, shape (m,).
-
     Raises:
-        InvalidInputError: If an argument does not fit, or the Lagrangian is not strictly convex in y at this
-            alpha, where it has no minimiser.
-
-    Source:
-        Eq. (penaltylagrangian); Algorithm 1, line 5. Differs from the paper: exact instead of by SGD.
+        InvalidInputError: If an argument does not fit.
     """
-    a, at, y, dual, R = _given(problem, x, alpha, y_star, lam, rho)
-    rows = blocks(problem)
-    hessian = rows.f_yy + a**-2 * rows.g_yy + a**-4 * rows.B.transpose() * R * rows.B
-    if not is_positive_definite(hessian):
+
+    problem: Quadratic
+    x: Sequence[Number]
+    alpha: Number
+    y_star: Sequence[Number]
+    lam: Sequence[Number]
+    rho: Sequence[Number]
+
+    @cached_property
+    def over_rationals(self) -> Lagrangian[Flint]:
+        """The formulas, over the rationals."""
+        q = self.problem
+        alpha = number(self.alpha, "alpha")
+        if alpha <= 0:
+            raise InvalidInputError("alpha", "must be > 0", str(alpha))
+        rho = point(self.rho, q.p, "rho")
+        for i, weight in enumerate(rho):
+            if weight < 0:
+                raise InvalidInputError(f"rho[{i}]", "must be >= 0", str(weight))
+        weights = rational(alpha**-2), rational(alpha**-4)
+        pair = point(self.y_star, q.m, "y_star"), point(self.lam, q.p, "lam")
+        return Lagrangian.of(RATIONALS, q, point(self.x, q.n, "x"), weights, (*pair, rho))
+
+    def minimiser(self) -> Vector:
+        """Line 5: the stationary point in y, shape (m,); where the gradient ``left`` is left, if given."""
+        return exact_minimiser(self.over_rationals, self.alpha)
+
+    def estimate(self, y: Sequence[Number], dual_term: DualTerm = "cancelled") -> Vector:
+        """The noise-free estimate at y, shape (n,).
+
+        Source:
+            Algorithm 1, line 6, in expectation.
+        """
+        at = RATIONALS.vector(point(y, self.problem.m, "y"))
+        return fractions(self.over_rationals.estimate(at, dual_term).entries)
+
+
+def exact_minimiser(lagrangian: Lagrangian[Flint], alpha: Number) -> Vector:
+    """The minimiser over the rationals; refused if there is none at this alpha."""
+    if not is_positive_definite(lagrangian.H.entries):
         raise InvalidInputError("alpha", "must leave the penalty Lagrangian strictly convex in y", str(Fraction(alpha)))
-    grad_y_f = rows.f_y + rows.f_xy.transpose() * at + rows.f_yy * y
-    residual = rows.g_y + rows.g_xy.transpose() * at + rows.g_yy * y - rows.B.transpose() * dual
-    h = rows.A * at - rows.B * y - rows.b
-    w = hessian.solve(a**-4 * (rows.B.transpose() * (R * h)) - grad_y_f - a**-2 * residual)
-    return fractions(y + w)
-
-
-def estimator(
-    problem: Quadratic,
-    x: Sequence[Number],
-    alpha: Number,
-    y: Sequence[Number],
-    y_star: Sequence[Number],
-    lam: Sequence[Number],
-    rho: Sequence[Number],
-    dual_term: DualTerm = "cancelled",
-) -> Vector:
-    """The noise-free hypergradient estimate, exactly.
-
-    ``grad_x f(x,y) + alpha_1 (grad_x g(x,y) - grad_x g(x,y_star)) + alpha_2 A'(rho * h(x,y))``, plus
-    ``alpha_1 A' lam`` if the dual term is frozen.
-
-    Args:
-        problem: Any quadratic problem.
-        x: Upper-level point, shape (n,).
-        alpha: Accuracy parameter, > 0.
-        y: Where the estimator is evaluated, shape (m,).
-        y_star: The lower-level solution the Lagrangian is built on, shape (m,).
-        lam: Its multipliers, shape (p,).
-        rho: Activation weights, shape (p,), >= 0.
-        dual_term: Whether ``alpha_1 A' lam`` stays in the estimator.
-
-    Returns:
-        Estimate, shape (n,).
-
-    Raises:
-        InvalidInputError: If an argument does not fit.
-
-    Source:
-        Algorithm 1, line 6, in expectation.
-    """
-    a, at, star, dual, R = _given(problem, x, alpha, y_star, lam, rho)
-    rows = blocks(problem)
-    at_y = column(point(y, problem.m, "y"))
-    h = rows.A * at - rows.B * at_y - rows.b
-    made = rows.f_x + rows.f_xx * at + rows.f_xy * at_y
-    made += a**-2 * (rows.g_xy * (at_y - star)) + a**-4 * (rows.A.transpose() * (R * h))
-    if dual_term == "frozen":
-        made += a**-2 * (rows.A.transpose() * dual)
-    return fractions(made)
-
-
-def derivative_in_y(problem: Quadratic, alpha: Number, rho: Sequence[Number]) -> ExactMatrix:
-    """The estimator's exact Jacobian in y, ``f_xy + alpha_1 g_xy - alpha_2 A' diag(rho) B``.
-
-    Its norm is the paper's L_{H,y}.
-
-    Args:
-        problem: Any quadratic problem.
-        alpha: Accuracy parameter, > 0.
-        rho: Activation weights, shape (p,), >= 0.
-
-    Returns:
-        Shape (n, m), exact and as doubles.
-
-    Raises:
-        InvalidInputError: If an argument does not fit.
-
-    Source:
-        Lemma "Hypergradient Bias Bound". Differs from the paper: the dependence on alpha is spelt out.
-    """
-    a, R = _positive(alpha), _weights(problem, rho)
-    rows = blocks(problem)
-    return ExactMatrix(fraction_rows(rows.f_xy + a**-2 * rows.g_xy - a**-4 * rows.A.transpose() * R * rows.B))
-
-
-def hessian_in_y(problem: Quadratic, alpha: Number, rho: Sequence[Number]) -> ExactMatrix:
-    """The penalty Lagrangian's exact Hessian in y, ``f_yy + alpha_1 g_yy + alpha_2 B' diag(rho) B``.
-
-    Args:
-        problem: Any quadratic problem.
-        alpha: Accuracy parameter, > 0.
-        rho: Activation weights, shape (p,), >= 0.
-
-    Returns:
-        Shape (m, m), exact and as doubles.
-
-    Raises:
-        InvalidInputError: If an argument does not fit.
-
-    Source:
-        Eq. (penaltylagrangian).
-    """
-    a, R = _positive(alpha), _weights(problem, rho)
-    rows = blocks(problem)
-    return ExactMatrix(fraction_rows(rows.f_yy + a**-2 * rows.g_yy + a**-4 * rows.B.transpose() * R * rows.B))
+    return fractions(lagrangian.minimiser().entries)
 
 
 def as_float(values: Sequence[Fraction]) -> FloatArray:
     """Correctly rounded doubles of an exact vector."""
     return np.array([float(value) for value in values])
-
-
-def _given(
-    problem: Quadratic,
-    x: Sequence[Number],
-    alpha: Number,
-    y_star: Sequence[Number],
-    lam: Sequence[Number],
-    rho: Sequence[Number],
-) -> tuple[fmpq, fmpq_mat, fmpq_mat, fmpq_mat, fmpq_mat]:
-    return (
-        _positive(alpha),
-        column(point(x, problem.n, "x")),
-        column(point(y_star, problem.m, "y_star")),
-        column(point(lam, problem.p, "lam")),
-        _weights(problem, rho),
-    )
-
-
-def _positive(alpha: Number) -> fmpq:
-    value = number(alpha, "alpha")
-    if value <= 0:
-        raise InvalidInputError("alpha", "must be > 0", str(value))
-    return rational(value)
-
-
-def _weights(problem: Quadratic, rho: Sequence[Number]) -> fmpq_mat:
-    weights = point(rho, problem.p, "rho")
-    for i, weight in enumerate(weights):
-        if weight < 0:
-            raise InvalidInputError(f"rho[{i}]", "must be >= 0", str(weight))
-    return diagonal(weights)
-
-
-__all__ = [
-    "DualTerm",
-    "ExactMatrix",
-    "as_float",
-    "derivative_in_y",
-    "estimator",
-    "hessian_in_y",
-    "minimiser",
-]

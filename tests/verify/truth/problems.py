@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 from hypothesis import strategies as st
 
 from spec import Generated, Quadratic, parse_problem
 from spec.atlas import atlas
 from verify.truth import lower_level
+from verify.truth.formulas import ExactLagrangian
 from verify.truth.penalty_functions import Family
 
 
@@ -57,6 +59,12 @@ def regular_families(draw, largest: int = 3) -> Family:
     """A problem at x = 0, where its first rows bind with positive multipliers by construction."""
     problem = draw(problems(largest))
     return Family.at(problem, [0] * problem.n)
+
+
+def hessian(problem: Quadratic, alpha, rho) -> np.ndarray:
+    """The penalty Lagrangian's exact Hessian in y, which x and the pair do not enter, in doubles."""
+    exact = ExactLagrangian(problem, [0] * problem.n, alpha, [0] * problem.m, [0] * problem.p, rho)
+    return np.array([[float(int(v.p) / int(v.q)) for v in row] for row in exact.over_rationals.H.entries.tolist()])
 
 
 def objective(problem: Quadratic, x) -> Fraction:

@@ -8,11 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spec import Holder
-from tests.verify.truth.problems import TOY1, TOY2, quadratic, small_fractions
+from tests.verify.truth.problems import TOY1, TOY2, hessian, quadratic, small_fractions
 from verify.truth import closed_forms as cf
-from verify.truth import formulas as penalty
-from verify.truth.penalty_functions import Family, estimator, minimiser
-from verify.truth.proof_steps import error
+from verify.truth.penalty_functions import Family, error, estimator, minimiser
 from verify.truth.scenario import Scenario
 
 positive = st.builds(Fraction, st.integers(1, 6), st.integers(1, 4))
@@ -117,4 +115,4 @@ def test_the_lagrangian_is_the_one_of_the_penalty_module():
     curvature = sp.diff(cf.scalar_forms().lagrangian, w, 2)
     letters = {cf.b: 2, cf.q: 3, cf.p: -1, cf.rho: Fraction(1, 2), cf.alpha: Fraction(1, 3)}
     problem = quadratic({"yy": [[-1]]}, {"yy": [[3]]}, [[1]], [[2]], [0])
-    assert cf.evaluate(curvature, letters) == penalty.hessian_in_y(problem, Fraction(1, 3), [Fraction(1, 2)]).rows[0][0]
+    assert cf.evaluate(curvature, letters) == Fraction(hessian(problem, Fraction(1, 3), [Fraction(1, 2)])[0, 0])

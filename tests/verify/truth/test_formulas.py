@@ -4,21 +4,26 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import sympy as sp
+from flint import arb, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spec import InvalidInputError
-from tests.verify.truth.problems import TOY1, TOY2, problems, random_rows, small_fractions
-from verify.truth import formulas as penalty
+from tests.verify.truth.problems import TOY1, TOY2, hessian, problems, random_rows, regular_families, small_fractions
 from verify.truth import lower_level
+from verify.truth.algebra.rational_functions import ALPHA
+from verify.truth.algebra.rationals import fractions, rational
+from verify.truth.algebra.rings import BALLS, DOUBLES, FUNCTIONS, RATIONALS, SYMBOLS
+from verify.truth.formulas import ExactLagrangian, Lagrangian, as_float
 
 A_TENTH = Fraction(1, 10)
 
 
 def toy(problem, x, rho, dual_term="cancelled", alpha=A_TENTH):
     found = lower_level.solve(problem, x)
-    y = penalty.minimiser(problem, x, alpha, found.y_star, found.lam, rho)
-    return penalty.estimator(problem, x, alpha, y, found.y_star, found.lam, rho, dual_term)[0]
+    exact = ExactLagrangian(problem, x, alpha, found.y_star, found.lam, rho)
+    return exact.estimate(exact.minimiser(), dual_term)[0]
 
 
 def test_toy1_at_alpha_one_tenth_has_its_two_values():
@@ -46,17 +51,18 @@ def test_the_minimiser_is_where_the_gradient_written_out_in_doubles_vanishes(pro
     rho = [abs(value) for value in vector(p)]
     alpha = Fraction(1, 8)
     x_, star_, lam_, rho_ = (np.array([float(v) for v in part]) for part in (x, y_star, lam, rho))
-    y = penalty.as_float(penalty.minimiser(problem, x, alpha, y_star, lam, rho))
+    exact = ExactLagrangian(problem, x, alpha, y_star, lam, rho)
+    y = as_float(exact.minimiser())
     h = a.A @ x_ - a.B @ y - a.b
     gradient = a.f_y + a.f_xy.T @ x_ + a.f_yy @ y
     gradient += 64 * (a.g_y + a.g_xy.T @ x_ + a.g_yy @ y - a.B.T @ lam_) - 4096 * a.B.T @ (rho_ * h)
-    scale = np.linalg.norm(penalty.hessian_in_y(problem, alpha, rho).array, 2) * (1 + np.linalg.norm(y))
+    scale = np.linalg.norm(hessian(problem, alpha, rho), 2) * (1 + np.linalg.norm(y))
     assert np.linalg.norm(gradient) <= 1e-12 * scale * problem.m
     for dual_term, kept in (("cancelled", 0), ("frozen", 64)):
         made = a.f_x + a.f_xx @ x_ + a.f_xy @ y + 64 * a.g_xy @ (y - star_) + 4096 * a.A.T @ (rho_ * h)
         made += kept * a.A.T @ lam_
-        exact = penalty.estimator(problem, x, alpha, [Fraction(v) for v in y], y_star, lam, rho, dual_term)
-        np.testing.assert_allclose(penalty.as_float(exact), made, rtol=1e-9, atol=1e-7)
+        estimate = exact.estimate([Fraction(v) for v in y], dual_term)
+        np.testing.assert_allclose(as_float(estimate), made, rtol=1e-9, atol=1e-7)
 
 
 @settings(max_examples=15)
@@ -64,13 +70,9 @@ def test_the_minimiser_is_where_the_gradient_written_out_in_doubles_vanishes(pro
 def test_the_jacobian_is_the_exact_difference_quotient(problem, data):
     rho = [data.draw(st.integers(0, 2)) for _ in range(problem.p)]
     x, y, step = [0] * problem.n, [Fraction(0)] * problem.m, [data.draw(small_fractions) for _ in range(problem.m)]
-    given_pair = (y, [0] * problem.p, rho)
-    here = penalty.estimator(problem, x, A_TENTH, y, *given_pair)
-    there = penalty.estimator(problem, x, A_TENTH, step, *given_pair)
-    jacobian = penalty.derivative_in_y(problem, A_TENTH, rho)
-    moved = tuple(sum(a * b for a, b in zip(row, step, strict=True)) for row in jacobian.rows)
-    assert tuple(a - b for a, b in zip(there, here, strict=True)) == moved
-    assert jacobian.array.shape == (problem.n, problem.m)
+    exact = ExactLagrangian(problem, x, A_TENTH, y, [0] * problem.p, rho)
+    moved = fractions((exact.over_rationals.E @ RATIONALS.vector(step)).entries)
+    assert tuple(a - b for a, b in zip(exact.estimate(step), exact.estimate(y), strict=True)) == moved
 
 
 @pytest.mark.parametrize(
@@ -85,11 +87,46 @@ def test_the_jacobian_is_the_exact_difference_quotient(problem, data):
 def test_arguments_are_checked(change, message):
     arguments = {"x": [1], "alpha": A_TENTH, "y_star": [1], "lam": [1], "rho": [1]} | change
     with pytest.raises(InvalidInputError) as caught:
-        penalty.minimiser(TOY1, **arguments)
+        ExactLagrangian(TOY1, **arguments).minimiser()
     assert str(caught.value).startswith(message)
 
 
 def test_a_concave_lagrangian_has_no_minimiser():
     problem = random_rows(2, 2, 2, 3)
     with pytest.raises(InvalidInputError, match="strictly convex"):
-        penalty.minimiser(problem, [0, 0], 100, [0, 0], [0, 0], [0, 0])
+        ExactLagrangian(problem, [0, 0], 100, [0, 0], [0, 0], [0, 0]).minimiser()
+
+
+ALPHA_LETTER = sp.Symbol("alpha", positive=True)
+
+
+def over(ring, family, alpha, rho):
+    stages = family.lower.y_star, family.lower.lam, rho
+    return Lagrangian.of(ring, family.problem, family.x, (alpha**-2, alpha**-4), stages)
+
+
+@settings(max_examples=15)
+@given(regular_families(), st.sampled_from(["cancelled", "frozen"]), st.data())
+def test_one_text_gives_one_answer_over_every_ring(family, dual_term, data):
+    alpha, problem = Fraction(1, 37), family.problem
+    rho = [data.draw(st.sampled_from([Fraction(0), Fraction(1, 2), Fraction(1)])) for _ in range(problem.p)]
+    exact = ExactLagrangian(problem, family.x, alpha, family.lower.y_star, family.lower.lam, rho)
+    y = exact.minimiser()
+    expected = exact.estimate(y, dual_term)
+
+    functions = over(FUNCTIONS, family, ALPHA, rho)
+    assert functions.minimiser()(alpha) == y
+    assert functions.estimate(functions.minimiser(), dual_term)(alpha) == expected
+
+    balls = over(BALLS, family, arb(fmpq(1, 37)), rho)
+    enclosed = balls.estimate(balls.minimiser(), dual_term).entries.entries()
+    assert all(ball.contains(rational(value)) for ball, value in zip(enclosed, expected, strict=True))
+
+    doubles = over(DOUBLES, family, 1 / 37, rho)
+    made = doubles.estimate(doubles.minimiser(), dual_term)
+    np.testing.assert_allclose(made, as_float(expected), rtol=1e-8, atol=1e-6)
+
+    if problem.m * problem.p <= 4:  # symbols are slow
+        symbols = over(SYMBOLS, family, ALPHA_LETTER, rho)
+        entries = symbols.estimate(symbols.minimiser(), dual_term).subs(ALPHA_LETTER, sp.Rational(1, 37))
+        assert [sp.simplify(entry) for entry in entries] == [sp.Rational(value) for value in expected]

@@ -16,9 +16,8 @@ from tests.verify.truth.problems import (
     regular_instances,
     small_fractions,
 )
-from verify.truth import formulas as penalty
-from verify.truth import proof_steps
-from verify.truth.penalty_functions import Family, estimator, estimator_at_minimiser, minimiser, sampled_point
+from verify.truth.formulas import ExactLagrangian
+from verify.truth.penalty_functions import Family, error, estimator, estimator_at_minimiser, minimiser, sampled_point
 from verify.truth.scenario import Scenario, exact_error
 
 
@@ -54,26 +53,26 @@ def test_the_functions_of_alpha_take_the_values_computed_at_single_alphas(case):
     for alpha in (Fraction(1, 7), Fraction(1, 1000)):
         lam = inexact(family.lower.lam, scenario.lam_error, alpha)
         star = inexact(family.lower.y_star, scenario.y_star_error, alpha)
-        y = penalty.minimiser(problem, x, alpha, star, lam, rho)
+        exact = ExactLagrangian(problem, x, alpha, star, lam, rho)
+        y = exact.minimiser()
         assert minimiser(family, scenario)(alpha) == y
         # Stopping at gradient r is minimising L - r'y, which tilts f.
         left = inexact([0] * problem.m, scenario.gradient_error, alpha)
         data = problem.to_dict()
         data["f"]["y"] = [a - b for a, b in zip(problem.f.y.to_fractions()[0], left, strict=True)]
         tilted = type(problem).model_validate(data)
-        stopped = inexact(penalty.minimiser(tilted, x, alpha, star, lam, rho), scenario.y_error, alpha)
+        stopped = inexact(ExactLagrangian(tilted, x, alpha, star, lam, rho).minimiser(), scenario.y_error, alpha)
         assert sampled_point(family, scenario)(alpha) == tuple(stopped)
         for function, at in ((estimator, stopped), (estimator_at_minimiser, y)):
-            direct = penalty.estimator(problem, x, alpha, at, star, lam, rho, scenario.dual_term)
-            assert function(family, scenario)(alpha) == direct
+            assert function(family, scenario)(alpha) == exact.estimate(at, scenario.dual_term)
 
 
 @settings(max_examples=25)
 @given(regular_families().flatmap(lambda family: st.tuples(st.just(family), scenarios(family))))
 def test_the_three_parts_of_the_proof_sum_to_the_bias(case):
     family, scenario = case
-    parts = [proof_steps.error(family, scenario, name) for name in ("T1", "T2", "T3")]
-    assert parts[0] + parts[1] + parts[2] == proof_steps.error(family, scenario, "bias")
+    parts = [error(family, scenario, name) for name in ("T1", "T2", "T3")]
+    assert parts[0] + parts[1] + parts[2] == error(family, scenario, "bias")
 
 
 @pytest.mark.parametrize(("name", "family"), regular_instances())
@@ -81,8 +80,8 @@ def test_permuting_rows_or_rotating_y_by_a_rational_rotation_changes_no_error(na
     problem = family.problem
     data = problem.to_dict()
     data["constraints"] = {key: block[::-1] for key, block in data["constraints"].items()}
-    bias = proof_steps.error(family, Scenario())
-    assert proof_steps.error(Family.at(type(problem).model_validate(data), family.x), Scenario()) == bias
+    bias = error(family, Scenario())
+    assert error(Family.at(type(problem).model_validate(data), family.x), Scenario()) == bias
     if problem.m < 2:
         return
     # y = Q z with the rotation by the 3-4-5 triangle in the first two coordinates.
@@ -107,7 +106,7 @@ def test_permuting_rows_or_rotating_y_by_a_rational_rotation_changes_no_error(na
             "y": times(form.y.to_fractions(), Q)[0],
         }
     turned["constraints"]["B"] = times(problem.constraints.B.to_fractions(), Q)
-    assert proof_steps.error(Family.at(type(problem).model_validate(turned), family.x), Scenario()) == bias
+    assert error(Family.at(type(problem).model_validate(turned), family.x), Scenario()) == bias
 
 
 def test_toy1_is_one_over_one_plus_alpha_squared():
@@ -122,13 +121,13 @@ def test_at_a_kink_a_gradient_must_be_named():
     with pytest.raises(InvalidInputError, match="kink"):
         Family.at(KINK, [0])
     family = Family.at(KINK, [0], gradient=[1])
-    assert proof_steps.error(family, Scenario(rho=(Fraction(0),))).is_zero
-    assert proof_steps.error(family, Scenario(rho=(Fraction(1),))).leading().exponent == 0
+    assert error(family, Scenario(rho=(Fraction(0),))).is_zero
+    assert error(family, Scenario(rho=(Fraction(1),))).leading().exponent == 0
 
 
 def test_dependent_active_rows_are_no_obstacle():
     twice = quadratic({"y": [1]}, {"yy": [[1]]}, [[1], [2]], [[1], [2]], [0, 0])
-    bias = proof_steps.error(Family.at(twice, [1]), Scenario()).leading()
+    bias = error(Family.at(twice, [1]), Scenario()).leading()
     assert (bias.exponent, bias.coefficient) == (2, (Fraction(-1, 5),))
 
 
@@ -148,4 +147,4 @@ def test_scenarios_that_do_not_fit_are_refused(scenario, argument):
 
 def test_twenty_variables_and_rows_have_their_functions_too():
     family = Family.at(random_rows(20, 20, 20, 1), [0] * 20)
-    assert proof_steps.error(family, Scenario()).leading().exponent == 2
+    assert error(family, Scenario()).leading().exponent == 2

@@ -11,8 +11,8 @@ from flint import arb
 from spec import InvalidInputError, Noise
 from verify.conformance.vector_places import Place, atlas_places, further_places, place, with_noise
 from verify.conformance.vectors.numbers import decimals, expected, number, round_down, round_up
-from verify.truth import formulas as penalty
 from verify.truth.algebra.numbers import UncertifiedError, ball, double, normal_cdf, root, times
+from verify.truth.formulas import ExactLagrangian
 from verify.truth.noise import draw_shapes, mean_noise
 from verify.truth.stages import Rules, evaluate, weights
 
@@ -26,10 +26,9 @@ def test_minimiser_and_estimate_agree_with_the_ground_truth(found: Place) -> Non
         setting = found.setting(alpha=F(1, 10))
         setting = found.setting(alpha=F(1, 10), reading=setting.reading.choose(dual_term=dual_term))
         made = evaluate(setting)
-        given = (found.problem, found.x, F(1, 10))
-        pair = (made.y_star, made.lam, made.rho)
-        assert made.y_penalty == penalty.minimiser(*given, *pair)
-        assert made.hypergradient == penalty.estimator(*given, made.y_penalty, *pair, dual_term)
+        exact = ExactLagrangian(found.problem, found.x, F(1, 10), made.y_star, made.lam, made.rho)
+        assert made.y_penalty == exact.minimiser()
+        assert made.hypergradient == exact.estimate(made.y_penalty, dual_term)
 
 
 def test_the_smallest_example_by_hand() -> None:

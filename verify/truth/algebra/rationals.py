@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Rational
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 from flint import fmpq, fmpq_mat
 
 from spec import ExactArray, InvalidInputError, Quadratic
 from spec.exact import Entry
+
+M = TypeVar("M")
 
 Number: TypeAlias = Rational | float
 """A rational number; a float stands for the dyadic rational it is."""
@@ -19,29 +21,39 @@ Vector: TypeAlias = tuple[Fraction, ...]
 """An exact vector."""
 
 
-@dataclass(frozen=True)
-class RationalBlocks:
-    """Every block of a quadratic problem as a rational matrix; vectors are columns."""
+@dataclass(frozen=True, eq=False)
+class Blocks(Generic[M]):
+    """Every block of a quadratic problem that the hypergradient depends on, as matrices of one kind.
 
-    f_xx: fmpq_mat
-    f_xy: fmpq_mat
-    f_yy: fmpq_mat
-    f_x: fmpq_mat
-    f_y: fmpq_mat
-    g_xy: fmpq_mat
-    g_yy: fmpq_mat
-    g_y: fmpq_mat
-    A: fmpq_mat
-    B: fmpq_mat
-    b: fmpq_mat
+    ``g.xx`` and ``g.x`` drop out.
+    """
+
+    f_xx: M
+    f_xy: M
+    f_yy: M
+    f_x: M
+    f_y: M
+    g_xy: M
+    g_yy: M
+    g_y: M
+    A: M
+    B: M
+    b: M
+
+    @classmethod
+    def of(cls, problem: Quadratic, made: Callable[[ExactArray], M]) -> Blocks[M]:
+        """The blocks of a problem, each turned into a matrix."""
+        f, g, rows = problem.f, problem.g, problem.constraints
+        arrays = (f.xx, f.xy, f.yy, f.x, f.y, g.xy, g.yy, g.y, rows.A, rows.B, rows.b)
+        return cls(*(made(array) for array in arrays))
+
+
+RationalBlocks: TypeAlias = Blocks[fmpq_mat]
 
 
 def blocks(problem: Quadratic) -> RationalBlocks:
-    """All blocks of a problem the hypergradient depends on (``g.xx`` and ``g.x`` drop out)."""
-    f, g, rows = problem.f, problem.g, problem.constraints
-    return RationalBlocks(
-        *(matrix(array) for array in (f.xx, f.xy, f.yy, f.x, f.y, g.xy, g.yy, g.y, rows.A, rows.B, rows.b))
-    )
+    """All blocks as rational matrices; vectors are columns."""
+    return Blocks.of(problem, matrix)
 
 
 def matrix(array: ExactArray) -> fmpq_mat:
@@ -115,22 +127,14 @@ def is_positive_definite(symmetric: fmpq_mat) -> bool:
 
 
 def point(values: Sequence[Number], length: int, argument: str) -> Vector:
-    """Exact coordinates of a point given by a caller.
-
-    Raises:
-        InvalidInputError: If the length is wrong or a coordinate is not a finite number.
-    """
+    """Exact coordinates of a point given by a caller, refused if the length is wrong or one is not a finite number."""
     if len(values) != length:
         raise InvalidInputError(argument, f"must have length {length}", len(values))
     return tuple(number(value, f"{argument}[{i}]") for i, value in enumerate(values))
 
 
 def number(value: Number, argument: str) -> Fraction:
-    """Exact value of a number given by a caller.
-
-    Raises:
-        InvalidInputError: If it is not a finite number.
-    """
+    """Exact value of a number given by a caller, refused if it is not finite."""
     try:
         return Fraction(value)
     except (TypeError, ValueError, OverflowError):
