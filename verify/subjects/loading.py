@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from spec.errors import InvalidInputError
-from verify.subjects.protocol import CAPABILITIES, Subject, offers
+from verify.subjects.protocol import Subject, offers
+from verify.subjects.stage_table import CAPABILITIES
 
 COMMAND = "command:"
 """What the name of a program begins with."""

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from spec.errors import InvalidInputError
-from verify.subjects.protocol import CAPABILITIES, StageFaultError, Subject
+from verify.subjects.protocol import StageFaultError, Subject
+from verify.subjects.stage_table import STAGES
 
-STAGES = (*CAPABILITIES, "hypergradient_samples", "optimise_runs")
 HANGS = 2
 """Hangs after which a stage is not called again."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Self
 
@@ -13,8 +13,9 @@ from pydantic_core import to_json
 from spec import OuterParameters, Problem, Reading
 from spec.exact import Vector
 from verify.subjects.protocol import Call, MissingCapabilityError
+from verify.subjects.stage_table import ROWS, STAGES, Stage
 from verify.subjects.wire.conversation import MEMORY_MIB, START_LIMIT, TIME_LIMIT, Conversation
-from verify.subjects.wire.messages import SEEDS, STAGES, Hello, printable
+from verify.subjects.wire.messages import SEEDS, Hello, printable
 from verify.subjects.wire.problems import NUMBER_BYTES, call_message, draw_bytes, draws, problem_message
 
 PROBLEMS_KEPT = 64
@@ -104,7 +105,7 @@ class WireSubject:
                 return partial(self._stage, name)
         raise AttributeError(name)
 
-    def _stage(self, stage: str, *args: Any) -> Any:
+    def _stage(self, stage: Stage, *args: Any) -> Any:
         if self._busy:
             # The oracle asks this very subject, which is in the middle of an answer: a second process gives this one.
             if self._second is None:
@@ -113,27 +114,51 @@ class WireSubject:
             return getattr(self._second, stage)(*args)
         self._busy = True
         try:
-            return getattr(self, f"_do_{stage}")(*args)
+            return getattr(self, f"_do_{stage}", partial(self._ask, stage))(*args)
         finally:
             self._busy = False
 
-    # Stages, as Subject has them.
+    def _ask(self, stage: Stage, *args: Any) -> Any:
+        """A stage that is one request: what its method returns."""
+        given = dict(zip(ROWS[stage].takes, args, strict=True))
+        params = self._params(stage, given)
+        oracle = (given["oracle"], given["x0"].shape, given["parameters"].T) if "oracle" in given else None
+        return _returned(stage, self._talk.ask(stage, params, oracle=oracle))
 
-    def _do_lower_level(self, problem: Problem, x: Vector) -> tuple[Vector, Vector]:
-        found = self._talk.ask("lower_level", {"problem": self._id_of(problem), "x": x.tolist()})
-        return _array(found.y_star), _array(found.lam)
+    def _params(self, stage: Stage, given: dict[str, Any]) -> dict[str, Any]:
+        """The fields of a request, from the arguments of the stage's method."""
+        if "call" in given:
+            self._support(stage, given["call"].reading)
+        params: dict[str, Any] = {}
+        for name, value in given.items():
+            if name == "problem":
+                params[name] = self._id_of(value)
+            elif name == "call":
+                params[name] = call_message(given["problem"], value)
+            elif name == "parameters":
+                params[name] = value.model_dump()
+            elif name == "rng":
+                params |= {"seed": _seed(value)} if "x0" not in given else self._drawn(given)
+            elif name != "oracle":
+                kind = {"replications": int, "keep_path": bool}.get(name, float)
+                array = isinstance(value, np.ndarray)
+                params[name] = value.tolist() if array else None if value is None else kind(value)
+        return params
 
-    def _do_activation(self, h: Vector, lam: Vector, h_width: float, lam_width: float) -> Vector:
-        widths = {"h_width": float(h_width), "lam_width": float(lam_width)}
-        return _array(self._talk.ask("activation", {"h": h.tolist(), "lam": lam.tolist(), **widths}).rho)
+    def _drawn(self, given: dict[str, Any]) -> dict[str, Any]:
+        """What Algorithm 2 draws, and the seed it is drawn from."""
+        runs, outer, seed = given["x0"].shape[:-1], given["parameters"], int(given["rng"].integers(SEEDS))
+        own = np.random.default_rng(seed)
+        fits = NUMBER_BYTES * outer.T * (runs[0] if runs else 1) < self._talk.longest
+        s = own.random((outer.T, *runs)).tolist() if fits else None
+        block = own.integers(outer.K, size=runs or None)
+        return {"s": s, "block": np.asarray(block if fits else np.zeros(runs, dtype=int)).tolist(), "seed": seed}
 
-    def _do_penalty_minimiser(self, problem: Problem, x: Vector, call: Call, tol: float | None) -> Vector:
-        params = self._given("penalty_minimiser", problem, x, call) | {"tol": None if tol is None else float(tol)}
-        return _array(self._talk.ask("penalty_minimiser", params).y)
+    # Stages that are several requests, or bring their draws.
 
     def _do_hypergradient(self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator | None) -> Vector:
-        params = self._given("hypergradient", problem, x, call)
-        if call.draws is None and rng is not None and self._draws_fit("hypergradient", problem, call, 1):
+        params = self._params("hypergradient", {"problem": problem, "x": x, "call": call})
+        if rng is not None and self._draws_fit("hypergradient", problem, call):
             params["call"]["draws"] = draws(problem, call, 1, rng)
         params["seed"] = _seed(rng)
         return _array(self._talk.ask("hypergradient", params).hypergradient)
@@ -141,9 +166,9 @@ class WireSubject:
     def _do_hypergradient_samples(
         self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator, replications: int
     ) -> Vector:
-        stage = "hypergradient_samples" if "hypergradient_samples" in self.hello.capabilities else "hypergradient"
-        common = self._given(stage, problem, x, call)
-        drawn = self._draws_fit(stage, problem, call, 1)
+        stage: Stage = "hypergradient" if self.estimates_singly else "hypergradient_samples"
+        common = self._params(stage, {"problem": problem, "x": x, "call": call})
+        drawn = self._draws_fit(stage, problem, call)
         in_result = NUMBER_BYTES * len(x)
         in_request = draw_bytes(problem, call, 1) if drawn else 0
         if stage == "hypergradient":
@@ -165,30 +190,6 @@ class WireSubject:
                 rows += [found.hypergradient for found in self._talk.ask_all(stage, batch)]
         return _array(rows)
 
-    def _do_lower_level_runs(self, *args: Any) -> tuple[Vector, Vector]:
-        found = self._runs("lower_level_runs", *args)
-        return _array(found.y), _array(found.lam)
-
-    def _do_penalty_runs(self, *args: Any) -> tuple[Vector, float]:
-        found = self._runs("penalty_runs", *args)
-        return _array(found.y), found.calls
-
-    def _do_hypergradient_runs(self, *args: Any) -> tuple[Vector, float]:
-        found = self._runs("hypergradient_runs", *args)
-        return _array(found.hypergradients), found.calls
-
-    def _runs(
-        self, stage: str, problem: Problem, x: Vector, call: Call, rng: np.random.Generator, replications: int
-    ) -> Any:
-        params = self._given(stage, problem, x, call) | {"seed": _seed(rng), "replications": int(replications)}
-        return self._talk.ask(stage, params)
-
-    def _do_optimise(
-        self, oracle: Callable[[Vector], Vector], x0: Vector, parameters: OuterParameters, rng: np.random.Generator
-    ) -> dict[str, Vector]:
-        found = self._talk.ask("optimise", self._outer(x0, parameters, rng), oracle=(oracle, x0.shape, parameters.T))
-        return {"x_out": _array(found.x_out), "x_bar": _array(found.x_bar), "path": _array(found.path)}
-
     def _do_optimise_runs(
         self,
         oracle: Callable[[Vector], Vector],
@@ -196,36 +197,16 @@ class WireSubject:
         parameters: OuterParameters,
         rng: np.random.Generator,
         keep_path: bool,
-    ) -> tuple[Vector, Vector | None]:
+    ) -> Any:
         # Runs are independent: as many at once as fit into one message.
         steps = parameters.T * (1 + keep_path * x0.shape[1]) + parameters.K * x0.shape[1]
         at_once = max(1, self._talk.longest // (NUMBER_BYTES * steps))
-        parts = []
-        for first in range(0, len(x0), at_once):
-            some = x0[first : first + at_once]
-            params = self._outer(some, parameters, rng) | {"keep_path": bool(keep_path)}
-            parts.append(self._talk.ask("optimise_runs", params, oracle=(oracle, some.shape, parameters.T)))
-        return _joined([part.x_bar for part in parts]), _joined([part.path for part in parts]) if keep_path else None
-
-    def _outer(self, x0: Vector, parameters: OuterParameters, rng: np.random.Generator) -> dict[str, Any]:
-        seed = int(rng.integers(SEEDS))
-        own, runs = np.random.default_rng(seed), x0.shape[:-1]
-        fits = NUMBER_BYTES * parameters.T * (runs[0] if runs else 1) < self._talk.longest
-        s = own.random((parameters.T, *runs)).tolist() if fits else None
-        block = own.integers(parameters.K, size=runs or None)
-        return {
-            "x0": x0.tolist(),
-            "parameters": parameters.model_dump(),
-            "s": s,
-            "block": np.asarray(block).tolist() if fits else np.zeros(runs, dtype=int).tolist(),
-            "seed": seed,
-        }
+        some = [x0[first : first + at_once] for first in range(0, len(x0), at_once)]
+        parts = [self._ask("optimise_runs", oracle, starts, parameters, rng, keep_path) for starts in some]
+        means, paths = zip(*parts, strict=True)
+        return _joined(means), _joined(paths) if keep_path else None
 
     # What stages are given.
-
-    def _given(self, stage: str, problem: Problem, x: Vector, call: Call) -> dict[str, Any]:
-        self._support(stage, call.reading)
-        return {"problem": self._id_of(problem), "x": x.tolist(), "call": call_message(problem, call)}
 
     def _support(self, stage: str, reading: Reading) -> None:
         for choice, values in self.hello.readings.items():
@@ -233,11 +214,11 @@ class WireSubject:
             if isinstance(chosen, str) and chosen not in values:
                 raise MissingCapabilityError(f"the subject offers no {stage} with {choice} = {chosen}")
 
-    def _draws_fit(self, stage: str, problem: Problem, call: Call, replications: int) -> bool:
+    def _draws_fit(self, stage: Stage, problem: Problem, call: Call) -> bool:
         """Whether a call's normals are drawn here and sent."""
         if not self.hello.draws(stage) or call.parameters.lower_level == "primal-dual" or call.draws is not None:
             return False
-        return 0 < draw_bytes(problem, call, replications) < self._talk.longest // 2
+        return 0 < draw_bytes(problem, call, 1) < self._talk.longest // 2
 
     def _id_of(self, problem: Problem) -> str:
         """The problem's id, after it was sent."""
@@ -265,12 +246,19 @@ def _array(values: Any) -> Vector:
         return np.empty(0)  # rows of different lengths: the wrong shape whatever was asked
 
 
-def _joined(parts: list[Any]) -> Vector:
+def _joined(arrays: Sequence[Vector]) -> Vector:
     """Arrays (steps, runs, n) side by side."""
-    arrays = [_array(part) for part in parts]
     if any(array.ndim != 3 or len(array) != len(arrays[0]) for array in arrays):
         return np.empty(0)
     return np.concatenate(arrays, axis=1)
+
+
+def _returned(stage: Stage, result: Any) -> Any:
+    """What a stage's method returns, from its answer."""
+    found = {name: getattr(result, name) for name, *_ in ROWS[stage].gives}
+    parts = {name: _array(value) if isinstance(value, list) else value for name, value in found.items()}
+    first, *more = parts.values()
+    return parts if stage == "optimise" else (first, *more) if more else first
 
 
 def _seed(rng: np.random.Generator | None) -> int | None:

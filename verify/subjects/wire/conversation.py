@@ -14,9 +14,8 @@ from pydantic_core import to_json
 
 from spec.errors import InvalidInputError
 from verify.subjects.protocol import MissingCapabilityError, StageFaultError
-from verify.subjects.wire.answers import read_answers
 from verify.subjects.wire.messages import MESSAGE_BYTES, PROTOCOL, Hello, Kind, Refusal, WireFault
-from verify.subjects.wire.methods import FORGET, METHODS, ORACLE_REPLY, OracleRequest
+from verify.subjects.wire.methods import FORGET, METHODS, ORACLE_REPLY, OracleRequest, read_answers
 from verify.subjects.wire.program import Program, split
 
 TIME_LIMIT = 30.0

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeAlias, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
+from spec import OracleParameters, OuterParameters, Reading
 from spec.errors import shorten
 from spec.noise import NoiseModel, NoisyGradient
-from verify.subjects.protocol import CAPABILITIES
+from verify.subjects.stage_table import ROWS, Stage, Value, values
 
 PROTOCOL = "f2csa-wire/1"
 MESSAGE_BYTES = 256 * 1024 * 1024
@@ -18,18 +19,8 @@ SEEDS = 2**53
 BATCH = 64
 """Requests in one batch where the subject does not say."""
 
-STAGES = (*CAPABILITIES, "hypergradient_samples", "optimise_runs")
-"""What a subject may announce."""
-DRAWN = ("hypergradient", "hypergradient_samples")
-"""Stages that may take their normals from the message."""
-
 PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, INTERNAL = -32700, -32600, -32601, -32602, -32603
 FAILED, NOT_SUPPORTED = -32000, -32001
-
-Stage = Literal[
-    "lower_level", "activation", "penalty_minimiser", "hypergradient", "optimise", "lower_level_runs", "penalty_runs",
-    "hypergradient_runs", "hypergradient_samples", "optimise_runs",
-]  # fmt: skip
 
 
 def whole(value: Any) -> Any:
@@ -40,12 +31,10 @@ def whole(value: Any) -> Any:
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Vector: TypeAlias = list[Number]
 Matrix: TypeAlias = list[list[Number]]
-Cube: TypeAlias = list[list[list[Number]]]
 Points = Annotated[Matrix | Vector, Field(union_mode="left_to_right")]
 """A point, or one a run."""
 Whole = Annotated[int, BeforeValidator(whole)]
 """An integer however it is spelt: some languages know doubles alone, and write 7 as ``7.0``."""
-Seed = Annotated[int, Field(ge=0, lt=SEEDS)]
 Name = Annotated[str, Field(min_length=1, max_length=100)]
 Count = Annotated[int, Field(ge=1)]
 
@@ -184,6 +173,88 @@ class ForgetParams(Sent):
     """A problem not used again."""
 
     id: str
+
+
+class OracleParams(Received):
+    """Where the subject asks for a hypergradient: one point, or one a run."""
+
+    z: Points
+
+
+class OracleAnswer(Sent):
+    """The runner's answer to ``oracle``."""
+
+    gradient: Points
+
+
+class WireDraws(Sent):
+    """Standard normals, one row a sample."""
+
+    f_x: Matrix | None = None
+    g_x: Matrix | None = None
+    g_x_star: Matrix | None = None
+
+
+def _complete(name: str, line: str, model: type[BaseModel], kinds: dict[Any, Any]) -> Any:
+    """A model of :mod:`spec` as it is sent: every field is there, its kind the wire's."""
+    annotations = {field: info.annotation for field, info in model.model_fields.items()}
+    kept: dict[str, Any] = {field: (kinds.get(kind, kind), ...) for field, kind in annotations.items()}
+    return create_model(name, __base__=Sent, __doc__=line, **kept)
+
+
+_KINDS: dict[Any, Any] = {int: Count, float: Number, float | None: Number | None}
+# Choices are names; only the pairing decides what else a message holds.
+_CHOICES = {info.annotation: str for name, info in Reading.model_fields.items() if name != "noise_pairing"}
+_CALL: dict[str, Any] = {
+    "reading": _complete("WireReading", "All choices of the reading.", Reading, _CHOICES),
+    "parameters": _complete(
+        "WireOracleParameters", "All parameters of Algorithm 1 besides α.", OracleParameters, _KINDS
+    ),
+    "draws": WireDraws,
+}
+
+
+def _model(name: str, base: type[BaseModel], fields: tuple[Value, ...], kinds: dict[str, Any], line: str = "") -> Any:
+    """What a message holds: numbers unless ``kinds`` says else, in arrays of as many dimensions as there are sizes."""
+
+    def field(value: Value) -> Any:
+        kind: Any = kinds.get(value.name, Number)
+        for _ in value.sizes:
+            kind = list[kind]
+        # What a subject may leave out is null.
+        return (kind | None, None if base is Received else ...) if value.optional else (kind, ...)
+
+    return create_model(name, __base__=base, __doc__=line or None, **{value.name: field(value) for value in fields})
+
+
+_SENT: dict[str, Any] = {
+    "problem": str,
+    "call": _model(
+        "WireCall", Sent, values("alpha reading parameters h_width y_star[m]? lam[p]? rho[p]? y_penalty[m]? draws?"),
+        _CALL, "Everything one oracle call is given besides problem and point.",
+    ),
+    "seed": Annotated[int, Field(ge=0, lt=SEEDS)],
+    "replications": Count,
+    "parameters": _complete("WireOuterParameters", "Parameters of Algorithm 2.", OuterParameters, _KINDS),
+    "block": Annotated[int, Field(ge=0)],
+    "keep_path": bool,
+}  # fmt: skip
+_RUNS = _model("RunsParams", Sent, ROWS["lower_level_runs"].sends, _SENT)
+
+
+def _title(stage: Stage) -> str:
+    return "Samples" if stage == "hypergradient_samples" else stage.title().replace("_", "")
+
+
+PARAMS: dict[Stage, Any] = {
+    stage: _RUNS if "replications" in row.takes else _model(f"{_title(stage)}Params", Sent, row.sends, _SENT)
+    for stage, row in ROWS.items()
+}
+"""What a request of each stage holds."""
+RESULTS: dict[Stage, Any] = {
+    stage: _model(f"{_title(stage)}Result", Received, row.gives, {}) for stage, row in ROWS.items()
+}
+"""What an answer of each stage holds."""
 
 
 Kind = Literal[

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic_core import from_json, to_json
 
-from verify.subjects.protocol import CAPABILITIES, MissingCapabilityError, Stages, SubjectFaultError
+from verify.subjects.protocol import MissingCapabilityError, Stages, SubjectFaultError
 from verify.subjects.self_test import CheckFailedError, tiny_problem, try_stage
+from verify.subjects.stage_table import STAGES
 from verify.subjects.wire.client import WireSubject
 from verify.subjects.wire.conversation import MEMORY_MIB, START_LIMIT, Conversation
 from verify.subjects.wire.messages import (
@@ -276,6 +277,6 @@ def _stages(command: str, seconds: float) -> Iterator[SelfTestLine]:
     problem = tiny_problem()
     with WireSubject(command, time_limit=seconds) as subject:
         stages = Stages(subject)
-        for stage in (*CAPABILITIES, "hypergradient_samples", "optimise_runs"):
+        for stage in STAGES:
             if stage in subject.hello.capabilities:
                 yield _checked(stage, partial(try_stage, stages, stage, problem))

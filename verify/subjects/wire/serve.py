@@ -16,6 +16,7 @@ from spec import OracleParameters, OuterParameters, Problem, Reading, parse_prob
 from spec.errors import InvalidInputError, from_validation
 from verify.subjects import Call, MissingCapabilityError, Subject, load_subject, name_of
 from verify.subjects.protocol import described, offers
+from verify.subjects.stage_table import ROWS, STAGES, Stage
 from verify.subjects.wire.messages import (
     FAILED,
     INVALID_PARAMS,
@@ -24,10 +25,8 @@ from verify.subjects.wire.messages import (
     NOT_SUPPORTED,
     PARSE_ERROR,
     PROTOCOL,
-    STAGES,
 )
 from verify.subjects.wire.methods import METHODS
-from verify.subjects.wire.stage_messages import WireCall
 
 
 class StopServingError(Exception):
@@ -100,8 +99,7 @@ class Server:
             params = getattr(known.request.validate_python(message), "params", None)
         except ValidationError as error:
             raise AnswerError(INVALID_PARAMS, str(from_validation(error, ""))) from None
-        found: Any = getattr(self, f"_do_{method}")(params)
-        return found
+        return self._stage(method, params) if method in STAGES else getattr(self, f"_do_{method}")(params)
 
     def _do_initialize(self, _params: Any) -> dict[str, Any]:
         draws = ["hypergradient"] if getattr(self._subject, "uses_draws", False) is True else []
@@ -133,56 +131,37 @@ class Server:
             raise AnswerError(INVALID_PARAMS, f"problem: must have been sent; got {params.problem[:100]}")
         return self._problems[params.problem]
 
-    def _do_lower_level(self, params: Any) -> dict[str, Any]:
-        y_star, lam = self._subject.lower_level(self._problem(params), _vector(params.x))  # type: ignore[attr-defined]  # offered, as was seen
-        return {"y_star": _plain(y_star), "lam": _plain(lam)}
+    def _stage(self, stage: Stage, params: Any) -> dict[str, Any]:
+        row = ROWS[stage]
+        answer = getattr(self._subject, stage)(*[self._argument(name, params) for name in row.takes])
+        names = [part.name for part in row.gives]
+        parts: tuple[Any, ...] = (answer,)
+        if stage == "optimise":
+            parts = tuple(answer[name] if isinstance(answer, dict) else getattr(answer, name) for name in names)
+        elif len(names) == 2:
+            first, second = answer
+            parts = first, second
+        result = {}
+        for part, value in zip(row.gives, parts, strict=True):
+            missing = part.optional and value is None
+            result[part.name] = float(value) if part.name == "calls" else None if missing else _plain(value)
+        return result
 
-    def _do_activation(self, params: Any) -> dict[str, Any]:
-        stage: Any = self._subject
-        rho = stage.activation(_vector(params.h), _vector(params.lam), params.h_width, params.lam_width)
-        return {"rho": _plain(rho)}
-
-    def _do_penalty_minimiser(self, params: Any) -> dict[str, Any]:
-        stage: Any = self._subject
-        y = stage.penalty_minimiser(self._problem(params), _vector(params.x), _call(params.call), params.tol)
-        return {"y": _plain(y)}
-
-    def _do_hypergradient(self, params: Any) -> dict[str, Any]:
-        stage: Any = self._subject
-        rng = None if params.seed is None else np.random.default_rng(params.seed)
-        found = stage.hypergradient(self._problem(params), _vector(params.x), _call(params.call), rng)
-        return {"hypergradient": _plain(found)}
-
-    def _do_hypergradient_samples(self, params: Any) -> dict[str, Any]:
-        return {"hypergradients": _plain(self._runs("hypergradient_samples", params))}
-
-    def _do_lower_level_runs(self, params: Any) -> dict[str, Any]:
-        y, lam = self._runs("lower_level_runs", params)
-        return {"y": _plain(y), "lam": _plain(lam)}
-
-    def _do_penalty_runs(self, params: Any) -> dict[str, Any]:
-        y, calls = self._runs("penalty_runs", params)
-        return {"y": _plain(y), "calls": float(calls)}
-
-    def _do_hypergradient_runs(self, params: Any) -> dict[str, Any]:
-        found, calls = self._runs("hypergradient_runs", params)
-        return {"hypergradients": _plain(found), "calls": float(calls)}
-
-    def _runs(self, stage: str, params: Any) -> Any:
-        method = getattr(self._subject, stage)
-        rng = np.random.default_rng(params.seed)
-        return method(self._problem(params), _vector(params.x), _call(params.call), rng, params.replications)
-
-    def _do_optimise(self, params: Any) -> dict[str, Any]:
-        stage: Any = self._subject
-        run = stage.optimise(self._oracle, _vector(params.x0), *_outer(params))
-        parts = ("x_out", "x_bar", "path")
-        return {name: _plain(run[name] if isinstance(run, dict) else getattr(run, name)) for name in parts}
-
-    def _do_optimise_runs(self, params: Any) -> dict[str, Any]:
-        stage: Any = self._subject
-        x_bar, path = stage.optimise_runs(self._oracle, _vector(params.x0), *_outer(params), params.keep_path)
-        return {"x_bar": _plain(x_bar), "path": None if path is None else _plain(path)}
+    def _argument(self, name: str, params: Any) -> Any:
+        """An argument of a stage's method, from its request."""
+        if name == "oracle":
+            return self._oracle
+        if name == "rng":
+            # What Algorithm 2 was drawn are the first numbers of this very generator.
+            return None if params.seed is None else np.random.default_rng(params.seed)
+        if name == "problem":
+            return self._problem(params)
+        value = getattr(params, name)
+        if name == "call":
+            return _call(value)
+        if name == "parameters":
+            return OuterParameters.model_validate(value.model_dump())
+        return _vector(value) if isinstance(value, list) else value
 
     def _oracle(self, z: Any) -> Any:
         if self._ask is None:
@@ -194,7 +173,7 @@ class Server:
         return np.array(reply["result"]["gradient"], dtype=np.float64)
 
 
-def _call(given: WireCall) -> Call:
+def _call(given: Any) -> Call:
     stages = {name: getattr(given, name) for name in ("y_star", "lam", "rho", "y_penalty")}
     draws = None
     if given.draws is not None:
@@ -217,12 +196,6 @@ def _reading(fields: tuple[tuple[str, Any], ...]) -> Reading:
 @lru_cache(maxsize=64)
 def _parameters(fields: tuple[tuple[str, Any], ...]) -> OracleParameters:
     return OracleParameters.model_validate(dict(fields))
-
-
-def _outer(params: Any) -> tuple[OuterParameters, np.random.Generator]:
-    parameters = OuterParameters.model_validate(params.parameters.model_dump())
-    # s and the block are the first numbers of this very generator.
-    return parameters, np.random.default_rng(params.seed)
 
 
 def _vector(values: Any) -> Any:
