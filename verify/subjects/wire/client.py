@@ -51,7 +51,7 @@ class WireSubject:
         memory_mib: int = MEMORY_MIB,
     ) -> None:
         limit = TIME_LIMIT if time_limit is None else time_limit
-        self._made = (command, limit, start_limit, memory_mib)
+        self._again = partial(WireSubject, command, time_limit=limit, start_limit=start_limit, memory_mib=memory_mib)
         self._talk = Conversation(command, time_limit=limit, start_limit=start_limit, memory_mib=memory_mib)
         self._known: dict[int, tuple[Problem, str]] = {}
         self._names: dict[bytes, str] = {}
@@ -108,9 +108,7 @@ class WireSubject:
     def _stage(self, stage: Stage, *args: Any) -> Any:
         if self._busy:
             # The oracle asks this very subject, which is in the middle of an answer: a second process gives this one.
-            if self._second is None:
-                command, limit, start_limit, memory_mib = self._made
-                self._second = WireSubject(command, time_limit=limit, start_limit=start_limit, memory_mib=memory_mib)
+            self._second = self._second or self._again()
             return getattr(self._second, stage)(*args)
         self._busy = True
         try:

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from spec.problem import parse_problem
 from verify.cli.schema import schemas
 from verify.subjects import ReferenceSubject
-from verify.subjects.self_test import TINY
 from verify.subjects.wire import echo
 from verify.subjects.wire.messages import KINDS, Refusal, WireFault
 from verify.subjects.wire.methods import METHODS, OracleRequest, read_answers
 from verify.subjects.wire.problems import problem_message
 from verify.subjects.wire.program import Program
+from verify.subjects.wire.self_test import TINY
 from verify.subjects.wire.serve import Server
 
 MANY = 10_000
