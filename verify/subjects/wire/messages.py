@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
@@ -9,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 from spec import OracleParameters, OuterParameters, Reading
 from spec.errors import shorten
 from spec.noise import NoiseModel, NoisyGradient
-from verify.subjects.stage_table import ROWS, Stage, Value, values
+from verify.subjects.stage_table import ROWS, Row, Stage, Value, values
 
 PROTOCOL = "f2csa-wire/1"
 MESSAGE_BYTES = 256 * 1024 * 1024
@@ -19,8 +20,16 @@ SEEDS = 2**53
 BATCH = 64
 """Requests in one batch where the subject does not say."""
 
-PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, INTERNAL = -32700, -32600, -32601, -32602, -32603
-FAILED, NOT_SUPPORTED = -32000, -32001
+
+class Code(IntEnum):
+    """Errors of JSON-RPC 2.0, and two of this wire: a stage failed, or does not support what it was asked."""
+
+    PARSE_ERROR = -32700
+    INVALID_REQUEST = -32600
+    NO_METHOD = -32601
+    INVALID_PARAMS = -32602
+    FAILED = -32000
+    NOT_SUPPORTED = -32001
 
 
 def whole(value: Any) -> Any:
@@ -29,9 +38,8 @@ def whole(value: Any) -> Any:
 
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
-Vector: TypeAlias = list[Number]
 Matrix: TypeAlias = list[list[Number]]
-Points = Annotated[Matrix | Vector, Field(union_mode="left_to_right")]
+Points = Annotated[Matrix | list[Number], Field(union_mode="left_to_right")]
 """A point, or one a run."""
 Whole = Annotated[int, BeforeValidator(whole)]
 """An integer however it is spelt: some languages know doubles alone, and write 7 as ``7.0``."""
@@ -53,28 +61,6 @@ class Received(BaseModel):
 
 class Empty(Received):
     """Nothing that matters."""
-
-
-class Runner(Sent):
-    """Who asks."""
-
-    name: str
-    version: str
-
-
-class RunnerLimits(Sent):
-    """Longest line in bytes; time for one answer in seconds."""
-
-    message_bytes: Count
-    seconds: Annotated[float, Field(gt=0)]
-
-
-class InitializeParams(Sent):
-    """First message."""
-
-    protocol: Literal["f2csa-wire/1"]
-    runner: Runner
-    limits: RunnerLimits
 
 
 class SubjectLimits(Received):
@@ -101,90 +87,10 @@ class Hello(Received):
         return stage in self.uses_draws if isinstance(self.uses_draws, list) else self.uses_draws
 
 
-class EchoValues(Received):
-    """Numbers there and back."""
-
-    values: Vector
-
-
-class WireNoise(Sent):
-    """The problem's noise in doubles."""
-
-    model: NoiseModel
-    sigma_f: Number
-    sigma_g: Number
-    on: list[NoisyGradient]
-
-
-class QuadraticBlocks(Sent):
-    """All blocks in doubles."""
-
-    f_xx: Matrix
-    f_xy: Matrix
-    f_yy: Matrix
-    f_x: Vector
-    f_y: Vector
-    g_xx: Matrix
-    g_xy: Matrix
-    g_yy: Matrix
-    g_x: Vector
-    g_y: Vector
-    A: Matrix
-    B: Matrix
-    b: Vector
-
-
-class RowBlocks(Sent):
-    """The rows alone."""
-
-    A: Matrix
-    B: Matrix
-    b: Vector
-
-
-class _ProblemParams(Sent):
-    id: str
-    n: Count
-    m: Count
-    p: Count
-    noise: WireNoise
-    file: dict[str, Any]
-
-
-class QuadraticParams(_ProblemParams):
-    """A quadratic problem."""
-
-    kind: Literal["quadratic"]
-    arrays: QuadraticBlocks
-
-
-class HolderParams(_ProblemParams):
-    """The problem with a Hölder continuous Hessian."""
-
-    kind: Literal["holder"]
-    s: Number
-    arrays: RowBlocks
-
-
-ProblemParams = Annotated[QuadraticParams | HolderParams, Field(discriminator="kind")]
-
-
-class ForgetParams(Sent):
-    """A problem not used again."""
-
-    id: str
-
-
 class OracleParams(Received):
     """Where the subject asks for a hypergradient: one point, or one a run."""
 
     z: Points
-
-
-class OracleAnswer(Sent):
-    """The runner's answer to ``oracle``."""
-
-    gradient: Points
 
 
 class WireDraws(Sent):
@@ -195,65 +101,101 @@ class WireDraws(Sent):
     g_x_star: Matrix | None = None
 
 
-def _complete(name: str, line: str, model: type[BaseModel], kinds: dict[Any, Any]) -> Any:
-    """A model of :mod:`spec` as it is sent: every field is there, its kind the wire's."""
-    annotations = {field: info.annotation for field, info in model.model_fields.items()}
-    kept: dict[str, Any] = {field: (kinds.get(kind, kind), ...) for field, kind in annotations.items()}
-    return create_model(name, __base__=Sent, __doc__=line, **kept)
+_FIELDS: dict[str, Any] = {
+    "protocol": Literal["f2csa-wire/1"], "name": str, "version": str, "message_bytes": Count,
+    "seconds": Annotated[float, Field(gt=0)], "id": str, "n": Count, "m": Count, "p": Count, "file": dict[str, Any],
+    "problem": str, "seed": Annotated[int, Field(ge=0, lt=SEEDS)], "replications": Count,
+    "block": Annotated[int, Field(ge=0)], "keep_path": bool, "gradient": Points,
+}  # fmt: skip
+"""What a field is in every message; a number where nothing is said."""
 
 
-_KINDS: dict[Any, Any] = {int: Count, float: Number, float | None: Number | None}
-# Choices are names; only the pairing decides what else a message holds.
-_CHOICES = {info.annotation: str for name, info in Reading.model_fields.items() if name != "noise_pairing"}
-_CALL: dict[str, Any] = {
-    "reading": _complete("WireReading", "All choices of the reading.", Reading, _CHOICES),
-    "parameters": _complete(
-        "WireOracleParameters", "All parameters of Algorithm 1 besides α.", OracleParameters, _KINDS
-    ),
-    "draws": WireDraws,
-}
+def message(base: type[BaseModel], title: str, fields: str | tuple[Value, ...], line: str = "", /, **kinds: Any) -> Any:
+    """What a message holds, as a model: each field in an array of as many dimensions as it has sizes.
 
-
-def _model(name: str, base: type[BaseModel], fields: tuple[Value, ...], kinds: dict[str, Any], line: str = "") -> Any:
-    """What a message holds: numbers unless ``kinds`` says else, in arrays of as many dimensions as there are sizes."""
+    Args:
+        base: Who says it.
+        title: Its name in the published schemas.
+        fields: As :func:`verify.subjects.stage_table.values` reads them, or as it has read them.
+        line: Its description there.
+        kinds: What a field is in this message.
+    """
 
     def field(value: Value) -> Any:
-        kind: Any = kinds.get(value.name, Number)
+        kind: Any = (_FIELDS | kinds).get(value.name, Number)
         for _ in value.sizes:
             kind = list[kind]
-        # What a subject may leave out is null.
+        # What a subject has not, it may leave out.
         return (kind | None, None if base is Received else ...) if value.optional else (kind, ...)
 
-    return create_model(name, __base__=base, __doc__=line or None, **{value.name: field(value) for value in fields})
+    given = values(fields) if isinstance(fields, str) else fields
+    return create_model(title, __base__=base, __doc__=line or None, **{value.name: field(value) for value in given})
 
 
-_SENT: dict[str, Any] = {
-    "problem": str,
-    "call": _model(
-        "WireCall", Sent, values("alpha reading parameters h_width y_star[m]? lam[p]? rho[p]? y_penalty[m]? draws?"),
-        _CALL, "Everything one oracle call is given besides problem and point.",
+def of_model(title: str, line: str, model: type[BaseModel], kinds: dict[Any, Any]) -> Any:
+    """A model of :mod:`spec` as it is sent: every field is there, its type the wire's."""
+    fields = model.model_fields.items()
+    return message(Sent, title, " ".join(model.model_fields), line,
+                   **{name: kinds.get(info.annotation, info.annotation) for name, info in fields})  # fmt: skip
+
+
+_NUMBERS: dict[Any, Any] = {int: Count, float: Number, float | None: Number | None}
+# Choices are names; only the pairing decides what else a message holds.
+_CHOICES = {info.annotation: str for name, info in Reading.model_fields.items() if name != "noise_pairing"}
+
+InitializeParams = message(
+    Sent, "InitializeParams", "protocol runner limits", "First message.",
+    runner=message(Sent, "Runner", "name version", "Who asks."),
+    limits=message(
+        Sent, "RunnerLimits", "message_bytes seconds", "Longest line in bytes; time for one answer in seconds.",
     ),
-    "seed": Annotated[int, Field(ge=0, lt=SEEDS)],
-    "replications": Count,
-    "parameters": _complete("WireOuterParameters", "Parameters of Algorithm 2.", OuterParameters, _KINDS),
-    "block": Annotated[int, Field(ge=0)],
-    "keep_path": bool,
-}  # fmt: skip
-_RUNS = _model("RunsParams", Sent, ROWS["lower_level_runs"].sends, _SENT)
+)  # fmt: skip
+EchoValues = message(Received, "EchoValues", "values[k]", "Numbers there and back.")
+ForgetParams = message(Sent, "ForgetParams", "id", "A problem not used again.")
+OracleAnswer = message(Sent, "OracleAnswer", "gradient", "The runner's answer to ``oracle``.")
+
+_NOISE = message(
+    Sent, "WireNoise", "model sigma_f sigma_g on", "The problem's noise in doubles.",
+    model=NoiseModel, on=list[NoisyGradient],
+)  # fmt: skip
+_BLOCKS = "f_xx[n,n] f_xy[n,m] f_yy[m,m] f_x[n] f_y[m] g_xx[n,n] g_xy[n,m] g_yy[m,m] g_x[n] g_y[m]"
+_ROWS = "A[p,n] B[p,m] b[p]"
+_QUADRATIC = message(
+    Sent, "QuadraticParams", "id n m p noise file kind arrays", "A quadratic problem.",
+    noise=_NOISE, kind=Literal["quadratic"],
+    arrays=message(Sent, "QuadraticBlocks", f"{_BLOCKS} {_ROWS}", "All blocks in doubles."),
+)  # fmt: skip
+_HOLDER = message(
+    Sent, "HolderParams", "id n m p noise file kind s arrays", "The problem with a Hölder continuous Hessian.",
+    noise=_NOISE, kind=Literal["holder"], arrays=message(Sent, "RowBlocks", _ROWS, "The rows alone."),
+)  # fmt: skip
+ProblemParams: Any = Annotated[_QUADRATIC | _HOLDER, Field(discriminator="kind")]
+
+_CALL = message(
+    Sent, "WireCall", "alpha reading parameters h_width y_star[m]? lam[p]? rho[p]? y_penalty[m]? draws?",
+    "Everything one oracle call is given besides problem and point.",
+    reading=of_model("WireReading", "All choices of the reading.", Reading, _CHOICES),
+    parameters=of_model(
+        "WireOracleParameters", "All parameters of Algorithm 1 besides α.", OracleParameters, _NUMBERS,
+    ),
+    draws=WireDraws,
+)  # fmt: skip
+_OUTER = of_model("WireOuterParameters", "Parameters of Algorithm 2.", OuterParameters, _NUMBERS)
+_RUNS = message(Sent, "RunsParams", ROWS["lower_level_runs"].sends, call=_CALL)
 
 
 def _title(stage: Stage) -> str:
     return "Samples" if stage == "hypergradient_samples" else stage.title().replace("_", "")
 
 
-PARAMS: dict[Stage, Any] = {
-    stage: _RUNS if "replications" in row.takes else _model(f"{_title(stage)}Params", Sent, row.sends, _SENT)
-    for stage, row in ROWS.items()
-}
+def _params(stage: Stage, row: Row) -> Any:
+    shared = "replications" in row.takes
+    return _RUNS if shared else message(Sent, f"{_title(stage)}Params", row.sends, call=_CALL, parameters=_OUTER)
+
+
+PARAMS = {stage: _params(stage, row) for stage, row in ROWS.items()}
 """What a request of each stage holds."""
-RESULTS: dict[Stage, Any] = {
-    stage: _model(f"{_title(stage)}Result", Received, row.gives, {}) for stage, row in ROWS.items()
-}
+RESULTS = {stage: message(Received, f"{_title(stage)}Result", row.gives) for stage, row in ROWS.items()}
 """What an answer of each stage holds."""
 
 
@@ -272,12 +214,9 @@ LOST: frozenset[Kind] = frozenset({"crash", "hang", "garbage", "half", "unknown-
 
 
 class WireFault(Exception):  # noqa: N818  # a fault is the project's word
-    """One thing a subject did wrong.
+    """One thing a subject did wrong, as a clause to follow the stage's name: "did not answer within 30 s".
 
-    Args:
-        kind: Which.
-        text: A clause to follow the stage's name: "did not answer within 30 s".
-        lost: Whether the process must be replaced; as usual for the kind if ``None``.
+    ``lost`` says whether the process must be replaced; as usual for the kind if ``None``.
     """
 
     def __init__(self, kind: Kind, text: str, *, lost: bool | None = None) -> None:

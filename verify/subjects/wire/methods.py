@@ -9,38 +9,31 @@ from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from spec.errors import from_validation, shorten
-from verify.subjects.stage_table import ROWS, Stage
+from verify.subjects.stage_table import ROWS
 from verify.subjects.wire import messages
-from verify.subjects.wire.messages import Received, Refusal, Sent, Whole, WireFault, printable, quoted, whole
+from verify.subjects.wire.messages import Received, Refusal, Sent, Whole, WireFault, message, printable, quoted, whole
 
 M = TypeVar("M")
 P = TypeVar("P")
 R = TypeVar("R")
 
 
-class Request(Sent, Generic[M, P]):
-    """A request of the runner."""
-
+class _Numbered(Sent):
     jsonrpc: Literal["2.0"]
     id: Annotated[int, Field(ge=0)]
+
+
+class Request(_Numbered, Generic[M, P]):
+    """A request of the runner."""
+
     method: M
     params: P
 
 
-class BareRequest(Sent, Generic[M]):
+class BareRequest(_Numbered, Generic[M]):
     """A request without params."""
 
-    jsonrpc: Literal["2.0"]
-    id: Annotated[int, Field(ge=0)]
     method: M
-
-
-class Forget(Sent):
-    """The only notification."""
-
-    jsonrpc: Literal["2.0"]
-    method: Literal["forget"]
-    params: messages.ForgetParams
 
 
 class Response(Received, Generic[R]):
@@ -76,58 +69,45 @@ class OracleRequest(Received):
     params: messages.OracleParams
 
 
-class OracleReply(Sent):
-    """The runner's reply."""
-
-    jsonrpc: Literal["2.0"]
-    id: int | str
-    result: messages.OracleAnswer
-
-
-class OracleError(Sent):
-    """The runner's reply where it has no answer."""
-
-    jsonrpc: Literal["2.0"]
-    id: int | str
-    error: ErrorObject
-
-
 class Method:
-    """A method: types of its request, and of the response that carries its result."""
+    """A method by name: types of its request, and of the response that carries its result."""
 
-    def __init__(self, request: Any, result: Any) -> None:
-        self.request_type = request
+    def __init__(self, name: str, params: Any, result: Any) -> None:
+        generic: Any = BareRequest if params is None else Request
+        named: Any = Literal[name]
+        self.request_type = generic[named] if params is None else generic[named, params]
         self.response_type = Response[result]
-        self.request: TypeAdapter[Any] = TypeAdapter(request)
+        self.request: TypeAdapter[Any] = TypeAdapter(self.request_type)
         self.response: TypeAdapter[Any] = TypeAdapter(self.response_type)
 
 
-def _stage(name: Stage) -> Method:
-    request: Any = Request
-    literal: Any = Literal
-    return Method(request[literal[name], messages.PARAMS[name]], messages.RESULTS[name])
-
-
-METHODS: dict[str, Method] = {
-    "initialize": Method(Request[Literal["initialize"], messages.InitializeParams], messages.Hello),
-    "shutdown": Method(BareRequest[Literal["shutdown"]], messages.Empty | None),
-    "echo": Method(Request[Literal["echo"], messages.EchoValues], messages.EchoValues),
-    "problem": Method(Request[Literal["problem"], messages.ProblemParams], messages.Empty | None),
-    **{stage: _stage(stage) for stage in ROWS},
+_HELD: dict[str, tuple[Any, Any]] = {
+    "initialize": (messages.InitializeParams, messages.Hello),
+    "shutdown": (None, messages.Empty | None),
+    "echo": (messages.EchoValues, messages.EchoValues),
+    "problem": (messages.ProblemParams, messages.Empty | None),
+    **{stage: (messages.PARAMS[stage], messages.RESULTS[stage]) for stage in ROWS},
 }
+METHODS = {name: Method(name, params, result) for name, (params, result) in _HELD.items()}
 """All methods of a subject by name."""
 
-FORGET: TypeAdapter[Any] = TypeAdapter(Forget)
+_FORGET = message(Sent, "Forget", "jsonrpc method params", "The only notification.",
+                  jsonrpc=Literal["2.0"], method=Literal["forget"], params=messages.ForgetParams)  # fmt: skip
+_REPLY = message(Sent, "OracleReply", "jsonrpc id result", "The runner's reply.",
+                 jsonrpc=Literal["2.0"], id=int | str, result=messages.OracleAnswer)  # fmt: skip
+_NO_REPLY = message(Sent, "OracleError", "jsonrpc id error", "The runner's reply where it has no answer.",
+                    jsonrpc=Literal["2.0"], id=int | str, error=ErrorObject)  # fmt: skip
+FORGET: TypeAdapter[Any] = TypeAdapter(_FORGET)
 FAILURE: TypeAdapter[Any] = TypeAdapter(ErrorResponse)
 ORACLE: TypeAdapter[Any] = TypeAdapter(OracleRequest)
-ORACLE_REPLY: TypeAdapter[Any] = TypeAdapter(OracleReply | OracleError)
+ORACLE_REPLY: TypeAdapter[Any] = TypeAdapter(_REPLY | _NO_REPLY)
 
 
 def to_subject_schema() -> dict[str, Any]:
     """JSON Schema of whatever the runner may write on a line."""
     batch = _filled(METHODS["hypergradient"].request_type)
     requests = (method.request_type for method in METHODS.values())
-    return _schema_of((*requests, Forget, OracleReply, OracleError, batch))
+    return _schema_of((*requests, _FORGET, _REPLY, _NO_REPLY, batch))
 
 
 def to_runner_schema() -> dict[str, Any]:
@@ -237,9 +217,9 @@ def _single(data: Any, method: str, wanted: int | None) -> Any:
 def _refusal(error: ErrorObject, method: str) -> Exception:
     """What an error means."""
     said = shorten(printable(error.message[: messages.SHOWN]) or "nothing")
-    if error.code == messages.NOT_SUPPORTED:
+    if error.code == messages.Code.NOT_SUPPORTED:
         return Refusal(f"the subject does not support this {method}: {said}")
-    if error.code == messages.NO_METHOD:
+    if error.code == messages.Code.NO_METHOD:
         return WireFault("lie", f"was announced, but answered that there is no such method ({said})")
     return WireFault("error", f"answered error {error.code}: {said}")
 

@@ -16,15 +16,7 @@ from verify.subjects.protocol import Call, MissingCapabilityError, Stages, Subje
 from verify.subjects.stage_table import ROWS, STAGES, Stage
 from verify.subjects.wire.client import WireSubject
 from verify.subjects.wire.conversation import MEMORY_MIB, START_LIMIT, Conversation, split
-from verify.subjects.wire.messages import (
-    INVALID_REQUEST,
-    MESSAGE_BYTES,
-    NO_METHOD,
-    PARSE_ERROR,
-    PROTOCOL,
-    WireFault,
-    quoted,
-)
+from verify.subjects.wire.messages import MESSAGE_BYTES, PROTOCOL, Code, WireFault, quoted
 from verify.subjects.wire.problems import problem_message
 from verify.subjects.wire.program import Program
 
@@ -75,18 +67,14 @@ def run_self_test(command: str, *, seconds: float = SECONDS) -> list[SelfTestLin
     lines = [_checked("handshake", lambda: _handshake(command, seconds))]
     if not lines[0].ok:
         return lines
-    spoken = _Spoken(command, seconds)
+    raw = _Raw(command, seconds)
     try:
-        for name, check in _RAW.items():
-            line = _checked(name, partial(_spoken_to, spoken, check))
-            lines.append(line)
-            if not line.ok:
-                spoken.close()
+        lines += [raw.checked(name, check) for name, check in _RAW.items()]
         lines += _stages(command, seconds)
         lines.append(_checked("shutdown", lambda: _shutdown(command, seconds)))
-        lines.append(_checked("end of input", lambda: _end_of_input(spoken.to())))
+        lines.append(raw.checked("end of input", _end_of_input))
     finally:
-        spoken.close()
+        raw.close()
     return lines
 
 
@@ -110,11 +98,40 @@ def _handshake(command: str, seconds: float) -> str:
     return f"{hello.name} {hello.version} in {hello.language} offers {', '.join(hello.capabilities)}"
 
 
-class _Raw:
-    """A running subject, spoken to line by line."""
+def _request(method: str, params: Any, number: int) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "method": method} | ({} if params is None else {"params": params})
 
-    def __init__(self, program: Program, seconds: float) -> None:
-        self.program, self.seconds = program, seconds
+
+class _Raw:
+    """A subject spoken to line by line: one program for several checks, a new one after each that failed."""
+
+    program: Program
+
+    def __init__(self, command: str, seconds: float) -> None:
+        self._arguments, self.seconds, self._runs = split(command), seconds, False
+
+    def _started(self) -> _Raw:
+        if not self._runs:
+            self.program = Program(self._arguments, message_bytes=MESSAGE_BYTES, memory_bytes=MEMORY_MIB << 20)
+            self._runs = True
+            params = {
+                "protocol": PROTOCOL,
+                "runner": {"name": "self-test", "version": "1"},
+                "limits": {"message_bytes": MESSAGE_BYTES, "seconds": self.seconds},
+            }
+            self.program.exchange(to_json(_request("initialize", params, 1)) + b"\n", START_LIMIT)
+        return self
+
+    def close(self) -> None:
+        if self._runs:
+            self._runs = False
+            self.program.close()
+
+    def checked(self, name: str, check: Callable[[_Raw], str]) -> SelfTestLine:
+        line = _checked(name, lambda: check(self._started()))
+        if not line.ok:
+            self.close()
+        return line
 
     def say(self, line: bytes) -> Any:
         answer = self.program.exchange(line, self.seconds)
@@ -125,40 +142,6 @@ class _Raw:
 
     def ask(self, method: str, params: Any = None, number: int = 7) -> Any:
         return self.say(to_json(_request(method, params, number)) + b"\n")
-
-
-def _request(method: str, params: Any, number: int) -> dict[str, Any]:
-    return {"jsonrpc": "2.0", "id": number, "method": method} | ({} if params is None else {"params": params})
-
-
-class _Spoken:
-    """One program for several checks; a new one after each that failed."""
-
-    def __init__(self, command: str, seconds: float) -> None:
-        self._arguments, self._seconds = split(command), seconds
-        self._program: Program | None = None
-
-    def to(self) -> _Raw:
-        if self._program is None:
-            self._program = Program(
-                self._arguments, message_bytes=MESSAGE_BYTES, memory_bytes=MEMORY_MIB << 20
-            )  # fmt: skip
-            params = {
-                "protocol": PROTOCOL,
-                "runner": {"name": "self-test", "version": "1"},
-                "limits": {"message_bytes": MESSAGE_BYTES, "seconds": self._seconds},
-            }
-            self._program.exchange(to_json(_request("initialize", params, 1)) + b"\n", START_LIMIT)
-        return _Raw(self._program, self._seconds)
-
-    def close(self) -> None:
-        program, self._program = self._program, None
-        if program is not None:
-            program.close()
-
-
-def _spoken_to(spoken: _Spoken, check: Callable[[_Raw], str]) -> str:
-    return check(spoken.to())
 
 
 def _refused(line: bytes, code: int, number: int | None, raw: _Raw) -> str:
@@ -236,9 +219,9 @@ def _problem_reference(raw: _Raw) -> str:
 
 
 _RAW: dict[str, Callable[[_Raw], str]] = {
-    "unknown method": partial(_refused, to_json(_request("no_such_method", {}, 7)), NO_METHOD, 7),
-    "malformed line": partial(_refused, b'{"jsonrpc":"2.0","id":7,"method":"ec', PARSE_ERROR, None),
-    "no request": partial(_refused, b'{"jsonrpc":"2.0"}', INVALID_REQUEST, None),
+    "unknown method": partial(_refused, to_json(_request("no_such_method", {}, 7)), Code.NO_METHOD, 7),
+    "malformed line": partial(_refused, b'{"jsonrpc":"2.0","id":7,"method":"ec', Code.PARSE_ERROR, None),
+    "no request": partial(_refused, b'{"jsonrpc":"2.0"}', Code.INVALID_REQUEST, None),
     "notification": _notification,
     "batch": _batch,
     "doubles": _doubles,
