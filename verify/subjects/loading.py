@@ -42,10 +42,10 @@ def load_subject(name: str, *, time_limit: float | None = None) -> Subject:
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     try:
-        found: Any = importlib.import_module(module_name)
+        named: Any = importlib.import_module(module_name)
         for part in attribute.split("."):
-            found = getattr(found, part)
-        subject = found() if isinstance(found, type) else found
+            named = getattr(named, part)
+        subject = named() if isinstance(named, type) else named
         require_stages(subject, name)
     except (KeyboardInterrupt, InvalidInputError):
         raise

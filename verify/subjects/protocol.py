@@ -40,6 +40,10 @@ class MissingCapabilityError(RuntimeError):
     """The subject does not offer a stage, or not under this reading; a stage may raise it with words of its own."""
 
 
+GIVEN = ("y_star", "lam", "rho", "y_penalty")
+"""What a call may hand over instead of having it computed."""
+
+
 @dataclass(frozen=True)
 class Call:
     """Everything one oracle call is given besides problem and point.
@@ -66,6 +70,11 @@ class Call:
     rho: Vector | None = None
     y_penalty: Vector | None = None
     draws: Mapping[str, Vector] | None = None
+
+    @property
+    def stages(self) -> dict[str, Vector | None]:
+        """What was handed over, by name; ``None`` for what is to be computed."""
+        return {name: getattr(self, name) for name in GIVEN}
 
 
 @runtime_checkable
@@ -132,11 +141,7 @@ class Stages:
         return type(self.subject) in TRUSTED
 
     def require(self, capabilities: Sequence[Capability]) -> None:
-        """Refuse to go on without these stages.
-
-        Raises:
-            MissingCapabilityError: Naming the first one missing.
-        """
+        """Refuse to go on without these stages; the error names the first one missing."""
         for capability in capabilities:
             if not self.offers(capability):
                 raise MissingCapabilityError(f"the subject offers no {capability}")
@@ -273,13 +278,13 @@ def _array(stage: str, value: Any, shape: tuple[int, ...]) -> Vector:
     with _as_fault(f"{stage} must return numbers; got {type(value).__name__}"):
         if getattr(value, "requires_grad", False) is True:
             raise TypeError("it requires grad: return it detached")
-        found = np.asarray(value)
+        numbers = np.asarray(value)
         # Truth values, text and complex numbers would convert, silently and wrongly.
-        if found.dtype.kind not in "iufO" or (found.dtype.kind == "O" and not _holds_numbers(found)):
+        if numbers.dtype.kind not in "iufO" or (numbers.dtype.kind == "O" and not _holds_numbers(numbers)):
             raise TypeError("no real numbers")
-        if found.dtype.kind == "f" and found.dtype.itemsize < 8:
-            raise TypeError(f"{found.dtype}: work in float64, α⁻⁴ leaves shorter numbers no digits")
-        array = found.astype(np.float64) if found.shape == shape else np.broadcast_to(0.0, found.shape)
+        if numbers.dtype.kind == "f" and numbers.dtype.itemsize < 8:
+            raise TypeError(f"{numbers.dtype}: work in float64, α⁻⁴ leaves shorter numbers no digits")
+        array = numbers.astype(np.float64) if numbers.shape == shape else np.broadcast_to(0.0, numbers.shape)
     if array.shape != shape:
         raise SubjectFaultError(f"{stage} must return shape {shape}; got {array.shape}")
     if not np.isfinite(array).all():
@@ -296,11 +301,7 @@ def _count(stage: str, value: Any) -> float:
 
 
 def offers(subject: object, stage: str) -> bool:
-    """Whether an object has a stage that can be called.
-
-    Raises:
-        SubjectFaultError: If asking is an error already.
-    """
+    """Whether an object has a stage that can be called; where asking is an error already, that is a fault."""
     with _as_fault(f"{stage} cannot be looked up"):
         return callable(getattr(subject, stage, None))
 
@@ -333,8 +334,7 @@ def _copied(argument: Any) -> Any:
     if isinstance(argument, np.ndarray):
         return argument.copy()
     if isinstance(argument, Call):
-        stages = {name: getattr(argument, name) for name in ("y_star", "lam", "rho", "y_penalty")}
-        copies: dict[str, Any] = {name: value.copy() for name, value in stages.items() if value is not None}
+        copies: dict[str, Any] = {name: value.copy() for name, value in argument.stages.items() if value is not None}
         if argument.draws is not None:
             copies["draws"] = {name: block.copy() for name, block in argument.draws.items()}
         return replace(argument, **copies)
@@ -347,5 +347,5 @@ def _holds_numbers(array: np.ndarray[Any, np.dtype[np.object_]]) -> bool:
 
 def sizes(problem: Problem) -> tuple[int, int, int]:
     """(n, m, p) of a problem of any kind."""
-    made: Any = getattr(problem, "quadratic", problem)
-    return made.n, made.m, made.p
+    sized: Any = getattr(problem, "quadratic", problem)
+    return sized.n, sized.m, sized.p

@@ -25,8 +25,8 @@ class Value(NamedTuple):
 
 def values(text: str) -> tuple[Value, ...]:
     """Read ``x[n] tol?``: names, each with its sizes, a question mark where it may be ``None``."""
-    found = re.findall(r"(\w+)(?:\[([^]]*)\])?(\?)?", text)
-    return tuple(Value(name, tuple(sizes.split(",")) if sizes else (), bool(mark)) for name, sizes, mark in found)
+    parts = re.findall(r"(\w+)(?:\[([^]]*)\])?(\?)?", text)
+    return tuple(Value(name, tuple(sizes.split(",")) if sizes else (), bool(mark)) for name, sizes, mark in parts)
 
 
 class Row:

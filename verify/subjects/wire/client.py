@@ -29,8 +29,7 @@ class WireSubject:
 
     Args:
         command: Command line; split, never given to a shell.
-        time_limit: Seconds one stage call may take, > 0; 30 if ``None``.
-        start_limit: Seconds the start may take.
+        time_limit: Seconds one stage call may take, > 0; 30 if ``None``. ``start_limit`` is for the start.
         memory_mib: Memory all its processes may take together, MiB; checked on Linux.
 
     Raises:
@@ -164,28 +163,26 @@ class WireSubject:
     def _do_hypergradient_samples(
         self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator, replications: int
     ) -> Vector:
-        stage: Stage = "hypergradient" if self.estimates_singly else "hypergradient_samples"
+        singly = self.estimates_singly
+        stage: Stage = "hypergradient" if singly else "hypergradient_samples"
         common = self._params(stage, {"problem": problem, "x": x, "call": call})
         drawn = self._draws_fit(stage, problem, call)
-        in_result = NUMBER_BYTES * len(x)
-        in_request = draw_bytes(problem, call, 1) if drawn else 0
-        if stage == "hypergradient":
-            in_request += len(to_json(common))
-        at_once = max(1, min(CHUNK_BYTES, self._talk.longest) // max(in_result, in_request))
+        in_request = (draw_bytes(problem, call, 1) if drawn else 0) + (len(to_json(common)) if singly else 0)
+        at_once = max(1, min(CHUNK_BYTES, self._talk.longest) // max(NUMBER_BYTES * len(x), in_request))
         rows: list[Any] = []
         while len(rows) < replications:
             count = min(at_once, replications - len(rows))
-            if stage == "hypergradient_samples":
+            if not singly:
                 params = {**common, "seed": _seed(rng), "replications": count}
                 if drawn:
                     params["call"] = common["call"] | {"draws": draws(problem, call, count, rng)}
                 rows += self._talk.ask(stage, params).hypergradients
-            else:
-                batch = []
-                for _ in range(min(count, self.hello.limits.batch)):
-                    given = {"draws": draws(problem, call, 1, rng)} if drawn else {}
-                    batch.append({**common, "seed": _seed(rng), "call": common["call"] | given})
-                rows += [found.hypergradient for found in self._talk.ask_all(stage, batch)]
+                continue
+            batch = []
+            for _ in range(min(count, self.hello.limits.batch)):
+                given = {"draws": draws(problem, call, 1, rng)} if drawn else {}
+                batch.append({**common, "seed": _seed(rng), "call": common["call"] | given})
+            rows += [answer.hypergradient for answer in self._talk.ask_all(stage, batch)]
         return _array(rows)
 
     def _do_optimise_runs(
@@ -253,8 +250,8 @@ def _joined(arrays: Sequence[Vector]) -> Vector:
 
 def _returned(stage: Stage, result: Any) -> Any:
     """What a stage's method returns, from its answer."""
-    found = {name: getattr(result, name) for name, *_ in ROWS[stage].gives}
-    parts = {name: _array(value) if isinstance(value, list) else value for name, value in found.items()}
+    answers = {name: getattr(result, name) for name, *_ in ROWS[stage].gives}
+    parts = {name: _array(value) if isinstance(value, list) else value for name, value in answers.items()}
     first, *more = parts.values()
     return parts if stage == "optimise" else (first, *more) if more else first
 

@@ -97,8 +97,8 @@ class Conversation:
             text, kind = self._last[key]
             raise StageFaultError(f"{method} is not called again: it {text}, for the second time", kind)
         ids = [self._next_id() for _ in batch]
-        made = [_message(method, number, params) for number, params in zip(ids, batch, strict=True)]
-        line = to_json(made[0] if len(made) == 1 else made) + b"\n"
+        messages = [_message(method, number, params) for number, params in zip(ids, batch, strict=True)]
+        line = to_json(messages[0] if len(messages) == 1 else messages) + b"\n"
         if len(line) > self.longest:
             raise MissingCapabilityError(f"the subject reads no message of {len(line)} bytes, as {method} needs")
         program = self._running()

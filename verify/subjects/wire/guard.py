@@ -20,15 +20,15 @@ VARIABLE = "F2CSA_SUBJECT"
 def marked(mark: str) -> list[int]:
     """Processes that carry the mark in their environment (Linux; elsewhere none are found)."""
     wanted = f"{VARIABLE}={mark}".encode()
-    found = []
+    pids = []
     for number in _numbers():
         try:
             with open(f"/proc/{number}/environ", "rb") as file:  # noqa: PTH123  # quick to start
                 if wanted in file.read():
-                    found.append(number)
+                    pids.append(number)
         except OSError:
             continue
-    return found
+    return pids
 
 
 def _numbers() -> list[int]:
@@ -53,7 +53,7 @@ def _send_kill(how: Callable[[int, int], None], target: int) -> None:
 
 def resident_bytes(group: int) -> int:
     """Memory of all processes of a group and of their descendants (Linux; elsewhere 0)."""
-    found: dict[int, tuple[int, int, int]] = {}
+    processes: dict[int, tuple[int, int, int]] = {}
     for number in _numbers():
         try:
             with open(f"/proc/{number}/stat", "rb") as file:  # noqa: PTH123  # quick to start
@@ -61,13 +61,13 @@ def resident_bytes(group: int) -> int:
         except OSError:
             continue
         if len(fields) > 21:
-            found[number] = int(fields[1]), int(fields[2]), int(fields[21])
-    inside = {pid for pid, (_, its_group, _) in found.items() if its_group == group}
+            processes[number] = int(fields[1]), int(fields[2]), int(fields[21])
+    inside = {pid for pid, (_, its_group, _) in processes.items() if its_group == group}
     new = inside
     while new:
-        new = {pid for pid, (parent, *_) in found.items() if parent in new} - inside
+        new = {pid for pid, (parent, *_) in processes.items() if parent in new} - inside
         inside |= new
-    pages = sum(found[pid][2] for pid in inside)
+    pages = sum(processes[pid][2] for pid in inside)
     return pages * os.sysconf("SC_PAGE_SIZE") if pages else 0
 
 

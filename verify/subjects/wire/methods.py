@@ -122,8 +122,8 @@ def _filled(kind: Any) -> Any:
 
 
 def _schema_of(kinds: Any) -> dict[str, Any]:
-    made: Any = Union[kinds]  # noqa: UP007  # of a tuple made at run time
-    return TypeAdapter(made).json_schema()
+    union: Any = Union[kinds]  # noqa: UP007  # of a tuple known at run time alone
+    return TypeAdapter(union).json_schema()
 
 
 def read_answers(line: bytes, method: str, ids: Sequence[int]) -> list[Any] | OracleRequest:
@@ -192,13 +192,13 @@ def _oracle(data: dict[str, Any], method: str) -> OracleRequest:
 def _batch(data: list[Any], method: str, ids: Sequence[int]) -> list[Any]:
     if len(data) != len(ids):
         raise WireFault("unknown-id", f"answered {len(data)} responses to a batch of {len(ids)}")
-    found: dict[Any, Any] = {}
+    results: dict[Any, Any] = {}
     for item in data:
         given = whole(item.get("id")) if isinstance(item, dict) else None
-        if not isinstance(given, int) or given not in ids or given in found:
+        if not isinstance(given, int) or given not in ids or given in results:
             raise WireFault("unknown-id", f"answered id {shorten(given)} in a batch of {ids[0]} to {ids[-1]}")
-        found[given] = _single(item, method, given)
-    return [found[wanted] for wanted in ids]
+        results[given] = _single(item, method, given)
+    return [results[wanted] for wanted in ids]
 
 
 def _single(data: Any, method: str, wanted: int | None) -> Any:

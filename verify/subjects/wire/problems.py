@@ -17,12 +17,7 @@ from verify.subjects.protocol import Call
 
 
 def problem_message(name: str, problem: Problem) -> dict[str, Any]:
-    """The params of ``problem``.
-
-    Args:
-        name: Its id on the wire.
-        problem: A problem of any kind.
-    """
+    """The params of ``problem``: a problem of any kind, under its id on the wire."""
     noise = problem.noise
     common = {
         "id": name,
@@ -49,24 +44,16 @@ NUMBER_BYTES = 25
 
 
 def call_message(problem: Problem, call: Call) -> dict[str, Any]:
-    """The ``call`` of a request.
-
-    Args:
-        problem: The problem it is about; its rows size the ramp.
-        call: What is given.
-    """
-    width = call.parameters.h_width(call.reading, _inner_tol(call.alpha), objectives_of(problem).B_norm)
-    made = {
+    """The ``call`` of a request; the problem's rows size the ramp."""
+    blocks = None if call.draws is None else {name: block.tolist() for name, block in call.draws.items()}
+    return {
         "alpha": float(call.alpha),
         "reading": _dump(call.reading),
         "parameters": _dump(call.parameters),
-        "h_width": width,
-        "draws": None if call.draws is None else {name: block.tolist() for name, block in call.draws.items()},
+        "h_width": call.parameters.h_width(call.reading, _inner_tol(call.alpha), objectives_of(problem).B_norm),
+        "draws": blocks,
+        **{name: None if value is None else value.tolist() for name, value in call.stages.items()},
     }
-    for name in ("y_star", "lam", "rho", "y_penalty"):
-        value = getattr(call, name)
-        made[name] = None if value is None else value.tolist()
-    return made
 
 
 def draws(problem: Problem, call: Call, replications: int, rng: np.random.Generator) -> dict[str, Any]:

@@ -141,11 +141,11 @@ class Program:
             self._poll.register(self._in, select.POLLOUT)
         try:
             while left or answered:
-                found = self._lines.take() if answered else None
-                if found is not None:
+                answer = self._lines.take() if answered else None
+                if answer is not None:
                     if left:
                         raise WireFault("flood", "answered before it had read the request")
-                    return found
+                    return answer
                 now = time.monotonic()
                 if now >= deadline:
                     raise self._late(seconds)

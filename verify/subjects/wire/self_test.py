@@ -175,8 +175,8 @@ def _batch(raw: _Raw) -> str:
     answers = raw.say(to_json(requests) + b"\n")
     if not isinstance(answers, list) or len(answers) != 3:
         raise CheckFailedError(f"a batch of 3 is answered by an array of 3; got {quoted(to_json(answers))}")
-    found = {answer.get("id"): answer.get("result") for answer in answers if isinstance(answer, dict)}
-    if found != {number: {"values": [float(number)]} for number in (11, 12, 13)}:
+    results = {answer.get("id"): answer.get("result") for answer in answers if isinstance(answer, dict)}
+    if results != {number: {"values": [float(number)]} for number in (11, 12, 13)}:
         raise CheckFailedError(f"each response carries its request's id; got {quoted(to_json(answers))}")
     return "3 requests on one line, 3 responses on one line"
 

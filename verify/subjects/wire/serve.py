@@ -15,7 +15,7 @@ from pydantic_core import from_json, to_json
 from spec import OracleParameters, OuterParameters, Problem, Reading, parse_problem
 from spec.errors import InvalidInputError, from_validation
 from verify.subjects import Call, MissingCapabilityError, Subject, load_subject, name_of
-from verify.subjects.protocol import described, offers
+from verify.subjects.protocol import GIVEN, described, offers
 from verify.subjects.stage_table import ROWS, STAGES, Stage
 from verify.subjects.wire.messages import PROTOCOL, Code
 from verify.subjects.wire.methods import METHODS
@@ -50,11 +50,11 @@ class Server:
         except (ValueError, RecursionError):
             return _line(_error(None, Code.PARSE_ERROR, "the line is not JSON"))
         if not isinstance(message, list):
-            made = self._one(message)
-            return None if made is None else _line(made)
+            answer = self._one(message)
+            return None if answer is None else _line(answer)
         if not message:
             return _line(_error(None, Code.INVALID_REQUEST, "a batch holds at least one request"))
-        answers = [made for made in map(self._one, message) if made is not None]
+        answers = [answer for answer in map(self._one, message) if answer is not None]
         return _line(answers) if answers else None
 
     def _one(self, message: Any) -> dict[str, Any] | None:
@@ -161,7 +161,7 @@ class Server:
 
 
 def _call(given: Any) -> Call:
-    stages = {name: getattr(given, name) for name in ("y_star", "lam", "rho", "y_penalty")}
+    stages = {name: getattr(given, name) for name in GIVEN}
     draws = None
     if given.draws is not None:
         draws = {name: _vector(block) for name, block in given.draws if block is not None}
