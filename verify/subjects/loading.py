@@ -9,6 +9,7 @@ from typing import Any
 
 from spec.errors import InvalidInputError
 from verify.subjects.protocol import Subject, offers
+from verify.subjects.reference import ReferenceSubject
 from verify.subjects.stage_table import CAPABILITIES
 
 COMMAND = "command:"
@@ -31,8 +32,6 @@ def load_subject(name: str, *, time_limit: float | None = None) -> Subject:
 
         return WireSubject(name.removeprefix(COMMAND), time_limit=time_limit)
     if name == "reference":
-        from verify.subjects.reference import ReferenceSubject
-
         return ReferenceSubject()
     module_name, colon, attribute = name.partition(":")
     if not colon or not module_name or not attribute:

@@ -280,7 +280,8 @@ def _array(stage: str, value: Any, shape: tuple[int, ...]) -> Vector:
             raise TypeError("it requires grad: return it detached")
         numbers = np.asarray(value)
         # Truth values, text and complex numbers would convert, silently and wrongly.
-        if numbers.dtype.kind not in "iufO" or (numbers.dtype.kind == "O" and not _holds_numbers(numbers)):
+        objects = numbers.ravel() if numbers.dtype.kind == "O" else ()
+        if numbers.dtype.kind not in "iufO" or any(isinstance(o, bool) or not isinstance(o, Real) for o in objects):
             raise TypeError("no real numbers")
         if numbers.dtype.kind == "f" and numbers.dtype.itemsize < 8:
             raise TypeError(f"{numbers.dtype}: work in float64, α⁻⁴ leaves shorter numbers no digits")
@@ -339,10 +340,6 @@ def _copied(argument: Any) -> Any:
             copies["draws"] = {name: block.copy() for name, block in argument.draws.items()}
         return replace(argument, **copies)
     return argument
-
-
-def _holds_numbers(array: np.ndarray[Any, np.dtype[np.object_]]) -> bool:
-    return all(isinstance(entry, Real) and not isinstance(entry, bool) for entry in array.ravel())
 
 
 def sizes(problem: Problem) -> tuple[int, int, int]:

@@ -14,10 +14,9 @@ from pydantic_core import from_json, to_json
 from spec import OuterParameters, parse_problem
 from verify.subjects.protocol import Call, MissingCapabilityError, Stages, SubjectFaultError
 from verify.subjects.stage_table import ROWS, STAGES, Stage
-from verify.subjects.wire.client import WireSubject
+from verify.subjects.wire.client import WireSubject, problem_message
 from verify.subjects.wire.conversation import MEMORY_MIB, START_LIMIT, Conversation, split
 from verify.subjects.wire.messages import MESSAGE_BYTES, PROTOCOL, Code, WireFault, quoted
-from verify.subjects.wire.problems import problem_message
 from verify.subjects.wire.program import Program
 
 SECONDS = 30.0
