@@ -63,12 +63,7 @@ def end(subject: object) -> None:
 
 
 def require_stages(subject: object, name: str) -> None:
-    """Refuse what offers nothing.
-
-    Raises:
-        InvalidInputError: If it has no stage that can be called.
-        SubjectFaultError: If asking for a stage is an error already.
-    """
+    """Refuse what has no stage that can be called; where asking for one is an error already, that is a fault."""
     if not any(offers(subject, stage) for stage in CAPABILITIES):
         raise InvalidInputError("subject", f"must offer one of the stages {', '.join(CAPABILITIES)}", name)
 

@@ -30,12 +30,7 @@ def values(text: str) -> tuple[Value, ...]:
 
 
 class Row:
-    """One stage.
-
-    Args:
-        sends: The fields of its request, as :func:`values` reads them.
-        gives: The parts of its answer.
-    """
+    """One stage: the fields of its request and the parts of its answer, both as :func:`values` reads them."""
 
     def __init__(self, sends: str, gives: str) -> None:
         self.sends, self.gives = values(sends), values(gives)

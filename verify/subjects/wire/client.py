@@ -30,12 +30,10 @@ CHUNK_BYTES = 4 * 1024 * 1024
 
 
 class WireSubject:
-    """A program that speaks the wire, as a subject; started when first needed.
+    """A program that speaks the wire, as a subject; started when first needed, its command line never by a shell.
 
-    Args:
-        command: Command line; split, never given to a shell.
-        time_limit: Seconds one stage call may take, > 0; 30 if ``None``. ``start_limit`` is for the start.
-        memory_mib: Memory all its processes may take together, MiB; checked on Linux.
+    ``time_limit`` is for one stage call, ``start_limit`` for the start, in seconds; the memory, which all its processes
+    may take together, is checked on Linux.
 
     Raises:
         InvalidInputError: If the command is empty or a limit not positive.

@@ -16,8 +16,16 @@ from pydantic_core import to_json
 from spec.errors import InvalidInputError
 from verify.subjects.protocol import MissingCapabilityError, StageFaultError
 from verify.subjects.time_limits import check_limit
-from verify.subjects.wire.messages import MESSAGE_BYTES, PROTOCOL, Hello, Kind, Refusal, WireFault
-from verify.subjects.wire.methods import FORGET, METHODS, ORACLE_REPLY, OracleRequest, read_answers
+from verify.subjects.wire.messages import MESSAGE_BYTES, Hello, Kind, Refusal, WireFault
+from verify.subjects.wire.methods import (
+    FORGET,
+    METHODS,
+    ORACLE_REPLY,
+    OracleRequest,
+    introduction,
+    read_answers,
+    request,
+)
 from verify.subjects.wire.program import Program
 
 TIME_LIMIT = 30.0
@@ -175,11 +183,7 @@ class Conversation:
         self._starts += 1
         program = Program(self._arguments, message_bytes=MESSAGE_BYTES, memory_bytes=self._memory)
         self._program = program
-        params = {
-            "protocol": PROTOCOL,
-            "runner": {"name": "f2csa-verify", "version": metadata.version("f2csa-verify")},
-            "limits": {"message_bytes": MESSAGE_BYTES, "seconds": self._limit},
-        }
+        params = introduction("f2csa-verify", metadata.version("f2csa-verify"), self._limit)
         with self._judged("initialize", "initialize"):
             line = self._line("initialize", params)
             answer = read_answers(program.exchange(line, self._start_limit), "initialize", [self._ids])
@@ -200,19 +204,13 @@ class Conversation:
 
 
 def _message(method: str, number: int, params: dict[str, Any] | None) -> dict[str, Any]:
-    message: dict[str, Any] = {"jsonrpc": "2.0", "id": number, "method": method}
-    if params is not None:
-        message["params"] = params
+    message = request(method, number, params)
     METHODS[method].request.validate_python(message)
     return message
 
 
 def split(command: str) -> list[str]:
-    """Split a command line as a POSIX shell would; no shell ever sees it.
-
-    Raises:
-        InvalidInputError: If it is empty, its quotes are not closed, or it names nothing that can be run.
-    """
+    """Split a command line as a POSIX shell would, which never sees it; refuse one that names nothing to be run."""
     try:
         parts = shlex.split(command)
     except ValueError as error:

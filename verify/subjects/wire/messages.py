@@ -113,12 +113,7 @@ _FIELDS: dict[str, Any] = {
 def message(base: type[BaseModel], title: str, fields: str | tuple[Value, ...], line: str = "", /, **kinds: Any) -> Any:
     """What a message holds, as a model: each field in an array of as many dimensions as it has sizes.
 
-    Args:
-        base: Who says it.
-        title: Its name in the published schemas.
-        fields: As :func:`verify.subjects.stage_table.values` reads them, or as it has read them.
-        line: Its description there.
-        kinds: What a field is in this message.
+    ``title`` and ``line`` are its name and description in the published schemas; ``kinds`` says what a field is here.
     """
 
     def field(value: Value) -> Any:

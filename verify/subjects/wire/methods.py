@@ -103,6 +103,21 @@ ORACLE: TypeAdapter[Any] = TypeAdapter(OracleRequest)
 ORACLE_REPLY: TypeAdapter[Any] = TypeAdapter(_REPLY | _NO_REPLY)
 
 
+def request(method: str, number: int, params: dict[str, Any] | None) -> dict[str, Any]:
+    """A request as it is sent."""
+    bare = {"jsonrpc": "2.0", "id": number, "method": method}
+    return bare if params is None else {**bare, "params": params}
+
+
+def introduction(name: str, version: str, seconds: float) -> dict[str, Any]:
+    """The params of ``initialize``: who asks, and the time for one answer."""
+    return {
+        "protocol": messages.PROTOCOL,
+        "runner": {"name": name, "version": version},
+        "limits": {"message_bytes": messages.MESSAGE_BYTES, "seconds": seconds},
+    }
+
+
 def to_subject_schema() -> dict[str, Any]:
     """JSON Schema of whatever the runner may write on a line."""
     batch = _filled(METHODS["hypergradient"].request_type)

@@ -16,7 +16,8 @@ from verify.subjects.protocol import Call, MissingCapabilityError, Stages, Subje
 from verify.subjects.stage_table import ROWS, STAGES, Stage
 from verify.subjects.wire.client import WireSubject, problem_message
 from verify.subjects.wire.conversation import MEMORY_MIB, START_LIMIT, Conversation, split
-from verify.subjects.wire.messages import MESSAGE_BYTES, PROTOCOL, Code, WireFault, quoted
+from verify.subjects.wire.messages import MESSAGE_BYTES, Code, WireFault, quoted
+from verify.subjects.wire.methods import introduction, request
 from verify.subjects.wire.program import Program
 
 SECONDS = 30.0
@@ -51,14 +52,10 @@ class SelfTestLine(NamedTuple):
 
 
 def run_self_test(command: str, *, seconds: float = SECONDS) -> list[SelfTestLine]:
-    """Try everything a subject must be able to do, on tiny inputs.
-
-    Args:
-        command: Command line of the subject; split, never given to a shell.
-        seconds: Time for one answer.
+    """Try everything a subject must be able to do, on tiny inputs; ``seconds`` are for one answer.
 
     Returns:
-        One line a check, in the order made; a failed handshake ends the list.
+        One line a check, in the order they are made; a failed handshake ends the list.
 
     Raises:
         InvalidInputError: If the command line is none, or its program cannot be started.
@@ -97,10 +94,6 @@ def _handshake(command: str, seconds: float) -> str:
     return f"{hello.name} {hello.version} in {hello.language} offers {', '.join(hello.capabilities)}"
 
 
-def _request(method: str, params: Any, number: int) -> dict[str, Any]:
-    return {"jsonrpc": "2.0", "id": number, "method": method} | ({} if params is None else {"params": params})
-
-
 class _Raw:
     """A subject spoken to line by line: one program for several checks, a new one after each that failed."""
 
@@ -113,12 +106,8 @@ class _Raw:
         if not self._runs:
             self.program = Program(self._arguments, message_bytes=MESSAGE_BYTES, memory_bytes=MEMORY_MIB << 20)
             self._runs = True
-            params = {
-                "protocol": PROTOCOL,
-                "runner": {"name": "self-test", "version": "1"},
-                "limits": {"message_bytes": MESSAGE_BYTES, "seconds": self.seconds},
-            }
-            self.program.exchange(to_json(_request("initialize", params, 1)) + b"\n", START_LIMIT)
+            hello = request("initialize", 1, introduction("self-test", "1", self.seconds))
+            self.program.exchange(to_json(hello) + b"\n", START_LIMIT)
         return self
 
     def close(self) -> None:
@@ -139,8 +128,8 @@ class _Raw:
         except ValueError:
             raise CheckFailedError(f"the answer is not JSON: {quoted(answer)}") from None
 
-    def ask(self, method: str, params: Any = None, number: int = 7) -> Any:
-        return self.say(to_json(_request(method, params, number)) + b"\n")
+    def ask(self, method: str, params: dict[str, Any], number: int = 7) -> Any:
+        return self.say(to_json(request(method, number, params)) + b"\n")
 
 
 def _refused(line: bytes, code: int, number: int | None, raw: _Raw) -> str:
@@ -170,7 +159,7 @@ def _still_there(raw: _Raw) -> str:
 
 
 def _batch(raw: _Raw) -> str:
-    requests = [_request("echo", {"values": [float(number)]}, number) for number in (11, 12, 13)]
+    requests = [request("echo", number, {"values": [float(number)]}) for number in (11, 12, 13)]
     answers = raw.say(to_json(requests) + b"\n")
     if not isinstance(answers, list) or len(answers) != 3:
         raise CheckFailedError(f"a batch of 3 is answered by an array of 3; got {quoted(to_json(answers))}")
@@ -218,7 +207,7 @@ def _problem_reference(raw: _Raw) -> str:
 
 
 _RAW: dict[str, Callable[[_Raw], str]] = {
-    "unknown method": partial(_refused, to_json(_request("no_such_method", {}, 7)), Code.NO_METHOD, 7),
+    "unknown method": partial(_refused, to_json(request("no_such_method", 7, {})), Code.NO_METHOD, 7),
     "malformed line": partial(_refused, b'{"jsonrpc":"2.0","id":7,"method":"ec', Code.PARSE_ERROR, None),
     "no request": partial(_refused, b'{"jsonrpc":"2.0"}', Code.INVALID_REQUEST, None),
     "notification": _notification,
