@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from verify.subjects.loading import load_subject, name_of, require_stages
-from verify.subjects.protocol import CAPABILITIES, Call, Capability, MissingCapabilityError, Subject, SubjectFaultError
+from verify.subjects.protocol import Call, MissingCapabilityError, Subject, SubjectFaultError
 from verify.subjects.reference import ReferenceSubject
+from verify.subjects.stage_table import CAPABILITIES, Capability
 
 __all__ = [
     "CAPABILITIES",

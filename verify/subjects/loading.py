@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from spec.errors import InvalidInputError
-from verify.subjects.protocol import CAPABILITIES, Subject, offers
+from verify.subjects.protocol import Subject, offers
+from verify.subjects.reference import ReferenceSubject
+from verify.subjects.stage_table import CAPABILITIES
 
 COMMAND = "command:"
 """What the name of a program begins with."""
@@ -30,8 +32,6 @@ def load_subject(name: str, *, time_limit: float | None = None) -> Subject:
 
         return WireSubject(name.removeprefix(COMMAND), time_limit=time_limit)
     if name == "reference":
-        from verify.subjects.reference import ReferenceSubject
-
         return ReferenceSubject()
     module_name, colon, attribute = name.partition(":")
     if not colon or not module_name or not attribute:
@@ -41,10 +41,10 @@ def load_subject(name: str, *, time_limit: float | None = None) -> Subject:
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     try:
-        found: Any = importlib.import_module(module_name)
+        named: Any = importlib.import_module(module_name)
         for part in attribute.split("."):
-            found = getattr(found, part)
-        subject = found() if isinstance(found, type) else found
+            named = getattr(named, part)
+        subject = named() if isinstance(named, type) else named
         require_stages(subject, name)
     except (KeyboardInterrupt, InvalidInputError):
         raise
@@ -63,12 +63,7 @@ def end(subject: object) -> None:
 
 
 def require_stages(subject: object, name: str) -> None:
-    """Refuse what offers nothing.
-
-    Raises:
-        InvalidInputError: If it has no stage that can be called.
-        SubjectFaultError: If asking for a stage is an error already.
-    """
+    """Refuse what has no stage that can be called; where asking for one is an error already, that is a fault."""
     if not any(offers(subject, stage) for stage in CAPABILITIES):
         raise InvalidInputError("subject", f"must offer one of the stages {', '.join(CAPABILITIES)}", name)
 

@@ -12,18 +12,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any, Literal, Protocol, get_args, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from spec import REPAIRED, OracleParameters, OuterParameters, Problem, Reading
 from spec.exact import Vector
-
-Capability = Literal[
-    "lower_level", "activation", "penalty_minimiser", "hypergradient", "optimise",
-    "lower_level_runs", "penalty_runs", "hypergradient_runs",
-]  # fmt: skip
-CAPABILITIES: tuple[Capability, ...] = get_args(Capability)
+from verify.subjects.stage_table import ROWS, Capability, Stage
 
 
 class SubjectFaultError(RuntimeError):
@@ -31,12 +26,7 @@ class SubjectFaultError(RuntimeError):
 
 
 class StageFaultError(SubjectFaultError):
-    """A fault whose line names the stage and what it did, so that nothing is to be added.
-
-    Args:
-        line: The line.
-        kind: What it did, in one of the words of :mod:`verify.subjects.wire.messages`.
-    """
+    """A fault whose line names the stage and what it did, in a word of :mod:`verify.subjects.wire.messages` too."""
 
     def __init__(self, line: str, kind: str = "error") -> None:
         super().__init__(line)
@@ -48,6 +38,10 @@ class StageFaultError(SubjectFaultError):
 
 class MissingCapabilityError(RuntimeError):
     """The subject does not offer a stage, or not under this reading; a stage may raise it with words of its own."""
+
+
+GIVEN = ("y_star", "lam", "rho", "y_penalty")
+"""What a call may hand over instead of having it computed."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +70,11 @@ class Call:
     rho: Vector | None = None
     y_penalty: Vector | None = None
     draws: Mapping[str, Vector] | None = None
+
+    @property
+    def stages(self) -> dict[str, Vector | None]:
+        """What was handed over, by name; ``None`` for what is to be computed."""
+        return {name: getattr(self, name) for name in GIVEN}
 
 
 @runtime_checkable
@@ -109,13 +108,7 @@ class Subject(Protocol):
 
 @dataclass(frozen=True)
 class OuterRun:
-    """What a subject's Algorithm 2 came back with.
-
-    Args:
-        x_out: The output, shape (n,).
-        x_bar: Block means, shape (K, n).
-        path: Iterates x_0, ..., x_T, shape (T + 1, n).
-    """
+    """A subject's Algorithm 2: its output (n,), block means (K, n), and iterates x_0, ..., x_T (T + 1, n)."""
 
     x_out: Vector
     x_bar: Vector
@@ -127,11 +120,7 @@ TRUSTED: set[type] = set()
 
 
 class Stages:
-    """Calls a subject's stages and checks what comes back.
-
-    Args:
-        subject: The implementation.
-    """
+    """Calls a subject's stages and checks what comes back."""
 
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
@@ -152,87 +141,59 @@ class Stages:
         return type(self.subject) in TRUSTED
 
     def require(self, capabilities: Sequence[Capability]) -> None:
-        """Refuse to go on without these stages.
-
-        Raises:
-            MissingCapabilityError: Naming the first one missing.
-        """
+        """Refuse to go on without these stages; the error names the first one missing."""
         for capability in capabilities:
             if not self.offers(capability):
                 raise MissingCapabilityError(f"the subject offers no {capability}")
 
     def lower_level(self, problem: Problem, x: Vector) -> tuple[Vector, Vector]:
         """The lower-level pair (y*, λ*) at x, shapes (m,) and (p,)."""
-        answer = self._call("lower_level", problem, x)
-        with _as_fault("lower_level must return a pair (y_star, lam)"):
-            y_star, lam = answer
-        _, m, p = sizes(problem)
-        return self._vector("lower_level", y_star, (m,)), self._vector("lower_level", lam, (p,))
+        return self._two("lower_level", problem, x)
 
     def activation(self, h: Vector, lam: Vector, h_width: float, lam_width: float) -> Vector:
         """Weights ρ of the rows, shape (p,)."""
-        return self._vector("activation", self._call("activation", h, lam, h_width, lam_width), h.shape)
+        return self._one("activation", h, lam, h_width, lam_width)
 
     def penalty_minimiser(self, problem: Problem, x: Vector, call: Call, tol: float | None) -> Vector:
         """Minimiser of the penalty Lagrangian in y, shape (m,)."""
-        m = sizes(problem)[1]
-        return self._vector("penalty_minimiser", self._call("penalty_minimiser", problem, x, call, tol), (m,))
+        return self._one("penalty_minimiser", problem, x, call, tol)
 
     def hypergradient(self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator | None = None) -> Vector:
         """One estimate of ∇F(x), shape (n,)."""
         # A subject that draws noise of size 0 is right too: it always has a generator to draw from.
-        given = np.random.default_rng(0) if rng is None else rng
-        return self._vector("hypergradient", self._call("hypergradient", problem, x, call, given), x.shape)
+        return self._one("hypergradient", problem, x, call, np.random.default_rng(0) if rng is None else rng)
 
     def hypergradient_samples(
         self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator, replications: int
     ) -> Vector:
         """Independent estimates given the call's stages, shape (replications, n)."""
-        shape = (replications, len(x))
         if offers(self.subject, "hypergradient_samples"):
-            found = self._call("hypergradient_samples", problem, x, call, rng, replications)
-            return self._vector("hypergradient_samples", found, shape)
+            return self._one("hypergradient_samples", problem, x, call, rng, replications)
         return np.array([self.hypergradient(problem, x, call, rng) for _ in range(replications)])
 
     def lower_level_runs(
         self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator, replications: int
     ) -> tuple[Vector, Vector]:
         """Final pairs of independent stochastic lower-level iterations, shapes (replications, m), (replications, p)."""
-        answer = self._call("lower_level_runs", problem, x, call, rng, replications)
-        y, lam = _pair("lower_level_runs", answer, "(y, lam)")
-        _, m, p = sizes(problem)
-        stage = "lower_level_runs"
-        return self._vector(stage, y, (replications, m)), self._vector(stage, lam, (replications, p))
+        return self._two("lower_level_runs", problem, x, call, rng, replications)
 
     def penalty_runs(
         self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator, replications: int
     ) -> tuple[Vector, float]:
         """Independent noisy penalty solves, shape (replications, m), and the gradient samples each one used."""
-        answer = self._call("penalty_runs", problem, x, call, rng, replications)
-        y, calls = _pair("penalty_runs", answer, "(y, calls)")
-        m = sizes(problem)[1]
-        return self._vector("penalty_runs", y, (replications, m)), _count("penalty_runs", calls)
+        return self._two("penalty_runs", problem, x, call, rng, replications)
 
     def hypergradient_runs(
         self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator, replications: int
     ) -> tuple[Vector, float]:
         """Independent complete oracle calls, shape (replications, n), and the gradient samples each one used."""
-        answer = self._call("hypergradient_runs", problem, x, call, rng, replications)
-        estimates, calls = _pair("hypergradient_runs", answer, "(estimates, calls)")
-        stage = "hypergradient_runs"
-        return self._vector(stage, estimates, (replications, len(x))), _count(stage, calls)
+        return self._two("hypergradient_runs", problem, x, call, rng, replications)
 
     def optimise(
         self, oracle: Callable[[Vector], Vector], x0: Vector, parameters: OuterParameters, rng: np.random.Generator
     ) -> OuterRun:
         """One run of Algorithm 2."""
-        answer = self._call("optimise", oracle, x0, parameters, rng)
-        shapes = {"x_out": x0.shape, "x_bar": (parameters.K, len(x0)), "path": (parameters.T + 1, len(x0))}
-        parts = {}
-        for name, shape in shapes.items():
-            value = answer.get(name) if isinstance(answer, dict) else getattr(answer, name, None)
-            parts[name] = self._vector(f"optimise.{name}", value, shape)
-        return OuterRun(**parts)
+        return OuterRun(*self._ask("optimise", oracle, x0, parameters, rng))
 
     def optimise_runs(
         self,
@@ -244,15 +205,34 @@ class Stages:
         keep_path: bool = False,
     ) -> tuple[Vector, Vector | None]:
         """R runs of Algorithm 2 from the rows of x0: block means (K, R, n); if asked for, iterates (T + 1, R, n)."""
-        R, n = x0.shape
         if offers(self.subject, "optimise_runs"):
-            stage = "optimise_runs"
-            x_bar, path = _pair(stage, self._call(stage, oracle, x0, parameters, rng, keep_path), "(x_bar, path)")
-            means = self._vector(stage, x_bar, (parameters.K, R, n))
-            return means, self._vector(stage, path, (parameters.T + 1, R, n)) if keep_path else None
+            return self._two("optimise_runs", oracle, x0, parameters, rng, keep_path)
         runs = [self.optimise(lambda z: oracle(z[None])[0], start, parameters, rng) for start in x0]
         means = np.stack([run.x_bar for run in runs], axis=1)
         return means, np.stack([run.path for run in runs], axis=1) if keep_path else None
+
+    def _one(self, stage: Stage, *args: Any) -> Vector:
+        answer: Vector = self._ask(stage, *args)[0]
+        return answer
+
+    def _two(self, stage: Stage, *args: Any) -> tuple[Vector, Any]:
+        first, second = self._ask(stage, *args)
+        return first, second
+
+    def _ask(self, stage: Stage, *args: Any) -> list[Any]:
+        """The parts of a stage's answer, each finite and of the sizes its row says."""
+        row, parts = ROWS[stage], _parts(stage, self._call(stage, *args))
+        given = dict(zip(row.takes, args, strict=True))
+        lengths, checked = _lengths(given), list[Any]()
+        for part, value in zip(row.gives, parts, strict=True):
+            if part.name == "calls":
+                checked.append(_count(stage, value))
+            elif part.optional and not given["keep_path"]:
+                checked.append(None)
+            else:
+                where = f"optimise.{part.name}" if stage == "optimise" else stage
+                checked.append(_array(where, value, tuple(lengths[size] for size in part.sizes)))
+        return checked
 
     def _call(self, stage: str, *args: Any) -> Any:
         if not offers(self.subject, stage):
@@ -269,28 +249,48 @@ class Stages:
                     raise
                 raise MissingCapabilityError(f"the subject does not support this {stage}: {refusal}") from None
 
-    def _vector(self, stage: str, value: Any, shape: tuple[int, ...]) -> Vector:
-        with _as_fault(f"{stage} must return numbers; got {type(value).__name__}"):
-            if getattr(value, "requires_grad", False) is True:
-                raise TypeError("it requires grad: return it detached")
-            found = np.asarray(value)
-            # Truth values, text and complex numbers would convert, silently and wrongly.
-            if found.dtype.kind not in "iufO" or (found.dtype.kind == "O" and not _holds_numbers(found)):
-                raise TypeError("no real numbers")
-            if found.dtype.kind == "f" and found.dtype.itemsize < 8:
-                raise TypeError(f"{found.dtype}: work in float64, α⁻⁴ leaves shorter numbers no digits")
-            array = found.astype(np.float64) if found.shape == shape else np.broadcast_to(0.0, found.shape)
-        if array.shape != shape:
-            raise SubjectFaultError(f"{stage} must return shape {shape}; got {array.shape}")
-        if not np.isfinite(array).all():
-            raise SubjectFaultError(f"{stage} must return finite numbers; got {array.ravel()[:4]}")
-        return array
 
-
-def _pair(stage: str, answer: Any, names: str) -> tuple[Any, Any]:
-    with _as_fault(f"{stage} must return a pair {names}"):
+def _parts(stage: Stage, answer: Any) -> tuple[Any, ...]:
+    names = [part.name for part in ROWS[stage].gives]
+    if len(names) == 1:
+        return (answer,)
+    if stage == "optimise":
+        return tuple(answer.get(name) if isinstance(answer, dict) else getattr(answer, name, None) for name in names)
+    # What a message calls hypergradients, a method returns as estimates.
+    words = ", ".join(names).replace("hypergradients", "estimates")
+    with _as_fault(f"{stage} must return a pair ({words})"):
         first, second = answer
     return first, second
+
+
+def _lengths(given: Mapping[str, Any]) -> dict[str, int]:
+    """What a call's arguments say about the sizes of its answer."""
+    lengths = {"p": len(given.get("h", ())), "replications": given.get("replications", 0)}
+    if "problem" in given:
+        lengths |= zip("nmp", (len(given["x"]), *sizes(given["problem"])[1:]), strict=True)
+    if "x0" in given:
+        x0, outer = given["x0"], given["parameters"]
+        lengths |= {"R": len(x0), "n": x0.shape[-1], "K": outer.K, "T+1": outer.T + 1}
+    return lengths
+
+
+def _array(stage: str, value: Any, shape: tuple[int, ...]) -> Vector:
+    with _as_fault(f"{stage} must return numbers; got {type(value).__name__}"):
+        if getattr(value, "requires_grad", False) is True:
+            raise TypeError("it requires grad: return it detached")
+        numbers = np.asarray(value)
+        # Truth values, text and complex numbers would convert, silently and wrongly.
+        objects = numbers.ravel() if numbers.dtype.kind == "O" else ()
+        if numbers.dtype.kind not in "iufO" or any(isinstance(o, bool) or not isinstance(o, Real) for o in objects):
+            raise TypeError("no real numbers")
+        if numbers.dtype.kind == "f" and numbers.dtype.itemsize < 8:
+            raise TypeError(f"{numbers.dtype}: work in float64, α⁻⁴ leaves shorter numbers no digits")
+        array = numbers.astype(np.float64) if numbers.shape == shape else np.broadcast_to(0.0, numbers.shape)
+    if array.shape != shape:
+        raise SubjectFaultError(f"{stage} must return shape {shape}; got {array.shape}")
+    if not np.isfinite(array).all():
+        raise SubjectFaultError(f"{stage} must return finite numbers; got {array.ravel()[:4]}")
+    return array
 
 
 def _count(stage: str, value: Any) -> float:
@@ -302,11 +302,7 @@ def _count(stage: str, value: Any) -> float:
 
 
 def offers(subject: object, stage: str) -> bool:
-    """Whether an object has a stage that can be called.
-
-    Raises:
-        SubjectFaultError: If asking is an error already.
-    """
+    """Whether an object has a stage that can be called; where asking is an error already, that is a fault."""
     with _as_fault(f"{stage} cannot be looked up"):
         return callable(getattr(subject, stage, None))
 
@@ -339,19 +335,14 @@ def _copied(argument: Any) -> Any:
     if isinstance(argument, np.ndarray):
         return argument.copy()
     if isinstance(argument, Call):
-        stages = {name: getattr(argument, name) for name in ("y_star", "lam", "rho", "y_penalty")}
-        copies: dict[str, Any] = {name: value.copy() for name, value in stages.items() if value is not None}
+        copies: dict[str, Any] = {name: value.copy() for name, value in argument.stages.items() if value is not None}
         if argument.draws is not None:
             copies["draws"] = {name: block.copy() for name, block in argument.draws.items()}
         return replace(argument, **copies)
     return argument
 
 
-def _holds_numbers(array: np.ndarray[Any, np.dtype[np.object_]]) -> bool:
-    return all(isinstance(entry, Real) and not isinstance(entry, bool) for entry in array.ravel())
-
-
 def sizes(problem: Problem) -> tuple[int, int, int]:
     """(n, m, p) of a problem of any kind."""
-    made: Any = getattr(problem, "quadratic", problem)
-    return made.n, made.m, made.p
+    sized: Any = getattr(problem, "quadratic", problem)
+    return sized.n, sized.m, sized.p

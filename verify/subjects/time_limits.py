@@ -8,22 +8,18 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 from spec.errors import InvalidInputError
-from verify.subjects.protocol import CAPABILITIES, StageFaultError, Subject
+from verify.subjects.protocol import TRUSTED, StageFaultError, Subject
+from verify.subjects.stage_table import STAGES
 
-STAGES = (*CAPABILITIES, "hypergradient_samples", "optimise_runs")
 HANGS = 2
 """Hangs after which a stage is not called again."""
 
 
 def check_limit(seconds: float | None) -> None:
-    """Refuse a limit that is none.
-
-    Raises:
-        InvalidInputError: If it is not a positive finite number.
-    """
+    """Refuse a limit that is not a positive finite number."""
     if seconds is not None and not 0 < seconds < float("inf"):
         raise InvalidInputError("time_limit", "must be > 0 and finite", seconds)
 
@@ -38,41 +34,27 @@ def hung_before(stage: str, seconds: float) -> StageFaultError:
     return StageFaultError(f"{stage} is not called again: it did not answer within {seconds:g} s, twice", "hang")
 
 
-class Clock(Protocol):
-    """Learns when a stage begins and ends."""
-
-    def start(self, stage: str) -> None:
-        """A stage begins; raises where it hung too often."""
-
-    def stop(self) -> None:
-        """No stage runs."""
-
-
 class TimedSubject:
     """A subject whose stages tell a clock when they begin and end.
 
     The time the runner's oracle takes inside ``optimise`` is not the subject's: each answer restarts the clock.
-
-    Args:
-        subject: The subject.
-        clock: The clock.
     """
 
-    def __init__(self, subject: Subject, clock: Clock) -> None:
+    def __init__(self, subject: Subject, clock: SharedClock | AlarmClock) -> None:
         self._subject = subject
         self._clock = clock
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._subject, name)
-        if name not in STAGES or not callable(found):
-            return found
+        stage = getattr(self._subject, name)
+        if name not in STAGES or not callable(stage):
+            return stage
 
         def timed(*args: Any) -> Any:
             if name.startswith("optimise"):
                 args = (self._paused(name, args[0]), *args[1:])
             self._clock.start(name)
             try:
-                return found(*args)
+                return stage(*args)
             finally:
                 self._clock.stop()
 
@@ -90,19 +72,16 @@ class TimedSubject:
 
 
 class SharedClock:
-    """Writes the running stage and its start where the parent process sees them.
+    """Writes the running stage and its start where the parent process sees them; ``hangs`` are not called again.
 
-    Args:
-        cells: Two shared doubles: number of the running stage from 1, 0 for none; its start, monotonic seconds.
-        seconds: The limit.
-        hangs: Stages that hung too often.
+    The cells are two shared doubles: number of the running stage from 1, 0 for none; its start, monotonic seconds.
     """
 
     def __init__(self, cells: Any, seconds: float, hangs: frozenset[str]) -> None:
         self._cells, self._seconds, self._hangs = cells, seconds, hangs
 
     def start(self, stage: str) -> None:
-        """Say that a stage begins."""
+        """Say that a stage begins; raises where it hung too often."""
         if stage in self._hangs:
             raise hung_before(stage, self._seconds)
         self._cells[1] = time.monotonic()
@@ -169,6 +148,4 @@ def timed_here(subject: Subject, seconds: float | None) -> Iterator[Subject]:
 
 def is_limited(subject: object) -> bool:
     """Whether a limit is kept from outside: not for the reference, nor for a program, which keeps its own."""
-    from verify.subjects.reference import ReferenceSubject
-
-    return type(subject) is not ReferenceSubject and not getattr(subject, "keeps_time", False)
+    return type(subject) not in TRUSTED and not getattr(subject, "keeps_time", False)

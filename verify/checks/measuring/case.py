@@ -20,7 +20,8 @@ from verify.checks.measuring.profiles import Profile
 from verify.evidence.budget import TOTAL_ERROR, Share
 from verify.evidence.continuation import Ledger
 from verify.evidence.model import ComparisonEvidence, Counterexample, Evidence, Law, RateEvidence
-from verify.subjects.protocol import Call, Capability, Stages
+from verify.subjects.protocol import Call, Stages
+from verify.subjects.stage_table import Capability
 
 
 @dataclass(frozen=True)

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from functools import lru_cache, partial
 from typing import Any, Self
 
 import numpy as np
 from pydantic_core import to_json
 
-from spec import OuterParameters, Problem, Reading
-from spec.exact import Vector
+from f2csa_ref import objectives_of
+from f2csa_ref.sampling import draw_shapes
+from spec import OracleParameters, OuterParameters, PenaltyParameters, Problem, Reading
+from spec.exact import Vector, plain
+from spec.problem import Generated, Holder
 from verify.subjects.protocol import Call, MissingCapabilityError
+from verify.subjects.stage_table import ROWS, STAGES, Stage
 from verify.subjects.wire.conversation import MEMORY_MIB, START_LIMIT, TIME_LIMIT, Conversation
-from verify.subjects.wire.messages import SEEDS, STAGES, Hello, printable
-from verify.subjects.wire.problems import NUMBER_BYTES, call_message, draw_bytes, draws, problem_message
+from verify.subjects.wire.messages import SEEDS, Hello, printable
 
+NUMBER_BYTES = 25
+"""Longest text of a double with its comma."""
 PROBLEMS_KEPT = 64
 """Problems a subject is asked to remember at once."""
 CHUNK_BYTES = 4 * 1024 * 1024
@@ -24,13 +30,10 @@ CHUNK_BYTES = 4 * 1024 * 1024
 
 
 class WireSubject:
-    """A program that speaks the wire, as a subject; started when first needed.
+    """A program that speaks the wire, as a subject; started when first needed, its command line never by a shell.
 
-    Args:
-        command: Command line; split, never given to a shell.
-        time_limit: Seconds one stage call may take, > 0; 30 if ``None``.
-        start_limit: Seconds the start may take.
-        memory_mib: Memory all its processes may take together, MiB; checked on Linux.
+    ``time_limit`` is for one stage call, ``start_limit`` for the start, in seconds; the memory, which all its processes
+    may take together, is checked on Linux.
 
     Raises:
         InvalidInputError: If the command is empty or a limit not positive.
@@ -50,7 +53,7 @@ class WireSubject:
         memory_mib: int = MEMORY_MIB,
     ) -> None:
         limit = TIME_LIMIT if time_limit is None else time_limit
-        self._made = (command, limit, start_limit, memory_mib)
+        self._again = partial(WireSubject, command, time_limit=limit, start_limit=start_limit, memory_mib=memory_mib)
         self._talk = Conversation(command, time_limit=limit, start_limit=start_limit, memory_mib=memory_mib)
         self._known: dict[int, tuple[Problem, str]] = {}
         self._names: dict[bytes, str] = {}
@@ -104,36 +107,58 @@ class WireSubject:
                 return partial(self._stage, name)
         raise AttributeError(name)
 
-    def _stage(self, stage: str, *args: Any) -> Any:
+    def _stage(self, stage: Stage, *args: Any) -> Any:
         if self._busy:
             # The oracle asks this very subject, which is in the middle of an answer: a second process gives this one.
-            if self._second is None:
-                command, limit, start_limit, memory_mib = self._made
-                self._second = WireSubject(command, time_limit=limit, start_limit=start_limit, memory_mib=memory_mib)
+            self._second = self._second or self._again()
             return getattr(self._second, stage)(*args)
         self._busy = True
         try:
-            return getattr(self, f"_do_{stage}")(*args)
+            return getattr(self, f"_do_{stage}", partial(self._ask, stage))(*args)
         finally:
             self._busy = False
 
-    # Stages, as Subject has them.
+    def _ask(self, stage: Stage, *args: Any) -> Any:
+        """A stage that is one request: what its method returns."""
+        given = dict(zip(ROWS[stage].takes, args, strict=True))
+        params = self._params(stage, given)
+        oracle = (given["oracle"], given["x0"].shape, given["parameters"].T) if "oracle" in given else None
+        return _returned(stage, self._talk.ask(stage, params, oracle=oracle))
 
-    def _do_lower_level(self, problem: Problem, x: Vector) -> tuple[Vector, Vector]:
-        found = self._talk.ask("lower_level", {"problem": self._id_of(problem), "x": x.tolist()})
-        return _array(found.y_star), _array(found.lam)
+    def _params(self, stage: Stage, given: dict[str, Any]) -> dict[str, Any]:
+        """The fields of a request, from the arguments of the stage's method."""
+        if "call" in given:
+            self._support(stage, given["call"].reading)
+        params: dict[str, Any] = {}
+        for name, value in given.items():
+            if name == "problem":
+                params[name] = self._id_of(value)
+            elif name == "call":
+                params[name] = call_message(given["problem"], value)
+            elif name == "parameters":
+                params[name] = value.model_dump()
+            elif name == "rng":
+                params |= {"seed": _seed(value)} if "x0" not in given else self._drawn(given)
+            elif name != "oracle":
+                kind = {"replications": int, "keep_path": bool}.get(name, float)
+                array = isinstance(value, np.ndarray)
+                params[name] = value.tolist() if array else None if value is None else kind(value)
+        return params
 
-    def _do_activation(self, h: Vector, lam: Vector, h_width: float, lam_width: float) -> Vector:
-        widths = {"h_width": float(h_width), "lam_width": float(lam_width)}
-        return _array(self._talk.ask("activation", {"h": h.tolist(), "lam": lam.tolist(), **widths}).rho)
+    def _drawn(self, given: dict[str, Any]) -> dict[str, Any]:
+        """What Algorithm 2 draws, and the seed it is drawn from."""
+        runs, outer, seed = given["x0"].shape[:-1], given["parameters"], int(given["rng"].integers(SEEDS))
+        own = np.random.default_rng(seed)
+        fits = NUMBER_BYTES * outer.T * (runs[0] if runs else 1) < self._talk.longest
+        s = own.random((outer.T, *runs)).tolist() if fits else None
+        block = own.integers(outer.K, size=runs or None)
+        return {"s": s, "block": np.asarray(block if fits else np.zeros(runs, dtype=int)).tolist(), "seed": seed}
 
-    def _do_penalty_minimiser(self, problem: Problem, x: Vector, call: Call, tol: float | None) -> Vector:
-        params = self._given("penalty_minimiser", problem, x, call) | {"tol": None if tol is None else float(tol)}
-        return _array(self._talk.ask("penalty_minimiser", params).y)
+    # Stages that are several requests, or bring their draws.
 
     def _do_hypergradient(self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator | None) -> Vector:
-        params = self._given("hypergradient", problem, x, call)
-        if call.draws is None and rng is not None and self._draws_fit("hypergradient", problem, call, 1):
+        params = self._params("hypergradient", {"problem": problem, "x": x, "call": call})
+        if rng is not None and self._draws_fit("hypergradient", problem, call):
             params["call"]["draws"] = draws(problem, call, 1, rng)
         params["seed"] = _seed(rng)
         return _array(self._talk.ask("hypergradient", params).hypergradient)
@@ -141,53 +166,27 @@ class WireSubject:
     def _do_hypergradient_samples(
         self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator, replications: int
     ) -> Vector:
-        stage = "hypergradient_samples" if "hypergradient_samples" in self.hello.capabilities else "hypergradient"
-        common = self._given(stage, problem, x, call)
-        drawn = self._draws_fit(stage, problem, call, 1)
-        in_result = NUMBER_BYTES * len(x)
-        in_request = draw_bytes(problem, call, 1) if drawn else 0
-        if stage == "hypergradient":
-            in_request += len(to_json(common))
-        at_once = max(1, min(CHUNK_BYTES, self._talk.longest) // max(in_result, in_request))
+        singly = self.estimates_singly
+        stage: Stage = "hypergradient" if singly else "hypergradient_samples"
+        common = self._params(stage, {"problem": problem, "x": x, "call": call})
+        drawn = self._draws_fit(stage, problem, call)
+        in_request = (draw_bytes(problem, call) if drawn else 0) + (len(to_json(common)) if singly else 0)
+        at_once = max(1, min(CHUNK_BYTES, self._talk.longest) // max(NUMBER_BYTES * len(x), in_request))
         rows: list[Any] = []
         while len(rows) < replications:
             count = min(at_once, replications - len(rows))
-            if stage == "hypergradient_samples":
+            if not singly:
                 params = {**common, "seed": _seed(rng), "replications": count}
                 if drawn:
                     params["call"] = common["call"] | {"draws": draws(problem, call, count, rng)}
                 rows += self._talk.ask(stage, params).hypergradients
-            else:
-                batch = []
-                for _ in range(min(count, self.hello.limits.batch)):
-                    given = {"draws": draws(problem, call, 1, rng)} if drawn else {}
-                    batch.append({**common, "seed": _seed(rng), "call": common["call"] | given})
-                rows += [found.hypergradient for found in self._talk.ask_all(stage, batch)]
+                continue
+            batch = []
+            for _ in range(min(count, self.hello.limits.batch)):
+                given = {"draws": draws(problem, call, 1, rng)} if drawn else {}
+                batch.append({**common, "seed": _seed(rng), "call": common["call"] | given})
+            rows += [answer.hypergradient for answer in self._talk.ask_all(stage, batch)]
         return _array(rows)
-
-    def _do_lower_level_runs(self, *args: Any) -> tuple[Vector, Vector]:
-        found = self._runs("lower_level_runs", *args)
-        return _array(found.y), _array(found.lam)
-
-    def _do_penalty_runs(self, *args: Any) -> tuple[Vector, float]:
-        found = self._runs("penalty_runs", *args)
-        return _array(found.y), found.calls
-
-    def _do_hypergradient_runs(self, *args: Any) -> tuple[Vector, float]:
-        found = self._runs("hypergradient_runs", *args)
-        return _array(found.hypergradients), found.calls
-
-    def _runs(
-        self, stage: str, problem: Problem, x: Vector, call: Call, rng: np.random.Generator, replications: int
-    ) -> Any:
-        params = self._given(stage, problem, x, call) | {"seed": _seed(rng), "replications": int(replications)}
-        return self._talk.ask(stage, params)
-
-    def _do_optimise(
-        self, oracle: Callable[[Vector], Vector], x0: Vector, parameters: OuterParameters, rng: np.random.Generator
-    ) -> dict[str, Vector]:
-        found = self._talk.ask("optimise", self._outer(x0, parameters, rng), oracle=(oracle, x0.shape, parameters.T))
-        return {"x_out": _array(found.x_out), "x_bar": _array(found.x_bar), "path": _array(found.path)}
 
     def _do_optimise_runs(
         self,
@@ -196,36 +195,16 @@ class WireSubject:
         parameters: OuterParameters,
         rng: np.random.Generator,
         keep_path: bool,
-    ) -> tuple[Vector, Vector | None]:
+    ) -> Any:
         # Runs are independent: as many at once as fit into one message.
         steps = parameters.T * (1 + keep_path * x0.shape[1]) + parameters.K * x0.shape[1]
         at_once = max(1, self._talk.longest // (NUMBER_BYTES * steps))
-        parts = []
-        for first in range(0, len(x0), at_once):
-            some = x0[first : first + at_once]
-            params = self._outer(some, parameters, rng) | {"keep_path": bool(keep_path)}
-            parts.append(self._talk.ask("optimise_runs", params, oracle=(oracle, some.shape, parameters.T)))
-        return _joined([part.x_bar for part in parts]), _joined([part.path for part in parts]) if keep_path else None
-
-    def _outer(self, x0: Vector, parameters: OuterParameters, rng: np.random.Generator) -> dict[str, Any]:
-        seed = int(rng.integers(SEEDS))
-        own, runs = np.random.default_rng(seed), x0.shape[:-1]
-        fits = NUMBER_BYTES * parameters.T * (runs[0] if runs else 1) < self._talk.longest
-        s = own.random((parameters.T, *runs)).tolist() if fits else None
-        block = own.integers(parameters.K, size=runs or None)
-        return {
-            "x0": x0.tolist(),
-            "parameters": parameters.model_dump(),
-            "s": s,
-            "block": np.asarray(block).tolist() if fits else np.zeros(runs, dtype=int).tolist(),
-            "seed": seed,
-        }
+        some = [x0[first : first + at_once] for first in range(0, len(x0), at_once)]
+        parts = [self._ask("optimise_runs", oracle, starts, parameters, rng, keep_path) for starts in some]
+        means, paths = zip(*parts, strict=True)
+        return _joined(means), _joined(paths) if keep_path else None
 
     # What stages are given.
-
-    def _given(self, stage: str, problem: Problem, x: Vector, call: Call) -> dict[str, Any]:
-        self._support(stage, call.reading)
-        return {"problem": self._id_of(problem), "x": x.tolist(), "call": call_message(problem, call)}
 
     def _support(self, stage: str, reading: Reading) -> None:
         for choice, values in self.hello.readings.items():
@@ -233,11 +212,11 @@ class WireSubject:
             if isinstance(chosen, str) and chosen not in values:
                 raise MissingCapabilityError(f"the subject offers no {stage} with {choice} = {chosen}")
 
-    def _draws_fit(self, stage: str, problem: Problem, call: Call, replications: int) -> bool:
+    def _draws_fit(self, stage: Stage, problem: Problem, call: Call) -> bool:
         """Whether a call's normals are drawn here and sent."""
         if not self.hello.draws(stage) or call.parameters.lower_level == "primal-dual" or call.draws is not None:
             return False
-        return 0 < draw_bytes(problem, call, replications) < self._talk.longest // 2
+        return 0 < draw_bytes(problem, call) < self._talk.longest // 2
 
     def _id_of(self, problem: Problem) -> str:
         """The problem's id, after it was sent."""
@@ -265,13 +244,76 @@ def _array(values: Any) -> Vector:
         return np.empty(0)  # rows of different lengths: the wrong shape whatever was asked
 
 
-def _joined(parts: list[Any]) -> Vector:
+def _joined(arrays: Sequence[Vector]) -> Vector:
     """Arrays (steps, runs, n) side by side."""
-    arrays = [_array(part) for part in parts]
     if any(array.ndim != 3 or len(array) != len(arrays[0]) for array in arrays):
         return np.empty(0)
     return np.concatenate(arrays, axis=1)
 
 
+def _returned(stage: Stage, result: Any) -> Any:
+    """What a stage's method returns, from its answer."""
+    answers = {name: getattr(result, name) for name, *_ in ROWS[stage].gives}
+    parts = {name: _array(value) if isinstance(value, list) else value for name, value in answers.items()}
+    first, *more = parts.values()
+    return parts if stage == "optimise" else (first, *more) if more else first
+
+
 def _seed(rng: np.random.Generator | None) -> int | None:
     return None if rng is None else int(rng.integers(SEEDS))
+
+
+def problem_message(name: str, problem: Problem) -> dict[str, Any]:
+    """The params of ``problem``: a problem of any kind, under its id on the wire."""
+    noise = problem.noise
+    sizes = {"sigma_f": float(noise.sigma_f), "sigma_g": float(noise.sigma_g)}
+    common = {
+        "id": name,
+        "noise": {"model": noise.model, **sizes, "on": list(noise.on)},
+        "file": plain(problem.to_dict()),
+    }
+    if isinstance(problem, Holder):
+        rows = problem.constraints
+        arrays = {key: getattr(rows, key).to_numpy().tolist() for key in ("A", "B", "b")}
+        return common | {"kind": "holder", "n": 1, "m": 1, "p": 1, "s": float(problem.s), "arrays": arrays}
+    quadratic = problem.quadratic if isinstance(problem, Generated) else problem
+    blocks = quadratic.arrays
+    arrays = {block.name: getattr(blocks, block.name).tolist() for block in fields(blocks)}
+    return common | {"kind": "quadratic", "n": quadratic.n, "m": quadratic.m, "p": quadratic.p, "arrays": arrays}
+
+
+def call_message(problem: Problem, call: Call) -> dict[str, Any]:
+    """The ``call`` of a request; the problem's rows size the ramp."""
+    blocks = None if call.draws is None else {name: block.tolist() for name, block in call.draws.items()}
+    return {
+        "alpha": float(call.alpha),
+        "reading": _dump(call.reading),
+        "parameters": _dump(call.parameters),
+        "h_width": call.parameters.h_width(call.reading, _inner_tol(call.alpha), objectives_of(problem).B_norm),
+        "draws": blocks,
+        **{name: None if value is None else value.tolist() for name, value in call.stages.items()},
+    }
+
+
+def draws(problem: Problem, call: Call, replications: int, rng: np.random.Generator) -> dict[str, Any]:
+    """Standard normals for independent estimates by block, each (replications * N_g, k) as lists."""
+    return {name: rng.standard_normal(shape).tolist() for name, shape in _shapes(problem, call, replications).items()}
+
+
+def draw_bytes(problem: Problem, call: Call) -> int:
+    """At most what those of one estimate take in a message."""
+    return NUMBER_BYTES * sum(rows * columns for rows, columns in _shapes(problem, call, 1).values())
+
+
+def _shapes(problem: Problem, call: Call, replications: int) -> dict[str, tuple[int, int]]:
+    return draw_shapes(objectives_of(problem), replications * call.parameters.N_g, call.reading.noise_pairing)
+
+
+@lru_cache(maxsize=64)
+def _dump(model: Reading | OracleParameters) -> dict[str, Any]:
+    return model.model_dump()
+
+
+@lru_cache(maxsize=64)
+def _inner_tol(alpha: float) -> float:
+    return PenaltyParameters(alpha=alpha).inner_tol

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import math
+import shlex
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,10 +15,18 @@ from pydantic_core import to_json
 
 from spec.errors import InvalidInputError
 from verify.subjects.protocol import MissingCapabilityError, StageFaultError
-from verify.subjects.wire.answers import read_answers
-from verify.subjects.wire.messages import MESSAGE_BYTES, PROTOCOL, Hello, Kind, Refusal, WireFault
-from verify.subjects.wire.methods import FORGET, METHODS, ORACLE_REPLY, OracleRequest
-from verify.subjects.wire.program import Program, split
+from verify.subjects.time_limits import check_limit
+from verify.subjects.wire.messages import MESSAGE_BYTES, Hello, Kind, Refusal, WireFault
+from verify.subjects.wire.methods import (
+    FORGET,
+    METHODS,
+    ORACLE_REPLY,
+    OracleRequest,
+    introduction,
+    read_answers,
+    request,
+)
+from verify.subjects.wire.program import Program
 
 TIME_LIMIT = 30.0
 """Seconds a stage call may take unless said otherwise."""
@@ -35,19 +44,13 @@ Oracle = tuple[Callable[[Any], Any], tuple[int, ...], int]
 
 
 class Conversation:
-    """One program and what was said to it.
+    """One program and what was said to it; ``time_limit`` is for one answer, ``start_limit`` for the first."""
 
-    Args:
-        command: Command line.
-        time_limit: Seconds for one answer.
-        start_limit: Seconds for the first.
-        memory_mib: Memory all its processes may take together, MiB.
-    """
-
-    def __init__(self, command: str, *, time_limit: float, start_limit: float, memory_mib: int) -> None:
+    def __init__(
+        self, command: str, *, time_limit: float, start_limit: float = START_LIMIT, memory_mib: int = MEMORY_MIB
+    ) -> None:
         self._arguments = split(command)
-        if not 0 < time_limit < math.inf:
-            raise InvalidInputError("time_limit", "must be > 0 and finite", time_limit)
+        check_limit(time_limit)
         self._limit, self._start_limit, self._memory = float(time_limit), float(start_limit), memory_mib << 20
         self._program: Program | None = None
         self._hello: Hello | None = None
@@ -89,13 +92,9 @@ class Conversation:
     def ask_all(
         self, method: str, batch: list[dict[str, Any]], *, oracle: Oracle | None = None, key: str = ""
     ) -> list[Any]:
-        """The results of a request, or of a batch of them.
+        """The results of a request, or of a batch of them; ``oracle`` answers the subject's own requests.
 
-        Args:
-            method: The method of all.
-            batch: The params of each.
-            oracle: What answers the subject's own requests.
-            key: What is not asked again once it broke the program twice; the method if empty.
+        What ``key`` names, or the method, is not asked again once it broke the program twice.
 
         Raises:
             StageFaultError: If the subject does not answer as it must.
@@ -106,8 +105,8 @@ class Conversation:
             text, kind = self._last[key]
             raise StageFaultError(f"{method} is not called again: it {text}, for the second time", kind)
         ids = [self._next_id() for _ in batch]
-        made = [_message(method, number, params) for number, params in zip(ids, batch, strict=True)]
-        line = to_json(made[0] if len(made) == 1 else made) + b"\n"
+        messages = [_message(method, number, params) for number, params in zip(ids, batch, strict=True)]
+        line = to_json(messages[0] if len(messages) == 1 else messages) + b"\n"
         if len(line) > self.longest:
             raise MissingCapabilityError(f"the subject reads no message of {len(line)} bytes, as {method} needs")
         program = self._running()
@@ -184,11 +183,7 @@ class Conversation:
         self._starts += 1
         program = Program(self._arguments, message_bytes=MESSAGE_BYTES, memory_bytes=self._memory)
         self._program = program
-        params = {
-            "protocol": PROTOCOL,
-            "runner": {"name": "f2csa-verify", "version": metadata.version("f2csa-verify")},
-            "limits": {"message_bytes": MESSAGE_BYTES, "seconds": self._limit},
-        }
+        params = introduction("f2csa-verify", metadata.version("f2csa-verify"), self._limit)
         with self._judged("initialize", "initialize"):
             line = self._line("initialize", params)
             answer = read_answers(program.exchange(line, self._start_limit), "initialize", [self._ids])
@@ -209,8 +204,20 @@ class Conversation:
 
 
 def _message(method: str, number: int, params: dict[str, Any] | None) -> dict[str, Any]:
-    message: dict[str, Any] = {"jsonrpc": "2.0", "id": number, "method": method}
-    if params is not None:
-        message["params"] = params
+    message = request(method, number, params)
     METHODS[method].request.validate_python(message)
     return message
+
+
+def split(command: str) -> list[str]:
+    """Split a command line as a POSIX shell would, which never sees it; refuse one that names nothing to be run."""
+    try:
+        parts = shlex.split(command)
+    except ValueError as error:
+        reason = str(error)
+        raise InvalidInputError("command", f"cannot be split ({reason[:1].lower()}{reason[1:]})", command) from None
+    if not parts or not parts[0] or any("\0" in part for part in parts):
+        raise InvalidInputError("command", "must name a program", command.strip())
+    if shutil.which(parts[0]) is None:
+        raise InvalidInputError("command", "must begin with a program that is there and may be run", parts[0])
+    return parts

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import Annotated, Any, Literal, TypeAlias, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
+from spec import OracleParameters, OuterParameters, Reading
 from spec.errors import shorten
 from spec.noise import NoiseModel, NoisyGradient
-from verify.subjects.protocol import CAPABILITIES
+from verify.subjects.stage_table import ROWS, Row, Stage, Value, values
 
 PROTOCOL = "f2csa-wire/1"
 MESSAGE_BYTES = 256 * 1024 * 1024
@@ -18,18 +20,16 @@ SEEDS = 2**53
 BATCH = 64
 """Requests in one batch where the subject does not say."""
 
-STAGES = (*CAPABILITIES, "hypergradient_samples", "optimise_runs")
-"""What a subject may announce."""
-DRAWN = ("hypergradient", "hypergradient_samples")
-"""Stages that may take their normals from the message."""
 
-PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, INTERNAL = -32700, -32600, -32601, -32602, -32603
-FAILED, NOT_SUPPORTED = -32000, -32001
+class Code(IntEnum):
+    """Errors of JSON-RPC 2.0, and two of this wire: a stage failed, or does not support what it was asked."""
 
-Stage = Literal[
-    "lower_level", "activation", "penalty_minimiser", "hypergradient", "optimise", "lower_level_runs", "penalty_runs",
-    "hypergradient_runs", "hypergradient_samples", "optimise_runs",
-]  # fmt: skip
+    PARSE_ERROR = -32700
+    INVALID_REQUEST = -32600
+    NO_METHOD = -32601
+    INVALID_PARAMS = -32602
+    FAILED = -32000
+    NOT_SUPPORTED = -32001
 
 
 def whole(value: Any) -> Any:
@@ -38,14 +38,11 @@ def whole(value: Any) -> Any:
 
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
-Vector: TypeAlias = list[Number]
 Matrix: TypeAlias = list[list[Number]]
-Cube: TypeAlias = list[list[list[Number]]]
-Points = Annotated[Matrix | Vector, Field(union_mode="left_to_right")]
+Points = Annotated[Matrix | list[Number], Field(union_mode="left_to_right")]
 """A point, or one a run."""
 Whole = Annotated[int, BeforeValidator(whole)]
 """An integer however it is spelt: some languages know doubles alone, and write 7 as ``7.0``."""
-Seed = Annotated[int, Field(ge=0, lt=SEEDS)]
 Name = Annotated[str, Field(min_length=1, max_length=100)]
 Count = Annotated[int, Field(ge=1)]
 
@@ -64,28 +61,6 @@ class Received(BaseModel):
 
 class Empty(Received):
     """Nothing that matters."""
-
-
-class Runner(Sent):
-    """Who asks."""
-
-    name: str
-    version: str
-
-
-class RunnerLimits(Sent):
-    """Longest line in bytes; time for one answer in seconds."""
-
-    message_bytes: Count
-    seconds: Annotated[float, Field(gt=0)]
-
-
-class InitializeParams(Sent):
-    """First message."""
-
-    protocol: Literal["f2csa-wire/1"]
-    runner: Runner
-    limits: RunnerLimits
 
 
 class SubjectLimits(Received):
@@ -112,78 +87,111 @@ class Hello(Received):
         return stage in self.uses_draws if isinstance(self.uses_draws, list) else self.uses_draws
 
 
-class EchoValues(Received):
-    """Numbers there and back."""
+class OracleParams(Received):
+    """Where the subject asks for a hypergradient: one point, or one a run."""
 
-    values: Vector
-
-
-class WireNoise(Sent):
-    """The problem's noise in doubles."""
-
-    model: NoiseModel
-    sigma_f: Number
-    sigma_g: Number
-    on: list[NoisyGradient]
+    z: Points
 
 
-class QuadraticBlocks(Sent):
-    """All blocks in doubles."""
+class WireDraws(Sent):
+    """Standard normals, one row a sample."""
 
-    f_xx: Matrix
-    f_xy: Matrix
-    f_yy: Matrix
-    f_x: Vector
-    f_y: Vector
-    g_xx: Matrix
-    g_xy: Matrix
-    g_yy: Matrix
-    g_x: Vector
-    g_y: Vector
-    A: Matrix
-    B: Matrix
-    b: Vector
+    f_x: Matrix | None = None
+    g_x: Matrix | None = None
+    g_x_star: Matrix | None = None
 
 
-class RowBlocks(Sent):
-    """The rows alone."""
-
-    A: Matrix
-    B: Matrix
-    b: Vector
-
-
-class _ProblemParams(Sent):
-    id: str
-    n: Count
-    m: Count
-    p: Count
-    noise: WireNoise
-    file: dict[str, Any]
+_FIELDS: dict[str, Any] = {
+    "protocol": Literal["f2csa-wire/1"], "name": str, "version": str, "message_bytes": Count,
+    "seconds": Annotated[float, Field(gt=0)], "id": str, "n": Count, "m": Count, "p": Count, "file": dict[str, Any],
+    "problem": str, "seed": Annotated[int, Field(ge=0, lt=SEEDS)], "replications": Count,
+    "block": Annotated[int, Field(ge=0)], "keep_path": bool, "gradient": Points,
+}  # fmt: skip
+"""What a field is in every message; a number where nothing is said."""
 
 
-class QuadraticParams(_ProblemParams):
-    """A quadratic problem."""
+def message(base: type[BaseModel], title: str, fields: str | tuple[Value, ...], line: str = "", /, **kinds: Any) -> Any:
+    """What a message holds, as a model: each field in an array of as many dimensions as it has sizes.
 
-    kind: Literal["quadratic"]
-    arrays: QuadraticBlocks
+    ``title`` and ``line`` are its name and description in the published schemas; ``kinds`` says what a field is here.
+    """
+
+    def field(value: Value) -> Any:
+        kind: Any = (_FIELDS | kinds).get(value.name, Number)
+        for _ in value.sizes:
+            kind = list[kind]
+        # What a subject has not, it may leave out.
+        return (kind | None, None if base is Received else ...) if value.optional else (kind, ...)
+
+    given = values(fields) if isinstance(fields, str) else fields
+    return create_model(title, __base__=base, __doc__=line or None, **{value.name: field(value) for value in given})
 
 
-class HolderParams(_ProblemParams):
-    """The problem with a Hölder continuous Hessian."""
-
-    kind: Literal["holder"]
-    s: Number
-    arrays: RowBlocks
-
-
-ProblemParams = Annotated[QuadraticParams | HolderParams, Field(discriminator="kind")]
+def of_model(title: str, line: str, model: type[BaseModel], kinds: dict[Any, Any]) -> Any:
+    """A model of :mod:`spec` as it is sent: every field is there, its type the wire's."""
+    fields = model.model_fields.items()
+    return message(Sent, title, " ".join(model.model_fields), line,
+                   **{name: kinds.get(info.annotation, info.annotation) for name, info in fields})  # fmt: skip
 
 
-class ForgetParams(Sent):
-    """A problem not used again."""
+_NUMBERS: dict[Any, Any] = {int: Count, float: Number, float | None: Number | None}
+# Choices are names; only the pairing decides what else a message holds.
+_CHOICES = {info.annotation: str for name, info in Reading.model_fields.items() if name != "noise_pairing"}
 
-    id: str
+InitializeParams = message(
+    Sent, "InitializeParams", "protocol runner limits", "First message.",
+    runner=message(Sent, "Runner", "name version", "Who asks."),
+    limits=message(
+        Sent, "RunnerLimits", "message_bytes seconds", "Longest line in bytes; time for one answer in seconds.",
+    ),
+)  # fmt: skip
+EchoValues = message(Received, "EchoValues", "values[k]", "Numbers there and back.")
+ForgetParams = message(Sent, "ForgetParams", "id", "A problem not used again.")
+OracleAnswer = message(Sent, "OracleAnswer", "gradient", "The runner's answer to ``oracle``.")
+
+_NOISE = message(
+    Sent, "WireNoise", "model sigma_f sigma_g on", "The problem's noise in doubles.",
+    model=NoiseModel, on=list[NoisyGradient],
+)  # fmt: skip
+_BLOCKS = "f_xx[n,n] f_xy[n,m] f_yy[m,m] f_x[n] f_y[m] g_xx[n,n] g_xy[n,m] g_yy[m,m] g_x[n] g_y[m]"
+_ROWS = "A[p,n] B[p,m] b[p]"
+_QUADRATIC = message(
+    Sent, "QuadraticParams", "id n m p noise file kind arrays", "A quadratic problem.",
+    noise=_NOISE, kind=Literal["quadratic"],
+    arrays=message(Sent, "QuadraticBlocks", f"{_BLOCKS} {_ROWS}", "All blocks in doubles."),
+)  # fmt: skip
+_HOLDER = message(
+    Sent, "HolderParams", "id n m p noise file kind s arrays", "The problem with a Hölder continuous Hessian.",
+    noise=_NOISE, kind=Literal["holder"], arrays=message(Sent, "RowBlocks", _ROWS, "The rows alone."),
+)  # fmt: skip
+ProblemParams: Any = Annotated[_QUADRATIC | _HOLDER, Field(discriminator="kind")]
+
+_CALL = message(
+    Sent, "WireCall", "alpha reading parameters h_width y_star[m]? lam[p]? rho[p]? y_penalty[m]? draws?",
+    "Everything one oracle call is given besides problem and point.",
+    reading=of_model("WireReading", "All choices of the reading.", Reading, _CHOICES),
+    parameters=of_model(
+        "WireOracleParameters", "All parameters of Algorithm 1 besides α.", OracleParameters, _NUMBERS,
+    ),
+    draws=WireDraws,
+)  # fmt: skip
+_OUTER = of_model("WireOuterParameters", "Parameters of Algorithm 2.", OuterParameters, _NUMBERS)
+_RUNS = message(Sent, "RunsParams", ROWS["lower_level_runs"].sends, call=_CALL)
+
+
+def _title(stage: Stage) -> str:
+    return "Samples" if stage == "hypergradient_samples" else stage.title().replace("_", "")
+
+
+def _params(stage: Stage, row: Row) -> Any:
+    shared = "replications" in row.takes
+    return _RUNS if shared else message(Sent, f"{_title(stage)}Params", row.sends, call=_CALL, parameters=_OUTER)
+
+
+PARAMS = {stage: _params(stage, row) for stage, row in ROWS.items()}
+"""What a request of each stage holds."""
+RESULTS = {stage: message(Received, f"{_title(stage)}Result", row.gives) for stage, row in ROWS.items()}
+"""What an answer of each stage holds."""
 
 
 Kind = Literal[
@@ -201,12 +209,9 @@ LOST: frozenset[Kind] = frozenset({"crash", "hang", "garbage", "half", "unknown-
 
 
 class WireFault(Exception):  # noqa: N818  # a fault is the project's word
-    """One thing a subject did wrong.
+    """One thing a subject did wrong, as a clause to follow the stage's name: "did not answer within 30 s".
 
-    Args:
-        kind: Which.
-        text: A clause to follow the stage's name: "did not answer within 30 s".
-        lost: Whether the process must be replaced; as usual for the kind if ``None``.
+    ``lost`` says whether the process must be replaced; as usual for the kind if ``None``.
     """
 
     def __init__(self, kind: Kind, text: str, *, lost: bool | None = None) -> None:

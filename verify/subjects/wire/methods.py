@@ -1,72 +1,39 @@
-"""The wire's messages: requests and responses around what they hold, and the schemas published of both directions."""
+"""Requests and responses around what they hold; a subject's line read against what it was asked; the schemas."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Generic, Literal, TypeVar, Union
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field, TypeAdapter, ValidationError
+from pydantic_core import from_json
 
-from verify.subjects.wire.messages import (
-    EchoValues,
-    Empty,
-    ForgetParams,
-    Hello,
-    InitializeParams,
-    ProblemParams,
-    Received,
-    Sent,
-    Whole,
-)
-from verify.subjects.wire.stage_messages import (
-    ActivationParams,
-    ActivationResult,
-    HypergradientParams,
-    HypergradientResult,
-    HypergradientRunsResult,
-    LowerLevelParams,
-    LowerLevelResult,
-    LowerLevelRunsResult,
-    OptimiseParams,
-    OptimiseResult,
-    OptimiseRunsParams,
-    OptimiseRunsResult,
-    OracleAnswer,
-    OracleParams,
-    PenaltyMinimiserParams,
-    PenaltyMinimiserResult,
-    PenaltyRunsResult,
-    RunsParams,
-    SamplesResult,
-)
+from spec.errors import from_validation, shorten
+from verify.subjects.stage_table import ROWS
+from verify.subjects.wire import messages
+from verify.subjects.wire.messages import Received, Refusal, Sent, Whole, WireFault, message, printable, quoted, whole
 
 M = TypeVar("M")
 P = TypeVar("P")
 R = TypeVar("R")
 
 
-class Request(Sent, Generic[M, P]):
-    """A request of the runner."""
-
+class _Numbered(Sent):
     jsonrpc: Literal["2.0"]
     id: Annotated[int, Field(ge=0)]
+
+
+class Request(_Numbered, Generic[M, P]):
+    """A request of the runner."""
+
     method: M
     params: P
 
 
-class BareRequest(Sent, Generic[M]):
+class BareRequest(_Numbered, Generic[M]):
     """A request without params."""
 
-    jsonrpc: Literal["2.0"]
-    id: Annotated[int, Field(ge=0)]
     method: M
-
-
-class Forget(Sent):
-    """The only notification."""
-
-    jsonrpc: Literal["2.0"]
-    method: Literal["forget"]
-    params: ForgetParams
 
 
 class Response(Received, Generic[R]):
@@ -99,69 +66,63 @@ class OracleRequest(Received):
     jsonrpc: Literal["2.0"]
     id: int | Annotated[str, Field(max_length=100)]
     method: Literal["oracle"]
-    params: OracleParams
-
-
-class OracleReply(Sent):
-    """The runner's reply."""
-
-    jsonrpc: Literal["2.0"]
-    id: int | str
-    result: OracleAnswer
-
-
-class OracleError(Sent):
-    """The runner's reply where it has no answer."""
-
-    jsonrpc: Literal["2.0"]
-    id: int | str
-    error: ErrorObject
+    params: messages.OracleParams
 
 
 class Method:
-    """A method: its request, and the response that carries its result.
+    """A method by name: types of its request, and of the response that carries its result."""
 
-    Args:
-        request: Type of the request.
-        result: Type of the result.
-    """
-
-    def __init__(self, request: Any, result: Any) -> None:
-        self.request_type = request
+    def __init__(self, name: str, params: Any, result: Any) -> None:
+        generic: Any = BareRequest if params is None else Request
+        named: Any = Literal[name]
+        self.request_type = generic[named] if params is None else generic[named, params]
         self.response_type = Response[result]
-        self.request: TypeAdapter[Any] = TypeAdapter(request)
+        self.request: TypeAdapter[Any] = TypeAdapter(self.request_type)
         self.response: TypeAdapter[Any] = TypeAdapter(self.response_type)
 
 
-METHODS: dict[str, Method] = {
-    "initialize": Method(Request[Literal["initialize"], InitializeParams], Hello),
-    "shutdown": Method(BareRequest[Literal["shutdown"]], Empty | None),
-    "echo": Method(Request[Literal["echo"], EchoValues], EchoValues),
-    "problem": Method(Request[Literal["problem"], ProblemParams], Empty | None),
-    "lower_level": Method(Request[Literal["lower_level"], LowerLevelParams], LowerLevelResult),
-    "activation": Method(Request[Literal["activation"], ActivationParams], ActivationResult),
-    "penalty_minimiser": Method(Request[Literal["penalty_minimiser"], PenaltyMinimiserParams], PenaltyMinimiserResult),
-    "hypergradient": Method(Request[Literal["hypergradient"], HypergradientParams], HypergradientResult),
-    "hypergradient_samples": Method(Request[Literal["hypergradient_samples"], RunsParams], SamplesResult),
-    "lower_level_runs": Method(Request[Literal["lower_level_runs"], RunsParams], LowerLevelRunsResult),
-    "penalty_runs": Method(Request[Literal["penalty_runs"], RunsParams], PenaltyRunsResult),
-    "hypergradient_runs": Method(Request[Literal["hypergradient_runs"], RunsParams], HypergradientRunsResult),
-    "optimise": Method(Request[Literal["optimise"], OptimiseParams], OptimiseResult),
-    "optimise_runs": Method(Request[Literal["optimise_runs"], OptimiseRunsParams], OptimiseRunsResult),
+_HELD: dict[str, tuple[Any, Any]] = {
+    "initialize": (messages.InitializeParams, messages.Hello),
+    "shutdown": (None, messages.Empty | None),
+    "echo": (messages.EchoValues, messages.EchoValues),
+    "problem": (messages.ProblemParams, messages.Empty | None),
+    **{stage: (messages.PARAMS[stage], messages.RESULTS[stage]) for stage in ROWS},
 }
+METHODS = {name: Method(name, params, result) for name, (params, result) in _HELD.items()}
 """All methods of a subject by name."""
 
-FORGET: TypeAdapter[Any] = TypeAdapter(Forget)
+_FORGET = message(Sent, "Forget", "jsonrpc method params", "The only notification.",
+                  jsonrpc=Literal["2.0"], method=Literal["forget"], params=messages.ForgetParams)  # fmt: skip
+_REPLY = message(Sent, "OracleReply", "jsonrpc id result", "The runner's reply.",
+                 jsonrpc=Literal["2.0"], id=int | str, result=messages.OracleAnswer)  # fmt: skip
+_NO_REPLY = message(Sent, "OracleError", "jsonrpc id error", "The runner's reply where it has no answer.",
+                    jsonrpc=Literal["2.0"], id=int | str, error=ErrorObject)  # fmt: skip
+FORGET: TypeAdapter[Any] = TypeAdapter(_FORGET)
 FAILURE: TypeAdapter[Any] = TypeAdapter(ErrorResponse)
 ORACLE: TypeAdapter[Any] = TypeAdapter(OracleRequest)
-ORACLE_REPLY: TypeAdapter[Any] = TypeAdapter(OracleReply | OracleError)
+ORACLE_REPLY: TypeAdapter[Any] = TypeAdapter(_REPLY | _NO_REPLY)
+
+
+def request(method: str, number: int, params: dict[str, Any] | None) -> dict[str, Any]:
+    """A request as it is sent."""
+    bare = {"jsonrpc": "2.0", "id": number, "method": method}
+    return bare if params is None else {**bare, "params": params}
+
+
+def introduction(name: str, version: str, seconds: float) -> dict[str, Any]:
+    """The params of ``initialize``: who asks, and the time for one answer."""
+    return {
+        "protocol": messages.PROTOCOL,
+        "runner": {"name": name, "version": version},
+        "limits": {"message_bytes": messages.MESSAGE_BYTES, "seconds": seconds},
+    }
 
 
 def to_subject_schema() -> dict[str, Any]:
     """JSON Schema of whatever the runner may write on a line."""
     batch = _filled(METHODS["hypergradient"].request_type)
     requests = (method.request_type for method in METHODS.values())
-    return _schema_of((*requests, Forget, OracleReply, OracleError, batch))
+    return _schema_of((*requests, _FORGET, _REPLY, _NO_REPLY, batch))
 
 
 def to_runner_schema() -> dict[str, Any]:
@@ -176,5 +137,118 @@ def _filled(kind: Any) -> Any:
 
 
 def _schema_of(kinds: Any) -> dict[str, Any]:
-    made: Any = Union[kinds]  # noqa: UP007  # of a tuple made at run time
-    return TypeAdapter(made).json_schema()
+    union: Any = Union[kinds]  # noqa: UP007  # of a tuple known at run time alone
+    return TypeAdapter(union).json_schema()
+
+
+def read_answers(line: bytes, method: str, ids: Sequence[int]) -> list[Any] | OracleRequest:
+    """Read the answer to one request, or to a batch.
+
+    Returns:
+        The results in the order of the ids, or what the subject asks the oracle.
+
+    Raises:
+        WireFault: If the line is no valid answer, or an error.
+        Refusal: If the subject says that it does not support this.
+    """
+    data = _json(line)
+    if isinstance(data, dict) and "method" in data and not {"result", "error"} & data.keys():
+        return _oracle(data, method)
+    if isinstance(data, list) and len(ids) == 1:
+        raise WireFault("schema", "answered a single request with an array", lost=True)
+    if isinstance(data, list):
+        return _batch(data, method, ids)
+    if len(ids) > 1:
+        # A batch refused as a whole is answered by one error.
+        _single(data, method, None)
+        raise WireFault("unknown-id", "answered a batch with a single response")
+    return [_single(data, method, ids[0])]
+
+
+def _json(line: bytes) -> Any:
+    try:
+        return from_json(line, allow_inf_nan=False)
+    except (ValueError, RecursionError):
+        if any(word in line for word in (b"NaN", b"Infinity")) and _almost_json(line):
+            raise WireFault("not-finite", "answered NaN or Infinity, which are no numbers") from None
+        raise WireFault("garbage", _not_json(line)) from None
+
+
+def _not_json(line: bytes) -> str:
+    if not line.strip():
+        return "answered with an empty line"
+    # What a printer for people writes: the first of many lines.
+    more = "; a message must be on one line" if line.strip() in (b"{", b"[") else ""
+    return f"answered what is not JSON: {quoted(line[:200])}{more}"
+
+
+def _almost_json(line: bytes) -> bool:
+    try:
+        from_json(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _oracle(data: dict[str, Any], method: str) -> OracleRequest:
+    if data["method"] != "oracle":
+        name = shorten(data["method"])
+        raise WireFault("schema", f"sent a request of its own, {name}; it may ask for oracle alone", lost=True)
+    try:
+        asked: OracleRequest = ORACLE.validate_python(data)
+    except ValidationError as error:
+        fault = _against_schema(error, "oracle request")
+        raise WireFault(fault.kind, fault.text, lost=True) from None
+    if method not in ("optimise", "optimise_runs"):
+        raise WireFault("unknown-id", "asked for the oracle, which only optimise may")
+    return asked
+
+
+def _batch(data: list[Any], method: str, ids: Sequence[int]) -> list[Any]:
+    if len(data) != len(ids):
+        raise WireFault("unknown-id", f"answered {len(data)} responses to a batch of {len(ids)}")
+    results: dict[Any, Any] = {}
+    for item in data:
+        given = whole(item.get("id")) if isinstance(item, dict) else None
+        if not isinstance(given, int) or given not in ids or given in results:
+            raise WireFault("unknown-id", f"answered id {shorten(given)} in a batch of {ids[0]} to {ids[-1]}")
+        results[given] = _single(item, method, given)
+    return [results[wanted] for wanted in ids]
+
+
+def _single(data: Any, method: str, wanted: int | None) -> Any:
+    failed = isinstance(data, dict) and "error" in data
+    try:
+        answer = (FAILURE if failed else METHODS[method].response).validate_python(data)
+    except ValidationError as error:
+        raise _against_schema(error, "answer") from None
+    if wanted is not None and answer.id != wanted and not (failed and answer.id is None):
+        raise WireFault("unknown-id", f"answered id {shorten(answer.id)} instead of {wanted}")
+    if failed:
+        raise _refusal(answer.error, method)
+    return answer.result
+
+
+def _refusal(error: ErrorObject, method: str) -> Exception:
+    """What an error means."""
+    said = shorten(printable(error.message[: messages.SHOWN]) or "nothing")
+    if error.code == messages.Code.NOT_SUPPORTED:
+        return Refusal(f"the subject does not support this {method}: {said}")
+    if error.code == messages.Code.NO_METHOD:
+        return WireFault("lie", f"was announced, but answered that there is no such method ({said})")
+    return WireFault("error", f"answered error {error.code}: {said}")
+
+
+def _against_schema(error: ValidationError, what: str) -> WireFault:
+    first = error.errors(include_url=False)[0]
+    given, where = first["input"], ".".join(str(part) for part in first["loc"] if part != "list[constrained-float]")
+    too_large = isinstance(given, int) and not isinstance(given, bool)
+    if first["type"] == "finite_number" or (first["type"] == "float_type" and too_large):
+        return WireFault("not-finite", f"answered a number beyond doubles at {where}")
+    if first["type"] == "float_type" and given is None:
+        return WireFault("not-finite", f"answered null instead of a number at {where}")
+    if first["loc"] == ("error",) and given is None:
+        return WireFault("schema", "answered against the schema: answer.error: must be left out where there is none")
+    # Text that looks like a number is shown as text.
+    text = ", which is text" if first["type"] in ("int_type", "float_type") and isinstance(given, str) else ""
+    return WireFault("schema", f"answered against the schema: {from_validation(error, what)}{text}")

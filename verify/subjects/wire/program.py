@@ -5,8 +5,6 @@ from __future__ import annotations
 import atexit
 import os
 import select
-import shlex
-import shutil
 import signal
 import subprocess
 import time
@@ -14,13 +12,10 @@ import uuid
 import weakref
 from collections.abc import Sequence
 from multiprocessing import util
-from pathlib import Path
 
 from spec.errors import InvalidInputError
 from verify.subjects.wire import guard
-from verify.subjects.wire.guard_process import GuardProcess
-from verify.subjects.wire.lines import Lines
-from verify.subjects.wire.messages import WireFault
+from verify.subjects.wire.messages import WireFault, quoted
 
 TICK = 0.25
 """Seconds between looks at whether the process lives and how much memory it takes, while waiting."""
@@ -30,17 +25,57 @@ STDERR_KEPT = 4096
 """Bytes of standard error kept to be quoted."""
 LAST_WORDS = 160
 """Characters quoted of its last line."""
+QUOTED = 200
+"""Bytes quoted of an answer that cannot be read."""
 _CHUNK = 1 << 16
 _LIVE: weakref.WeakSet[Program] = weakref.WeakSet()
 
 
-class Program:
-    """A running subject.
+class Lines:
+    """Bytes in, lines out, none of them too long."""
 
-    Args:
-        command: Program and arguments.
-        message_bytes: Longest line taken from it.
-        memory_bytes: Most memory all its processes may take together; checked on Linux.
+    def __init__(self, longest: int) -> None:
+        self._longest = longest
+        self._held = bytearray()
+        self._scanned = 0
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def add(self, data: bytes) -> None:
+        """Take what was read."""
+        self._held += data
+
+    def take(self) -> bytes | None:
+        """The first line without its line feed, if it is there in full.
+
+        Raises:
+            WireFault: If it is too long.
+        """
+        end = self._held.find(b"\n", self._scanned)
+        if end < 0:
+            self._scanned = len(self._held)
+            if self._scanned > self._longest:
+                raise WireFault("flood", f"wrote more than {self._longest} bytes without a line end")
+            return None
+        line = bytes(self._held[:end])
+        del self._held[: end + 1]
+        self._scanned = 0
+        return line
+
+    @property
+    def shown(self) -> str:
+        """The beginning of what is held, to be quoted."""
+        return quoted(bytes(self._held[:QUOTED]))
+
+    @property
+    def shown_with_size(self) -> str:
+        """The same after how long it is."""
+        return f"{len(self)} bytes, {self.shown}"
+
+
+class Program:
+    """A running subject; the memory of all its processes together is checked on Linux.
 
     Raises:
         InvalidInputError: If the program cannot be started at all.
@@ -51,7 +86,7 @@ class Program:
             raise InvalidInputError("command", "needs a POSIX system", os.name)
         self._memory_bytes = memory_bytes
         self._mark = uuid.uuid4().hex
-        self._guard = GuardProcess(self._mark)
+        self._guard = guard.GuardProcess(self._mark)
         try:
             self._process = subprocess.Popen(
                 list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
@@ -90,17 +125,10 @@ class Program:
         self._move(line, time.monotonic() + seconds, seconds, answered=False)
 
     def exchange(self, line: bytes, seconds: float) -> bytes:
-        """Write one line and read one.
-
-        Args:
-            line: With its line feed.
-            seconds: Time for both.
-
-        Returns:
-            The line read, without its line feed.
+        """Write one line, with its line feed, and read one, which is returned without.
 
         Raises:
-            WireFault: If anything else happens; the process is then of no more use.
+            WireFault: If anything else happens within the time; the process is then of no more use.
         """
         self._read_ready()
         if self._lines:
@@ -113,11 +141,11 @@ class Program:
             self._poll.register(self._in, select.POLLOUT)
         try:
             while left or answered:
-                found = self._lines.take() if answered else None
-                if found is not None:
+                answer = self._lines.take() if answered else None
+                if answer is not None:
                     if left:
                         raise WireFault("flood", "answered before it had read the request")
-                    return found
+                    return answer
                 now = time.monotonic()
                 if now >= deadline:
                     raise self._late(seconds)
@@ -232,19 +260,11 @@ class Program:
 
     def _look_at_memory(self, now: float) -> None:
         self._looked = now
-        if (taken := resident_bytes(self.pid)) > self._memory_bytes:
+        if (taken := guard.resident_bytes(self.pid)) > self._memory_bytes:
             raise WireFault("memory", f"took {taken >> 20} MiB of memory; the limit is {self._memory_bytes >> 20}")
 
     def close(self, farewell: bytes = b"", seconds: float = 2.0) -> bool:
-        """End it: politely if there is a farewell to say, and in any case for certain.
-
-        Args:
-            farewell: Last line.
-            seconds: Time to exit after it.
-
-        Returns:
-            Whether it exited by itself, with code 0.
-        """
+        """End it, politely if there is a farewell to say, and in any case for certain; whether it left with code 0."""
         if not self._open:
             return False
         self._open = False
@@ -303,41 +323,3 @@ def close_all() -> None:
     """Kill every subject this process started."""
     for program in list(_LIVE):
         program.close()
-
-
-def resident_bytes(group: int) -> int:
-    """Memory of all processes of a group and of their descendants (Linux; elsewhere 0)."""
-    found: dict[int, tuple[int, int, int]] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            number, _, rest = stat.read_bytes().rpartition(b")")
-        except OSError:
-            continue
-        fields = rest.split()
-        if len(fields) > 21:
-            found[int(number.split()[0])] = int(fields[1]), int(fields[2]), int(fields[21])
-    inside = {pid for pid, (_, its_group, _) in found.items() if its_group == group}
-    new = inside
-    while new:
-        new = {pid for pid, (parent, *_) in found.items() if parent in new} - inside
-        inside |= new
-    pages = sum(found[pid][2] for pid in inside)
-    return pages * os.sysconf("SC_PAGE_SIZE") if pages else 0
-
-
-def split(command: str) -> list[str]:
-    """Split a command line as a POSIX shell would; no shell ever sees it.
-
-    Raises:
-        InvalidInputError: If it is empty, its quotes are not closed, or it names nothing that can be run.
-    """
-    try:
-        parts = shlex.split(command)
-    except ValueError as error:
-        reason = str(error)
-        raise InvalidInputError("command", f"cannot be split ({reason[:1].lower()}{reason[1:]})", command) from None
-    if not parts or not parts[0] or any("\0" in part for part in parts):
-        raise InvalidInputError("command", "must name a program", command.strip())
-    if shutil.which(parts[0]) is None:
-        raise InvalidInputError("command", "must begin with a program that is there and may be run", parts[0])
-    return parts

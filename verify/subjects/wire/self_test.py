@@ -11,21 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic_core import from_json, to_json
 
-from verify.subjects.protocol import CAPABILITIES, MissingCapabilityError, Stages, SubjectFaultError
-from verify.subjects.self_test import CheckFailedError, tiny_problem, try_stage
-from verify.subjects.wire.client import WireSubject
-from verify.subjects.wire.conversation import MEMORY_MIB, START_LIMIT, Conversation
-from verify.subjects.wire.messages import (
-    INVALID_REQUEST,
-    MESSAGE_BYTES,
-    NO_METHOD,
-    PARSE_ERROR,
-    PROTOCOL,
-    WireFault,
-    quoted,
-)
-from verify.subjects.wire.problems import problem_message
-from verify.subjects.wire.program import Program, split
+from spec import OuterParameters, parse_problem
+from verify.subjects.protocol import Call, MissingCapabilityError, Stages, SubjectFaultError
+from verify.subjects.stage_table import ROWS, STAGES, Stage
+from verify.subjects.wire.client import WireSubject, problem_message
+from verify.subjects.wire.conversation import MEMORY_MIB, START_LIMIT, Conversation, split
+from verify.subjects.wire.messages import MESSAGE_BYTES, Code, WireFault, quoted
+from verify.subjects.wire.methods import introduction, request
+from verify.subjects.wire.program import Program
 
 SECONDS = 30.0
 """Time for one answer."""
@@ -36,6 +29,18 @@ DOUBLES = (
 """Numbers that careless writing or reading changes."""
 LARGE = 200_000
 """Numbers of the large message: about 4 MB."""
+TINY = {
+    "kind": "quadratic",
+    "f": {"xx": [[1, 0], [0, 2]], "xy": [["1/3", 0, 0], [0, 1, 0]], "y": [1, 0, -1]},
+    "g": {"yy": [[2, 0, 0], [0, 1, 0], [0, 0, 3]], "xy": [[0, 1, 0], [1, 0, 0]]},
+    "constraints": {"A": [[1, 0]], "B": [[1, 1, 0]], "b": ["1/7"]},
+    "noise": {"model": "additive", "sigma_f": "1/10", "sigma_g": "1/10"},
+}
+"""n = 2, m = 3, p = 1: every wrong shape shows."""
+
+
+class CheckFailedError(Exception):
+    """A check that did not pass, in a line."""
 
 
 class SelfTestLine(NamedTuple):
@@ -47,14 +52,10 @@ class SelfTestLine(NamedTuple):
 
 
 def run_self_test(command: str, *, seconds: float = SECONDS) -> list[SelfTestLine]:
-    """Try everything a subject must be able to do, on tiny inputs.
-
-    Args:
-        command: Command line of the subject; split, never given to a shell.
-        seconds: Time for one answer.
+    """Try everything a subject must be able to do, on tiny inputs; ``seconds`` are for one answer.
 
     Returns:
-        One line a check, in the order made; a failed handshake ends the list.
+        One line a check, in the order they are made; a failed handshake ends the list.
 
     Raises:
         InvalidInputError: If the command line is none, or its program cannot be started.
@@ -62,28 +63,14 @@ def run_self_test(command: str, *, seconds: float = SECONDS) -> list[SelfTestLin
     lines = [_checked("handshake", lambda: _handshake(command, seconds))]
     if not lines[0].ok:
         return lines
-    raw: tuple[tuple[str, Callable[[_Raw], str]], ...] = (
-        ("unknown method", _unknown_method),
-        ("malformed line", _malformed_line),
-        ("no request", _no_request),
-        ("notification", _notification),
-        ("batch", _batch),
-        ("doubles", _doubles),
-        ("large message", _large_message),
-        ("problem reference", _problem_reference),
-    )
-    spoken = _Spoken(command, seconds)
+    raw = _Raw(command, seconds)
     try:
-        for name, check in raw:
-            line = _checked(name, partial(_spoken_to, spoken, check))
-            lines.append(line)
-            if not line.ok:
-                spoken.close()
+        lines += [raw.checked(name, check) for name, check in _RAW.items()]
         lines += _stages(command, seconds)
         lines.append(_checked("shutdown", lambda: _shutdown(command, seconds)))
-        lines.append(_checked("end of input", lambda: _end_of_input(spoken.to())))
+        lines.append(raw.checked("end of input", _end_of_input))
     finally:
-        spoken.close()
+        raw.close()
     return lines
 
 
@@ -98,12 +85,8 @@ def _checked(name: str, check: Callable[[], str]) -> SelfTestLine:
         return SelfTestLine(name, False, str(error))
 
 
-def _conversation(command: str, seconds: float) -> Conversation:
-    return Conversation(command, time_limit=seconds, start_limit=START_LIMIT, memory_mib=MEMORY_MIB)
-
-
 def _handshake(command: str, seconds: float) -> str:
-    talk = _conversation(command, seconds)
+    talk = Conversation(command, time_limit=seconds)
     try:
         hello = talk.hello
     finally:
@@ -112,10 +95,31 @@ def _handshake(command: str, seconds: float) -> str:
 
 
 class _Raw:
-    """A running subject, spoken to line by line."""
+    """A subject spoken to line by line: one program for several checks, a new one after each that failed."""
 
-    def __init__(self, program: Program, seconds: float) -> None:
-        self.program, self.seconds = program, seconds
+    program: Program
+
+    def __init__(self, command: str, seconds: float) -> None:
+        self._arguments, self.seconds, self._runs = split(command), seconds, False
+
+    def _started(self) -> _Raw:
+        if not self._runs:
+            self.program = Program(self._arguments, message_bytes=MESSAGE_BYTES, memory_bytes=MEMORY_MIB << 20)
+            self._runs = True
+            hello = request("initialize", 1, introduction("self-test", "1", self.seconds))
+            self.program.exchange(to_json(hello) + b"\n", START_LIMIT)
+        return self
+
+    def close(self) -> None:
+        if self._runs:
+            self._runs = False
+            self.program.close()
+
+    def checked(self, name: str, check: Callable[[_Raw], str]) -> SelfTestLine:
+        line = _checked(name, lambda: check(self._started()))
+        if not line.ok:
+            self.close()
+        return line
 
     def say(self, line: bytes) -> Any:
         answer = self.program.exchange(line, self.seconds)
@@ -124,72 +128,21 @@ class _Raw:
         except ValueError:
             raise CheckFailedError(f"the answer is not JSON: {quoted(answer)}") from None
 
-    def ask(self, method: str, params: Any = None, number: int = 7) -> Any:
-        return self.say(to_json(_request(method, params, number)) + b"\n")
+    def ask(self, method: str, params: dict[str, Any], number: int = 7) -> Any:
+        return self.say(to_json(request(method, number, params)) + b"\n")
 
 
-def _request(method: str, params: Any, number: int) -> dict[str, Any]:
-    return {"jsonrpc": "2.0", "id": number, "method": method} | ({} if params is None else {"params": params})
-
-
-class _Spoken:
-    """One program for several checks; a new one after each that failed."""
-
-    def __init__(self, command: str, seconds: float) -> None:
-        self._arguments, self._seconds = split(command), seconds
-        self._program: Program | None = None
-
-    def to(self) -> _Raw:
-        if self._program is None:
-            self._program = Program(
-                self._arguments, message_bytes=MESSAGE_BYTES, memory_bytes=MEMORY_MIB << 20
-            )  # fmt: skip
-            params = {
-                "protocol": PROTOCOL,
-                "runner": {"name": "self-test", "version": "1"},
-                "limits": {"message_bytes": MESSAGE_BYTES, "seconds": self._seconds},
-            }
-            self._program.exchange(to_json(_request("initialize", params, 1)) + b"\n", START_LIMIT)
-        return _Raw(self._program, self._seconds)
-
-    def close(self) -> None:
-        program, self._program = self._program, None
-        if program is not None:
-            program.close()
-
-
-def _spoken_to(spoken: _Spoken, check: Callable[[_Raw], str]) -> str:
-    return check(spoken.to())
-
-
-def _refused(raw: _Raw, line: bytes, code: int, number: int | None) -> str:
+def _refused(line: bytes, code: int, number: int | None, raw: _Raw) -> str:
     try:
-        answer = raw.say(line)
+        answer = raw.say(line + b"\n")
     except WireFault as fault:
-        raise CheckFailedError(f"{quoted(line.strip())} must be answered with error {code}; it {fault.text}") from None
+        raise CheckFailedError(f"{quoted(line)} must be answered with error {code}; it {fault.text}") from None
     error = answer.get("error") if isinstance(answer, dict) else None
     if not isinstance(error, dict) or error.get("code") != code:
-        raise CheckFailedError(
-            f"{quoted(line.strip())} must be answered with error {code}; got {quoted(to_json(answer))}"
-        )
+        raise CheckFailedError(f"{quoted(line)} must be answered with error {code}; got {quoted(to_json(answer))}")
     if answer.get("id") != number:
         raise CheckFailedError(f"the error must carry the id {number}; got {answer.get('id')!r}")
-    return f"answered with error {code}"
-
-
-def _unknown_method(raw: _Raw) -> str:
-    said = _refused(raw, to_json(_request("no_such_method", {}, 7)) + b"\n", NO_METHOD, 7)
-    return f"{said}; {_still_there(raw)}"
-
-
-def _malformed_line(raw: _Raw) -> str:
-    said = _refused(raw, b'{"jsonrpc":"2.0","id":7,"method":"ec\n', PARSE_ERROR, None)
-    return f"{said}; {_still_there(raw)}"
-
-
-def _no_request(raw: _Raw) -> str:
-    said = _refused(raw, b'{"jsonrpc":"2.0"}\n', INVALID_REQUEST, None)
-    return f"{said}; {_still_there(raw)}"
+    return f"answered with error {code}; {_still_there(raw)}"
 
 
 def _notification(raw: _Raw) -> str:
@@ -206,12 +159,12 @@ def _still_there(raw: _Raw) -> str:
 
 
 def _batch(raw: _Raw) -> str:
-    requests = [_request("echo", {"values": [float(number)]}, number) for number in (11, 12, 13)]
+    requests = [request("echo", number, {"values": [float(number)]}) for number in (11, 12, 13)]
     answers = raw.say(to_json(requests) + b"\n")
     if not isinstance(answers, list) or len(answers) != 3:
         raise CheckFailedError(f"a batch of 3 is answered by an array of 3; got {quoted(to_json(answers))}")
-    found = {answer.get("id"): answer.get("result") for answer in answers if isinstance(answer, dict)}
-    if found != {number: {"values": [float(number)]} for number in (11, 12, 13)}:
+    results = {answer.get("id"): answer.get("result") for answer in answers if isinstance(answer, dict)}
+    if results != {number: {"values": [float(number)]} for number in (11, 12, 13)}:
         raise CheckFailedError(f"each response carries its request's id; got {quoted(to_json(answers))}")
     return "3 requests on one line, 3 responses on one line"
 
@@ -247,10 +200,22 @@ def _large_message(raw: _Raw) -> str:
 
 
 def _problem_reference(raw: _Raw) -> str:
-    answer = raw.ask("problem", problem_message("p1", tiny_problem()))
+    answer = raw.ask("problem", problem_message("p1", parse_problem(TINY)))
     if not isinstance(answer, dict) or "error" in answer:
         raise CheckFailedError(f"a problem must be taken; got {quoted(to_json(answer))}")
     return "a problem is taken; its stages below refer to it"
+
+
+_RAW: dict[str, Callable[[_Raw], str]] = {
+    "unknown method": partial(_refused, to_json(request("no_such_method", 7, {})), Code.NO_METHOD, 7),
+    "malformed line": partial(_refused, b'{"jsonrpc":"2.0","id":7,"method":"ec', Code.PARSE_ERROR, None),
+    "no request": partial(_refused, b'{"jsonrpc":"2.0"}', Code.INVALID_REQUEST, None),
+    "notification": _notification,
+    "batch": _batch,
+    "doubles": _doubles,
+    "large message": _large_message,
+    "problem reference": _problem_reference,
+}
 
 
 def _end_of_input(raw: _Raw) -> str:
@@ -261,7 +226,7 @@ def _end_of_input(raw: _Raw) -> str:
 
 
 def _shutdown(command: str, seconds: float) -> str:
-    talk = _conversation(command, seconds)
+    talk = Conversation(command, time_limit=seconds)
     started = time.perf_counter()
     try:
         talk.start()
@@ -273,9 +238,39 @@ def _shutdown(command: str, seconds: float) -> str:
 
 
 def _stages(command: str, seconds: float) -> Iterator[SelfTestLine]:
-    problem = tiny_problem()
     with WireSubject(command, time_limit=seconds) as subject:
-        stages = Stages(subject)
-        for stage in (*CAPABILITIES, "hypergradient_samples", "optimise_runs"):
+        for stage in STAGES:
             if stage in subject.hello.capabilities:
-                yield _checked(stage, partial(try_stage, stages, stage, problem))
+                yield _checked(stage, partial(_try, Stages(subject), stage))
+
+
+def _try(stages: Stages, stage: Stage) -> str:
+    """Call a stage once on the tiny problem: whether the answer has the right form."""
+    x, y, lam, rho = np.array([0.5, -0.25]), np.array([0.1, -0.2, 0.3]), np.array([0.2]), np.array([1.0])
+    outer = OuterParameters(goldstein_radius=0.4, epsilon=0.1, D=0.1, eta=0.1, M=4, K=3)
+    asked = []
+
+    def oracle(z: Any) -> Any:
+        asked.append(z)
+        return np.asarray(z)
+
+    given = Call(alpha=0.1, y_star=y, lam=lam, rho=rho)
+    few = given.parameters.model_copy(update={"lower_level_steps": 8, "penalty_steps": 2, "shared_samples": 2})
+    inner = Call(alpha=0.5, parameters=few.model_copy(update={"lower_level": "primal-dual"}))
+    calls = {
+        "hypergradient": Call(alpha=0.1),
+        "lower_level_runs": inner,
+        "penalty_runs": Call(alpha=0.5, y_star=y, lam=lam, rho=rho, parameters=few),
+        "hypergradient_runs": inner,
+    }
+    arguments: dict[str, Any] = {
+        "problem": parse_problem(TINY), "x": x, "call": calls.get(stage, given), "rng": np.random.default_rng(2),
+        "h": np.array([-0.01]), "lam": lam, "h_width": 0.1, "lam_width": 0.1, "tol": 1e-6,
+        "replications": 5 if stage == "hypergradient_samples" else 3,
+        "oracle": oracle, "x0": np.tile(x, (5, 1)) if stage == "optimise_runs" else x, "parameters": outer,
+        "keep_path": True,
+    }  # fmt: skip
+    getattr(stages, stage)(**{name: arguments[name] for name in ROWS[stage].takes})
+    if "oracle" in ROWS[stage].takes and len(asked) != outer.T:
+        raise CheckFailedError(f"asked the oracle {len(asked)} times instead of T = {outer.T}")
+    return "answers in the right shapes"

@@ -15,19 +15,10 @@ from pydantic_core import from_json, to_json
 from spec import OracleParameters, OuterParameters, Problem, Reading, parse_problem
 from spec.errors import InvalidInputError, from_validation
 from verify.subjects import Call, MissingCapabilityError, Subject, load_subject, name_of
-from verify.subjects.protocol import described, offers
-from verify.subjects.wire.messages import (
-    FAILED,
-    INVALID_PARAMS,
-    INVALID_REQUEST,
-    NO_METHOD,
-    NOT_SUPPORTED,
-    PARSE_ERROR,
-    PROTOCOL,
-    STAGES,
-)
+from verify.subjects.protocol import GIVEN, described, offers
+from verify.subjects.stage_table import ROWS, STAGES, Stage
+from verify.subjects.wire.messages import PROTOCOL, Code
 from verify.subjects.wire.methods import METHODS
-from verify.subjects.wire.stage_messages import WireCall
 
 
 class StopServingError(Exception):
@@ -43,12 +34,7 @@ class AnswerError(Exception):
 
 
 class Server:
-    """Answers the wire's requests with a Python subject.
-
-    Args:
-        subject: The subject.
-        ask: Sends the runner a request and returns its reply; needed by ``optimise`` alone.
-    """
+    """Answers the wire's requests with a Python subject; ``ask``, which ``optimise`` needs, asks the runner."""
 
     def __init__(self, subject: Subject, ask: Callable[[dict[str, Any]], Any] | None = None) -> None:
         self._subject = subject
@@ -62,25 +48,25 @@ class Server:
         try:
             message = from_json(line, allow_inf_nan=False)
         except (ValueError, RecursionError):
-            return _line(_error(None, PARSE_ERROR, "the line is not JSON"))
+            return _line(_error(None, Code.PARSE_ERROR, "the line is not JSON"))
         if not isinstance(message, list):
-            made = self._one(message)
-            return None if made is None else _line(made)
+            answer = self._one(message)
+            return None if answer is None else _line(answer)
         if not message:
-            return _line(_error(None, INVALID_REQUEST, "a batch holds at least one request"))
-        answers = [made for made in map(self._one, message) if made is not None]
+            return _line(_error(None, Code.INVALID_REQUEST, "a batch holds at least one request"))
+        answers = [answer for answer in map(self._one, message) if answer is not None]
         return _line(answers) if answers else None
 
     def _one(self, message: Any) -> dict[str, Any] | None:
         if not isinstance(message, dict) or not isinstance(message.get("method"), str):
-            return _error(None, INVALID_REQUEST, "a request is an object with a method")
+            return _error(None, Code.INVALID_REQUEST, "a request is an object with a method")
         number, method = message.get("id"), message["method"]
         if "id" not in message:
             if method == "forget" and isinstance(message.get("params"), dict):
                 self._problems.pop(str(message["params"].get("id")), None)
             return None
         if not isinstance(number, int) or isinstance(number, bool):
-            return _error(None, INVALID_REQUEST, "an id is an integer")
+            return _error(None, Code.INVALID_REQUEST, "an id is an integer")
         try:
             return {"jsonrpc": "2.0", "id": number, "result": self._result(method, message)}
         except AnswerError as error:
@@ -88,20 +74,19 @@ class Server:
         except StopServingError:
             raise
         except MissingCapabilityError as error:
-            return _error(number, NOT_SUPPORTED, str(error))
+            return _error(number, Code.NOT_SUPPORTED, str(error))
         except Exception as error:
-            return _error(number, FAILED, described(error))
+            return _error(number, Code.FAILED, described(error))
 
     def _result(self, method: str, message: dict[str, Any]) -> Any:
         known = METHODS.get(method)
         if known is None or (method in STAGES and not offers(self._subject, method)):
-            raise AnswerError(NO_METHOD, f"there is no {method[:100]}")
+            raise AnswerError(Code.NO_METHOD, f"there is no {method[:100]}")
         try:
             params = getattr(known.request.validate_python(message), "params", None)
         except ValidationError as error:
-            raise AnswerError(INVALID_PARAMS, str(from_validation(error, ""))) from None
-        found: Any = getattr(self, f"_do_{method}")(params)
-        return found
+            raise AnswerError(Code.INVALID_PARAMS, str(from_validation(error, ""))) from None
+        return self._stage(method, params) if method in STAGES else getattr(self, f"_do_{method}")(params)
 
     def _do_initialize(self, _params: Any) -> dict[str, Any]:
         draws = ["hypergradient"] if getattr(self._subject, "uses_draws", False) is True else []
@@ -125,104 +110,73 @@ class Server:
         try:
             self._problems[params.id] = parse_problem(params.file)
         except InvalidInputError as error:
-            raise AnswerError(INVALID_PARAMS, str(error)) from None
+            raise AnswerError(Code.INVALID_PARAMS, str(error)) from None
         return {}
 
     def _problem(self, params: Any) -> Problem:
         if params.problem not in self._problems:
-            raise AnswerError(INVALID_PARAMS, f"problem: must have been sent; got {params.problem[:100]}")
+            raise AnswerError(Code.INVALID_PARAMS, f"problem: must have been sent; got {params.problem[:100]}")
         return self._problems[params.problem]
 
-    def _do_lower_level(self, params: Any) -> dict[str, Any]:
-        y_star, lam = self._subject.lower_level(self._problem(params), _vector(params.x))  # type: ignore[attr-defined]  # offered, as was seen
-        return {"y_star": _plain(y_star), "lam": _plain(lam)}
+    def _stage(self, stage: Stage, params: Any) -> dict[str, Any]:
+        row = ROWS[stage]
+        answer = getattr(self._subject, stage)(*[self._argument(name, params) for name in row.takes])
+        names = [part.name for part in row.gives]
+        parts: tuple[Any, ...] = (answer,)
+        if stage == "optimise":
+            parts = tuple(answer[name] if isinstance(answer, dict) else getattr(answer, name) for name in names)
+        elif len(names) == 2:
+            first, second = answer
+            parts = first, second
+        result = {}
+        for part, value in zip(row.gives, parts, strict=True):
+            missing = part.optional and value is None
+            result[part.name] = float(value) if part.name == "calls" else None if missing else _plain(value)
+        return result
 
-    def _do_activation(self, params: Any) -> dict[str, Any]:
-        stage: Any = self._subject
-        rho = stage.activation(_vector(params.h), _vector(params.lam), params.h_width, params.lam_width)
-        return {"rho": _plain(rho)}
-
-    def _do_penalty_minimiser(self, params: Any) -> dict[str, Any]:
-        stage: Any = self._subject
-        y = stage.penalty_minimiser(self._problem(params), _vector(params.x), _call(params.call), params.tol)
-        return {"y": _plain(y)}
-
-    def _do_hypergradient(self, params: Any) -> dict[str, Any]:
-        stage: Any = self._subject
-        rng = None if params.seed is None else np.random.default_rng(params.seed)
-        found = stage.hypergradient(self._problem(params), _vector(params.x), _call(params.call), rng)
-        return {"hypergradient": _plain(found)}
-
-    def _do_hypergradient_samples(self, params: Any) -> dict[str, Any]:
-        return {"hypergradients": _plain(self._runs("hypergradient_samples", params))}
-
-    def _do_lower_level_runs(self, params: Any) -> dict[str, Any]:
-        y, lam = self._runs("lower_level_runs", params)
-        return {"y": _plain(y), "lam": _plain(lam)}
-
-    def _do_penalty_runs(self, params: Any) -> dict[str, Any]:
-        y, calls = self._runs("penalty_runs", params)
-        return {"y": _plain(y), "calls": float(calls)}
-
-    def _do_hypergradient_runs(self, params: Any) -> dict[str, Any]:
-        found, calls = self._runs("hypergradient_runs", params)
-        return {"hypergradients": _plain(found), "calls": float(calls)}
-
-    def _runs(self, stage: str, params: Any) -> Any:
-        method = getattr(self._subject, stage)
-        rng = np.random.default_rng(params.seed)
-        return method(self._problem(params), _vector(params.x), _call(params.call), rng, params.replications)
-
-    def _do_optimise(self, params: Any) -> dict[str, Any]:
-        stage: Any = self._subject
-        run = stage.optimise(self._oracle, _vector(params.x0), *_outer(params))
-        parts = ("x_out", "x_bar", "path")
-        return {name: _plain(run[name] if isinstance(run, dict) else getattr(run, name)) for name in parts}
-
-    def _do_optimise_runs(self, params: Any) -> dict[str, Any]:
-        stage: Any = self._subject
-        x_bar, path = stage.optimise_runs(self._oracle, _vector(params.x0), *_outer(params), params.keep_path)
-        return {"x_bar": _plain(x_bar), "path": None if path is None else _plain(path)}
+    def _argument(self, name: str, params: Any) -> Any:
+        """An argument of a stage's method, from its request."""
+        if name == "oracle":
+            return self._oracle
+        if name == "rng":
+            # What Algorithm 2 was drawn are the first numbers of this very generator.
+            return None if params.seed is None else np.random.default_rng(params.seed)
+        if name == "problem":
+            return self._problem(params)
+        value = getattr(params, name)
+        if name == "call":
+            return _call(value)
+        if name == "parameters":
+            return OuterParameters.model_validate(value.model_dump())
+        return _vector(value) if isinstance(value, list) else value
 
     def _oracle(self, z: Any) -> Any:
         if self._ask is None:
-            raise AnswerError(FAILED, "there is no way to ask the oracle")
+            raise AnswerError(Code.FAILED, "there is no way to ask the oracle")
         self._asked += 1
         reply = self._ask({"jsonrpc": "2.0", "id": f"a{self._asked}", "method": "oracle", "params": {"z": _plain(z)}})
         if not isinstance(reply, dict) or "result" not in reply:
-            raise AnswerError(FAILED, "the oracle gave no answer")
+            raise AnswerError(Code.FAILED, "the oracle gave no answer")
         return np.array(reply["result"]["gradient"], dtype=np.float64)
 
 
-def _call(given: WireCall) -> Call:
-    stages = {name: getattr(given, name) for name in ("y_star", "lam", "rho", "y_penalty")}
+def _call(given: Any) -> Call:
+    stages = {name: getattr(given, name) for name in GIVEN}
     draws = None
     if given.draws is not None:
-        blocks = ((name, getattr(given.draws, name)) for name in ("f_x", "g_x", "g_x_star"))
-        draws = {name: _vector(block) for name, block in blocks if block is not None}
+        draws = {name: _vector(block) for name, block in given.draws if block is not None}
     return Call(
         alpha=given.alpha,
-        reading=_reading(tuple(given.reading.__dict__.items())),
-        parameters=_parameters(tuple(given.parameters.__dict__.items())),
+        reading=_parsed(Reading, tuple(given.reading)),
+        parameters=_parsed(OracleParameters, tuple(given.parameters)),
         draws=draws,
         **{name: None if value is None else _vector(value) for name, value in stages.items()},
     )
 
 
 @lru_cache(maxsize=64)
-def _reading(fields: tuple[tuple[str, Any], ...]) -> Reading:
-    return Reading.model_validate(dict(fields))
-
-
-@lru_cache(maxsize=64)
-def _parameters(fields: tuple[tuple[str, Any], ...]) -> OracleParameters:
-    return OracleParameters.model_validate(dict(fields))
-
-
-def _outer(params: Any) -> tuple[OuterParameters, np.random.Generator]:
-    parameters = OuterParameters.model_validate(params.parameters.model_dump())
-    # s and the block are the first numbers of this very generator.
-    return parameters, np.random.default_rng(params.seed)
+def _parsed(model: type[Reading | OracleParameters], fields: tuple[tuple[str, Any], ...]) -> Any:
+    return model.model_validate(dict(fields))
 
 
 def _vector(values: Any) -> Any:
@@ -234,10 +188,10 @@ def _plain(value: Any) -> Any:
     if array.dtype.kind not in "iuf":
         array = array.astype(object)
         if not all(isinstance(entry, int | float) and not isinstance(entry, bool) for entry in array.ravel()):
-            raise AnswerError(FAILED, f"the stage returned no numbers but {type(value).__name__}")
+            raise AnswerError(Code.FAILED, f"the stage returned no numbers but {type(value).__name__}")
     array = array.astype(np.float64)
     if not np.isfinite(array).all():
-        raise AnswerError(FAILED, f"the stage returned {array.ravel()[~np.isfinite(array.ravel())][0]}")
+        raise AnswerError(Code.FAILED, f"the stage returned {array.ravel()[~np.isfinite(array.ravel())][0]}")
     return array.tolist()
 
 
@@ -264,7 +218,7 @@ def serve(subject: Subject, source: BinaryIO, target: BinaryIO) -> None:
         try:
             return from_json(reply)
         except ValueError:
-            raise AnswerError(FAILED, "the oracle's reply is not JSON") from None
+            raise AnswerError(Code.FAILED, "the oracle's reply is not JSON") from None
 
     server = Server(subject, ask)
     while not server.stopped and (line := source.readline()):

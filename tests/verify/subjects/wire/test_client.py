@@ -17,10 +17,9 @@ from verify.campaign import run as campaign
 from verify.cli.main import invoke
 from verify.subjects import Call, MissingCapabilityError, ReferenceSubject, load_subject
 from verify.subjects.protocol import Stages
-from verify.subjects.self_test import TINY
 from verify.subjects.wire import conversation
 from verify.subjects.wire.client import WireSubject
-from verify.subjects.wire.self_test import run_self_test
+from verify.subjects.wire.self_test import TINY, run_self_test
 
 SERVE = shlex.join([sys.executable, "-m", "verify.subjects.wire.serve"])
 ECHO = shlex.join([sys.executable, "-m", "verify.subjects.wire.echo"])

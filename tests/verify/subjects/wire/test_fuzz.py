@@ -15,13 +15,12 @@ from hypothesis import strategies as st
 from spec.problem import parse_problem
 from verify.cli.schema import schemas
 from verify.subjects import ReferenceSubject
-from verify.subjects.self_test import TINY
 from verify.subjects.wire import echo
-from verify.subjects.wire.answers import read_answers
-from verify.subjects.wire.messages import KINDS, STAGES, Refusal, WireFault
-from verify.subjects.wire.methods import METHODS, OracleRequest
-from verify.subjects.wire.problems import problem_message
+from verify.subjects.wire.client import problem_message
+from verify.subjects.wire.messages import KINDS, Refusal, WireFault
+from verify.subjects.wire.methods import METHODS, OracleRequest, read_answers
 from verify.subjects.wire.program import Program
+from verify.subjects.wire.self_test import TINY
 from verify.subjects.wire.serve import Server
 
 MANY = 10_000
@@ -192,7 +191,3 @@ def test_published_schemas_hold_what_is_sent():
     for wrong in ({"jsonrpc": "2.0", "id": 1}, {"jsonrpc": "2.0", "id": 1, "error": {"code": "no"}}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(wrong, to_runner)
-
-
-def test_every_stage_has_a_message():
-    assert set(STAGES) <= set(METHODS)

@@ -1,0 +1,57 @@
+"""The stages as a table: a row is what one takes and gives, in Python, in a program's messages and in docs/wire.md."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple, get_args
+
+Capability = Literal[
+    "lower_level", "activation", "penalty_minimiser", "hypergradient", "optimise",
+    "lower_level_runs", "penalty_runs", "hypergradient_runs",
+]  # fmt: skip
+Stage = Literal[Capability, "hypergradient_samples", "optimise_runs"]
+"""A capability, or one of the two that are others many times over."""
+CAPABILITIES: tuple[Capability, ...] = get_args(Capability)
+STAGES: tuple[Stage, ...] = get_args(Stage)
+
+
+class Value(NamedTuple):
+    """A named value: its sizes, none for a number, and whether it may be ``None``."""
+
+    name: str
+    sizes: tuple[str, ...]
+    optional: bool
+
+
+def values(text: str) -> tuple[Value, ...]:
+    """Read ``x[n] tol?``: names, each with its sizes, a question mark where it may be ``None``."""
+    parts = re.findall(r"(\w+)(?:\[([^]]*)\])?(\?)?", text)
+    return tuple(Value(name, tuple(sizes.split(",")) if sizes else (), bool(mark)) for name, sizes, mark in parts)
+
+
+class Row:
+    """One stage: the fields of its request and the parts of its answer, both as :func:`values` reads them."""
+
+    def __init__(self, sends: str, gives: str) -> None:
+        self.sends, self.gives = values(sends), values(gives)
+        names = [value.name for value in self.sends]
+        # In Python a generator stands for what is drawn from it, and the oracle is handed over.
+        python = ["rng" if name == "seed" else name for name in names if name not in ("s", "block")]
+        self.takes = ("oracle", *python) if "x0" in names else tuple(python)
+        """The arguments of its method, in order."""
+
+
+_RUNS = "problem x[n] call seed replications"
+ROWS: dict[Stage, Row] = {
+    "lower_level": Row("problem x[n]", "y_star[m] lam[p]"),
+    "activation": Row("h[p] lam[p] h_width lam_width", "rho[p]"),
+    "penalty_minimiser": Row("problem x[n] call tol?", "y[m]"),
+    "hypergradient": Row("problem x[n] call seed?", "hypergradient[n]"),
+    "hypergradient_samples": Row(_RUNS, "hypergradients[replications,n]"),
+    "lower_level_runs": Row(_RUNS, "y[replications,m] lam[replications,p]"),
+    "penalty_runs": Row(_RUNS, "y[replications,m] calls"),
+    "hypergradient_runs": Row(_RUNS, "hypergradients[replications,n] calls"),
+    "optimise": Row("x0[n] parameters s[T]? block seed", "x_out[n] x_bar[K,n] path[T+1,n]"),
+    "optimise_runs": Row("x0[R,n] parameters s[T,R]? block[R] seed keep_path", "x_bar[K,R,n] path[T+1,R,n]?"),
+}
+"""All stages, in the order of docs/wire.md."""
