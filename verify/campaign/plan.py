@@ -14,10 +14,11 @@ from spec.claims import find as find_claim
 from verify.campaign.summary import NAMED_READINGS, selected
 from verify.checks.measuring.case import Check, checks
 from verify.checks.measuring.profiles import Profile
+from verify.report.model import Named
 
 
 @dataclass(frozen=True)
-class Task:
+class Task(Named):
     """One result to produce; plain data, so it crosses process boundaries.
 
     Args:
@@ -39,11 +40,6 @@ class Task:
     seed: int
     effort: int = 1
     continuation: tuple[dict[str, Any], ...] = ()
-
-    @property
-    def key(self) -> str:
-        """Identifies the result within a report."""
-        return f"{self.claim}|{self.reading}|{self.instance}"
 
     @property
     def command(self) -> str:

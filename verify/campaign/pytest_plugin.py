@@ -129,7 +129,7 @@ class ClaimTest:
     def _is_bad(self, result: Result) -> bool:
         if self.reading == "repaired":
             return result.verdict in (Verdict.REFUTED, Verdict.INCONCLUSIVE)
-        recorded = shipped_record().get(f"{result.claim}|{result.reading}|{result.instance}")
+        recorded = shipped_record().get(result.key)
         return not _is_missing_stage(result) and str(result.verdict) != recorded
 
 
@@ -243,7 +243,7 @@ def _told(word: str, results: list[Result]) -> str:
     lines = []
     for result in results:
         what = result.fault if result.fault is not None else result.sentence
-        lines.append(f"{word or result.verdict}: {result.claim} [{result.reading}] on {result.instance}: {what}")
+        lines.append(f"{word or result.verdict}: {result.where}: {what}")
         example = result.counterexample
         if example is not None and example.note:
             lines.append(f"  {example.note}")

@@ -58,7 +58,7 @@ class Store:
                 key, result = entry["key"], Result.model_validate(entry["result"])
             except (ValueError, RecursionError, KeyError, TypeError):
                 break
-            if key != f"{result.claim}|{result.reading}|{result.instance}":
+            if key != result.key:
                 break
             if (result.verdict is None) == (result.fault is None):
                 break

@@ -12,7 +12,25 @@ from verify.verdict import Verdict
 SCHEMA = "f2csa-report/1"
 
 
-class Result(Frozen):
+class Named:
+    """What a result is about: a claim under a reading on an instance."""
+
+    claim: str
+    reading: str
+    instance: str
+
+    @property
+    def key(self) -> str:
+        """Identifies the result within a run: ``bias-bound/T1|repaired|toy1``."""
+        return f"{self.claim}|{self.reading}|{self.instance}"
+
+    @property
+    def where(self) -> str:
+        """The same in print: ``bias-bound/T1 [repaired] on toy1``."""
+        return f"{self.claim} [{self.reading}] on {self.instance}"
+
+
+class Result(Frozen, Named):
     """One claim or proof step, under one reading, on one instance.
 
     Args:

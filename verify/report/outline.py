@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from spec.claims import Assertion, Claim, Premise, Statement
 from verify.evidence.model import PremiseEvidence, RateEvidence
@@ -20,14 +20,9 @@ class ReadingOutline:
     """One statement under one reading.
 
     Args:
-        claim: Full id of the statement.
-        reading: ``as-written``, ``repaired`` or ``only:FIELD``.
         status: Verdict over all instances, ``FAULT``, or the empty string where nothing was run.
-        sentence: The verdict in a sentence.
-        assertion: What the text asserts under this reading, if the claim is on record.
         results: One an instance: the deciding one, those that came out otherwise, the rest.
         instances: How many instances gave each verdict.
-        smallest: The smallest counterexample, where one was searched for.
         reproduce: Command that repeats the deciding result.
     """
 
@@ -166,19 +161,7 @@ def outline(report: ReportData, claims: Mapping[str, Claim] | None = None) -> Ou
         steps = tuple(entry for entry in entries if entry.id != name)
         head = next((entry for entry in entries if entry.id == name), _statement(name, claim, {}, results))
         kind = wording.place(claim) if claim else ""
-        made.append(
-            StatementOutline(
-                head.id,
-                head.title,
-                head.statement,
-                head.named,
-                head.isolated,
-                head.premises,
-                steps,
-                kind,
-                head.unchecked,
-            )
-        )
+        made.append(replace(head, steps=steps, kind=kind))
     return _counted(tuple(made), report)
 
 
@@ -262,11 +245,7 @@ def _finding(premise: Premise, reading: str, entry: ReadingOutline | None) -> tu
 class ProofBreak:
     """One proof: its first step, as written and repaired, whose asserted order does not follow.
 
-    Args:
-        claim: Id of the claim.
-        title: Its title.
-        written: What was found as written.
-        repaired: What was found repaired; ``None`` where no order is inferred there.
+    ``repaired`` is ``None`` where no order is inferred there.
     """
 
     claim: str
@@ -291,12 +270,7 @@ class ProofBreak:
 
 
 def proof_breaks(arranged: Outline, claims: Mapping[str, Claim] | None = None) -> tuple[ProofBreak, ...]:
-    """The proofs of the claims a report shows.
-
-    Args:
-        arranged: The report's outline.
-        claims: Claims by id; those of ``spec`` by default.
-    """
+    """The proofs of the claims a report shows."""
     shown = {entry.id for entry in arranged.claims}
     found = {(item.claim, item.reading): item for item in first_breaks(claims=claims)}
     return tuple(

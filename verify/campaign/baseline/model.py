@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from verify.checks.measuring.profiles import ProfileName
 from verify.evidence.model import CertifiedBound, ComparisonEvidence, PremiseEvidence, RateEvidence, Rung
 from verify.report.faces import Report
-from verify.report.model import Result
+from verify.report.model import Named, Result
 from verify.verdict import Verdict
 
 SCHEMA: Literal["f2csa-baseline/1"] = "f2csa-baseline/1"
@@ -149,7 +149,7 @@ class Level(_Frozen):
         ).holds  # fmt: skip
 
 
-class Entry(_Frozen):
+class Entry(_Frozen, Named):
     """One result on record.
 
     Args:
@@ -169,16 +169,6 @@ class Entry(_Frozen):
     rung: Rung | None = None
     sweeps: tuple[Sweep, ...] = ()
     levels: tuple[Level, ...] = ()
-
-    @property
-    def key(self) -> str:
-        """Identifies the result."""
-        return f"{self.claim}|{self.reading}|{self.instance}"
-
-    @property
-    def where(self) -> str:
-        """The same in print."""
-        return f"{self.claim} [{self.reading}] on {self.instance}"
 
     @classmethod
     def of(cls, result: Result, verdict: Verdict) -> Entry:
