@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -201,3 +202,20 @@ class Counterexample(Frozen):
     x: list[str] = Field(default_factory=list)
     values: dict[str, float | str] = Field(default_factory=dict)
     note: str = ""
+
+
+LETTERS = {"alpha": "α", "inner_tol": "δ", "epsilon": "ε", "goldstein_radius": "δ", "eta": "η"}
+"""Letters of the paper for the variables of a sweep."""
+_SUPERSCRIPTS = str.maketrans("-−0123456789./", "⁻⁻⁰¹²³⁴⁵⁶⁷⁸⁹·ᐟ")
+
+
+def superscript(value: object) -> str:
+    """A number in print as Unicode superscripts: ``⁻²``, ``⁰·⁵``, ``¹ᐟ²``."""
+    return str(value).translate(_SUPERSCRIPTS)
+
+
+def raised(name: str, exponent: float | Fraction) -> str:
+    """A power in print: ``α²``, ``α``, ``1``, ``α⁰·⁵``, ``α¹ᐟ²``."""
+    if exponent in (0, 1):
+        return name if exponent else "1"
+    return name + superscript(f"{exponent:g}" if isinstance(exponent, float) else exponent)

@@ -12,7 +12,7 @@ from typing import Any
 from markupsafe import Markup
 
 from f2csa_ref.solver.trace import Block
-from verify.evidence.model import Point, RateEvidence
+from verify.evidence.model import Point, RateEvidence, superscript
 from verify.report import wording
 
 WIDTH, HEIGHT = 212.0, 156.0
@@ -241,7 +241,7 @@ def _ticks(low: float, high: float) -> list[tuple[float, str]]:
     first, last = math.ceil(low - 1e-9), math.floor(high + 1e-9)
     if last - first >= 1:
         stride = max(1, math.ceil((last - first + 1) / _MAX_TICKS))
-        return [(at, f"10{wording.superscript(at)}") for at in range(first, last + 1) if (last - at) % stride == 0]
+        return [(at, f"10{superscript(at)}") for at in range(first, last + 1) if (last - at) % stride == 0]
     values = [digit * 10.0**power for power in range(first - 1, last + 2) for digit in (1, 2, 5)]
     return [(math.log10(value), wording.number(value, 2)) for value in values if low <= math.log10(value) <= high]
 
