@@ -19,7 +19,8 @@ from typing import Any, TypeVar
 import pytest
 
 from spec.errors import InvalidInputError
-from verify.campaign.baseline.record import MISSING_STAGE, shipped_record
+from verify.campaign.baseline.comparison import is_missing_stage
+from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.plan import DEFAULT_SEED, Task, plan
 from verify.campaign.tasks import perform
 from verify.checks.measuring.case import checks
@@ -123,14 +124,14 @@ class ClaimTest:
             pytest.fail(_told("", bad), pytrace=False)
         if not applies and self.reading == "repaired":
             pytest.skip(f"{self.results[0].verdict}: {self.results[0].sentence}")
-        if all(_is_missing_stage(result) for result in self.results):
+        if all(is_missing_stage(result) for result in self.results):
             pytest.skip(f"{self.results[0].verdict}: {self.results[0].sentence}")
 
     def _is_bad(self, result: Result) -> bool:
         if self.reading == "repaired":
             return result.verdict in (Verdict.REFUTED, Verdict.INCONCLUSIVE)
         recorded = shipped_record().get(result.key)
-        return not _is_missing_stage(result) and str(result.verdict) != recorded
+        return not is_missing_stage(result) and str(result.verdict) != recorded
 
 
 def parametrize_with_claims(
@@ -233,10 +234,6 @@ def _keys(test: ClaimTest, per_instance: bool) -> list[str]:
     """Ids of a test, the widest first."""
     keys = [test.claim, f"{test.claim}|{test.reading}"]
     return [*keys, test._tasks[0].key] if per_instance else keys
-
-
-def _is_missing_stage(result: Result) -> bool:
-    return result.verdict is Verdict.NOT_APPLICABLE and result.sentence.startswith(MISSING_STAGE)
 
 
 def _told(word: str, results: list[Result]) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from spec import InvalidInputError
 from verify.campaign.plan import ALL_READINGS, DEFAULT_SEED, Task, plan
 from verify.campaign.summary import summarise
-from verify.campaign.workers import run_here, run_pool, run_watched
+from verify.campaign.workers import run_apart, run_here
 from verify.checks.measuring.profiles import find_profile
 from verify.evidence.budget import level_of
 from verify.report.faces import Report
@@ -77,7 +77,8 @@ def run(
         >>> [(row["reading"], str(row["verdict"])) for row in report.records()]
         [('as-written', 'REFUTED'), ('repaired', 'SUPPORTED')]
     """
-    from verify.campaign.baseline.record import compare, shipped_record
+    from verify.campaign.baseline.comparison import hold_verdicts
+    from verify.campaign.baseline.storage import shipped_record
     from verify.campaign.store import Store
 
     claims = [claims] if isinstance(claims, str) else list(claims)
@@ -115,7 +116,7 @@ def run(
     except KeyboardInterrupt:
         complete = False
     results = [done[task.key] for task in tasks if task.key in done]
-    judged, findings = compare(results, shipped_record() if record is None else record)
+    judged, findings = hold_verdicts(results, shipped_record() if record is None else record)
     return Report(
         environment=environment(),
         seed=seed,
@@ -133,17 +134,14 @@ def run(
 def _results(
     tasks: Sequence[Task], subject: str | Subject, loaded: Subject, jobs: int, time_limit: float | None
 ) -> Iterator[tuple[Task, Result]]:
-    """Run tasks here, in workers, or in workers under watch."""
-    if time_limit is not None and isinstance(subject, str) and is_limited(loaded):
-        yield from run_watched(tasks, jobs, time_limit)
-        return
+    """Run tasks here or in workers."""
     try:
         # A stranger's code may end its process, with a success at that: never this one.
         if not isinstance(subject, str) or (jobs == 1 and not is_limited(loaded)):
             yield from run_here(tasks, loaded, time_limit)
         else:
             end(loaded)  # each worker has a process of its own
-            yield from run_pool(tasks, jobs, time_limit)
+            yield from run_apart(tasks, jobs, time_limit)
     finally:
         if isinstance(subject, str):
             end(loaded)

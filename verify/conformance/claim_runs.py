@@ -9,7 +9,7 @@ import numpy as np
 
 from spec import REPAIRED
 from verify.campaign import run as campaign
-from verify.campaign.baseline.record import shipped_record
+from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.summary import selected, summarise
 from verify.checks.measuring.case import checks
 from verify.checks.measuring.profiles import find_profile

@@ -115,6 +115,16 @@ class RateEvidence(Frozen):
     law: Law | None = None
 
 
+Relation = Literal["<=", ">=", "=="]
+
+
+def agrees(measured: float, relation: Relation, predicted: float, tolerance: float) -> bool:
+    """Whether a relation holds within a tolerance; NaN never does."""
+    if relation == "<=":
+        return measured <= predicted + tolerance
+    return measured >= predicted - tolerance if relation == ">=" else abs(measured - predicted) <= tolerance
+
+
 class ComparisonEvidence(Frozen):
     """A measured value beside a predicted one.
 
@@ -139,7 +149,7 @@ class ComparisonEvidence(Frozen):
     kind: Literal["comparison"] = "comparison"
     quantity: str
     measured: float
-    relation: Literal["<=", ">=", "=="]
+    relation: Relation
     predicted: float
     tolerance: float = 0.0
     context: dict[str, float | str] = Field(default_factory=dict)
@@ -156,11 +166,7 @@ class ComparisonEvidence(Frozen):
     @property
     def holds(self) -> bool:
         """Whether the relation holds within the tolerance; NaN never does."""
-        if self.relation == "<=":
-            return self.measured <= self.predicted + self.tolerance
-        if self.relation == ">=":
-            return self.measured >= self.predicted - self.tolerance
-        return abs(self.measured - self.predicted) <= self.tolerance
+        return agrees(self.measured, self.relation, self.predicted, self.tolerance)
 
     @property
     def powered(self) -> bool:
