@@ -121,8 +121,8 @@ def test_a_decision_beyond_its_planned_looks_goes_on_where_it_stopped():
             begun.restore(json.loads(json.dumps(given)))
         share = Share(1e-6, level=level)
         made = {
-            "variance": VarianceDecision("v", 2.0, 2, share, wanted=0.02, limit=4096, block=64),
-            "mean": MeanDecision("m", 2, share, wanted=0.02, limit=4096, block=64),
+            "variance": VarianceDecision("v", share, level=2.0, width=2, wanted=0.02, limit=4096, block=64),
+            "mean": MeanDecision("m", share, width=2, wanted=0.02, limit=4096, block=64),
         }[kind].run(begun)
         return made, begun.state()
 

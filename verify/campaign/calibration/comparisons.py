@@ -14,10 +14,9 @@ from verify.checks.measuring.case import Case
 from verify.checks.measuring.samples import Setting
 from verify.evidence.budget import Share
 from verify.evidence.correlations import CorrelationDecision, DirectionDecision
-from verify.evidence.decisions import MeanDecision, Relation, SquareDecision, VarianceDecision
-from verify.evidence.distribution_free import mean_below, median_below
+from verify.evidence.decisions import BoundDecision, MeanDecision, SquareDecision, VarianceDecision
 from verify.evidence.laws import SquareLaw
-from verify.evidence.model import ComparisonEvidence, Law, RateEvidence
+from verify.evidence.model import ComparisonEvidence, Law, RateEvidence, Relation
 
 BLOCK = 512
 """Samples a block: calibration wants many small decisions, not few large ones."""
@@ -149,8 +148,8 @@ def _variance(relation: Relation) -> Callable[[Case, Share, float], Evidence]:
 
 def _direction(case: Case, share: Share, bend: float) -> Evidence:
     setting = bent_setting(case, lengthwise=(1 + bend) ** 0.5)
-    decision = DirectionDecision.of("variance", _variance_of(setting), len(case.x), share, wanted=0.2, block=BLOCK)
-    return decision.run(setting.sampler(block=BLOCK, together=True))
+    whole = VarianceDecision("variance", share, level=_variance_of(setting), width=len(case.x), wanted=0.2, block=BLOCK)
+    return DirectionDecision.of(whole).run(setting.sampler(block=BLOCK, together=True))
 
 
 def _correlation(where: Literal["within", "between"]) -> Callable[[Case, Share, float], Evidence]:
@@ -188,12 +187,12 @@ def _square(relation: Relation, ratio: float = 1.0) -> Callable[[Case, Share, fl
 
 def _bounded(case: Case, share: Share, bend: float) -> Evidence:
     values = 0.1 + 0.2 * case.rng.random(SAMPLES) + bend
-    return mean_below(values, 1.0, share, quantity="mean", predicted=0.2, wanted=1.0, context={})
+    return BoundDecision("mean", share, predicted=0.2, wanted=1.0).mean(values, 1.0)
 
 
 def _median(case: Case, share: Share, bend: float) -> Evidence:
     values = case.rng.exponential(size=SAMPLES) + bend
-    return median_below(values, share, quantity="median", predicted=float(np.log(2)), wanted=1.0, context={})
+    return BoundDecision("median", share, predicted=float(np.log(2)), wanted=1.0).median(values)
 
 
 def _relative(evidence: Evidence) -> float:
