@@ -18,8 +18,8 @@ from verify.checks.measuring.case import Case, Measurement, OverspentError, chec
 from verify.checks.measuring.premises import PremiseUnmetError, premises_met
 from verify.checks.measuring.profiles import find_profile
 from verify.evidence.budget import level_of
-from verify.evidence.continuation import Ledger
 from verify.evidence.model import Counterexample, PremiseEvidence
+from verify.evidence.streams import Ledger
 from verify.report.model import Result
 from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError
 from verify.subjects.protocol import Stages

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf, isfinite, sqrt
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from spec.exact import Vector
 from verify.evidence.budget import Share
 from verify.evidence.intervals import mean_interval, median_interval
 from verify.evidence.laws import SquareLaw, chi2_lower, chi2_upper, f_upper, normal_upper
-from verify.evidence.model import ComparisonEvidence, Relation
+from verify.evidence.model import ComparisonEvidence, Relation, Role
 from verify.evidence.moments import Moments
 from verify.evidence.sequential import Looks
 from verify.evidence.streams import BLOCK, Sampler
@@ -47,7 +47,7 @@ class SampledDecision:
     share: Share
     wanted: float = field(kw_only=True)
     context: dict[str, float | str] = field(default_factory=dict, kw_only=True)
-    role: Literal["conclusion", "support"] = field(default="conclusion", kw_only=True)
+    role: Role = field(default="conclusion", kw_only=True)
 
     def compared(self, **numbers: Any) -> ComparisonEvidence:
         """The evidence, for its numbers and its law."""

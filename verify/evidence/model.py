@@ -10,6 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 Rung = Literal["certified", "symbolic", "numeric", "statistical", "cited"]
 """How evidence was obtained, strongest first; what is cited was not computed here at all."""
 
+Role = Literal["conclusion", "support"]
+"""What decides the verdict, and what is shown beside it."""
+
 Law = Literal[
     "mean (F)", "variance (chi-square)", "variances along directions (chi-square)", "correlations (bilinear)",
     "mean square (Chernoff)", "exponent (log chi-square)", "exponent (mean squares)", "exponent (order statistics)",
@@ -105,7 +108,7 @@ class RateEvidence(Frozen):
     floor: float | None = None
     rung: Rung = "numeric"
     error_rate: float | None = None
-    role: Literal["conclusion", "support"] = "conclusion"
+    role: Role = "conclusion"
     coefficient: float | None = None
     bounds: tuple[CertifiedBound, ...] = ()
     detectable: float | None = None
@@ -155,7 +158,7 @@ class ComparisonEvidence(Frozen):
     context: dict[str, float | str] = Field(default_factory=dict)
     rung: Rung = "numeric"
     error_rate: float | None = None
-    role: Literal["conclusion", "support"] = "conclusion"
+    role: Role = "conclusion"
     detectable: float | None = None
     wanted: float | None = None
     power: float | None = None

@@ -12,11 +12,10 @@ from spec import InvalidInputError
 from verify.checks.measuring import samples as draws
 from verify.cli.main import invoke
 from verify.evidence.budget import Share, level_of
-from verify.evidence.continuation import Ledger
 from verify.evidence.decisions import MeanDecision, VarianceDecision
 from verify.evidence.moments import Moments
 from verify.evidence.sequential import EmpiricalBernstein
-from verify.evidence.streams import BLOCK, BoundedSampler, Sampler, Streams
+from verify.evidence.streams import BLOCK, BoundedSampler, Ledger, Sampler, Streams
 from verify.report.model import Result
 
 CLAIM = "variance-bound/per-sample"

@@ -8,7 +8,16 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from verify.checks.measuring.profiles import ProfileName, find_profile
-from verify.evidence.model import ComparisonEvidence, Frozen, PremiseEvidence, RateEvidence, Relation, Rung, agrees
+from verify.evidence.model import (
+    ComparisonEvidence,
+    Frozen,
+    PremiseEvidence,
+    RateEvidence,
+    Relation,
+    Role,
+    Rung,
+    agrees,
+)
 from verify.report.faces import Report
 from verify.report.model import Named, Result
 from verify.verdict import Verdict
@@ -16,7 +25,6 @@ from verify.verdict import Verdict
 SCHEMA: Literal["f2csa-baseline/1"] = "f2csa-baseline/1"
 DIGITS = 8
 """Significant digits kept of a measured number, far more than any comparison resolves."""
-Role = Literal["conclusion", "support"]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Width = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 """An uncertainty or tolerance."""
