@@ -10,6 +10,7 @@ import pytest
 import verify
 from spec import InvalidInputError
 from verify.checks.measuring import samples as draws
+from verify.checks.measuring.case import checks
 from verify.cli.main import invoke
 from verify.evidence.budget import Share, level_of
 from verify.evidence.decisions import MeanDecision, VarianceDecision
@@ -24,6 +25,7 @@ CLAIM = "variance-bound/per-sample"
 @pytest.fixture
 def few(monkeypatch):
     """So few samples at the least effort that the rate stays open."""
+    checks()  # imported before, or they would keep the patched sizes
     monkeypatch.setattr(draws, "RATE_BLOCK", 256)
     monkeypatch.setattr(draws, "RATE_LOOKS", 1)
 
