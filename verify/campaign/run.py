@@ -10,13 +10,14 @@ from importlib import metadata
 from pathlib import Path
 
 from spec import InvalidInputError
-from verify.campaign.plan import ALL_READINGS, DEFAULT_SEED, Task, plan
+from verify.campaign.plan import DEFAULT_SEED, Task, plan
 from verify.campaign.summary import summarise
 from verify.campaign.workers import run_apart, run_here
 from verify.checks.measuring.profiles import find_profile
 from verify.evidence.budget import level_of
 from verify.report.faces import Report
 from verify.report.model import Result
+from verify.report.outline import NAMED as ALL_READINGS
 from verify.subjects import Subject, load_subject, name_of, require_stages
 from verify.subjects.loading import end, version_of
 from verify.subjects.time_limits import check_limit, is_limited
@@ -84,10 +85,6 @@ def run(
     claims = [claims] if isinstance(claims, str) else list(claims)
     readings = [readings] if isinstance(readings, str) else list(readings)
     instances = [instances] if isinstance(instances, str) else list(instances)
-    if not readings:
-        raise InvalidInputError("readings", "must name at least one reading")
-    if seed < 0:
-        raise InvalidInputError("seed", "must be >= 0", seed)
     if jobs < 1:
         raise InvalidInputError("jobs", "must be >= 1", jobs)
     name = subject if isinstance(subject, str) else name_of(subject)
@@ -95,10 +92,8 @@ def run(
     loaded = load_subject(subject, time_limit=time_limit) if isinstance(subject, str) else subject
     require_stages(loaded, name)
     level_of(effort)
-    tasks = [
-        replace(task, effort=effort)
-        for task in plan(claims, readings, instances, find_profile(profile), name, seed)
-    ]  # fmt: skip
+    planned = plan(claims, readings, instances, find_profile(profile), name, seed)
+    tasks = [replace(task, effort=effort) for task in planned]
     kept = Store(store, environment(), name, profile, seed) if store is not None else None
     done = {} if kept is None else kept.load() if resume else kept.start()
     started = time.perf_counter()
