@@ -14,12 +14,11 @@ from spec.claims import find as find_claim
 from verify.campaign.summary import selected
 from verify.checks.measuring.case import Check, checks
 from verify.checks.measuring.profiles import Profile
-from verify.report.model import Named
-from verify.report.outline import NAMED
+from verify.report.model import NAMED, About
 
 
 @dataclass(frozen=True)
-class Task(Named):
+class Task(About):
     """One result to produce; plain data, so it crosses process boundaries.
 
     Args:

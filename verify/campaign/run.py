@@ -16,8 +16,8 @@ from verify.campaign.workers import run_apart, run_here
 from verify.checks.measuring.profiles import find_profile
 from verify.evidence.budget import level_of
 from verify.report.faces import Report
+from verify.report.model import NAMED as ALL_READINGS
 from verify.report.model import Result
-from verify.report.outline import NAMED as ALL_READINGS
 from verify.subjects import Subject, load_subject, name_of, require_stages
 from verify.subjects.loading import end, version_of
 from verify.subjects.time_limits import check_limit, is_limited

@@ -10,8 +10,7 @@ from typing import Any
 from spec import load_claims
 from spec.claims import find as find_claim
 from verify.checks.measuring.case import checks
-from verify.report.model import Result, SmallestCounterexample, SummaryRow
-from verify.report.outline import NAMED
+from verify.report.model import NAMED, Result, SmallestCounterexample, SummaryRow
 from verify.report.wording import FAULT, status_of
 from verify.verdict import Verdict, combine, combine_parts
 

@@ -6,13 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from spec.claims import Assertion, Claim, Premise, Statement
+from spec.claims import Assertion, Claim, Premise, Statement, load_claims
 from verify.evidence.model import PremiseEvidence, RateEvidence
 from verify.proofs.orders.table import FirstBreak, first_breaks
 from verify.report import wording
-from verify.report.model import ReportData, Result, SmallestCounterexample, SummaryRow
-
-NAMED = ("as-written", "repaired")
+from verify.report.model import NAMED, ReportData, Result, SmallestCounterexample, SummaryRow
 
 
 @dataclass(frozen=True)
@@ -131,17 +129,12 @@ def anchor(claim: str, reading: str = "") -> str:
 
 
 def outline(report: ReportData, claims: Mapping[str, Claim] | None = None) -> Outline:
-    """Join a report with the claims on record.
+    """Join a report with the claims on record, those of ``spec`` by default.
 
-    Args:
-        report: What the run found.
-        claims: Claims by id; those of ``spec`` by default. Statements that were not in the run are left out, but for
-            a claim of which a step was; ids without a claim are kept, under their bare name.
+    Statements that were not in the run are left out, but for a claim of which a step was; ids without a claim are
+    kept, under their bare name.
     """
-    if claims is None:
-        from spec.claims import load_claims
-
-        claims = load_claims()
+    claims = load_claims() if claims is None else claims
     rows: dict[str, dict[str, SummaryRow]] = {}
     for row in report.summary:
         rows.setdefault(row.claim, {})[row.reading] = row

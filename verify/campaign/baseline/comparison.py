@@ -29,7 +29,7 @@ from verify.campaign.baseline.model import Baseline, Entry, Level, Sweep
 from verify.campaign.plan import bound_under
 from verify.evidence.model import RUNGS, Frozen
 from verify.report.faces import Report
-from verify.report.model import Named, Result
+from verify.report.model import About, Result
 from verify.verdict import Verdict
 
 UNDECIDED = (Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE)
@@ -47,7 +47,7 @@ _COUNTED = {
 Item = TypeVar("Item", Sweep, Level)
 
 
-class Change(Frozen, Named):
+class Change(Frozen, About):
     """One difference between two runs.
 
     Args:

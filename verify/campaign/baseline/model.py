@@ -19,7 +19,7 @@ from verify.evidence.model import (
     agrees,
 )
 from verify.report.faces import Report
-from verify.report.model import Named, Result
+from verify.report.model import About, Result
 from verify.verdict import Verdict
 
 SCHEMA: Literal["f2csa-baseline/1"] = "f2csa-baseline/1"
@@ -149,7 +149,7 @@ class Level(Frozen):
         return agrees(self.measured, self.relation, self.predicted, self.tolerance)
 
 
-class Entry(Frozen, Named):
+class Entry(Frozen, About):
     """One result on record.
 
     Args:
