@@ -33,7 +33,7 @@ def shipped_record() -> dict[str, str]:
 
     Recorded by running, never written by hand; a result without an entry is compared with nothing.
     """
-    return Baseline.model_validate_json(RECORD.read_text(encoding="utf-8")).verdicts
+    return _parsed(RECORD.read_text(encoding="utf-8"), "record", RECORD.name).verdicts
 
 
 def load(path: Path, argument: str = "baseline") -> Baseline:
@@ -42,10 +42,13 @@ def load(path: Path, argument: str = "baseline") -> Baseline:
     Raises:
         InvalidInputError: If the file cannot be read or is none of them, or holds no verdict.
     """
-    text = _read(path, argument)
+    return _parsed(_read(path, argument), argument, str(path))
+
+
+def _parsed(text: str, argument: str, path: str) -> Baseline:
     data = loads(text, argument)
     if not isinstance(data, dict):
-        raise InvalidInputError(argument, NEITHER, str(path))
+        raise InvalidInputError(argument, NEITHER, path)
     schema = data.get("schema")
     if schema == SCHEMA:
         try:
@@ -56,7 +59,7 @@ def load(path: Path, argument: str = "baseline") -> Baseline:
         raise InvalidInputError(argument, f"must have the schema {SCHEMA}", schema)
     if schema == REPORT and (report := _report(text)) is not None:
         if all(result.verdict is None for result in report.results):
-            raise InvalidInputError(argument, NOTHING, str(path))
+            raise InvalidInputError(argument, NOTHING, path)
         return Baseline.of(report)
     return _verdicts(data, argument, path)
 
@@ -167,7 +170,7 @@ def _report(text: str) -> Report | None:
         return None
 
 
-def _verdicts(data: dict[str, Any], argument: str, path: Path) -> Baseline:
+def _verdicts(data: dict[str, Any], argument: str, path: str) -> Baseline:
     subject, profile, seed = data.get("subject"), data.get("profile"), data.get("seed")
     found: list[tuple[tuple[Any, ...], Any]]
     if isinstance(data.get("results"), list):
@@ -180,26 +183,24 @@ def _verdicts(data: dict[str, Any], argument: str, path: Path) -> Baseline:
         subject = profile = seed = None
         found = [(tuple(key.split("|")), verdict) for key, verdict in data.items()]
     if not found:
-        raise InvalidInputError(argument, NOTHING, str(path))
+        raise InvalidInputError(argument, NOTHING, path)
     known = {str(verdict) for verdict in Verdict}
     if not all(
         len(key) == 3 and all(type(part) is str for part in key) and type(verdict) is str and verdict in known
         for key, verdict in found
     ):
-        raise InvalidInputError(argument, NEITHER, str(path))
+        raise InvalidInputError(argument, NEITHER, path)
     entries = [
         {"claim": claim, "reading": reading, "instance": instance, "verdict": verdict}
         for (claim, reading, instance), verdict in found
     ]
-    made = {
+    head = {
         "subject": subject if isinstance(subject, str) else "",
         "seed": seed if type(seed) is int and seed >= 0 else 0,
         "profile": profile if profile in PROFILES else "ci",
-        "results": entries,
-        "verdicts_only": True,
     }
     try:
-        return Baseline.model_validate(made)
+        return Baseline.model_validate(head | {"results": entries, "verdicts_only": True})
     except ValidationError as error:
         raise from_validation(error, argument) from None
 
