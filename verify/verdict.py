@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from spec.claims import Bound
 from verify.evidence.model import (
+    LETTERS,
     RUNGS,
     CertifiedBound,
     ComparisonEvidence,
@@ -16,6 +17,7 @@ from verify.evidence.model import (
     PremiseEvidence,
     RateEvidence,
     Rung,
+    raised,
 )
 
 
@@ -199,16 +201,12 @@ def _whose(bound: CertifiedBound) -> str:
 
 def _claim(bound: Bound, variable: str) -> str:
     relation = {"upper": "O", "lower": "Ω", "tight": "Θ", "equality": "="}[bound.tag]
-    power = _power(variable, float(bound.exponents[variable]))
-    return power if relation == "=" else f"{relation}({power})"
-
-
-_SYMBOLS = {"alpha": "α", "inner_tol": "δ", "epsilon": "ε", "goldstein_radius": "δ", "eta": "η"}
-_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+    printed = _power(variable, float(bound.exponents[variable]))
+    return printed if relation == "=" else f"{relation}({printed})"
 
 
 def _symbol(variable: str) -> str:
-    return _SYMBOLS.get(variable, variable)
+    return LETTERS.get(variable, variable)
 
 
 def _times(constant: float, variable: str, exponent: float) -> str:
@@ -217,13 +215,8 @@ def _times(constant: float, variable: str, exponent: float) -> str:
 
 def _power(variable: str, exponent: float) -> str:
     """A power in print: α², N_g⁻¹, α^0.5, or 1."""
-    if exponent == 0:
-        return "1"
     name = _symbol(variable)
-    if exponent == 1:
-        return name
-    whole = exponent == int(exponent)
-    return f"{name}{str(int(exponent)).translate(_SUPERSCRIPTS)}" if whole else f"{name}^{exponent:g}"
+    return raised(name, exponent) if exponent == int(exponent) else f"{name}^{exponent:g}"
 
 
 def _decide_comparison(item: ComparisonEvidence) -> Decision:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
-from importlib import resources
 from pathlib import Path
 
 import pytest
 
 from spec import CHOICES
 from spec.claims import find
+from verify.campaign.baseline.storage import shipped_record
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -37,12 +36,10 @@ def test_both_commands_set_themselves_up() -> None:
 def test_the_findings_of_the_readme_are_the_verdicts_on_record(row: tuple[str, str, str]) -> None:
     claim, as_written, repaired = row
     find(claim)
-    shipped = resources.files("verify.campaign.baseline") / "records" / "reference.json"
-    record = json.loads(shipped.read_text(encoding="utf-8"))
     verdicts = {
         reading: {
             v
-            for key, v in record.items()
+            for key, v in shipped_record().items()
             if key.startswith((f"{claim}|{reading}|", f"{claim}/strong-convexity|{reading}|"))
         }
         for reading in ("as-written", "repaired")

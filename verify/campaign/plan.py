@@ -11,21 +11,18 @@ from spec import InvalidInputError, Reading
 from spec.atlas import find as find_instance
 from spec.claims import Bound, Statement
 from spec.claims import find as find_claim
-from verify.campaign.summary import NAMED_READINGS, selected
+from verify.campaign.summary import selected
 from verify.checks.measuring.case import Check, checks
 from verify.checks.measuring.profiles import Profile
+from verify.report.model import NAMED, About
 
 
 @dataclass(frozen=True)
-class Task:
+class Task(About):
     """One result to produce; plain data, so it crosses process boundaries.
 
     Args:
-        claim: Full id.
-        reading: ``as-written``, ``repaired`` or ``only:FIELD``.
-        instance: Atlas name.
         subject: How to load the subject.
-        profile: Profile name.
         seed: Seed of the whole run.
         effort: Factor on all sample sizes: 1, 4, 16, ...
         continuation: Growing samples that an earlier run left undecided, as plain data.
@@ -39,11 +36,6 @@ class Task:
     seed: int
     effort: int = 1
     continuation: tuple[dict[str, Any], ...] = ()
-
-    @property
-    def key(self) -> str:
-        """Identifies the result within a report."""
-        return f"{self.claim}|{self.reading}|{self.instance}"
 
     @property
     def command(self) -> str:
@@ -67,22 +59,19 @@ def bound_under(statement: Statement, reading: str) -> tuple[Bound, Reading]:
 
 DEFAULT_SEED = 20_240_913
 
-ALL_READINGS = NAMED_READINGS
-
 
 def plan(
-    claims: Sequence[str],
-    readings: Sequence[str],
-    instances: Sequence[str],
-    profile: Profile,
-    subject: str,
-    seed: int,
+    claims: Sequence[str], readings: Sequence[str], instances: Sequence[str], profile: Profile, subject: str, seed: int
 ) -> list[Task]:
     """All results a run will produce, in the report's order.
 
     Raises:
-        InvalidInputError: If a claim, reading or instance is unknown.
+        InvalidInputError: If a claim, reading or instance is unknown, no reading is named, or the seed is negative.
     """
+    if not readings:
+        raise InvalidInputError("readings", "must name at least one reading")
+    if seed < 0:
+        raise InvalidInputError("seed", "must be >= 0", seed)
     for instance in instances:
         find_instance(instance)
     tasks: list[Task] = []
@@ -106,7 +95,7 @@ def _skipped(full_id: str, claims: Sequence[str], profile: Profile) -> bool:
 
 def _readings(statement: Statement, wanted: Sequence[str], profile: Profile) -> Iterator[str]:
     for name in dict.fromkeys(wanted):
-        if name in ALL_READINGS:
+        if name in NAMED:
             yield name
         elif name.startswith("only:") and name[5:] in Reading.model_fields:
             if name[5:] in statement.choices:
@@ -114,7 +103,7 @@ def _readings(statement: Statement, wanted: Sequence[str], profile: Profile) -> 
         else:
             raise InvalidInputError("reading", "must be as-written, repaired or only:FIELD", name)
     # A statement that makes a single choice is isolated already.
-    if profile.isolate and set(ALL_READINGS) <= set(wanted) and len(statement.choices) > 1:
+    if profile.isolate and set(NAMED) <= set(wanted) and len(statement.choices) > 1:
         yield from (f"only:{choice}" for choice in statement.choices if f"only:{choice}" not in wanted)
 
 

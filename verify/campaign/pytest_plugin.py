@@ -12,14 +12,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import pytest
 
 from spec.errors import InvalidInputError
-from verify.campaign.baseline.record import MISSING_STAGE, shipped_record
+from verify.campaign.baseline.comparison import is_missing_stage
+from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.plan import DEFAULT_SEED, Task, plan
 from verify.campaign.tasks import perform
 from verify.checks.measuring.case import checks
@@ -63,10 +64,7 @@ class _Source:
 class ClaimTest:
     """What a test is given: a claim or step under a reading, on its instances, not run yet.
 
-    Args:
-        claim: Full id of the claim or step.
-        reading: ``repaired``, ``as-written`` or ``only:FIELD``.
-        expected_failure: Why it is expected to fail, or ``None``.
+    ``expected_failure`` says why it is expected to fail, or is ``None``.
     """
 
     claim: str
@@ -123,14 +121,14 @@ class ClaimTest:
             pytest.fail(_told("", bad), pytrace=False)
         if not applies and self.reading == "repaired":
             pytest.skip(f"{self.results[0].verdict}: {self.results[0].sentence}")
-        if all(_is_missing_stage(result) for result in self.results):
+        if all(is_missing_stage(result) for result in self.results):
             pytest.skip(f"{self.results[0].verdict}: {self.results[0].sentence}")
 
     def _is_bad(self, result: Result) -> bool:
         if self.reading == "repaired":
             return result.verdict in (Verdict.REFUTED, Verdict.INCONCLUSIVE)
-        recorded = shipped_record().get(f"{result.claim}|{result.reading}|{result.instance}")
-        return not _is_missing_stage(result) and str(result.verdict) != recorded
+        recorded = shipped_record().get(result.key)
+        return not is_missing_stage(result) and str(result.verdict) != recorded
 
 
 def parametrize_with_claims(
@@ -167,14 +165,15 @@ def parametrize_with_claims(
         pytest.Collector.CollectError: If a name or an expected failure is unknown, in one line.
     """
     source = _Source.of(subject)
+    wanted = [[value] if isinstance(value, str) else list(value) for value in (claims, readings, instances)]
     try:
-        made = _tests(source, claims, readings, instances, profile, seed, per_instance)
+        tests = _tests(_planned(wanted, profile, source.name, seed), source, per_instance)
     except InvalidInputError as error:
         raise pytest.Collector.CollectError(f"parametrize_with_claims: {error}") from None
     expected = dict(expected_failed or {})
     unused = set(expected)
     parameters = []
-    for name, test in made.items():
+    for name, test in tests.items():
         matches = [key for key in _keys(test, per_instance) if key in expected]
         unused -= set(matches)
         test.expected_failure = expected[matches[-1]] if matches else None
@@ -201,23 +200,15 @@ def parametrize_with_claims(
     return decorate
 
 
-def _tests(
-    source: _Source,
-    claims: Iterable[str],
-    readings: Iterable[str],
-    instances: Iterable[str],
-    profile: str,
-    seed: int,
-    per_instance: bool,
-) -> dict[str, ClaimTest]:
-    wanted = [[value] if isinstance(value, str) else list(value) for value in (claims, readings, instances)]
-    if not wanted[1]:
-        raise InvalidInputError("readings", "must name at least one reading")
-    if seed < 0:
-        raise InvalidInputError("seed", "must be >= 0", seed)
-    tasks = plan(wanted[0], wanted[1], wanted[2], find_profile(profile), source.name, seed)
+def _planned(wanted: Sequence[Sequence[str]], profile: str, subject: str, seed: int) -> list[Task]:
+    claims, readings, instances = wanted
+    tasks = plan(claims, readings, instances, find_profile(profile), subject, seed)
     if not tasks:
-        raise InvalidInputError("claims", "must select at least one check; no check matches", ", ".join(wanted[0]))
+        raise InvalidInputError("claims", "must select at least one check; no check matches", ", ".join(claims))
+    return tasks
+
+
+def _tests(tasks: Sequence[Task], source: _Source, per_instance: bool) -> dict[str, ClaimTest]:
     grouped: dict[str, list[Task]] = {}
     for task in tasks:
         name = f"{task.claim}-{task.reading}" + (f"-{task.instance}" if per_instance else "")
@@ -235,15 +226,11 @@ def _keys(test: ClaimTest, per_instance: bool) -> list[str]:
     return [*keys, test._tasks[0].key] if per_instance else keys
 
 
-def _is_missing_stage(result: Result) -> bool:
-    return result.verdict is Verdict.NOT_APPLICABLE and result.sentence.startswith(MISSING_STAGE)
-
-
 def _told(word: str, results: list[Result]) -> str:
     lines = []
     for result in results:
         what = result.fault if result.fault is not None else result.sentence
-        lines.append(f"{word or result.verdict}: {result.claim} [{result.reading}] on {result.instance}: {what}")
+        lines.append(f"{word or result.verdict}: {result.where}: {what}")
         example = result.counterexample
         if example is not None and example.note:
             lines.append(f"  {example.note}")

@@ -10,12 +10,13 @@ from importlib import metadata
 from pathlib import Path
 
 from spec import InvalidInputError
-from verify.campaign.plan import ALL_READINGS, DEFAULT_SEED, Task, plan
+from verify.campaign.plan import DEFAULT_SEED, Task, plan
 from verify.campaign.summary import summarise
-from verify.campaign.workers import run_here, run_pool, run_watched
+from verify.campaign.workers import run_apart, run_here
 from verify.checks.measuring.profiles import find_profile
 from verify.evidence.budget import level_of
 from verify.report.faces import Report
+from verify.report.model import NAMED as ALL_READINGS
 from verify.report.model import Result
 from verify.subjects import Subject, load_subject, name_of, require_stages
 from verify.subjects.loading import end, version_of
@@ -77,16 +78,13 @@ def run(
         >>> [(row["reading"], str(row["verdict"])) for row in report.records()]
         [('as-written', 'REFUTED'), ('repaired', 'SUPPORTED')]
     """
-    from verify.campaign.baseline.record import compare, shipped_record
+    from verify.campaign.baseline.comparison import hold_verdicts
+    from verify.campaign.baseline.storage import shipped_record
     from verify.campaign.store import Store
 
     claims = [claims] if isinstance(claims, str) else list(claims)
     readings = [readings] if isinstance(readings, str) else list(readings)
     instances = [instances] if isinstance(instances, str) else list(instances)
-    if not readings:
-        raise InvalidInputError("readings", "must name at least one reading")
-    if seed < 0:
-        raise InvalidInputError("seed", "must be >= 0", seed)
     if jobs < 1:
         raise InvalidInputError("jobs", "must be >= 1", jobs)
     name = subject if isinstance(subject, str) else name_of(subject)
@@ -94,10 +92,8 @@ def run(
     loaded = load_subject(subject, time_limit=time_limit) if isinstance(subject, str) else subject
     require_stages(loaded, name)
     level_of(effort)
-    tasks = [
-        replace(task, effort=effort)
-        for task in plan(claims, readings, instances, find_profile(profile), name, seed)
-    ]  # fmt: skip
+    planned = plan(claims, readings, instances, find_profile(profile), name, seed)
+    tasks = [replace(task, effort=effort) for task in planned]
     kept = Store(store, environment(), name, profile, seed) if store is not None else None
     done = {} if kept is None else kept.load() if resume else kept.start()
     started = time.perf_counter()
@@ -115,7 +111,7 @@ def run(
     except KeyboardInterrupt:
         complete = False
     results = [done[task.key] for task in tasks if task.key in done]
-    judged, findings = compare(results, shipped_record() if record is None else record)
+    judged, findings = hold_verdicts(results, shipped_record() if record is None else record)
     return Report(
         environment=environment(),
         seed=seed,
@@ -133,17 +129,14 @@ def run(
 def _results(
     tasks: Sequence[Task], subject: str | Subject, loaded: Subject, jobs: int, time_limit: float | None
 ) -> Iterator[tuple[Task, Result]]:
-    """Run tasks here, in workers, or in workers under watch."""
-    if time_limit is not None and isinstance(subject, str) and is_limited(loaded):
-        yield from run_watched(tasks, jobs, time_limit)
-        return
+    """Run tasks here or in workers."""
     try:
         # A stranger's code may end its process, with a success at that: never this one.
         if not isinstance(subject, str) or (jobs == 1 and not is_limited(loaded)):
             yield from run_here(tasks, loaded, time_limit)
         else:
             end(loaded)  # each worker has a process of its own
-            yield from run_pool(tasks, jobs, time_limit)
+            yield from run_apart(tasks, jobs, time_limit)
     finally:
         if isinstance(subject, str):
             end(loaded)

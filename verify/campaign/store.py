@@ -12,12 +12,7 @@ from verify.report.model import Result
 class Store:
     """A JSON-lines file: a header that says which run it belongs to, then one finished result a line.
 
-    Args:
-        path: The file; created if missing.
-        environment: Versions; results of another version are not reused.
-        subject: Name of the subject.
-        profile: Name of the profile.
-        seed: Seed of the run.
+    The file is created if missing; results of other versions are not reused.
     """
 
     def __init__(self, path: Path, environment: dict[str, str], subject: str, profile: str, seed: int) -> None:
@@ -58,7 +53,7 @@ class Store:
                 key, result = entry["key"], Result.model_validate(entry["result"])
             except (ValueError, RecursionError, KeyError, TypeError):
                 break
-            if key != f"{result.claim}|{result.reading}|{result.instance}":
+            if key != result.key:
                 break
             if (result.verdict is None) == (result.fault is None):
                 break

@@ -10,10 +10,9 @@ from typing import Any
 from spec import load_claims
 from spec.claims import find as find_claim
 from verify.checks.measuring.case import checks
-from verify.report.model import Result, SmallestCounterexample, SummaryRow
+from verify.report.model import NAMED, Result, SmallestCounterexample, SummaryRow
+from verify.report.wording import FAULT, status_of
 from verify.verdict import Verdict, combine, combine_parts
-
-NAMED_READINGS = ("as-written", "repaired")
 
 
 def selected(claims: Sequence[str]) -> list[str]:
@@ -65,11 +64,7 @@ def _smallest(full_id: str) -> SmallestCounterexample | None:
     if found is None:
         return None
     return SmallestCounterexample(
-        problem=found.problem,
-        x=found.x,
-        derivation=found.derivation,
-        command=found.command,
-        minimal=found.exhaustive,
+        problem=found.problem, x=found.x, derivation=found.derivation, command=found.command, minimal=found.exhaustive
     )
 
 
@@ -81,7 +76,7 @@ def _statement_steps(full_id: str, by_key: dict[tuple[str, str], list[Result]]) 
 
 def _readings_present(full_id: str, steps: list[str], by_key: dict[tuple[str, str], list[Result]]) -> list[str]:
     own = [reading for claim, reading in by_key if claim == full_id]
-    shared = [reading for claim, reading in by_key if claim in steps and reading in NAMED_READINGS]
+    shared = [reading for claim, reading in by_key if claim in steps and reading in NAMED]
     return list(dict.fromkeys([*own, *shared]))
 
 
@@ -92,15 +87,10 @@ def _row(full_id: str, reading: str, own: list[Result], inherited: list[Result])
         parts.setdefault(result.claim, []).append(result)
     # Over instances a claim says nothing where it does not apply; of a statement's parts each must hold.
     verdict = combine_parts(combine(result.verdict for result in part) for part in parts.values())
-    status: Any = "FAULT" if verdict is None else verdict
+    status: Any = verdict or FAULT
     deciding = next(result for result in weighed if result.verdict == verdict)
     sentence = deciding.sentence if deciding.claim == full_id else f"By its part {deciding.claim}: {deciding.sentence}"
     return SummaryRow(
-        claim=full_id,
-        reading=reading,
-        status=status,
-        sentence=sentence,
-        instances=dict(Counter(str(result.verdict) if result.verdict else "FAULT" for result in own)),
-        deciding=deciding.instance,
-        reproduce=deciding.reproduce,
-    )
+        claim=full_id, reading=reading, status=status, sentence=sentence, deciding=deciding.instance,
+        instances=dict(Counter(map(status_of, own))), reproduce=deciding.reproduce,
+    )  # fmt: skip

@@ -6,8 +6,10 @@ import time
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from spec.atlas import Instance
 from spec.atlas import find as find_instance
@@ -18,8 +20,8 @@ from verify.checks.measuring.case import Case, Measurement, OverspentError, chec
 from verify.checks.measuring.premises import PremiseUnmetError, premises_met
 from verify.checks.measuring.profiles import find_profile
 from verify.evidence.budget import level_of
-from verify.evidence.continuation import Ledger
 from verify.evidence.model import Counterexample, PremiseEvidence
+from verify.evidence.streams import Ledger
 from verify.report.model import Result
 from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError
 from verify.subjects.protocol import Stages
@@ -28,25 +30,16 @@ from verify.verdict import Decision, NoEvidenceError, Verdict, decide
 
 def perform(task: Task, subject: Subject) -> Result:
     """Produce one result; whatever the subject does, a result comes back."""
-    from threadpoolctl import threadpool_limits
-
     started = time.perf_counter()
     instance = find_instance(task.instance)
     bound, reading = bound_under(find_claim(task.claim), task.reading)
     found = checks()[task.claim]
     case = Case(
-        claim=task.claim,
-        bound=bound,
-        reading_name=task.reading,
-        reading=reading,
-        instance=instance,
-        stages=Stages(subject),
-        profile=find_profile(task.profile),
-        rng=np.random.default_rng([task.seed, zlib.crc32(task.key.encode())]),
-        seed=task.seed,
-        level=level_of(task.effort),
-        ledger=Ledger(given=task.continuation),
-    )
+        claim=task.claim, bound=bound, reading_name=task.reading, reading=reading, instance=instance,
+        stages=Stages(subject), profile=find_profile(task.profile),
+        rng=np.random.default_rng([task.seed, zlib.crc32(task.key.encode())]), seed=task.seed,
+        level=level_of(task.effort), ledger=Ledger(given=task.continuation),
+    )  # fmt: skip
     try:
         case.stages.require(found.needs)
         with threadpool_limits(1), np.errstate(all="ignore"):
@@ -89,35 +82,19 @@ def _result(task: Task, instance: Instance, measured: Measurement, decision: Dec
             values=measured.values,
             note=measured.note,
         )
-    return Result(
-        claim=task.claim,
-        reading=task.reading,
-        instance=task.instance,
-        verdict=decision.verdict,
-        sentence=decision.sentence,
-        claimed=decision.claimed,
-        measured=decision.measured,
-        interval=decision.interval,
-        loose_by=decision.loose_by,
-        rung=decision.rung,
-        evidence=measured.evidence,
-        error_rates=decision.error_rates or {},
-        counterexample=counterexample,
-        reproduce=task.command,
-        seconds=time.perf_counter() - started,
-        effort=task.effort,
-    )
+    return _about(
+        task, started, verdict=decision.verdict, sentence=decision.sentence, claimed=decision.claimed,
+        measured=decision.measured, interval=decision.interval, loose_by=decision.loose_by, rung=decision.rung,
+        evidence=measured.evidence, error_rates=decision.error_rates or {}, counterexample=counterexample,
+    )  # fmt: skip
 
 
 def fault(task: Task, why: str, started: float) -> Result:
+    return _about(task, started, verdict=None, sentence=f"Fault: {why}", fault=why)
+
+
+def _about(task: Task, started: float, **outcome: Any) -> Result:
     return Result(
-        claim=task.claim,
-        reading=task.reading,
-        instance=task.instance,
-        verdict=None,
-        sentence=f"Fault: {why}",
-        fault=why,
-        reproduce=task.command,
-        seconds=time.perf_counter() - started,
-        effort=task.effort,
-    )
+        claim=task.claim, reading=task.reading, instance=task.instance, reproduce=task.command,
+        seconds=time.perf_counter() - started, effort=task.effort, **outcome,
+    )  # fmt: skip

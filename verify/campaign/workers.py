@@ -1,4 +1,4 @@
-"""Run tasks here or on any standard executor, one BLAS thread each."""
+"""Run tasks in this process, or in worker processes that cost only their own results, one BLAS thread each."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import lru_cache
 from multiprocessing import connection
 from typing import Any
@@ -33,80 +32,29 @@ def run_here(tasks: Sequence[Task], subject: Subject, time_limit: float | None =
         yield task, result
 
 
-def run_pool(tasks: Sequence[Task], jobs: int, time_limit: float | None = None) -> Iterator[tuple[Task, Result]]:
-    """Run tasks in worker processes; one that kills its worker costs only its own result."""
-    lost: list[Task] = []
-    with one_blas_thread():
-        with _pool(jobs) as pool:
-            yield from run_on(pool, tasks, lost, time_limit)
-        # A dead worker takes the whole pool with it: what was still open is run again, each task on its own.
-        for task in lost:
-            with _pool(1) as alone:
-                yield from run_on(alone, [task], None, time_limit)
-
-
-def run_on(
-    pool: Executor, tasks: Sequence[Task], lost: list[Task] | None = None, time_limit: float | None = None
-) -> Iterator[tuple[Task, Result]]:
-    """Run tasks on any standard executor, in chunks, yielding results as they come.
+def run_apart(tasks: Sequence[Task], jobs: int, time_limit: float | None = None) -> Iterator[tuple[Task, Result]]:
+    """Run tasks in worker processes.
 
     Args:
-        pool: The executor.
-        tasks: What to run.
-        lost: Collects the tasks whose worker died, to be run again; without it they become faults.
-        time_limit: Seconds one stage call of a program may take.
+        tasks: What to run; of subjects that can be loaded by name.
+        jobs: Worker processes.
+        time_limit: Seconds one stage call may take.
+
+    Yields:
+        Tasks with their results as they come. A worker that dies, or whose stage call takes too long, costs only the
+        result it was at.
     """
-    with main_left_alone():
-        futures = {pool.submit(_perform_chunk, chunk, time_limit): chunk for chunk in _chunks(tasks)}
+    crew = _Crew(jobs, time_limit, deque((task, 0) for task in tasks))
     try:
-        for future in as_completed(futures):
-            chunk = futures[future]
-            try:
-                results = future.result()
-            except (KeyboardInterrupt, SystemExit):
-                raise
-            except Exception as error:
-                if lost is not None and isinstance(error, BrokenExecutor):
-                    lost += chunk
-                    continue
-                broken = isinstance(error, BrokenExecutor)
-                why = f"the worker died ({'its process ended' if broken else type(error).__name__})"
-                results = [fault(task, why, time.perf_counter()) for task in chunk]
-            yield from zip(chunk, results, strict=True)
-    except BaseException:
-        # Shutting down forgets the processes, so they are looked up before.
-        processes = list((getattr(pool, "_processes", None) or {}).values())
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in processes:
-            process.terminate()
-        raise
-
-
-CHUNK = 6
-"""Tasks a worker takes at once: large enough to hide the hand-over, small enough to keep both cores busy."""
-
-
-def _chunks(tasks: Sequence[Task]) -> Iterator[list[Task]]:
-    for start in range(0, len(tasks), CHUNK):
-        yield list(tasks[start : start + CHUNK])
-
-
-def _perform_chunk(tasks: list[Task], time_limit: float | None) -> list[Result]:
-    return [perform(task, _subject(task.subject, time_limit)) for task in tasks]
-
-
-def _subject(name: str, time_limit: float | None) -> Subject:
-    return _program(name, time_limit) if name.startswith(COMMAND) else load_subject(name)
-
-
-@lru_cache(maxsize=4)
-def _program(name: str, time_limit: float | None) -> Subject:
-    """One process of a program serves all tasks of a worker; it ends with the worker."""
-    return load_subject(name, time_limit=time_limit)
-
-
-def _pool(jobs: int) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(jobs, initializer=prepare_worker, mp_context=context())
+        with one_blas_thread():
+            yield from crew.results()
+        for worker in crew.workers:
+            # It ends by itself, and its subject's program with it.
+            worker.pipe.close()
+            worker.process.join(GRACE)
+    finally:
+        for worker in crew.workers:
+            worker.end()
 
 
 @contextmanager
@@ -177,9 +125,14 @@ TICK = 0.1
 TRIES = 2
 """How often a task is given to a worker that dies of it."""
 
+GRACE = 2.0
+"""Time for a worker to end its subject's program before it is killed, seconds."""
+
 
 @dataclass
 class _Worker:
+    """A worker process, what it is at, how often that was tried, and since when."""
+
     process: Any
     pipe: Any
     cells: Any
@@ -187,99 +140,81 @@ class _Worker:
     tries: int = 0
     since: float = 0.0
 
-
-def run_watched(tasks: Sequence[Task], jobs: int, seconds: float) -> Iterator[tuple[Task, Result]]:
-    """Run tasks in worker processes, none of whose stage calls may take longer than some time.
-
-    Args:
-        tasks: What to run; of subjects that can be loaded by name.
-        jobs: Worker processes.
-        seconds: Time for one stage call.
-
-    Yields:
-        Tasks with their results as they come. A call that takes too long is a fault of its task alone.
-    """
-    waiting = deque((task, 0) for task in tasks)
-    hangs: Counter[str] = Counter()
-    workers: list[_Worker] = []
-    try:
-        with one_blas_thread():
-            while waiting or any(worker.task for worker in workers):
-                while len(workers) < min(jobs, len(waiting) + sum(worker.task is not None for worker in workers)):
-                    workers.append(_started(seconds))
-                for worker in workers:
-                    if worker.task is None and waiting:
-                        _hand_over(worker, *waiting.popleft(), hangs)
-                connection.wait(
-                    [end for worker in workers for end in (worker.pipe, worker.process.sentinel)],
-                    min(TICK, seconds / 4),
-                )
-                for worker in workers[:]:
-                    yield from _look_at(worker, workers, waiting, hangs, seconds)
-    finally:
-        for worker in workers:
-            _end(worker)
+    def end(self) -> None:
+        self.pipe.close()
+        self.process.kill()
+        self.process.join()
 
 
-def _started(seconds: float) -> _Worker:
-    made = context()
-    ours, theirs = made.Pipe()
-    cells = made.RawArray("d", 2)
-    process = made.Process(target=_work, args=(theirs, cells, seconds), daemon=True)
-    with main_left_alone():
-        process.start()
-    theirs.close()
-    return _Worker(process, ours, cells)
+@dataclass
+class _Crew:
+    """Worker processes, the tasks they have not begun with how often each was tried, and which stages hung."""
+
+    jobs: int
+    seconds: float | None
+    waiting: deque[tuple[Task, int]]
+    workers: list[_Worker] = field(default_factory=list)
+    hangs: Counter[str] = field(default_factory=Counter)
+
+    def results(self) -> Iterator[tuple[Task, Result]]:
+        tick = None if self.seconds is None else min(TICK, self.seconds / 4)
+        while self.waiting or self._busy():
+            while len(self.workers) < min(self.jobs, len(self.waiting) + self._busy()):
+                self.workers.append(self._started())
+            for worker in self.workers:
+                if worker.task is None and self.waiting:
+                    self._hand_over(worker, *self.waiting.popleft())
+            connection.wait([end for worker in self.workers for end in (worker.pipe, worker.process.sentinel)], tick)
+            for worker in self.workers[:]:
+                yield from self._look_at(worker)
+
+    def _busy(self) -> int:
+        return sum(worker.task is not None for worker in self.workers)
+
+    def _started(self) -> _Worker:
+        how = context()
+        ours, theirs = how.Pipe()
+        cells = how.RawArray("d", 2)
+        process = how.Process(target=_work, args=(theirs, cells, self.seconds), daemon=True)
+        with main_left_alone():
+            process.start()
+        theirs.close()
+        return _Worker(process, ours, cells)
+
+    def _hand_over(self, worker: _Worker, task: Task, tries: int) -> None:
+        worker.task, worker.tries, worker.since = task, tries + 1, time.perf_counter()
+        # One that died since is found out at the next look.
+        with suppress(OSError):
+            worker.pipe.send((task, frozenset(stage for stage, count in self.hangs.items() if count >= HANGS)))
+
+    def _look_at(self, worker: _Worker) -> Iterator[tuple[Task, Result]]:
+        task, alive = worker.task, worker.process.is_alive()
+        try:
+            result = worker.pipe.recv() if worker.pipe.poll() else None
+        except (EOFError, OSError):
+            result, alive = None, False
+        if result is not None and task is not None:
+            worker.task = None
+            yield task, result
+            return
+        stage = None if self.seconds is None else overdue(worker.cells, self.seconds)
+        if alive and stage is None:
+            return
+        worker.end()
+        self.workers.remove(worker)
+        if task is None:
+            return
+        if alive and stage is not None and self.seconds is not None:
+            self.hangs[stage] += 1
+            yield task, fault(task, hung(stage, self.seconds), worker.since)
+        elif worker.tries < TRIES:
+            self.waiting.append((task, worker.tries))
+        else:
+            how = "its process ended" if self.seconds is None else f"exit code {worker.process.exitcode}"
+            yield task, fault(task, f"the worker died ({how})", worker.since)
 
 
-def _hand_over(worker: _Worker, task: Task, tries: int, hangs: Counter[str]) -> None:
-    worker.task, worker.tries, worker.since = task, tries + 1, time.perf_counter()
-    try:
-        worker.pipe.send((task, frozenset(stage for stage, count in hangs.items() if count >= HANGS)))
-    except OSError:  # it died since; the next look finds out
-        return
-
-
-def _look_at(
-    worker: _Worker,
-    workers: list[_Worker],
-    waiting: deque[tuple[Task, int]],
-    hangs: Counter[str],
-    seconds: float,
-) -> Iterator[tuple[Task, Result]]:
-    task = worker.task
-    alive = worker.process.is_alive()
-    try:
-        result = worker.pipe.recv() if worker.pipe.poll() else None
-    except (EOFError, OSError):
-        result, alive = None, False
-    if result is not None and task is not None:
-        worker.task = None
-        yield task, result
-        return
-    stage = overdue(worker.cells, seconds)
-    if alive and stage is None:
-        return
-    _end(worker)
-    workers.remove(worker)
-    if task is None:
-        return
-    if stage is not None and alive:
-        hangs[stage] += 1
-        yield task, fault(task, hung(stage, seconds), worker.since)
-    elif worker.tries < TRIES:
-        waiting.append((task, worker.tries))
-    else:
-        yield task, fault(task, f"the worker died (exit code {worker.process.exitcode})", worker.since)
-
-
-def _end(worker: _Worker) -> None:
-    worker.pipe.close()
-    worker.process.kill()
-    worker.process.join()
-
-
-def _work(pipe: Any, cells: Any, seconds: float) -> None:
+def _work(pipe: Any, cells: Any, seconds: float | None) -> None:
     """What a worker does until its pipe is closed."""
     prepare_worker()
     while True:
@@ -287,6 +222,22 @@ def _work(pipe: Any, cells: Any, seconds: float) -> None:
             task, hangs = pipe.recv()
         except (EOFError, OSError):
             return
-        subject = load_subject(task.subject)
-        timed: Any = TimedSubject(subject, SharedClock(cells, seconds, hangs)) if is_limited(subject) else subject
-        pipe.send(perform(task, timed))
+        started = time.perf_counter()
+        try:
+            subject: Any = _subject(task.subject, seconds)
+            if seconds is not None and is_limited(subject):
+                subject = TimedSubject(subject, SharedClock(cells, seconds, hangs))
+            result = perform(task, subject)
+        except Exception as error:
+            result = fault(task, f"the worker died ({type(error).__name__})", started)
+        pipe.send(result)
+
+
+def _subject(name: str, time_limit: float | None) -> Subject:
+    return _program(name, time_limit) if name.startswith(COMMAND) else load_subject(name)
+
+
+@lru_cache(maxsize=4)
+def _program(name: str, time_limit: float | None) -> Subject:
+    """One process of a program serves all tasks of a worker; it ends with the worker."""
+    return load_subject(name, time_limit=time_limit)

@@ -26,8 +26,8 @@ from verify.checks.measuring.samples import (
     second_moment,
 )  # fmt: skip
 from verify.evidence.correlations import DirectionDecision
-from verify.evidence.decisions import MeanDecision, Relation, VarianceDecision
-from verify.evidence.model import ComparisonEvidence, RateEvidence
+from verify.evidence.decisions import MeanDecision, VarianceDecision
+from verify.evidence.model import ComparisonEvidence, RateEvidence, Relation
 from verify.evidence.power_laws import Estimate, fit_power_law
 from verify.evidence.sequential import EmpiricalBernstein
 from verify.evidence.streams import BoundedSampler, Streams
@@ -164,12 +164,12 @@ def _directions(case: Case, truth: Truth, noise: Noise, relation: Relation) -> l
     """Either model spreads its noise evenly over the components and correlates none."""
     made = []
     for name, setting, scale in _both(case, truth, noise):
-        decision = DirectionDecision.of(
-            f"variance of a draw of {name} along its most deviating direction, {noise.model} noise",
-            scale**2 * second_moment(setting, setting.case.instance.problem.noise), len(case.x), case.share,
-            relation=relation, block=RATE_BLOCK,
+        whole = VarianceDecision(
+            quantity=f"variance of a draw of {name} along its most deviating direction, {noise.model} noise",
+            level=scale**2 * second_moment(setting, setting.case.instance.problem.noise), width=len(case.x),
+            share=case.share, relation=relation, wanted=0.2, block=RATE_BLOCK,
         )  # fmt: skip
-        made.append(decision.run(setting.sampler(scale=scale, block=RATE_BLOCK, together=True)))
+        made.append(DirectionDecision.of(whole).run(setting.sampler(scale=scale, block=RATE_BLOCK, together=True)))
     return made
 
 

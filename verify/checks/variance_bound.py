@@ -225,12 +225,12 @@ def _every_direction(case: Case, truth: Truth) -> ComparisonEvidence:
     """Noise of the right total variance may still reach some components only."""
     alpha, N_g = case.profile.sample_alphas[0], ISOTROPIC_BATCH
     setting = Setting.at(case, truth, alpha, ADDITIVE, N_g=N_g)
-    decision = DirectionDecision.of(
-        f"variance of the average of {N_g} along its most deviating direction",
-        second_moment(setting, ADDITIVE) / N_g, len(case.x), case.share, block=RATE_BLOCK,
-        context={"alpha": alpha, "N_g": float(N_g)},
+    whole = VarianceDecision(
+        quantity=f"variance of the average of {N_g} along its most deviating direction",
+        level=second_moment(setting, ADDITIVE) / N_g, width=len(case.x), share=case.share, wanted=0.2,
+        block=RATE_BLOCK, context={"alpha": alpha, "N_g": float(N_g)},
     )  # fmt: skip
-    return decision.run(setting.sampler(block=RATE_BLOCK, together=True))
+    return DirectionDecision.of(whole).run(setting.sampler(block=RATE_BLOCK, together=True))
 
 
 def _smoothness() -> PremiseEvidence:

@@ -89,7 +89,7 @@ def execute(request: Request) -> None:
     sys.stdout.write(json.dumps(result(problem, found), indent=1, ensure_ascii=False) + "\n")
     sys.stdout.flush()
     if request.plot is not None:
-        from verify.report.trace_plot import draw
+        from verify.report.plots import draw_trace as draw
 
         draw(found.blocks, request.plot)
 

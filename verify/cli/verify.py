@@ -14,9 +14,10 @@ from typing import Any
 from spec.errors import InvalidInputError
 from verify.campaign import run as campaign
 from verify.campaign.baseline.comparison import judge
-from verify.campaign.baseline.record import dumps_record, record_of
+from verify.campaign.baseline.model import Baseline
 from verify.campaign.baseline.selection import Selection
 from verify.campaign.baseline.storage import load
+from verify.campaign.baseline.storage import store as keep
 from verify.evidence.budget import EFFORT_STEP
 from verify.report.faces import Report, render_json, write
 from verify.report.model import Result
@@ -72,8 +73,8 @@ def execute(
     if asked is not None and not asked.verdicts_only:
         report = judge(report, asked)[0]
     paths = write(report, out)
-    if record is not None and report.complete:
-        record.write_text(dumps_record(record_of(report.results)), encoding="utf-8")
+    if record is not None and report.complete and len(report.faults) < len(report.results):
+        keep(Baseline.of(report).bare, record, argument="--record")
     if report.complete and not _undecided(report):
         # Its results are in the report now; only an interrupted or undecided run needs them to go on.
         store.unlink(missing_ok=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from spec import REPAIRED
 from verify.campaign import run as campaign
-from verify.campaign.baseline.record import shipped_record
+from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.summary import selected, summarise
 from verify.checks.measuring.case import checks
 from verify.checks.measuring.profiles import find_profile
@@ -144,7 +144,7 @@ def _decided(result: Result, ignored: Sequence[str]) -> Result:
 
 def finding(result: Result) -> str | None:
     """A line for a repaired claim that fails although it is not refuted for the reference."""
-    on_record = shipped_record().get(f"{result.claim}|{result.reading}|{result.instance}")
+    on_record = shipped_record().get(result.key)
     if result.verdict is not Verdict.REFUTED or on_record == str(Verdict.REFUTED):
         return None
     beside = f" ({on_record.lower().replace('_', ' ')} for the reference)" if on_record else ""
@@ -160,7 +160,7 @@ def claim_findings(report: Report) -> tuple[ClaimFinding, ...]:
             str(r.verdict) == on_record
             for r in own
             if r.verdict in (Verdict.SUPPORTED, Verdict.REFUTED, Verdict.VACUOUS)
-            and (on_record := shipped_record().get(f"{r.claim}|{r.reading}|{r.instance}")) is not None
+            and (on_record := shipped_record().get(r.key)) is not None
         ]
         made.append(
             ClaimFinding(claim=row.claim, status=str(row.status), on_record=all(compared) if compared else None,

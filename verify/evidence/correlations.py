@@ -9,43 +9,34 @@ within one stream of R rows, R a power of two, form cycles of even length; their
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from math import log
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from spec.errors import InvalidInputError
 from spec.exact import Vector
-from verify.evidence.budget import Share
-from verify.evidence.decisions import Relation, VarianceDecision
+from verify.evidence.decisions import SampledDecision, VarianceDecision
 from verify.evidence.laws import GRID, chi2_lower, chi2_upper
 from verify.evidence.model import ComparisonEvidence
 from verify.evidence.moments import Moments, Scatter
-from verify.evidence.streams import BLOCK
 
 Spectrum: TypeAlias = np.ndarray[Any, np.dtype[np.complex128]]
 
 
-@dataclass(frozen=True)
-class CorrelationDecision:
+@dataclass(frozen=True, kw_only=True)
+class CorrelationDecision(SampledDecision):
     """The largest correlation, over all distances and in both orders, against zero.
 
     Every component is paired with every other at every distance around the circle (the 3rd row with the 8th, the
     4th with the 9th, ...) and mirrored (the 3rd with the 8th, the 4th with the 7th, ...).
 
-    Args:
-        quantity: What is compared, in words.
-        share: What it may spend.
-        wanted: Correlation that must be caught.
+    The wanted violation is a correlation.
     """
 
-    quantity: str
-    share: Share
     wanted: float = 0.25
-    context: dict[str, float | str] = field(default_factory=dict)
-    role: Literal["conclusion", "support"] = "conclusion"
 
     def within(self, rows: Vector) -> ComparisonEvidence:
         """Correlations among the rows of one stream of standard normals, shape (R, n), R a power of two."""
@@ -88,44 +79,29 @@ class CorrelationDecision:
         self, sums: tuple[tuple[float, float, int], ...], detectable: float, samples: int
     ) -> ComparisonEvidence:
         worst, bound, pairs = max(sums, key=lambda one: one[0] / one[1])
-        return ComparisonEvidence(
-            quantity=self.quantity, measured=worst / pairs, relation="==", predicted=0.0, tolerance=bound / pairs,
-            context=self.context, rung="statistical", error_rate=self.share.error, role=self.role,
-            detectable=detectable, wanted=self.wanted, power=1 - self.share.missed, samples=samples,
-            samples_needed=int(samples * (detectable / self.wanted) ** 2) + 1, law="correlations (bilinear)",
+        return self.compared(
+            measured=worst / pairs, relation="==", predicted=0.0, tolerance=bound / pairs, detectable=detectable,
+            wanted=self.wanted, samples=samples, samples_needed=int(samples * (detectable / self.wanted) ** 2) + 1,
+            law="correlations (bilinear)",
         )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DirectionDecision(VarianceDecision):
     """Variance along every axis and every diagonal between two axes against one level; exact chi-square laws.
 
     These n² variances are the whole covariance: that of two components is half the difference along their diagonals.
-
-    Args:
-        directions: n².
     """
 
     directions: int = 1
 
     @classmethod
-    def of(
-        cls,
-        quantity: str,
-        trace: float,
-        n: int,
-        share: Share,
-        *,
-        relation: Relation = "==",
-        wanted: float = 0.2,
-        block: int = BLOCK,
-        context: dict[str, float | str] | None = None,
-    ) -> DirectionDecision:
-        """The decision for a covariance that is a multiple of the identity with a given trace."""
-        return cls(
-            quantity=quantity, level=trace / n, width=1, share=replace(share, error=share.error / n**2),
-            relation=relation, wanted=wanted, block=block, context=context or {}, directions=n**2,
-        )  # fmt: skip
+    def of(cls, whole: VarianceDecision) -> DirectionDecision:
+        """The decision along all directions, for one about the total variance of a multiple of the identity."""
+        n = whole.width
+        given = {item.name: getattr(whole, item.name) for item in fields(whole)}
+        given |= {"level": whole.level / n, "width": 1, "share": whole.share.part(n**2)}
+        return cls(**given, directions=n**2)
 
     def seen(self, moments: Moments) -> float:
         """The variance along the direction where it is furthest from the level, on the side that counts."""
@@ -140,10 +116,10 @@ class DirectionDecision(VarianceDecision):
             return float(found[np.argmax(np.abs(found - self.level))])
         return float(found.max() if self.relation == "<=" else found.min())
 
-    def _evidence(self, measured: float, tolerance: float, samples: int, detectable: float) -> ComparisonEvidence:
-        made = super()._evidence(measured, tolerance, samples, detectable)
+    def evidence(self, moments: Moments, tolerance: float, detectable: float) -> ComparisonEvidence:
+        """The furthest variance beside the level; all directions together err as often as promised."""
         together = {"error_rate": self.share.error * self.directions, "law": "variances along directions (chi-square)"}
-        return made.model_copy(update=together)
+        return super().evidence(moments, tolerance, detectable).model_copy(update=together)
 
 
 def _circular(one: Spectrum, other: Spectrum, R: int) -> tuple[Vector, Vector]:

@@ -1,4 +1,4 @@
-"""Comparisons of a sampled mean or variance with a predicted value, each with its error, power and sample size.
+"""Comparisons of a sampled mean, median or variance with a prediction, each with its error, power and sample size.
 
 A decision draws until it refutes, or until a violation of the wanted size would have been refuted with the promised
 power. It never decides a verdict: it returns evidence that says what was seen and what would have been seen.
@@ -10,18 +10,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf, isfinite, sqrt
-from typing import Literal
+from typing import Any
 
 import numpy as np
 
+from spec.exact import Vector
 from verify.evidence.budget import Share
+from verify.evidence.intervals import mean_interval, median_interval
 from verify.evidence.laws import SquareLaw, chi2_lower, chi2_upper, f_upper, normal_upper
-from verify.evidence.model import ComparisonEvidence
+from verify.evidence.model import ComparisonEvidence, Relation, Role
 from verify.evidence.moments import Moments
 from verify.evidence.sequential import Looks
 from verify.evidence.streams import BLOCK, Sampler
 
-Relation = Literal["<=", ">=", "=="]
 LOOKS = 3
 """Planned looks of a sequence that does not refute early."""
 LIMIT = 1 << 21
@@ -31,30 +32,91 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class VarianceDecision:
-    r"""Total variance of isotropic Gaussian vectors against a level; exact chi-square law.
+class SampledDecision:
+    """What every comparison of samples is given.
 
     Args:
         quantity: What is compared, in words.
-        level: Predicted trace of the covariance, >= 0.
-        width: Components n of a vector.
         share: What it may spend.
-        relation: Between the variance and the level.
-        wanted: Relative violation that must be caught with the share's power.
+        wanted: Violation that must be caught with the share's power; relative, unless the kind says otherwise.
+        context: Where it was measured.
+        role: Whether it decides the verdict.
+    """
+
+    quantity: str
+    share: Share
+    wanted: float = field(kw_only=True)
+    context: dict[str, float | str] = field(default_factory=dict, kw_only=True)
+    role: Role = field(default="conclusion", kw_only=True)
+
+    def compared(self, **numbers: Any) -> ComparisonEvidence:
+        """The evidence, for its numbers and its law."""
+        return ComparisonEvidence(
+            quantity=self.quantity, context=self.context, rung="statistical", error_rate=self.share.error,
+            role=self.role, power=1 - self.share.missed, **numbers,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class GrowingDecision(SampledDecision):
+    """A decision about a sample that grows until it is settled.
+
+    Args:
+        width: Components n of a vector.
         limit: Samples at most.
         block: Sample sizes are multiples of this.
     """
 
-    quantity: str
-    level: float
     width: int
-    share: Share
-    relation: Relation = "=="
-    wanted: float = 0.05
     limit: int = LIMIT
     block: int = BLOCK
-    context: dict[str, float | str] = field(default_factory=dict)
-    role: Literal["conclusion", "support"] = "conclusion"
+
+    def tolerance(self, samples: int, error: float) -> float:
+        """Relative deviation that is refuted at this sample size."""
+        raise NotImplementedError
+
+    def detectable(self, samples: int, error: float) -> float:
+        """Smallest relative violation refuted with the promised power."""
+        raise NotImplementedError
+
+    def evidence(self, moments: Moments, tolerance: float, detectable: float) -> ComparisonEvidence:
+        """What the samples so far say, for the tolerance and the detectable violation at their number."""
+        raise NotImplementedError
+
+    @cached_property
+    def needed(self) -> int:
+        """Samples at which the wanted violation is detectable, in whole blocks."""
+        error = self.share.error / (LOOKS * (LOOKS + 1))
+        return _smallest(lambda samples: self.detectable(samples, error) <= self.wanted, self.block)
+
+    def run(self, sampler: Sampler) -> ComparisonEvidence:
+        """Draw and compare."""
+        planned = Looks.ending_at(min(self.needed, self.limit), LOOKS, self.share.error)
+        while True:
+            sampler.look = look = max(1, sampler.look)
+            moments = sampler.reach(planned.size(look))
+            size = moments.count, planned.spends(look)
+            detectable = self.detectable(*size)
+            found = self.evidence(moments, self.tolerance(*size), detectable)
+            # Its planned end, or beyond once enough would be seen.
+            last = look >= LOOKS + self.share.level or (look >= LOOKS and detectable <= self.wanted)
+            if last or not found.holds:
+                return found
+            sampler.look += 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class VarianceDecision(GrowingDecision):
+    r"""Total variance of isotropic Gaussian vectors against a level; exact chi-square law.
+
+    Args:
+        level: Predicted trace of the covariance, >= 0.
+        relation: Between the variance and the level.
+    """
+
+    level: float
+    relation: Relation = "=="
+    wanted: float = 0.05
 
     def tolerance(self, samples: int, error: float) -> float:
         """Relative deviation that is refuted at this sample size; the larger side, so both tails are covered."""
@@ -68,74 +130,38 @@ class VarianceDecision:
     def detectable(self, samples: int, error: float) -> float:
         """Smallest relative violation, in either direction that counts, refuted with the promised power."""
         dof, tolerance = float(self.width * (samples - 1)), self.tolerance(samples, error)
-        found = 0.0
-        if self.relation != ">=":
-            found = (1 + tolerance) * dof / chi2_lower(dof, self.share.missed) - 1
-        if self.relation != "<=":
-            found = max(found, 1 - max(0.0, 1 - tolerance) * dof / chi2_upper(dof, self.share.missed))
-        return found
-
-    @cached_property
-    def needed(self) -> int:
-        """Samples at which the wanted violation is detectable, in whole blocks."""
-        error = self.share.error / (LOOKS * (LOOKS + 1))
-        return _smallest(lambda samples: self.detectable(samples, error) <= self.wanted, self.block)
+        larger = (1 + tolerance) * dof / chi2_lower(dof, self.share.missed) - 1 if self.relation != ">=" else 0.0
+        if self.relation == "<=":
+            return larger
+        return max(larger, 1 - max(0.0, 1 - tolerance) * dof / chi2_upper(dof, self.share.missed))
 
     def seen(self, moments: Moments) -> float:
         """What is compared with the level."""
         return moments.variance
 
     def run(self, sampler: Sampler) -> ComparisonEvidence:
-        """Draw and compare."""
-        if self.level == 0:
-            moments = sampler.reach(self.block)
-            return self._evidence(self.seen(moments), 0.0, moments.count, 0.0)
-        planned = Looks.ending_at(min(self.needed, self.limit), LOOKS, self.share.error)
-        while True:
-            sampler.look = look = max(1, sampler.look)
-            moments = sampler.reach(planned.size(look))
-            error = planned.spends(look)
-            tolerance = self.level * self.tolerance(moments.count, error)
-            detectable = self.detectable(moments.count, error)
-            measured = self.seen(moments)
-            refuted = _refuted(measured, self.relation, self.level, tolerance)
-            if refuted or _is_last(look, self.share, seen=detectable <= self.wanted):
-                return self._evidence(measured, tolerance, moments.count, self.level * detectable)
-            sampler.look += 1
+        """Draw and compare; of a quantity that must be zero one block says it all."""
+        return super().run(sampler) if self.level else self.evidence(sampler.reach(self.block), 0.0, 0.0)
 
-    def _evidence(self, measured: float, tolerance: float, samples: int, detectable: float) -> ComparisonEvidence:
-        return ComparisonEvidence(
-            quantity=self.quantity, measured=measured, relation=self.relation, predicted=self.level,
-            tolerance=tolerance, context=self.context, rung="statistical", error_rate=self.share.error,
-            role=self.role, detectable=detectable, wanted=self.level * self.wanted, power=1 - self.share.missed,
-            samples=samples, samples_needed=self.needed, law="variance (chi-square)",
+    def evidence(self, moments: Moments, tolerance: float, detectable: float) -> ComparisonEvidence:
+        """The variance beside the level."""
+        return self.compared(
+            measured=self.seen(moments), relation=self.relation, predicted=self.level,
+            tolerance=self.level * tolerance, detectable=self.level * detectable, wanted=self.level * self.wanted,
+            samples=moments.count, samples_needed=self.needed, law="variance (chi-square)",
         )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class MeanDecision:
+@dataclass(frozen=True, kw_only=True)
+class MeanDecision(GrowingDecision):
     r"""Mean of isotropic Gaussian vectors of unknown variance against a known one; exact F law.
 
-    :math:`N\|\bar X - \mu\|^2 / (n S^2) \sim F_{n, n(N-1)}` with :math:`S^2` the pooled variance per component.
-    What is compared is the distance of the means, in units of X.
-
-    Args:
-        quantity: What is compared, in words.
-        width: Components n of a vector.
-        share: What it may spend.
-        wanted: Shift that must be caught, as a share of the root mean square :math:`\sqrt{n} S` of the noise.
-        limit: Samples at most.
-        block: Sample sizes are multiples of this.
+    :math:`N\|ar X - \mu\|^2 / (n S^2) \sim F_{n, n(N-1)}` with :math:`S^2` the pooled variance per component.
+    What is compared is the distance of the means, in units of X; the wanted shift is a share of the root mean square
+    :math:`\sqrt{n} S` of the noise. The sampler's centre is the predicted mean.
     """
 
-    quantity: str
-    width: int
-    share: Share
     wanted: float = 0.01
-    limit: int = LIMIT
-    block: int = BLOCK
-    context: dict[str, float | str] = field(default_factory=dict)
-    role: Literal["conclusion", "support"] = "conclusion"
 
     def tolerance(self, samples: int, error: float) -> float:
         """Shift that is refuted, in units of the noise's root mean square."""
@@ -154,57 +180,33 @@ class MeanDecision:
         back = normal_upper(missed) / sqrt(samples * n)
         return self.tolerance(samples, error) * scale + back
 
-    @cached_property
-    def needed(self) -> int:
-        """Samples at which the wanted shift is detectable, in whole blocks."""
-        error = self.share.error / (LOOKS * (LOOKS + 1))
-        return _smallest(lambda samples: self.detectable(samples, error) <= self.wanted, self.block)
-
-    def run(self, sampler: Sampler) -> ComparisonEvidence:
-        """Draw and compare; the sampler's centre is the predicted mean."""
-        planned = Looks.ending_at(min(self.needed, self.limit), LOOKS, self.share.error)
-        while True:
-            sampler.look = look = max(1, sampler.look)
-            moments = sampler.reach(planned.size(look))
-            error = planned.spends(look)
-            noise = sqrt(moments.variance)
-            measured = float(np.linalg.norm(moments.mean))
-            # Where nothing scatters, only rounding separates equal means.
-            rounding = ROUNDING * (1 + float(np.linalg.norm(moments.centre)))
-            tolerance = noise * self.tolerance(moments.count, error) + rounding
-            detectable = self.detectable(moments.count, error)
-            if measured > tolerance or _is_last(look, self.share, seen=detectable <= self.wanted):
-                return ComparisonEvidence(
-                    quantity=self.quantity, measured=measured, relation="==", predicted=0.0, tolerance=tolerance,
-                    context=self.context, rung="statistical", error_rate=self.share.error, role=self.role,
-                    detectable=noise * detectable, wanted=noise * self.wanted, power=1 - self.share.missed,
-                    samples=moments.count, samples_needed=self.needed, law="mean (F)",
-                )  # fmt: skip
-            sampler.look += 1
+    def evidence(self, moments: Moments, tolerance: float, detectable: float) -> ComparisonEvidence:
+        """The distance of the means beside none."""
+        noise = sqrt(moments.variance)
+        # Where nothing scatters, only rounding separates equal means.
+        rounding = ROUNDING * (1 + float(np.linalg.norm(moments.centre)))
+        return self.compared(
+            measured=float(np.linalg.norm(moments.mean)), relation="==", predicted=0.0,
+            tolerance=noise * tolerance + rounding, detectable=noise * detectable, wanted=noise * self.wanted,
+            samples=moments.count, samples_needed=self.needed, law="mean (F)",
+        )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class SquareDecision:
+@dataclass(frozen=True, kw_only=True)
+class SquareDecision(SampledDecision):
     """Mean squared length of Gaussian vectors of known law against its expectation; Chernoff bounds, exact exponents.
 
     Args:
-        quantity: What is compared, in words.
         law: Law of the mean square under the prediction, its count the sample size.
-        share: What it may spend.
         relation: Between the mean square and the predicted value.
         predicted: What it is compared with, if not the law's own expectation. A subject that just meets a larger
             value has a law scaled up to it, so the tolerance is scaled as well.
-        wanted: Violation that must be caught, relative to the larger of both.
     """
 
-    quantity: str
     law: SquareLaw
-    share: Share
     relation: Relation = "=="
     predicted: float | None = None
     wanted: float = 0.5
-    context: dict[str, float | str] = field(default_factory=dict)
-    role: Literal["conclusion", "support"] = "conclusion"
 
     def evidence(self, measured: float) -> ComparisonEvidence:
         """Compare a measured mean square."""
@@ -221,25 +223,49 @@ class SquareDecision:
         detectable = {"<=": larger, ">=": smaller}.get(self.relation, max(larger, smaller))
         wanted = scale * expected * self.wanted
         growth = detectable / wanted if wanted > 0 else inf
-        return ComparisonEvidence(
-            quantity=self.quantity, measured=measured, relation=self.relation, predicted=predicted,
-            tolerance=tolerance + ROUNDING * abs(predicted), context=self.context, rung="statistical",
-            error_rate=self.share.error, role=self.role, detectable=detectable,
-            wanted=wanted, power=1 - self.share.missed, samples=self.law.count,
-            samples_needed=int(self.law.count * growth**2) if isfinite(growth) else None, law="mean square (Chernoff)",
+        return self.compared(
+            measured=measured, relation=self.relation, predicted=predicted,
+            tolerance=tolerance + ROUNDING * abs(predicted), detectable=detectable, wanted=wanted,
+            samples=self.law.count, samples_needed=int(self.law.count * growth**2) if isfinite(growth) else None,
+            law="mean square (Chernoff)",
         )  # fmt: skip
 
 
-def _is_last(look: int, share: Share, *, seen: bool) -> bool:
-    """Whether a sequence that has not refuted ends here: at its planned end, or beyond once enough would be seen."""
-    return look >= LOOKS + share.level or (look >= LOOKS and seen)
+@dataclass(frozen=True, kw_only=True)
+class BoundDecision(SampledDecision):
+    """A mean or a median against an upper bound, whatever the law; the wanted excess is absolute.
 
+    Args:
+        predicted: The bound.
+        slack: Deterministic uncertainty of each value.
+    """
 
-def _refuted(measured: float, relation: Relation, predicted: float, tolerance: float) -> bool:
-    made = ComparisonEvidence(
-        quantity="", measured=measured, relation=relation, predicted=predicted, tolerance=tolerance
-    )
-    return not made.holds
+    predicted: float
+    slack: float = 0.0
+
+    def mean(self, values: Vector, top: float) -> ComparisonEvidence:
+        """The mean of independent values in [0, top], shape (R,)."""
+        mean = float(values.mean())
+        low, _ = mean_interval(values, top, self.share.single.error)
+        # Missed if the sample's mean falls short of the true one by more than this leaves.
+        short = mean_interval(values, top, self.share.missed)[1] - mean
+        return self.compared(
+            measured=mean, relation="<=", predicted=self.predicted, tolerance=mean - low + self.slack,
+            detectable=2 * (mean - low) + short + 2 * self.slack, wanted=self.wanted, samples=len(values),
+            law="bounded mean (Bernstein)",
+        )  # fmt: skip
+
+    def median(self, values: Vector) -> ComparisonEvidence:
+        """The median of independent values, shape (R,), by order statistics."""
+        middle = float(np.median(values))
+        low, high = median_interval(values, self.share.single.error)
+        # A sample moved up by the interval's length has its lower end above the bound where its upper end exceeds the
+        # true median; that it is as long in another sample is granted twice over.
+        return self.compared(
+            measured=middle, relation="<=", predicted=self.predicted, tolerance=middle - low + self.slack,
+            detectable=2 * (high - low) + 2 * self.slack, wanted=self.wanted, samples=len(values),
+            law="median (order statistics)",
+        )  # fmt: skip
 
 
 def _smallest(enough: Callable[[int], bool], block: int) -> int:

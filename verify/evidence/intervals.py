@@ -18,11 +18,6 @@ def mean_square_interval(moments: Moments, error: float, *, isotropic: bool = Fa
 
     Variance and mean have exact chi-square and F intervals that hold together except with probability ``error``:
     pooled where the covariance is a multiple of the identity, else component by component.
-
-    Args:
-        moments: Around the centre.
-        error: Probability of missing.
-        isotropic: Whether the covariance is known to be a multiple of the identity.
     """
     n, N = len(moments.mean), moments.count
     if isotropic:
@@ -44,15 +39,8 @@ def mean_square_interval(moments: Moments, error: float, *, isotropic: bool = Fa
 def quantile_interval(values: Vector, level: float, error: float) -> tuple[float, float, float]:
     """Quantile of a sample with a confidence interval that holds for every continuous law.
 
-    Order statistics: as many values lie below the true quantile as heads in tosses of a coin of that bias.
-
-    Args:
-        values: The sample, shape (k,).
-        level: Which quantile, in (0, 1).
-        error: Probability of missing.
-
-    Returns:
-        The sample's quantile and the ends of the interval.
+    Order statistics: as many values lie below the true quantile as heads in tosses of a coin of that bias. Returned
+    are the quantile of the sample, shape (k,), and the ends of the interval.
 
     Raises:
         InvalidInputError: If the sample is too small for any such interval.
@@ -70,10 +58,7 @@ def quantile_interval(values: Vector, level: float, error: float) -> tuple[float
 def mean_interval(values: Vector, top: float, error: float) -> tuple[float, float]:
     """Two-sided interval of the mean of independent values in [0, top]: Maurer and Pontil's empirical Bernstein bound.
 
-    Args:
-        values: Sample, shape (R,), R >= 2.
-        top: Largest possible value.
-        error: Probability of a miss on either side together.
+    The values have shape (R,), R >= 2; ``error`` is the probability of a miss on either side together.
     """
     R = len(values)
     log_term = log(4.0 / error)
@@ -83,12 +68,7 @@ def mean_interval(values: Vector, top: float, error: float) -> tuple[float, floa
 
 
 def median_interval(values: Vector, error: float) -> tuple[float, float]:
-    """Two-sided interval of the median from order statistics; holds for any law.
-
-    Args:
-        values: Independent sample, shape (R,).
-        error: Probability of a miss on either side together.
-    """
+    """The same of the median of independent values from order statistics; holds for any law."""
     ordered = np.sort(values)
     R = len(ordered)
     # The k-th smallest exceeds the median with the probability that fewer than k of R fair coins show heads.
@@ -102,12 +82,6 @@ def median_interval(values: Vector, error: float) -> tuple[float, float]:
 
 
 def sub_gaussian_interval(values: Vector, proxy: float, error: float) -> tuple[float, float]:
-    """Two-sided interval of the mean of independent values that are sub-Gaussian around it.
-
-    Args:
-        values: Sample, shape (R,).
-        proxy: Root of the variance proxy of one value.
-        error: Probability of a miss on either side together.
-    """
+    """The same of the mean of independent values, sub-Gaussian around it; ``proxy`` is one's root of the variance."""
     mean, half = float(values.mean()), proxy * sqrt(2 * log(2 / error) / len(values))
     return mean - half, mean + half

@@ -103,10 +103,7 @@ class SquareLaw:
 def log_variance_interval(weights: Vector, dofs: Vector, error: float) -> tuple[float, float]:
     r"""Bounds of :math:`\sum_i w_i \log(\chi^2_{d_i}/d_i)`, each crossed with probability at most ``error / 2``.
 
-    Args:
-        weights: Weights, shape (k,).
-        dofs: Degrees of freedom, shape (k,), independent variables.
-        error: Probability of leaving the interval.
+    Weights and degrees of freedom have shape (k,); the variables are independent.
     """
     return _log_variance_interval(tuple(weights.tolist()), tuple(dofs.tolist()), error)
 

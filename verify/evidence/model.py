@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 Rung = Literal["certified", "symbolic", "numeric", "statistical", "cited"]
 """How evidence was obtained, strongest first; what is cited was not computed here at all."""
+
+Role = Literal["conclusion", "support"]
+"""What decides the verdict, and what is shown beside it."""
 
 Law = Literal[
     "mean (F)", "variance (chi-square)", "variances along directions (chi-square)", "correlations (bilinear)",
@@ -104,7 +108,7 @@ class RateEvidence(Frozen):
     floor: float | None = None
     rung: Rung = "numeric"
     error_rate: float | None = None
-    role: Literal["conclusion", "support"] = "conclusion"
+    role: Role = "conclusion"
     coefficient: float | None = None
     bounds: tuple[CertifiedBound, ...] = ()
     detectable: float | None = None
@@ -112,6 +116,16 @@ class RateEvidence(Frozen):
     samples: int | None = None
     samples_needed: int | None = None
     law: Law | None = None
+
+
+Relation = Literal["<=", ">=", "=="]
+
+
+def agrees(measured: float, relation: Relation, predicted: float, tolerance: float) -> bool:
+    """Whether a relation holds within a tolerance; NaN never does."""
+    if relation == "<=":
+        return measured <= predicted + tolerance
+    return measured >= predicted - tolerance if relation == ">=" else abs(measured - predicted) <= tolerance
 
 
 class ComparisonEvidence(Frozen):
@@ -138,13 +152,13 @@ class ComparisonEvidence(Frozen):
     kind: Literal["comparison"] = "comparison"
     quantity: str
     measured: float
-    relation: Literal["<=", ">=", "=="]
+    relation: Relation
     predicted: float
     tolerance: float = 0.0
     context: dict[str, float | str] = Field(default_factory=dict)
     rung: Rung = "numeric"
     error_rate: float | None = None
-    role: Literal["conclusion", "support"] = "conclusion"
+    role: Role = "conclusion"
     detectable: float | None = None
     wanted: float | None = None
     power: float | None = None
@@ -155,11 +169,7 @@ class ComparisonEvidence(Frozen):
     @property
     def holds(self) -> bool:
         """Whether the relation holds within the tolerance; NaN never does."""
-        if self.relation == "<=":
-            return self.measured <= self.predicted + self.tolerance
-        if self.relation == ">=":
-            return self.measured >= self.predicted - self.tolerance
-        return abs(self.measured - self.predicted) <= self.tolerance
+        return agrees(self.measured, self.relation, self.predicted, self.tolerance)
 
     @property
     def powered(self) -> bool:
@@ -201,3 +211,20 @@ class Counterexample(Frozen):
     x: list[str] = Field(default_factory=list)
     values: dict[str, float | str] = Field(default_factory=dict)
     note: str = ""
+
+
+LETTERS = {"alpha": "α", "inner_tol": "δ", "epsilon": "ε", "goldstein_radius": "δ", "eta": "η"}
+"""Letters of the paper for the variables of a sweep."""
+_SUPERSCRIPTS = str.maketrans("-−0123456789./", "⁻⁻⁰¹²³⁴⁵⁶⁷⁸⁹·ᐟ")
+
+
+def superscript(value: object) -> str:
+    """A number in print as Unicode superscripts: ``⁻²``, ``⁰·⁵``, ``¹ᐟ²``."""
+    return str(value).translate(_SUPERSCRIPTS)
+
+
+def raised(name: str, exponent: float | Fraction) -> str:
+    """A power in print: ``α²``, ``α``, ``1``, ``α⁰·⁵``, ``α¹ᐟ²``."""
+    if exponent in (0, 1):
+        return name if exponent else "1"
+    return name + superscript(f"{exponent:g}" if isinstance(exponent, float) else exponent)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -69,22 +69,13 @@ class Moments:
 
     def state(self) -> dict[str, Any]:
         """Everything, as plain data to go on from."""
-        return {
-            "centre": self.centre.tolist(),
-            "count": self.count,
-            "mean": self.mean.tolist(),
-            "squares": self.squares.tolist(),
-        }
+        return {name: value if name == "count" else value.tolist() for name, value in vars(self).items()}
 
     @classmethod
-    def resume(cls, state: dict[str, Any]) -> Moments:
+    def resume(cls, state: dict[str, Any]) -> Self:
         """Go on from a state."""
-        return cls(
-            centre=np.array(state["centre"]),
-            count=state["count"],
-            mean=np.array(state["mean"]),
-            squares=np.array(state["squares"]),
-        )
+        arrays: dict[str, Any] = {name: np.array(value) for name, value in state.items() if name != "count"}
+        return cls(count=state["count"], **arrays)
 
 
 @dataclass
@@ -115,13 +106,3 @@ class Scatter(Moments):
         deviations = (block - self.centre) - (before + shift)
         own = np.einsum("ij,ik->jk", deviations, deviations)
         self.products = self.products + own + np.outer(shift, shift) * (count * k / self.count)
-
-    def state(self) -> dict[str, Any]:
-        """Everything, as plain data to go on from."""
-        return {**super().state(), "products": self.products.tolist()}
-
-    @classmethod
-    def resume(cls, state: dict[str, Any]) -> Scatter:
-        """Go on from a state."""
-        kept = Moments.resume(state)
-        return cls(kept.centre, kept.count, kept.mean, kept.squares, np.array(state["products"]))

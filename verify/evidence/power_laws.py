@@ -14,17 +14,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Literal
 
 import numpy as np
 
 from spec.exact import Vector
 from verify.evidence.budget import Share
 from verify.evidence.laws import chi2_lower, chi2_upper, log_variance_interval
-from verify.evidence.model import Law, Point, RateEvidence
+from verify.evidence.model import Law, Point, RateEvidence, Role
 from verify.evidence.sweeps import SETTLED_DRIFT, UNSETTLED_FACTOR
 
-Role = Literal["conclusion", "support"]
 RESOLVED = 0.1
 """Half-width of an interval that tells tenths of an order apart."""
 CENTRED = 1.5
@@ -73,22 +71,26 @@ class Estimate:
         """Half-width that covers the interval on both sides."""
         return max(self.high - self.value, self.value - self.low)
 
+    @property
+    def usable(self) -> bool:
+        """Whether it lies above the noise floor."""
+        return self.value > 0 and self.uncertainty <= FLOOR_SHARE * self.value
+
+    def point(self, name: str) -> Point:
+        """It as a point of a sweep in one variable."""
+        return Point(
+            at=self.at[name], measured=self.value, uncertainty=self.uncertainty, predicted=self.predicted,
+            usable=self.usable,
+        )  # fmt: skip
+
 
 def fit_power_law(
-    estimates: Sequence[Estimate],
-    share: Share,
-    *,
-    quantity: str,
-    role: Role = "conclusion",
+    estimates: Sequence[Estimate], share: Share, *, quantity: str, role: Role = "conclusion"
 ) -> dict[str, RateEvidence]:
     """Fit exponents in all variables that vary, jointly.
 
-    Args:
-        estimates: Independent measurements, in the order towards the limit; intervals of those without degrees of
-            freedom must hold jointly at half the share's error.
-        share: What the fit may spend; half goes to the exponents, half to the points' own intervals.
-        quantity: What was measured.
-        role: Whether the exponents decide the verdict.
+    The estimates are independent, in the order towards the limit. Half of the share goes to the exponents, half to the
+    points' own intervals: those given with estimates without degrees of freedom must hold jointly at that half.
 
     Returns:
         Evidence by variable. Too few usable points give the interval (-inf, inf), which decides nothing; a quantity
@@ -97,27 +99,20 @@ def fit_power_law(
     """
     boxed = [estimate.boxed(share.error / 2 / len(estimates)) for estimate in estimates]
     variables = [name for name in boxed[0].at if len({e.at[name] for e in boxed}) > 1]
-    usable = [e.value > 0 and e.uncertainty <= FLOOR_SHARE * e.value for e in boxed]
-    fitted = [e for e, good in zip(boxed, usable, strict=True) if good]
-    made = {}
-    for name in variables:
-        points = tuple(
-            Point(at=e.at[name], measured=e.value, uncertainty=e.uncertainty, predicted=e.predicted, usable=good)
-            for e, good in zip(boxed, usable, strict=True)
+    fitted = [e for e in boxed if e.usable]
+    zero = all(e.value == 0 for e in boxed)
+    made = {
+        name: RateEvidence(
+            quantity=quantity, variable=name, points=tuple(e.point(name) for e in boxed),
+            exponent=math.inf if zero else math.nan, interval=(math.inf if zero else -math.inf, math.inf),
+            settled=zero, floor=None if zero else next((e.at[name] for e in boxed if not e.usable), None),
+            rung="statistical", error_rate=share.error, role=role, power=1 - share.missed,
+            samples=sum(e.samples for e in boxed), law=boxed[0].law,
         )
-        floor = next((e.at[name] for e, good in zip(boxed, usable, strict=True) if not good), None)
-        made[name] = RateEvidence(
-            quantity=quantity, variable=name, points=points, exponent=math.nan, interval=(-math.inf, math.inf),
-            settled=False, floor=floor, rung="statistical", error_rate=share.error, role=role,
-            power=1 - share.missed, samples=sum(e.samples for e in boxed), law=boxed[0].law,
-        )  # fmt: skip
-    if all(e.value == 0 for e in boxed):
-        return {
-            name: item.model_copy(
-                update={"exponent": math.inf, "interval": (math.inf, math.inf), "settled": True, "floor": None}
-            )
-            for name, item in made.items()
-        }
+        for name in variables
+    }  # fmt: skip
+    if zero:
+        return made
     whole = _rows(fitted, variables, range(len(fitted)))
     if whole is None:
         return made
@@ -148,32 +143,22 @@ def fit_power_law(
 
 
 def invert(rate: RateEvidence, *, quantity: str, variable: str, power: float = 1.0) -> RateEvidence:
-    """The same law read the other way: from q ∝ v^k, how v grows as q**power shrinks.
+    """The same law read the other way: from q ∝ v^k, how v, a count, grows as q**power shrinks.
 
-    Args:
-        rate: q against v.
-        quantity: What v counts.
-        variable: Name of q**power.
-        power: E.g. 1/2 where q is a mean square and the variable its root.
+    The power is 1/2 where q is a mean square and the new variable its root.
     """
     low, high = rate.interval
     points = tuple(
-        Point(
-            at=p.measured**power,
-            measured=p.at,
-            uncertainty=p.at * p.uncertainty / p.measured / abs(rate.exponent),
-            usable=p.usable,
-        )
+        Point(at=p.measured**power, measured=p.at, usable=p.usable,
+              uncertainty=p.at * p.uncertainty / p.measured / abs(rate.exponent))
         for p in rate.points
-    )
-    if not (math.isfinite(low) and math.isfinite(high)) or low <= 0 <= high:
-        ends = (-math.inf, math.inf)
-    else:
-        one, two = 1 / (low * power), 1 / (high * power)
-        ends = (min(one, two), max(one, two))
+    )  # fmt: skip
+    ends = [-math.inf, math.inf]
+    if math.isfinite(low) and math.isfinite(high) and not low <= 0 <= high:
+        ends = sorted((1 / (low * power), 1 / (high * power)))
     return rate.model_copy(
         update={
-            "quantity": quantity, "variable": variable, "points": points, "interval": ends,
+            "quantity": quantity, "variable": variable, "points": points, "interval": tuple(ends),
             "exponent": 1 / (rate.exponent * power) if rate.exponent else math.nan,
             "local_exponents": tuple(1 / (v * power) for v in rate.local_exponents if v),
             "detectable": _inverted(rate, power),

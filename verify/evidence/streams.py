@@ -1,10 +1,10 @@
-"""Streams of samples in fixed blocks, each with a random stream of its own."""
+"""Growing samples: drawn in fixed blocks, each with a random stream of its own, and continued where they stopped."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,11 +18,7 @@ BLOCK = 1 << 14
 
 @dataclass
 class Streams:
-    """Random streams by block number.
-
-    Args:
-        entropy: What all streams derive from.
-    """
+    """Random streams by block number, all derived from one entropy."""
 
     entropy: tuple[int, ...]
 
@@ -37,24 +33,41 @@ class Streams:
 
 
 @dataclass
-class Sampler:
-    """Draws blocks of vectors and keeps their moments; goes on where it stopped.
+class _Growing:
+    """What draws block after block into a sample, and goes on where it stopped.
 
     Args:
-        draw: ``(rng, k) -> (k, n)``.
+        draw: ``(rng, k) -> (k, n)``, or ``-> (k,)`` for single numbers.
         streams: Where randomness comes from.
+    """
+
+    draw: Callable[[np.random.Generator, int], Vector]
+    streams: Streams
+
+    def state(self) -> dict[str, Any]:
+        """Everything but the subject, as plain data."""
+        return {"entropy": [str(value) for value in self.streams.entropy]}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a state."""
+        self.streams = Streams(tuple(int(value) for value in state["entropy"]))
+
+
+@dataclass
+class Sampler(_Growing):
+    """Draws blocks of vectors and keeps their moments.
+
+    Args:
         moments: What has been seen.
         block: Samples a block.
         done: Blocks drawn.
         look: The last planned size at which its moments were decided upon; 0 before the first.
     """
 
-    draw: Callable[[np.random.Generator, int], Vector]
-    streams: Streams
     moments: Moments
     block: int = BLOCK
-    done: int = field(default=0)
-    look: int = field(default=0)
+    done: int = 0
+    look: int = 0
 
     def reach(self, count: int) -> Moments:
         """Draw whole blocks until at least ``count`` samples are in."""
@@ -65,29 +78,19 @@ class Sampler:
 
     def state(self) -> dict[str, Any]:
         """Everything but the subject, as plain data."""
-        entropy = [str(value) for value in self.streams.entropy]
-        return {"entropy": entropy, "done": self.done, "look": self.look, "moments": self.moments.state()}
+        return super().state() | {"done": self.done, "look": self.look, "moments": self.moments.state()}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from a state."""
-        self.streams = Streams(tuple(int(value) for value in state["entropy"]))
+        super().restore(state)
         self.done, self.look = int(state["done"]), int(state["look"])
         self.moments = type(self.moments).resume(state["moments"])
 
 
 @dataclass
-class BoundedSampler:
-    """Draws blocks of numbers in [0, 1] into a confidence sequence for their mean; goes on where it stopped.
+class BoundedSampler(_Growing):
+    """Draws blocks of numbers in [0, 1] into a confidence sequence for their mean."""
 
-    Args:
-        draw: ``(rng, k) -> (k,)``.
-        streams: Where randomness comes from.
-        sequence: What has been seen.
-        done: Blocks drawn.
-    """
-
-    draw: Callable[[np.random.Generator, int], Vector]
-    streams: Streams
     sequence: EmpiricalBernstein
     done: int = 0
 
@@ -100,10 +103,56 @@ class BoundedSampler:
 
     def state(self) -> dict[str, Any]:
         """Everything but the subject, as plain data."""
-        entropy = [str(value) for value in self.streams.entropy]
-        return {"entropy": entropy, "done": self.done, "sequence": self.sequence.state()}
+        return super().state() | {"done": self.done, "sequence": self.sequence.state()}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from a state."""
-        self.streams = Streams(tuple(int(value) for value in state["entropy"]))
+        super().restore(state)
         self.done, self.sequence = int(state["done"]), EmpiricalBernstein(**state["sequence"])
+
+
+G = TypeVar("G", bound=_Growing)
+
+
+@dataclass
+class Ledger:
+    """The growing samples of one case, in the order in which its check begins them.
+
+    Args:
+        given: States that an earlier run left; empty where there is none.
+        drawn: Whether randomness was used beside the case's own generator.
+    """
+
+    given: Sequence[dict[str, Any]] = ()
+    drawn: bool = False
+    _begun: list[_Growing] = field(default_factory=list)
+    _rng: np.random.Generator | None = None
+    _start: Any = None
+
+    def watch(self, rng: np.random.Generator) -> None:
+        """Remember where a case's own generator stood when the case began; copies of the case change nothing."""
+        if self._rng is None:
+            self._rng, self._start = rng, _position(rng)
+
+    @property
+    def drew(self) -> bool:
+        """Whether anything was drawn, by the check or by the subject."""
+        return self.drawn or (self._rng is not None and _position(self._rng) != self._start)
+
+    def keep(self, sample: G) -> G:
+        """Enter a sample that begins here; where an earlier run left its state, it goes on from there."""
+        number = len(self._begun)
+        if number < len(self.given):
+            sample.restore(self.given[number])
+        self._begun.append(sample)
+        return sample
+
+    def states(self) -> list[dict[str, Any]]:
+        """What a later run needs to go on."""
+        return [sample.state() for sample in self._begun]
+
+
+def _position(rng: np.random.Generator) -> tuple[str, int]:
+    """Where a generator stands, children it has had included."""
+    bits = rng.bit_generator
+    return repr(bits.state), int(getattr(bits.seed_seq, "n_children_spawned", 0))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
-from typing import Literal
+from itertools import pairwise, takewhile
 
-from verify.evidence.model import Point, RateEvidence, Rung
+from verify.evidence.model import Point, RateEvidence, Role, Rung
 
 USABLE_RELATIVE_UNCERTAINTY = 0.02
 """A point enters a fit only where its uncertainty is at most this share of it: local exponents over a factor of
@@ -18,16 +17,9 @@ SETTLED_FACTOR, UNSETTLED_FACTOR = 1.5, 8.0
 """How many last drifts an interval reaches: a tail that halves still moves by about one; a sweep that has not
 settled may be crossing over from one power to another, so it must be far from a claim to decide about it."""
 
-Role = Literal["conclusion", "support"]
-
 
 def fit_rate(
-    points: Sequence[Point],
-    *,
-    quantity: str,
-    variable: str,
-    rung: Rung = "numeric",
-    role: Role = "conclusion",
+    points: Sequence[Point], *, quantity: str, variable: str, rung: Rung = "numeric", role: Role = "conclusion"
 ) -> RateEvidence:
     r"""Read the local exponents of a deterministic sweep and enclose the limiting one.
 
@@ -36,17 +28,9 @@ def fit_rate(
     as much again and the points' uncertainties are added. A sweep that has not settled gets eight times its last
     drift.
 
-    Args:
-        points: The sweep in the order towards the limit, at least three usable ones for a settled answer.
-        quantity: What was measured.
-        variable: What was swept.
-        rung: How the points were obtained.
-        role: Whether it decides the verdict.
-
-    Returns:
-        The evidence. A quantity that is zero throughout (measured zero, or predicted zero and measured within its
-        uncertainty) has exponent ``inf``. Too few usable points give the interval
-        (-inf, inf), which decides nothing.
+    The points come in the order towards the limit. A quantity that is zero throughout (measured zero, or predicted
+    zero and measured within its uncertainty) has exponent ``inf``. Fewer than three usable points give the interval
+    (-inf, inf), which decides nothing.
     """
     marked = [point.model_copy(update={"usable": _is_usable(point)}) for point in points]
     floor = next((point.at for point in marked if not point.usable), None)
@@ -55,7 +39,8 @@ def fit_rate(
             quantity=quantity, variable=variable, points=tuple(marked), exponent=math.inf,
             interval=(math.inf, math.inf), rung=rung, role=role,
         )  # fmt: skip
-    usable = _leading_run(marked)
+    # Those before the first unusable one: beyond the floor a chance agreement proves nothing.
+    usable = list(takewhile(lambda point: point.usable, marked))
     local, errors = [], []
     for a, b in pairwise(usable):
         span = math.log(a.at / b.at)
@@ -84,13 +69,3 @@ def _is_zero(point: Point) -> bool:
     if point.measured == 0:
         return True
     return point.predicted == 0 and point.measured <= point.uncertainty
-
-
-def _leading_run(points: Sequence[Point]) -> list[Point]:
-    """The usable points before the first unusable one: beyond the floor a chance agreement proves nothing."""
-    run: list[Point] = []
-    for point in points:
-        if not point.usable:
-            break
-        run.append(point)
-    return run

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
 from verify.report.model import ReportData
+from verify.report.wording import counted
 from verify.verdict import Verdict
 
-FAULT = "FAULT"
 COLOURS = {
     "brightgreen": "#2d7d32", "yellow": "#8a6d00", "red": "#c02c20", "orange": "#b34a00", "lightgrey": "#5f6a72",
 }  # fmt: skip
@@ -20,13 +20,7 @@ NARROW, WIDE = frozenset("fijlrt.,:;|!'()[] /"), frozenset("mwMW@%—")
 
 @dataclass(frozen=True)
 class Badge:
-    """What a badge says.
-
-    Args:
-        label: Left half.
-        message: Right half.
-        colour: A name of :data:`COLOURS`.
-    """
+    """What a badge says in its left and right half; its colour is a name of :data:`COLOURS`."""
 
     label: str
     message: str
@@ -34,11 +28,9 @@ class Badge:
 
     def endpoint(self) -> dict[str, object]:
         """The same for a shields endpoint."""
-        made: dict[str, object] = {
-            "schemaVersion": 1, "label": self.label, "message": self.message, "color": self.colour,
-        }  # fmt: skip
+        said = {"schemaVersion": 1, "label": self.label, "message": self.message, "color": self.colour}
         # Shields shows errors in place of the colour then.
-        return made | ({"isError": True} if self.colour in ("red", "orange") else {})
+        return said | ({"isError": True} if self.colour in ("red", "orange") else {})
 
     def svg(self) -> str:
         """The same as a picture that needs nothing else."""
@@ -80,16 +72,12 @@ def badge_of(report: ReportData, label: str = "F2CSA") -> Badge:
     if not report.complete:
         return Badge(label, f"incomplete run, {hold}", "lightgrey")
     if report.faults:
-        return Badge(label, f"{_counted(len(report.faults), 'fault')}, {hold}", "orange")
+        return Badge(label, f"{counted(len(report.faults), 'fault')}, {hold}", "orange")
     if Verdict.REFUTED in judged or Verdict.VACUOUS in judged:
         return Badge(label, hold, "red")
     if report.findings:
-        return Badge(label, f"{_counted(len(report.findings), 'finding')}, {hold}", "red")
+        return Badge(label, f"{counted(len(report.findings), 'finding')}, {hold}", "red")
     return Badge(label, hold, "brightgreen" if held == len(judged) else "yellow")
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _width(text: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,6 @@ class Report(ReportData):
         yield summary_table(self)
 
     def __str__(self) -> str:
-        from rich.console import Console
-
         console = Console(width=120, record=False, file=None)
         with console.capture() as capture:
             console.print(self)
@@ -40,14 +39,7 @@ class Report(ReportData):
 
 
 def write(report: ReportData, out: Path) -> list[Path]:
-    """Write ``report.json``, ``report.html``, ``report.md`` and ``junit.xml``.
-
-    Args:
-        report: What the run found.
-        out: Folder; made if missing.
-
-    Returns:
-        The four paths, in that order.
+    """Write ``report.json``, ``report.html``, ``report.md`` and ``junit.xml`` into a folder; returns their paths.
 
     Raises:
         InvalidInputError: If the folder cannot be written.
@@ -56,24 +48,18 @@ def write(report: ReportData, out: Path) -> list[Path]:
     from verify.report.markdown import render_markdown
     from verify.report.page import render_html
 
-    renderers = (
-        ("report.json", render_json),
-        ("report.html", render_html),
-        ("report.md", render_markdown),
-        ("junit.xml", render_junit),
-    )
-    written = []
+    renderers: dict[str, Callable[[ReportData], str]] = {
+        "report.json": render_json, "report.html": render_html, "report.md": render_markdown, "junit.xml": render_junit,
+    }  # fmt: skip
     try:
         out.mkdir(parents=True, exist_ok=True)
-        for name, render in renderers:
+        for name, render in renderers.items():
             # Rendered before the old file is touched, so that an error leaves no half report.
             text = render(report)
-            path = out / name
-            path.write_text(text, encoding="utf-8")
-            written.append(path)
+            (out / name).write_text(text, encoding="utf-8")
     except OSError as error:
         raise InvalidInputError("--out", f"must be a writable folder ({error.strerror})", str(out)) from None
-    return written
+    return [out / name for name in renderers]
 
 
 _INFINITIES = {"enum": ["Infinity", "-Infinity", "NaN"]}
@@ -93,10 +79,8 @@ def render_json(report: ReportData) -> str:
 
 def report_schema() -> dict[str, Any]:
     """JSON Schema of ``report.json``, as written: numbers may be infinite, and then are strings."""
-    schema = ReportData.model_json_schema(by_alias=True, mode="serialization")
-    made = with_infinities(schema)
-    assert isinstance(made, dict)  # as given
-    return made
+    schema: dict[str, Any] = with_infinities(ReportData.model_json_schema(by_alias=True, mode="serialization"))
+    return schema
 
 
 def with_infinities(node: Any) -> Any:

@@ -31,7 +31,7 @@ def render_junit(report: ReportData) -> str:
             claim = row.claim.split("/")[0]
             case = _case(_suite(root, suites, claim), row.claim, claim)
             ElementTree.SubElement(case, "skipped", message="not checked yet")
-    told = tuple(f"{r.claim} [{r.reading}] on {r.instance}: " for r in report.results if r.expected is False)
+    told = tuple(f"{r.where}: " for r in report.results if r.expected is False)
     untold = [line for line in report.findings if not line.startswith(told)] if told else list(report.findings)
     if untold:
         # Findings without a result of their own, such as a drifted constant or lost evidence, must not vanish.

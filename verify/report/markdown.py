@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from spec.claims import Claim
 from verify.report import prose, wording
-from verify.report.model import ReportData
-from verify.report.outline import NAMED, Outline, ReadingOutline, StatementOutline, outline, proof_breaks
+from verify.report.model import NAMED, ReportData
+from verify.report.outline import Outline, ReadingOutline, StatementOutline, outline, proof_breaks
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~])")
 _TICKS = re.compile("`{3,}")
@@ -24,10 +24,6 @@ def render_markdown(report: ReportData, claims: Mapping[str, Claim] | None = Non
     """Findings, faults and failed repaired claims; then verdicts; then refutations of the text, folded.
 
     Stays below a mebibyte, whatever the report holds: what is folded is cut first, and said to be.
-
-    Args:
-        report: What the run found.
-        claims: Claims by id; those of ``spec`` by default.
     """
     arranged = outline(report, claims)
     readings = [reading for entry in arranged.statements for reading in entry.readings]

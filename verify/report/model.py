@@ -10,9 +10,29 @@ from verify.evidence.model import Counterexample, Evidence, Frozen, Rung
 from verify.verdict import Verdict
 
 SCHEMA = "f2csa-report/1"
+NAMED = ("as-written", "repaired")
+"""The readings of a whole statement; ``only:FIELD`` isolates one choice."""
 
 
-class Result(Frozen):
+class About:
+    """What a result is about: a claim under a reading on an instance."""
+
+    claim: str
+    reading: str
+    instance: str
+
+    @property
+    def key(self) -> str:
+        """Identifies the result within a run: ``bias-bound/T1|repaired|toy1``."""
+        return f"{self.claim}|{self.reading}|{self.instance}"
+
+    @property
+    def where(self) -> str:
+        """The same in print: ``bias-bound/T1 [repaired] on toy1``."""
+        return f"{self.claim} [{self.reading}] on {self.instance}"
+
+
+class Result(Frozen, About):
     """One claim or proof step, under one reading, on one instance.
 
     Args:
@@ -123,16 +143,12 @@ class ReportData(Frozen):
     changes: tuple[str, ...] = ()
     """What differs from the record without being worse, or could not be compared, one line each."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", ser_json_inf_nan="strings", populate_by_name=True, title="Report"
-    )
+    model_config = ConfigDict(populate_by_name=True, title="Report")
 
     def records(self) -> list[dict[str, Any]]:
         """One flat dictionary a result, ready for a data frame."""
-        plain = self.model_dump(mode="python", include={"results"})["results"]
-        return [
-            {key: value for key, value in row.items() if key not in ("evidence", "counterexample")} for row in plain
-        ]
+        nested = {"evidence", "counterexample"}
+        return [result.model_dump(mode="python", exclude=nested) for result in self.results]
 
     @property
     def faults(self) -> tuple[Result, ...]:

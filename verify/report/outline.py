@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from spec.claims import Assertion, Claim, Premise, Statement
+from spec.claims import Assertion, Claim, Premise, Statement, load_claims
 from verify.evidence.model import PremiseEvidence, RateEvidence
 from verify.proofs.orders.table import FirstBreak, first_breaks
 from verify.report import wording
-from verify.report.model import ReportData, Result, SmallestCounterexample, SummaryRow
-
-NAMED = ("as-written", "repaired")
+from verify.report.model import NAMED, ReportData, Result, SmallestCounterexample, SummaryRow
 
 
 @dataclass(frozen=True)
@@ -20,14 +18,9 @@ class ReadingOutline:
     """One statement under one reading.
 
     Args:
-        claim: Full id of the statement.
-        reading: ``as-written``, ``repaired`` or ``only:FIELD``.
         status: Verdict over all instances, ``FAULT``, or the empty string where nothing was run.
-        sentence: The verdict in a sentence.
-        assertion: What the text asserts under this reading, if the claim is on record.
         results: One an instance: the deciding one, those that came out otherwise, the rest.
         instances: How many instances gave each verdict.
-        smallest: The smallest counterexample, where one was searched for.
         reproduce: Command that repeats the deciding result.
     """
 
@@ -136,17 +129,12 @@ def anchor(claim: str, reading: str = "") -> str:
 
 
 def outline(report: ReportData, claims: Mapping[str, Claim] | None = None) -> Outline:
-    """Join a report with the claims on record.
+    """Join a report with the claims on record, those of ``spec`` by default.
 
-    Args:
-        report: What the run found.
-        claims: Claims by id; those of ``spec`` by default. Statements that were not in the run are left out, but for
-            a claim of which a step was; ids without a claim are kept, under their bare name.
+    Statements that were not in the run are left out, but for a claim of which a step was; ids without a claim are
+    kept, under their bare name.
     """
-    if claims is None:
-        from spec.claims import load_claims
-
-        claims = load_claims()
+    claims = load_claims() if claims is None else claims
     rows: dict[str, dict[str, SummaryRow]] = {}
     for row in report.summary:
         rows.setdefault(row.claim, {})[row.reading] = row
@@ -166,19 +154,7 @@ def outline(report: ReportData, claims: Mapping[str, Claim] | None = None) -> Ou
         steps = tuple(entry for entry in entries if entry.id != name)
         head = next((entry for entry in entries if entry.id == name), _statement(name, claim, {}, results))
         kind = wording.place(claim) if claim else ""
-        made.append(
-            StatementOutline(
-                head.id,
-                head.title,
-                head.statement,
-                head.named,
-                head.isolated,
-                head.premises,
-                steps,
-                kind,
-                head.unchecked,
-            )
-        )
+        made.append(replace(head, steps=steps, kind=kind))
     return _counted(tuple(made), report)
 
 
@@ -262,11 +238,7 @@ def _finding(premise: Premise, reading: str, entry: ReadingOutline | None) -> tu
 class ProofBreak:
     """One proof: its first step, as written and repaired, whose asserted order does not follow.
 
-    Args:
-        claim: Id of the claim.
-        title: Its title.
-        written: What was found as written.
-        repaired: What was found repaired; ``None`` where no order is inferred there.
+    ``repaired`` is ``None`` where no order is inferred there.
     """
 
     claim: str
@@ -291,12 +263,7 @@ class ProofBreak:
 
 
 def proof_breaks(arranged: Outline, claims: Mapping[str, Claim] | None = None) -> tuple[ProofBreak, ...]:
-    """The proofs of the claims a report shows.
-
-    Args:
-        arranged: The report's outline.
-        claims: Claims by id; those of ``spec`` by default.
-    """
+    """The proofs of the claims a report shows."""
     shown = {entry.id for entry in arranged.claims}
     found = {(item.claim, item.reading): item for item in first_breaks(claims=claims)}
     return tuple(

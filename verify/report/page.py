@@ -9,28 +9,22 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from jinja2 import Template
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from spec.claims import Claim
 from verify.evidence.model import ComparisonEvidence, Counterexample, PremiseEvidence, RateEvidence
 from verify.report import prose, wording
-from verify.report.model import ReportData, Result
-from verify.report.outline import NAMED, Outline, ReadingOutline, outline, proof_breaks
+from verify.report.model import NAMED, ReportData, Result
+from verify.report.outline import Outline, ReadingOutline, outline, proof_breaks
 from verify.report.plots import RatePlots
 from verify.report.typeset import FormulaSheet
 from verify.report.wording import sentence, typeset
 
-SHOWN_PANELS = 8
-"""Plots shown openly under one reading; further ones fold away."""
-
-SHOWN_ROWS = 8
-"""Rows of a table shown openly under one reading; further ones fold away."""
-
+SHOWN_PANELS = SHOWN_ROWS = 8
+"""Plots, and rows of a table, shown openly under one reading; further ones fold away."""
 SHOWN_BYTES = 6_000
 """Longest problem file printed in the page; ``report.json`` has every one in full."""
-
-
 LINE = 88
 """Longest line of a printed problem file."""
 
@@ -76,12 +70,7 @@ class Drawing:
 
 
 def render_html(report: ReportData, claims: Mapping[str, Claim] | None = None) -> str:
-    """The page for one report; the same report gives the same bytes.
-
-    Args:
-        report: What the run found.
-        claims: Claims by id; those of ``spec`` by default.
-    """
+    """The page for one report; the same report gives the same bytes."""
     arranged = outline(report, claims)
     drawing = Drawing()
     # The body comes first: the head carries the glyphs, markers and styles that the body turned out to need.
@@ -157,15 +146,10 @@ def _laid_out(value: Any, depth: int) -> str:
 @lru_cache(maxsize=4)
 def template(name: str) -> Template:
     """A template by name; everything put into it is escaped unless it is markup already."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
     environment = Environment(
-        loader=PackageLoader("verify.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
+        loader=PackageLoader("verify.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
-    )
+    )  # fmt: skip
     environment.filters |= {"set": typeset, "sentence": sentence, "reading_title": wording.reading_title}
     return environment.get_template(name)
 
@@ -182,12 +166,7 @@ TONES = {
 
 
 def html_fragment(report: ReportData, claims: Mapping[str, Claim] | None = None) -> str:
-    """Claims by readings, with a tally of the steps, and the run in sentences above.
-
-    Args:
-        report: What the run found.
-        claims: Claims by id; those of ``spec`` by default.
-    """
+    """Claims by readings, with a tally of the steps, and the run in sentences above."""
     return template("fragment.html.j2").render(
         report=report, outline=outline(report, claims), named=NAMED, words=wording, prose=prose, tones=TONES
     )

@@ -1,4 +1,4 @@
-"""Log–log plots of measured rates as small inline SVG, drawn by matplotlib, coloured by the page."""
+"""Pictures drawn by matplotlib: measured rates as small inline SVG, coloured by the page, and the trace of a run."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import io
 import math
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
-from verify.evidence.model import Point, RateEvidence
+from f2csa_ref.solver.trace import Block
+from verify.evidence.model import Point, RateEvidence, superscript
 from verify.report import wording
 
 WIDTH, HEIGHT = 212.0, 156.0
@@ -239,7 +241,7 @@ def _ticks(low: float, high: float) -> list[tuple[float, str]]:
     first, last = math.ceil(low - 1e-9), math.floor(high + 1e-9)
     if last - first >= 1:
         stride = max(1, math.ceil((last - first + 1) / _MAX_TICKS))
-        return [(at, f"10{wording.superscript(at)}") for at in range(first, last + 1) if (last - at) % stride == 0]
+        return [(at, f"10{superscript(at)}") for at in range(first, last + 1) if (last - at) % stride == 0]
     values = [digit * 10.0**power for power in range(first - 1, last + 2) for digit in (1, 2, 5)]
     return [(math.log10(value), wording.number(value, 2)) for value in values if low <= math.log10(value) <= high]
 
@@ -252,3 +254,31 @@ def _compact(part: str) -> str:
 def _shortened(path: str) -> str:
     path = _NUMBER.sub(lambda match: f"{float(match[0]):.1f}".removesuffix(".0"), path)
     return re.sub(r"\s*\n\s*(?=[A-Zz\"])| +(?=\")", "", path)
+
+
+def draw_trace(blocks: Sequence[Block], path: Path) -> None:
+    """Picture one run of ``f2csa solve``, F and the mean answer against oracle calls; the same trace, the same bytes.
+
+    Args:
+        blocks: All blocks of the run.
+        path: File to write, its ending says the format.
+    """
+    import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context({"svg.hashsalt": "f2csa", "font.size": 9}):
+        figure = Figure(figsize=(7, 3), layout="constrained")
+        FigureCanvasAgg(figure)
+        left, right = figure.subplots(1, 2)
+        calls = [block.calls for block in blocks]
+        values = [block.F for block in blocks]
+        if all(value is not None for value in values):
+            left.plot(calls, [float(value) for value in values if value is not None], lw=1.2)
+        left.set(xlabel="oracle calls", title="F at the block means")
+        right.plot(calls, [block.grad_norm for block in blocks], lw=1.2)
+        right.set(xlabel="oracle calls", yscale="log", title="length of the mean answer")
+        for axes in (left, right):
+            axes.grid(alpha=0.3)
+        metadata = {"Date": None} if path.suffix == ".svg" else None
+        figure.savefig(path, metadata=metadata)

@@ -9,8 +9,8 @@ from rich.text import Text
 
 from spec.claims import Claim
 from verify.report import prose, wording
-from verify.report.model import ReportData
-from verify.report.outline import NAMED, StatementOutline, outline
+from verify.report.model import NAMED, ReportData
+from verify.report.outline import StatementOutline, outline
 
 _STYLES = {
     "SUPPORTED": "cyan",
@@ -22,12 +22,7 @@ _STYLES = {
 
 
 def summary_table(report: ReportData, claims: Mapping[str, Claim] | None = None) -> Table:
-    """Claims and their steps by readings; the caption says the same in sentences.
-
-    Args:
-        report: What the run found.
-        claims: Claims by id; those of ``spec`` by default.
-    """
+    """Claims and their steps by readings; the caption says the same in sentences."""
     arranged = outline(report, claims)
     table = Table(
         caption=Text(" ".join(prose.overview(report, arranged))), caption_justify="left", box=None, pad_edge=False
@@ -55,8 +50,7 @@ def _status(status: str) -> Text:
 
 
 def _isolated(entry: StatementOutline) -> Text:
-    parts = []
-    for found in entry.isolated:
-        mark = wording.MARKS.get(found.status, "")
-        parts.append(Text.assemble((mark, _STYLES.get(found.status, "dim")), " ", found.choice))
-    return Text("  ").join(parts)
+    marks = [(wording.MARKS.get(found.status, ""), _STYLES.get(found.status, "dim")) for found in entry.isolated]
+    return Text("  ").join(
+        Text.assemble(mark, " ", found.choice) for mark, found in zip(marks, entry.isolated, strict=True)
+    )

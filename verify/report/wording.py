@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from markupsafe import Markup, escape
 
 from spec.claims import Bound, Claim
-from verify.evidence.model import ComparisonEvidence, RateEvidence
+from verify.evidence.model import LETTERS, ComparisonEvidence, RateEvidence, raised, superscript
 from verify.report.model import Result
 from verify.verdict import Verdict
 
@@ -55,19 +55,8 @@ RUNGS: dict[str, str] = {
     "cited": "Nothing was computed: a fact from the named source, set beside what the paper quotes.",
 }
 
-VARIABLES = {
-    "alpha": "α",
-    "inner_tol": "δ",
-    "epsilon": "ε",
-    "goldstein_radius": "δ",
-    "eta": "η",
-    "radius": "R",
-    "h_width": "τδ",
-    "lam_width": "ε_λ",
-}
-"""Letters of the paper for the variables of a sweep."""
-
-_SUPERSCRIPTS = str.maketrans("-0123456789./", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹·ᐟ")
+VARIABLES = LETTERS | {"radius": "R", "h_width": "τδ", "lam_width": "ε_λ"}
+"""Letters of the paper for whatever is measured along."""
 
 
 def status_of(result: Result) -> str:
@@ -93,11 +82,6 @@ def reading_title(reading: str) -> str:
     return READINGS[reading][0] if reading in READINGS else reading
 
 
-def superscript(value: int | str) -> str:
-    """An integer or fraction as Unicode superscripts."""
-    return str(value).replace("−", "-").translate(_SUPERSCRIPTS)
-
-
 def number(value: float, digits: int = 4) -> str:
     """A number for reading: a true minus sign, ``∞``, powers of ten beyond six digits."""
     if math.isnan(value):
@@ -109,9 +93,9 @@ def number(value: float, digits: int = 4) -> str:
     if 1e-3 <= abs(value) < 1e6:
         shown = f"{value:.{digits}g}"
         return (f"{value:.0f}" if "e" in shown else shown).replace("-", "−")
-    mantissa, _, power = f"{value:.{digits - 1}e}".partition("e")
+    mantissa, _, tens = f"{value:.{digits - 1}e}".partition("e")
     shown = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
-    return f"{shown} × 10{superscript(int(power))}".replace("-", "−")
+    return f"{shown} × 10{superscript(int(tens))}".replace("-", "−")
 
 
 def exponent(value: float, decimals: int = 2) -> str:
@@ -139,10 +123,7 @@ def bound(claimed: Bound) -> str:
     """A claimed bound in one line: ``O(α¹)``, or the relation of a plain comparison."""
     if not claimed.exponents:
         return "equality" if claimed.tag == "equality" else f"{claimed.tag} bound"
-    powers = " ".join(
-        "1" if not power else letter(name) + ("" if power == 1 else superscript(str(power)))
-        for name, power in claimed.exponents.items()
-    )
+    powers = " ".join(raised(letter(name), exponent) for name, exponent in claimed.exponents.items())
     symbol = {"upper": "O", "lower": "Ω", "tight": "Θ", "equality": "∝"}[claimed.tag]
     return f"∝ {powers}" if symbol == "∝" else f"{symbol}({powers})"
 
@@ -172,10 +153,8 @@ def exact(evidence: RateEvidence) -> str:
         return "exactly zero"
     name = letter(evidence.variable)
 
-    def times(constant: float, power: float) -> str:
-        return number(constant, 4) + (
-            "" if power == 0 else f"·{name}" + ("" if power == 1 else superscript(f"{power:g}"))
-        )
+    def times(constant: float, exponent: float) -> str:
+        return number(constant, 4) + (f"·{raised(name, exponent)}" if exponent else "")
 
     lead = f"exactly {times(evidence.coefficient, evidence.exponent)} + …" if evidence.coefficient is not None else ""
     proven = [

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -9,7 +8,7 @@ import pytest
 import verify
 from spec import InvalidInputError
 from verify.campaign.plan import Task, plan
-from verify.campaign.workers import run_on
+from verify.campaign.workers import run_apart
 from verify.checks.measuring.profiles import find_profile
 from verify.report.faces import Report
 from verify.subjects import Call, ReferenceSubject
@@ -187,10 +186,9 @@ def test_the_shipped_record_is_what_a_run_finds():
 def test_a_dead_worker_is_a_fault_of_its_tasks_only():
     tasks = [Task("bias-bound/T3", r, "toy1", "reference", "smoke", 0) for r in ("as-written", "repaired")]
     broken = Task("bias-bound/T3", "repaired", "toy1", "tests.verify.nowhere:Subject", "smoke", 0)
-    with ThreadPoolExecutor(1) as pool:
-        found = dict(run_on(pool, [*tasks, *tasks, *tasks, broken]))
+    found = dict(run_apart([*tasks, broken], 2))
     assert found[tasks[0]].verdict is Verdict.REFUTED
-    assert found[broken].fault is not None
+    assert found[broken].fault == "the worker died (InvalidInputError)"
 
 
 def test_a_report_is_pleasant_in_python(tmp_path):

@@ -10,13 +10,13 @@ import pytest
 import verify
 from spec import InvalidInputError
 from verify.checks.measuring import samples as draws
+from verify.checks.measuring.case import checks
 from verify.cli.main import invoke
 from verify.evidence.budget import Share, level_of
-from verify.evidence.continuation import Ledger
 from verify.evidence.decisions import MeanDecision, VarianceDecision
 from verify.evidence.moments import Moments
 from verify.evidence.sequential import EmpiricalBernstein
-from verify.evidence.streams import BLOCK, BoundedSampler, Sampler, Streams
+from verify.evidence.streams import BLOCK, BoundedSampler, Ledger, Sampler, Streams
 from verify.report.model import Result
 
 CLAIM = "variance-bound/per-sample"
@@ -25,6 +25,7 @@ CLAIM = "variance-bound/per-sample"
 @pytest.fixture
 def few(monkeypatch):
     """So few samples at the least effort that the rate stays open."""
+    checks()  # imported before, or they would keep the patched sizes
     monkeypatch.setattr(draws, "RATE_BLOCK", 256)
     monkeypatch.setattr(draws, "RATE_LOOKS", 1)
 
@@ -121,8 +122,8 @@ def test_a_decision_beyond_its_planned_looks_goes_on_where_it_stopped():
             begun.restore(json.loads(json.dumps(given)))
         share = Share(1e-6, level=level)
         made = {
-            "variance": VarianceDecision("v", 2.0, 2, share, wanted=0.02, limit=4096, block=64),
-            "mean": MeanDecision("m", 2, share, wanted=0.02, limit=4096, block=64),
+            "variance": VarianceDecision("v", share, level=2.0, width=2, wanted=0.02, limit=4096, block=64),
+            "mean": MeanDecision("m", share, width=2, wanted=0.02, limit=4096, block=64),
         }[kind].run(begun)
         return made, begun.state()
 

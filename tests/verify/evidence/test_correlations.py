@@ -8,6 +8,7 @@ import pytest
 from spec import InvalidInputError
 from verify.evidence.budget import Share
 from verify.evidence.correlations import CorrelationDecision, DirectionDecision
+from verify.evidence.decisions import VarianceDecision
 from verify.evidence.moments import Moments, Scatter
 from verify.evidence.streams import Sampler, Streams
 
@@ -89,7 +90,8 @@ def directions(mix, relation="=="):
         return rng.standard_normal((count, 2)) @ np.array(mix).T
 
     sampler = Sampler(draw, Streams.of(np.random.default_rng(4)), Scatter(np.zeros(2)), block=512)
-    return DirectionDecision.of("variance", 2.0, 2, SHARE, relation=relation, block=512).run(sampler)
+    whole = VarianceDecision("variance", SHARE, level=2.0, width=2, relation=relation, wanted=0.2, block=512)
+    return DirectionDecision.of(whole).run(sampler)
 
 
 def test_a_covariance_that_is_no_multiple_of_the_identity_is_refuted():
@@ -106,4 +108,4 @@ def test_a_covariance_that_is_no_multiple_of_the_identity_is_refuted():
 
 def test_directions_need_moments_that_keep_them():
     with pytest.raises(InvalidInputError, match="moments: must keep"):
-        DirectionDecision.of("v", 2.0, 2, SHARE).seen(Moments(np.zeros(2)))
+        DirectionDecision.of(VarianceDecision("v", SHARE, level=2.0, width=2)).seen(Moments(np.zeros(2)))

@@ -24,7 +24,7 @@ def gaussian(scale, width, *, shift=0.0, seed=0):
 
 @pytest.mark.parametrize("relation", ["==", "<=", ">="])
 def test_a_right_variance_is_supported_with_power(relation):
-    decision = VarianceDecision("v", 3.0, 3, SHARE, relation, wanted=0.1, block=BLOCK)
+    decision = VarianceDecision("v", SHARE, level=3.0, width=3, relation=relation, wanted=0.1, block=BLOCK)
     found = decision.run(gaussian(1.0, 3))
     assert found.holds
     assert found.powered
@@ -36,26 +36,27 @@ def test_a_right_variance_is_supported_with_power(relation):
 
 @pytest.mark.parametrize(("relation", "factor"), [("==", 1.0), ("==", -1.0), ("<=", 1.0), (">=", -1.0)])
 def test_the_stated_smallest_violation_is_refuted(relation, factor):
-    decision = VarianceDecision("v", 2.0, 2, SHARE, relation, wanted=0.1, block=BLOCK)
+    decision = VarianceDecision("v", SHARE, level=2.0, width=2, relation=relation, wanted=0.1, block=BLOCK)
     smallest = decision.run(gaussian(1.0, 2)).detectable / 2.0
     wrong = (1 + factor * smallest) ** 0.5
     assert all(not decision.run(gaussian(wrong, 2, seed=s)).holds for s in range(20))
 
 
 def test_a_gross_violation_is_refuted_at_the_first_look():
-    decision = VarianceDecision("v", 1.0, 1, SHARE, wanted=0.05, block=BLOCK)
+    decision = VarianceDecision("v", SHARE, level=1.0, width=1, wanted=0.05, block=BLOCK)
     found = decision.run(gaussian(2.0, 1))
     assert not found.holds
     assert found.samples < found.samples_needed / 8
 
 
 def test_a_bound_from_above_does_not_mind_less_and_one_from_below_not_more():
-    assert VarianceDecision("v", 1.0, 1, SHARE, "<=", wanted=0.1, block=BLOCK).run(gaussian(0.3, 1)).holds
-    assert VarianceDecision("v", 1.0, 1, SHARE, ">=", wanted=0.1, block=BLOCK).run(gaussian(3.0, 1)).holds
+    for relation, scale in (("<=", 0.3), (">=", 3.0)):
+        decision = VarianceDecision("v", SHARE, level=1.0, width=1, relation=relation, wanted=0.1, block=BLOCK)
+        assert decision.run(gaussian(scale, 1)).holds
 
 
 def test_too_few_samples_never_become_a_pass():
-    decision = VarianceDecision("v", 1.0, 1, SHARE, wanted=0.01, limit=1000, block=BLOCK)
+    decision = VarianceDecision("v", SHARE, level=1.0, width=1, wanted=0.01, limit=1000, block=BLOCK)
     found = decision.run(gaussian(1.0, 1))
     assert found.holds
     assert not found.powered
@@ -63,14 +64,14 @@ def test_too_few_samples_never_become_a_pass():
 
 
 def test_no_variance_at_all_is_held_exactly():
-    decision = VarianceDecision("v", 0.0, 2, SHARE, block=BLOCK)
+    decision = VarianceDecision("v", SHARE, level=0.0, width=2, block=BLOCK)
     assert decision.run(gaussian(0.0, 2)).holds
     assert not decision.run(gaussian(1e-9, 2)).holds
 
 
 @pytest.mark.parametrize("width", [1, 5])
 def test_a_shift_of_the_stated_size_is_seen_and_none_is_not(width):
-    decision = MeanDecision("m", width, SHARE, wanted=0.1, block=BLOCK)
+    decision = MeanDecision("m", SHARE, width=width, wanted=0.1, block=BLOCK)
     right = decision.run(gaussian(2.0, width))
     assert right.holds
     assert right.powered
@@ -79,14 +80,14 @@ def test_a_shift_of_the_stated_size_is_seen_and_none_is_not(width):
 
 
 def test_a_silent_source_at_the_right_place_is_right_and_elsewhere_wrong():
-    decision = MeanDecision("m", 2, SHARE, wanted=0.1, block=BLOCK)
+    decision = MeanDecision("m", SHARE, width=2, wanted=0.1, block=BLOCK)
     assert decision.run(gaussian(0.0, 2)).holds
     assert not decision.run(gaussian(0.0, 2, shift=1e-6)).holds
 
 
 def test_a_mean_square_is_held_to_its_law():
     law = SquareLaw((1.0, 0.5), (4.0, 0.0), 4000)
-    decision = SquareDecision("s", law, SHARE)
+    decision = SquareDecision("s", SHARE, law=law)
     rng = np.random.default_rng(0)
     sample = np.array([2.0, 0.0]) + rng.standard_normal((4000, 2)) * np.sqrt([1.0, 0.5])
     right = float((sample**2).sum(axis=1).mean())
@@ -94,22 +95,22 @@ def test_a_mean_square_is_held_to_its_law():
     assert decision.evidence(right).powered
     smallest = decision.evidence(right).detectable
     assert not decision.evidence(right + 1.2 * smallest).holds
-    assert SquareDecision("s", law, SHARE, "<=", predicted=2 * law.expectation).evidence(right).holds
+    assert SquareDecision("s", SHARE, law=law, relation="<=", predicted=2 * law.expectation).evidence(right).holds
 
 
 def test_a_mean_square_that_could_not_have_seen_much_says_what_it_would_take():
-    found = SquareDecision("s", SquareLaw((1.0,), (0.0,), 50), SHARE, wanted=0.1).evidence(1.0)
+    found = SquareDecision("s", SHARE, law=SquareLaw((1.0,), (0.0,), 50), wanted=0.1).evidence(1.0)
     assert not found.powered
     assert found.samples_needed > 1000
 
 
 def test_a_bound_above_the_laws_own_mean_allows_for_its_wider_spread():
     law = SquareLaw((1.0, 0.5), (4.0, 0.0), 4000)
-    own = SquareDecision("s", law, SHARE, "<=").evidence(law.expectation)
-    twice = SquareDecision("s", law, SHARE, "<=", predicted=2 * law.expectation).evidence(law.expectation)
+    own = SquareDecision("s", SHARE, law=law, relation="<=").evidence(law.expectation)
+    twice = SquareDecision("s", SHARE, law=law, relation="<=", predicted=2 * law.expectation).evidence(law.expectation)
     assert twice.tolerance == pytest.approx(2 * own.tolerance, rel=1e-6)
     assert twice.detectable == pytest.approx(2 * own.detectable, rel=1e-6)
     assert twice.wanted == pytest.approx(2 * own.wanted)
-    below = SquareDecision("s", law, SHARE, predicted=0.0).evidence(0.0)
+    below = SquareDecision("s", SHARE, law=law, predicted=0.0).evidence(0.0)
     assert below.holds
     assert below.tolerance < law.expectation

@@ -1,6 +1,6 @@
 """Two runs of one subject: what got worse, what got better, what is new, and what could not be compared.
 
-Verdicts and rungs are compared as they are. Numbers are compared as :mod:`verify.campaign.baseline.drift_rules` says.
+Verdicts and rungs are compared as they are. Numbers are compared as :mod:`verify.campaign.baseline.drift` says.
 A finding is something that got worse or that moved where nothing may move; all else is reported and fails nothing.
 """
 
@@ -9,30 +9,45 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Literal, TypeVar
-
-from pydantic import BaseModel, ConfigDict
+from dataclasses import dataclass, field
+from typing import TypeVar
 
 from spec.claims import Bound
 from spec.claims import find as find_claim
 from spec.errors import InvalidInputError
-from verify.campaign.baseline.drift_rules import Drift, Rules, rung_drift
-from verify.campaign.baseline.level_drift import is_worst_case, level_drifts
+from verify.campaign.baseline.drift import (
+    Drift,
+    Kind,
+    Rules,
+    is_rougher,
+    is_worst_case,
+    level_drifts,
+    rung_drift,
+    sweep_drifts,
+)
 from verify.campaign.baseline.model import Baseline, Entry, Level, Sweep
-from verify.campaign.baseline.sweep_drift import is_rougher, sweep_drifts
 from verify.campaign.plan import bound_under
-from verify.evidence.model import RUNGS
+from verify.evidence.model import RUNGS, Frozen
 from verify.report.faces import Report
-from verify.report.model import Result
+from verify.report.model import About, Result
 from verify.verdict import Verdict
 
 UNDECIDED = (Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE)
+MISSING_STAGE = ("Not applicable: the subject offers no ", "Not applicable: the subject does not support ")
+"""How a result begins whose check needs what the subject lacks."""
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+_COUNTED = {
+    "narrower": "exponents with an interval at most half as wide as on record: {} (improved)",
+    "wider": "exponents with an interval at least twice as wide as on record: {}",
+    "rougher": "constants with an uncertainty more than twice that on record: {}",
+    "looser": "compared values whose sampling tolerance is more than twice that on record: {}",
+    "fewer": "exponents that rest on less than half the samples on record: {}",
+}
+"""What is said of numbers known better or less well than before."""
 Item = TypeVar("Item", Sweep, Level)
-Kind = Literal["verdict", "evidence", "exponent", "constant", "new"]
 
 
-class Change(BaseModel):
+class Change(Frozen, About):
     """One difference between two runs.
 
     Args:
@@ -51,10 +66,8 @@ class Change(BaseModel):
     worse: bool
     line: str
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
-
-class Comparison(BaseModel):
+class Comparison(Frozen):
     """How a run compares with a baseline.
 
     Args:
@@ -70,8 +83,6 @@ class Comparison(BaseModel):
     compared: int
     numbers: int
     faults: tuple[str, ...] = ()
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     @property
     def findings(self) -> tuple[str, ...]:
@@ -89,46 +100,122 @@ class Comparison(BaseModel):
         return 3 if self.faults else 1 if self.findings else 0
 
 
-def compare(
-    recorded: Baseline,
-    found: Baseline,
-    *,
-    sentences: Mapping[str, str] | None = None,
-    faults: Mapping[str, str] | None = None,
-) -> Comparison:
+def compare(recorded: Baseline, found: Baseline, results: Sequence[Result] = ()) -> Comparison:
     """Hold a run against a baseline.
 
     Args:
         recorded: What was recorded, narrowed to what the new run should have produced.
         found: The new run.
-        sentences: Sentences of the new results by key, to quote.
-        faults: Faults of the new run by key; what they concern is not compared.
+        results: The new run's results: their sentences are quoted, and what a fault concerns is not compared.
     """
-    old, new, faults = recorded.entries, found.entries, faults or {}
-    changes: list[Change] = []
-    tally: Counter[str] = Counter()
-    rules = Rules(same_seed=recorded.seed == found.seed, same_profile=recorded.profile == found.profile)
-    for key, entry in new.items():
-        sentence = (sentences or {}).get(key, "")
-        if key not in old:
-            changes += _unrecorded(entry, sentence)
-        else:
-            changes += _result(old[key], entry, recorded, found, rules, sentence, tally)
+    both = _Both(recorded, found, {result.key: result.sentence for result in results})
+    faults = {result.key: f"{result.where}: {result.fault}" for result in results if result.fault is not None}
+    old, new = recorded.entries, found.entries
+    changes = [change for key, entry in new.items() for change in both.changes(old.get(key), entry)]
     missing = [entry for key, entry in old.items() if key not in new and key not in faults]
-    if rules.same_profile:
+    if both.rules.same_profile:
         changes += [
             _change(entry, "evidence", True, f"no longer in the run; on record {entry.verdict}") for entry in missing
         ]
-    notes = list(_notes(recorded, found, missing if not rules.same_profile else [], tally))
+        missing = []
     return Comparison(
-        changes=tuple(changes), notes=tuple(notes), compared=len(old.keys() & new.keys()), numbers=tally["numbers"],
-        faults=tuple(f"{_where(key)}: {why}" for key, why in faults.items()),
+        changes=tuple(changes), notes=tuple(both.notes(missing)), compared=len(old.keys() & new.keys()),
+        numbers=both.tally["numbers"], faults=tuple(faults.values()),
     )  # fmt: skip
 
 
-def _where(key: str) -> str:
-    claim, reading, instance = key.split("|")
-    return f"{claim} [{reading}] on {instance}"
+@dataclass
+class _Both:
+    """A baseline and a new run, with the new run's sentences by key and what is counted on the way."""
+
+    recorded: Baseline
+    found: Baseline
+    sentences: Mapping[str, str]
+    tally: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def rules(self) -> Rules:
+        old, new = self.recorded, self.found
+        return Rules(same_seed=old.seed == new.seed, same_profile=old.profile == new.profile)
+
+    @property
+    def verdicts_only(self) -> bool:
+        return self.recorded.verdicts_only or self.found.verdicts_only
+
+    def changes(self, old: Entry | None, new: Entry) -> Iterator[Change]:
+        """What differs between a result on record and the same one of the new run."""
+        sentence = self.sentences.get(new.key, "")
+        if old is None:
+            yield from _unrecorded(new, sentence)
+        elif new.verdict is not old.verdict:
+            # Another subject need not offer every stage; the same one may not lose any.
+            if new.verdict is Verdict.NOT_APPLICABLE and self.recorded.subject != self.found.subject:
+                self.tally["not offered"] += 1
+                return
+            better = _is_better(old.verdict, new.verdict, new.reading)
+            text = f"{new.verdict}, on record {old.verdict}{' (improved)' if better else ''}. {sentence}".rstrip()
+            yield _change(new, "verdict", not better, text)
+        else:
+            if old.rung is not None and new.rung is not None and old.rung != new.rung:
+                better = RUNGS.index(new.rung) < RUNGS.index(old.rung)
+                text = f"evidence is {new.rung}, on record {old.rung} ({'stronger' if better else 'weaker'})"
+                yield _change(new, "evidence", not better, text)
+            if not self.verdicts_only:
+                yield from self._numbers(old, new)
+
+    def _numbers(self, old: Entry, new: Entry) -> Iterator[Change]:
+        rules, same_rung = self.rules.under(_bound(new), new), old.rung == new.rung
+        for was, now in _matched(old.sweeps, new.sweeps):
+            if now is None:
+                yield _change(new, "evidence", True, f"{was.quantity} is no longer measured")
+            else:
+                yield from _rung(new, was, now, same_rung)
+                yield from self._drifts(new, sweep_drifts(was, now, rules))
+                self.tally["wider"] += _width(now) > 2 * _width(was)
+                self.tally["rougher"] += is_rougher(was, now)
+                self.tally["narrower"] += 2 * _width(now) < _width(was)
+                self.tally["fewer"] += 2 * (now.samples or 0) < (was.samples or 0)
+        for level, other in _matched(old.levels, new.levels):
+            if other is None:
+                yield _change(new, "evidence", True, f"{level.quantity} is no longer compared")
+            else:
+                yield from _rung(new, level, other, same_rung)
+                yield from self._drifts(new, level_drifts(level, other, rules))
+                self.tally["looser"] += level.rung == "statistical" and other.tolerance > 2 * level.tolerance > 0
+                self.tally["worst cases"] += not rules.same_seed and is_worst_case(level)
+
+    def _drifts(self, entry: Entry, drifts: Iterator[Drift]) -> Iterator[Change]:
+        for drift in drifts:
+            self.tally["numbers"] += 1
+            if drift.moved:
+                yield _change(entry, drift.kind, not drift.better, drift.text + (" (improved)" if drift.better else ""))
+
+    def notes(self, missing: Collection[Entry]) -> Iterator[str]:
+        """What could not be compared, and why."""
+        recorded, found, tally = self.recorded, self.found, self.tally
+        if self.verdicts_only:
+            yield "only verdicts are on record: no exponent or constant was compared"
+        if recorded.subject and recorded.subject != found.subject:
+            yield f"recorded of {recorded.subject}, compared with {found.subject}"
+        elif recorded.subject_version != found.subject_version:
+            old, new = (baseline.subject_version or "not stated" for baseline in (recorded, found))
+            yield f"subject version {old} on record, now {new}"
+        versions = [baseline.environment.get("f2csa-verify") for baseline in (recorded, found)]
+        if None not in versions and versions[0] != versions[1]:
+            yield f"recorded with f2csa-verify {versions[0]}, compared with {versions[1]}: a check may have changed"
+        if recorded.profile != found.profile:
+            yield (
+                f"profile {recorded.profile} on record, now {found.profile}: constants are compared where both "
+                f"measured, and recorded results that this run lacks are not missed ({len(missing)} of them)"
+            )
+        if tally["worst cases"]:
+            yield (
+                f"seed {recorded.seed} on record, now {found.seed}: worst cases over random tries are compared by "
+                f"verdict only ({tally['worst cases']} of them)"
+            )
+        if tally["not offered"]:
+            yield f"recorded results that need a stage {found.subject} does not offer: {tally['not offered']}"
+        yield from (text.format(tally[name]) for name, text in _COUNTED.items() if tally[name])
 
 
 def _change(entry: Entry, kind: Kind, worse: bool, text: str) -> Change:
@@ -147,63 +234,11 @@ def _unrecorded(entry: Entry, sentence: str) -> Iterator[Change]:
     yield _change(entry, "new", failed, f"{entry.verdict}, new: nothing on record{why}")
 
 
-def _result(
-    old: Entry, new: Entry, recorded: Baseline, found: Baseline, rules: Rules, sentence: str, tally: Counter[str]
-) -> Iterator[Change]:
-    if new.verdict is not old.verdict:
-        if _only_another_subject(old, new, recorded, found):
-            tally["not offered"] += 1
-            return
-        better = _is_better(old.verdict, new.verdict, new.reading)
-        text = f"{new.verdict}, on record {old.verdict}{' (improved)' if better else ''}. {sentence}".rstrip()
-        yield _change(new, "verdict", not better, text)
-        return
-    if old.rung is not None and new.rung is not None and old.rung != new.rung:
-        better = RUNGS.index(new.rung) < RUNGS.index(old.rung)
-        text = f"evidence is {new.rung}, on record {old.rung} ({'stronger' if better else 'weaker'})"
-        yield _change(new, "evidence", not better, text)
-    if recorded.verdicts_only or found.verdicts_only:
-        return
-    bound = _bound(new)
-    same_rung = old.rung == new.rung
-    for was, now in _matched(old.sweeps, new.sweeps):
-        if now is None:
-            yield _change(new, "evidence", True, f"{was.quantity} is no longer measured")
-        else:
-            yield from _rung(new, was, now, same_rung)
-            yield from _drifts(new, sweep_drifts(was, now, rules.under(bound, new)), tally)
-            tally["wider"] += _width(now) > 2 * _width(was)
-            tally["rougher"] += is_rougher(was, now)
-            tally["narrower"] += 2 * _width(now) < _width(was)
-            tally["fewer"] += 2 * (now.samples or 0) < (was.samples or 0)
-    for level, other in _matched(old.levels, new.levels):
-        if other is None:
-            yield _change(new, "evidence", True, f"{level.quantity} is no longer compared")
-        else:
-            yield from _rung(new, level, other, same_rung)
-            yield from _drifts(new, level_drifts(level, other, rules.under(bound, new)), tally)
-            tally["looser"] += level.rung == "statistical" and other.tolerance > 2 * level.tolerance > 0
-            tally["worst cases"] += not rules.same_seed and is_worst_case(level)
-
-
 def _rung(entry: Entry, old: Item, new: Item, same_rung: bool) -> Iterator[Change]:
     """Each number's own evidence, where the result's has not said it already."""
     drift = rung_drift(old, new)
     if drift.moved and (same_rung or old.role != new.role):
         yield _change(entry, drift.kind, not drift.better, drift.text)
-
-
-def _drifts(entry: Entry, drifts: Iterator[Drift], tally: Counter[str]) -> Iterator[Change]:
-    for drift in drifts:
-        tally["numbers"] += 1
-        if drift.moved:
-            text = drift.text + (" (improved)" if drift.better else "")
-            yield _change(entry, drift.kind, not drift.better, text)
-
-
-def _only_another_subject(old: Entry, new: Entry, recorded: Baseline, found: Baseline) -> bool:
-    """Another subject need not offer every stage; the same one may not lose any."""
-    return new.verdict is Verdict.NOT_APPLICABLE and old.verdict != new.verdict and recorded.subject != found.subject
 
 
 def _is_better(old: Verdict, new: Verdict, reading: str) -> bool:
@@ -249,40 +284,6 @@ def _width(sweep: Sweep) -> float:
     return width if sweep.rung == "statistical" and width == width else 0.0
 
 
-def _notes(recorded: Baseline, found: Baseline, missing: Collection[Entry], tally: Counter[str]) -> Iterator[str]:
-    if recorded.verdicts_only or found.verdicts_only:
-        yield "only verdicts are on record: no exponent or constant was compared"
-    if recorded.subject and recorded.subject != found.subject:
-        yield f"recorded of {recorded.subject}, compared with {found.subject}"
-    elif recorded.subject_version != found.subject_version:
-        yield f"subject version {recorded.subject_version or 'not stated'} on record, now {found.subject_version or 'not stated'}"  # noqa: E501  # one sentence
-    versions = [baseline.environment.get("f2csa-verify") for baseline in (recorded, found)]
-    if None not in versions and versions[0] != versions[1]:
-        yield f"recorded with f2csa-verify {versions[0]}, compared with {versions[1]}: a check may have changed"
-    if recorded.profile != found.profile:
-        yield (
-            f"profile {recorded.profile} on record, now {found.profile}: constants are compared where both measured, "
-            f"and recorded results that this run lacks are not missed ({len(missing)} of them)"
-        )
-    if tally["worst cases"]:
-        yield (
-            f"seed {recorded.seed} on record, now {found.seed}: worst cases over random tries are compared by verdict "
-            f"only ({tally['worst cases']} of them)"
-        )
-    if tally["not offered"]:
-        yield f"recorded results that need a stage {found.subject} does not offer: {tally['not offered']}"
-    if tally["narrower"]:
-        yield f"exponents with an interval at most half as wide as on record: {tally['narrower']} (improved)"
-    if tally["wider"]:
-        yield f"exponents with an interval at least twice as wide as on record: {tally['wider']}"
-    if tally["rougher"]:
-        yield f"constants with an uncertainty more than twice that on record: {tally['rougher']}"
-    if tally["looser"]:
-        yield f"compared values whose sampling tolerance is more than twice that on record: {tally['looser']}"
-    if tally["fewer"]:
-        yield f"exponents that rest on less than half the samples on record: {tally['fewer']}"
-
-
 def judge(report: Report, recorded: Baseline) -> tuple[Report, Comparison]:
     """Compare, and mark the report with what came out.
 
@@ -294,25 +295,18 @@ def judge(report: Report, recorded: Baseline) -> tuple[Report, Comparison]:
         The report with its findings, with what changed for the better or is new, and with every result marked as
         expected or not; and the comparison.
     """
-    faults = {_key(result): result.fault for result in report.results if result.fault is not None}
-    sentences = {_key(result): result.sentence for result in report.results}
     if any(result.verdict is not None for result in report.results):
         found = Baseline.of(report)
     else:
         found = recorded.model_copy(update={"results": (), "subject": report.subject, "seed": report.seed})
-    comparison = compare(recorded, found, sentences=sentences, faults=faults)
-    verdicts = {
-        f"{change.claim}|{change.reading}|{change.instance}": change.worse
-        for change in comparison.changes
-        if change.kind == "verdict"
-    }
+    comparison = compare(recorded, found, report.results)
+    verdicts = {change.key: change.worse for change in comparison.changes if change.kind == "verdict"}
     on_record = recorded.entries
 
     def marked(result: Result) -> Result:
-        key = _key(result)
         expected = None
-        if key in on_record and result.verdict is not None:
-            expected = None if verdicts.get(key) is False else key not in verdicts
+        if result.key in on_record and result.verdict is not None:
+            expected = None if verdicts.get(result.key) is False else result.key not in verdicts
         return result.model_copy(update={"expected": expected})
 
     update = {
@@ -323,5 +317,29 @@ def judge(report: Report, recorded: Baseline) -> tuple[Report, Comparison]:
     return report.model_copy(update=update), comparison
 
 
-def _key(result: Result) -> str:
-    return f"{result.claim}|{result.reading}|{result.instance}"
+def is_missing_stage(result: Result) -> bool:
+    """Whether a check needs what the subject lacks; that is no deviation from any record."""
+    return result.verdict is Verdict.NOT_APPLICABLE and result.sentence.startswith(MISSING_STAGE)
+
+
+def hold_verdicts(results: Sequence[Result], record: Mapping[str, str]) -> tuple[list[Result], list[str]]:
+    """Mark each result as the verdict on record or not, and list what differs; any other verdict is a finding.
+
+    Args:
+        results: The run's results.
+        record: Verdicts on record by key.
+
+    Returns:
+        The results with :attr:`~verify.report.model.Result.expected` set where there is a record, and one line for
+        each that differs. A fault is not a finding: it is reported as a fault.
+    """
+    judged, findings = [], []
+    for result in results:
+        on_record = None if is_missing_stage(result) else record.get(result.key)
+        expected = None if on_record is None or result.verdict is None else str(result.verdict) == on_record
+        judged.append(result.model_copy(update={"expected": expected}))
+        if expected is False:
+            findings.append(f"{result.where}: {result.verdict}, on record {on_record}. {result.sentence}")
+        elif on_record is None and result.reading == "repaired" and result.verdict is Verdict.REFUTED and record:
+            findings.append(f"{result.where}: REFUTED. {result.sentence}")
+    return judged, findings

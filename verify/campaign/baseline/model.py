@@ -5,18 +5,26 @@ from __future__ import annotations
 import math
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
-from verify.checks.measuring.profiles import ProfileName
-from verify.evidence.model import CertifiedBound, ComparisonEvidence, PremiseEvidence, RateEvidence, Rung
+from verify.checks.measuring.profiles import ProfileName, find_profile
+from verify.evidence.model import (
+    ComparisonEvidence,
+    Frozen,
+    PremiseEvidence,
+    RateEvidence,
+    Relation,
+    Role,
+    Rung,
+    agrees,
+)
 from verify.report.faces import Report
-from verify.report.model import Result
+from verify.report.model import About, Result
 from verify.verdict import Verdict
 
 SCHEMA: Literal["f2csa-baseline/1"] = "f2csa-baseline/1"
 DIGITS = 8
 """Significant digits kept of a measured number, far more than any comparison resolves."""
-Role = Literal["conclusion", "support"]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Width = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 """An uncertainty or tolerance."""
@@ -26,11 +34,7 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9:/._-]+$")]
 """What identifies a result holds nothing that separates names."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="strings", populate_by_name=True)
-
-
-class ProvenBound(_Frozen):
+class ProvenBound(Frozen):
     """``quantity <= constant * variable**exponent`` (or >=) on (0, end], as proven.
 
     Args:
@@ -46,7 +50,7 @@ class ProvenBound(_Frozen):
     end: Finite
 
 
-class Sweep(_Frozen):
+class Sweep(Frozen):
     """How a quantity scaled with a variable, with its level at every usable point.
 
     Args:
@@ -97,7 +101,10 @@ class Sweep(_Frozen):
             quantity=item.quantity, variable=item.variable, rung=item.rung, role=item.role,
             exponent=_short(item.exponent), interval=(_short(item.interval[0]), _short(item.interval[1])),
             coefficient=None if item.coefficient is None else _short(item.coefficient),
-            bounds=tuple(_bound(bound) for bound in item.bounds),
+            bounds=tuple(
+                ProvenBound(side=b.side, exponent=b.exponent, constant=_short(b.constant), end=_short(b.end))
+                for b in item.bounds
+            ),
             at=tuple(_short(point.at) for point in usable),
             measured=tuple(_short(point.measured) for point in usable),
             uncertainty=tuple(_short(point.uncertainty, 3) for point in usable),
@@ -105,7 +112,7 @@ class Sweep(_Frozen):
         )  # fmt: skip
 
 
-class Level(_Frozen):
+class Level(Frozen):
     """A measured value beside a predicted one.
 
     Args:
@@ -123,7 +130,7 @@ class Level(_Frozen):
     quantity: str
     rung: Rung
     measured: float
-    relation: Literal["<=", ">=", "=="]
+    relation: Relation
     predicted: float
     tolerance: Width = 0.0
     role: Role = "conclusion"
@@ -134,22 +141,15 @@ class Level(_Frozen):
     def of(cls, item: ComparisonEvidence) -> Level:
         """What is kept of a comparison."""
         # All digits: rounded ones could change whether it holds.
-        return cls(
-            quantity=item.quantity, rung=item.rung, measured=item.measured, relation=item.relation,
-            predicted=item.predicted, tolerance=item.tolerance, role=item.role, samples=item.samples,
-            error_rate=item.error_rate,
-        )  # fmt: skip
+        return cls(**{name: getattr(item, name) for name in cls.model_fields})
 
     @property
     def holds(self) -> bool:
         """Whether the relation holds within the tolerance."""
-        return ComparisonEvidence(
-            quantity=self.quantity, measured=self.measured, relation=self.relation, predicted=self.predicted,
-            tolerance=self.tolerance,
-        ).holds  # fmt: skip
+        return agrees(self.measured, self.relation, self.predicted, self.tolerance)
 
 
-class Entry(_Frozen):
+class Entry(Frozen, About):
     """One result on record.
 
     Args:
@@ -170,16 +170,6 @@ class Entry(_Frozen):
     sweeps: tuple[Sweep, ...] = ()
     levels: tuple[Level, ...] = ()
 
-    @property
-    def key(self) -> str:
-        """Identifies the result."""
-        return f"{self.claim}|{self.reading}|{self.instance}"
-
-    @property
-    def where(self) -> str:
-        """The same in print."""
-        return f"{self.claim} [{self.reading}] on {self.instance}"
-
     @classmethod
     def of(cls, result: Result, verdict: Verdict) -> Entry:
         """What is kept of a result."""
@@ -191,7 +181,7 @@ class Entry(_Frozen):
         )  # fmt: skip
 
 
-class Baseline(_Frozen):
+class Baseline(Frozen):
     """What a subject came out with, to hold later runs against.
 
     Args:
@@ -216,6 +206,8 @@ class Baseline(_Frozen):
     results: tuple[Entry, ...]
     verdicts_only: bool = False
 
+    model_config = ConfigDict(populate_by_name=True)
+
     @model_validator(mode="after")
     def _keys_are_unique(self) -> Baseline:
         if not self.results:
@@ -227,18 +219,19 @@ class Baseline(_Frozen):
     @classmethod
     def of(cls, report: Report) -> Baseline:
         """Record a report; raises ``ValueError`` if it holds no verdict."""
-        return cls.model_validate(
-            {
-                "schema": SCHEMA,
-                "subject": report.subject,
-                "subject_version": report.subject_version,
-                "environment": report.environment,
-                "seed": report.seed,
-                "profile": report.profile,
-                "effort": max((result.effort for result in report.results), default=1),
-                "results": [Entry.of(r, r.verdict) for r in report.results if r.verdict is not None],
-            }
-        )
+        return cls(
+            subject=report.subject, subject_version=report.subject_version, environment=report.environment,
+            seed=report.seed, profile=find_profile(report.profile).name,
+            effort=max((result.effort for result in report.results), default=1),
+            results=tuple(Entry.of(result, result.verdict) for result in report.results if result.verdict is not None),
+        )  # fmt: skip
+
+    @property
+    def bare(self) -> Baseline:
+        """Its verdicts alone."""
+        fields = ("claim", "reading", "instance", "verdict")
+        bare = tuple(Entry(**{name: getattr(entry, name) for name in fields}) for entry in self.results)
+        return self.model_copy(update={"results": bare, "verdicts_only": True})
 
     @property
     def entries(self) -> dict[str, Entry]:
@@ -249,10 +242,6 @@ class Baseline(_Frozen):
     def verdicts(self) -> dict[str, str]:
         """Verdicts by key."""
         return {entry.key: str(entry.verdict) for entry in self.results}
-
-
-def _bound(bound: CertifiedBound) -> ProvenBound:
-    return ProvenBound(side=bound.side, exponent=bound.exponent, constant=_short(bound.constant), end=_short(bound.end))
 
 
 def _short(value: float, digits: int = DIGITS) -> float:

@@ -4,29 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from verify.campaign.baseline.model import Baseline, Entry
+from verify.campaign.baseline.model import Baseline
+from verify.campaign.plan import plan
+from verify.checks.measuring.case import checks
+from verify.checks.measuring.profiles import find_profile
 
 
 @dataclass(frozen=True)
 class Selection:
     """The claims, readings and instances asked for, as for a run; empty means all.
 
-    Args:
-        claims: Full ids; a claim brings its steps.
-        readings: Readings; both named ones bring each choice alone.
-        instances: Atlas names.
+    A claim brings its steps, and both named readings each choice alone.
     """
 
     claims: tuple[str, ...] = ()
     readings: tuple[str, ...] = ()
     instances: tuple[str, ...] = ()
 
-    def covers(self, entry: Entry) -> bool:
-        """Whether a run of this selection should produce this result."""
-        return self.includes(entry.claim, entry.reading, entry.instance)
-
     def includes(self, claim: str, reading: str, instance: str) -> bool:
-        """The same by name."""
+        """Whether a run of this selection should produce this result."""
         return (
             (not self.claims or bool({claim, claim.split("/")[0]} & set(self.claims)))
             and (not self.readings or reading in self.readings or self._isolates(reading))
@@ -38,16 +34,12 @@ class Selection:
 
     def narrow(self, baseline: Baseline) -> Baseline | None:
         """The baseline with the selected results only; ``None`` if that leaves nothing."""
-        kept = tuple(entry for entry in baseline.results if self.covers(entry))
+        kept = tuple(entry for entry in baseline.results if self.includes(entry.claim, entry.reading, entry.instance))
         return baseline.model_copy(update={"results": kept}) if kept else None
 
 
 def replay(baseline: Baseline) -> Selection:
     """The selection that runs again what was recorded, and as little else as possible."""
-    from verify.campaign.plan import plan
-    from verify.checks.measuring.case import checks
-    from verify.checks.measuring.profiles import find_profile
-
     recorded = set(baseline.entries)
     known = [entry for entry in baseline.results if entry.claim in checks()]
     readings = list(dict.fromkeys(entry.reading for entry in known))

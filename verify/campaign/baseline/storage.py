@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import os
+from functools import lru_cache
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +20,20 @@ from verify.report.faces import Report
 from verify.report.model import SCHEMA as REPORT
 from verify.verdict import Verdict
 
+NEITHER = "must be a report.json or a recorded baseline"
+NOTHING = "must hold at least one verdict to compare with"
 MAX_BYTES = 256 * 1024 * 1024
 """Largest file read; the report of a full run is a few per cent of it."""
-UNKNOWN_SUBJECT = ""
+RECORD = resources.files("verify.campaign.baseline") / "records" / "reference.json"
+
+
+@lru_cache(maxsize=1)
+def shipped_record() -> dict[str, str]:
+    """Verdicts of the reference as recorded with this version, by ``claim|reading|instance``.
+
+    Recorded by running, never written by hand; a result without an entry is compared with nothing.
+    """
+    return _parsed(RECORD.read_text(encoding="utf-8"), "record", RECORD.name).verdicts
 
 
 def load(path: Path, argument: str = "baseline") -> Baseline:
@@ -29,10 +42,13 @@ def load(path: Path, argument: str = "baseline") -> Baseline:
     Raises:
         InvalidInputError: If the file cannot be read or is none of them, or holds no verdict.
     """
-    text = _read(path, argument)
+    return _parsed(_read(path, argument), argument, str(path))
+
+
+def _parsed(text: str, argument: str, path: str) -> Baseline:
     data = loads(text, argument)
     if not isinstance(data, dict):
-        raise InvalidInputError(argument, "must be a report.json or a recorded baseline", str(path))
+        raise InvalidInputError(argument, NEITHER, path)
     schema = data.get("schema")
     if schema == SCHEMA:
         try:
@@ -43,7 +59,7 @@ def load(path: Path, argument: str = "baseline") -> Baseline:
         raise InvalidInputError(argument, f"must have the schema {SCHEMA}", schema)
     if schema == REPORT and (report := _report(text)) is not None:
         if all(result.verdict is None for result in report.results):
-            raise InvalidInputError(argument, "must hold at least one verdict to compare with", str(path))
+            raise InvalidInputError(argument, NOTHING, path)
         return Baseline.of(report)
     return _verdicts(data, argument, path)
 
@@ -154,7 +170,7 @@ def _report(text: str) -> Report | None:
         return None
 
 
-def _verdicts(data: dict[str, Any], argument: str, path: Path) -> Baseline:
+def _verdicts(data: dict[str, Any], argument: str, path: str) -> Baseline:
     subject, profile, seed = data.get("subject"), data.get("profile"), data.get("seed")
     found: list[tuple[tuple[Any, ...], Any]]
     if isinstance(data.get("results"), list):
@@ -167,26 +183,24 @@ def _verdicts(data: dict[str, Any], argument: str, path: Path) -> Baseline:
         subject = profile = seed = None
         found = [(tuple(key.split("|")), verdict) for key, verdict in data.items()]
     if not found:
-        raise InvalidInputError(argument, "must hold at least one verdict to compare with", str(path))
+        raise InvalidInputError(argument, NOTHING, path)
     known = {str(verdict) for verdict in Verdict}
     if not all(
         len(key) == 3 and all(type(part) is str for part in key) and type(verdict) is str and verdict in known
         for key, verdict in found
     ):
-        raise InvalidInputError(argument, "must be a report.json or a recorded baseline", str(path))
+        raise InvalidInputError(argument, NEITHER, path)
     entries = [
         {"claim": claim, "reading": reading, "instance": instance, "verdict": verdict}
         for (claim, reading, instance), verdict in found
     ]
-    made = {
-        "subject": subject if isinstance(subject, str) else UNKNOWN_SUBJECT,
+    head = {
+        "subject": subject if isinstance(subject, str) else "",
         "seed": seed if type(seed) is int and seed >= 0 else 0,
         "profile": profile if profile in PROFILES else "ci",
-        "results": entries,
-        "verdicts_only": True,
     }
     try:
-        return Baseline.model_validate(made)
+        return Baseline.model_validate(head | {"results": entries, "verdicts_only": True})
     except ValidationError as error:
         raise from_validation(error, argument) from None
 

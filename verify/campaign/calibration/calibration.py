@@ -5,32 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 from scipy import special
 
-from verify.campaign.calibration.comparisons import _COMPARISONS, Kind, bare_case
+from spec.exact import Vector
+from verify.campaign.calibration.comparisons import COMPARISONS, Kind, bare_case
+from verify.campaign.calibration.exponents import exponent_kinds
 from verify.checks.measuring.case import Case
 from verify.evidence.budget import POWER, Share
-from verify.evidence.model import ComparisonEvidence, RateEvidence
+from verify.evidence.model import ComparisonEvidence, Frozen, RateEvidence
+from verify.verdict import Verdict, decide
 
 CONFIDENCE = 0.999
 """Level of the intervals around achieved rates: with some fifty of them, one is off by chance in a run out of twenty
 at most."""
 
 
-class Achieved(BaseModel):
+class Achieved(Frozen):
     """How often one kind of decision came out wrong.
 
     Args:
-        decision: Which kind.
-        runs: How often it was run.
-        wrong: How often it came out wrong.
         promised: Largest probability of that.
         interval: Of the achieved probability, at confidence 0.999.
         kept: Whether the promise is within the interval or above it.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     decision: str
     runs: int
@@ -40,7 +37,7 @@ class Achieved(BaseModel):
     kept: bool
 
 
-class Calibration(BaseModel):
+class Calibration(Frozen):
     """Achieved error rates beside the promised ones.
 
     Args:
@@ -50,8 +47,6 @@ class Calibration(BaseModel):
         false_refutations: By kind of decision, on subjects that are right.
         missed_violations: By kind of decision, on subjects wrong by exactly the stated smallest violation.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     budget: float
     power: float
@@ -67,9 +62,7 @@ class Calibration(BaseModel):
 
 def refuted(evidence: ComparisonEvidence | RateEvidence, case: Case) -> bool:
     """What the only verdict function says."""
-    from verify.verdict import decide
-
-    return str(decide(case.bound, [evidence]).verdict) == "REFUTED"
+    return decide(case.bound, [evidence]).verdict is Verdict.REFUTED
 
 
 def run_many(numbers: Sequence[int], *, seed: int, budget: float) -> list[tuple[list[bool], list[bool]]]:
@@ -92,18 +85,16 @@ def summarise(found: Iterable[tuple[list[bool], list[bool]]], budget: float) -> 
     """Counts with their intervals."""
     rows = list(found)
     names = [kind.name for kind in kinds()]
-    false = np.array([row[0] for row in rows])
-    missed = np.array([row[1] for row in rows])
-    each = budget / len(names)
+    false, missed = (np.array([row[which] for row in rows]) for which in (0, 1))
+
+    def each(wrong: Vector, promised: float) -> tuple[Achieved, ...]:
+        return tuple(_achieved(name, len(rows), int(wrong[:, i].sum()), promised) for i, name in enumerate(names))
+
     return Calibration(
-        budget=budget,
-        power=POWER,
+        budget=budget, power=POWER,
         whole=_achieved("a whole run", len(rows), int(false.any(axis=1).sum()), budget),
-        false_refutations=tuple(_achieved(n, len(rows), int(false[:, i].sum()), each) for i, n in enumerate(names)),
-        missed_violations=tuple(
-            _achieved(n, len(rows), int(missed[:, i].sum()), 1 - POWER) for i, n in enumerate(names)
-        ),
-    )
+        false_refutations=each(false, budget / len(names)), missed_violations=each(missed, 1 - POWER),
+    )  # fmt: skip
 
 
 def binomial_interval(wrong: int, runs: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
@@ -123,15 +114,9 @@ def _achieved(name: str, runs: int, wrong: int, promised: float) -> Achieved:
 
 def _violations(share: Share) -> list[float]:
     """The smallest violation each kind states, read off one decision on a right subject."""
-    made = []
-    for which, kind in enumerate(kinds()):
-        case = bare_case(0, 0, which, 2)
-        made.append(kind.bend(kind.run(case, share, kind.right)))
-    return made
+    return [kind.bend(kind.run(bare_case(0, 0, i, 2), share, kind.right)) for i, kind in enumerate(kinds())]
 
 
 def kinds() -> tuple[Kind, ...]:
-    """All kinds: comparisons here, exponents in their own module."""
-    from verify.campaign.calibration.exponents import exponent_kinds
-
-    return (*_COMPARISONS, *exponent_kinds())
+    """All kinds of decisions."""
+    return (*COMPARISONS, *exponent_kinds())

@@ -8,16 +8,21 @@ from typing import Literal
 
 import numpy as np
 
+from spec import REPAIRED
+from spec.atlas import find
 from spec.claims import find as find_claim
 from spec.exact import Vector
 from verify.checks.measuring.case import Case
-from verify.checks.measuring.samples import Setting
+from verify.checks.measuring.premises import regular_truth
+from verify.checks.measuring.profiles import find_profile
+from verify.checks.measuring.samples import ADDITIVE, Setting, second_moment
 from verify.evidence.budget import Share
 from verify.evidence.correlations import CorrelationDecision, DirectionDecision
-from verify.evidence.decisions import MeanDecision, Relation, SquareDecision, VarianceDecision
-from verify.evidence.distribution_free import mean_below, median_below
+from verify.evidence.decisions import BoundDecision, MeanDecision, SquareDecision, VarianceDecision
 from verify.evidence.laws import SquareLaw
-from verify.evidence.model import ComparisonEvidence, Law, RateEvidence
+from verify.evidence.model import ComparisonEvidence, Law, RateEvidence, Relation
+from verify.subjects import ReferenceSubject
+from verify.subjects.protocol import Stages
 
 BLOCK = 512
 """Samples a block: calibration wants many small decisions, not few large ones."""
@@ -32,11 +37,7 @@ Evidence = ComparisonEvidence | RateEvidence
 class Bent:
     """The reference, its samples moved away from their exact mean by known amounts.
 
-    Args:
-        mean: Exact mean of the samples, shape (n,).
-        factor: Factor on the deviations, by N_g.
-        shift: Added to every sample.
-        lengthwise: Factor on the first component's deviations besides.
+    ``factor`` is on the deviations, by N_g; ``lengthwise`` is a further one on those of the first component.
     """
 
     mean: Vector
@@ -47,22 +48,17 @@ class Bent:
 
     def hypergradient_samples(self, problem: object, x: Vector, call: object, rng: object, count: int) -> Vector:
         """Independent estimates, bent."""
-        from verify.subjects.reference import ReferenceSubject
-
         right = ReferenceSubject().hypergradient_samples(problem, x, call, rng, count)  # type: ignore[arg-type]  # passed through
         deviations = self.factor(call.parameters.N_g) * (right - self.mean)  # type: ignore[attr-defined]  # a Call
         deviations[:, 0] *= self.lengthwise
-        made: Vector = self.mean + deviations + self.shift
-        return made
+        return self.mean + deviations + self.shift
 
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of decision.
+    """One kind of decision; every law that a check's evidence names has one.
 
     Args:
-        law: What it rests on; every law that a check's evidence names has a kind.
-        variant: Which use of it.
         run: From a case, its share, and how much to bend, to evidence.
         bend: From evidence on a right subject to the stated smallest violation, in the same terms.
         right: How much a subject may be bent and still be right: as far as the claim leaves open.
@@ -82,23 +78,11 @@ class Kind:
 
 def bare_case(seed: int, number: int, which: int, bent: int) -> Case:
     """A case for one run, its randomness from the run's number alone."""
-    from spec import REPAIRED
-    from spec.atlas import find
-    from verify.checks.measuring.case import Case
-    from verify.checks.measuring.profiles import find_profile
-    from verify.subjects import ReferenceSubject
-    from verify.subjects.protocol import Stages
-
     return Case(
-        claim="variance-bound",
-        bound=find_claim("variance-bound").repaired.bound,
-        reading_name="repaired",
-        reading=REPAIRED,
-        instance=find("two-of-three"),
-        stages=Stages(ReferenceSubject()),
-        profile=find_profile("ci"),
-        rng=np.random.default_rng([seed, number, which, bent]),
-    )
+        claim="variance-bound", bound=find_claim("variance-bound").repaired.bound, reading_name="repaired",
+        reading=REPAIRED, instance=find("two-of-three"), stages=Stages(ReferenceSubject()),
+        profile=find_profile("ci"), rng=np.random.default_rng([seed, number, which, bent]),
+    )  # fmt: skip
 
 
 def bent_setting(
@@ -110,10 +94,6 @@ def bent_setting(
     N_g: int = 1,
 ) -> Setting:
     """Where a bent subject is sampled."""
-    from verify.checks.measuring.premises import regular_truth
-    from verify.checks.measuring.samples import ADDITIVE, Setting
-    from verify.subjects.protocol import Stages
-
     setting = Setting.at(case, regular_truth(case.instance), 0.1, ADDITIVE, N_g=N_g)
     bent = Bent(setting.mean, factor, shift, lengthwise)
     return replace(setting, case=replace(setting.case, stages=Stages(bent)))
@@ -125,8 +105,6 @@ def detectable(evidence: Evidence) -> float:
 
 
 def _variance_of(setting: Setting) -> float:
-    from verify.checks.measuring.samples import ADDITIVE, second_moment
-
     return second_moment(setting, ADDITIVE)
 
 
@@ -149,8 +127,8 @@ def _variance(relation: Relation) -> Callable[[Case, Share, float], Evidence]:
 
 def _direction(case: Case, share: Share, bend: float) -> Evidence:
     setting = bent_setting(case, lengthwise=(1 + bend) ** 0.5)
-    decision = DirectionDecision.of("variance", _variance_of(setting), len(case.x), share, wanted=0.2, block=BLOCK)
-    return decision.run(setting.sampler(block=BLOCK, together=True))
+    whole = VarianceDecision("variance", share, level=_variance_of(setting), width=len(case.x), wanted=0.2, block=BLOCK)
+    return DirectionDecision.of(whole).run(setting.sampler(block=BLOCK, together=True))
 
 
 def _correlation(where: Literal["within", "between"]) -> Callable[[Case, Share, float], Evidence]:
@@ -188,12 +166,12 @@ def _square(relation: Relation, ratio: float = 1.0) -> Callable[[Case, Share, fl
 
 def _bounded(case: Case, share: Share, bend: float) -> Evidence:
     values = 0.1 + 0.2 * case.rng.random(SAMPLES) + bend
-    return mean_below(values, 1.0, share, quantity="mean", predicted=0.2, wanted=1.0, context={})
+    return BoundDecision("mean", share, predicted=0.2, wanted=1.0).mean(values, 1.0)
 
 
 def _median(case: Case, share: Share, bend: float) -> Evidence:
     values = case.rng.exponential(size=SAMPLES) + bend
-    return median_below(values, share, quantity="median", predicted=float(np.log(2)), wanted=1.0, context={})
+    return BoundDecision("median", share, predicted=float(np.log(2)), wanted=1.0).median(values)
 
 
 def _relative(evidence: Evidence) -> float:
@@ -206,7 +184,7 @@ def _less(evidence: Evidence) -> float:
     return -_relative(evidence)
 
 
-_COMPARISONS = (
+COMPARISONS = (
     Kind("mean (F)", "", _mean, detectable),
     Kind("variance (chi-square)", "both sides", _variance("=="), _relative),
     Kind("variance (chi-square)", "from above", _variance("<="), _relative),

@@ -6,13 +6,15 @@ and is then as hard to tell from a wrong one as a right subject can be.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from spec.exact import Vector
 from verify.campaign.calibration.comparisons import BLOCK, Evidence, Kind, bent_setting, detectable
 from verify.checks.measuring.case import Case
+from verify.checks.measuring.iteration_runs import slope_of
+from verify.checks.measuring.samples import sampled_rates
 from verify.evidence.budget import Share
 from verify.evidence.intervals import (
     mean_square_interval,
@@ -20,7 +22,7 @@ from verify.evidence.intervals import (
     quantile_interval,
     sub_gaussian_interval,
 )
-from verify.evidence.model import ComparisonEvidence, RateEvidence
+from verify.evidence.model import ComparisonEvidence, Law, RateEvidence
 from verify.evidence.moments import Moments
 from verify.evidence.power_laws import RESOLVED, Estimate, fit_power_law, invert
 from verify.evidence.sequential import EmpiricalBernstein
@@ -55,9 +57,18 @@ def _level(N_g: int, bend: float) -> float:
     return float(N_g ** (-1 + bend))
 
 
-def _boxed(share: Share, points: int) -> float:
-    """Error of one point's interval: all of them together spend half the share."""
-    return share.error / 2 / points
+def _fitted(
+    batches: Sequence[int], share: Share, law: Law, measure: Callable[[int, float], tuple[float, float, float, int]]
+) -> RateEvidence:
+    """The exponent of what is measured at each N_g to an error: value, ends of its interval, samples."""
+    # All intervals together spend half the share.
+    error = share.error / 2 / len(batches)
+    measured = [(N_g, measure(N_g, error)) for N_g in batches]
+    estimates = [
+        Estimate({"N_g": float(N_g)}, value, None, low, high, samples, law=law)
+        for N_g, (value, low, high, samples) in measured
+    ]
+    return fit_power_law(estimates, share, quantity="quantity")["N_g"]
 
 
 def _chi_square(case: Case, share: Share, bend: float) -> RateEvidence:
@@ -71,19 +82,14 @@ def _chi_square(case: Case, share: Share, bend: float) -> RateEvidence:
 
 
 def _several_looks(case: Case, share: Share, bend: float) -> RateEvidence:
-    from verify.checks.measuring.samples import sampled_rates
-
     settings = []
     for N_g in FEW_BATCHES:
         setting = bent_setting(case, factor=lambda N: N ** (bend / 2), N_g=N_g)
         settings.append(({"N_g": float(N_g)}, setting.sampler(block=4 * FIRST_LOOK), 0.0))
-    made = sampled_rates(case, settings, quantity="variance", deciding="N_g", first=FIRST_LOOK, share=share)
-    return made["N_g"]
+    return sampled_rates(case, settings, quantity="variance", deciding="N_g", first=FIRST_LOOK, share=share)["N_g"]
 
 
 def _slope(case: Case, share: Share, bend: float) -> ComparisonEvidence:
-    from verify.checks.measuring.iteration_runs import slope_of
-
     ratios = []
     for steps in FEW_BATCHES:
         rows = case.rng.standard_normal(SLOPE_SAMPLES) * steps ** (bend / 2)
@@ -98,18 +104,14 @@ def _rows(case: Case, N_g: int, bend: float, spread: tuple[float, float], count:
     return made
 
 
-def _mean_squares(*, isotropic: bool, samples: int = SAMPLES) -> Callable[[Case, Share, float], Evidence]:
+def _mean_squares(*, isotropic: bool, samples: int = SAMPLES) -> Callable[[Case, Share, float], RateEvidence]:
     def run(case: Case, share: Share, bend: float) -> RateEvidence:
-        estimates = []
-        for N_g in BATCHES:
+        def measure(N_g: int, error: float) -> tuple[float, float, float, int]:
             moments = Moments(np.zeros(2))
             moments.add(_rows(case, N_g, bend, (1.0, 1.0) if isotropic else (1.0, 0.3), samples))
-            low, high = mean_square_interval(moments, _boxed(share, len(BATCHES)), isotropic=isotropic)
-            estimates.append(
-                Estimate({"N_g": float(N_g)}, moments.mean_square, None, low, high, samples,
-                         law="exponent (mean squares)")
-            )  # fmt: skip
-        return fit_power_law(estimates, share, quantity="mean square")["N_g"]
+            return moments.mean_square, *mean_square_interval(moments, error, isotropic=isotropic), samples
+
+        return _fitted(BATCHES, share, "exponent (mean squares)", measure)
 
     return run
 
@@ -117,8 +119,6 @@ def _mean_squares(*, isotropic: bool, samples: int = SAMPLES) -> Callable[[Case,
 def _backwards(case: Case, share: Share, bend: float) -> RateEvidence:
     """N_g against the mean square: the exponent's inverse, which is -1 as well where the exponent is."""
     squares = _mean_squares(isotropic=False, samples=4 * SAMPLES)(case, share, 1 - 1 / (1 - bend))
-    if isinstance(squares, ComparisonEvidence):
-        raise TypeError("a rate was fitted")
     return invert(squares, quantity="samples", variable="N_g")
 
 
@@ -128,14 +128,11 @@ def _downwards(evidence: Evidence) -> float:
 
 
 def _deciles(case: Case, share: Share, bend: float) -> RateEvidence:
-    estimates = []
-    for N_g in FEW_BATCHES:
+    def measure(N_g: int, error: float) -> tuple[float, float, float, int]:
         values = _level(N_g, bend) * case.rng.exponential(size=SAMPLES)
-        middle, low, high = quantile_interval(values, 0.9, _boxed(share, len(FEW_BATCHES)))
-        estimates.append(
-            Estimate({"N_g": float(N_g)}, middle, None, low, high, SAMPLES, law="exponent (order statistics)")
-        )
-    return fit_power_law(estimates, share, quantity="decile")["N_g"]
+        return *quantile_interval(values, 0.9, error), SAMPLES
+
+    return _fitted(FEW_BATCHES, share, "exponent (order statistics)", measure)
 
 
 def _two_variables(case: Case, share: Share, bend: float) -> RateEvidence:
@@ -143,7 +140,7 @@ def _two_variables(case: Case, share: Share, bend: float) -> RateEvidence:
     settings = ((1, 0.1), (4, 0.1), (16, 0.1), (4, 0.05), (4, 0.025))
     for N_g, alpha in settings:
         values = _level(N_g, bend) * alpha**-1.0 * case.rng.lognormal(sigma=0.3, size=SAMPLES // 4)
-        low, high = median_interval(values, _boxed(share, len(settings)))
+        low, high = median_interval(values, share.error / 2 / len(settings))
         estimates.append(
             Estimate({"N_g": float(N_g), "alpha": alpha}, float(np.median(values)), None, low, high, len(values),
                      law="exponent (order statistics)")
@@ -153,27 +150,19 @@ def _two_variables(case: Case, share: Share, bend: float) -> RateEvidence:
 
 def _hits(case: Case, share: Share, bend: float) -> RateEvidence:
     """Rates of hits, such as jumps seen between two near points."""
-    estimates = []
-    for N_g in FEW_BATCHES:
-        rate = 0.5 * _level(N_g, bend)
-        sequence = EmpiricalBernstein(_boxed(share, len(FEW_BATCHES)), HITS * N_g)
-        sequence.add((case.rng.random(HITS * N_g) < rate).astype(np.float64))
-        low, high = sequence.interval()
-        estimates.append(
-            Estimate({"N_g": float(N_g)}, sequence.mean, None, low, high, sequence.count,
-                     law="exponent (empirical Bernstein)")
-        )  # fmt: skip
-    return fit_power_law(estimates, share, quantity="rate of hits")["N_g"]
+
+    def measure(N_g: int, error: float) -> tuple[float, float, float, int]:
+        sequence = EmpiricalBernstein(error, HITS * N_g)
+        sequence.add((case.rng.random(HITS * N_g) < 0.5 * _level(N_g, bend)).astype(np.float64))
+        return sequence.mean, *sequence.interval(), sequence.count
+
+    return _fitted(FEW_BATCHES, share, "exponent (empirical Bernstein)", measure)
 
 
 def _sub_gaussian(case: Case, share: Share, bend: float) -> RateEvidence:
-    estimates = []
-    for N_g in BATCHES:
+    def measure(N_g: int, error: float) -> tuple[float, float, float, int]:
         level = _level(N_g, bend)
         values = level * (1 + case.rng.standard_normal(SAMPLES))
-        low, high = sub_gaussian_interval(values, level, _boxed(share, len(BATCHES)))
-        estimates.append(
-            Estimate({"N_g": float(N_g)}, float(values.mean()), None, low, high, SAMPLES,
-                     law="exponent (sub-Gaussian)")
-        )  # fmt: skip
-    return fit_power_law(estimates, share, quantity="mean")["N_g"]
+        return float(values.mean()), *sub_gaussian_interval(values, level, error), SAMPLES
+
+    return _fitted(BATCHES, share, "exponent (sub-Gaussian)", measure)

@@ -107,7 +107,7 @@ def second_moment(case: Case) -> Measurement:
     law = SquareLaw.of(mean, VARIANCE / n * np.eye(n), schedule.T)
     predicted = L**2 + VARIANCE if case.as_written else (L + BIAS) ** 2 + VARIANCE
     name = "E‖g‖² against L_F² + V" if case.as_written else "E‖g‖² against (L_F + β)² + V"
-    decision = SquareDecision(name, law, case.share, "<=", predicted=predicted)
+    decision = SquareDecision(name, case.share, law=law, relation="<=", predicted=predicted)
     measured = float((recorded.g**2).sum(axis=1).mean())
     return Measurement((decision.evidence(measured),), {"E‖g‖²": measured, "bound": predicted, "β": BIAS})
 

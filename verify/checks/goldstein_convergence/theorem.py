@@ -14,7 +14,7 @@ from verify.checks.measuring.case import Case, Measurement, check
 from verify.checks.measuring.outer_steps import SIGMA, Target, batch, sweep
 from verify.checks.measuring.runs import uniform_block, uniform_point
 from verify.evidence.budget import Share
-from verify.evidence.distribution_free import mean_below, median_below
+from verify.evidence.decisions import BoundDecision
 from verify.evidence.intervals import median_interval
 from verify.evidence.model import ComparisonEvidence, Counterexample, Evidence
 from verify.evidence.power_laws import Estimate, fit_power_law
@@ -70,10 +70,10 @@ def _stated_constants(case: Case) -> Measurement:
     distances = _given_run(case, function, start, schedule, SyntheticOracle(function, BIAS, variance, case.rng),
                            case.share.times(RUNS))  # fmt: skip
     mean, bound = float(distances.mean()), epsilon + 2 * BIAS
-    compared = mean_below(
-        distances, function.lipschitz, case.share, quantity="expected distance at T = KM", predicted=bound,
-        wanted=bound / 2, context={"epsilon": epsilon, "bias": BIAS, "variance": variance, "N_g": "1"},
-    )  # fmt: skip
+    compared = BoundDecision(
+        "expected distance at T = KM", case.share, predicted=bound, wanted=bound / 2,
+        context={"epsilon": epsilon, "bias": BIAS, "variance": variance, "N_g": "1"},
+    ).mean(distances, function.lipschitz)  # fmt: skip
     # The expectation is over the output's block too, which the subject draws.
     return Measurement((compared, uniform_block(case)), {"expected distance": mean, "ε + 2β": bound})
 
@@ -96,16 +96,11 @@ def _stated_orders(case: Case) -> Measurement:
                      samples=runs, law="exponent (order statistics)")
         )  # fmt: skip
         compared.append(
-            median_below(
-                distances,
-                share,
-                quantity="expected distance at the stated T, α = ε",
-                predicted=_allowed(epsilon),
-                wanted=epsilon / 2,
-                slack=half,
-                context={"epsilon": epsilon, "bias": BIAS * epsilon, "leading constant of T": float(THETA)},
-            )
-        )
+            BoundDecision(
+                "expected distance at the stated T, α = ε", share, predicted=_allowed(epsilon), wanted=epsilon / 2,
+                slack=half, context={"epsilon": epsilon, "bias": BIAS * epsilon, "leading constant of T": float(THETA)},
+            ).median(distances)
+        )  # fmt: skip
     rate = fit_power_law(
         estimates, case.share.single, quantity="expected distance at the stated T, α = ε, of the median run",
         role="support",

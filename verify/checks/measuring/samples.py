@@ -12,9 +12,9 @@ from spec.exact import Vector
 from verify.checks.measuring.case import Case
 from verify.checks.measuring.starts import at_truth, frozen
 from verify.evidence.budget import Share
-from verify.evidence.model import RateEvidence
+from verify.evidence.model import RateEvidence, Role
 from verify.evidence.moments import Moments, Scatter
-from verify.evidence.power_laws import Estimate, Role, fit_power_law
+from verify.evidence.power_laws import Estimate, fit_power_law
 from verify.evidence.sequential import Looks
 from verify.evidence.streams import BLOCK, Sampler, Streams
 from verify.subjects.protocol import Call

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from spec.claims import find as find_claim
 from verify.campaign import run as campaign
-from verify.campaign.baseline.record import shipped_record
+from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.plan import Task
 from verify.campaign.summary import selected
 from verify.campaign.tasks import perform

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 from spec.claims import ReadingName
 from spec.orders import Relation
+from verify.evidence.model import superscript
 from verify.proofs.orders.expressions import names_in, split
 from verify.proofs.orders.ledger import Context, Entry, Ledger, Level
 from verify.proofs.orders.order import NoOrderError, Order
@@ -250,8 +251,6 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 _POWER = re.compile(r"\^(?:\((-?\d+(?:/\d+)?)\)|(-?\d+))")
 
-_SUPERSCRIPTS = str.maketrans("-0123456789/", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹ᐟ")
-
 
 def printed(text: str, symbols: Mapping[str, str]) -> str:
     """An expression or inequality with the paper's symbols, powers raised and products closed up."""
@@ -263,4 +262,4 @@ def printed(text: str, symbols: Mapping[str, str]) -> str:
 
 
 def _raised(text: str) -> str:
-    return _POWER.sub(lambda found: (found[1] or found[2]).translate(_SUPERSCRIPTS), text)
+    return _POWER.sub(lambda found: superscript(found[1] or found[2]), text)

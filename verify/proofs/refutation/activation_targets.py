@@ -7,8 +7,9 @@ from fractions import Fraction
 from flint import fmpq_poly
 
 from spec import OracleParameters
+from verify.evidence.model import raised
 from verify.proofs.refutation.cases import SHOWN_ALPHA, Case, Explanation, Finding, Target
-from verify.proofs.refutation.notation import function, power, term, vector
+from verify.proofs.refutation.notation import function, term, vector
 from verify.proofs.refutation.openings import conclusion, numbers, setting, solved
 from verify.truth import lower_level
 from verify.truth.algebra.rational_functions import RationalVector
@@ -136,7 +137,7 @@ def _explain_slope(case: Case, finding: Finding) -> Explanation:
         setting(case),
         solved(lower),
         "With τ = δ the ramp rises from 0 to 1 between h = -δ² and h = 0.",
-        f"Its slope is {power('δ', int(finding.exponent or 0))}, while O(δ⁻¹) is claimed: no constant works as δ → 0.",
+        f"Its slope is {raised('δ', int(finding.exponent or 0))}, while O(δ⁻¹) is claimed: no constant works as δ → 0.",
         f"At α = {SHOWN_ALPHA}, δ = α³: half way, at ỹ* = y* + α⁶/(2B), ρ = 1/2 after α⁶/2, a slope of α⁻⁶ = 1000000.",
     )
     return Explanation(lines, {"slope": "1000000"}, {"ramp_width": "tau-delta"}, {"y_star": str(inside)})

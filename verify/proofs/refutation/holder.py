@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from spec import Holder
 from spec.claims import Bound, ReadingName
+from verify.evidence.model import raised
 from verify.proofs.refutation.cases import Explanation, Finding, Special
-from verify.proofs.refutation.notation import power
 
 CLAIM = "bias-bound/hessian-lipschitz"
 
@@ -49,7 +49,7 @@ def _explanation(s: Fraction, claimed: Fraction) -> Explanation:
         "∇g is Lipschitz, ∇²g only Hölder continuous of exponent s. At x = 0, y* = 0 and λ* = 0; ∇F = -1.",
         "∇_yL(0, y) = 1 + α⁻²y = 0 has the solution y_pen = -α².",
         "∇_x g(0, y) = y + y|y|^s, so the estimator is α⁻²(y_pen + y_pen|y_pen|^s) = -1 - α^(2s).",
-        f"T₃ is -α^({2 * s}), while O({power('α', int(claimed))}) is claimed: no constant works as α → 0.",
+        f"T₃ is -α^({2 * s}), while O({raised('α', int(claimed))}) is claimed: no constant works as α → 0.",
         f"At α = {alpha}: T₃ = {bias}.",
     )
     given = {"y_star": "0", "lam": "0", "y_penalty": str(-(alpha**2))}

@@ -9,18 +9,11 @@ from flint import fmpq_poly
 
 from spec import Quadratic
 from spec.exact import ExactArray
+from verify.evidence.model import raised
 from verify.truth.algebra.rational_functions import RationalVector
 from verify.truth.algebra.rationals import Vector, fraction
 
-_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-
-
-def power(name: str, exponent: int) -> str:
-    """``α²``, ``α``, ``1``."""
-    if exponent == 0:
-        return "1"
-    return name if exponent == 1 else name + str(exponent).translate(_SUPERSCRIPTS)
 
 
 def vector(values: Sequence[Fraction]) -> str:
@@ -36,7 +29,7 @@ def term(coefficient: Vector, exponent: int | None) -> str:
     if exponent == 0:
         return shown
     factor = {"1": "", "-1": "-"}.get(shown, f"{shown}·" if "/" in shown or "(" in shown else shown)
-    return f"{factor}{power('α', exponent)}"
+    return f"{factor}{raised('α', exponent)}"
 
 
 def function(values: RationalVector) -> str:
@@ -100,7 +93,7 @@ def _grouped(text: str) -> str:
 
 
 def _polynomial(polynomial: fmpq_poly) -> str:
-    return _sum([(fraction(value), "" if k == 0 else power("α", k)) for k, value in enumerate(polynomial.coeffs())])
+    return _sum([(fraction(value), "" if k == 0 else raised("α", k)) for k, value in enumerate(polynomial.coeffs())])
 
 
 def _sum(terms: Sequence[tuple[Fraction, str]]) -> str:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from verify.campaign.baseline.drift_rules import Rules
-from verify.campaign.baseline.level_drift import level_drifts
+from verify.campaign.baseline.drift import Rules, level_drifts, sweep_drifts
 from verify.campaign.baseline.model import Level, Sweep
-from verify.campaign.baseline.sweep_drift import sweep_drifts
 from verify.evidence.laws import chi2_lower, chi2_upper
 
 ERROR, DOF, RUNS = 0.1, 200.0, 400

@@ -15,7 +15,15 @@ from spec.errors import InvalidInputError
 from tests.verify.campaign.baseline.reports import exact, level, rate, report, result
 from verify.campaign.baseline.model import Baseline
 from verify.campaign.baseline.selection import Selection, replay
-from verify.campaign.baseline.storage import dumps, load, load_report, refuse_to_overwrite, store
+from verify.campaign.baseline.storage import (
+    RECORD,
+    dumps,
+    load,
+    load_report,
+    refuse_to_overwrite,
+    shipped_record,
+    store,
+)
 from verify.campaign.plan import plan
 from verify.checks.measuring.profiles import PROFILES, find_profile
 from verify.cli.schema import schemas
@@ -54,6 +62,20 @@ def test_a_report_and_a_record_of_verdicts_are_baselines_too(tmp_path: Path) -> 
     path.write_text('{"bias-bound/T3|repaired|toy1": "SUPPORTED"}')
     found = load(path)
     assert (found.verdicts_only, found.verdicts) == (True, {"bias-bound/T3|repaired|toy1": "SUPPORTED"})
+
+
+def test_a_record_of_verdicts_is_a_baseline_without_numbers(tmp_path: Path) -> None:
+    store(Baseline.of(FULL).bare, tmp_path / "r.json")
+    bare = load(tmp_path / "r.json")
+    assert (bare.verdicts_only, bare.verdicts) == (True, Baseline.of(FULL).verdicts)
+    assert not any(entry.rung or entry.sweeps or entry.levels for entry in bare.results)
+    assert "quantity" not in (tmp_path / "r.json").read_text()
+
+
+def test_the_shipped_record_is_a_baseline_of_the_reference() -> None:
+    shipped = load(Path(str(RECORD)))
+    assert (shipped.subject, shipped.profile, shipped.verdicts_only) == ("reference", "ci", True)
+    assert shipped.verdicts == shipped_record()
 
 
 GOOD = json.loads(dumps(Baseline.of(FULL)))

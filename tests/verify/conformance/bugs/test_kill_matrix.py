@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from verify.campaign import run as campaign
-from verify.campaign.baseline.record import shipped_record
+from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.plan import Task
 from verify.campaign.tasks import perform
 from verify.conformance.bugs.catalogue import CATALOGUE

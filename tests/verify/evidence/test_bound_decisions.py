@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from verify.evidence.budget import Share
-from verify.evidence.distribution_free import mean_below, median_below
+from verify.evidence.decisions import BoundDecision
 from verify.evidence.intervals import sub_gaussian_interval
 
 SHARE = Share(1e-4)
@@ -14,11 +14,11 @@ RUNS = 400
 
 
 def mean(values, predicted):
-    return mean_below(values, 1.0, SHARE, quantity="mean", predicted=predicted, wanted=0.2, context={})
+    return BoundDecision("mean", SHARE, predicted=predicted, wanted=0.2).mean(values, 1.0)
 
 
 def median(values, predicted, slack=0.0):
-    return median_below(values, SHARE, quantity="median", predicted=predicted, wanted=0.2, context={}, slack=slack)
+    return BoundDecision("median", SHARE, predicted=predicted, wanted=0.2, slack=slack).median(values)
 
 
 @pytest.mark.parametrize(("compare", "predicted"), [(mean, 0.5), (median, 0.5)])
