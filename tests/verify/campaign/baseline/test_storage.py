@@ -18,7 +18,7 @@ from verify.campaign.baseline.selection import Selection, replay
 from verify.campaign.baseline.storage import dumps, load, load_report, refuse_to_overwrite, store
 from verify.campaign.plan import plan
 from verify.checks.measuring.profiles import PROFILES, find_profile
-from verify.cli.schema import schemas
+from verify.cli.exports import schemas
 from verify.report.faces import render_json
 from verify.verdict import Verdict
 
