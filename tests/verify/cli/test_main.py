@@ -202,7 +202,7 @@ def test_the_record_ships_with_the_package():
 
 
 def test_a_command_that_is_interrupted_says_so(capsys, monkeypatch):
-    def interrupted(*_arguments):
+    def interrupted(*_arguments, **_options):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("verify.cli.goldstein.distance", interrupted)
