@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from fractions import Fraction
@@ -12,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from spec.claims import ReadingName
 from spec.orders import Relation
+from verify.proofs.notation import expression, power
 from verify.proofs.orders.expressions import names_in, split
 from verify.proofs.orders.ledger import Context, Entry, Ledger, Level
 from verify.proofs.orders.order import NoOrderError, Order
@@ -221,9 +221,9 @@ class Judge:
         """A direction in which the needed inequality fails, as a family of examples."""
         if not entry.inference.everywhere:
             return "it fails in the limit"
+        zero = Fraction(0)
         moved = ", ".join(
-            f"{self.ledger.symbol(name)} = {'1' if not logarithms.get(name) else _power(logarithms[name])}"
-            for name in entry.variables
+            f"{self.ledger.symbol(name)} = {power('t', logarithms.get(name, zero))}" for name in entry.variables
         )
         return f"it fails for {moved}, t large"
 
@@ -231,36 +231,12 @@ class Judge:
         return order.shown(self.ledger.base.symbols)
 
     def _print(self, text: str) -> str:
-        return printed(text, self.ledger.base.symbols)
+        return expression(text, self.ledger.base.symbols)
 
 
 def _letter(relation: Relation) -> str:
     return "O" if relation == "upper" else "Ω"
 
 
-def _power(exponent: Fraction) -> str:
-    return Order.of({"t": exponent}).shown({})
-
-
 def _listed(names: tuple[str, ...]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-
-_POWER = re.compile(r"\^(?:\((-?\d+(?:/\d+)?)\)|(-?\d+))")
-
-_SUPERSCRIPTS = str.maketrans("-0123456789/", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹ᐟ")
-
-
-def printed(text: str, symbols: Mapping[str, str]) -> str:
-    """An expression or inequality with the paper's symbols, powers raised and products closed up."""
-    # Powers first: a symbol may hold a caret of its own.
-    parts = re.split(r"([A-Za-z][A-Za-z0-9_]*)", text)
-    named = [symbols.get(part, part) if _NAME.fullmatch(part) else _raised(part) for part in parts]
-    shown = "".join(named).replace(" * ", "·").replace(" / ", "/").replace("1 /", "1/")
-    return shown.replace("<=", "≤").replace(">=", "≥")
-
-
-def _raised(text: str) -> str:
-    return _POWER.sub(lambda found: (found[1] or found[2]).translate(_SUPERSCRIPTS), text)

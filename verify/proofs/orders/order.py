@@ -8,12 +8,11 @@ from fractions import Fraction
 from itertools import product
 from typing import TypeAlias
 
+from verify.proofs.notation import power
 from verify.proofs.orders.inequalities import LogInequality, at_least, implied
 
 Monomial: TypeAlias = tuple[tuple[str, Fraction], ...]
 """Exponents by variable, sorted by name, zeros left out; empty is a constant."""
-
-_SUPERSCRIPTS = str.maketrans("-0123456789/", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹ᐟ")
 
 
 class NoOrderError(ValueError):
@@ -69,7 +68,7 @@ class Order:
 
     def shown(self, symbols: Mapping[str, str]) -> str:
         """In print: ``α⁻⁴``, ``δ_G⁻¹ε⁻³``, ``α + M¹ᐟ²``, ``1``, ``0``."""
-        texts = ["".join(_power(symbols.get(name, name), power) for name, power in one) or "1"
+        texts = ["".join(power(symbols.get(name, name), exponent) for name, exponent in one) or "1"
                  for one in sorted(self.monomials)]  # fmt: skip
         return " + ".join(texts) or "0"
 
@@ -81,17 +80,13 @@ def monomial(powers: Mapping[str, Fraction]) -> Monomial:
 
 def _times(a: Monomial, b: Monomial) -> Monomial:
     powers = dict(a)
-    for name, power in b:
-        powers[name] = powers.get(name, Fraction(0)) + power
+    for name, exponent in b:
+        powers[name] = powers.get(name, Fraction(0)) + exponent
     return monomial(powers)
 
 
 def _dominates(larger: Monomial, smaller: Monomial, premises: Sequence[LogInequality]) -> bool:
     return implied([at_least(dict(larger), dict(smaller))], premises)
-
-
-def _power(name: str, power: Fraction) -> str:
-    return name if power == 1 else f"{name}{str(power).translate(_SUPERSCRIPTS)}"
 
 
 ONE = Order.of({})

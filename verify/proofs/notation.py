@@ -1,8 +1,9 @@
-"""Exact numbers, rational functions of alpha and small problems in print, for derivations followed by hand."""
+"""What proofs are printed with: powers, exact numbers, rational functions of alpha, expressions, small problems."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from flint import fmpq_poly
@@ -12,20 +13,39 @@ from spec.exact import ExactArray
 from verify.truth.algebra.rational_functions import RationalVector
 from verify.truth.algebra.rationals import Vector, fraction
 
-_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_SUPERSCRIPTS = str.maketrans("-0123456789/", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹ᐟ")
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+_NAME = re.compile(r"([A-Za-z][A-Za-z0-9_]*)")
+_POWER = re.compile(r"\^(?:\((-?\d+(?:/\d+)?)\)|(-?\d+))")
 
 
-def power(name: str, exponent: int) -> str:
-    """``α²``, ``α``, ``1``."""
+def power(name: str, exponent: Fraction | int) -> str:
+    """``α²``, ``α``, ``M¹ᐟ²``, ``1``."""
     if exponent == 0:
         return "1"
     return name if exponent == 1 else name + str(exponent).translate(_SUPERSCRIPTS)
 
 
-def vector(values: Sequence[Fraction]) -> str:
+def expression(text: str, symbols: Mapping[str, str]) -> str:
+    """An expression or inequality with the paper's symbols, powers raised and products closed up."""
+    # Names are every second part. A symbol may hold a caret of its own, which is no power to raise.
+    parts = _NAME.split(text)
+    parts[1::2] = [symbols.get(name, name) for name in parts[1::2]]
+    parts[::2] = [
+        _POWER.sub(lambda found: (found[1] or found[2]).translate(_SUPERSCRIPTS), part) for part in parts[::2]
+    ]
+    shown = "".join(parts).replace(" * ", "·").replace(" / ", "/").replace("1 /", "1/")
+    return shown.replace("<=", "≤").replace(">=", "≥")
+
+
+def vector(values: Sequence[object]) -> str:
     """A number alone, or components in parentheses."""
     return str(values[0]) if len(values) == 1 else "(" + ", ".join(map(str, values)) + ")"
+
+
+def decimals(values: Vector) -> str:
+    """Components as decimals."""
+    return vector([f"{float(value):.9g}" for value in values])
 
 
 def term(coefficient: Vector, exponent: int | None) -> str:
@@ -42,31 +62,22 @@ def term(coefficient: Vector, exponent: int | None) -> str:
 def function(values: RationalVector) -> str:
     """A rational function of alpha, components in parentheses."""
     reduced = values.reduced()
-    shown = [_ratio(numerator, reduced.denominator) for numerator in reduced.numerators]
-    return shown[0] if len(shown) == 1 else "(" + ", ".join(shown) + ")"
+    return vector([_ratio(numerator, reduced.denominator) for numerator in reduced.numerators])
 
 
 def problem_in_words(problem: Quadratic) -> str:
     """``f = y, g = ½y², with x - y ≤ 0``."""
-    names_x, names_y = _names("x", problem.n), _names("y", problem.m)
-    shown = []
-    for name in ("f", "g"):
-        form = getattr(problem, name)
-        terms = [
-            *_square(form.xx, names_x),
-            *_bilinear(form.xy, names_x, names_y),
-            *_square(form.yy, names_y),
-            *_linear(form.x, names_x),
-            *_linear(form.y, names_y),
-        ]
-        shown.append(f"{name} = {_sum(terms)}")
-    rows = problem.constraints
-    A, B, b = rows.A.to_fractions(), rows.B.to_fractions(), rows.b.to_fractions()[0]
-    lines = []
-    for of_x, of_y, constant in zip(A, B, b, strict=True):
-        terms = [*zip(of_x, names_x, strict=True), *((-v, name) for v, name in zip(of_y, names_y, strict=True))]
-        lines.append(f"{_sum([*terms, (-constant, '')])} ≤ 0")
-    return f"{shown[0]}, {shown[1]}, with {' and '.join(lines)}"
+    x, y = _names("x", problem.n), _names("y", problem.m)
+    forms = []
+    for name, form in (("f", problem.f), ("g", problem.g)):
+        products = [*_square(form.xx, x), *_bilinear(form.xy, x, y), *_square(form.yy, y)]
+        forms.append(f"{name} = {_sum([*products, *_linear(form.x, x), *_linear(form.y, y)])}")
+    A, B, b = (block.to_fractions() for block in (problem.constraints.A, problem.constraints.B, problem.constraints.b))
+    rows = [
+        _sum([*zip(of_x, x, strict=True), *zip((-v for v in of_y), y, strict=True), (-constant, "")]) + " ≤ 0"
+        for of_x, of_y, constant in zip(A, B, b[0], strict=True)
+    ]
+    return f"{', '.join(forms)}, with {' and '.join(rows)}"
 
 
 def _names(letter: str, count: int) -> list[str]:
@@ -75,8 +86,8 @@ def _names(letter: str, count: int) -> list[str]:
 
 def _square(block: ExactArray, names: Sequence[str]) -> list[tuple[Fraction, str]]:
     rows = block.to_fractions()
-    made = [(rows[i][i] / 2, f"{name}²") for i, name in enumerate(names)]
-    return made + [(rows[i][j], names[i] + names[j]) for i in range(len(names)) for j in range(i + 1, len(names))]
+    squares = [(rows[i][i] / 2, f"{name}²") for i, name in enumerate(names)]
+    return squares + [(rows[i][j], names[i] + names[j]) for i in range(len(names)) for j in range(i + 1, len(names))]
 
 
 def _bilinear(block: ExactArray, names: Sequence[str], others: Sequence[str]) -> list[tuple[Fraction, str]]:
@@ -89,14 +100,8 @@ def _linear(block: ExactArray, names: Sequence[str]) -> list[tuple[Fraction, str
 
 
 def _ratio(numerator: fmpq_poly, denominator: fmpq_poly) -> str:
-    top, bottom = _polynomial(numerator), _polynomial(denominator)
-    if bottom == "1":
-        return top
-    return f"{_grouped(top)}/{_grouped(bottom)}"
-
-
-def _grouped(text: str) -> str:
-    return f"({text})" if " " in text else text
+    parts = [_polynomial(part) for part in (numerator, denominator)]
+    return parts[0] if parts[1] == "1" else "/".join(f"({part})" if " " in part else part for part in parts)
 
 
 def _polynomial(polynomial: fmpq_poly) -> str:
