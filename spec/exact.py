@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from typing import Annotated, Any, Self, TypeAlias, overload
+from typing import Annotated, Any, Self, TypeAlias
 
 import numpy as np
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -52,11 +52,7 @@ _FORM = 'must be an integer, a decimal or "p/q"'
 
 
 def parse_entry(value: object, argument: str = "entry") -> Entry:
-    """Read one exact number.
-
-    Args:
-        value: ``int``, ``float`` (its shortest decimal), ``Decimal``, ``Fraction`` or a string.
-        argument: Name used in the error.
+    """Read one exact number: ``int``, ``float`` (its shortest decimal), ``Decimal``, ``Fraction`` or a string.
 
     Returns:
         The canonical exact value; integers are ``int`` whatever their spelling.
@@ -123,11 +119,6 @@ def _bounded(value: int | Fraction, argument: str) -> Entry:
     return value
 
 
-def to_fraction(entry: Entry) -> Fraction:
-    """The exact rational value."""
-    return Fraction(entry)
-
-
 def to_json_value(entry: Entry) -> int | Decimal | str:
     """The canonical spelling, for :func:`dumps`."""
     return f"{entry.numerator}/{entry.denominator}" if isinstance(entry, Fraction) else entry
@@ -157,7 +148,11 @@ class ExactArray:
                 raise InvalidInputError(argument, f"must have {ndim} dimension(s)", value.shape)
             self._entries, self.shape = value._entries, value.shape
             return
-        rows = [_sequence(value, argument)] if ndim == 1 else _rows(value, argument)
+        if ndim == 1:
+            rows = [_list(value, argument, "numbers")]
+        else:
+            given = _list(value, argument, "rows")
+            rows = [_list(row, f"{argument}[{i}]", "numbers") for i, row in enumerate(given)]
         width = len(rows[0]) if rows else 0
         for dimension in (len(rows), width):
             if dimension > MAX_DIMENSION:
@@ -166,11 +161,8 @@ class ExactArray:
             if len(row) != width:
                 rule = f"rows must have equal length: row 0 has {width}, row {i} has {len(row)}"
                 raise InvalidInputError(argument, rule)
-        parsed = []
-        for i, row in enumerate(rows):
-            where = argument if ndim == 1 else f"{argument}[{i}]"
-            parsed.append(tuple(_parse_row(row, where)))
-        self._entries = tuple(parsed)
+        names = [argument] if ndim == 1 else [f"{argument}[{i}]" for i in range(len(rows))]
+        self._entries = tuple(tuple(_parse_row(row, name)) for row, name in zip(rows, names, strict=True))
         self.shape = (width,) if ndim == 1 else (len(rows), width)
 
     @classmethod
@@ -221,20 +213,10 @@ class ExactArray:
         return f"ExactArray({shorten(dumps(self.to_list()))}, shape={self.shape})"
 
 
-def _sequence(value: object, argument: str) -> Sequence[object]:
+def _list(value: object, argument: str, of: str) -> Sequence[object]:
     if isinstance(value, list | tuple):
         return value
-    raise InvalidInputError(argument, "must be a list of numbers", value)
-
-
-def _rows(value: object, argument: str) -> list[Sequence[object]]:
-    return [_sequence(row, f"{argument}[{i}]") for i, row in enumerate(_matrix(value, argument))]
-
-
-def _matrix(value: object, argument: str) -> Sequence[object]:
-    if isinstance(value, list | tuple):
-        return value
-    raise InvalidInputError(argument, "must be a list of rows", value)
+    raise InvalidInputError(argument, f"must be a list of {of}", value)
 
 
 def _parse_row(row: Sequence[object], where: str) -> Iterator[Entry]:
@@ -243,48 +225,32 @@ def _parse_row(row: Sequence[object], where: str) -> Iterator[Entry]:
         yield (value if type(value) is int and -(1 << 62) < value < (1 << 62) else parse_entry(value, f"{where}[{j}]"))
 
 
-class _ArraySchema:
-    """Lets pydantic read, write and describe an :class:`ExactArray` of fixed depth."""
+class _Schema:
+    """Lets pydantic read, write and describe an :class:`ExactArray` of fixed depth, or one exact number (depth 0)."""
 
     def __init__(self, ndim: int) -> None:
         self.ndim = ndim
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_plain_validator_function(
-            lambda value: ExactArray(value, ndim=self.ndim, argument=""),
-            serialization=core_schema.plain_serializer_function_ser_schema(lambda array: array.to_list()),
-        )
+        def read(value: object) -> ExactArray | Entry:
+            return ExactArray(value, ndim=self.ndim, argument="") if self.ndim else parse_entry(value, "")
+
+        def write(value: ExactArray | Entry) -> Any:
+            return value.to_list() if isinstance(value, ExactArray) else to_json_value(value)
+
+        written = core_schema.plain_serializer_function_ser_schema(write)
+        return core_schema.no_info_plain_validator_function(read, serialization=written)
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        described: dict[str, Any] = {"type": "array", "items": _ENTRY_SCHEMA, "maxItems": MAX_DIMENSION}
-        return described if self.ndim == 1 else {"type": "array", "items": described, "maxItems": MAX_DIMENSION}
+        described = _ENTRY_SCHEMA
+        for _ in range(self.ndim):
+            described = {"type": "array", "items": described, "maxItems": MAX_DIMENSION}
+        return described
 
 
-class _NumberSchema:
-    """Lets pydantic read, write and describe one exact number."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_plain_validator_function(
-            lambda value: parse_entry(value, ""),
-            serialization=core_schema.plain_serializer_function_ser_schema(to_json_value),
-        )
-
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return _ENTRY_SCHEMA
-
-
-ExactVector = Annotated[ExactArray, _ArraySchema(1)]
-ExactMatrix = Annotated[ExactArray, _ArraySchema(2)]
-ExactNumber = Annotated[Entry, _NumberSchema()]
-
-
-@overload
-def exact(value: ExactArray) -> list[list[Fraction]]: ...
-@overload
-def exact(value: Entry) -> Fraction: ...
-def exact(value: ExactArray | Entry) -> list[list[Fraction]] | Fraction:
-    """Exact rational value of a number or array."""
-    return value.to_fractions() if isinstance(value, ExactArray) else Fraction(value)
+ExactVector = Annotated[ExactArray, _Schema(1)]
+ExactMatrix = Annotated[ExactArray, _Schema(2)]
+ExactNumber = Annotated[Entry, _Schema(0)]
 
 
 def loads(text: str | bytes, argument: str = "file") -> Any:
@@ -361,8 +327,6 @@ def _enclose(start: str, items: list[str], end: str, indent: int | None, depth: 
 
 def plain(value: Any) -> Any:
     """Canonical problem data with exact decimals as JSON-ready numbers where a double holds them, else strings."""
-    from decimal import Decimal
-
     if isinstance(value, Decimal):
         return float(value) if Decimal(repr(float(value))) == value else str(value)
     if isinstance(value, dict):

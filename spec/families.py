@@ -15,7 +15,7 @@ _DECIMALS = 9
 
 
 def draw(family: FamilyName, n: int, m: int, p: int | None, condition: float, seed: int) -> dict[str, Any]:
-    """Draw one problem.
+    """Draw the blocks ``f``, ``g`` and ``constraints`` of a quadratic problem.
 
     Args:
         family: Which family.
@@ -24,9 +24,6 @@ def draw(family: FamilyName, n: int, m: int, p: int | None, condition: float, se
         p: Number of rows, for ``random-rows``; default m.
         condition: Condition number of the positive definite matrices (before rounding).
         seed: Seed of the draw.
-
-    Returns:
-        The blocks ``f``, ``g`` and ``constraints`` of a quadratic problem.
     """
     rng = np.random.default_rng([seed, n, m])
     if family == "random-rows":
@@ -69,8 +66,8 @@ def _positive_definite(rng: np.random.Generator, d: int, condition: float) -> Fl
 
 
 def _rounded(array: FloatArray) -> list[Any]:
-    made: list[Any] = np.round(array, _DECIMALS).tolist()
-    return made
+    rounded: list[Any] = np.round(array, _DECIMALS).tolist()
+    return rounded
 
 
 def _random_rows(rng: np.random.Generator, n: int, m: int, p: int) -> dict[str, Any]:

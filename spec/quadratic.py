@@ -152,15 +152,15 @@ class Quadratic(_Frozen):
 
     def to_dict(self) -> dict[str, Any]:
         """The canonical form as plain data: zero blocks left out, rows always written."""
-        made: dict[str, Any] = {"kind": self.kind}
+        data: dict[str, Any] = {"kind": self.kind}
         for name in ("f", "g"):
             form: QuadraticForm = getattr(self, name)
             blocks = {block: getattr(form, block) for block in ("xx", "xy", "yy", "x", "y")}
             kept = {block: array.to_list() for block, array in blocks.items() if not array.is_zero}
             if kept:
-                made[name] = kept
-        made["constraints"] = {key: getattr(self.constraints, key).to_list() for key in ("A", "B", "b")}
-        return made | self.noise.to_block()
+                data[name] = kept
+        data["constraints"] = {key: getattr(self.constraints, key).to_list() for key in ("A", "B", "b")}
+        return data | self.noise.to_block()
 
 
 def _dimensions(problem: Quadratic) -> tuple[int, int, int]:

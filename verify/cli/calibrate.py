@@ -5,73 +5,63 @@ from __future__ import annotations
 import multiprocessing
 import sys
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
+
+from rich.table import Table
 
 from spec.errors import InvalidInputError
 from verify.campaign.calibration.calibration import CONFIDENCE, Achieved, Calibration, run_many, summarise
+from verify.cli import options
+from verify.cli.console import plain_console, progress_bar
+from verify.cli.sources import require_at_least
 
 CHUNK = 50
 """Runs a worker takes at once."""
-
-
 SMALLEST_BUDGET = 1e-12
 """Below it no run of affordable length could detect any violation."""
 
 
-def execute(*, budget: float, runs: int, seed: int, jobs: int | None, as_json: bool) -> int:
+def calibrate(asked: options.Calibrate) -> int:
     """Run, print the table or JSON; returns 0 where every promise was kept, else 1."""
-    if not SMALLEST_BUDGET <= budget < 1:
-        raise InvalidInputError("--budget", f"must be >= {SMALLEST_BUDGET:g} and < 1", budget)
-    if runs < 1:
-        raise InvalidInputError("--runs", "must be >= 1", runs)
-    if seed < 0:
-        raise InvalidInputError("--seed", "must be >= 0", seed)
-    if jobs is not None and jobs < 1:
-        raise InvalidInputError("--jobs", "must be >= 1", jobs)
-    found = calibrate(budget=budget, runs=runs, seed=seed, jobs=jobs or multiprocessing.cpu_count())
-    if as_json:
+    if not SMALLEST_BUDGET <= asked.budget < 1:
+        raise InvalidInputError("--budget", f"must be >= {SMALLEST_BUDGET:g} and < 1", asked.budget)
+    require_at_least("--runs", asked.runs, 1)
+    require_at_least("--seed", asked.seed, 0)
+    require_at_least("--jobs", asked.jobs, 1)
+    found = _calibration(asked)
+    if asked.as_json:
         sys.stdout.write(found.model_dump_json(indent=1) + "\n")
     else:
-        _show(found, runs)
+        _show(found, asked.runs)
     return 0 if found.kept else 1
 
 
-def calibrate(*, budget: float, runs: int, seed: int, jobs: int) -> Calibration:
-    """Run on right and on barely wrong subjects; every run's randomness comes from its number alone.
-
-    Args:
-        budget: Probability promised that a run of all kinds of decision refutes anything falsely.
-        runs: Runs on right subjects, and as many on barely wrong ones.
-        seed: Seed of all randomness, >= 0.
-        jobs: Worker processes; the result does not depend on it.
-    """
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
-
-    chunks = [range(start, min(start + CHUNK, runs)) for start in range(0, runs, CHUNK)]
-    console = Console(stderr=True)
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+def _calibration(asked: options.Calibrate) -> Calibration:
+    """Run on right and on barely wrong subjects; every run's randomness comes from its number alone."""
+    run = partial(run_many, seed=asked.seed, budget=asked.budget)
+    chunks = [range(start, min(start + CHUNK, asked.runs)) for start in range(0, asked.runs, CHUNK)]
     rows: dict[int, list[tuple[list[bool], list[bool]]]] = {}
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        shown = bar.add_task("runs", total=runs)
+    with progress_bar() as progress:
+
+        def keep(chunk: range, ended: list[tuple[list[bool], list[bool]]]) -> None:
+            rows[chunk.start] = ended
+            progress(sum(map(len, rows.values())), asked.runs, "runs")
+
+        jobs = asked.jobs or multiprocessing.cpu_count()
         if jobs == 1:
             for chunk in chunks:
-                rows[chunk.start] = run_many(chunk, seed=seed, budget=budget)
-                bar.advance(shown, len(chunk))
+                keep(chunk, run(chunk))
         else:
             method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
             with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context(method)) as pool:
-                futures = {pool.submit(run_many, chunk, seed=seed, budget=budget): chunk for chunk in chunks}
+                futures = {pool.submit(run, chunk): chunk for chunk in chunks}
                 for future in as_completed(futures):
-                    rows[futures[future].start] = future.result()
-                    bar.advance(shown, len(futures[future]))
-    return summarise([row for start in sorted(rows) for row in rows[start]], budget)
+                    keep(futures[future], future.result())
+    return summarise([row for start in sorted(rows) for row in rows[start]], asked.budget)
 
 
 def _show(found: Calibration, runs: int) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console(highlight=False, emoji=False)
+    console = plain_console()
     titles = ("false refutations of right subjects", "missed violations of the stated smallest size")
     for title, rows in zip(titles, ((found.whole, *found.false_refutations), found.missed_violations), strict=True):
         table = Table(title=f"{title}, {runs:,} runs", title_justify="left")

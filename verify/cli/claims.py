@@ -2,48 +2,37 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from typing import Any
 
-from rich.console import Console
+from rich.table import Table
 
 from spec import load_claims
 from spec.claims import Claim, ProofStep, Statement, find
 from verify.checks.measuring.case import checks
+from verify.cli import options
+from verify.cli.console import plain_console, print_json
 
 
-def execute(full_id: str | None, *, as_json: bool) -> None:
+def claims(asked: options.Claims) -> None:
     """Print the list, or one claim or step."""
-    if as_json:
-        sys.stdout.write(json.dumps(_plain(full_id), ensure_ascii=False, indent=1) + "\n")
-        return
-    from rich.console import Console
-
-    console = Console(highlight=False, width=None)
-    if full_id is None:
-        _list(console)
+    if asked.as_json:
+        every = [_entry(claim.id, claim) for claim in load_claims().values()]
+        print_json(every if asked.claim is None else _entry(asked.claim, find(asked.claim)))
+    elif asked.claim is None:
+        _list()
     else:
-        _explain(console, full_id, find(full_id))
-
-
-def _plain(full_id: str | None) -> Any:
-    if full_id is not None:
-        return _entry(full_id, find(full_id))
-    return [_entry(claim.id, claim) for claim in load_claims().values()]
+        _explain(asked.claim, find(asked.claim))
 
 
 def _entry(full_id: str, statement: Statement) -> dict[str, Any]:
-    made = statement.model_dump(mode="json") | {"full_id": full_id, "checked": full_id in checks()}
-    for step in made.get("steps", []):
+    entry = statement.model_dump(mode="json") | {"full_id": full_id, "checked": full_id in checks()}
+    for step in entry.get("steps", []):
         step["full_id"] = f"{full_id}/{step['id']}"
         step["checked"] = step["full_id"] in checks()
-    return made
+    return entry
 
 
-def _list(console: Console) -> None:
-    from rich.table import Table
-
+def _list() -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("claim", "kind", "steps", "checked", "title"):
         table.add_column(heading)
@@ -52,11 +41,14 @@ def _list(console: Console) -> None:
         covered = sum(full_id in checks() for full_id in ids)
         shown = "not yet" if covered == 0 else f"{covered} of {len(ids)}"
         table.add_row(claim.id, claim.kind, str(len(claim.steps)), shown, claim.title)
+    console = plain_console()
     console.print(table)
     console.print("\nf2csa claims CLAIM explains one; f2csa verify CLAIM checks it.", style="dim")
 
 
-def _explain(console: Console, full_id: str, statement: Statement) -> None:
+def _explain(full_id: str, statement: Statement) -> None:
+    console = plain_console()
+
     def line(text: str, style: str = "") -> None:
         console.print(text, style=style, markup=False)
 

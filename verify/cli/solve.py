@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 import time
-from dataclasses import dataclass
-from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +17,24 @@ from f2csa_ref.objectives import Objectives, objectives_of
 from f2csa_ref.solver.schedules import ConstantName, estimate_constants, schedule, value_at, with_overrides
 from f2csa_ref.solver.solve import Setting, SolveReport, solve
 from f2csa_ref.solver.trace import Block, has_header, read_header
-from spec import InvalidInputError, OracleParameters, OuterParameters, PenaltyParameters, Problem
+from spec import InvalidInputError, OracleParameters, OuterParameters, Problem
 from spec.exact import Vector, parse_entry
 from spec.problem import Generated
 from spec.quadratic import Quadratic
-from spec.reading import NAMED
-from verify.cli.goldstein import plain, read_box
-from verify.cli.sources import read_point, read_positive, read_problem
+from verify.cli import options
+from verify.cli.console import print_json
+from verify.cli.goldstein import plain
+from verify.cli.sources import (
+    Point,
+    read_alpha,
+    read_box,
+    read_point,
+    read_positive,
+    read_problem,
+    read_reading,
+    require_at_least,
+    require_one_of,
+)
 from verify.truth.geometry import quadratic_of
 from verify.truth.goldstein.distance import distance
 
@@ -35,63 +44,35 @@ MAX_REPORTED_DIMENSION = 200
 SNAP = 1e-12
 """How near an end of the box a block mean counts as on it: far above the rounding of a mean."""
 TIMED_CALLS = 3
+CONSTANTS = ("lipschitz_F", "gap", "bias", "variance")
+"""What a schedule rests on, by name; each is given or estimated."""
 YEAR = 365.25 * 86400
 
 
-@dataclass(frozen=True)
-class Request:
-    """What was asked on the command line, as text and numbers; names as there."""
-
-    source: str
-    x: str | None
-    alpha: str
-    radius: str
-    schedule: str
-    epsilon: str | None
-    calls: int
-    lipschitz_F: str | None  # noqa: N815  # the paper's letter
-    gap: str | None
-    bias: str | None
-    variance: str | None
-    M: int | None
-    K: int | None
-    eta: float | None
-    reading: str
-    choices: tuple[str, ...]
-    samples: int
-    output: str
-    project_onto: tuple[str, ...]
-    seed: int
-    trace: Path
-    resume: bool
-    max_calls: int
-    plot: Path | None
-
-
-def execute(request: Request) -> None:
+def run(asked: options.Solve) -> None:
     """Say what the run will take, run it, and print the result as JSON."""
-    if request.plot is not None:
-        _require_drawable(request.plot)
-    problem, start = _read(request.source)
+    if asked.plot is not None:
+        _require_drawable(asked.plot)
+    problem, start = _read(asked.problem)
     objectives = objectives_of(problem)
-    if request.source.startswith(PYTHON):
+    if asked.problem.startswith(PYTHON):
         _require_shapes(objectives)
-    if request.resume and has_header(request.trace):
-        setting = Setting.from_header(read_header(request.trace))
-        _say(f"goes on from {request.trace.name}; all options but --plot are those of its header")
+    if asked.resume and has_header(asked.trace):
+        setting = Setting.from_header(read_header(asked.trace))
+        _say(f"goes on from {asked.trace.name}; all options but --plot are those of its header")
     else:
-        _keep_aside(request.trace)
+        _keep_aside(asked.trace)
         _say("estimates what was not given, and times a call …")
-        setting = _setting(request, objectives, start)
-        _announce(objectives, setting, request.max_calls)
+        setting = _setting(asked, objectives, start)
+        _announce(objectives, setting, asked.max_calls)
     with _Progress(setting.outer) as progress:
-        found = solve(problem, setting, trace=request.trace, resume=request.resume, on_block=progress.block)
-    sys.stdout.write(json.dumps(result(problem, found), indent=1, ensure_ascii=False) + "\n")
+        report = solve(problem, setting, trace=asked.trace, resume=asked.resume, on_block=progress.block)
+    print_json(result(problem, report))
     sys.stdout.flush()
-    if request.plot is not None:
-        from verify.report.plots import draw_trace as draw
+    if asked.plot is not None:
+        from verify.report.plots import draw_trace
 
-        draw(found.blocks, request.plot)
+        draw_trace(report.blocks, asked.plot)
 
 
 PICTURES = (".svg", ".png", ".pdf")
@@ -126,11 +107,11 @@ def _keep_aside(trace: Path) -> None:
         _say(f"{trace.name} holds another run; it is kept as {kept.name} (--resume goes on with it)")
 
 
-def result(problem: Problem | Objectives, found: SolveReport) -> dict[str, Any]:
+def result(problem: Problem | Objectives, report: SolveReport) -> dict[str, Any]:
     """What is printed at the end."""
-    setting, trace = found.setting, found.trace
-    block = found.blocks[trace.block]
-    best = min(found.blocks, key=lambda other: other.grad_norm)
+    setting, trace = report.setting, report.trace
+    block = report.blocks[trace.block]
+    best = min(report.blocks, key=lambda other: other.grad_norm)
     return {
         "x_out": trace.x_out.tolist(),
         "F": block.F,
@@ -144,12 +125,12 @@ def result(problem: Problem | Objectives, found: SolveReport) -> dict[str, Any]:
             "stationarity": stationarity(problem, best.x_bar, best.grad_norm, setting),
         },
         "calls": trace.calls,
-        "counts": found.counts,
+        "counts": report.counts,
         "schedule": setting.outer.model_dump() | {"T": setting.outer.T},
-        "constants": {name: getattr(setting.constants, name) for name in ("lipschitz_F", "gap", "bias", "variance")},
+        "constants": {name: getattr(setting.constants, name) for name in CONSTANTS},
         "estimated": list(setting.constants.estimated),
-        "resumed_at": found.resumed_at,
-        "notes": list(found.notes),
+        "resumed_at": report.resumed_at,
+        "notes": list(report.notes),
     }
 
 
@@ -173,58 +154,50 @@ def stationarity(problem: Problem | Objectives, x: Vector, mean_answer: float, s
     return made | {key: value for key, value in plain(bounds).items() if key in ("lower", "upper", "certified")}
 
 
-def _read(source: str) -> tuple[Problem | Objectives, tuple[Fraction, ...] | None]:
+def _read(source: str) -> tuple[Problem | Objectives, Point | None]:
     if not source.startswith(PYTHON):
         return read_problem(source)
-    import importlib
-    from pathlib import Path
-
     module, colon, attribute = source.removeprefix(PYTHON).partition(":")
     if not colon:
         raise InvalidInputError("problem", "must have the form python:package.module:objectives", source)
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     try:
-        found = getattr(importlib.import_module(module), attribute)
-        return objectives_of(found() if callable(found) else found), None
+        objectives = getattr(import_module(module), attribute)
+        return objectives_of(objectives() if callable(objectives) else objectives), None
     except InvalidInputError:
         raise
     except Exception as error:
         raise InvalidInputError("problem", f"cannot be loaded ({type(error).__name__}: {error})", source) from None
 
 
-def _setting(request: Request, q: Objectives, start: tuple[Fraction, ...] | None) -> Setting:
-    if request.reading not in NAMED:
-        raise InvalidInputError("--reading", f"must be one of {', '.join(NAMED)}", request.reading)
-    if request.seed < 0:
-        raise InvalidInputError("--seed", "must be >= 0", request.seed)
-    if request.output not in ("uniform", "smallest"):
-        raise InvalidInputError("--output", "must be one of uniform, smallest", request.output)
-    if not 1 <= request.samples <= 10**9:
-        raise InvalidInputError("--samples", "must be in [1, 1e9]", request.samples)
-    reading = NAMED[request.reading].choose_from_text(list(request.choices))
-    alpha = PenaltyParameters(alpha=float(read_positive(request.alpha, "--alpha"))).alpha
-    radius = float(read_positive(request.radius, "--radius"))
-    epsilon = None if request.epsilon is None else float(read_positive(request.epsilon, "--epsilon"))
+def _setting(asked: options.Solve, q: Objectives, start: Point | None) -> Setting:
+    reading = read_reading(asked.reading, asked.choose)
+    require_at_least("--seed", asked.seed, 0)
+    require_one_of("--output", asked.output, ("uniform", "smallest"))
+    if not 1 <= asked.samples <= 10**9:
+        raise InvalidInputError("--samples", "must be in [1, 1e9]", asked.samples)
+    alpha, radius = read_alpha(asked.alpha), float(read_positive(asked.radius, "--radius"))
+    epsilon = None if asked.epsilon is None else float(read_positive(asked.epsilon, "--epsilon"))
     x_0 = np.zeros(q.n)
-    if request.x is not None or start is not None:
-        x_0 = np.array([float(value) for value in read_point(request.x, start, q.n)])
-    box = read_box(list(request.project_onto), q.n, "--project-onto")
+    if asked.x is not None or start is not None:
+        x_0 = np.array([float(value) for value in read_point(asked.x, start, q.n)])
+    box = read_box(asked.project_onto, q.n, "--project-onto")
     ends = None if box is None else (_ends(box[0], -math.inf), _ends(box[1], math.inf))
     if ends is not None:
         x_0 = np.clip(x_0, *ends)
-    oracle = OracleParameters(N_g=request.samples)
+    oracle = OracleParameters(N_g=asked.samples)
     constants = estimate_constants(
-        q, x_0, Call(alpha, reading, oracle), rng=np.random.default_rng([request.seed, 0]), given=_given(request),
+        q, x_0, Call(alpha, reading, oracle), rng=np.random.default_rng([asked.seed, 0]), given=_given(asked),
         projection=None if ends is None else box_projection(*(np.array(part) for part in ends)),
     )  # fmt: skip
     outer = schedule(
-        request.schedule, constants, goldstein_radius=radius, epsilon=epsilon, calls=request.calls  # type: ignore[arg-type]  # checked there
+        asked.schedule, constants, goldstein_radius=radius, epsilon=epsilon, calls=asked.calls  # type: ignore[arg-type]  # checked there
     )  # fmt: skip
     return Setting(
-        x_0=tuple(x_0.tolist()), alpha=alpha, outer=with_overrides(outer, M=request.M, K=request.K, eta=request.eta),
-        constants=constants, reading=reading, oracle=oracle, seed=request.seed,
-        output=request.output, project_onto=ends,  # type: ignore[arg-type]  # one of the two rules, checked above
+        x_0=tuple(x_0.tolist()), alpha=alpha, constants=constants, reading=reading, oracle=oracle, seed=asked.seed,
+        outer=with_overrides(outer, M=asked.block_length, K=asked.blocks, eta=asked.eta),
+        output=asked.output, project_onto=ends,  # type: ignore[arg-type]  # one of the two rules, checked above
     )  # fmt: skip
 
 
@@ -232,12 +205,12 @@ def _ends(values: Any, missing: float) -> tuple[float, ...]:
     return tuple(missing if value is None else float(value) for value in values)
 
 
-def _given(request: Request) -> dict[ConstantName, float]:
-    options: dict[ConstantName, tuple[str | None, str]] = {
-        "lipschitz_F": (request.lipschitz_F, "--lipschitz"), "gap": (request.gap, "--gap"),
-        "bias": (request.bias, "--bias"), "variance": (request.variance, "--variance"),
+def _given(asked: options.Solve) -> dict[ConstantName, float]:
+    texts: dict[ConstantName, tuple[str | None, str]] = {
+        "lipschitz_F": (asked.lipschitz, "--lipschitz"), "gap": (asked.gap, "--gap"),
+        "bias": (asked.bias, "--bias"), "variance": (asked.variance, "--variance"),
     }  # fmt: skip
-    return {name: _number(text, option) for name, (text, option) in options.items() if text is not None}
+    return {name: _number(text, option) for name, (text, option) in texts.items() if text is not None}
 
 
 def _number(text: str, argument: str) -> float:
@@ -256,7 +229,7 @@ def _announce(q: Objectives, setting: Setting, max_calls: int) -> None:
     outer, constants = setting.outer, setting.constants
     seconds = _seconds_a_call(q, setting) * outer.T
     origin = {name: "estimated" if name in constants.estimated else "given"
-              for name in ("lipschitz_F", "gap", "bias", "variance")}  # fmt: skip
+              for name in CONSTANTS}  # fmt: skip
     shown = ", ".join(f"{name} = {getattr(constants, name):.4g} ({origin[name]})" for name in origin)
     cost = f"T = K M = {outer.K:,} x {outer.M:,} = {outer.T:,} oracle calls, about {_duration(seconds)}"
     if max_calls < outer.T:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from verify.cli.exports import schemas
 from verify.cli.main import invoke
-from verify.cli.schema import schemas
 from verify.subjects import Call, ReferenceSubject
 
 HERE = f"{__name__}:"

@@ -6,8 +6,8 @@ from fractions import Fraction
 import pytest
 
 from spec import InvalidInputError
-from verify.cli.goldstein import read_box
 from verify.cli.main import invoke
+from verify.cli.sources import read_box
 
 
 def run(capsys, *arguments):

@@ -1,17 +1,19 @@
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
 from importlib import resources
 from pathlib import Path
+from typing import get_type_hints
 
 import numpy as np
 import pytest
 
 from spec import Generated, dumps_problem, load_claims
-from verify.cli.main import invoke
-from verify.cli.schema import schemas
+from verify.cli.exports import schemas
+from verify.cli.main import COMMANDS, invoke
 
 
 def run(capsys, *arguments):
@@ -93,6 +95,8 @@ def test_samples_and_seed_make_the_noise(capsys, tmp_path):
         ("hypergradient", "atlas:toy1", "--alpha", "0"),
         ("hypergradient", "atlas:toy1", "--alpha", "1e99"),
         ("hypergradient", "atlas:toy1", "--samples", "0"),
+        ("goldstein", "atlas:toy1", "--radius", "-1"),
+        ("solve", "atlas:toy1", "--plot", "trace.txt"),
         ("hypergradient", "atlas:toy1", "--seed", "-1"),
         ("hypergradient", "atlas:toy1", "--reading", "literal"),
         ("hypergradient", "atlas:toy1", "--choose", "dual_term"),
@@ -173,6 +177,15 @@ def test_schemas_describe_the_files_they_are_for(capsys, tmp_path):
     Draft202012Validator(schemas()["problem"]).validate(problem)
 
 
+@pytest.mark.parametrize("asked", COMMANDS, ids=lambda asked: COMMANDS[asked][0])
+def test_every_command_takes_its_own_options(asked):
+    module, _, function = COMMANDS[asked][1].partition(":")
+    taken = get_type_hints(getattr(importlib.import_module(module), function))
+    taken.pop("return")
+    assert list(taken.values()) == [asked]
+    assert asked.__doc__
+
+
 def test_help_is_light_and_spec_brings_no_heavy_library():
     code = (
         "import sys; import spec; heavy = {'scipy', 'sympy', 'matplotlib', 'daqp', 'flint'} & set(sys.modules); "
@@ -186,3 +199,12 @@ def test_help_is_light_and_spec_brings_no_heavy_library():
 
 def test_the_record_ships_with_the_package():
     assert (resources.files("verify.campaign.baseline") / "records" / "reference.json").is_file()
+
+
+def test_a_command_that_is_interrupted_says_so(capsys, monkeypatch):
+    def interrupted(*_arguments, **_options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("verify.cli.goldstein.distance", interrupted)
+    code, out, err = run(capsys, "goldstein", "atlas:toy1", "--radius", "1")
+    assert (code, out, err) == (3, "", "f2csa: interrupted\n")

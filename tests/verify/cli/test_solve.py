@@ -54,6 +54,7 @@ def test_the_same_seed_gives_the_same_result(capsys):
         (["--schedule", "best"], "schedule: must be one of"),
         (["--radius", "0"], "--radius: must be > 0"),
         (["--alpha", "-1"], "--alpha: must be > 0"),
+        (["--alpha", "1e99"], "--alpha: must be > 0, in [1e-30, 1000]; got 1e99"),
         (["--output", "last"], "--output: must be one of"),
         (["--seed", "-1"], "--seed: must be >= 0"),
         (["--gap", "-1"], "--gap: must be >= 0"),

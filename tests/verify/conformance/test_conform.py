@@ -16,8 +16,8 @@ from tests.verify.conformance.subjects import OnlyHypergradient, RepairedOnly
 from verify.campaign.plan import Task
 from verify.campaign.tasks import perform
 from verify.checks.measuring.case import checks
+from verify.cli.exports import schemas
 from verify.cli.main import invoke
-from verify.cli.schema import schemas
 from verify.conformance.bugs.catalogue import find
 from verify.conformance.claim_runs import ASKS_FOR, ignored_choices
 from verify.conformance.model import Conformance

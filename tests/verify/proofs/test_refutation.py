@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from spec import InvalidInputError, parse_problem
 from spec.claims import find
 from verify.cli.main import invoke
+from verify.proofs.notation import function, problem_in_words, term
 from verify.proofs.refutation.candidates import Candidate, places, random_candidate, smallest_first
-from verify.proofs.refutation.cases import Case
-from verify.proofs.refutation.notation import function, problem_in_words, term
+from verify.proofs.refutation.model import Case
 from verify.proofs.refutation.search import _search, _targets, minimal_counterexample, refutable, shrink
 from verify.truth import lower_level
 from verify.truth.algebra.rational_functions import RationalVector
@@ -46,8 +46,7 @@ def breaks(claim, candidate, reading="as-written"):
         return False
     statement = find(claim)
     case = Case(problem, candidate.x, statement.reading(reading), reading, statement.assertion(reading).bound)
-    finding = _targets()[claim].decide(case)
-    return finding is not None and finding.broken
+    return _targets()[claim].decide(case) is not None
 
 
 def size_of(refutation):

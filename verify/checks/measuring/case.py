@@ -19,9 +19,9 @@ from spec.exact import Vector
 from verify.checks.measuring.profiles import Profile
 from verify.evidence.budget import TOTAL_ERROR, Share
 from verify.evidence.model import ComparisonEvidence, Counterexample, Evidence, Law, RateEvidence
+from verify.evidence.streams import Ledger
 from verify.subjects.protocol import Call, Stages
 from verify.subjects.stage_table import Capability
-from verify.evidence.streams import Ledger
 
 
 @dataclass(frozen=True)

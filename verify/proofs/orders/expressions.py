@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
@@ -25,12 +25,7 @@ class Inequality(NamedTuple):
 
 
 def evaluate(text: str, lookup: Callable[[str, Relation], Order], side: Relation = "upper") -> Order:
-    """The order of an expression.
-
-    Args:
-        text: The expression.
-        lookup: Order of a name, as a bound from the given side.
-        side: Which bound of the expression is wanted; a divisor is bounded from the other side.
+    """The order of an expression as a bound from one side; a divisor is bounded from the other.
 
     Raises:
         InvalidInputError: If the expression is malformed.
@@ -41,7 +36,8 @@ def evaluate(text: str, lookup: Callable[[str, Relation], Order], side: Relation
 
 def names_in(text: str) -> tuple[str, ...]:
     """The names an expression uses, in order of appearance."""
-    return tuple(dict.fromkeys(_names(parse(text))))
+    names = [node for node in ast.walk(parse(text)) if isinstance(node, ast.Name)]
+    return tuple(dict.fromkeys(node.id for node in sorted(names, key=lambda node: node.col_offset)))
 
 
 def split(text: str) -> Inequality:
@@ -117,12 +113,3 @@ def _number(node: ast.expr) -> Fraction | None:
             top, bottom = _number(left), _number(right)
             return None if top is None or not bottom else top / bottom
     return None
-
-
-def _names(node: ast.expr) -> Iterator[str]:
-    match node:
-        case ast.Name(id=name):
-            yield name
-        case ast.BinOp(left=left, right=right):
-            yield from _names(left)
-            yield from _names(right)

@@ -9,30 +9,37 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
+from math import ceil, floor
 from typing import TypeAlias
 
 Powers: TypeAlias = Mapping[str, Fraction]
 """A monomial: its exponents by variable, zeros left out."""
+Monomial: TypeAlias = tuple[tuple[str, Fraction], ...]
+"""The same, sorted by name; empty is a constant."""
+
+
+ONE = Fraction(1)
 
 
 @dataclass(frozen=True)
 class LogInequality:
-    """``sum(powers[name] * log(name)) >= constant``.
-
-    Args:
-        powers: Coefficients by variable, none zero.
-        constant: Right-hand side.
-    """
+    """``sum(powers[name] * log(name)) >= constant``, no power zero."""
 
     powers: Powers
     constant: Fraction = Fraction(0)
 
 
-def at_least(larger: Powers, smaller: Powers, margin: int = 0) -> LogInequality:
+def at_least(larger: Powers | Monomial, smaller: Powers | Monomial, margin: int = 0) -> LogInequality:
     """``larger >= smaller`` up to a constant factor, or, with a margin, by more than any."""
-    names = sorted({*larger, *smaller})
-    powers = {name: larger.get(name, Fraction(0)) - smaller.get(name, Fraction(0)) for name in names}
-    return LogInequality({name: power for name, power in powers.items() if power}, Fraction(margin))
+    return LogInequality(_combined(dict(larger), ONE, dict(smaller), -ONE), Fraction(margin))
+
+
+def _combined(first: Powers, a: Fraction, second: Powers, b: Fraction) -> dict[str, Fraction]:
+    """``a * first + b * second``, zeros left out."""
+    zero = Fraction(0)
+    powers = {name: a * first.get(name, zero) + b * second.get(name, zero) for name in sorted({*first, *second})}
+    return {name: power for name, power in powers.items() if power}
 
 
 def solution(inequalities: Sequence[LogInequality]) -> dict[str, Fraction] | None:
@@ -74,22 +81,17 @@ def _eliminate(name: str, inequalities: Sequence[LogInequality]) -> list[LogIneq
     kept = [item for item in inequalities if name not in item.powers]
     below = [item for item in inequalities if item.powers.get(name, 0) > 0]
     above = [item for item in inequalities if item.powers.get(name, 0) < 0]
-    for low in below:
-        for high in above:
-            a, b = -high.powers[name], low.powers[name]
-            names = sorted({*low.powers, *high.powers} - {name})
-            powers = {other: a * low.powers.get(other, 0) + b * high.powers.get(other, 0) for other in names}
-            combined = {other: power for other, power in powers.items() if power}
-            kept.append(LogInequality(combined, a * low.constant + b * high.constant))
+    for low, high in product(below, above):
+        a, b = -high.powers[name], low.powers[name]
+        powers = _combined(low.powers, a, high.powers, b)
+        kept.append(LogInequality(powers, a * low.constant + b * high.constant))
     return kept
 
 
 def _between(low: Fraction | None, high: Fraction | None) -> Fraction:
-    if (low is None or low <= 0) and (high is None or high >= 0):
-        return Fraction(0)
+    """The whole number nearest to zero between two ends, or the end nearer to zero if there is none."""
     if low is not None and low > 0:
-        whole = Fraction(-((-low.numerator) // low.denominator))
-        return whole if high is None or whole <= high else low
-    assert high is not None  # else zero would have done
-    whole = Fraction(high.numerator // high.denominator)
-    return whole if low is None or whole >= low else high
+        return Fraction(ceil(low)) if high is None or ceil(low) <= high else low
+    if high is not None and high < 0:
+        return Fraction(floor(high)) if low is None or floor(high) >= low else high
+    return Fraction(0)

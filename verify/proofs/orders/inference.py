@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from enum import StrEnum
 from fractions import Fraction
+from itertools import product
 from typing import get_args
 
 from pydantic import BaseModel, ConfigDict
 
 from spec.claims import ReadingName
 from spec.orders import Relation
-from verify.evidence.model import superscript
+from verify.proofs.notation import expression, power
 from verify.proofs.orders.expressions import names_in, split
-from verify.proofs.orders.ledger import Context, Entry, Ledger, Level
+from verify.proofs.orders.inequalities import LogInequality
+from verify.proofs.orders.ledger import Entry, Ledger, Level
 from verify.proofs.orders.order import NoOrderError, Order
 
 
@@ -73,193 +75,161 @@ class Judge:
 
     def _judge(self, entry: Entry) -> OrderRow:
         ledger, inference = self.ledger, entry.inference
-        context = ledger.context(entry)
         conflict = ledger.conflict(entry)
         if conflict:
             why = f"Assumes {self._print(conflict)}, which {self._limits(entry)} violates: {inference.by}"
             return self._row(entry, Following.CONTRADICTION, "", why)
         if not inference.quantity:
             return self._row(entry, Following.FOLLOWS, "", f"The hypotheses can be met together: {inference.by}")
-        derived = self._order(entry, context, "derived")
+        derived = self._order(entry, "derived")
         culprits = tuple(dict.fromkeys(self._culprits(entry)))
-        faults = [*self._plugged(entry, context), *(self._unprovided(entry) or self._too_large(entry, context))]
+        faults = [*self._plugged(entry), *(self._unprovided(entry) or self._too_large(entry))]
         if faults:
-            result, why = self._result(entry, context), "; ".join(faults)
-            return self._row(entry, Following.DOES_NOT_FOLLOW, result, why, culprits)
-        if derived is None or not self._holds(derived, entry, context):
-            result = self._result(entry, context)
+            return self._row(entry, Following.DOES_NOT_FOLLOW, self._result(entry), "; ".join(faults), culprits)
+        if derived is None or not self._holds(derived, entry):
+            result = self._result(entry)
             do, orders = ("does", "order") if len(culprits) == 1 else ("do", "orders")
             instead = f"; with the {orders} found there it is {result}" if result else ""
             why = f"Follows only if {_listed(culprits)} {do}{instead}"
             return self._row(entry, Following.INHERITS, result, why, culprits)
-        slack = self._slack(derived, entry, context)
-        why = f"{self._print(inference.bound_by)} is {self._relation(entry, derived)}{slack}: {inference.by}"
-        return self._row(entry, Following.FOLLOWS, self._relation(entry, derived), why)
+        result = self._relation(entry, derived)
+        why = f"{self._print(inference.bound_by)} is {result}{self._slack(derived, entry)}: {inference.by}"
+        return self._row(entry, Following.FOLLOWS, result, why)
 
     def _row(
         self, entry: Entry, following: Following, derived: str, why: str, broken_by: tuple[str, ...] = ()
     ) -> OrderRow:
-        inference, context = entry.inference, self.ledger.context(entry)
+        inference = entry.inference
         return OrderRow(
             claim=entry.full_id.partition("/")[0],
             step=entry.full_id,
             reading=self.ledger.reading,
             quantity=self.ledger.symbol(inference.quantity),
-            bound_by=self._print(inference.bound_by) if inference.bound_by else "",
-            asserted=self._relation(entry, self._asserted(entry, context)) if inference.quantity else "",
+            bound_by=self._print(inference.bound_by),
+            asserted=self._relation(entry, self._asserted(entry)) if inference.quantity else "",
             derived=derived,
             following=following,
             why=f"{why}.",
             broken_by=broken_by,
         )
 
-    def _result(self, entry: Entry, context: Context) -> str:
+    def _result(self, entry: Entry) -> str:
         """What really follows, in print; empty where nothing does."""
-        derived = self._order(entry, context, "derived")
+        derived, granted = self._order(entry, "derived"), self._order(entry, "granted")
         if derived is not None:
             return self._relation(entry, derived)
-        granted = self._order(entry, context, "granted")
-        if granted is None:
-            return ""
-        return f"{self._relation(entry, granted)}, granting what is plugged in"
+        return "" if granted is None else f"{self._relation(entry, granted)}, granting what is plugged in"
 
     def _limits(self, entry: Entry) -> str:
         limits = self.ledger.base.limits
         return ", ".join(
             f"{self.ledger.symbol(name)} → {'0' if limits[name] == 'zero' else '∞'}"
-            for name in entry.variables
+            for name in entry.context.variables
             if name in limits
         )
 
-    def _plugged(self, entry: Entry, context: Context) -> Iterator[str]:
+    def _plugged(self, entry: Entry) -> Iterator[str]:
         """Orders plugged in that their source does not provide."""
-        for name, text in context.given.items():
-            used = self.ledger.order(text, context, "asserted")
-            for relation in get_args(Relation):
-                source = self.ledger.sources.get((name, relation))
-                if source is None:
-                    continue
-                provided = self.ledger.order(name, Context(context.variables, context.chosen), "asserted", relation)
-                if not self._within(provided, used, relation, entry.variables):
-                    yield (
-                        f"Uses {self.ledger.symbol(name)} = {_letter(relation)}({self._shown(used)}), while "
-                        f"{source.full_id} asserts {_letter(relation)}({self._shown(provided)})"
-                    )
+        ledger, context = self.ledger, entry.context
+        premises = ledger.limits(context.variables)
+        for (name, text), relation in product(context.given.items(), get_args(Relation)):
+            source = ledger.sources.get((name, relation))
+            if source is None:
+                continue
+            used = ledger.order(text, context, "asserted")
+            provided = ledger.order(name, replace(context, given={}), "asserted", relation)
+            if not _within(provided, used, relation, premises):
+                letter = _LETTER[relation]
+                yield (
+                    f"Uses {ledger.symbol(name)} = {letter}({self._shown(used)}), while "
+                    f"{source.full_id} asserts {letter}({self._shown(provided)})"
+                )
 
     def _unprovided(self, entry: Entry) -> list[str]:
-        found = []
+        premises = ", ".join(map(self._print, entry.inference.hypotheses))
+        given = f"{premises} does not give" if premises else "nothing assumed gives"
+        sentences = []
         for text, where in self.ledger.unmet_provisos(entry):
             larger, smaller = split(text)
             needed = f"{self._print(smaller)} ≤ {self._print(larger)}"
-            premises = ", ".join(map(self._print, entry.inference.hypotheses))
-            given = f"{premises} does not give" if premises else "nothing assumed gives"
-            found.append(f"Needs {needed}, which {given} ({self._where(where, entry)}): {entry.inference.by}")
-        return found
+            sentences.append(f"Needs {needed}, which {given} ({self._where(where, entry)}): {entry.inference.by}")
+        return sentences
 
-    def _too_large(self, entry: Entry, context: Context) -> Iterator[str]:
+    def _too_large(self, entry: Entry) -> Iterator[str]:
         """The bound itself, every earlier assertion granted."""
         inference = entry.inference
         try:
-            order = self.ledger.order(inference.bound_by, context, "asserted", inference.relation)
+            order = self.ledger.order(inference.bound_by, entry.context, "asserted", inference.relation)
         except NoOrderError as error:
             yield f"{error}: {inference.by}"
             return
-        if not self._holds(order, entry, context):
-            relation = self._relation(entry, order)
-            asserted = self._relation(entry, self._asserted(entry, context))
-            yield f"{self._print(inference.bound_by)} is {relation}, not {asserted}: {inference.by}"
+        if not self._holds(order, entry):
+            found, asserted = (self._relation(entry, item) for item in (order, self._asserted(entry)))
+            yield f"{self._print(inference.bound_by)} is {found}, not {asserted}: {inference.by}"
 
-    def _order(self, entry: Entry, context: Context, level: Level) -> Order | None:
+    def _order(self, entry: Entry, level: Level) -> Order | None:
         """The order of the bound at a level; ``None`` where there is none."""
         if self.ledger.unmet_provisos(entry):
             return None
         try:
-            return self.ledger.order(entry.inference.bound_by, context, level, entry.inference.relation)
+            return self.ledger.order(entry.inference.bound_by, entry.context, level, entry.inference.relation)
         except NoOrderError:
             return None
 
-    def _asserted(self, entry: Entry, context: Context) -> Order:
-        return self.ledger.order(entry.asserted, context, "asserted", entry.inference.relation)
+    def _asserted(self, entry: Entry) -> Order:
+        return self.ledger.order(entry.asserted, entry.context, "asserted", entry.inference.relation)
 
-    def _holds(self, order: Order, entry: Entry, context: Context) -> bool:
-        asserted = self._asserted(entry, context)
-        premises = self.ledger.premises(entry)
-        relation = entry.inference.relation
-        return order.is_within(asserted, premises) if relation == "upper" else asserted.is_within(order, premises)
-
-    def _within(self, provided: Order, used: Order, relation: Relation, variables: tuple[str, ...]) -> bool:
-        premises = self.ledger.limits(variables)
-        return provided.is_within(used, premises) if relation == "upper" else used.is_within(provided, premises)
+    def _holds(self, order: Order, entry: Entry) -> bool:
+        return _within(order, self._asserted(entry), entry.inference.relation, self.ledger.premises(entry))
 
     def _culprits(self, entry: Entry) -> Iterator[str]:
         """The steps that break by themselves among all an inference rests on."""
-        used = names_in(entry.inference.bound_by)
-        for name in used:
-            for relation in get_args(Relation):
-                source = self.ledger.sources.get((name, relation))
-                if source is None:
-                    continue
-                row = self.row(source)
-                if row.following is Following.INHERITS:
-                    yield from row.broken_by
-                elif row.following is not Following.FOLLOWS:
-                    yield source.full_id
+        for key in product(names_in(entry.inference.bound_by), get_args(Relation)):
+            source = self.ledger.sources.get(key)
+            if source is None:
+                continue
+            row = self.row(source)
+            if row.following is Following.INHERITS:
+                yield from row.broken_by
+            elif row.following is not Following.FOLLOWS:
+                yield source.full_id
 
-    def _slack(self, derived: Order, entry: Entry, context: Context) -> str:
+    def _slack(self, derived: Order, entry: Entry) -> str:
         """How many orders the bound is better than asserted, in one variable."""
-        asserted = self._asserted(entry, context)
-        if len(entry.variables) != 1 or len(derived.monomials) != 1 or len(asserted.monomials) != 1:
+        orders, variables = (derived, self._asserted(entry)), entry.context.variables
+        if len(variables) != 1 or any(len(order.monomials) != 1 for order in orders):
             return ""
-        name = entry.variables[0]
-        powers = [dict(next(iter(order.monomials))).get(name, Fraction(0)) for order in (derived, asserted)]
-        spare = abs(powers[0] - powers[1])
+        (one,), (other,) = (order.monomials for order in orders)
+        spare = abs(dict(one).get(variables[0], Fraction(0)) - dict(other).get(variables[0], Fraction(0)))
         return f", better than asserted by {spare} order{'' if spare == 1 else 's'}" if spare else ""
 
     def _relation(self, entry: Entry, order: Order) -> str:
-        return f"{_letter(entry.inference.relation)}({self._shown(order)})" if order.monomials else "0"
+        return f"{_LETTER[entry.inference.relation]}({self._shown(order)})" if order.monomials else "0"
 
     def _where(self, logarithms: Mapping[str, Fraction], entry: Entry) -> str:
         """A direction in which the needed inequality fails, as a family of examples."""
         if not entry.inference.everywhere:
             return "it fails in the limit"
-        moved = ", ".join(
-            f"{self.ledger.symbol(name)} = {'1' if not logarithms.get(name) else _power(logarithms[name])}"
-            for name in entry.variables
-        )
-        return f"it fails for {moved}, t large"
+        moved = [
+            f"{self.ledger.symbol(name)} = {power('t', logarithms.get(name, Fraction(0)))}"
+            for name in entry.context.variables
+        ]
+        return f"it fails for {', '.join(moved)}, t large"
 
     def _shown(self, order: Order) -> str:
         return order.shown(self.ledger.base.symbols)
 
     def _print(self, text: str) -> str:
-        return printed(text, self.ledger.base.symbols)
+        return expression(text, self.ledger.base.symbols)
 
 
-def _letter(relation: Relation) -> str:
-    return "O" if relation == "upper" else "Ω"
+_LETTER: dict[Relation, str] = {"upper": "O", "lower": "Ω"}
 
 
-def _power(exponent: Fraction) -> str:
-    return Order.of({"t": exponent}).shown({})
+def _within(one: Order, other: Order, relation: Relation, premises: list[LogInequality]) -> bool:
+    """Whether a bound of one order gives the other, from above or from below."""
+    return one.is_within(other, premises) if relation == "upper" else other.is_within(one, premises)
 
 
 def _listed(names: tuple[str, ...]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-
-_POWER = re.compile(r"\^(?:\((-?\d+(?:/\d+)?)\)|(-?\d+))")
-
-
-def printed(text: str, symbols: Mapping[str, str]) -> str:
-    """An expression or inequality with the paper's symbols, powers raised and products closed up."""
-    # Powers first: a symbol may hold a caret of its own.
-    parts = re.split(r"([A-Za-z][A-Za-z0-9_]*)", text)
-    named = [symbols.get(part, part) if _NAME.fullmatch(part) else _raised(part) for part in parts]
-    shown = "".join(named).replace(" * ", "·").replace(" / ", "/").replace("1 /", "1/")
-    return shown.replace("<=", "≤").replace(">=", "≥")
-
-
-def _raised(text: str) -> str:
-    return _POWER.sub(lambda found: superscript(found[1] or found[2]), text)

@@ -7,7 +7,7 @@ bound rests on is replaced by what *its* bound gives. A step is judged by the fi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
@@ -18,36 +18,18 @@ from verify.proofs.orders.expressions import evaluate, names_in, split
 from verify.proofs.orders.inequalities import LogInequality, at_least, solution, witness
 from verify.proofs.orders.order import ONE, NoOrderError, Order
 
+ONCE = Fraction(1)
 Level: TypeAlias = Literal["asserted", "derived", "granted"]
 """``asserted``: every quantity has the order its step asserts. ``derived``: the order its own bound gives, all the way
 down. ``granted``: the same, but orders plugged in are taken as given."""
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One inference in its place.
-
-    Args:
-        full_id: The claim or step that draws it.
-        statement: That claim or step.
-        inference: The inference.
-        asserted: The order asserted, as an expression.
-        variables: What the order is meant in.
-    """
-
-    full_id: str
-    statement: Statement
-    inference: Inference
-    asserted: str
-    variables: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Context:
-    """What a name stands for while one inference is looked at.
+    """What names stand for while one inference is looked at; variables that do not vary are held fixed.
 
     Args:
-        variables: Variables that vary; all others are held fixed.
+        variables: Variables that vary.
         chosen: Variables tied to others here, by expression.
         given: Orders plugged in for quantities here, by expression.
     """
@@ -57,13 +39,18 @@ class Context:
     given: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Entry:
+    """One inference of a claim or step, with the order asserted as an expression."""
+
+    full_id: str
+    inference: Inference
+    asserted: str
+    context: Context
+
+
 class Ledger:
     """All orders under one reading.
-
-    Args:
-        claims: Claims by id.
-        base: What every proof starts from.
-        reading: Which assertions are meant.
 
     Raises:
         InvalidInputError: If a quantity is asserted twice, or a name stands for nothing.
@@ -83,31 +70,20 @@ class Ledger:
             self._require_known(entry)
         self._open: list[tuple[str, Relation]] = []
 
-    def context(self, entry: Entry) -> Context:
-        """What names stand for in an inference."""
-        given = entry.inference.given
-        chosen = {name: text for name, text in given.items() if self.is_variable(name)}
-        plugged = {name: text for name, text in given.items() if name not in chosen}
-        return Context(entry.variables, chosen, plugged)
-
     def order(self, text: str, context: Context, level: Level, side: Relation = "upper") -> Order:
         """The order of an expression at a level.
 
         Raises:
             NoOrderError: If a quantity in it has no bound from the side needed.
         """
-        made = evaluate(text, lambda name, wanted: self._lookup(name, wanted, context, level), side)
-        return made.dominant(self.limits(context.variables))
+        order = evaluate(text, lambda name, wanted: self._lookup(name, wanted, context, level), side)
+        return order.dominant(self.limits(context.variables))
 
-    def limits(self, variables: tuple[str, ...]) -> list[LogInequality]:
-        """The variables on their way to their limits: below 1, or above."""
-        made = []
-        for name in variables:
-            toward = self.base.limits.get(name)
-            if toward is not None:
-                unit = {name: Fraction(1)}
-                made.append(at_least({}, unit) if toward == "zero" else at_least(unit, {}))
-        return made
+    def limits(self, variables: tuple[str, ...], margin: int = 0) -> list[LogInequality]:
+        """The variables on their way to their limits: below 1, or above; with a margin, by any factor."""
+        toward = [(name, self.base.limits[name]) for name in variables if name in self.base.limits]
+        ends = [({}, {name: ONCE}) if limit == "zero" else ({name: ONCE}, {}) for name, limit in toward]
+        return [at_least(larger, smaller, margin) for larger, smaller in ends]
 
     def is_variable(self, name: str) -> bool:
         """Whether orders may be powers of this name."""
@@ -120,16 +96,17 @@ class Ledger:
         if inference.quantity and not asserted:
             raise InvalidInputError(f"{full_id}.orders", "need an asserted order", inference.quantity)
         variables = inference.variables or tuple(exponents) or ("alpha",)
-        return Entry(full_id, statement, inference, asserted, variables)
+        chosen = {name: text for name, text in inference.given.items() if self.is_variable(name)}
+        plugged = {name: text for name, text in inference.given.items() if name not in chosen}
+        return Entry(full_id, inference, asserted, Context(variables, chosen, plugged))
 
     def _record(self, entry: Entry) -> None:
         self.entries.append(entry)
-        inference = entry.inference
-        if not inference.quantity:
+        quantity, key = entry.inference.quantity, (entry.inference.quantity, entry.inference.relation)
+        if not quantity:
             return
-        key = (inference.quantity, inference.relation)
-        if key in self.sources or inference.quantity in self.definitions or self.is_variable(inference.quantity):
-            raise InvalidInputError(f"{entry.full_id}.orders", "must not bound a quantity twice", inference.quantity)
+        if key in self.sources or quantity in self.definitions or self.is_variable(quantity):
+            raise InvalidInputError(f"{entry.full_id}.orders", "must not bound a quantity twice", quantity)
         self.sources[key] = entry
 
     def _require_known(self, entry: Entry) -> None:
@@ -138,7 +115,7 @@ class Ledger:
         used = [inference.bound_by, entry.asserted, *inference.given.values(), *sides]
         names = [name for text in used if text for name in names_in(text)]
         known = {name for name, _ in self.sources} | {*self.definitions, *self.base.constants}
-        for name in [*names, *inference.given, *entry.variables]:
+        for name in [*names, *inference.given, *entry.context.variables]:
             if name not in known and not self.is_variable(name):
                 raise InvalidInputError(f"{entry.full_id}.orders", "must use known names", name)
 
@@ -172,62 +149,55 @@ class Ledger:
 
     def _variable(self, name: str, side: Relation, context: Context, level: Level) -> Order:
         if name in context.chosen:
-            inner = Context(context.variables, {k: v for k, v in context.chosen.items() if k != name}, context.given)
-            return self.order(context.chosen[name], inner, level, side)
+            others = {other: text for other, text in context.chosen.items() if other != name}
+            return self.order(context.chosen[name], replace(context, chosen=others), level, side)
         if name in context.variables:
-            return Order.of({name: Fraction(1)})
+            return Order.of({name: ONCE})
         if name in self.base.links:
             return self.order(self.base.links[name], context, level, side)
         return ONE
 
     def _nested(self, source: Entry, context: Context) -> Context:
         """The context of an inference used within another: its own choices, then those around it."""
-        own = self.context(source)
-        return Context(context.variables, {**context.chosen, **own.chosen}, own.given)
+        return Context(context.variables, {**context.chosen, **source.context.chosen}, source.context.given)
 
     def unmet_provisos(self, entry: Entry) -> list[tuple[str, dict[str, Fraction]]]:
         """Inequalities the bound needs and the hypotheses do not give, with logarithms at which they fail."""
-        context, premises = self.context(entry), self.premises(entry)
-        unmet = []
+        premises, unmet = self.premises(entry), []
         for text in entry.inference.provided:
             larger, smaller = split(text)
-            left = self.order(smaller, context, "derived", "upper")
-            right = self.order(larger, context, "derived", "lower")
+            left = self.order(smaller, entry.context, "derived", "upper")
+            right = self.order(larger, entry.context, "derived", "lower")
             for one in left.monomials:
-                found = witness([at_least(dict(other), dict(one)) for other in right.monomials], premises)
-                if found is not None:
-                    unmet.append((text, found))
+                where = witness([at_least(other, one) for other in right.monomials], premises)
+                if where is not None:
+                    unmet.append((text, where))
         return unmet
 
     def premises(self, entry: Entry) -> list[LogInequality]:
         """What may be assumed in an inference: its hypotheses, and its limit if one is taken."""
-        made = self.limits(entry.variables) if not entry.inference.everywhere else []
-        return made + [self.inequality(text, self.context(entry)) for text in entry.inference.hypotheses]
-
-    def inequality(self, text: str, context: Context) -> LogInequality:
-        """An inequality between two monomials."""
-        larger, smaller = (self._one(side, context, text) for side in split(text))
-        return at_least(larger, smaller)
+        limits = [] if entry.inference.everywhere else self.limits(entry.context.variables)
+        return limits + [self._inequality(text, entry.context) for text in entry.inference.hypotheses]
 
     def conflict(self, entry: Entry) -> str:
         """The first hypothesis that fails once the variables are near enough to their limits, or nothing."""
         if entry.inference.everywhere:
             return ""
-        context = self.context(entry)
-        reached = [LogInequality(item.powers, Fraction(1)) for item in self.limits(entry.variables)]
-        held: list[LogInequality] = []
+        # However far along the way: a fixed lower limit is passed at some point.
+        held = self.limits(entry.context.variables, margin=1)
         for text in entry.inference.hypotheses:
-            # However far along the way: a fixed lower limit is passed at some point.
-            held.append(self.inequality(text, context))
-            if solution([*reached, *held]) is None:
+            held.append(self._inequality(text, entry.context))
+            if solution(held) is None:
                 return text
         return ""
 
-    def _one(self, text: str, context: Context, inequality: str) -> dict[str, Fraction]:
-        order = self.order(text, context, "derived")
-        if len(order.monomials) != 1:
-            raise InvalidInputError("hypotheses", "must compare single products", inequality)
-        return dict(next(iter(order.monomials)))
+    def _inequality(self, text: str, context: Context) -> LogInequality:
+        """An inequality between two monomials."""
+        orders = [self.order(side, context, "derived") for side in split(text)]
+        if any(len(order.monomials) != 1 for order in orders):
+            raise InvalidInputError("hypotheses", "must compare single products", text)
+        (larger,), (smaller,) = (order.monomials for order in orders)
+        return at_least(larger, smaller)
 
     def symbol(self, name: str) -> str:
         """A name in print."""

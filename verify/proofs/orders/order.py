@@ -6,21 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import TypeAlias
 
-from verify.evidence.model import raised
-from verify.proofs.orders.inequalities import LogInequality, at_least, implied
-
-Monomial: TypeAlias = tuple[tuple[str, Fraction], ...]
-"""Exponents by variable, sorted by name, zeros left out; empty is a constant."""
+from verify.proofs.notation import power
+from verify.proofs.orders.inequalities import LogInequality, Monomial, at_least, implied
 
 
 class NoOrderError(ValueError):
-    """An expression has no order: a bound it needs is not available.
-
-    Args:
-        reason: What is missing, as a clause.
-    """
+    """An expression has no order: a bound it needs, said as a clause, is not available."""
 
 
 @dataclass(frozen=True)
@@ -54,21 +46,21 @@ class Order:
         """The terms no other term dominates under the premises."""
         kept: list[Monomial] = []
         for one in sorted(self.monomials):
-            if any(_dominates(other, one, premises) for other in kept):
+            if any(implied([at_least(other, one)], premises) for other in kept):
                 continue
-            kept = [other for other in kept if not _dominates(one, other, premises)] + [one]
+            kept = [other for other in kept if not implied([at_least(one, other)], premises)] + [one]
         return Order(frozenset(kept))
 
     def is_within(self, bound: Order, premises: Sequence[LogInequality]) -> bool:
         """Whether this order is O(bound) wherever the premises hold."""
         return all(
-            bool(bound.monomials) and implied([at_least(dict(other), dict(one)) for other in bound.monomials], premises)
+            bool(bound.monomials) and implied([at_least(other, one) for other in bound.monomials], premises)
             for one in self.monomials
         )
 
     def shown(self, symbols: Mapping[str, str]) -> str:
         """In print: ``α⁻⁴``, ``δ_G⁻¹ε⁻³``, ``α + M¹ᐟ²``, ``1``, ``0``."""
-        texts = ["".join(raised(symbols.get(name, name), power) for name, power in one) or "1"
+        texts = ["".join(power(symbols.get(name, name), exponent) for name, exponent in one) or "1"
                  for one in sorted(self.monomials)]  # fmt: skip
         return " + ".join(texts) or "0"
 
@@ -80,13 +72,9 @@ def monomial(powers: Mapping[str, Fraction]) -> Monomial:
 
 def _times(a: Monomial, b: Monomial) -> Monomial:
     powers = dict(a)
-    for name, power in b:
-        powers[name] = powers.get(name, Fraction(0)) + power
+    for name, exponent in b:
+        powers[name] = powers.get(name, Fraction(0)) + exponent
     return monomial(powers)
-
-
-def _dominates(larger: Monomial, smaller: Monomial, premises: Sequence[LogInequality]) -> bool:
-    return implied([at_least(dict(larger), dict(smaller))], premises)
 
 
 ONE = Order.of({})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from graphlib import TopologicalSorter
+from itertools import chain, product
 from typing import get_args
 
 from pydantic import BaseModel, ConfigDict
@@ -66,62 +67,25 @@ def order_table(
     return tuple(row for row in rows if claim in (row.claim, row.step))
 
 
-def first_broken_step(
-    claim: str,
-    reading: ReadingName,
-    *,
-    claims: Mapping[str, Claim] | None = None,
-    base: BaseOrders | None = None,
-) -> OrderRow | None:
-    """The first step of a proof, in the order of what rests on what, whose order does not follow.
-
-    A step that only inherits a break from elsewhere in the same claim is passed over; one that inherits it from
-    another claim counts if nothing in this claim breaks by itself.
-
-    Args:
-        claim: Id of the claim.
-        reading: Which reading.
-        claims: Claims by id; those of ``spec`` by default.
-        base: What proofs start from; that of ``spec`` by default.
-
-    Returns:
-        Its row, or ``None`` if every order follows.
-
-    Raises:
-        InvalidInputError: If the claim is not on record or the reading unknown.
-    """
-    if reading not in get_args(ReadingName):
-        raise InvalidInputError("reading", f"must be one of {', '.join(get_args(ReadingName))}", reading)
-    rows = [row for row in order_table(claim, claims=claims, base=base) if row.reading == reading]
-    return _first_broken(rows)
-
-
 def first_breaks(
     *, claims: Mapping[str, Claim] | None = None, base: BaseOrders | None = None
 ) -> tuple[FirstBreak, ...]:
     """Where each proof first breaks, claim by claim, as written and repaired; claims without orders are left out."""
     rows = order_table(claims=claims, base=base)
-    made = []
-    for claim in (claims or load_claims()).values():
-        for reading in get_args(ReadingName):
-            judged = [row for row in rows if (row.claim, row.reading) == (claim.id, reading)]
-            if judged:
-                made.append(
-                    FirstBreak(
-                        claim=claim.id,
-                        title=claim.title,
-                        reading=reading,
-                        steps=len(judged),
-                        broken=_first_broken(judged),
-                    )
-                )
-    return tuple(made)
+    breaks = []
+    for claim, reading in product((claims or load_claims()).values(), get_args(ReadingName)):
+        judged = [row for row in rows if (row.claim, row.reading) == (claim.id, reading)]
+        if judged:
+            broken, steps = _first_broken(judged), len(judged)
+            breaks.append(FirstBreak(claim=claim.id, title=claim.title, reading=reading, steps=steps, broken=broken))
+    return tuple(breaks)
 
 
 def _first_broken(rows: Sequence[OrderRow]) -> OrderRow | None:
+    """The first that breaks by itself; else the first that inherits a break, then from another claim."""
     own = [row for row in rows if row.following in (Following.CONTRADICTION, Following.DOES_NOT_FOLLOW)]
     inherited = [row for row in rows if row.following == Following.INHERITS]
-    return next(iter([*own, *inherited]), None)
+    return next(chain(own, inherited), None)
 
 
 @lru_cache(maxsize=1)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from itertools import product
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -13,9 +14,12 @@ import numpy as np
 from spec import InvalidInputError, Quadratic, parse_problem
 from verify.truth.algebra.rationals import Vector
 
-_BLOCKS = ("A", "f.y", "x", "b", "g.y", "g.xy", "f.xy", "f.yy", "g.yy", "B")
+_AXES = {
+    "A": "pn", "f.y": "m", "x": "n", "b": "p", "g.y": "m", "g.xy": "nm", "f.xy": "nm", "f.yy": "mm", "g.yy": "mm",
+    "B": "pm",
+}  # fmt: skip
 """Blocks an estimator's error depends on (``f.xx``, ``f.x``, ``g.xx`` and ``g.x`` enter estimator and gradient alike),
-the one most welcome in an example first."""
+the one most welcome in an example first, each with the sizes along its axes."""
 
 Size: TypeAlias = tuple[Any, ...]
 """Compares two candidates: dimensions, rows, sum and largest of the integers, then a fixed order."""
@@ -25,33 +29,24 @@ class Place(NamedTuple):
     """One integer of a problem; a symmetric block counts its upper half."""
 
     block: str
-    i: int
-    j: int
+    at: tuple[int, ...]
 
 
 @lru_cache(maxsize=64)
 def places(n: int, m: int, p: int) -> tuple[Place, ...]:
     """Where the integers of a candidate stand, in the order of its values."""
-    shapes = {"A": (p, n), "B": (p, m), "b": (p, 1), "x": (n, 1), "f.y": (m, 1), "g.y": (m, 1), "g.xy": (n, m),
-              "f.xy": (n, m), "f.yy": (m, m), "g.yy": (m, m)}  # fmt: skip
+    sizes = {"n": n, "m": m, "p": p}
     return tuple(
-        Place(block, i, j)
-        for block in _BLOCKS
-        for i in range(shapes[block][0])
-        for j in range(i if block in ("f.yy", "g.yy") else 0, shapes[block][1])
+        Place(block, at)
+        for block, axes in _AXES.items()
+        for at in product(*(range(sizes[axis]) for axis in axes))
+        if axes != "mm" or at[0] <= at[1]
     )
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A problem with integer entries and an integer point.
-
-    Args:
-        n: Upper-level size.
-        m: Lower-level size.
-        p: Rows.
-        values: Its integers, as :func:`places` orders them.
-    """
+    """A problem of sizes n, m, p with integer entries and an integer point, as :func:`places` orders them."""
 
     n: int
     m: int
@@ -66,21 +61,40 @@ class Candidate:
         return (self.n + self.m + self.p, self.p, sum(sizes), max(sizes), tuple(-size for size in sizes), signs)
 
     @property
+    def is_scalar(self) -> bool:
+        """Whether n = m = p = 1."""
+        return (self.n, self.m, self.p) == (1, 1, 1)
+
+    @property
     def x(self) -> Vector:
         """The upper-level point."""
-        return tuple(Fraction(row[0]) for row in self._block("x"))
+        return tuple(map(Fraction, self._block("x")))
 
     @property
     def problem(self) -> Quadratic | None:
         """The problem, or ``None`` where its lower level is not strongly convex."""
-        f = {"y": self._flat("f.y"), "xy": self._block("f.xy"), "yy": self._block("f.yy")}
-        g = {"y": self._flat("g.y"), "xy": self._block("g.xy"), "yy": self._block("g.yy")}
-        rows = {"A": self._block("A"), "B": self._block("B"), "b": self._flat("b")}
+        data: dict[str, Any] = {"kind": "quadratic", "f": {}, "g": {}, "constraints": {}}
+        for block in _AXES:
+            if block == "x":
+                continue
+            group, _, name = block.rpartition(".")
+            data[group or "constraints"][name] = self._block(block)
         try:
-            made = parse_problem({"kind": "quadratic", "f": f, "g": g, "constraints": rows})
+            problem = parse_problem(data)
         except InvalidInputError:
             return None
-        return made if isinstance(made, Quadratic) else None
+        return problem if isinstance(problem, Quadratic) else None
+
+    def _block(self, name: str) -> Any:
+        """A list, or a list of rows."""
+        sizes = {"n": self.n, "m": self.m, "p": self.p}
+        array = np.zeros([sizes[axis] for axis in _AXES[name]], dtype=int)
+        for (block, at), value in zip(places(self.n, self.m, self.p), self.values, strict=True):
+            if block == name:
+                array[at] = value
+                if _AXES[name] == "mm":
+                    array[at[::-1]] = value
+        return array.tolist()
 
     def smaller(self) -> Iterator[Candidate]:
         """Neighbours that are smaller: a variable or row less, an entry at zero or nearer to it."""
@@ -92,30 +106,14 @@ class Candidate:
                 for nearer in dict.fromkeys((0, value // 2 if value > 0 else -(-value // 2), value - _sign(value))):
                     yield replace(self, values=(*self.values[:k], nearer, *self.values[k + 1 :]))
 
-    def _without(self, name: str, gone: int) -> Candidate:
-        axes = {"A": "pn", "B": "pm", "b": "p", "x": "n", "f.y": "m", "g.y": "m", "g.xy": "nm", "f.xy": "nm",
-                "f.yy": "mm", "g.yy": "mm"}  # fmt: skip
-        kept = []
-        for (block, i, j), value in zip(places(self.n, self.m, self.p), self.values, strict=True):
-            where = dict(zip(range(2), axes[block], strict=False))
-            if not any(where.get(axis) == name and at == gone for axis, at in ((0, i), (1, j))):
-                kept.append(value)
-        sizes = {"n": self.n, "m": self.m, "p": self.p} | {name: getattr(self, name) - 1}
-        return Candidate(**sizes, values=tuple(kept))
-
-    def _block(self, name: str) -> list[list[int]]:
-        found: dict[tuple[int, int], int] = {}
-        for (block, i, j), value in zip(places(self.n, self.m, self.p), self.values, strict=True):
-            if block == name:
-                found[i, j] = value
-                if name in ("f.yy", "g.yy"):
-                    found[j, i] = value
-        rows = 1 + max(i for i, _ in found)
-        columns = 1 + max(j for _, j in found)
-        return [[found[i, j] for j in range(columns)] for i in range(rows)]
-
-    def _flat(self, name: str) -> list[int]:
-        return [row[0] for row in self._block(name)]
+    def _without(self, size: str, gone: int) -> Candidate:
+        kept = tuple(
+            value
+            for (block, at), value in zip(places(self.n, self.m, self.p), self.values, strict=True)
+            if (size, gone) not in zip(_AXES[block], at, strict=True)
+        )
+        sizes = {"n": self.n, "m": self.m, "p": self.p} | {size: getattr(self, size) - 1}
+        return Candidate(**sizes, values=kept)
 
 
 def smallest_first(weight: int) -> Iterator[Candidate]:
@@ -128,17 +126,16 @@ def smallest_first(weight: int) -> Iterator[Candidate]:
         weight: Largest sum of absolute values, the point included.
     """
     for total in range(2, weight + 1):
-        made = [Candidate(1, 1, 1, values) for values in _vectors(total)]
-        yield from sorted(made, key=lambda candidate: candidate.size)
+        yield from sorted((Candidate(1, 1, 1, values) for values in _vectors(total)), key=lambda c: c.size)
 
 
 def random_candidate(n: int, m: int, p: int, rng: np.random.Generator) -> Candidate:
     """Small integers, most of them zero, g.yy with a dominant diagonal."""
     values = []
-    for block, i, j in places(n, m, p):
+    for block, at in places(n, m, p):
         value = int(rng.integers(-2, 3)) if rng.random() < 0.5 else 0
         if block == "g.yy":
-            value = m + abs(value) if i == j else int(np.sign(value))
+            value = m + abs(value) if at[0] == at[1] else int(np.sign(value))
         values.append(value)
     return Candidate(n, m, p, tuple(values))
 

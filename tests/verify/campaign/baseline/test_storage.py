@@ -26,7 +26,7 @@ from verify.campaign.baseline.storage import (
 )
 from verify.campaign.plan import plan
 from verify.checks.measuring.profiles import PROFILES, find_profile
-from verify.cli.schema import schemas
+from verify.cli.exports import schemas
 from verify.report.faces import render_json
 from verify.verdict import Verdict
 

@@ -15,7 +15,7 @@ import pytest
 from spec import AS_WRITTEN, Holder, Quadratic
 from spec.atlas import Stratum
 from spec.claims import find
-from verify.cli.schema import schemas
+from verify.cli.exports import schemas
 from verify.conformance.bugs.flags import BUGS
 from verify.conformance.vectors import FLAGS, TestVector, all_vectors, left_out
 from verify.conformance.vectors.checking import problems_of

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spec.problem import parse_problem
-from verify.cli.schema import schemas
+from verify.cli.exports import schemas
 from verify.subjects import ReferenceSubject
 from verify.subjects.wire import echo
 from verify.subjects.wire.client import problem_message

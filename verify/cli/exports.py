@@ -1,0 +1,136 @@
+"""``f2csa schema``, ``vectors`` and ``badge``: files made for other programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Annotated, Any
+
+from pydantic import Field, TypeAdapter
+
+from spec import Claim, OracleParameters, OuterParameters, PenaltyParameters, Problem, Reading
+from spec.errors import InvalidInputError
+from verify.campaign.baseline.comparison import Comparison
+from verify.campaign.baseline.model import Baseline
+from verify.campaign.baseline.storage import load_report
+from verify.cli import options
+from verify.cli.console import print_json
+from verify.cli.sources import require_one_of
+from verify.conformance.model import Conformance
+from verify.conformance.vectors.manifest import Manifest, VectorFile
+from verify.report.badge import badge_of
+from verify.report.faces import Report, report_schema, with_infinities
+from verify.subjects.wire.methods import to_runner_schema, to_subject_schema
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """All schemas by name."""
+    kinds: dict[str, Any] = {
+        "problem": Annotated[Problem, Field(discriminator="kind")],
+        "reading": Reading,
+        "penalty-parameters": PenaltyParameters,
+        "oracle-parameters": OracleParameters,
+        "outer-parameters": OuterParameters,
+        "claim": Claim,
+        "report": Report,
+        "baseline": Baseline,
+        "baseline-comparison": Comparison,
+        "conformance": Conformance,
+        "vectors": VectorFile,
+        "vectors-manifest": Manifest,
+    }
+    made = {name: {"$schema": DIALECT, "title": name} | _schema(kind, name) for name, kind in kinds.items()}
+    wire = {"wire-to-subject": to_subject_schema(), "wire-to-runner": to_runner_schema()}
+    return made | {name: {"$schema": DIALECT, **schema, "title": name} for name, schema in wire.items()}
+
+
+def _schema(kind: Any, name: str) -> dict[str, Any]:
+    # A report is written, the others are read.
+    made = report_schema() if name == "report" else TypeAdapter(kind).json_schema(mode="validation", by_alias=True)
+    if name == "baseline":
+        made = with_infinities(made)
+    if name == "problem":
+        for variant in made.get("$defs", {}).values():
+            if "kind" in variant.get("properties", {}):
+                variant["required"] = sorted({*variant.get("required", ()), "kind"})
+    made.pop("title", None)
+    return made
+
+
+def schema(asked: options.Schema) -> None:
+    """Print the schemas, or write one file each."""
+    known = schemas()
+    chosen = known if asked.name is None else {asked.name: known[require_one_of("schema", asked.name, known)]}
+    if asked.out is None:
+        print_json(chosen if asked.name is None else chosen[asked.name])
+        return
+    asked.out.mkdir(parents=True, exist_ok=True)
+    for name, content in chosen.items():
+        text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+        (asked.out / f"{name}.schema.json").write_text(text, encoding="utf-8")
+
+
+def vectors(asked: options.Vectors) -> int:
+    """Write, list or check test vectors; 1 where a check finds something.
+
+    Raises:
+        InvalidInputError: If nothing or too much is asked for, or a folder cannot serve.
+    """
+    if [asked.out is not None, asked.listing, asked.check is not None].count(True) != 1:
+        raise InvalidInputError("vectors", "needs one of --out DIR, --list and --check DIR")
+    if asked.listing:
+        from verify.conformance.vectors import all_vectors
+
+        for vector in all_vectors():
+            sys.stdout.write(f"{vector.id}\t{vector.stage}\t{','.join(vector.strata)}\t{','.join(vector.flags)}\n")
+        return 0
+    if asked.out is not None:
+        from verify.conformance.vectors.files import write
+
+        sys.stdout.write(f"{_summary(write(asked.out))} written to {asked.out}\n")
+        return 0
+    from verify.conformance.vectors.checking import Finding, check
+    from verify.conformance.vectors.files import GENERATOR
+
+    assert asked.check is not None  # the one left
+    try:
+        manifest = check(asked.check)
+    except Finding as finding:
+        sys.stdout.write(f"{' '.join(str(finding).split())}\n")
+        return 1
+    if manifest.generator == GENERATOR:
+        verdict = "as released"
+    else:
+        verdict = (
+            f"agree with their manifest; they are of generator {manifest.generator}, "
+            f"this version releases those of generator {GENERATOR} and cannot say whether they are as released"
+        )
+    sys.stdout.write(f"{_summary(manifest)} {verdict}\n")
+    return 0
+
+
+def _summary(manifest: Manifest) -> str:
+    counts = manifest.counts
+    return (
+        f"{counts.vectors} vectors of {len(counts.stages)} stages in {len(manifest.files)} files, "
+        f"{len(counts.strata)} strata, {len(counts.flags)} flags"
+    )
+
+
+def badge(asked: options.Badge) -> None:
+    """Write ``badge.svg`` and ``badge.json``, a report in one line, and say what they say."""
+    if not asked.label.strip() or not asked.label.isprintable():
+        raise InvalidInputError("--label", "must be printable text", asked.label)
+    drawn = badge_of(load_report(asked.report, "REPORT"), asked.label.strip())
+    beside = asked.report if asked.report.is_dir() else asked.report.parent
+    folder = beside if asked.out is None else asked.out
+    files = {"badge.svg": drawn.svg(), "badge.json": json.dumps(drawn.endpoint(), ensure_ascii=False) + "\n"}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InvalidInputError("--out", f"must be a writable folder ({error.strerror})", str(folder)) from None
+    sys.stdout.write(f"{drawn.label}: {drawn.message}\n{folder / 'badge.svg'}\n{folder / 'badge.json'}\n")

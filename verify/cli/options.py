@@ -1,0 +1,249 @@
+"""What each command takes: a data class a command, read by typer as it stands and handed to the command as it is.
+
+Nothing heavy is imported here, so that every command's help is instant.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+from typer import Argument, Option
+
+Problem: TypeAlias = Annotated[str, Argument(help="A problem file, '-' for standard input, or atlas:NAME.")]
+Point: TypeAlias = Annotated[str | None, Option(help="Upper-level point: numbers separated by commas or spaces.")]
+NamedReading: TypeAlias = Annotated[str, Option(help="as-written or repaired.")]
+Choices: TypeAlias = Annotated[
+    list[str] | None, Option(help="FIELD=VALUE: change one choice of the reading; repeatable.")
+]
+Instances: TypeAlias = Annotated[list[str] | None, Option(help="Only these atlas instances; repeatable.")]
+Seed: TypeAlias = Annotated[int, Option(help="Seed of all randomness, >= 0.")]
+AnySeed: TypeAlias = Annotated[int | None, Option(help="Seed of all randomness, >= 0.")]
+Jobs: TypeAlias = Annotated[int | None, Option(help="Worker processes; default one per core.")]
+TimeLimit: TypeAlias = Annotated[float | None, Option(help="Seconds a stage call of the subject may take.")]
+AsJson: TypeAlias = Annotated[bool, Option("--json", help="Machine-readable output.")]
+
+
+@dataclass(frozen=True)
+class Verify:
+    """Run checks and write the report."""
+
+    claims: Annotated[list[str] | None, Argument(help="Claims or proof steps, e.g. bias-bound/T3; all if none.")] = None
+    out: Annotated[Path, Option(help="Folder for report.json, report.html, report.md, junit.xml.")] = Path("report")
+    profile: Annotated[str, Option(help="smoke, ci or full.")] = "ci"
+    reading: Annotated[
+        list[str] | None,
+        Option(help="as-written, repaired or only:FIELD; repeatable; default both, each choice isolated."),
+    ] = None
+    instance: Instances = None
+    subject: Annotated[str, Option(help="reference, package.module:Attribute, or command:COMMAND LINE.")] = "reference"
+    seed: AnySeed = None
+    effort: Annotated[
+        int, Option(help="Factor on all sample sizes, 1, 4, 16, ...; with --resume only where undecided.")
+    ] = 1
+    jobs: Jobs = None
+    time_limit: Annotated[
+        float | None,
+        Option(help="Seconds a stage call of the subject may take; default 30 for a command, none in Python."),
+    ] = None
+    resume: Annotated[
+        bool, Option("--resume", help="Go on from the run in --out that was interrupted or left undecided.")
+    ] = False
+    baseline: Annotated[Path | None, Option(help="Verdicts to compare with: a report.json or a recorded baseline.")] = (
+        None
+    )
+    record: Annotated[Path | None, Option(help="Write the verdicts found to this file, as a new record.")] = None
+    as_json: Annotated[bool, Option("--json", help="Print report.json instead of the table.")] = False
+
+
+@dataclass(frozen=True)
+class Claims:
+    """List the paper's claims, or explain one."""
+
+    claim: Annotated[str | None, Argument(help="A claim or step to explain; all are listed if none.")] = None
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True)
+class Hypergradient:
+    """One oracle call as JSON: every stage's value, with the exact values beside."""
+
+    problem: Problem
+    x: Point = None
+    alpha: Annotated[str, Option(help="Accuracy parameter, > 0.")] = "0.1"
+    reading: NamedReading = "repaired"
+    choose: Choices = None
+    samples: Annotated[int, Option(help="N_g, gradient samples averaged.")] = 1
+    seed: Annotated[int, Option(help="Seed of the noise, >= 0.")] = 0
+    given: Annotated[
+        list[str] | None, Option(help="STAGE=NUMBERS: use this y_star, lam, rho or y_penalty; repeatable.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Goldstein:
+    """Bounds of dist(0, ∂_δF(x)) as JSON: exact for n = 1, certified for n <= 4, an estimate from below beyond."""
+
+    problem: Problem
+    radius: Annotated[str, Option(help="Radius of the Goldstein ball, units of x, > 0.")]
+    x: Point = None
+    box: Annotated[
+        list[str] | None,
+        Option(help="LOW,HIGH of X, once for all components or once each; adds its normal cone at x."),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Solve:
+    """Run Algorithms 1 and 2; the result is JSON, the way there a trace."""
+
+    problem: Annotated[str, Argument(help="A problem file, '-', atlas:NAME, or python:package.module:objectives.")]
+    x: Annotated[str | None, Option(help="Start: numbers separated by commas or spaces; default 0.")] = None
+    alpha: Annotated[str, Option(help="Accuracy parameter of the oracle, > 0.")] = "0.1"
+    radius: Annotated[str, Option(help="Radius of the Goldstein ball, units of x, > 0.")] = "0.1"
+    schedule: Annotated[str, Option(help="budget, repaired or paper.")] = "budget"
+    epsilon: Annotated[str | None, Option(help="Target stationarity, for repaired and paper.")] = None
+    calls: Annotated[int, Option(help="Oracle calls, for budget.")] = 10_000
+    lipschitz: Annotated[str | None, Option(help="L_F; estimated if not given.")] = None
+    gap: Annotated[str | None, Option(help="F(x_0) - inf F; estimated if not given.")] = None
+    bias: Annotated[str | None, Option(help="Bound on the oracle's bias; estimated if not given.")] = None
+    variance: Annotated[str | None, Option(help="Bound on its variance; estimated if not given.")] = None
+    block_length: Annotated[int | None, Option(help="M, instead of the schedule's; D = radius / M.")] = None
+    blocks: Annotated[int | None, Option(help="K, instead of the schedule's.")] = None
+    eta: Annotated[float | None, Option(help="Step size, instead of the schedule's.")] = None
+    reading: NamedReading = "repaired"
+    choose: Choices = None
+    samples: Annotated[int, Option(help="N_g, gradient samples averaged in each call.")] = 1
+    output: Annotated[str, Option(help="uniform (the paper's random block) or smallest (shortest mean answer).")] = (
+        "uniform"
+    )
+    project_onto: Annotated[
+        list[str] | None,
+        Option(help="LOW,HIGH of X, once or once for each component: project x onto it; default free steps."),
+    ] = None
+    seed: Seed = 0
+    trace: Annotated[Path, Option(help="JSON-lines file to write.")] = Path("trace.jsonl")
+    resume: Annotated[bool, Option("--resume", help="Go on from the trace of an interrupted run.")] = False
+    max_calls: Annotated[int, Option(help="Refuse schedules with more oracle calls than this.")] = 1_000_000
+    plot: Annotated[Path | None, Option(help="Picture of the trace to write, .svg or .png.")] = None
+
+
+@dataclass(frozen=True)
+class Orders:
+    """Whether the orders the proofs assert follow from the bounds they rest on."""
+
+    claim: Annotated[str | None, Argument(help="A claim or step; where each proof first breaks if none.")] = None
+    as_json: Annotated[bool, Option("--json", help="Every inference, machine-readable.")] = False
+
+
+@dataclass(frozen=True)
+class Refute:
+    """The smallest problem that breaks a claim, with a derivation to follow by hand."""
+
+    claim: Annotated[str, Argument(help="A claim or step, e.g. bias-bound/T3.")]
+    reading: NamedReading = "as-written"
+    out: Annotated[Path | None, Option(help="Write the problem file here.")] = None
+    weight: Annotated[int, Option(help="Largest sum of integers of the one-dimensional problems tried.")] = 5
+    tries: Annotated[int, Option(help="Larger problems tried where none of those serves.")] = 40
+    seed: Annotated[int, Option(help="Seed of the larger ones, >= 0.")] = 0
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True)
+class Calibrate:
+    """Whether the statistical decisions keep their promised error rates and power."""
+
+    budget: Annotated[float, Option(help="Probability of any false refutation in one run to hold to.")] = 1e-2
+    runs: Annotated[int, Option(help="Runs on right subjects, and as many on barely wrong ones.")] = 2000
+    seed: Seed = 0
+    jobs: Jobs = None
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True)
+class Badge:
+    """A badge of a report's verdicts: a picture, and JSON for a shields endpoint."""
+
+    report: Annotated[Path, Argument(help="A report.json, or the folder it lies in.")] = Path("report")
+    out: Annotated[Path | None, Option(help="Folder for badge.svg, badge.json; default the report's.")] = None
+    label: Annotated[str, Option(help="Left half of the badge.")] = "F2CSA"
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Stage-level test vectors with exact answers, for implementations in any language."""
+
+    out: Annotated[Path | None, Option(help="Write the vectors and their manifest into this folder.")] = None
+    listing: Annotated[bool, Option("--list", help="Print id, stage, strata and flags, a vector a line.")] = False
+    check: Annotated[Path | None, Option(help="Check hashes, form and ids of vectors in a folder.")] = None
+
+
+@dataclass(frozen=True)
+class Conform:
+    """Judge another implementation: where it deviates, which known mistake it is, and a case to paste."""
+
+    claims: Annotated[
+        list[str] | None, Argument(help="Claims or proof steps to judge, repaired reading; all if none.")
+    ] = None
+    python: Annotated[str | None, Option(help="package.module:Attribute with any of the stages.")] = None
+    command: Annotated[str | None, Option(help="Program that speaks the wire (docs/wire.md).")] = None
+    out: Annotated[Path, Option(help="Folder for conform.json and the report's files.")] = Path("conform")
+    profile: Annotated[str, Option(help="conform, smoke, ci or full.")] = "conform"
+    seed: AnySeed = None
+    jobs: Jobs = None
+    seconds: Annotated[
+        float | None, Option(help="Time for estimates made one at a time; claims that take more stay open.")
+    ] = None
+    time_limit: Annotated[float | None, Option(help="Seconds one stage call may take; longer is a fault.")] = None
+    self_test: Annotated[
+        bool, Option("--self-test", help="Only try whether every offered stage is answered in the right form.")
+    ] = False
+    as_json: Annotated[bool, Option("--json", help="Print conform.json instead of the letter.")] = False
+
+
+@dataclass(frozen=True)
+class Schema:
+    """JSON Schemas of every file this program reads or writes."""
+
+    name: Annotated[str | None, Argument(help="One schema; all if none.")] = None
+    out: Annotated[Path | None, Option(help="Write one file a schema into this folder.")] = None
+
+
+@dataclass(frozen=True)
+class Record:
+    """Keep verdicts, exponents, constants and counts of a run, with their intervals."""
+
+    claims: Annotated[list[str] | None, Argument(help="Claims or proof steps; all if none.")] = None
+    out: Annotated[Path, Option(help="File to write; a baseline there is replaced.")] = Path("f2csa-baseline.json")
+    source: Annotated[Path | None, Option("--from", help="Record this report.json instead of running anything.")] = None
+    force: Annotated[bool, Option("--force", help="Overwrite a file that is no baseline, too.")] = False
+    subject: Annotated[str | None, Option(help="As for verify; default reference.")] = None
+    profile: Annotated[str | None, Option(help="smoke, ci or full; default ci.")] = None
+    reading: Annotated[list[str] | None, Option(help="As for verify; repeatable.")] = None
+    instance: Instances = None
+    seed: AnySeed = None
+    effort: Annotated[int | None, Option(help="Factor on all sample sizes, 1, 4, 16, ...")] = None
+    jobs: Jobs = None
+    time_limit: TimeLimit = None
+
+
+@dataclass(frozen=True)
+class Compare:
+    """Find what got worse since a baseline; what got better is reported and fails nothing."""
+
+    file: Annotated[Path, Argument(help="A baseline, a report.json, or a record of verdicts.")]
+    claims: Annotated[list[str] | None, Argument(help="Only these claims or proof steps.")] = None
+    source: Annotated[
+        Path | None, Option("--with", help="Compare this report.json; else what was recorded is run again.")
+    ] = None
+    out: Annotated[Path | None, Option(help="Also write the report, with what was found, here.")] = None
+    subject: Annotated[str | None, Option(help="Run this one instead of the recorded one.")] = None
+    profile: Annotated[str | None, Option(help="Run this profile instead of the recorded one.")] = None
+    reading: Annotated[list[str] | None, Option(help="Only these readings; repeatable.")] = None
+    instance: Instances = None
+    seed: Annotated[int | None, Option(help="Run this seed instead of the recorded one.")] = None
+    effort: Annotated[int | None, Option(help="Run with this factor instead of the recorded one.")] = None
+    jobs: Jobs = None
+    time_limit: TimeLimit = None
+    as_json: AsJson = False

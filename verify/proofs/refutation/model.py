@@ -1,0 +1,155 @@
+"""What a search asks of one candidate, what breaks there, and the refutation that is handed out."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from spec import InvalidInputError, Quadratic, Reading, dumps_problem, parse_problem
+from spec.claims import Bound, ReadingName
+from verify.evidence.model import Counterexample
+from verify.truth import lower_level
+from verify.truth.algebra.rational_functions import Leading
+from verify.truth.algebra.rationals import Vector
+from verify.truth.lower_level import ExactLowerLevel
+from verify.truth.penalty_functions import Family
+
+SHOWN_ALPHA = Fraction(1, 10)
+"""Where a derivation evaluates its functions; a denominator that decimals can follow."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One candidate and its point, shape (n,), under one reading; ``bound`` is what the claim asserts under it."""
+
+    problem: Quadratic
+    x: Vector
+    reading: Reading
+    reading_name: ReadingName
+    bound: Bound
+
+    @property
+    def as_written(self) -> bool:
+        """Whether the literal text is meant."""
+        return self.reading_name == "as-written"
+
+    @cached_property
+    def lower(self) -> ExactLowerLevel | None:
+        """The lower level, or ``None`` if it is infeasible."""
+        try:
+            return lower_level.solve(self.problem, self.x)
+        except InvalidInputError:
+            return None
+
+    @cached_property
+    def family(self) -> Family | None:
+        """The problem at a regular point; ``None`` without strict complementarity and independent active rows.
+
+        A counterexample at a degenerate point could be put down to the degeneracy.
+        """
+        if self.lower is None or not (self.lower.strict_complementarity and self.lower.licq):
+            return None
+        return Family(self.problem, self.x, self.lower, lower_level.hypergradient(self.problem, self.x))
+
+    def is_broken_by(self, leading: Leading, variable: str = "alpha") -> bool:
+        """Whether what behaves like this as the variable tends to 0 is not of the order claimed."""
+        claimed = self.bound.exponents.get(variable)
+        if leading.exponent is None or claimed is None:
+            return False  # exactly zero meets any power, one met from both sides for want of any error
+        return leading.exponent != claimed if self.bound.tag == "tight" else leading.exponent < claimed
+
+
+@dataclass(frozen=True)
+class Break:
+    """How a claim fails on a case: what was measured, and how to see it by hand and by one command.
+
+    Args:
+        quantity: What was measured, in print.
+        exponent: Its leading power; ``None`` for a plain comparison.
+        coefficient: Coefficient of that power, exact.
+        lines: A derivation, one step a line.
+        values: Numbers to check a calculation against, exact.
+        choices: Choices of the reading to set on the command line.
+        given: Stage values to hand to the command.
+        x: Point to hand to the command, if not the candidate's own.
+        alpha: Alpha to hand to the command.
+    """
+
+    quantity: str
+    exponent: Fraction | int | None
+    coefficient: Vector
+    lines: tuple[str, ...]
+    values: Mapping[str, str] = field(default_factory=dict)
+    choices: Mapping[str, str] = field(default_factory=dict)
+    given: Mapping[str, str] = field(default_factory=dict)
+    x: Vector | None = None
+    alpha: Fraction = SHOWN_ALPHA
+
+
+@dataclass(frozen=True)
+class Target:
+    """A claim or step whose failure is decided exactly on a case; ``None`` where it holds or says nothing."""
+
+    claim: str
+    decide: Callable[[Case], Break | None]
+    scalar_only: bool = False
+
+
+class Refutation(BaseModel):
+    """The smallest problem found that breaks a claim, with its derivation by hand.
+
+    Args:
+        claim: Full id of the claim or step.
+        reading: Under which reading it breaks.
+        problem: The problem file's content, canonical.
+        x: The upper-level point, exact.
+        alpha: The alpha at which ``values`` hold, exact.
+        quantity: What was measured.
+        claimed: Claimed power of alpha (or of the claim's own variable); empty for a plain comparison.
+        exponent: Its true power; empty for a plain comparison.
+        coefficient: Coefficient of that power, exact.
+        derivation: To follow by hand, a step a line.
+        values: Numbers at that alpha, exact.
+        arguments: What ``f2csa hypergradient FILE`` takes to print the estimate of the derivation.
+        command: The whole of it, with the problem piped in.
+        examined: Smaller or equal candidates examined.
+        exhaustive: Whether every smaller problem was examined, rather than this one shrunk from a larger.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    claim: str
+    reading: ReadingName
+    problem: dict[str, Any]
+    x: tuple[str, ...]
+    alpha: str
+    quantity: str
+    claimed: str = ""
+    exponent: str = ""
+    coefficient: tuple[str, ...] = ()
+    derivation: tuple[str, ...]
+    values: dict[str, str]
+    arguments: tuple[str, ...]
+    command: str
+    examined: int
+    exhaustive: bool
+
+    def counterexample(self) -> Counterexample:
+        """The same as a report shows it."""
+        note = " ".join(self.derivation)
+        return Counterexample(problem=self.problem, x=list(self.x), values=dict(self.values), note=note)
+
+    @property
+    def file(self) -> str:
+        """The problem file's text."""
+        return dumps_problem(parse_problem(self.problem), indent=1) + "\n"
+
+    def command_with(self, file: str) -> str:
+        """The command, reading the problem from a file."""
+        return shlex.join(["f2csa", "hypergradient", file, *self.arguments])
