@@ -14,7 +14,7 @@ from spec.errors import InvalidInputError
 from verify.campaign.baseline.comparison import Comparison
 from verify.campaign.baseline.model import Baseline
 from verify.conformance.model import Conformance
-from verify.conformance.vectors.manifest import Manifest, VectorFile
+from verify.conformance.vectors.model import Manifest, VectorFile
 from verify.report.faces import Report, report_schema, with_infinities
 from verify.subjects.wire.methods import to_runner_schema, to_subject_schema
 

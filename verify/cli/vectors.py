@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from spec.errors import InvalidInputError
-from verify.conformance.vectors.manifest import Manifest
+from verify.conformance.vectors.model import Manifest
 
 
 def execute(*, out: Path | None, listing: bool, folder: Path | None) -> int:
@@ -18,18 +18,18 @@ def execute(*, out: Path | None, listing: bool, folder: Path | None) -> int:
     if [out is not None, listing, folder is not None].count(True) != 1:
         raise InvalidInputError("vectors", "needs one of --out DIR, --list and --check DIR")
     if listing:
-        from verify.conformance.vectors import all_vectors
+        from verify.conformance.vectors.generation import all_vectors
 
         for vector in all_vectors():
             sys.stdout.write(f"{vector.id}\t{vector.stage}\t{','.join(vector.strata)}\t{','.join(vector.flags)}\n")
         return 0
     if out is not None:
-        from verify.conformance.vectors.files import write
+        from verify.conformance.vectors.release import write
 
         sys.stdout.write(f"{_summary(write(out))} written to {out}\n")
         return 0
     from verify.conformance.vectors.checking import Finding, check
-    from verify.conformance.vectors.files import GENERATOR
+    from verify.conformance.vectors.release import GENERATOR
 
     assert folder is not None  # the one left
     try:

@@ -10,7 +10,8 @@ import numpy as np
 from spec import REPAIRED, InvalidInputError, OracleParameters
 from verify.conformance.places import Place
 from verify.conformance.probes import ROUNDING, SOLVER, Probe
-from verify.conformance.vectors import TestVector, all_vectors
+from verify.conformance.vectors.generation import all_vectors
+from verify.conformance.vectors.model import TestVector
 from verify.conformance.vectors.playing import call_of, given, point
 from verify.subjects import Call
 from verify.truth.geometry import EPS, quadratic_of

@@ -10,8 +10,8 @@ from spec import Quadratic
 from verify.conformance.bugs import rules as deviations
 from verify.conformance.vector_places import Place
 from verify.conformance.vectors import propagation, tolerances
+from verify.conformance.vectors.decimals import expected, number, numbers, round_down
 from verify.conformance.vectors.model import MAIN_OUTPUT, Block, Expected, Parameters, StageName, TestVector
-from verify.conformance.vectors.numbers import expected, number, numbers, round_down
 from verify.conformance.vectors.propagation import Errors
 from verify.conformance.vectors.sizing import Sizes, Sizing, scaled, total
 from verify.conformance.vectors.tolerances import Penalty

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-from verify.conformance.vectors import cases
+from verify.conformance.vectors import vector_cases as cases
 from verify.conformance.vectors.building import UselessError
-from verify.conformance.vectors.cases import activation
-from verify.conformance.vectors.holder import holder
-from verify.conformance.vectors.iterations import iterations
+from verify.conformance.vectors.holder_vectors import holder
+from verify.conformance.vectors.iteration_vectors import iterations
 from verify.conformance.vectors.model import TestVector
 from verify.conformance.vectors.rejections import rejections
+from verify.conformance.vectors.vector_cases import activation
 
 FAMILIES = (
     cases.lower_level,
@@ -46,3 +46,13 @@ def generated() -> tuple[tuple[TestVector, ...], dict[str, float]]:
             raise RuntimeError(f"case {id_} made vector {vector.id}")
         made.append(vector)
     return tuple(sorted(made, key=lambda vector: vector.id)), left_out
+
+
+def all_vectors() -> tuple[TestVector, ...]:
+    """Every test vector, sorted by id; computed once, in a few seconds, and always the same."""
+    return generated()[0]
+
+
+def left_out() -> dict[str, float]:
+    """Cases without a vector, since honest double arithmetic needs a tolerance this large relative to the answer."""
+    return dict(generated()[1])

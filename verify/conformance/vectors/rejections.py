@@ -10,8 +10,8 @@ from spec import REPAIRED, Noise
 from spec.atlas import find
 from verify.conformance.vector_places import Place, place, with_noise
 from verify.conformance.vectors.building import dense_blocks, stage_parameters
+from verify.conformance.vectors.decimals import number, numbers
 from verify.conformance.vectors.model import Numbers, Parameters, Rejection, TestVector
-from verify.conformance.vectors.numbers import number, numbers
 from verify.truth.algebra.rationals import Vector
 
 Change = dict[str, Any]

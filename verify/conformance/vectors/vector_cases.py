@@ -19,8 +19,8 @@ from verify.conformance.vectors.building import (
     oracle_vector,
     penalty_vector,
 )
+from verify.conformance.vectors.decimals import rounded
 from verify.conformance.vectors.model import TestVector
-from verify.conformance.vectors.numbers import rounded
 from verify.truth.algebra.numbers import dyadic
 from verify.truth.algebra.rationals import Vector, column, fractions, select
 from verify.truth.noise import draw_shapes

@@ -19,8 +19,8 @@ from spec import REPAIRED, Reading
 from verify.conformance.bugs import rules as deviations
 from verify.conformance.vector_places import Place, place
 from verify.conformance.vectors.building import dense_blocks, measured
+from verify.conformance.vectors.decimals import expected, numbers
 from verify.conformance.vectors.model import Parameters, TestVector
-from verify.conformance.vectors.numbers import expected, numbers
 from verify.conformance.vectors.sizing import Sizes, Sizing, product, scaled, total, transposed
 from verify.truth.algebra.numbers import PRECISION, Real, add, ball, double, times
 from verify.truth.algebra.rationals import column, fraction, fractions
