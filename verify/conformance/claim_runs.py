@@ -16,7 +16,7 @@ from verify.checks.measuring.profiles import find_profile
 from verify.conformance.model import ClaimFinding
 from verify.conformance.pacing import MARK, Paced, Renamed, needs_pacing
 from verify.conformance.places import place_of
-from verify.conformance.probes import off_truth
+from verify.conformance.probe_set import off_truth
 from verify.conformance.sampled_stages import ADDITIVE, Setting
 from verify.report.faces import Report
 from verify.report.model import Result

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from fractions import Fraction
 
 import numpy as np
 
 from spec import REPAIRED, OracleParameters, Quadratic
-from spec.atlas import find as find_instance
 from spec.exact import Vector
-from verify.conformance.places import LAM_WIDTH, doubles, exact, place_of, ramp_exactly
-from verify.conformance.probes import NOISES, n_of
+from verify.conformance.places import doubles, place_of, with_noise
+from verify.conformance.probe_set import NOISES, n_of
 from verify.conformance.signatures import Statistic
 from verify.subjects import Call, Capability
 from verify.subjects.protocol import Stages
-from verify.truth.geometry import quadratic_of
+from verify.truth.stages import evaluate
 
 RUNS = 400
 STEPS = 64
@@ -63,25 +62,24 @@ def settings() -> tuple[RunSetting, ...]:
     """All of them."""
     made = []
     for name in ("concave-upper", "toy1"):
-        instance = find_instance(name)
+        place = place_of(name)
         for solver in ("averaged", "constant-step"):
             parameters = OracleParameters(lower_level="primal-dual", lower_level_steps=STEPS, eta_y=0.25, eta_lam=0.25)
             call = Call(alpha=0.1, reading=REPAIRED.choose(inner_solver=solver), parameters=parameters)
-            problem = quadratic_of(instance.with_noise(NOISES[0]).problem)
-            made.append(RunSetting(f"{name}/{solver}/{STEPS} steps", "lower_level_runs", problem, doubles(instance.x),
-                                   call, settled=True))  # fmt: skip
+            made.append(RunSetting(f"{name}/{solver}/{STEPS} steps", "lower_level_runs",
+                                   with_noise(place.problem, NOISES[0]), place.point, call, settled=True))  # fmt: skip
     place = place_of("toy1")
-    noisy: Any = place.problem.model_copy(update={"noise": NOISES[0]})
-    rho = ramp_exactly(exact(place.h), exact(place.lam), place.h_width(0.2), LAM_WIDTH)
+    noisy = with_noise(place.problem, NOISES[0])
+    rho = doubles(evaluate(place.setting(alpha=Fraction(1, 5))).rho)
     shared = REPAIRED.choose(inner_solver="shared-sample")
     given = Call(alpha=0.2, reading=shared, y_star=place.y_star, lam=place.lam, rho=rho,
                  parameters=OracleParameters(penalty_steps=20, shared_samples=16))  # fmt: skip
-    made.append(RunSetting("toy1/shared penalty", "penalty_runs", noisy, place.x, given, settled=False))
+    made.append(RunSetting("toy1/shared penalty", "penalty_runs", noisy, place.point, given, settled=False))
     whole = OracleParameters(lower_level="primal-dual", lower_level_steps=STEPS, shared_samples=16, penalty_steps=20)
     call = Call(alpha=0.2, reading=shared, parameters=whole)
-    made.append(RunSetting("toy1/shared call", "hypergradient_runs", noisy, place.x, call, settled=False))
+    made.append(RunSetting("toy1/shared call", "hypergradient_runs", noisy, place.point, call, settled=False))
     fresh = replace(call, reading=REPAIRED)
-    made.append(RunSetting("toy1/fresh call", "hypergradient_runs", noisy, place.x, fresh, settled=False))
+    made.append(RunSetting("toy1/fresh call", "hypergradient_runs", noisy, place.point, fresh, settled=False))
     return tuple(made)
 
 

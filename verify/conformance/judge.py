@@ -16,10 +16,10 @@ from verify.checks.measuring.profiles import find_profile
 from verify.conformance import claim_runs
 from verify.conformance.diagnosis import diagnose, suspect
 from verify.conformance.model import Conformance, Diagnosis, StageFinding
+from verify.conformance.probe_set import vector_probes
 from verify.conformance.repro import reproduce
 from verify.conformance.stage_comparison import SECONDS as STAGE_SECONDS
 from verify.conformance.stage_comparison import look
-from verify.conformance.vector_probes import vector_probes
 from verify.report.faces import Report
 from verify.subjects import Capability, Subject, load_subject, name_of, require_stages
 from verify.subjects.loading import end

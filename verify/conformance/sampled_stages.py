@@ -11,7 +11,8 @@ import numpy as np
 from spec import Noise, OracleParameters, Quadratic
 from spec.exact import Vector
 from verify.conformance.places import place_of
-from verify.conformance.probes import NOISES, Probe, n_of, off_truth
+from verify.conformance.probe_set import NOISES, n_of, off_truth
+from verify.conformance.probes import Probe
 from verify.conformance.signatures import Signature, Statistic, of_law, of_samples
 from verify.subjects import Call, MissingCapabilityError
 from verify.subjects.protocol import Stages

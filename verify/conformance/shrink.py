@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -12,16 +12,9 @@ import numpy as np
 
 from spec import InvalidInputError, Quadratic, parse_problem
 from spec.exact import Vector
-from verify.conformance.places import LAM_WIDTH, Place, exact, ramp_exactly
-from verify.conformance.probes import (
-    GRADIENT_NORM,
-    Probe,
-    activation_probe,
-    chain_probe,
-    lower_level_probe,
-    off_truth,
-    penalty_probe,
-)
+from verify.conformance.places import Place, rounded
+from verify.conformance.probe_set import activation_probe
+from verify.conformance.probes import Probe
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 
@@ -55,7 +48,7 @@ class Instance:
         made: dict[str, Any] = {}
         for name in AXES:
             if name == "x":
-                made[name] = [list(exact(x))]
+                made[name] = [list(rounded(x))]
             elif "." in name:
                 form, block = name.split(".")
                 made[name] = getattr(getattr(problem, form), block).to_fractions()
@@ -85,8 +78,8 @@ class Instance:
             return None
         if not isinstance(problem, Quadratic):
             return None
-        x = np.array([float(v) for v in self.blocks["x"][0]])
-        return Place.at("smallest", problem, x)
+        place = Place("smallest", problem, self.blocks["x"][0])
+        return place if place.has_one_pair else None
 
     def sizes(self) -> tuple[int, int, int]:
         """(n, m, p)."""
@@ -143,29 +136,6 @@ def _weight(value: Fraction) -> int:
     return abs(value.numerator) + 2 * (value.denominator - 1) + (value < 0)
 
 
-Build = Callable[[Place], "Probe | None"]
-
-
-def rebuild(probe: Probe) -> Build:
-    """How to make the same kind of probe elsewhere."""
-    alpha = probe.call.alpha
-    if probe.stage == "lower_level":
-        return lower_level_probe
-    if probe.stage == "penalty_minimiser":
-        name = probe.id.split("/")[-2]
-
-        def penalty(place: Place) -> Probe:
-            rho = ramp_exactly(exact(place.h), exact(place.lam), place.h_width(0.1), LAM_WIDTH)
-            if name == "off-pair":
-                return penalty_probe(place, alpha, 0.5 * rho, tol=GRADIENT_NORM, name=name, lam=1.25 * place.lam)
-            return penalty_probe(place, alpha, rho, tol=probe.tol, name=name)
-
-        return penalty
-    if probe.given == "all":
-        return lambda place: off_truth(place, alpha)
-    return lambda place: chain_probe(place, alpha, probe.given, probe.id.split("/")[-2])
-
-
 @dataclass(frozen=True)
 class Smallest:
     """What shrinking ended with.
@@ -192,9 +162,9 @@ def shrink(stages: Stages, probe: Probe, got: Vector, *, seconds: float = SECOND
     """
     if probe.stage == "activation":
         return _fewest_rows(stages, probe, got)
-    if probe.published or probe.needs_draws or probe.problem is None or "inside" in probe.id:
+    build, ends = probe.elsewhere, time.monotonic() + seconds
+    if build is None or not isinstance(probe.problem, Quadratic):
         return Smallest(probe, got)
-    build, ends = rebuild(probe), time.monotonic() + seconds
     instance = Instance.of(probe.problem, probe.x)
     best = Smallest(probe, got)
     remembers = _remembers(stages, instance, build)
@@ -216,12 +186,12 @@ def shrink(stages: Stages, probe: Probe, got: Vector, *, seconds: float = SECOND
     return best
 
 
-def _remembers(stages: Stages, instance: Instance, build: Build) -> bool:
+def _remembers(stages: Stages, instance: Instance, build: Callable[[Place], Probe]) -> bool:
     """Whether the same question, put to a new copy of the problem twice, is answered rightly after all."""
     place = instance.place
-    probe = None if place is None else build(place)
-    if probe is None:
+    if place is None:
         return False
+    probe = build(place)
     try:
         probe.ask(stages)
         return probe.excess_of(stages) <= 1
@@ -229,20 +199,18 @@ def _remembers(stages: Stages, instance: Instance, build: Build) -> bool:
         return False
 
 
-def _diverging(stages: Stages, instance: Instance, build: Build, remembers: bool) -> Smallest | None:
+def _diverging(stages: Stages, instance: Instance, build: Callable[[Place], Probe], remembers: bool) -> Smallest | None:
     place = instance.place
     if place is None:
         return None
-    before = Place.at("before", place.problem, place.x - BEFORE) if remembers else None
-    if remembers and before is None:
+    before = place.moved(-BEFORE)
+    if remembers and not before.has_one_pair:
         return None
     try:
-        probe, first = build(place), build(before) if before is not None else None
-        if probe is None or not np.isfinite(probe.tolerance).all():
+        probe, first = build(place), build(before) if remembers else None
+        if not np.isfinite(probe.tolerance).all():
             return None
         if first is not None:
-            # The very same problem: a subject may keep things by problem.
-            first = replace(first, problem=place.problem)
             first.ask(stages)
         got = probe.ask(stages)
     except (SubjectFaultError, MissingCapabilityError, ValueError, ArithmeticError, np.linalg.LinAlgError):

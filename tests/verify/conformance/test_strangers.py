@@ -159,7 +159,7 @@ def find_problem(name: str) -> tuple[Any, Any]:
     from verify.conformance.places import place_of
 
     place = place_of(name)
-    return place.problem, place.x
+    return place.problem, place.point
 
 
 @pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan"), float("inf")])

@@ -29,12 +29,7 @@ def numbers(values: Iterable[Fraction]) -> Numbers:
     return Numbers(value=tuple(double(v) for v in listed), exact=tuple(str(v) for v in listed))
 
 
-def rounded(values: Iterable[Fraction]) -> tuple[Fraction, ...]:
-    """The nearest doubles, as the fractions they are."""
-    return tuple(Fraction(float(value)) for value in values)
-
-
-def expected(values: Sequence[Real], tolerance: Sequence[float]) -> Expected:
+def expected(values: Sequence[Real], tolerance: Iterable[float]) -> Expected:
     """A block that must come out."""
     doubles = tuple(double(value) for value in values)
     limits = tuple(round_up(limit) for limit in tolerance)

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from spec import REPAIRED, Holder, parse_problem
+from verify.conformance.sizes import U
 from verify.conformance.vectors.decimals import expected, number, numbers
 from verify.conformance.vectors.model import Expected, Parameters, TestVector
-from verify.conformance.vectors.sizing import U
 
 _STRATA = ("A-zero", "hessian-not-lipschitz", "inactive-row", "no-active-row", "strictly-complementary")
 _ROUNDING = 64 * U

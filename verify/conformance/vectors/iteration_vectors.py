@@ -13,16 +13,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product as pairs
 
+import numpy as np
 from flint import arb, ctx, fmpq_mat
 
 from spec import REPAIRED, Reading
 from verify.conformance.bugs import rules as deviations
-from verify.conformance.vector_places import Place, place
-from verify.conformance.vectors.building import dense_blocks, measured
+from verify.conformance.places import Place, place_of
+from verify.conformance.sizes import Sizes, Sizing, sizes, times
 from verify.conformance.vectors.decimals import expected, numbers
 from verify.conformance.vectors.model import Parameters, TestVector
-from verify.conformance.vectors.sizing import Sizes, Sizing, product, scaled, total, transposed
-from verify.truth.algebra.numbers import PRECISION, Real, add, ball, double, times
+from verify.conformance.vectors.writing import dense_blocks, measured
+from verify.truth.algebra.numbers import PRECISION, Real, add, ball, double
+from verify.truth.algebra.numbers import times as product
 from verify.truth.algebra.rationals import column, fraction, fractions
 
 _PLACES = ("toy1", "experiment-1d", "scalar-rational", "two-of-three", "box-rational")
@@ -61,7 +63,7 @@ def iterations() -> Iterator[tuple[str, Callable[[], TestVector]]]:
             continue  # one step averages itself
         id_ = f"lower-level-runs/{name}/{sign}-{solver}-{taken}"
         reading = REPAIRED.choose(primal_dual_sign=sign, inner_solver=solver)
-        yield id_, _case(id_, place(name), reading, taken)
+        yield id_, _case(id_, place_of(name), reading, taken)
 
 
 def _case(id_: str, found: Place, reading: Reading, taken: int) -> Callable[[], TestVector]:
@@ -115,11 +117,11 @@ def iterate(found: Place, steps: Steps) -> Pair:
         shrink = _shrink(t) if steps.averaged else Fraction(1)
         old = y
         pull = tuple(_dot([B[i][j] for i in range(len(B))], lam) for j in range(len(G)))
-        slopes = (add(add(_dot(G[j], y), slope[j]), times(Fraction(steps.sign), pull[j])) for j in range(len(G)))
-        y = tuple(add(a, times(times(-ETA[0], shrink), b)) for a, b in zip(y, slopes, strict=True))
+        slopes = (add(add(_dot(G[j], y), slope[j]), product(Fraction(steps.sign), pull[j])) for j in range(len(G)))
+        y = tuple(add(a, product(product(-ETA[0], shrink), b)) for a, b in zip(y, slopes, strict=True))
         used = old if steps.old_y else y
-        rows = [add(offset[i], times(Fraction(-1), _dot(B[i], used))) for i in range(len(B))]
-        moved = [add(a, times(times(ETA[1], shrink), b)) for a, b in zip(lam, rows, strict=True)]
+        rows = [add(offset[i], product(Fraction(-1), _dot(B[i], used))) for i in range(len(B))]
+        moved = [add(a, product(product(ETA[1], shrink), b)) for a, b in zip(lam, rows, strict=True)]
         if steps.no_dual:
             moved = list(lam)
         lam = tuple(value if steps.unclipped or _positive(value) else Fraction(0) for value in moved)
@@ -148,13 +150,13 @@ def _mean(rows: list[tuple[Real, ...]]) -> tuple[Real, ...]:
     made = rows[0]
     for row in rows[1:]:
         made = tuple(add(a, b) for a, b in zip(made, row, strict=True))
-    return tuple(times(Fraction(1, len(rows)), value) for value in made)
+    return tuple(product(Fraction(1, len(rows)), value) for value in made)
 
 
 def _dot(a: list[Fraction], b: tuple[Real, ...]) -> Real:
     made: Real = Fraction(0)
     for left, right in zip(a, b, strict=True):
-        made = add(made, times(left, right))
+        made = add(made, product(left, right))
     return made
 
 
@@ -165,15 +167,11 @@ def _entries(matrix: fmpq_mat) -> list[list[Fraction]]:
 def _tolerances(found: Place, steps: Steps) -> tuple[Sizes, Sizes]:
     """Rounding errors of every step carried along, signs dropped: they grow a little with each step."""
     sizing = Sizing(found.setting())
-    eta_y, eta_lam = float(ETA[0]), float(ETA[1])
-    B_t = transposed(sizing.B, len(sizing.g_yy))
-    y, lam = [0.0] * len(sizing.g_yy), [0.0] * len(sizing.B)
+    eta_y, eta_lam, gamma, q = float(ETA[0]), float(ETA[1]), sizing.gamma, sizing.blocks
+    y, lam = np.zeros(len(q.g_yy)), np.zeros(len(q.B))
     for t in range(1, steps.taken + 1):
-        here = iterate(found, Steps(steps.sign, averaged=False, taken=t))
-        sizes_y, sizes_lam = [abs(double(v)) for v in here[0]], [abs(double(v)) for v in here[1]]
-        gradient = sizing.stationarity([Fraction(v) for v in sizes_y], [Fraction(v) for v in sizes_lam])
-        moved = total(product(sizing.g_yy, y), product(B_t, lam), scaled(sizing.gamma, gradient))
-        y = total(y, scaled(eta_y, moved), scaled(sizing.gamma, sizes_y))
-        rows = total(product(sizing.B, y), scaled(sizing.gamma, sizing.rows_at([Fraction(v) for v in sizes_y])))
-        lam = total(lam, scaled(eta_lam, rows), scaled(sizing.gamma, sizes_lam))
+        here_y, here_lam = (sizes(part) for part in iterate(found, Steps(steps.sign, averaged=False, taken=t)))
+        moved = times(q.g_yy, y) + times(q.B.T, lam) + gamma * sizing.stationarity(here_y, here_lam)
+        y = y + eta_y * moved + gamma * here_y
+        lam = lam + eta_lam * (times(q.B, y) + gamma * sizing.rows(here_y)) + gamma * here_lam
     return y, lam

@@ -8,10 +8,10 @@ from typing import Any
 
 from spec import REPAIRED, Noise
 from spec.atlas import find
-from verify.conformance.vector_places import Place, place, with_noise
-from verify.conformance.vectors.building import dense_blocks, stage_parameters
+from verify.conformance.places import Place, place_of, with_noise
 from verify.conformance.vectors.decimals import number, numbers
 from verify.conformance.vectors.model import Numbers, Parameters, Rejection, TestVector
+from verify.conformance.vectors.writing import dense_blocks, stage_parameters
 from verify.truth.algebra.rationals import Vector
 
 Change = dict[str, Any]
@@ -30,14 +30,14 @@ def _infeasible() -> Iterator[tuple[str, Callable[[], TestVector]]]:
     yield _rejected("lower-level/infeasible", "lower_level", bad, "x", rule, "Rows ask for y >= 1 and y <= -1 at once.")
     yield _rejected("hypergradient/infeasible", "hypergradient", bad, "x", rule,
                     "Nothing given: the oracle meets the empty lower level itself.")  # fmt: skip
-    toy = place("toy1")
+    toy = place_of("toy1")
     empty_row = toy.problem.to_dict() | {"constraints": {"A": [[1]], "B": [[0]], "b": [0]}}
     yield _rejected("lower-level/row-without-y", "lower_level", toy, "x", rule,
                     "The only row reads x <= 0 and x is 1: no y can help.", problem=empty_row)  # fmt: skip
 
 
 def _shapes() -> Iterator[tuple[str, Callable[[], TestVector]]]:
-    where = place("two-of-three")
+    where = place_of("two-of-three")
     short, long = where.x[:-1], (*where.x, Fraction(0))
     for stage, prefix in (("lower_level", "lower-level"), ("hypergradient", "hypergradient")):
         yield _rejected(f"{prefix}/x-too-short", stage, where, "x", "must have length 2", "One entry.", x=short)
@@ -61,7 +61,7 @@ def _shapes() -> Iterator[tuple[str, Callable[[], TestVector]]]:
 
 
 def _ranges() -> Iterator[tuple[str, Callable[[], TestVector]]]:
-    where = place("toy1")
+    where = place_of("toy1")
     stages = _stages(where)
     three = {name: stages[name] for name in ("y_star", "lam", "rho")}
     for label, alpha in (("zero", 0.0), ("negative", -0.1)):
@@ -78,7 +78,7 @@ def _ranges() -> Iterator[tuple[str, Callable[[], TestVector]]]:
     negative = three | {"rho": (Fraction(-1),)}
     yield _rejected("penalty-minimiser/rho-negative", "penalty_minimiser", where, "given.rho", "must be >= 0",
                     "A negative weight pushes out of the feasible set.", given=negative)  # fmt: skip
-    hollow = place("concave-upper")
+    hollow = place_of("concave-upper")
     flat = {"y_star": (Fraction(-1),), "lam": (Fraction(0),), "rho": (Fraction(0),)}
     yield _rejected("penalty-minimiser/not-convex", "penalty_minimiser", hollow, "alpha",
                     "must leave the penalty Lagrangian strictly convex in y",
@@ -87,7 +87,7 @@ def _ranges() -> Iterator[tuple[str, Callable[[], TestVector]]]:
 
 
 def _problems() -> Iterator[tuple[str, Callable[[], TestVector]]]:
-    where = place("two-of-three")
+    where = place_of("two-of-three")
     data = where.problem.to_dict()
     g, rows = data["g"], data["constraints"]
     indefinite = data | {"g": g | {"yy": [[1, 2, 0], [2, 1, 0], [0, 0, 1]]}}

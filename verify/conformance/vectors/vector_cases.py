@@ -11,24 +11,18 @@ from itertools import product
 import numpy as np
 
 from spec import AS_WRITTEN, REPAIRED, Noise, Reading
-from verify.conformance.vector_places import Place, at, atlas_places, further_places, place
-from verify.conformance.vectors.building import (
-    activation_vector,
-    estimate_vector,
-    lower_level_vector,
-    oracle_vector,
-    penalty_vector,
-)
-from verify.conformance.vectors.decimals import rounded
-from verify.conformance.vectors.model import TestVector
+from verify.conformance import known_answers as known
+from verify.conformance.known_answers import Known
+from verify.conformance.places import Place, atlas_places, further_places, place_of, rounded
+from verify.conformance.sizes import Allowance
+from verify.conformance.tolerances import Ramps
+from verify.conformance.vectors.writing import LOOSE, Case
 from verify.truth.algebra.numbers import dyadic
 from verify.truth.algebra.rationals import Vector, column, fractions, select
 from verify.truth.noise import draw_shapes
 from verify.truth.stages import Setting, evaluate
 
 TENTH, HUNDREDTH, SMALL = Fraction(1, 10), Fraction(1, 100), Fraction(1, 4096)
-Case = Callable[[], TestVector]
-Named = tuple[str, Case]
 
 _VARIED = (
     "toy1", "scalar-rational", "interior", "experiment-1d", "absolute-moving", "two-of-three", "box-rational",
@@ -42,186 +36,173 @@ _MOVING = (
 """Places whose active rows move with x, so that the dual term shows."""
 
 
-def lower_level() -> Iterator[Named]:
+Answered = Callable[[Setting, Allowance], Known]
+
+
+def _places() -> tuple[Place, ...]:
+    return (*atlas_places(), *further_places())
+
+
+def _case(
+    family: str, place: Place, label: str, setting: Callable[[str], Setting], notes: str, flags: tuple[str, ...] = ()
+) -> Case:
+    """A case at a place; its setting is made from its name when it is needed."""
+    answer, name = _FAMILIES[family], f"{place.name}/{label}" if label else place.name
+    notes = f"{notes}; {place.purpose[0].lower()}{place.purpose[1:]}" if notes else place.purpose
+    return Case(f"{family}/{name}", lambda allowance: answer(setting(name), allowance), _sentence(notes), place,
+                flags=flags)  # fmt: skip
+
+
+_FAMILIES: dict[str, Answered] = {
+    "lower-level": known.lower_level, "penalty-minimiser": known.penalty_minimiser,
+    "hypergradient": known.hypergradient, "oracle": known.hypergradient,
+}  # fmt: skip
+
+
+def lower_level() -> Iterator[Case]:
     """Every place, and the atlas's problems at two more points."""
-    for found in (*atlas_places(), *further_places()):
-        yield f"lower-level/{found.name}", _lower_level(found)
-    for found in atlas_places():
-        for name, factor in (("halved", Fraction(1, 2)), ("mirrored", Fraction(-1))):
-            if any(found.x):
-                there = at(found, name, tuple(factor * value for value in found.x))
-                yield (
-                    f"lower-level/{there.name}",
-                    _lower_level(there),
-                )
+    halved = [
+        place.at(f"{place.name}-{name}", tuple(factor * value for value in place.x))
+        for place in atlas_places()
+        for name, factor in (("halved", Fraction(1, 2)), ("mirrored", Fraction(-1)))
+        if any(place.x)
+    ]
+    for place in (*_places(), *halved):
+        yield _pair(place)
 
 
-def penalty_minimiser() -> Iterator[Named]:
+def _pair(place: Place) -> Case:
+    return _case("lower-level", place, "", lambda _: place.setting(), "")
+
+
+def penalty_minimiser() -> Iterator[Case]:
     """Every place with exact stages; some at smaller alpha, some with displaced stages."""
-    for found in (*atlas_places(), *further_places()):
-        yield _penalty(found, "alpha-1-10", TENTH, "exact stages rounded to doubles")
+    exact = "exact stages rounded to doubles"
+    for place in _places():
+        yield _given("penalty-minimiser", place, "alpha-1-10", exact)
     for name, (label, alpha) in product(_VARIED, (("alpha-1-32", Fraction(1, 32)), ("alpha-1-100", HUNDREDTH))):
-        yield _penalty(place(name), label, alpha, "exact stages rounded to doubles, a smaller alpha")
+        yield _given("penalty-minimiser", place_of(name), label, f"{exact}, a smaller alpha", alpha=alpha)
     for name in _VARIED:
-        yield _penalty(place(name), "displaced", TENTH, "stages displaced by what the premises allow", displaced=True)
+        yield _given("penalty-minimiser", place_of(name), "displaced", _DISPLACED)
 
 
-def estimates() -> Iterator[Named]:
+def estimates() -> Iterator[Case]:
     """Line 6 from given stages: every place; dual term; smaller alpha; displaced stages; rows on the ramp."""
-    for found in (*atlas_places(), *further_places()):
-        yield _estimate(found, "alpha-1-10", TENTH, REPAIRED, "all stages given")
+    whole = "all stages given"
+    for place in _places():
+        yield _given("hypergradient", place, "alpha-1-10", whole)
     frozen = REPAIRED.choose(dual_term="frozen")
     for name in _MOVING:
-        yield _estimate(place(name), "frozen", TENTH, frozen, "all stages given, the dual term frozen as written")
+        yield _given("hypergradient", place_of(name), "frozen", f"{whole}, the dual term frozen as written",
+                     reading=frozen)  # fmt: skip
     for name in _VARIED:
-        yield _estimate(place(name), "alpha-1-100", HUNDREDTH, REPAIRED, "all stages given, a smaller alpha")
-        yield _estimate(place(name), "displaced", TENTH, REPAIRED, "stages displaced by what the premises allow",
-                        displaced=True)  # fmt: skip
-        yield _estimate(place(name), "as-written", TENTH, AS_WRITTEN, "all stages given, every choice as written",
-                        flags=("reading-inert",))  # fmt: skip
+        yield _given("hypergradient", place_of(name), "alpha-1-100", f"{whole}, a smaller alpha", alpha=HUNDREDTH)
+        yield _given("hypergradient", place_of(name), "displaced", _DISPLACED)
+        yield _given("hypergradient", place_of(name), "as-written", f"{whole}, every choice as written",
+                     reading=AS_WRITTEN, flags=("reading-inert",))  # fmt: skip
     for name, (label, reading) in product(_MOVING, (("repaired", REPAIRED), ("as-written", AS_WRITTEN))):
-        yield _ramp(place(name), label, reading)
+        yield _ramp(place_of(name), label, reading)
 
 
-def noisy_estimates() -> Iterator[Named]:
+def noisy_estimates() -> Iterator[Case]:
     """Line 6 with supplied draws: every noise model, both pairings, one sample and several."""
     scales = {"additive": ("1/10", "1/5"), "matrix": ("1/8", "1/4"), "jump": ("1/10", "1/2")}
     places = ("toy1", "scalar-rational", "two-of-three", "box-rational", "interior", "rows-m4")
     for (model, (sigma_f, sigma_g)), name in product(scales.items(), places):
         noise = Noise.model_validate({"model": model, "sigma_f": sigma_f, "sigma_g": sigma_g})
         for pairing, N_g in product(("common", "independent"), (1, 5)):
-            yield _noisy(place(name), f"{model}-{pairing}-{N_g}", noise, pairing, N_g)
+            yield _noisy(place_of(name), f"{model}-{pairing}-{N_g}", noise, pairing, N_g)
     for on in ("f.x", "g.x"):
         for model in ("additive", "matrix"):
             noise = Noise.model_validate({"model": model, "sigma_f": "1/2", "sigma_g": "1/2", "on": (on,)})
             label = f"{model}-{on.replace('.', '-')}-alone"
-            yield _noisy(place("two-of-three"), label, noise, "independent", 3)
+            yield _noisy(place_of("two-of-three"), label, noise, "independent", 3)
 
 
-def oracle_calls() -> Iterator[Named]:
+def oracle_calls() -> Iterator[Case]:
     """Whole calls: tight at a small alpha, where the stopping rule allows little; loose at the usual one."""
-    for found in (*atlas_places(), *further_places()):
-        yield _oracle(found, "alpha-1-4096", SMALL, REPAIRED, "nothing given")
+
+    def oracle(place: Place, label: str, notes: str, alpha: Fraction = SMALL, **choices: str) -> Case:
+        reading = REPAIRED.choose(**choices)
+        return _case("oracle", place, label, lambda _: place.setting(alpha=alpha, reading=reading), notes)
+
+    for place in _places():
+        yield oracle(place, "alpha-1-4096", "nothing given")
     for name in _MOVING:
-        frozen = REPAIRED.choose(dual_term="frozen")
-        yield _oracle(place(name), "frozen", SMALL, frozen, "nothing given, the dual term frozen as written")
+        yield oracle(place_of(name), "frozen", "nothing given, the dual term frozen as written", dual_term="frozen")
     for name in (*_VARIED, "rows-m6", "box-d3"):
-        yield _oracle(place(name), "alpha-1-10", TENTH, REPAIRED, "nothing given, the usual alpha", loose=True)
+        usual = oracle(place_of(name), "alpha-1-10", "nothing given, the usual alpha", TENTH)
+        yield replace(usual, useful=LOOSE)
     for name in ("experiment-1d", "box-rational", "fixed-rows", "interior", "box-d2", "box-d4", "experiment-5d"):
-        distance = REPAIRED.choose(inner_stop="distance")
-        yield _oracle(place(name), "distance", SMALL, distance, "nothing given, stopped by distance")
+        yield oracle(place_of(name), "distance", "nothing given, stopped by distance", inner_stop="distance")
     for name in ("toy1", "scalar-rational", "two-of-three", "box-rational"):
         noise = Noise.model_validate({"model": "additive", "sigma_f": "1/10", "sigma_g": "1/100"})
-        yield _noisy_oracle(place(name), noise)
+        yield _noisy_oracle(place_of(name), noise)
 
 
-def _lower_level(found: Place) -> Case:
-    return lambda: lower_level_vector(found, _sentence(found.purpose))
+_DISPLACED = "stages displaced by what the premises allow"
 
 
-def _penalty(found: Place, label: str, alpha: Fraction, notes: str, *, displaced: bool = False) -> Named:
-    name = f"{found.name}/{label}"
-
-    def make() -> TestVector:
-        setting = _with_stages(found.setting(alpha=alpha), name if displaced else "", ("y_star", "lam", "rho"))
-        flags = ("inexact-stages",) if displaced else ()
-        return penalty_vector(name, found, setting, _sentence(notes, found), flags)
-
-    return f"penalty-minimiser/{name}", make
-
-
-def _estimate(
-    found: Place,
-    label: str,
-    alpha: Fraction,
-    reading: Reading,
-    notes: str,
-    *,
-    displaced: bool = False,
+def _given(
+    family: str, place: Place, label: str, notes: str, *, alpha: Fraction = TENTH, reading: Reading = REPAIRED,
     flags: tuple[str, ...] = (),
-) -> Named:
-    name = f"{found.name}/{label}"
+) -> Case:  # fmt: skip
+    displaced = label == "displaced"
 
-    def make() -> TestVector:
-        setting = found.setting(alpha=alpha, reading=reading)
-        setting = _with_stages(setting, name if displaced else "", ("y_star", "lam", "rho", "y_penalty"))
-        extra = ("inexact-stages",) if displaced else ()
-        return estimate_vector(name, found, setting, _sentence(notes, found), (*flags, *extra))
+    def setting(name: str) -> Setting:
+        of = place.setting(alpha=alpha, reading=reading)
+        return _with_stages(of, name if displaced else "", y_penalty=family == "hypergradient")
 
-    return f"hypergradient/{name}", make
+    return _case(family, place, label, setting, notes, (*flags, "inexact-stages") if displaced else flags)
 
 
-def _ramp(found: Place, label: str, reading: Reading) -> Named:
-    name = f"{found.name}/ramp-{label}"
-
-    def make() -> TestVector:
-        setting = found.setting(alpha=TENTH, reading=reading)
-        lower = setting.lower
+def _ramp(place: Place, label: str, reading: Reading) -> Case:
+    def setting(_: str) -> Setting:
+        of = place.setting(alpha=TENTH, reading=reading)
+        lower = of.lower
         # Into the feasible set, away from each active row by a quarter of its ramp's width.
-        inward = _inward(setting, lower.strictly_active)
-        step = dyadic(setting.h_width()) / 4
-        y_star = rounded(a + step * b for a, b in zip(lower.y_star, inward, strict=True))
-        share = [Fraction(3, 4) if k % 2 else Fraction(5, 4) for k in range(setting.problem.p)]
-        lam = rounded(
-            setting.lam_width * part if value > 0 else value for value, part in zip(lower.lam, share, strict=True)
-        )
+        step = dyadic(of.h_width()) / 4
+        y_star = rounded(a + step * b for a, b in zip(lower.y_star, _inward(of, lower.strictly_active), strict=True))
+        share = [Fraction(3, 4) if k % 2 else Fraction(5, 4) for k in range(of.problem.p)]
+        lam = rounded(of.lam_width * part if value > 0 else value for value, part in zip(lower.lam, share, strict=True))
         stages = {"y_star": y_star, "lam": lam}
-        setting = replace(setting, given=stages)
-        setting = replace(setting, given=stages | {"y_penalty": rounded(evaluate(setting).y_penalty)})
-        notes = f"the weights are left to compute: rows a quarter down the {label} ramp, multipliers around its end"
-        return estimate_vector(name, found, setting, _sentence(notes, found), ("inexact-stages",))
+        y_penalty = rounded(evaluate(replace(of, given=stages)).y_penalty)
+        return replace(of, given=stages | {"y_penalty": y_penalty})
 
-    return f"hypergradient/{name}", make
+    notes = f"the weights are left to compute: rows a quarter down the {label} ramp, multipliers around its end"
+    return _case("hypergradient", place, f"ramp-{label}", setting, notes, ("inexact-stages",))
 
 
-def _noisy(found: Place, label: str, noise: Noise, pairing: str, N_g: int) -> Named:
-    name = f"{found.name}/noise-{label}"
+def _noisy(place: Place, label: str, noise: Noise, pairing: str, N_g: int) -> Case:
+    reading = REPAIRED.choose(noise_pairing=pairing)
 
-    def make() -> TestVector:
-        reading = REPAIRED.choose(noise_pairing=pairing)
-        setting = found.setting(alpha=TENTH, reading=reading, N_g=N_g, noise=noise)
-        setting = _with_stages(setting, "", ("y_star", "lam", "rho", "y_penalty"))
-        draws, flags = _draws(f"hypergradient/{name}", setting)
+    def setting(name: str) -> Setting:
+        of = place.setting(alpha=TENTH, reading=reading, N_g=N_g, noise=noise)
+        of = _with_stages(of, "", y_penalty=True)
+        draws = _draws(f"hypergradient/{name}", of)
         if noise.model == "jump" and "g_x" in draws:
-            draws["g_x"] = (_between(setting.given["y_star"], setting.given["y_penalty"]), *draws["g_x"][1:])
-        notes = f"{noise.model} noise, {pairing} draws, N_g = {N_g}; normals drawn from the vector's id"
-        return estimate_vector(name, found, replace(setting, draws=draws), _sentence(notes, found), flags)
+            draws["g_x"] = (_between(of.given["y_star"], of.given["y_penalty"]), *draws["g_x"][1:])
+        return replace(of, draws=draws)
 
-    return f"hypergradient/{name}", make
-
-
-def _oracle(found: Place, label: str, alpha: Fraction, reading: Reading, notes: str, *, loose: bool = False) -> Named:
-    name = f"{found.name}/{label}"
-
-    def make() -> TestVector:
-        setting = found.setting(alpha=alpha, reading=reading)
-        return oracle_vector(name, found, setting, _sentence(notes, found), loose=loose)
-
-    return f"oracle/{name}", make
+    notes = f"{noise.model} noise, {pairing} draws, N_g = {N_g}; normals drawn from the vector's id"
+    return _case("hypergradient", place, f"noise-{label}", setting, notes)
 
 
-def _noisy_oracle(found: Place, noise: Noise) -> Named:
-    name = f"{found.name}/noise"
-
-    def make() -> TestVector:
-        setting = found.setting(alpha=SMALL, N_g=4, noise=noise)
-        draws, flags = _draws(f"oracle/{name}", setting)
-        notes = "nothing given but draws: additive noise, common, N_g = 4"
-        return oracle_vector(name, found, replace(setting, draws=draws), _sentence(notes, found), flags)
-
-    return f"oracle/{name}", make
+def _noisy_oracle(place: Place, noise: Noise) -> Case:
+    of = place.setting(alpha=SMALL, N_g=4, noise=noise)
+    notes = "nothing given but draws: additive noise, common, N_g = 4"
+    return _case("oracle", place, "noise", lambda name: replace(of, draws=_draws(f"oracle/{name}", of)), notes)
 
 
-def _draws(seed: str, setting: Setting) -> tuple[dict[str, tuple[Vector, ...]], tuple[str, ...]]:
-    """Normals drawn from a name, and the flag that says so where some of them must not be used."""
+def _draws(seed: str, setting: Setting) -> dict[str, tuple[Vector, ...]]:
+    """Normals drawn from a name."""
     used = draw_shapes(setting.problem, setting.N_g, setting.reading.noise_pairing)
     # Also what the other pairing would use, so that a wrong pairing gives a number and not an error.
     shapes = used | draw_shapes(setting.problem, setting.N_g, "independent")
-    draws = {block: normals(f"{seed}/{block}", shape) for block, shape in shapes.items()}
-    return draws, (("unused-draws",) if shapes != used else ())
+    return {block: normals(f"{seed}/{block}", shape) for block, shape in shapes.items()}
 
 
-def _with_stages(setting: Setting, displaced: str, wanted: tuple[str, ...]) -> Setting:
+def _with_stages(setting: Setting, displaced: str, *, y_penalty: bool) -> Setting:
     """Stages as doubles: exact ones rounded, or displaced by a seed's signs as far as the premises allow."""
     values = evaluate(setting)
     stages = {"y_star": rounded(values.y_star), "lam": rounded(values.lam), "rho": rounded(values.rho)}
@@ -231,7 +212,7 @@ def _with_stages(setting: Setting, displaced: str, wanted: tuple[str, ...]) -> S
         stages["lam"] = tuple(max(v, Fraction(0)) for v in _moved(stages["lam"], reach, f"{displaced}/lam"))
         stages["rho"] = rounded(Fraction(7, 8) * v for v in stages["rho"])
     setting = replace(setting, given=stages)
-    if "y_penalty" in wanted:
+    if y_penalty:
         y = rounded(evaluate(setting).y_penalty)
         if displaced:
             y = _moved(y, setting.alpha**3, f"{displaced}/y_penalty")
@@ -257,8 +238,7 @@ def _between(a: Vector, b: Vector) -> Vector:
     return rounded([(a[0] + b[0]) / 2])
 
 
-def _sentence(notes: str, found: Place | None = None) -> str:
-    text = notes if found is None else f"{notes}; {found.purpose[0].lower()}{found.purpose[1:]}"
+def _sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
@@ -288,41 +268,28 @@ _WIDTHS: tuple[tuple[str, float, float], ...] = (
 )
 
 
-def activation() -> Iterator[tuple[str, Callable[[], TestVector]]]:
+def activation() -> Iterator[Case]:
     """One corner at a time beside a row that is full and one that is off, then whole vectors."""
     for width_name, h_width, lam_width in _WIDTHS:
         for name, h_share, lam_share, notes in _CORNERS:
             h = rounded([Fraction(h_share) * Fraction(h_width), Fraction(0), Fraction(-10)])
             lam = rounded([Fraction(lam_share) * Fraction(lam_width), Fraction(2), Fraction(0)])
-            full = f"{name}/{width_name}"
-            text = f"Row 0 {notes}; row 1 is full, row 2 off."
-            yield f"activation/{full}", _case(full, h, lam, h_width, lam_width, text, ())
+            yield _weights(f"{name}/{width_name}", Ramps(h, lam, h_width, lam_width),
+                           f"Row 0 {notes}; row 1 is full, row 2 off.")  # fmt: skip
     for p in (1, 2, 5, 10, 20):
         draw = generator(f"activation/random-{p}")
-        h = rounded(Fraction(float(v)).limit_denominator(4096) for v in draw.uniform(-0.3, 0.1, p))
-        lam = rounded(Fraction(float(v)).limit_denominator(4096) for v in draw.uniform(-0.05, 0.2, p))
-        text = f"{p} rows scattered over both ramps."
-        yield f"activation/random-{p}", _case(f"random-{p}", h, lam, 0.25, 0.125, text, ())
-    for found in atlas_places():
-        setting = found.setting()
-        h, lam = rounded(setting.lower.h), rounded(setting.lower.lam)
-        text = f"The exact pair of {found.name} at alpha = 1/10."
-        yield (
-            f"activation/{found.name}",
-            _case(found.name, h, lam, setting.h_width(), float(setting.lam_width), text, found.strata),
-        )
+        h, lam = (rounded(Fraction(float(v)).limit_denominator(4096) for v in draw.uniform(*ends, p))
+                  for ends in ((-0.3, 0.1), (-0.05, 0.2)))  # fmt: skip
+        yield _weights(f"random-{p}", Ramps(h, lam, 0.25, 0.125), f"{p} rows scattered over both ramps.")
+    for place in atlas_places():
+        setting, lower = place.setting(), place.lower
+        ramps = Ramps(rounded(lower.h), rounded(lower.lam), setting.h_width(), float(setting.lam_width))
+        case = _weights(place.name, ramps, f"The exact pair of {place.name} at alpha = 1/10.")
+        yield replace(case, strata=place.strata)
 
 
-def _case(
-    name: str,
-    h: tuple[Fraction, ...],
-    lam: tuple[Fraction, ...],
-    h_width: float,
-    lam_width: float,
-    notes: str,
-    strata: tuple[str, ...],
-) -> Callable[[], TestVector]:
-    return lambda: activation_vector(name, h, lam, h_width, lam_width, notes, strata)
+def _weights(name: str, ramps: Ramps, notes: str) -> Case:
+    return Case(f"activation/{name}", lambda allowance: known.activation(ramps, allowance), notes)
 
 
 GRID = 2.0**-10
