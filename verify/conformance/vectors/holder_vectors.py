@@ -8,131 +8,82 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
+from typing import Any
 
-from spec import REPAIRED, Holder, parse_problem
+from spec import REPAIRED, parse_problem
 from verify.conformance.sizes import U
 from verify.conformance.vectors.decimals import expected, number, numbers
-from verify.conformance.vectors.model import Expected, Parameters, TestVector
+from verify.conformance.vectors.model import Parameters, TestVector
 
-_STRATA = ("A-zero", "hessian-not-lipschitz", "inactive-row", "no-active-row", "strictly-complementary")
 _ROUNDING = 64 * U
 """A power, a square root and a handful of products, each to a few roundings."""
-_WIDTH = Fraction(0.1)
+_GRADIENT_NORM = 2.0**-40
+_ZERO = (Fraction(0),)
 
 
 def holder() -> Iterator[tuple[str, Callable[[], TestVector]]]:
     """Both exponents of the atlas; each stage."""
     for s in (Fraction(1, 4), Fraction(3, 4)):
         label = f"holder-{s.numerator}-{s.denominator}"
-        yield f"lower-level/{label}", _lower_level(label, s)
+        yield f"lower-level/{label}", partial(_lower_level, f"lower-level/{label}", s)
         for alpha in (Fraction(1, 4), Fraction(1, 16), Fraction(1, 100)):
             name = f"{label}/alpha-{alpha.numerator}-{alpha.denominator}"
-            yield f"penalty-minimiser/{name}", _minimiser(name, s, alpha)
-            yield f"hypergradient/{name}", _estimate(name, s, alpha)
+            yield f"penalty-minimiser/{name}", partial(_minimiser, f"penalty-minimiser/{name}", s, alpha)
+            yield f"hypergradient/{name}", partial(_estimate, f"hypergradient/{name}", s, alpha)
 
 
-def _problem(s: Fraction) -> Holder:
-    made = parse_problem({"kind": "holder", "s": s})
-    assert isinstance(made, Holder)  # by its kind
-    return made
+def _vector(id_: str, s: Fraction, **fields: Any) -> TestVector:
+    strata = ("A-zero", "hessian-not-lipschitz", "inactive-row", "no-active-row", "strictly-complementary")
+    problem = parse_problem({"kind": "holder", "s": s}).to_dict()
+    return TestVector(id=id_, strata=strata, problem=problem, x=numbers(_ZERO), **fields)
 
 
-def _lower_level(label: str, s: Fraction) -> Callable[[], TestVector]:
-    tiny = (Fraction(0),)
-    return lambda: TestVector(
-        id=f"lower-level/{label}",
-        stage="lower_level",
-        strata=_STRATA,
-        flags=("not-quadratic",),
+def _lower_level(id_: str, s: Fraction) -> TestVector:
+    pair = expected(_ZERO, [_ROUNDING])
+    return _vector(
+        id_, s, stage="lower_level", flags=("not-quadratic",),
         notes=f"y* = 0 and no row binds; g is only Hölder-{s} smooth beyond its gradient.",
-        problem=_problem(s).to_dict(),
-        x=numbers(tiny),
-        expected={
-            "y_star": expected(tiny, [_ROUNDING]),
-            "lam": expected(tiny, [_ROUNDING]),
-            "h": expected([Fraction(-100)], [100 * _ROUNDING]),
-        },
-    )
+        expected={"y_star": pair, "lam": pair, "h": expected([Fraction(-100)], [100 * _ROUNDING])},
+    )  # fmt: skip
 
 
-def _minimiser(name: str, s: Fraction, alpha: Fraction) -> Callable[[], TestVector]:
-    def make() -> TestVector:
-        gradient_norm = 2.0**-40
-        y = -(alpha**2)
-        # The curvature is alpha_1, so a gradient this long is this far from the minimiser.
-        limit = gradient_norm * float(alpha**2) + _ROUNDING * float(alpha**2)
-        return _vector(
-            f"penalty-minimiser/{name}", "penalty_minimiser", s, alpha, {"y_penalty": expected([y], [limit])},
-            ("y_star", "lam", "rho"), "The minimiser is -alpha**2.", gradient_norm,
-        )  # fmt: skip
-
-    return make
+def _minimiser(id_: str, s: Fraction, alpha: Fraction) -> TestVector:
+    # The curvature is alpha_1, so a gradient this long is this far from the minimiser.
+    limit = _GRADIENT_NORM * float(alpha**2) + _ROUNDING * float(alpha**2)
+    return _vector(
+        id_, s, stage="penalty_minimiser", notes="The minimiser is -alpha**2.", **_given(alpha, _GRADIENT_NORM),
+        expected={"y_penalty": expected([-(alpha**2)], [limit])},
+    )  # fmt: skip
 
 
-def _estimate(name: str, s: Fraction, alpha: Fraction) -> Callable[[], TestVector]:
-    def make() -> TestVector:
-        y = -(alpha**2)
-        power = _power(alpha, 2 * s)
-        zero = [Fraction(0)]
-        gap = [alpha**-2 * y * (1 + power)]
-        blocks = {
-            "terms.f": expected(zero, [0.0]),
-            "terms.g_difference": expected(gap, [2 * _ROUNDING]),
-            "terms.dual": expected(zero, [0.0]),
-            "terms.penalty": expected(zero, [0.0]),
-            "hypergradient": expected(gap, [2 * _ROUNDING]),
-        }
-        notes = "The estimate is -(1 + alpha**(2 s)) where the gradient of F is -1."
-        return _vector(
-            f"hypergradient/{name}", "hypergradient", s, alpha, blocks, ("y_star", "lam", "rho", "y_penalty"), notes,
-            None,
-        )  # fmt: skip
-
-    return make
+def _estimate(id_: str, s: Fraction, alpha: Fraction) -> TestVector:
+    nothing, gap = expected(_ZERO, [0.0]), expected([-(1 + _power(alpha, 2 * s))], [2 * _ROUNDING])
+    return _vector(
+        id_, s, stage="hypergradient", notes="The estimate is -(1 + alpha**(2 s)) where the gradient of F is -1.",
+        expected={"terms.f": nothing, "terms.g_difference": gap, "terms.dual": nothing, "terms.penalty": nothing,
+                  "hypergradient": gap},
+        **_given(alpha),
+    )  # fmt: skip
 
 
-def _vector(
-    id_: str,
-    stage: str,
-    s: Fraction,
-    alpha: Fraction,
-    blocks: dict[str, Expected],
-    given: tuple[str, ...],
-    notes: str,
-    gradient_norm: float | None,
-) -> TestVector:
-    stages = {"y_star": Fraction(0), "lam": Fraction(0), "rho": Fraction(0), "y_penalty": -(alpha**2)}
-    rounded = {name: (Fraction(float(stages[name])),) for name in given}
-    return TestVector.model_validate(
-        {
-            "id": id_,
-            "stage": stage,
-            "strata": _STRATA,
-            "flags": ("given-exact", "not-quadratic"),
-            "notes": notes,
-            "problem": _problem(s).to_dict(),
-            "x": numbers([Fraction(0)]),
-            "alpha": number(alpha),
-            "reading": REPAIRED,
-            "parameters": Parameters(
-                N_g=1,
-                alpha_1=number(alpha**-2),
-                alpha_2=number(alpha**-4),
-                inner_tol=number(alpha**3),
-                ramp_constant=1.0,
-                h_width=float(2 * alpha**3),
-                lam_width=float(_WIDTH),
-                gradient_norm=gradient_norm,
-            ),
-            "given": {name: numbers(values) for name, values in sorted(rounded.items())},
-            "expected": blocks,
-        }
-    )
+def _given(alpha: Fraction, gradient_norm: float | None = None) -> dict[str, Any]:
+    """What the call is given: a minimiser too where none is asked for."""
+    stages = {"lam": Fraction(0), "rho": Fraction(0), "y_star": Fraction(0)}
+    if gradient_norm is None:
+        stages["y_penalty"] = Fraction(float(-(alpha**2)))
+    parameters = Parameters(
+        N_g=1, alpha_1=number(alpha**-2), alpha_2=number(alpha**-4), inner_tol=number(alpha**3), ramp_constant=1.0,
+        h_width=float(2 * alpha**3), lam_width=0.1, gradient_norm=gradient_norm,
+    )  # fmt: skip
+    return {
+        "flags": ("given-exact", "not-quadratic"), "alpha": number(alpha), "reading": REPAIRED,
+        "parameters": parameters, "given": {name: numbers([value]) for name, value in sorted(stages.items())},
+    }  # fmt: skip
 
 
 def _power(alpha: Fraction, exponent: Fraction) -> Fraction:
     """A power that is rational here, checked."""
-    root = Fraction(round(float(alpha.denominator) ** float(exponent)))
-    made = 1 / root
-    assert made**exponent.denominator == alpha**exponent.numerator  # alphas are chosen so
-    return made
+    power = 1 / Fraction(round(float(alpha.denominator) ** float(exponent)))
+    assert power**exponent.denominator == alpha**exponent.numerator  # alphas are chosen so
+    return power
