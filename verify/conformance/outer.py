@@ -116,6 +116,11 @@ class Comparison:
     expected: tuple[float, ...] = ()
     got: tuple[float, ...] = ()
 
+    @property
+    def is_law(self) -> bool:
+        """Whether what was compared is random."""
+        return "where uniform" in self.sentence
+
 
 class WrongNumberOfCallsError(Exception):
     """The subject does not ask T times."""
