@@ -18,10 +18,9 @@ from verify.conformance.probes import Probe
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 
-Matrix = tuple[tuple[Fraction, ...], ...]
 AXES = {
-    "f.xx": "nn", "f.xy": "nm", "f.yy": "mm", "f.x": "1n", "f.y": "1m", "g.xx": "nn", "g.xy": "nm", "g.yy": "mm",
-    "g.x": "1n", "g.y": "1m", "A": "pn", "B": "pm", "b": "1p", "x": "1n",
+    "f.xx": "nn", "f.xy": "nm", "f.yy": "mm", "f.x": "n", "f.y": "m", "g.xx": "nn", "g.xy": "nm", "g.yy": "mm",
+    "g.x": "n", "g.y": "m", "constraints.A": "pn", "constraints.B": "pm", "constraints.b": "p", "x": "n",
 }  # fmt: skip
 """Shapes of the blocks, in the order in which they are emptied."""
 SYMMETRIC = ("f.xx", "f.yy", "g.xx", "g.yy")
@@ -30,97 +29,72 @@ CLEARLY = 10.0
 SECONDS = 6.0
 BEFORE = 0.125
 """How far the call before lies, for subjects whose answers depend on it."""
+Build = Callable[[Place], Probe]
 
 
 @dataclass(frozen=True)
 class Instance:
-    """A problem at a point as exact matrices.
+    """A problem at a point as exact blocks by name, see :data:`AXES`; arrays of fractions."""
 
-    Args:
-        blocks: By name, see :data:`AXES`.
-    """
-
-    blocks: dict[str, Matrix]
+    blocks: dict[str, Any]
 
     @classmethod
     def of(cls, problem: Quadratic, x: Vector) -> Instance:
         """Read the blocks."""
-        made: dict[str, Any] = {}
+        blocks: dict[str, Any] = {"x": np.array(rounded(x), dtype=object)}
         for name in AXES:
-            if name == "x":
-                made[name] = [list(rounded(x))]
-            elif "." in name:
+            if name != "x":
                 form, block = name.split(".")
-                made[name] = getattr(getattr(problem, form), block).to_fractions()
-            else:
-                made[name] = getattr(problem.constraints, name).to_fractions()
-        return cls({name: tuple(tuple(row) for row in rows) for name, rows in made.items()})
+                rows = np.array(getattr(getattr(problem, form), block).to_fractions(), dtype=object)
+                blocks[name] = rows[0] if len(AXES[name]) == 1 else rows
+        return cls({name: blocks[name] for name in AXES})
 
     @property
     def place(self) -> Place | None:
         """The problem with its exact pair; ``None`` where it is none."""
-
-        def plain(name: str) -> list[list[str]]:
-            return [[str(v) for v in row] for row in self.blocks[name]]
-
-        def flat(name: str) -> list[str]:
-            return plain(name)[0] if self.blocks[name] else []
-
-        forms = {
-            form: {name: flat(f"{form}.{name}") if len(name) == 1 else plain(f"{form}.{name}")
-                   for name in ("xx", "xy", "yy", "x", "y")}
-            for form in ("f", "g")
-        }  # fmt: skip
-        rows = {"A": plain("A"), "B": plain("B"), "b": flat("b")}
+        data: dict[str, Any] = {"kind": "quadratic"}
+        for name, block in self.blocks.items():
+            if name != "x":
+                form, part = name.split(".")
+                data.setdefault(form, {})[part] = np.vectorize(str, otypes=[object])(block).tolist()
         try:
-            problem = parse_problem({"kind": "quadratic", **forms, "constraints": rows})
+            problem = parse_problem(data)
         except InvalidInputError:
             return None
         if not isinstance(problem, Quadratic):
             return None
-        place = Place("smallest", problem, self.blocks["x"][0])
+        place = Place("smallest", problem, tuple(self.blocks["x"]))
         return place if place.has_one_pair else None
-
-    def sizes(self) -> tuple[int, int, int]:
-        """(n, m, p)."""
-        return len(self.blocks["x"][0]), len(self.blocks["g.yy"]), len(self.blocks["A"])
 
     def smaller(self) -> Iterator[Instance]:
         """Neighbours that are simpler, the boldest first."""
-        n, m, p = self.sizes()
-        for axis, size in (("p", p), ("m", m), ("n", n)):
+        for axis, size in zip("pmn", (*self.blocks["constraints.B"].shape, len(self.blocks["x"])), strict=True):
             for k in range(size) if size > 1 else ():
                 yield self._without(axis, k)
-        for name, rows in self.blocks.items():
-            if name not in ("g.yy", "x") and any(any(row) for row in rows):
-                yield self._with(name, tuple(tuple(Fraction(0) for _ in row) for row in rows))
-        for name, rows in self.blocks.items():
-            for i, row in enumerate(rows):
-                for j, value in enumerate(row):
-                    if name in SYMMETRIC and j < i:
-                        continue
-                    for simpler in _simpler(value):
-                        yield self._entry(name, i, j, simpler)
+        for name, block in self.blocks.items():
+            if name not in ("g.yy", "x") and block.any():
+                yield self._with(name, block * 0)
+        for name, block in self.blocks.items():
+            for at, value in np.ndenumerate(block):
+                if name in SYMMETRIC and at[1] < at[0]:
+                    continue
+                for simpler in _simpler(value):
+                    changed = block.copy()
+                    changed[at] = simpler
+                    if name in SYMMETRIC:
+                        changed[at[::-1]] = simpler
+                    yield self._with(name, changed)
 
-    def _with(self, name: str, rows: Matrix) -> Instance:
-        return Instance({**self.blocks, name: rows})
-
-    def _entry(self, name: str, i: int, j: int, value: Fraction) -> Instance:
-        rows = [list(row) for row in self.blocks[name]]
-        rows[i][j] = value
-        if name in SYMMETRIC:
-            rows[j][i] = value
-        return self._with(name, tuple(tuple(row) for row in rows))
+    def _with(self, name: str, block: Any) -> Instance:
+        return Instance({**self.blocks, name: block})
 
     def _without(self, axis: str, gone: int) -> Instance:
-        made: dict[str, Matrix] = {}
-        for name, rows in self.blocks.items():
-            down, across = AXES[name][0], AXES[name][1]
-            kept = [row for i, row in enumerate(rows) if not (down == axis and i == gone)]
-            made[name] = tuple(
-                tuple(v for j, v in enumerate(row) if not (across == axis and j == gone)) for row in kept
-            )
-        return Instance(made)
+        kept = dict(self.blocks)
+        for name, axes in AXES.items():
+            for position, own in enumerate(axes):
+                if own == axis:
+                    kept[name] = np.delete(kept[name], gone, axis=position)
+        return Instance(kept)
 
 
 def _simpler(value: Fraction) -> list[Fraction]:
@@ -186,7 +160,7 @@ def shrink(stages: Stages, probe: Probe, got: Vector, *, seconds: float = SECOND
     return best
 
 
-def _remembers(stages: Stages, instance: Instance, build: Callable[[Place], Probe]) -> bool:
+def _remembers(stages: Stages, instance: Instance, build: Build) -> bool:
     """Whether the same question, put to a new copy of the problem twice, is answered rightly after all."""
     place = instance.place
     if place is None:
@@ -199,7 +173,7 @@ def _remembers(stages: Stages, instance: Instance, build: Callable[[Place], Prob
         return False
 
 
-def _diverging(stages: Stages, instance: Instance, build: Callable[[Place], Probe], remembers: bool) -> Smallest | None:
+def _diverging(stages: Stages, instance: Instance, build: Build, remembers: bool) -> Smallest | None:
     place = instance.place
     if place is None:
         return None

@@ -77,8 +77,8 @@ def test_an_instance_survives_the_way_through_matrices() -> None:
 def test_smaller_instances_are_smaller() -> None:
     instance = Instance.of(place_of("scalar-rational").problem, np.array([1.0]))
     for candidate in instance.smaller():
-        before = sum(_weight(v) for rows in instance.blocks.values() for row in rows for v in row)
-        after = sum(_weight(v) for rows in candidate.blocks.values() for row in rows for v in row)
+        before = sum(_weight(v) for block in instance.blocks.values() for v in block.flat)
+        after = sum(_weight(v) for block in candidate.blocks.values() for v in block.flat)
         assert after < before
 
 
