@@ -66,16 +66,10 @@ class Judged:
     """A subject and how it is to be judged.
 
     Args:
-        subject: The subject.
-        name: How it was given.
-        loadable: Whether ``name`` loads it.
+        name: How it was given; ``loadable`` says whether that loads it.
         claims: Full ids; all if empty.
-        profile: Profile.
-        seed: Seed of all randomness.
         jobs: Worker processes, where the subject can be loaded in them and needs no pacing.
-        seconds: Time for single estimates, where it needs pacing.
-        time_limit: Seconds one stage call may take.
-        progress: Called after each result.
+        seconds: Time for single estimates, where it needs pacing; ``time_limit`` is for one stage call.
     """
 
     subject: Subject
@@ -91,12 +85,7 @@ class Judged:
 
 
 def run_claims(asked: Judged, ignored: Sequence[str]) -> Report:
-    """Run the repaired claims on a subject.
-
-    Args:
-        asked: The subject, and which claims.
-        ignored: Choices it answers as repaired; checks that ask for them are left out.
-    """
+    """Run the repaired claims on a subject; checks that ask for a choice it ignores are left out."""
     run = partial(campaign.run, asked.claims, readings=["repaired"], profile=asked.profile, seed=asked.seed)
     if needs_pacing(asked.subject):
         paced = Paced(asked.subject, asked.name, asked.seconds)

@@ -22,15 +22,9 @@ STEPS = 64
 
 @dataclass(frozen=True)
 class RunSetting:
-    """Where many runs of an inner solver are compared.
+    """Where many runs of an inner solver are compared; the problem is noisy.
 
-    Args:
-        id: Permanent name.
-        stage: The stage.
-        problem: With its noise.
-        x: Upper variable.
-        call: What the stage is given.
-        settled: Whether the protocol settles the law, so that another law is a divergence by itself.
+    ``settled``: whether the protocol settles the law, so that another law is a divergence by itself.
     """
 
     id: str

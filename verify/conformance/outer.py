@@ -31,15 +31,7 @@ PARTS = ("steps", "queries", "means", "outputs")
 
 @dataclass(frozen=True)
 class Trial:
-    """One way to run Algorithm 2.
-
-    Args:
-        id: Permanent name.
-        x0: Start, shape (n,).
-        parameters: Schedule.
-        slopes: The oracle answers ``slopes * sign(z) + curvature * z``.
-        curvature: See there.
-    """
+    """One way to run Algorithm 2; the oracle answers ``slopes * sign(z) + curvature * z``."""
 
     id: str
     x0: tuple[float, ...]
@@ -96,16 +88,12 @@ class Recorded:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One line of the algorithm against a rule.
+    """One line of the algorithm against a rule, on the trial where it was seen worst.
 
     Args:
-        part: Which line.
-        trial: Where it was seen worst.
         excess: Difference in tolerances; beyond 1 it is real.
         difference: The difference itself, or the probability of the law's statistic.
-        sentence: What was compared, with its numbers.
         expected: What the rule gives, where nothing is random.
-        got: What the subject did.
     """
 
     part: str

@@ -30,15 +30,10 @@ class Probe:
 
     Args:
         id: Permanent name.
-        stage: The stage called.
         expected: What must come out, all blocks one after another.
         tolerance: Largest accepted difference, entry by entry.
-        problem: The problem; none for the activation.
-        x: Upper variable, shape (n,).
-        call: What the stage is given.
+        problem: The problem; none for the activation, which has row values ``h`` and their ramp's width instead.
         tol: Gradient norm asked of the penalty minimiser.
-        h: Row values, for the activation.
-        h_width: Ramp width, for the activation.
         scale: Sizes of what is added up, entry by entry: rounding is relative to them.
         published: Whether it is one of the test vectors.
         elsewhere: Makes the same kind of probe at another place; none for those that belong where they are.

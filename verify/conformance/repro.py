@@ -197,12 +197,7 @@ def _run_code(trial: outer.Trial) -> str:
 
 
 def _code(probe: Probe, before: Probe | None = None) -> str:
-    """Lines that ask ``subject`` and print what comes back beside what must.
-
-    Args:
-        probe: What is asked.
-        before: A call of the same stage, on the same problem, to make first.
-    """
+    """Lines that ask ``subject``, perhaps after a call before, and print what comes back beside what must."""
     lines = [] if probe.problem is None else [_problem_code(probe.problem)]
     if before is not None:
         lines += ["# The call before matters.", *_question(before)[:-1], _question(before)[-1].removeprefix("got = ")]

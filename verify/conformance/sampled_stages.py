@@ -27,14 +27,7 @@ ADDITIVE, MATRIX = NOISES
 
 @dataclass(frozen=True)
 class Setting:
-    """Where the estimate is sampled; every stage is given.
-
-    Args:
-        id: Permanent name.
-        probe: The call without its noise; its expected value is the mean.
-        noise: The noise.
-        N_g: Samples averaged in one estimate.
-    """
+    """Where the estimate is sampled, every stage given; the probe is the call without noise, its answer the mean."""
 
     id: str
     probe: Probe
@@ -84,13 +77,10 @@ def settings() -> tuple[Setting, ...]:
 
 @dataclass(frozen=True)
 class Sampled:
-    """What a subject's samples look like.
+    """What a subject's samples look like, and should: statistics by setting.
 
     Args:
-        signature: Statistics by setting.
-        law: What they should be.
         counts: Samples by setting; 0 where there was no time for any.
-        seconds_a_call: Time of one estimate.
         refused: What the subject said about settings that it does not support.
     """
 

@@ -112,13 +112,7 @@ def _weight(value: Fraction) -> int:
 
 @dataclass(frozen=True)
 class Smallest:
-    """What shrinking ended with.
-
-    Args:
-        probe: The smallest probe that still diverges.
-        got: The subject's answer to it.
-        before: A probe to ask first, where the answer depends on it.
-    """
+    """The smallest probe that still diverges, its answer, and a probe to ask first where the answer depends on one."""
 
     probe: Probe
     got: Vector
@@ -126,14 +120,7 @@ class Smallest:
 
 
 def shrink(stages: Stages, probe: Probe, got: Vector, *, seconds: float = SECONDS) -> Smallest:
-    """Make a diverging probe smaller as long as it diverges.
-
-    Args:
-        stages: The subject's.
-        probe: One on which it diverges.
-        got: Its answer to that.
-        seconds: Time to spend.
-    """
+    """Make a diverging probe smaller as long as it diverges and there is time."""
     if probe.stage == "activation":
         return _fewest_rows(stages, probe, got)
     build, ends = probe.elsewhere, time.monotonic() + seconds

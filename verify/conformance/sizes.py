@@ -11,8 +11,9 @@ import numpy as np
 from flint import fmpq_mat
 
 from spec.exact import FloatArray
+from spec.quadratic import QuadraticArrays
 from verify.truth.algebra.numbers import Real, double
-from verify.truth.algebra.rationals import fraction, matrix
+from verify.truth.algebra.rationals import fraction
 from verify.truth.stages import Setting
 
 Sizes: TypeAlias = FloatArray
@@ -50,30 +51,8 @@ summation, fused products, a stop that is tested on a gradient of its own."""
 
 
 @dataclass(frozen=True)
-class _Blocks:
-    """Sizes of the entries of every block that the hypergradient depends on."""
-
-    f_xx: Sizes
-    f_xy: Sizes
-    f_yy: Sizes
-    f_x: Sizes
-    f_y: Sizes
-    g_xy: Sizes
-    g_yy: Sizes
-    g_y: Sizes
-    A: Sizes
-    B: Sizes
-    b: Sizes
-
-
-@dataclass(frozen=True)
 class Sizing:
-    """Sizes of what a problem's formulas add up at a point.
-
-    Args:
-        setting: Problem, point and alpha.
-        allowance: What an implementation is allowed.
-    """
+    """Sizes of what a problem's formulas add up at a point, for implementations with an allowance."""
 
     setting: Setting
     allowance: Allowance = ONE_EVALUATION
@@ -97,18 +76,15 @@ class Sizing:
         return sizes(self.setting.x)
 
     @cached_property
-    def blocks(self) -> _Blocks:
-        """Sizes of every block of the problem, by its name."""
-        r = self.setting.rows
-        matrices = {field.name: absolute(getattr(r, field.name)) for field in fields(r)}
-        columns = {name: matrices.pop(name)[:, 0] for name in ("f_x", "f_y", "g_y", "b")}
-        return _Blocks(**matrices, **columns)
+    def blocks(self) -> QuadraticArrays:
+        """Sizes of the entries of every block of the problem."""
+        a = self.setting.problem.arrays
+        return QuadraticArrays(**{block.name: np.abs(getattr(a, block.name)) for block in fields(a)})
 
     @cached_property
     def g_at_x(self) -> Sizes:
         """Sizes of what depends on x alone in the gradient of g in x."""
-        form = self.setting.problem.g
-        return times(absolute(matrix(form.xx)), self.x) + absolute(matrix(form.x))[:, 0]
+        return times(self.blocks.g_xx, self.x) + self.blocks.g_x
 
     def rows(self, y: Sizes) -> Sizes:
         """Sizes of what is added up in ``A x - B y - b``."""

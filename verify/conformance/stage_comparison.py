@@ -54,13 +54,11 @@ class Answer:
 
 @dataclass
 class Asked:
-    """What came of a stage's probes.
+    """What came of a stage's probes, in the order of asking.
 
     Args:
-        answers: In the order of asking.
         broken: Probes that ended in a fault, with it.
         refusal: What the subject said the first time it did not support a probe.
-        refused: How many it did not support.
         late: How many there was no time for, or no point in after so many faults.
     """
 
@@ -76,14 +74,10 @@ class Seen:
     """Everything a subject showed, stage by stage, and what is to be said about it.
 
     Args:
-        stages: The subject's.
-        answers: To the probes of the deterministic stages.
-        broken: Probes that ended in a fault, with it.
+        answers: To the probes of the deterministic stages; ``broken`` are those that ended in a fault, with it.
         sampled: Samples of the oracle call.
         runs: Signatures of the inner solvers.
         record: Runs of Algorithm 2.
-        findings: By stage.
-        faults: One line each.
     """
 
     stages: Stages

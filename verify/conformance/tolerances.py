@@ -40,14 +40,7 @@ STOP_FLOOR = 8.0
 
 @dataclass(frozen=True)
 class LowerTolerance:
-    """Of the lower-level pair.
-
-    Args:
-        y_star: Shape (m,).
-        lam: Shape (p,).
-        dual_pull: Of ``B' lam``, shape (m,).
-        h: Of the row values, shape (p,).
-    """
+    """Of the lower-level pair: shapes (m,) and (p,); of ``B' lam``, (m,); and of the row values, (p,)."""
 
     y_star: Sizes
     lam: Sizes
@@ -147,12 +140,7 @@ class _Direct:
 
 @dataclass(frozen=True)
 class Penalty:
-    """The penalty Lagrangian at given stages: errors of its minimiser, and of the estimate made from that.
-
-    Args:
-        sizing: Problem, point and alpha.
-        values: Exact stage values.
-    """
+    """The penalty Lagrangian at exact stage values: errors of its minimiser, and of the estimate made from that."""
 
     sizing: Sizing
     values: Values
@@ -220,15 +208,20 @@ class Penalty:
         rounding = times(absolute(self.inverse), s.gamma * (self.naive_gradient + system))
         return rounding + s.allowance.stop * gradient_norm * lengths(self.inverse) + s.gamma * self.y
 
-    def line_6(self) -> dict[str, Sizes]:
-        """Sizes of what is added up in the parts of line 6, differences formed as they are written; noise apart."""
+    def line_6(self, *, shifted: bool = False) -> dict[str, Sizes]:
+        """Sizes of what is added up in the parts of line 6, noise apart.
+
+        Differences are formed as they are written; or, shifted, from ``w = y - y_star``: rows as
+        ``h(x, y_star) - B w``, gradients of g alike.
+        """
         s, q = self.sizing, self.sizing.blocks
         frozen = s.setting.reading.dual_term == "frozen"
+        moved = times(q.g_xy, self.y) + times(q.g_xy, self.y_star) + 2.0 * s.g_at_x
         return {
             "f": s.grad_x_f(self.y),
-            "g_difference": s.alpha_1 * (times(q.g_xy, self.y) + times(q.g_xy, self.y_star) + 2.0 * s.g_at_x),
+            "g_difference": s.alpha_1 * (times(q.g_xy, self.shift) if shifted else moved),
             "dual": s.alpha_1 * times(q.A.T, self.lam) * float(frozen),
-            "penalty": times(q.A.T, self.forces * s.rows(self.y)),
+            "penalty": times(q.A.T, self.small_forces if shifted else self.forces * s.rows(self.y)),
         }
 
     def estimate(self, rho_error: Sizes) -> dict[str, Sizes]:
@@ -238,11 +231,8 @@ class Penalty:
         return limits | {"penalty": limits["penalty"] + by_weights}
 
     def chain(self, before: Errors, *, gradient_norm: float, distance: float) -> dict[str, Sizes]:
-        """Of the minimiser, the parts and the estimate where the minimiser is computed on the way.
-
-        Rounding errors are those of the shift ``w = y - y_star``: rows as ``h(x, y_star) - B w``, gradients of g alike.
-        """
-        s, q = self.sizing, self.sizing.blocks
+        """Of the minimiser, the parts and the estimate where the minimiser is computed on the way, by its shift."""
+        s = self.sizing
         r, n, m, p = s.setting.rows, s.setting.problem.n, s.setting.problem.m, s.setting.problem.p
         a_1, a_2 = rational(s.setting.alpha**-2), rational(s.setting.alpha**-4)
         frozen = s.setting.reading.dual_term == "frozen"
@@ -256,14 +246,9 @@ class Penalty:
         whole = r.f_xy + direct["g_difference"].y + direct["penalty"].y
         direct["hypergradient"] = _Direct(whole, pull, direct["dual"].lam)
         limits = {name: self._through(part, before, stop) for name, part in direct.items()}
-        evaluated = {
-            "f": s.grad_x_f(self.y),
-            "g_difference": s.alpha_1 * times(q.g_xy, self.shift),
-            "dual": s.alpha_1 * times(q.A.T, self.lam) * float(frozen),
-            "penalty": times(q.A.T, self.small_forces),
-        }
+        evaluated = self.line_6(shifted=True)
         evaluated["hypergradient"] = sum(evaluated.values(), np.zeros(n))
-        moved = s.alpha_1 * times(q.g_xy, before.y_star)
+        moved = s.alpha_1 * times(s.blocks.g_xy, before.y_star)
         for name, parts in evaluated.items():
             limits[name] = limits[name] + s.gamma * parts
             if name in ("g_difference", "hypergradient"):

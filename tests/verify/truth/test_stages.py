@@ -10,7 +10,7 @@ from flint import arb
 
 from spec import InvalidInputError, Noise
 from verify.conformance.places import Place, atlas_places, further_places, place_of, with_noise
-from verify.conformance.vectors.decimals import decimals, expected, number, round_down, round_up
+from verify.conformance.vectors.writing import decimals, expected, number, round_down, round_up
 from verify.truth import formulas as penalty
 from verify.truth.algebra.numbers import UncertifiedError, ball, double, normal_cdf, root, times
 from verify.truth.noise import draw_shapes, mean_noise

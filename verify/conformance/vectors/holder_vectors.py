@@ -13,8 +13,8 @@ from typing import Any
 
 from spec import REPAIRED, parse_problem
 from verify.conformance.sizes import U
-from verify.conformance.vectors.decimals import expected, number, numbers
 from verify.conformance.vectors.model import Parameters, TestVector
+from verify.conformance.vectors.writing import expected, number, numbers
 
 _ROUNDING = 64 * U
 """A power, a square root and a handful of products, each to a few roundings."""

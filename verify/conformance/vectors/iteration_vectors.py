@@ -21,9 +21,8 @@ from flint import arb, ctx, fmpq, fmpq_mat
 from spec import REPAIRED, Reading
 from verify.conformance.places import Place, place_of
 from verify.conformance.sizes import Sizes, Sizing, sizes, times
-from verify.conformance.vectors.decimals import expected, numbers
 from verify.conformance.vectors.model import Parameters, TestVector
-from verify.conformance.vectors.writing import dense_blocks, measured
+from verify.conformance.vectors.writing import dense_blocks, expected, measured, numbers
 from verify.truth.algebra.numbers import PRECISION, Real, ball
 from verify.truth.algebra.rationals import column, fraction, rational
 
@@ -39,7 +38,6 @@ class Steps:
     Args:
         sign: Of ``B' lam`` in the primal step.
         averaged: Whether steps decrease and the last half is averaged.
-        taken: Number of steps.
         old_y: The dual step uses the y before the primal step.
         unclipped: Multipliers may become negative.
         no_dual: Multipliers stay zero.

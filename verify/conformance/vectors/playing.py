@@ -21,15 +21,7 @@ _UNUSED_ALPHA = 0.1
 
 @dataclass(frozen=True)
 class Miss:
-    """One expected block that an answer misses.
-
-    Args:
-        block: Which one.
-        entry: The entry that misses most, in tolerances.
-        computed: Its value as answered.
-        wanted: Its value as expected.
-        tolerance: Largest accepted distance.
-    """
+    """One expected block that an answer misses, in the entry that misses most, in tolerances."""
 
     block: str
     entry: int

@@ -9,9 +9,8 @@ from typing import Any
 from spec import REPAIRED, Noise
 from spec.atlas import find
 from verify.conformance.places import Place, place_of, rounded, with_noise
-from verify.conformance.vectors.decimals import number, numbers
 from verify.conformance.vectors.model import Parameters, Rejection, StageName, TestVector
-from verify.conformance.vectors.writing import dense_blocks, stage_parameters
+from verify.conformance.vectors.writing import dense_blocks, number, numbers, stage_parameters
 from verify.truth.algebra.rationals import Vector
 
 Case = tuple[str, Callable[[], TestVector]]

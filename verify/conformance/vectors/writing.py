@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
+
+from flint import ctx
 
 from spec import Quadratic
 from verify.conformance.bugs import rules as deviations
@@ -12,9 +15,8 @@ from verify.conformance.known_answers import Known
 from verify.conformance.places import Place
 from verify.conformance.sizes import ONE_EVALUATION, Allowance, Sizes
 from verify.conformance.tolerances import Ramps
-from verify.conformance.vectors.decimals import expected, number, numbers, round_down
-from verify.conformance.vectors.model import Block, Expected, Parameters, TestVector
-from verify.truth.algebra.numbers import Real, dyadic
+from verify.conformance.vectors.model import Block, Expected, Number, Numbers, Parameters, TestVector
+from verify.truth.algebra.numbers import PRECISION, Real, UncertifiedError, double, dyadic, str_fraction
 from verify.truth.noise import draw_shapes, scale_of
 from verify.truth.stages import Setting
 
@@ -22,6 +24,11 @@ USEFUL = 1e-3
 """Largest tolerance of a main output, relative to its size, that still tests something."""
 LOOSE = 0.3
 """Largest one of a vector that says it is loose."""
+DIGITS = 30
+"""Decimal digits shown of a number that is irrational or too long to spell."""
+LONGEST = 160
+"""Longest spelling of a fraction, in characters."""
+TOLERANCE_DIGITS = 3
 Wrong = Iterable[tuple[str, Callable[[], deviations.Answer]]]
 
 
@@ -34,11 +41,9 @@ class Case:
     """A stage call at a place, by its permanent id.
 
     Args:
-        id: Of the vector.
         known: Computes the call and its answer.
         notes: What it is for, a sentence.
-        place: Where it is; none for numbers alone.
-        strata: What kind of problem its numbers come from, where there is no place.
+        place: Where it is; numbers alone have the strata of what they come from instead.
         flags: What is special beside what the answer shows.
         useful: Largest relative tolerance with which it is worth writing.
     """
@@ -169,3 +174,52 @@ def _relative_tolerance(known: Known, blocks: Mapping[str, Expected]) -> float:
             size = max((abs(v) for other in blocks.values() for v in other.value), default=0.0) or 1.0
         worst = max(worst, max(blocks[name].tolerance, default=0.0) / size)
     return worst
+
+
+def number(value: Fraction) -> Number:
+    """One input number."""
+    return Number(value=double(value), exact=str(value))
+
+
+def numbers(values: Iterable[Fraction]) -> Numbers:
+    """Input numbers."""
+    listed = tuple(values)
+    return Numbers(value=tuple(double(v) for v in listed), exact=tuple(str(v) for v in listed))
+
+
+def expected(values: Sequence[Real], tolerance: Iterable[float]) -> Expected:
+    """A block that must come out."""
+    doubles = tuple(double(value) for value in values)
+    limits = tuple(round_up(limit) for limit in tolerance)
+    if all(isinstance(value, Fraction) and len(str(value)) <= LONGEST for value in values):
+        return Expected(value=doubles, exact=tuple(str(value) for value in values), tolerance=limits)
+    return Expected(value=doubles, digits=tuple(decimals(value) for value in values), tolerance=limits)
+
+
+def decimals(value: Real) -> str:
+    """Thirty digits, each certified but the last within one unit."""
+    if isinstance(value, Fraction):
+        if value == 0:
+            return "0"
+        made = Context(prec=DIGITS).divide(Decimal(value.numerator), Decimal(value.denominator))
+        return format(made.normalize(Context(prec=DIGITS)), "e").replace("e+", "e").removesuffix("e0")
+    with ctx.workprec(PRECISION):
+        low, high = str_fraction(value.lower()), str_fraction(value.upper())
+        middle = str_fraction(value.mid())
+    shown = decimals(middle)
+    if abs(high - low) * 10**DIGITS > abs(middle):
+        raise UncertifiedError(f"{value} has no {DIGITS} certified digits")
+    return shown
+
+
+def round_up(value: float) -> float:
+    """The same size or a little more, in three digits, so that files do not depend on last bits."""
+    if value == 0:
+        return 0.0
+    shown = Context(prec=TOLERANCE_DIGITS, rounding=ROUND_CEILING).create_decimal(Decimal(value))
+    return float(shown)
+
+
+def round_down(value: float, digits: int = 2) -> float:
+    """The same size or a little less, in a few digits."""
+    return float(Context(prec=digits, rounding="ROUND_FLOOR").create_decimal(Decimal(value)))
