@@ -52,9 +52,9 @@ def ignored_choices(stages: Stages) -> tuple[str, ...]:
         setting = Setting("pairing", probe, ADDITIVE, 1)
         paired = replace(setting.call, reading=REPAIRED.choose(noise_pairing="independent"))
         rng = np.random.default_rng(0)
-        made = stages.hypergradient_samples(setting.problem, probe.x, paired, rng, SAMPLES)
+        estimates = stages.hypergradient_samples(setting.problem, probe.x, paired, rng, SAMPLES)
         # Independent draws have a standard deviation larger by 2 alpha**-2 = 141 times and more.
-        if made.std() < 3 * setting.deviation:
+        if estimates.std() < 3 * setting.deviation:
             found.append("noise_pairing")
     except (SubjectFaultError, MissingCapabilityError):
         return tuple(found)

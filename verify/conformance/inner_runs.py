@@ -22,17 +22,18 @@ STEPS = 64
 
 @dataclass(frozen=True)
 class RunSetting:
-    """Where many runs of an inner solver are compared; the problem is noisy.
-
-    ``settled``: whether the protocol settles the law, so that another law is a divergence by itself.
-    """
+    """Where many runs of an inner solver are compared; the problem is noisy."""
 
     id: str
     stage: Capability
     problem: Quadratic
     x: Vector
     call: Call
-    settled: bool
+
+    @property
+    def settled(self) -> bool:
+        """Whether the protocol settles the law, so that another law is a divergence by itself."""
+        return self.stage == "lower_level_runs"
 
     def signature(self, stages: Stages, runs: int = RUNS) -> dict[str, Statistic]:
         """Means and spreads of the results, and the count of samples.
@@ -54,27 +55,29 @@ class RunSetting:
 
 def settings() -> tuple[RunSetting, ...]:
     """All of them."""
-    made = []
-    for name in ("concave-upper", "toy1"):
-        place = place_of(name)
-        for solver in ("averaged", "constant-step"):
-            parameters = OracleParameters(lower_level="primal-dual", lower_level_steps=STEPS, eta_y=0.25, eta_lam=0.25)
-            call = Call(alpha=0.1, reading=REPAIRED.choose(inner_solver=solver), parameters=parameters)
-            made.append(RunSetting(f"{name}/{solver}/{STEPS} steps", "lower_level_runs",
-                                   with_noise(place.problem, NOISES[0]), place.point, call, settled=True))  # fmt: skip
-    place = place_of("toy1")
-    noisy = with_noise(place.problem, NOISES[0])
+    steps = OracleParameters(lower_level="primal-dual", lower_level_steps=STEPS, eta_y=0.25, eta_lam=0.25)
+    place, shared = place_of("toy1"), REPAIRED.choose(inner_solver="shared-sample")
     rho = doubles(evaluate(place.setting(alpha=Fraction(1, 5))).rho)
-    shared = REPAIRED.choose(inner_solver="shared-sample")
-    given = Call(alpha=0.2, reading=shared, y_star=place.y_star, lam=place.lam, rho=rho,
-                 parameters=OracleParameters(penalty_steps=20, shared_samples=16))  # fmt: skip
-    made.append(RunSetting("toy1/shared penalty", "penalty_runs", noisy, place.point, given, settled=False))
-    whole = OracleParameters(lower_level="primal-dual", lower_level_steps=STEPS, shared_samples=16, penalty_steps=20)
+    budget = OracleParameters(penalty_steps=20, shared_samples=16)
+    given = Call(alpha=0.2, reading=shared, y_star=place.y_star, lam=place.lam, rho=rho, parameters=budget)
+    whole = budget.model_copy(update={"lower_level": "primal-dual", "lower_level_steps": STEPS})
     call = Call(alpha=0.2, reading=shared, parameters=whole)
-    made.append(RunSetting("toy1/shared call", "hypergradient_runs", noisy, place.point, call, settled=False))
-    fresh = replace(call, reading=REPAIRED)
-    made.append(RunSetting("toy1/fresh call", "hypergradient_runs", noisy, place.point, fresh, settled=False))
-    return tuple(made)
+    pairs = (
+        (f"{name}/{solver}/{STEPS} steps", Call(0.1, REPAIRED.choose(inner_solver=solver), steps))
+        for name in ("concave-upper", "toy1")
+        for solver in ("averaged", "constant-step")
+    )
+    return (
+        *(_setting(id_, "lower_level_runs", call) for id_, call in pairs),
+        _setting("toy1/shared penalty", "penalty_runs", given),
+        _setting("toy1/shared call", "hypergradient_runs", call),
+        _setting("toy1/fresh call", "hypergradient_runs", replace(call, reading=REPAIRED)),
+    )
+
+
+def _setting(id_: str, stage: Capability, call: Call) -> RunSetting:
+    place = place_of(id_.partition("/")[0])
+    return RunSetting(id_, stage, with_noise(place.problem, NOISES[0]), place.point, call)
 
 
 def fewest_samples(setting: RunSetting) -> float | None:
@@ -85,17 +88,14 @@ def fewest_samples(setting: RunSetting) -> float | None:
 
 
 def _moments(rows: Vector, prefix: str) -> dict[str, Statistic]:
-    R = len(rows)
-    made: dict[str, Statistic] = {}
-    for i, column in enumerate(rows.T):
+    R, moments = len(rows), {}
+    for i, column in enumerate(rows.T, 1):
         off = column - column.mean()
-        variance = float(off @ off) / (R - 1)
-        fourth = float((off**4).mean())
-        made[f"{prefix}: mean of component {i + 1}"] = Statistic(
-            float(column.mean()), float(np.sqrt(variance / R)), "of the runs' results"
-        )
+        variance, fourth = float(off @ off) / (R - 1), float((off**4).mean())
         spread = float(np.sqrt(variance))
         # Standard error of a standard deviation, whatever the law.
         error = float(np.sqrt(max(fourth - variance**2, 0.0) / R)) / (2 * spread) if spread > 0 else 0.0
-        made[f"{prefix}: spread of component {i + 1}"] = Statistic(spread, error, "of the runs' results")
-    return made
+        mean = Statistic(float(column.mean()), float(np.sqrt(variance / R)), "of the runs' results")
+        moments[f"{prefix}: mean of component {i}"] = mean
+        moments[f"{prefix}: spread of component {i}"] = Statistic(spread, error, "of the runs' results")
+    return moments

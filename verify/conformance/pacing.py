@@ -97,15 +97,15 @@ class Paced(Renamed):
     def _estimates(self, problem: Any, x: Vector, call: Call, rng: Any, replications: int) -> Vector:
         least = f"{replications:,} estimates at {self._fastest * 1e3:.2g} ms each"
         self.estimates.require(0.0, self._fastest * replications, least, "hypergradient_samples")
-        started, rows, made = time.perf_counter(), [], 0
-        while made < replications:
-            count = min(replications - made, PATIENCE if made == 0 else SLICE)
+        started, rows, done = time.perf_counter(), [], 0
+        while done < replications:
+            count = min(replications - done, PATIENCE if done == 0 else SLICE)
             rows.append(self._some(problem, x, call, rng, count))
-            made += count
+            done += count
             used = time.perf_counter() - started
-            self._fastest = min(self._fastest or used / made, used / made)
-            what = f"{replications:,} estimates at {used / made * 1e3:.2g} ms each"
-            self.estimates.require(used, used / made * replications, what, "hypergradient_samples")
+            self._fastest = min(self._fastest or used / done, used / done)
+            what = f"{replications:,} estimates at {used / done * 1e3:.2g} ms each"
+            self.estimates.require(used, used / done * replications, what, "hypergradient_samples")
         self.estimates.spend(time.perf_counter() - started)
         return np.concatenate(rows)
 

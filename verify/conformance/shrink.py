@@ -187,11 +187,11 @@ def _fewest_rows(stages: Stages, probe: Probe, got: Vector) -> Smallest:
     pairs = [[i, j] for i in range(len(lam)) for j in range(i + 1, len(lam))]
     for rows in (*singles, *pairs):
         # In units of the widths, so that the numbers are round.
-        made = activation_probe("smallest", probe.h[rows] / w, lam[rows] / lw, 1.0, 1.0)
+        single = activation_probe("smallest", probe.h[rows] / w, lam[rows] / lw, 1.0, 1.0)
         try:
-            answer = made.ask(stages)
+            answer = single.ask(stages)
         except (SubjectFaultError, MissingCapabilityError):
             continue
-        if made.excess(answer) > CLEARLY:
-            return Smallest(made, answer)
+        if single.excess(answer) > CLEARLY:
+            return Smallest(single, answer)
     return best

@@ -29,7 +29,7 @@ def named_cases() -> Iterator[tuple[str, Callable[[], TestVector]]]:
 @lru_cache(maxsize=1)
 def generated() -> tuple[tuple[TestVector, ...], dict[str, float]]:
     """All vectors sorted by id, and the cases left out with the relative tolerance they would need."""
-    made, left_out = [], {}
+    vectors, left_out = [], {}
     for id_, make in named_cases():
         try:
             vector = make()
@@ -38,8 +38,8 @@ def generated() -> tuple[tuple[TestVector, ...], dict[str, float]]:
             continue
         if vector.id != id_:
             raise RuntimeError(f"case {id_} made vector {vector.id}")
-        made.append(vector)
-    return tuple(sorted(made, key=lambda vector: vector.id)), left_out
+        vectors.append(vector)
+    return tuple(sorted(vectors, key=lambda vector: vector.id)), left_out
 
 
 def all_vectors() -> tuple[TestVector, ...]:

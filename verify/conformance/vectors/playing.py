@@ -105,7 +105,7 @@ def misses(vector: TestVector, found: Mapping[str, Vector]) -> tuple[Miss, ...]:
 
     The rule, entry by entry: ``|computed - value| <= tolerance``.
     """
-    made = []
+    missed = []
     for block, computed in sorted(found.items()):
         wanted = vector.expected.get(block)
         if wanted is None:
@@ -119,8 +119,8 @@ def misses(vector: TestVector, found: Mapping[str, Vector]) -> tuple[Miss, ...]:
         )
         # Written so that what is not a number misses.
         if not worst.ratio <= 1.0:
-            made.append(worst)
-    return tuple(made)
+            missed.append(worst)
+    return tuple(missed)
 
 
 def rejects(vector: TestVector, stages: Stages) -> bool:

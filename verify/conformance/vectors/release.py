@@ -42,9 +42,9 @@ def contents() -> dict[str, bytes]:
 @lru_cache(maxsize=1)
 def _contents() -> dict[str, bytes]:
     vectors = all_vectors()
-    made = {name: file_bytes(vector for vector in vectors if file_of(vector) == name)
+    files = {name: file_bytes(vector for vector in vectors if file_of(vector) == name)
             for name in sorted({file_of(vector) for vector in vectors})}  # fmt: skip
-    return made | {MANIFEST: manifest_bytes(vectors, made)}
+    return files | {MANIFEST: manifest_bytes(vectors, files)}
 
 
 def file_bytes(vectors: Iterable[TestVector]) -> bytes:
@@ -55,8 +55,8 @@ def file_bytes(vectors: Iterable[TestVector]) -> bytes:
 
 def plain(vector: TestVector) -> dict[str, Any]:
     """A vector as plain data: what is absent or empty is left out."""
-    made = vector.model_dump(exclude_none=True)
-    return {key: value for key, value in made.items() if value not in ({}, ()) or key in ("strata", "flags")}
+    data = vector.model_dump(exclude_none=True)
+    return {key: value for key, value in data.items() if value not in ({}, ()) or key in ("strata", "flags")}
 
 
 def manifest_bytes(vectors: tuple[TestVector, ...], files: Mapping[str, bytes]) -> bytes:
@@ -98,13 +98,13 @@ def write(out: Path) -> Manifest:
     if out.exists() and not out.is_dir():
         raise InvalidInputError("--out", "must be a folder", str(out))
     out.mkdir(parents=True, exist_ok=True)
-    made = contents()
-    for name, text in made.items():
+    files = contents()
+    for name, text in files.items():
         # Whole files only: an interrupted run leaves the old one.
         unfinished = out / f".{name}.part"
         unfinished.write_bytes(text)
         unfinished.replace(out / name)
-    return Manifest.model_validate_json(made[MANIFEST])
+    return Manifest.model_validate_json(files[MANIFEST])
 
 
 def fingerprint(vector: TestVector) -> str:

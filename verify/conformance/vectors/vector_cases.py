@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -143,14 +144,12 @@ def oracle_calls() -> Iterator[Case]:
 _DISPLACED = "stages displaced by what the premises allow"
 
 
-def _given(
-    family: str, place: Place, label: str, notes: str, *, alpha: Fraction = TENTH, reading: Reading = REPAIRED,
-    flags: tuple[str, ...] = (),
-) -> Case:  # fmt: skip
+def _given(family: str, place: Place, label: str, notes: str, flags: tuple[str, ...] = (), **choices: Any) -> Case:
+    """A case whose stages are given; alpha is a tenth where nothing else is chosen."""
     displaced = label == "displaced"
 
     def setting(name: str) -> Setting:
-        of = place.setting(alpha=alpha, reading=reading)
+        of = place.setting(**({"alpha": TENTH} | choices))
         return _with_stages(of, name if displaced else "", y_penalty=family == "hypergradient")
 
     return _case(family, place, label, setting, notes, (*flags, "inexact-stages") if displaced else flags)

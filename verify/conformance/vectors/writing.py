@@ -201,8 +201,8 @@ def decimals(value: Real) -> str:
     if isinstance(value, Fraction):
         if value == 0:
             return "0"
-        made = Context(prec=DIGITS).divide(Decimal(value.numerator), Decimal(value.denominator))
-        return format(made.normalize(Context(prec=DIGITS)), "e").replace("e+", "e").removesuffix("e0")
+        quotient = Context(prec=DIGITS).divide(Decimal(value.numerator), Decimal(value.denominator))
+        return format(quotient.normalize(Context(prec=DIGITS)), "e").replace("e+", "e").removesuffix("e0")
     with ctx.workprec(PRECISION):
         low, high = str_fraction(value.lower()), str_fraction(value.upper())
         middle = str_fraction(value.mid())
