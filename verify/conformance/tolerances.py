@@ -291,7 +291,7 @@ def noise(penalty: Penalty) -> Mapping[str, Sizes]:
         first = np.eye(len(zero))[0]
         mean |= {"g_x": first, "g_x_star": first}
     g_size = mean.get("g_x", zero) + mean.get("g_x_star", zero) + mean.get("g_x", zero)
-    gamma = s.gamma + FACTOR * U * setting.N_g
+    gamma = s.gamma + s.allowance.roundings * FACTOR * U * setting.N_g
     return {"f": gamma * f * reach * mean.get("f_x", zero), "g_difference": gamma * s.alpha_1 * g * reach * g_size}
 
 

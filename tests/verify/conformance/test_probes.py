@@ -12,6 +12,7 @@ from tests.verify.conformance.subjects import Iterative
 from verify.conformance.places import Place, place_of
 from verify.conformance.probe_set import chain_probe, probes, vector_probes
 from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE
+from verify.conformance.sizes import ANY_PROGRAM
 from verify.conformance.vectors.generation import all_vectors
 from verify.conformance.vectors.playing import asked
 from verify.subjects import ReferenceSubject
@@ -64,11 +65,11 @@ def test_a_point_without_a_unique_pair_says_so() -> None:
     assert not Place("empty", empty, toy.x).has_one_pair
 
 
-def test_a_published_vector_asks_the_same_and_allows_at_least_as_much_as_its_file() -> None:
+def test_a_published_vector_asks_what_its_file_asks_and_allows_other_orders_of_summation() -> None:
     published = {vector.id: asked(vector) for vector in all_vectors() if vector.rejects is None}
     for probe in vector_probes():
         written = published[probe.id]
         assert np.array_equal(probe.expected, written.expected)
-        assert (probe.tolerance >= written.tolerance * (1 - 1e-12)).all() or probe.stage == "hypergradient"
-        assert (probe.tolerance >= 1.4 * written.tolerance).all() or probe.stage != "hypergradient"
+        # Files round tolerances up to three digits.
+        assert (probe.tolerance >= 0.99 * ANY_PROGRAM.roundings * written.tolerance).all()
         assert (probe.stage, probe.given, probe.needs_draws) == (written.stage, written.given, written.needs_draws)
