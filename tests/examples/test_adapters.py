@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import verify
-from verify.conformance.vectors import all_vectors
+from verify.conformance.vectors.generation import all_vectors
 from verify.conformance.vectors.playing import answers, misses
 from verify.subjects.loading import end, load_subject
 from verify.subjects.protocol import Stages

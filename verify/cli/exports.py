@@ -17,7 +17,7 @@ from verify.cli import options
 from verify.cli.console import print_json
 from verify.cli.sources import require_one_of
 from verify.conformance.model import Conformance
-from verify.conformance.vectors.manifest import Manifest, VectorFile
+from verify.conformance.vectors.model import Manifest, VectorFile
 from verify.report.badge import badge_of
 from verify.report.faces import Report, report_schema, with_infinities
 from verify.subjects.wire.methods import to_runner_schema, to_subject_schema
@@ -81,18 +81,18 @@ def vectors(asked: options.Vectors) -> int:
     if [asked.out is not None, asked.listing, asked.check is not None].count(True) != 1:
         raise InvalidInputError("vectors", "needs one of --out DIR, --list and --check DIR")
     if asked.listing:
-        from verify.conformance.vectors import all_vectors
+        from verify.conformance.vectors.generation import all_vectors
 
         for vector in all_vectors():
             sys.stdout.write(f"{vector.id}\t{vector.stage}\t{','.join(vector.strata)}\t{','.join(vector.flags)}\n")
         return 0
     if asked.out is not None:
-        from verify.conformance.vectors.files import write
+        from verify.conformance.vectors.release import write
 
         sys.stdout.write(f"{_summary(write(asked.out))} written to {asked.out}\n")
         return 0
     from verify.conformance.vectors.checking import Finding, check
-    from verify.conformance.vectors.files import GENERATOR
+    from verify.conformance.vectors.release import GENERATOR
 
     assert asked.check is not None  # the one left
     try:

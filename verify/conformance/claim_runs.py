@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from spec import REPAIRED
 from verify.campaign import run as campaign
 from verify.campaign.baseline.storage import shipped_record
-from verify.campaign.summary import selected, summarise
+from verify.campaign.summary import summarise
 from verify.checks.measuring.case import checks
 from verify.checks.measuring.profiles import find_profile
 from verify.conformance.model import ClaimFinding
 from verify.conformance.pacing import MARK, Paced, Renamed, needs_pacing
 from verify.conformance.places import place_of
-from verify.conformance.probes import off_truth
+from verify.conformance.probe_set import off_truth
 from verify.conformance.sampled_stages import ADDITIVE, Setting
 from verify.report.faces import Report
 from verify.report.model import Result
@@ -50,84 +52,78 @@ def ignored_choices(stages: Stages) -> tuple[str, ...]:
         setting = Setting("pairing", probe, ADDITIVE, 1)
         paired = replace(setting.call, reading=REPAIRED.choose(noise_pairing="independent"))
         rng = np.random.default_rng(0)
-        made = stages.hypergradient_samples(setting.problem, probe.x, paired, rng, SAMPLES)
+        estimates = stages.hypergradient_samples(setting.problem, probe.x, paired, rng, SAMPLES)
         # Independent draws have a standard deviation larger by 2 alpha**-2 = 141 times and more.
-        if made.std() < 3 * setting.deviation:
+        if estimates.std() < 3 * setting.deviation:
             found.append("noise_pairing")
     except (SubjectFaultError, MissingCapabilityError):
         return tuple(found)
     return tuple(found)
 
 
-def run_claims(
-    subject: Subject,
-    name: str,
-    *,
-    claims: Sequence[str],
-    profile: str,
-    seed: int,
-    jobs: int,
-    seconds: float,
-    time_limit: float | None,
-    loadable: bool,
-    ignored: Sequence[str],
-    progress: Callable[[int, int, str], None] | None,
-) -> Report:
-    """Run the repaired claims on a subject.
+@dataclass(frozen=True)
+class Judged:
+    """A subject and how it is to be judged.
 
     Args:
-        subject: The subject.
-        name: How it was given.
+        name: How it was given; ``loadable`` says whether that loads it.
         claims: Full ids; all if empty.
-        profile: Profile.
-        seed: Seed of all randomness.
         jobs: Worker processes, where the subject can be loaded in them and needs no pacing.
-        seconds: Time for single estimates, where it needs pacing.
-        time_limit: Seconds one stage call may take.
-        loadable: Whether ``name`` loads it.
-        ignored: Choices it answers as repaired; checks that ask for them are left out.
-        progress: Called after each result.
+        seconds: Time for single estimates, where it needs pacing; ``time_limit`` is for one stage call.
     """
-    common = {"readings": ["repaired"], "profile": profile, "seed": seed}
-    if needs_pacing(subject):
-        paced = Paced(subject, name, seconds)
 
-        sampled, outer = _which_take_time(claims, profile, name, seed)
+    subject: Subject
+    name: str
+    loadable: bool
+    claims: Sequence[str]
+    profile: str
+    seed: int
+    jobs: int
+    seconds: float
+    time_limit: float | None
+    progress: Callable[[int, int, str], None] | None
 
-        def start(done: int) -> None:
+
+def run_claims(asked: Judged, ignored: Sequence[str]) -> Report:
+    """Run the repaired claims on a subject; checks that ask for a choice it ignores are left out."""
+    run = partial(campaign.run, asked.claims, readings=["repaired"], profile=asked.profile, seed=asked.seed)
+    if needs_pacing(asked.subject):
+        paced = Paced(asked.subject, asked.name, asked.seconds)
+        sampled, outer = _which_take_time(asked)
+
+        def start(done: int, total: int = 0, what: str = "") -> None:
             paced.estimates.start(sum(sampled[done:]))
             paced.runs.start(sum(outer[done:]))
-
-        def report(done: int, total: int, what: str) -> None:
-            start(done)
-            if progress is not None:
-                progress(done, total, what)
+            if done and asked.progress is not None:
+                asked.progress(done, total, what)
 
         start(0)
-        found = campaign.run(claims, subject=paced, progress=report, **common)  # type: ignore[arg-type]  # stages are passed on
-    elif loadable and jobs > 1:
-        found = campaign.run(claims, subject=name, jobs=jobs, progress=progress, time_limit=time_limit, **common)  # type: ignore[arg-type]  # as declared
+        found = run(subject=paced, progress=start)
+    elif asked.loadable and asked.jobs > 1:
+        found = run(subject=asked.name, jobs=asked.jobs, progress=asked.progress, time_limit=asked.time_limit)
     else:
         # Commands that repeat a result load the subject by the name it was given by.
-        named = subject if name == name_of(subject) else Renamed(subject, name)
-        found = campaign.run(claims, subject=named, progress=progress, **common)  # type: ignore[arg-type]  # as declared
-    return _put_right(found, claims, name, ignored)
+        own_name = asked.name == name_of(asked.subject)
+        named: Any = asked.subject if own_name else Renamed(asked.subject, asked.name)
+        found = run(subject=named, progress=asked.progress)
+    return _put_right(found, asked, ignored)
 
 
-def _which_take_time(claims: Sequence[str], profile: str, name: str, seed: int) -> tuple[list[bool], list[bool]]:
+def _which_take_time(asked: Judged) -> tuple[list[bool], list[bool]]:
     """Which of a run's results, in its order, are decided by sampled estimates, and which by runs of Algorithm 2."""
-    tasks = campaign.plan(claims, ["repaired"], [], find_profile(profile), name, seed)
+    tasks = campaign.plan(asked.claims, ["repaired"], [], find_profile(asked.profile), asked.name, asked.seed)
     found = [checks()[task.claim] for task in tasks]
     sampled = [check.decisions > 0 and check.needs == ("hypergradient",) for check in found]
     return sampled, ["optimise" in check.needs for check in found]
 
 
-def _put_right(report: Report, claims: Sequence[str], name: str, ignored: Sequence[str]) -> Report:
+def _put_right(report: Report, asked: Judged, ignored: Sequence[str]) -> Report:
     """Undecided where there was no time; not applicable where a choice is asked for that the subject does not make."""
     results = tuple(_decided(result, ignored) for result in report.results)
     findings = tuple(line for result in results if (line := finding(result)) is not None)
-    summary = tuple(summarise(results, list(claims), name))
-    return report.model_copy(update={"results": results, "summary": summary, "findings": findings, "subject": name})
+    summary = tuple(summarise(results, list(asked.claims), asked.name))
+    changed = {"results": results, "summary": summary, "findings": findings, "subject": asked.name}
+    return report.model_copy(update=changed)
 
 
 def _decided(result: Result, ignored: Sequence[str]) -> Result:
@@ -144,29 +140,27 @@ def _decided(result: Result, ignored: Sequence[str]) -> Result:
 
 def finding(result: Result) -> str | None:
     """A line for a repaired claim that fails although it is not refuted for the reference."""
-    on_record = shipped_record().get(result.key)
-    if result.verdict is not Verdict.REFUTED or on_record == str(Verdict.REFUTED):
+    recorded = _on_record(result)
+    if result.verdict is not Verdict.REFUTED or recorded == str(Verdict.REFUTED):
         return None
-    beside = f" ({on_record.lower().replace('_', ' ')} for the reference)" if on_record else ""
+    beside = f" ({recorded.lower().replace('_', ' ')} for the reference)" if recorded else ""
     return f"{result.claim} on {result.instance}: refuted{beside}. {result.sentence}"
+
+
+def _on_record(result: Result) -> str | None:
+    """The reference's verdict."""
+    return shipped_record().get(result.key)
 
 
 def claim_findings(report: Report) -> tuple[ClaimFinding, ...]:
     """One line a claim or step."""
-    made = []
+    clear = (Verdict.SUPPORTED, Verdict.REFUTED, Verdict.VACUOUS)
+    findings = []
     for row in report.summary:
-        own = [r for r in report.results if r.claim == row.claim and r.verdict is not None]
-        compared = [
-            str(r.verdict) == on_record
-            for r in own
-            if r.verdict in (Verdict.SUPPORTED, Verdict.REFUTED, Verdict.VACUOUS)
-            and (on_record := shipped_record().get(r.key)) is not None
-        ]
-        made.append(
+        own = [result for result in report.results if result.claim == row.claim and result.verdict in clear]
+        compared = [str(result.verdict) == recorded for result in own if (recorded := _on_record(result)) is not None]
+        findings.append(
             ClaimFinding(claim=row.claim, status=str(row.status), on_record=all(compared) if compared else None,
                          sentence=row.sentence, reproduce=row.reproduce)
         )  # fmt: skip
-    return tuple(made)
-
-
-__all__ = ["ASKS_FOR", "claim_findings", "finding", "ignored_choices", "run_claims", "selected"]
+    return tuple(findings)

@@ -12,14 +12,13 @@ import numpy as np
 from spec.exact import Vector
 from verify.conformance import inner_runs, outer
 from verify.conformance import sampled_stages as sampling
-from verify.conformance.answers import Answer, Seen
 from verify.conformance.bugs.catalogue import CATALOGUE, find
 from verify.conformance.bugs.entry import Mutant, Stage
 from verify.conformance.bugs.outer_loop import OuterLoop
 from verify.conformance.model import Diagnosis, Match
 from verify.conformance.probes import Probe
 from verify.conformance.signatures import Signature, Statistic, distance
-from verify.conformance.stage_comparison import INSIDE, RUNS
+from verify.conformance.stage_comparison import INSIDE, RUNS, Answer, Seen
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from fractions import Fraction
 
 import numpy as np
 
 from spec import REPAIRED, OracleParameters, Quadratic
-from spec.atlas import find as find_instance
 from spec.exact import Vector
-from verify.conformance.places import LAM_WIDTH, doubles, exact, place_of, ramp_exactly
-from verify.conformance.probes import NOISES, n_of
+from verify.conformance.places import doubles, place_of, with_noise
+from verify.conformance.probe_set import NOISES, n_of
 from verify.conformance.signatures import Statistic
 from verify.subjects import Call, Capability
 from verify.subjects.protocol import Stages
-from verify.truth.geometry import quadratic_of
+from verify.truth.stages import evaluate
 
 RUNS = 400
 STEPS = 64
@@ -23,23 +22,18 @@ STEPS = 64
 
 @dataclass(frozen=True)
 class RunSetting:
-    """Where many runs of an inner solver are compared.
-
-    Args:
-        id: Permanent name.
-        stage: The stage.
-        problem: With its noise.
-        x: Upper variable.
-        call: What the stage is given.
-        settled: Whether the protocol settles the law, so that another law is a divergence by itself.
-    """
+    """Where many runs of an inner solver are compared; the problem is noisy."""
 
     id: str
     stage: Capability
     problem: Quadratic
     x: Vector
     call: Call
-    settled: bool
+
+    @property
+    def settled(self) -> bool:
+        """Whether the protocol settles the law, so that another law is a divergence by itself."""
+        return self.stage == "lower_level_runs"
 
     def signature(self, stages: Stages, runs: int = RUNS) -> dict[str, Statistic]:
         """Means and spreads of the results, and the count of samples.
@@ -61,28 +55,29 @@ class RunSetting:
 
 def settings() -> tuple[RunSetting, ...]:
     """All of them."""
-    made = []
-    for name in ("concave-upper", "toy1"):
-        instance = find_instance(name)
-        for solver in ("averaged", "constant-step"):
-            parameters = OracleParameters(lower_level="primal-dual", lower_level_steps=STEPS, eta_y=0.25, eta_lam=0.25)
-            call = Call(alpha=0.1, reading=REPAIRED.choose(inner_solver=solver), parameters=parameters)
-            problem = quadratic_of(instance.with_noise(NOISES[0]).problem)
-            made.append(RunSetting(f"{name}/{solver}/{STEPS} steps", "lower_level_runs", problem, doubles(instance.x),
-                                   call, settled=True))  # fmt: skip
-    place = place_of("toy1")
-    noisy: Any = place.problem.model_copy(update={"noise": NOISES[0]})
-    rho = ramp_exactly(exact(place.h), exact(place.lam), place.h_width(0.2), LAM_WIDTH)
-    shared = REPAIRED.choose(inner_solver="shared-sample")
-    given = Call(alpha=0.2, reading=shared, y_star=place.y_star, lam=place.lam, rho=rho,
-                 parameters=OracleParameters(penalty_steps=20, shared_samples=16))  # fmt: skip
-    made.append(RunSetting("toy1/shared penalty", "penalty_runs", noisy, place.x, given, settled=False))
-    whole = OracleParameters(lower_level="primal-dual", lower_level_steps=STEPS, shared_samples=16, penalty_steps=20)
+    steps = OracleParameters(lower_level="primal-dual", lower_level_steps=STEPS, eta_y=0.25, eta_lam=0.25)
+    place, shared = place_of("toy1"), REPAIRED.choose(inner_solver="shared-sample")
+    rho = doubles(evaluate(place.setting(alpha=Fraction(1, 5))).rho)
+    budget = OracleParameters(penalty_steps=20, shared_samples=16)
+    given = Call(alpha=0.2, reading=shared, y_star=place.y_star, lam=place.lam, rho=rho, parameters=budget)
+    whole = budget.model_copy(update={"lower_level": "primal-dual", "lower_level_steps": STEPS})
     call = Call(alpha=0.2, reading=shared, parameters=whole)
-    made.append(RunSetting("toy1/shared call", "hypergradient_runs", noisy, place.x, call, settled=False))
-    fresh = replace(call, reading=REPAIRED)
-    made.append(RunSetting("toy1/fresh call", "hypergradient_runs", noisy, place.x, fresh, settled=False))
-    return tuple(made)
+    pairs = (
+        (f"{name}/{solver}/{STEPS} steps", Call(0.1, REPAIRED.choose(inner_solver=solver), steps))
+        for name in ("concave-upper", "toy1")
+        for solver in ("averaged", "constant-step")
+    )
+    return (
+        *(_setting(id_, "lower_level_runs", call) for id_, call in pairs),
+        _setting("toy1/shared penalty", "penalty_runs", given),
+        _setting("toy1/shared call", "hypergradient_runs", call),
+        _setting("toy1/fresh call", "hypergradient_runs", replace(call, reading=REPAIRED)),
+    )
+
+
+def _setting(id_: str, stage: Capability, call: Call) -> RunSetting:
+    place = place_of(id_.partition("/")[0])
+    return RunSetting(id_, stage, with_noise(place.problem, NOISES[0]), place.point, call)
 
 
 def fewest_samples(setting: RunSetting) -> float | None:
@@ -93,17 +88,14 @@ def fewest_samples(setting: RunSetting) -> float | None:
 
 
 def _moments(rows: Vector, prefix: str) -> dict[str, Statistic]:
-    R = len(rows)
-    made: dict[str, Statistic] = {}
-    for i, column in enumerate(rows.T):
+    R, moments = len(rows), {}
+    for i, column in enumerate(rows.T, 1):
         off = column - column.mean()
-        variance = float(off @ off) / (R - 1)
-        fourth = float((off**4).mean())
-        made[f"{prefix}: mean of component {i + 1}"] = Statistic(
-            float(column.mean()), float(np.sqrt(variance / R)), "of the runs' results"
-        )
+        variance, fourth = float(off @ off) / (R - 1), float((off**4).mean())
         spread = float(np.sqrt(variance))
         # Standard error of a standard deviation, whatever the law.
         error = float(np.sqrt(max(fourth - variance**2, 0.0) / R)) / (2 * spread) if spread > 0 else 0.0
-        made[f"{prefix}: spread of component {i + 1}"] = Statistic(spread, error, "of the runs' results")
-    return made
+        mean = Statistic(float(column.mean()), float(np.sqrt(variance / R)), "of the runs' results")
+        moments[f"{prefix}: mean of component {i}"] = mean
+        moments[f"{prefix}: spread of component {i}"] = Statistic(spread, error, "of the runs' results")
+    return moments

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import time
@@ -12,14 +13,15 @@ from pathlib import Path
 
 from spec import InvalidInputError
 from verify.campaign import run as campaign
+from verify.campaign.summary import selected
 from verify.checks.measuring.profiles import find_profile
-from verify.conformance import claim_runs
+from verify.conformance.claim_runs import Judged, claim_findings, ignored_choices, run_claims
 from verify.conformance.diagnosis import diagnose, suspect
 from verify.conformance.model import Conformance, Diagnosis, StageFinding
+from verify.conformance.probe_set import vector_probes
 from verify.conformance.repro import reproduce
 from verify.conformance.stage_comparison import SECONDS as STAGE_SECONDS
 from verify.conformance.stage_comparison import look
-from verify.conformance.vector_probes import vector_probes
 from verify.report.faces import Report
 from verify.subjects import Capability, Subject, load_subject, name_of, require_stages
 from verify.subjects.loading import end
@@ -77,8 +79,8 @@ def conform(
         raise InvalidInputError("jobs", "must be >= 1", jobs)
     find_profile(profile)
     claims = [claims] if isinstance(claims, str) else list(claims)
-    claim_runs.selected(claims)
-    started = time.perf_counter()
+    selected(claims)
+    started, loadable = time.perf_counter(), isinstance(subject, str)
     name = subject if isinstance(subject, str) else name_of(subject)
     loaded = load_subject(subject, time_limit=time_limit) if isinstance(subject, str) else subject
     try:
@@ -87,65 +89,53 @@ def conform(
             _make(Path(out))
         # One clock for all of it: a stage that hung twice is not called again.
         with timed_here(loaded, time_limit) as timed:
-            return _judged(
-                timed, name, _load_code(loaded, name, isinstance(subject, str)), isinstance(subject, str), claims,
-                profile, seed, jobs, seconds, time_limit, out, progress, started,
-            )  # fmt: skip
+            asked = Judged(timed, name, loadable, claims, profile, seed, jobs, seconds, time_limit, progress)
+            found = _judge(asked, _load_code(loaded, name, loadable), started)
     finally:
-        if isinstance(subject, str):
+        if loadable:
             end(loaded)
+    if out is not None:
+        write(found, Path(out))
+    return found
 
 
-def _judged(
-    subject: Subject, name: str, load: str, loadable: bool, claims: Sequence[str], profile: str, seed: int,
-    jobs: int, seconds: float, time_limit: float | None, out: str | Path | None,
-    progress: Callable[[int, int, str], None] | None, started: float,
-) -> Conformance:  # fmt: skip
+def _judge(asked: Judged, load: str, started: float) -> Conformance:
     from threadpoolctl import threadpool_limits
 
-    stages = Stages(subject)
+    stages = Stages(asked.subject)
     with threadpool_limits(1):
         extra = vector_probes() if any(stages.offers(stage) for stage in WITH_VECTORS) else ()
-        seen = look(stages, seconds=min(STAGE_SECONDS, seconds), extra=extra)
+        seen = look(stages, seconds=min(STAGE_SECONDS, asked.seconds), extra=extra)
         diagnosis = diagnose(seen)
-        renew = partial(_renewed, name, time_limit) if loadable else None
+        renew = partial(_renewed, asked.name, asked.time_limit) if asked.loadable else None
         reproduction = reproduce(seen, load, renew)
-        ignored = claim_runs.ignored_choices(stages) if seen.first not in ("hypergradient", "samples") else ()
-    report = claim_runs.run_claims(
-        subject, name, claims=claims, profile=profile, seed=seed, jobs=jobs, seconds=seconds, time_limit=time_limit,
-        loadable=loadable, ignored=ignored, progress=progress,
-    )  # fmt: skip
-    first, stage_findings = seen.first, tuple(seen.findings)
+        ignored = ignored_choices(stages) if seen.first not in ("hypergradient", "samples") else ()
+    report = run_claims(asked, ignored)
+    first, findings = seen.first, tuple(seen.findings)
     if first is None and diagnosis is None and _runs_fail(report):
         diagnosis = suspect(seen)
         if diagnosis is not None:
-            first, stage_findings = "runs", _with_suspicion(stage_findings, diagnosis)
-    made = Conformance(
-        environment=campaign.environment(), seed=seed, subject=name, profile=profile,
-        stages=stage_findings, first=first, diagnosis=diagnosis, reproduction=reproduction,
-        claims=claim_runs.claim_findings(report),
+            first, findings = "runs", _with_suspicion(findings, diagnosis)
+    return Conformance(
+        environment=campaign.environment(), seed=asked.seed, subject=asked.name, profile=asked.profile,
+        stages=findings, first=first, diagnosis=diagnosis, reproduction=reproduction, claims=claim_findings(report),
         notes=tuple(
             f"Whatever call.reading.{choice} says, it answers as the repaired reading does. That is enough; what asks "
             "for the other choice is not applicable." for choice in ignored
         ),
-        findings=(*(f"{f.stage}: {f.sentence}" for f in stage_findings if f.status == "diverges"), *report.findings),
+        findings=(*(f"{f.stage}: {f.sentence}" for f in findings if f.status == "diverges"), *report.findings),
         faults=(*seen.faults, *_claim_faults(report)),
         seconds=time.perf_counter() - started, complete=report.complete, report=report,
     )  # fmt: skip
-    if out is not None:
-        write(made, Path(out))
-    return made
 
 
-def write(made: Conformance, out: Path) -> list[Path]:
+def write(found: Conformance, out: Path) -> list[Path]:
     """Write ``conform.json`` and the report's four files into a folder."""
-    import json
-
     _make(out)
     file = out / "conform.json"
-    data = made.model_dump(mode="json", by_alias=True)
+    data = found.model_dump(mode="json", by_alias=True)
     file.write_text(json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
-    return [file, *(made.report.write(out) if made.report is not None else [])]
+    return [file, *(found.report.write(out) if found.report is not None else [])]
 
 
 def _make(out: Path) -> None:
@@ -161,11 +151,11 @@ def _make(out: Path) -> None:
 @contextmanager
 def _renewed(name: str, time_limit: float | None) -> Iterator[Stages]:
     """Another copy of a subject, as a reader gets it who loads it again."""
-    made = load_subject(name, time_limit=time_limit)
+    loaded = load_subject(name, time_limit=time_limit)
     try:
-        yield Stages(made)
+        yield Stages(loaded)
     finally:
-        end(made)
+        end(loaded)
 
 
 def _claim_faults(report: Report) -> list[str]:

@@ -248,11 +248,11 @@ def _verdict(found: Conformance) -> str:
 
 
 def _diagnosis(found: Conformance) -> Iterator[str]:
-    made = found.diagnosis
-    if made is None:
+    diagnosis = found.diagnosis
+    if diagnosis is None:
         return
-    yield f"What it is: {made.sentence}"
-    for match in made.matches or made.partial:
+    yield f"What it is: {diagnosis.sentence}"
+    for match in diagnosis.matches or diagnosis.partial:
         yield f"  {match.id} ({match.bug_type}): {match.effect}"
         yield f"  Claims that catch it: {', '.join(match.caught_by)}."
     yield ""

@@ -7,7 +7,6 @@ does not blur the next. Randomness is the subject's own; only the laws of s_t an
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -31,15 +30,7 @@ PARTS = ("steps", "queries", "means", "outputs")
 
 @dataclass(frozen=True)
 class Trial:
-    """One way to run Algorithm 2.
-
-    Args:
-        id: Permanent name.
-        x0: Start, shape (n,).
-        parameters: Schedule.
-        slopes: The oracle answers ``slopes * sign(z) + curvature * z``.
-        curvature: See there.
-    """
+    """One way to run Algorithm 2; the oracle answers ``slopes * sign(z) + curvature * z``."""
 
     id: str
     x0: tuple[float, ...]
@@ -96,16 +87,12 @@ class Recorded:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One line of the algorithm against a rule.
+    """One line of the algorithm against a rule, on the trial where it was seen worst.
 
     Args:
-        part: Which line.
-        trial: Where it was seen worst.
         excess: Difference in tolerances; beyond 1 it is real.
         difference: The difference itself, or the probability of the law's statistic.
-        sentence: What was compared, with its numbers.
         expected: What the rule gives, where nothing is random.
-        got: What the subject did.
     """
 
     part: str
@@ -115,6 +102,11 @@ class Comparison:
     sentence: str
     expected: tuple[float, ...] = ()
     got: tuple[float, ...] = ()
+
+    @property
+    def is_law(self) -> bool:
+        """Whether what was compared is random."""
+        return "where uniform" in self.sentence
 
 
 class WrongNumberOfCallsError(Exception):
@@ -178,7 +170,7 @@ def _worst(found: list[Comparison]) -> Comparison:
     return next((c for c in found if c.excess > 1), max(found, key=lambda c: c.excess))
 
 
-def _compared(part: str, one: Recorded, expected: Vector, got: Vector, what: Callable[[int], str]) -> Comparison:
+def _compared(part: str, one: Recorded, expected: Vector, got: Vector, what: str) -> Comparison:
     with np.errstate(invalid="ignore", over="ignore"):
         apart = np.abs(got - expected)
         allowed = TOLERANCE * (np.abs(one.run.path).max() + np.abs(got) + np.abs(expected))
@@ -187,7 +179,7 @@ def _compared(part: str, one: Recorded, expected: Vector, got: Vector, what: Cal
     row = int(ratio.reshape(len(ratio), -1).max(axis=1).argmax()) if excess <= 1 else int(
         np.argmax(ratio.reshape(len(ratio), -1).max(axis=1) > 1)
     )  # fmt: skip
-    return Comparison(part, one.trial.id, excess, float(apart.max(initial=0.0)), what(row),
+    return Comparison(part, one.trial.id, excess, float(apart.max(initial=0.0)), what.format(row + 1, row),
                       tuple(expected[row].tolist()), tuple(got[row].tolist()))  # fmt: skip
 
 
@@ -195,25 +187,23 @@ def _steps(one: Recorded, rules: OuterLoop) -> Comparison:
     q = one.trial.parameters
     expected = np.zeros_like(one.steps)
     expected[1:] = rules.next_step(one.steps[:-1], one.g[:-1], q.eta, q.D)
-    return _compared("steps", one, expected, one.steps, lambda t: f"step Δ_{t + 1} = x_{t + 1} - x_{t}")
+    return _compared("steps", one, expected, one.steps, "step Δ_{0} = x_{0} - x_{1}")
 
 
 def _queries(every: tuple[Recorded, ...], rules: OuterLoop) -> Comparison:
     fixed = type(rules).query is not OuterLoop.query
-    if fixed:
-        found = []
-        for one in every:
-            expected = rules.query(one.run.path[:-1], one.steps, 0.25)
-            found.append(_compared("queries", one, expected, one.z, lambda t: f"queried point z_{t + 1}"))
-        return _worst(found)
     found, shares = [], []
     for one in every:
-        s, off = _along(one)
-        on_segment = one.run.path[:-1] + np.clip(s, 0.0, 1.0)[:, None] * one.steps
-        found.append(_compared("queries", one, on_segment, one.z, lambda t: f"z_{t + 1} on the segment to x_{t + 1}"))
-        shares.append(s[off])
+        if fixed:
+            what, expected = "queried point z_{0}", rules.query(one.run.path[:-1], one.steps, 0.25)
+        else:
+            s, off = _along(one)
+            what = "z_{0} on the segment to x_{0}"
+            expected = one.run.path[:-1] + np.clip(s, 0.0, 1.0)[:, None] * one.steps
+            shares.append(s[off])
+        found.append(_compared("queries", one, expected, one.z, what))
     worst = _worst(found)
-    if worst.excess > 1:
+    if fixed or worst.excess > 1:
         return worst
     values = np.sort(np.concatenate(shares))
     R = len(values)
@@ -238,7 +228,7 @@ def _along(one: Recorded) -> tuple[Vector, Any]:
 
 def _means(one: Recorded, rules: OuterLoop) -> Comparison:
     expected = one.blocks(rules.averaged(one.z, one.run.path[1:]))
-    return _compared("means", one, expected, one.run.x_bar, lambda k: f"mean of block {k + 1}")
+    return _compared("means", one, expected, one.run.x_bar, "mean of block {0}")
 
 
 def _outputs(seen: Record, rules: OuterLoop) -> Comparison:
@@ -255,7 +245,7 @@ def _outputs(seen: Record, rules: OuterLoop) -> Comparison:
             expected = run.x_bar[block]
             if one.trial is OUTPUT_TRIAL:
                 counts[block] += 1
-        found.append(_compared("outputs", one, expected[None], run.x_out[None], lambda _: what))
+        found.append(_compared("outputs", one, expected[None], run.x_out[None], what))
     worst = _worst(found)
     if fixed or worst.excess > 1:
         return worst

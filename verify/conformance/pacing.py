@@ -26,12 +26,7 @@ class UnaffordableError(MissingCapabilityError):
 
 
 class Budget:
-    """Time shared by results to come; what a cheap one leaves goes to those after it.
-
-    Args:
-        seconds: Time of all together.
-        least: Share of what is left that any one result may take.
-    """
+    """Time shared by results to come, what a cheap one leaves going to those after it; each may take a least share."""
 
     def __init__(self, seconds: float, least: float = 0.0) -> None:
         self._left = seconds
@@ -49,17 +44,7 @@ class Budget:
         self._spent += used
 
     def require(self, used: float, whole: float, what: str, instead: str) -> None:
-        """Refuse what does not fit.
-
-        Args:
-            used: Seconds used by now, taken off where it is refused.
-            whole: Seconds all of it takes.
-            what: What takes them.
-            instead: What decides it beside more time.
-
-        Raises:
-            UnaffordableError: If the whole exceeds the share.
-        """
+        """Refuse what would take ``whole`` seconds where that exceeds the share; ``used`` ones are taken off then."""
         if self._spent + whole > self.share:
             self._spent += used
             raise UnaffordableError(
@@ -68,12 +53,7 @@ class Budget:
 
 
 class Renamed:
-    """Passes every stage on, under another name.
-
-    Args:
-        subject: The subject.
-        name: What reports call it, and load it by.
-    """
+    """Passes every stage on, under the name that reports call it and load it by."""
 
     def __init__(self, subject: Subject, name: str) -> None:
         self._subject = subject
@@ -86,11 +66,8 @@ class Renamed:
 class Paced(Renamed):
     """Makes many estimates, and runs of Algorithm 2, as long as the time lasts.
 
-    Args:
-        subject: The subject.
-        name: What reports call it.
-        seconds: Time for the estimates of all results together, and half of that for single calls; runs of Algorithm 2
-            have :data:`OUTER` times that.
+    ``seconds`` are for the estimates of all results together; single calls have half of that besides, runs of
+    Algorithm 2 :data:`OUTER` times that.
     """
 
     def __init__(self, subject: Subject, name: str, seconds: float) -> None:
@@ -120,15 +97,15 @@ class Paced(Renamed):
     def _estimates(self, problem: Any, x: Vector, call: Call, rng: Any, replications: int) -> Vector:
         least = f"{replications:,} estimates at {self._fastest * 1e3:.2g} ms each"
         self.estimates.require(0.0, self._fastest * replications, least, "hypergradient_samples")
-        started, rows, made = time.perf_counter(), [], 0
-        while made < replications:
-            count = min(replications - made, PATIENCE if made == 0 else SLICE)
+        started, rows, done = time.perf_counter(), [], 0
+        while done < replications:
+            count = min(replications - done, PATIENCE if done == 0 else SLICE)
             rows.append(self._some(problem, x, call, rng, count))
-            made += count
+            done += count
             used = time.perf_counter() - started
-            self._fastest = min(self._fastest or used / made, used / made)
-            what = f"{replications:,} estimates at {used / made * 1e3:.2g} ms each"
-            self.estimates.require(used, used / made * replications, what, "hypergradient_samples")
+            self._fastest = min(self._fastest or used / done, used / done)
+            what = f"{replications:,} estimates at {used / done * 1e3:.2g} ms each"
+            self.estimates.require(used, used / done * replications, what, "hypergradient_samples")
         self.estimates.spend(time.perf_counter() - started)
         return np.concatenate(rows)
 

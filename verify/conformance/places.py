@@ -1,128 +1,181 @@
-"""Where implementations are compared: a problem at a point, with its exact lower-level pair."""
+"""Where implementations are compared: quadratic problems at points, each with a permanent name."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from spec import OracleParameters, Quadratic, parse_problem
-from spec.atlas import find as find_instance
-from spec.exact import Vector
-from verify.subjects import Call
-from verify.truth import lower_level as exact_lower_level
-from verify.truth.geometry import Geometry, quadratic_of, spectral_norm
+from spec import Generated, InvalidInputError, Noise, Problem, Quadratic, parse_problem
+from spec.atlas import atlas
+from spec.exact import FloatArray
+from verify.truth.algebra.rationals import Vector
+from verify.truth.lower_level import ExactLowerLevel
+from verify.truth.stages import Setting
 
-LAM_WIDTH = OracleParameters().lam_width
+CORNERS = Path(__file__).parent / "corners.json"
+"""Problems that the atlas does without."""
+_DECLARED = ("rows-nearly-dependent", "ill-conditioned", "kink-nearby")
+"""Strata of the atlas that no exact sign decides: taken over at the atlas's own point."""
 
 
-def exact(values: Vector) -> tuple[Fraction, ...]:
-    """Doubles as the rationals they are."""
+def rounded(values: Any) -> Vector:
+    """The nearest doubles, as the fractions they are."""
     return tuple(Fraction(float(value)) for value in values)
 
 
-def doubles(values: Any) -> Vector:
+def doubles(values: Any) -> FloatArray:
     """Correctly rounded doubles."""
     return np.array([float(value) for value in values])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Place:
-    """A problem at a point, with its exact lower-level pair in doubles."""
+    """A quadratic problem at a point.
+
+    Args:
+        name: Part of every id made here; permanent.
+        problem: The problem, without noise.
+        x: Upper variable, exact.
+        purpose: What the place is for, a clause.
+        declared: Strata that are stated rather than derived.
+    """
 
     name: str
     problem: Quadratic
     x: Vector
-    y_star: Vector
-    lam: Vector
-    h: Vector
-    active: Vector
+    purpose: str = ""
+    declared: tuple[str, ...] = ()
 
-    @classmethod
-    def at(cls, name: str, problem: Quadratic, x: Vector) -> Place | None:
-        """``None`` where the pair does not exist or is not unique."""
+    def setting(self, *, noise: Noise | None = None, **choices: Any) -> Setting:
+        """What a stage is given here."""
+        problem = self.problem if noise is None else with_noise(self.problem, noise)
+        return Setting(problem=problem, x=self.x, **choices)
+
+    @property
+    def strata(self) -> tuple[str, ...]:
+        """What kind of problem and point this is."""
+        return tuple(sorted({*self.declared, *derived_strata(self.setting())}))
+
+    def at(self, name: str, x: Vector) -> Place:
+        """The same problem at another point."""
+        return Place(name, self.problem, x, f"{self.purpose}; at another point")
+
+    def moved(self, shift: float) -> Place:
+        """The same problem at a point nearby."""
+        return self.at(f"{self.name}+{shift:g}", tuple(value + Fraction(shift) for value in self.x))
+
+    @cached_property
+    def lower(self) -> ExactLowerLevel:
+        """The lower level, solved."""
+        return self.setting().lower
+
+    @property
+    def has_one_pair(self) -> bool:
+        """Whether the lower-level pair exists and is unique."""
         try:
-            lower = exact_lower_level.solve(problem, exact(x))
-        except ValueError:
-            return None
-        if not lower.licq:
-            return None
-        active = np.zeros(problem.p, dtype=bool)
-        active[list(lower.strictly_active)] = True
-        return cls(name, problem, x, doubles(lower.y_star), doubles(lower.lam), doubles(lower.h), active)
+            return self.lower.licq
+        except InvalidInputError:
+            return False
 
-    def geometry(self, alpha: float, rho: Vector, y_star: Vector | None = None, lam: Vector | None = None) -> Geometry:
-        """The penalty's geometry on this pair, or on another."""
-        return Geometry(self.problem, self.x, alpha, self.y_star if y_star is None else y_star,
-                        self.lam if lam is None else lam, rho)  # fmt: skip
+    @property
+    def point(self) -> FloatArray:
+        """The upper variable in doubles."""
+        return doubles(self.x)
 
-    def h_width(self, alpha: float) -> float:
-        """Ramp width of the repaired reading."""
-        call = Call(alpha=alpha)
-        return call.parameters.h_width(call.reading, alpha**3, spectral_norm(self.problem.arrays.B))
+    @property
+    def y_star(self) -> FloatArray:
+        """The lower-level solution in doubles."""
+        return doubles(self.lower.y_star)
 
-    def response(self) -> float:
-        """Norm of the inverse of the optimality system of the active rows."""
-        a = self.problem.arrays
-        B = a.B[self.active]
-        k = len(B)
-        K = np.block([[a.g_yy, B.T], [B, np.zeros((k, k))]]) if k else a.g_yy
-        return max(1.0, float(np.linalg.norm(np.linalg.inv(K), 2)))
+    @property
+    def lam(self) -> FloatArray:
+        """Its multipliers in doubles."""
+        return doubles(self.lower.lam)
 
 
-def ramp_exactly(h: tuple[Fraction, ...], lam: tuple[Fraction, ...], h_width: float, lam_width: float) -> Vector:
-    """Activation weights, correctly rounded."""
-
-    def clip(value: Fraction) -> Fraction:
-        return min(max(value, Fraction(0)), Fraction(1))
-
-    width, lam_width_ = Fraction(h_width), Fraction(lam_width)
-    return doubles(clip(1 + a / width) * clip(b / lam_width_) for a, b in zip(h, lam, strict=True))
+def with_noise(problem: Quadratic, noise: Noise) -> Quadratic:
+    """The same problem under another noise model."""
+    return _quadratic(parse_problem(problem.to_dict() | {"noise": noise}))
 
 
-def quadratic_rows(problem: Quadratic, x: tuple[Fraction, ...], y: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
-    """h(x, y) exactly."""
-    c = problem.constraints
-    A, B, b = c.A.to_fractions(), c.B.to_fractions(), c.b.to_fractions()[0]
-    return tuple(
-        sum((p * q for p, q in zip(A[i], x, strict=True)), Fraction(0))
-        - sum((p * q for p, q in zip(B[i], y, strict=True)), Fraction(0))
-        - b[i]
-        for i in range(len(b))
-    )
+def _quadratic(problem: Problem) -> Quadratic:
+    """A family member entry by entry, so that nobody has to draw it again."""
+    problem = problem.quadratic if isinstance(problem, Generated) else problem
+    assert isinstance(problem, Quadratic)  # by its kind
+    return problem
+
+
+def derived_strata(setting: Setting) -> Iterator[str]:
+    """The strata that exact signs decide."""
+    problem, lower = setting.problem, setting.lower
+    yield "A-zero" if problem.constraints.A.is_zero else "A-nonzero"
+    if lower.weakly_active and lower.licq:
+        yield "weakly-active"
+    else:
+        yield {0: "no-active-row", 1: "one-active-row"}.get(len(lower.active), "several-active-rows")
+    if lower.inactive:
+        yield "inactive-row"
+    if not lower.licq:
+        yield "licq-fails"
+    elif lower.strict_complementarity:
+        yield "strictly-complementary"
+    yield "box" if _is_box(problem) else "general-rows"
+    coefficients = setting.rows.f_yy.charpoly().coeffs()
+    if any(c * (-1) ** (len(coefficients) - 1 - k) < 0 for k, c in enumerate(coefficients)):
+        yield "indefinite-f-yy"
+
+
+def _is_box(problem: Quadratic) -> bool:
+    rows = problem.constraints.B.to_fractions()
+    m = problem.m
+    units = [[Fraction(sign * (i == j)) for j in range(m)] for sign in (1, -1) for i in range(m)]
+    return problem.constraints.A.is_zero and rows == units
+
+
+@lru_cache(maxsize=1)
+def atlas_places() -> tuple[Place, ...]:
+    """Every feasible quadratic instance of the atlas at its own point."""
+    places = []
+    for instance in atlas().values():
+        problem = getattr(instance.problem, "quadratic", instance.problem)
+        if isinstance(problem, Quadratic) and "infeasible" not in instance.strata:
+            declared = tuple(sorted(set(instance.strata) & set(_DECLARED)))
+            plain = with_noise(problem, Noise())
+            places.append(Place(instance.name, plain, tuple(instance.x), instance.purpose.rstrip("."), declared))
+    return tuple(places)
+
+
+@lru_cache(maxsize=1)
+def further_places() -> tuple[Place, ...]:
+    """Sizes m = 1 to 10, and corners the atlas does without."""
+    return (*_sizes(), *_corners())
+
+
+def _sizes() -> Iterator[Place]:
+    for m in range(1, 11):
+        n, p = 1 + m // 3, m + m % 3
+        drawn = parse_problem({"kind": "generated", "family": "random-rows", "n": n, "m": m, "p": p, "seed": 100 + m})
+        purpose = f"small random integers, n = {n}, m = {m}, p = {p}, half of the rows active"
+        yield Place(f"rows-m{m}", _quadratic(drawn), (Fraction(0),) * n, purpose)
+    for d in (1, 2, 3, 4):
+        drawn = parse_problem({"kind": "generated", "family": "paper-experiment", "n": d, "seed": 200 + d})
+        x = tuple(Fraction((-1) ** k * (k + 1), 2) for k in range(d))
+        yield Place(f"box-d{d}", _quadratic(drawn), x, f"the paper's experiment family, d = {d}")
+
+
+def _corners() -> Iterator[Place]:
+    for name, corner in json.loads(CORNERS.read_text(encoding="utf-8")).items():
+        x, purpose = tuple(Fraction(value) for value in corner.pop("x")), corner.pop("purpose")
+        yield Place(name, _quadratic(parse_problem({"kind": "quadratic", **corner}, name)), x, purpose)
 
 
 def place_of(name: str) -> Place:
-    """An atlas instance."""
-    instance = find_instance(name)
-    made = Place.at(name, quadratic_of(instance.problem), doubles(instance.x))
-    if made is None:
-        raise ValueError(f"{name} has no unique pair")
-    return made
-
-
-SQUARE: dict[str, Any] = {
-    "kind": "quadratic",
-    "f": {"xx": [[1, "1/4"], ["1/4", 2]], "xy": [[1, "1/2"], ["-1/2", 2]], "yy": [[1, 0], [0, 1]], "y": [1, -1]},
-    "g": {"xy": [["1/2", -1], ["1/4", 0]], "yy": [[2, "1/2"], ["1/2", 1]]},
-    "constraints": {"A": [[1, "1/3"], ["-1/2", "3/2"]], "B": [[1, "1/2"], ["-1/4", 1]], "b": [-2, -3]},
-}
-"""n = m = p and no block symmetric that need not be: a transposed one has the right shape, and shows."""
-
-
-def square() -> Place:
-    """Two variables of each kind and two active rows."""
-    made = Place.at("square", parse_problem(SQUARE), np.array([0.5, -0.75]))  # type: ignore[arg-type]  # it is quadratic
-    if made is None or not made.active.all():
-        raise ValueError("both rows are meant to be active")
-    return made
-
-
-def moved(place: Place, shift: float) -> Place:
-    """The same problem at a point nearby."""
-    made = Place.at(f"{place.name}+{shift:g}", place.problem, place.x + shift)
-    if made is None:
-        raise ValueError(f"{place.name} has no unique pair there")
-    return made
+    """A place by name."""
+    return next(place for place in (*atlas_places(), *further_places()) if place.name == name)

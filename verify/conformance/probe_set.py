@@ -2,35 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
-from spec.atlas import find as find_instance
+from spec import REPAIRED, Noise, Quadratic, parse_problem
 from spec.exact import Vector
-from verify.conformance.places import LAM_WIDTH, Place, exact, moved, place_of, ramp_exactly, square
-from verify.conformance.probes import (
-    FROM_PAIR,
-    FROM_RHO,
-    FROM_SCRATCH,
-    GRADIENT_NORM,
-    NOISES,
-    Given,
-    Probe,
-    activation_probe,
-    chain_probe,
-    lower_level_probe,
-    noisy_probe,
-    off_truth,
-    penalty_probe,
-)
-from verify.truth.geometry import quadratic_of
+from verify.conformance import known_answers as known
+from verify.conformance.places import Place, doubles, place_of, rounded
+from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, Given, Probe, probe_of
+from verify.conformance.sizes import ANY_PROGRAM
+from verify.conformance.tolerances import Ramps
+from verify.truth.stages import Setting, evaluate
 
+GRADIENT_NORM = 1e-6
+"""What penalty minimisers are asked for where they are compared to many digits."""
 PLACES = (
     "toy1", "toy2", "scalar-rational", "two-of-three", "box-rational", "interior", "absolute-moving", "moving-box",
     "fixed-rows", "random-3x5x4",
 )  # fmt: skip
+NOISES = (
+    Noise(model="additive", sigma_f="1/10", sigma_g="1/10"),  # type: ignore[arg-type]  # exact spellings are parsed
+    Noise(model="matrix", sigma_f="1/10", sigma_g="1/10"),  # type: ignore[arg-type]  # as above
+)
+SQUARE: dict[str, Any] = {
+    "kind": "quadratic",
+    "f": {"xx": [[1, "1/4"], ["1/4", 2]], "xy": [[1, "1/2"], ["-1/2", 2]], "yy": [[1, 0], [0, 1]], "y": [1, -1]},
+    "g": {"xy": [["1/2", -1], ["1/4", 0]], "yy": [[2, "1/2"], ["1/2", 1]]},
+    "constraints": {"A": [[1, "1/3"], ["-1/2", "3/2"]], "B": [[1, "1/2"], ["-1/4", 1]], "b": [-2, -3]},
+}
+"""n = m = p and no block symmetric that need not be: a transposed one has the right shape, and shows."""
+
+
+def lower_level_probe(place: Place) -> Probe:
+    """The pair at a point."""
+    return probe_of(f"lower-level/{place.name}", known.lower_level(place.setting(), ANY_PROGRAM))
+
+
+def activation_probe(name: str, h: Vector, lam: Vector, h_width: float, lam_width: float) -> Probe:
+    """The weights of given rows."""
+    ramps = Ramps(rounded(h), rounded(lam), h_width, lam_width)
+    return probe_of(f"activation/{name}", known.activation(ramps, ANY_PROGRAM))
+
+
+def penalty_probe(place: Place, alpha: float, *, tol: float | None, name: str, off_pair: bool = False) -> Probe:
+    """The minimiser on the exact pair and its weights; off the pair, a quarter more multiplier and half the weights."""
+    pair = {"y_star": rounded(place.lower.y_star), "lam": rounded(place.lower.lam)}
+    rho = doubles(evaluate(place.setting(alpha=Fraction(0.1), given=pair)).rho)
+    if off_pair:
+        rho, pair["lam"] = 0.5 * rho, rounded(1.25 * place.lam)
+    setting = place.setting(alpha=Fraction(alpha), given=pair | {"rho": rounded(rho)})
+    answer = known.penalty_minimiser(setting, ANY_PROGRAM, alpha if tol is None else tol)
+    return probe_of(f"penalty/{place.name}/{name}/{alpha:g}", answer, tol=tol)
+
+
+def chain_probe(place: Place, alpha: float, given: Given, name: str, y_star: Vector | None = None) -> Probe:
+    """An oracle call that computes its later stages, or all, itself."""
+    stages = {"y_star": rounded(place.y_star if y_star is None else y_star), "lam": rounded(place.lam)}
+    if given == FROM_RHO:
+        stages["rho"] = rounded(evaluate(place.setting(alpha=Fraction(alpha), given=stages)).rho)
+    if given == FROM_SCRATCH:
+        stages = {}
+    return _estimate(place, alpha, name, place.setting(alpha=Fraction(alpha), given=stages))
+
+
+def off_truth(place: Place, alpha: float) -> Probe:
+    """Line 6 on stages that are all a little off, each in its own way: no two of them can be mistaken."""
+    return _estimate(place, alpha, "given", place.setting(alpha=Fraction(alpha), given=_stages_off(place)))
+
+
+def noisy_probe(place: Place, alpha: float, noise: Noise, N_g: int) -> Probe:
+    """The same with noise, the normals handed over."""
+    rng = np.random.default_rng([N_g, n_of(place.name)])
+    draws = {name: tuple(rounded(row) for row in rng.standard_normal((N_g, len(place.x)))) for name in ("f_x", "g_x")}
+    setting = place.setting(alpha=Fraction(alpha), given=_stages_off(place), noise=noise, N_g=N_g, draws=draws)
+    probe = _estimate(place, alpha, "given", setting)
+    return replace(probe, id=f"{probe.id}/{noise.model}")
+
+
+def _estimate(place: Place, alpha: float, name: str, setting: Setting) -> Probe:
+    return probe_of(f"hypergradient/{place.name}/{name}/{alpha:g}", known.hypergradient(setting, ANY_PROGRAM))
+
+
+def _stages_off(place: Place) -> dict[str, tuple[Fraction, ...]]:
+    p, m = place.problem.p, place.problem.m
+    return {
+        "y_star": rounded(place.y_star + 1e-3 * np.linspace(1.0, 2.0, m)),
+        "lam": rounded(place.lam + np.linspace(0.5, 1.0, p)),
+        "rho": rounded(np.linspace(0.25, 1.0, p)),
+        "y_penalty": rounded(place.y_star - 2e-3 * np.linspace(1.0, 1.5, m)),
+    }
+
+
+def n_of(name: str) -> int:
+    """A number for a name, the same everywhere."""
+    return zlib.crc32(name.encode())
 
 
 @lru_cache(maxsize=1)
@@ -40,21 +111,18 @@ def probes() -> tuple[Probe, ...]:
 
 
 def _all() -> Iterator[Probe]:
-    places = [*(place_of(name) for name in PLACES), square()]
+    places = (*(place_of(name) for name in PLACES), square())
     for place in places:
-        yield lower_level_probe(place)
-        yield lower_level_probe(moved(place, 0.125))
+        yield from (_at(there, lower_level_probe) for there in (place, place.moved(0.125)))
     yield from _activation()
     for place in places:
-        a_width = place.h_width(0.1)
-        rho = ramp_exactly(exact(place.h), exact(place.lam), a_width, LAM_WIDTH)
         for alpha in (0.1, 0.05):
-            yield penalty_probe(place, alpha, rho, tol=GRADIENT_NORM, name="exact-pair")
-        yield penalty_probe(place, 0.1, rho, tol=None, name="own-stop")
-        yield penalty_probe(place, 0.1, 0.5 * rho, tol=GRADIENT_NORM, name="off-pair", lam=1.25 * place.lam)
+            yield _at(place, partial(penalty_probe, alpha=alpha, tol=GRADIENT_NORM, name="exact-pair"))
+        yield _at(place, partial(penalty_probe, alpha=0.1, tol=None, name="own-stop"))
+        yield _at(place, partial(penalty_probe, alpha=0.1, tol=GRADIENT_NORM, name="off-pair", off_pair=True))
     for place in places:
         for alpha in (0.1, 0.05):
-            yield off_truth(place, alpha)
+            yield _at(place, partial(off_truth, alpha=alpha))
             if place.name in ("two-of-three", "interior") and alpha == 0.1:
                 yield from (noisy_probe(place, alpha, noise, 3) for noise in NOISES)
     inner: tuple[tuple[Given, str], ...] = (
@@ -63,9 +131,20 @@ def _all() -> Iterator[Probe]:
     for given, name in inner:
         for place in (*places, *_near_kinks()):
             for alpha in (0.05, 0.02):
-                yield chain_probe(place, alpha, given, name)
+                yield _at(place, partial(chain_probe, alpha=alpha, given=given, name=name))
     for place in (place_of("toy1"), place_of("two-of-three")):
         yield from (chain_probe(place, alpha, FROM_PAIR, "inside", _inside(place, alpha)) for alpha in (0.05, 0.02))
+
+
+def _at(place: Place, recipe: Callable[[Place], Probe]) -> Probe:
+    return replace(recipe(place), elsewhere=recipe)
+
+
+def square() -> Place:
+    """Two variables of each kind and two active rows."""
+    problem = parse_problem(SQUARE)
+    assert isinstance(problem, Quadratic)  # by its kind
+    return Place("square", problem, (Fraction(1, 2), Fraction(-3, 4)))
 
 
 def _near_kinks() -> Iterator[Place]:
@@ -73,17 +152,15 @@ def _near_kinks() -> Iterator[Place]:
     for name, x in (
         ("toy2", 2.5e-4), ("toy2", 1e-3), ("swapping-rows", 2.5e-4), ("absolute-moving", 2.5e-4), ("weakly-active", 0),
     ):  # fmt: skip
-        problem = quadratic_of(find_instance(name).problem)
-        made = Place.at(f"{name}@{x:g}", problem, np.full(problem.n, float(x)))
-        if made is not None:
-            yield made
+        place = place_of(name)
+        yield place.at(f"{name}@{x:g}", (Fraction(x),) * place.problem.n)
 
 
 def _inside(place: Place, alpha: float) -> Vector:
     """A lower-level point so far inside the active rows that their weights are of order alpha**2."""
-    B = place.problem.arrays.B[place.active]
-    retreat = np.linalg.pinv(B) @ np.ones(len(B))
-    return place.y_star + place.h_width(alpha) * (1 - alpha**2) * retreat
+    B = place.problem.arrays.B[list(place.lower.strictly_active)]
+    retreat: Vector = np.linalg.pinv(B) @ np.ones(len(B))
+    return place.y_star + place.setting(alpha=Fraction(alpha)).h_width() * (1 - alpha**2) * retreat
 
 
 def _activation() -> Iterator[Probe]:
@@ -95,3 +172,23 @@ def _activation() -> Iterator[Probe]:
         yield activation_probe(f"{name}/boundary", np.zeros(2), np.array([lw, 3 * lw]), w, lw)
         yield activation_probe(f"{name}/ramp", np.array([-0.9 * w, -0.1 * w]), np.array([0.1 * lw, 0.9 * lw]), w, lw)
         yield activation_probe(f"{name}/one-row", np.array([-0.75 * w]), np.array([0.25 * lw]), w, lw)
+
+
+@lru_cache(maxsize=1)
+def vector_probes() -> tuple[Probe, ...]:
+    """Published test vectors: those of the repaired reading whose answer no solver's accuracy blurs."""
+    # The cases are many: they are not read where nobody asks for them.
+    from verify.conformance.vectors.release import released
+    from verify.conformance.vectors.vector_cases import activation, estimates, lower_level, noisy_estimates
+
+    published = released()
+    asked = []
+    for family in (activation, estimates, noisy_estimates, lower_level):
+        for case in family():
+            if case.id not in published:
+                continue
+            answer = case.known(ANY_PROGRAM)
+            of_another = isinstance(answer.asked, Setting) and answer.asked.reading != REPAIRED
+            if not of_another and "dual_pull" not in answer.values:
+                asked.append(probe_of(case.id, answer, published=True))
+    return tuple(sorted(asked, key=lambda probe: probe.id))

@@ -10,8 +10,9 @@ import numpy as np
 
 from spec import Noise, OracleParameters, Quadratic
 from spec.exact import Vector
-from verify.conformance.places import place_of
-from verify.conformance.probes import NOISES, Probe, n_of, off_truth
+from verify.conformance.places import place_of, with_noise
+from verify.conformance.probe_set import NOISES, n_of, off_truth
+from verify.conformance.probes import Probe
 from verify.conformance.signatures import Signature, Statistic, of_law, of_samples
 from verify.subjects import Call, MissingCapabilityError
 from verify.subjects.protocol import Stages
@@ -26,14 +27,7 @@ ADDITIVE, MATRIX = NOISES
 
 @dataclass(frozen=True)
 class Setting:
-    """Where the estimate is sampled; every stage is given.
-
-    Args:
-        id: Permanent name.
-        probe: The call without its noise; its expected value is the mean.
-        noise: The noise.
-        N_g: Samples averaged in one estimate.
-    """
+    """Where the estimate is sampled, every stage given; the probe is the call without noise, its answer the mean."""
 
     id: str
     probe: Probe
@@ -44,8 +38,7 @@ class Setting:
     def problem(self) -> Quadratic:
         """The noisy problem."""
         problem: Any = self.probe.problem
-        made: Quadratic = problem.model_copy(update={"noise": self.noise})
-        return made
+        return with_noise(problem, self.noise)
 
     @property
     def call(self) -> Call:
@@ -83,13 +76,10 @@ def settings() -> tuple[Setting, ...]:
 
 @dataclass(frozen=True)
 class Sampled:
-    """What a subject's samples look like.
+    """What a subject's samples look like, and should: statistics by setting.
 
     Args:
-        signature: Statistics by setting.
-        law: What they should be.
         counts: Samples by setting; 0 where there was no time for any.
-        seconds_a_call: Time of one estimate.
         refused: What the subject said about settings that it does not support.
     """
 
@@ -113,7 +103,7 @@ def sample(stages: Stages, seconds: float, counts: dict[str, int] | None = None,
         SubjectFaultError: If a call crashes or its answer is none.
         MissingCapabilityError: If the subject supports no setting at all.
     """
-    made: dict[str, Statistic] = {}
+    signature: dict[str, Statistic] = {}
     law: dict[str, Statistic] = {}
     used: dict[str, int] = {}
     refused: dict[str, str] = {}
@@ -133,9 +123,9 @@ def sample(stages: Stages, seconds: float, counts: dict[str, int] | None = None,
         slowest = max(slowest, (time.perf_counter() - started) / (len(found) or 4))
         used[setting.id] = len(found) if len(found) >= FEWEST else 0
         if len(found) >= FEWEST:
-            made |= of_samples(found, setting.probe.expected, setting.deviation, setting.id)
+            signature |= of_samples(found, setting.probe.expected, setting.deviation, setting.id)
             law |= of_law(len(setting.probe.x), setting.id)
-    return Sampled(made, law, used, slowest, refused)
+    return Sampled(signature, law, used, slowest, refused)
 
 
 def _seconds_of_two(setting: Setting, stages: Stages) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -12,23 +12,15 @@ import numpy as np
 
 from spec import InvalidInputError, Quadratic, parse_problem
 from spec.exact import Vector
-from verify.conformance.places import LAM_WIDTH, Place, exact, ramp_exactly
-from verify.conformance.probes import (
-    GRADIENT_NORM,
-    Probe,
-    activation_probe,
-    chain_probe,
-    lower_level_probe,
-    off_truth,
-    penalty_probe,
-)
+from verify.conformance.places import Place, rounded
+from verify.conformance.probe_set import activation_probe
+from verify.conformance.probes import Probe
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 
-Matrix = tuple[tuple[Fraction, ...], ...]
 AXES = {
-    "f.xx": "nn", "f.xy": "nm", "f.yy": "mm", "f.x": "1n", "f.y": "1m", "g.xx": "nn", "g.xy": "nm", "g.yy": "mm",
-    "g.x": "1n", "g.y": "1m", "A": "pn", "B": "pm", "b": "1p", "x": "1n",
+    "f.xx": "nn", "f.xy": "nm", "f.yy": "mm", "f.x": "n", "f.y": "m", "g.xx": "nn", "g.xy": "nm", "g.yy": "mm",
+    "g.x": "n", "g.y": "m", "constraints.A": "pn", "constraints.B": "pm", "constraints.b": "p", "x": "n",
 }  # fmt: skip
 """Shapes of the blocks, in the order in which they are emptied."""
 SYMMETRIC = ("f.xx", "f.yy", "g.xx", "g.yy")
@@ -37,97 +29,72 @@ CLEARLY = 10.0
 SECONDS = 6.0
 BEFORE = 0.125
 """How far the call before lies, for subjects whose answers depend on it."""
+Build = Callable[[Place], Probe]
 
 
 @dataclass(frozen=True)
 class Instance:
-    """A problem at a point as exact matrices.
+    """A problem at a point as exact blocks by name, see :data:`AXES`; arrays of fractions."""
 
-    Args:
-        blocks: By name, see :data:`AXES`.
-    """
-
-    blocks: dict[str, Matrix]
+    blocks: dict[str, Any]
 
     @classmethod
     def of(cls, problem: Quadratic, x: Vector) -> Instance:
         """Read the blocks."""
-        made: dict[str, Any] = {}
+        blocks: dict[str, Any] = {"x": np.array(rounded(x), dtype=object)}
         for name in AXES:
-            if name == "x":
-                made[name] = [list(exact(x))]
-            elif "." in name:
+            if name != "x":
                 form, block = name.split(".")
-                made[name] = getattr(getattr(problem, form), block).to_fractions()
-            else:
-                made[name] = getattr(problem.constraints, name).to_fractions()
-        return cls({name: tuple(tuple(row) for row in rows) for name, rows in made.items()})
+                rows = np.array(getattr(getattr(problem, form), block).to_fractions(), dtype=object)
+                blocks[name] = rows[0] if len(AXES[name]) == 1 else rows
+        return cls({name: blocks[name] for name in AXES})
 
     @property
     def place(self) -> Place | None:
         """The problem with its exact pair; ``None`` where it is none."""
-
-        def plain(name: str) -> list[list[str]]:
-            return [[str(v) for v in row] for row in self.blocks[name]]
-
-        def flat(name: str) -> list[str]:
-            return plain(name)[0] if self.blocks[name] else []
-
-        forms = {
-            form: {name: flat(f"{form}.{name}") if len(name) == 1 else plain(f"{form}.{name}")
-                   for name in ("xx", "xy", "yy", "x", "y")}
-            for form in ("f", "g")
-        }  # fmt: skip
-        rows = {"A": plain("A"), "B": plain("B"), "b": flat("b")}
+        data: dict[str, Any] = {"kind": "quadratic"}
+        for name, block in self.blocks.items():
+            if name != "x":
+                form, part = name.split(".")
+                data.setdefault(form, {})[part] = np.vectorize(str, otypes=[object])(block).tolist()
         try:
-            problem = parse_problem({"kind": "quadratic", **forms, "constraints": rows})
+            problem = parse_problem(data)
         except InvalidInputError:
             return None
         if not isinstance(problem, Quadratic):
             return None
-        x = np.array([float(v) for v in self.blocks["x"][0]])
-        return Place.at("smallest", problem, x)
-
-    def sizes(self) -> tuple[int, int, int]:
-        """(n, m, p)."""
-        return len(self.blocks["x"][0]), len(self.blocks["g.yy"]), len(self.blocks["A"])
+        place = Place("smallest", problem, tuple(self.blocks["x"]))
+        return place if place.has_one_pair else None
 
     def smaller(self) -> Iterator[Instance]:
         """Neighbours that are simpler, the boldest first."""
-        n, m, p = self.sizes()
-        for axis, size in (("p", p), ("m", m), ("n", n)):
+        for axis, size in zip("pmn", (*self.blocks["constraints.B"].shape, len(self.blocks["x"])), strict=True):
             for k in range(size) if size > 1 else ():
                 yield self._without(axis, k)
-        for name, rows in self.blocks.items():
-            if name not in ("g.yy", "x") and any(any(row) for row in rows):
-                yield self._with(name, tuple(tuple(Fraction(0) for _ in row) for row in rows))
-        for name, rows in self.blocks.items():
-            for i, row in enumerate(rows):
-                for j, value in enumerate(row):
-                    if name in SYMMETRIC and j < i:
-                        continue
-                    for simpler in _simpler(value):
-                        yield self._entry(name, i, j, simpler)
+        for name, block in self.blocks.items():
+            if name not in ("g.yy", "x") and block.any():
+                yield self._with(name, block * 0)
+        for name, block in self.blocks.items():
+            for at, value in np.ndenumerate(block):
+                if name in SYMMETRIC and at[1] < at[0]:
+                    continue
+                for simpler in _simpler(value):
+                    changed = block.copy()
+                    changed[at] = simpler
+                    if name in SYMMETRIC:
+                        changed[at[::-1]] = simpler
+                    yield self._with(name, changed)
 
-    def _with(self, name: str, rows: Matrix) -> Instance:
-        return Instance({**self.blocks, name: rows})
-
-    def _entry(self, name: str, i: int, j: int, value: Fraction) -> Instance:
-        rows = [list(row) for row in self.blocks[name]]
-        rows[i][j] = value
-        if name in SYMMETRIC:
-            rows[j][i] = value
-        return self._with(name, tuple(tuple(row) for row in rows))
+    def _with(self, name: str, block: Any) -> Instance:
+        return Instance({**self.blocks, name: block})
 
     def _without(self, axis: str, gone: int) -> Instance:
-        made: dict[str, Matrix] = {}
-        for name, rows in self.blocks.items():
-            down, across = AXES[name][0], AXES[name][1]
-            kept = [row for i, row in enumerate(rows) if not (down == axis and i == gone)]
-            made[name] = tuple(
-                tuple(v for j, v in enumerate(row) if not (across == axis and j == gone)) for row in kept
-            )
-        return Instance(made)
+        kept = dict(self.blocks)
+        for name, axes in AXES.items():
+            for position, own in enumerate(axes):
+                if own == axis:
+                    kept[name] = np.delete(kept[name], gone, axis=position)
+        return Instance(kept)
 
 
 def _simpler(value: Fraction) -> list[Fraction]:
@@ -143,38 +110,9 @@ def _weight(value: Fraction) -> int:
     return abs(value.numerator) + 2 * (value.denominator - 1) + (value < 0)
 
 
-Build = Callable[[Place], "Probe | None"]
-
-
-def rebuild(probe: Probe) -> Build:
-    """How to make the same kind of probe elsewhere."""
-    alpha = probe.call.alpha
-    if probe.stage == "lower_level":
-        return lower_level_probe
-    if probe.stage == "penalty_minimiser":
-        name = probe.id.split("/")[-2]
-
-        def penalty(place: Place) -> Probe:
-            rho = ramp_exactly(exact(place.h), exact(place.lam), place.h_width(0.1), LAM_WIDTH)
-            if name == "off-pair":
-                return penalty_probe(place, alpha, 0.5 * rho, tol=GRADIENT_NORM, name=name, lam=1.25 * place.lam)
-            return penalty_probe(place, alpha, rho, tol=probe.tol, name=name)
-
-        return penalty
-    if probe.given == "all":
-        return lambda place: off_truth(place, alpha)
-    return lambda place: chain_probe(place, alpha, probe.given, probe.id.split("/")[-2])
-
-
 @dataclass(frozen=True)
 class Smallest:
-    """What shrinking ended with.
-
-    Args:
-        probe: The smallest probe that still diverges.
-        got: The subject's answer to it.
-        before: A probe to ask first, where the answer depends on it.
-    """
+    """The smallest probe that still diverges, its answer, and a probe to ask first where the answer depends on one."""
 
     probe: Probe
     got: Vector
@@ -182,19 +120,12 @@ class Smallest:
 
 
 def shrink(stages: Stages, probe: Probe, got: Vector, *, seconds: float = SECONDS) -> Smallest:
-    """Make a diverging probe smaller as long as it diverges.
-
-    Args:
-        stages: The subject's.
-        probe: One on which it diverges.
-        got: Its answer to that.
-        seconds: Time to spend.
-    """
+    """Make a diverging probe smaller as long as it diverges and there is time."""
     if probe.stage == "activation":
         return _fewest_rows(stages, probe, got)
-    if probe.published or probe.needs_draws or probe.problem is None or "inside" in probe.id:
+    build, ends = probe.elsewhere, time.monotonic() + seconds
+    if build is None or not isinstance(probe.problem, Quadratic):
         return Smallest(probe, got)
-    build, ends = rebuild(probe), time.monotonic() + seconds
     instance = Instance.of(probe.problem, probe.x)
     best = Smallest(probe, got)
     remembers = _remembers(stages, instance, build)
@@ -219,9 +150,9 @@ def shrink(stages: Stages, probe: Probe, got: Vector, *, seconds: float = SECOND
 def _remembers(stages: Stages, instance: Instance, build: Build) -> bool:
     """Whether the same question, put to a new copy of the problem twice, is answered rightly after all."""
     place = instance.place
-    probe = None if place is None else build(place)
-    if probe is None:
+    if place is None:
         return False
+    probe = build(place)
     try:
         probe.ask(stages)
         return probe.excess_of(stages) <= 1
@@ -233,16 +164,14 @@ def _diverging(stages: Stages, instance: Instance, build: Build, remembers: bool
     place = instance.place
     if place is None:
         return None
-    before = Place.at("before", place.problem, place.x - BEFORE) if remembers else None
-    if remembers and before is None:
+    before = place.moved(-BEFORE)
+    if remembers and not before.has_one_pair:
         return None
     try:
-        probe, first = build(place), build(before) if before is not None else None
-        if probe is None or not np.isfinite(probe.tolerance).all():
+        probe, first = build(place), build(before) if remembers else None
+        if not np.isfinite(probe.tolerance).all():
             return None
         if first is not None:
-            # The very same problem: a subject may keep things by problem.
-            first = replace(first, problem=place.problem)
             first.ask(stages)
         got = probe.ask(stages)
     except (SubjectFaultError, MissingCapabilityError, ValueError, ArithmeticError, np.linalg.LinAlgError):
@@ -258,11 +187,11 @@ def _fewest_rows(stages: Stages, probe: Probe, got: Vector) -> Smallest:
     pairs = [[i, j] for i in range(len(lam)) for j in range(i + 1, len(lam))]
     for rows in (*singles, *pairs):
         # In units of the widths, so that the numbers are round.
-        made = activation_probe("smallest", probe.h[rows] / w, lam[rows] / lw, 1.0, 1.0)
+        single = activation_probe("smallest", probe.h[rows] / w, lam[rows] / lw, 1.0, 1.0)
         try:
-            answer = made.ask(stages)
+            answer = single.ask(stages)
         except (SubjectFaultError, MissingCapabilityError):
             continue
-        if made.excess(answer) > CLEARLY:
-            return Smallest(made, answer)
+        if single.excess(answer) > CLEARLY:
+            return Smallest(single, answer)
     return best

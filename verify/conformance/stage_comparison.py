@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Literal, get_args
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Literal, get_args
 
+from spec.exact import Vector
 from verify.conformance import inner_runs, outer
 from verify.conformance import sampled_stages as sampling
-from verify.conformance.answers import Answer, Asked, Seen, ask
 from verify.conformance.bugs.entry import Stage
-from verify.conformance.model import Divergence, StageFinding, Status
+from verify.conformance.model import Divergence, StageFinding
 from verify.conformance.probe_set import probes
 from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE, Probe
 from verify.conformance.signatures import Signature, Statistic, distance
@@ -18,10 +21,82 @@ from verify.subjects import Capability, MissingCapabilityError, ReferenceSubject
 from verify.subjects.protocol import Stages
 
 Probed = Literal["lower_level", "activation", "penalty_minimiser", "hypergradient"]
-PROBED: tuple[Probed, ...] = ("lower_level", "activation", "penalty_minimiser", "hypergradient")
+PROBED: tuple[Probed, ...] = get_args(Probed)
 RUNS: tuple[Capability, ...] = ("lower_level_runs", "penalty_runs", "hypergradient_runs")
 SECONDS = 4.0
 """Time a stage may take; a slow subject is compared on fewer points, which is then said."""
+FAULTS = 3
+"""A stage that failed so often is not asked again."""
+CHUNK = 8
+"""Probes of one kind asked in a row, so that every kind is reached early."""
+INSIDE = {
+    WHOLE: "with every stage given: line 6 alone",
+    FROM_RHO: "given ỹ*, λ̃ and ρ: its own penalty solve and line 6",
+    FROM_PAIR: "given ỹ* and λ̃: its own activation, penalty solve and line 6",
+    FROM_SCRATCH: "given nothing: its own lower level and all that follows",
+    "": "",
+}
+"""What a call computes by itself, innermost first."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back from one probe."""
+
+    probe: Probe
+    got: Vector
+
+    @property
+    def excess(self) -> float:
+        """Largest difference from the right value, in tolerances."""
+        return self.probe.excess(self.got)
+
+
+@dataclass
+class Asked:
+    """What came of a stage's probes, in the order of asking.
+
+    Args:
+        broken: Probes that ended in a fault, with it.
+        refusal: What the subject said the first time it did not support a probe.
+        late: How many there was no time for, or no point in after so many faults.
+    """
+
+    answers: list[Answer] = field(default_factory=list)
+    broken: list[tuple[Probe, SubjectFaultError]] = field(default_factory=list)
+    refusal: str = ""
+    refused: int = 0
+    late: int = 0
+
+
+@dataclass
+class Seen:
+    """Everything a subject showed, stage by stage, and what is to be said about it.
+
+    Args:
+        answers: To the probes of the deterministic stages; ``broken`` are those that ended in a fault, with it.
+        sampled: Samples of the oracle call.
+        runs: Signatures of the inner solvers.
+        record: Runs of Algorithm 2.
+    """
+
+    stages: Stages
+    answers: list[Answer] = field(default_factory=list)
+    broken: list[tuple[Probe, SubjectFaultError]] = field(default_factory=list)
+    sampled: sampling.Sampled | None = None
+    runs: dict[str, Statistic] = field(default_factory=dict)
+    record: outer.Record | None = None
+    findings: list[StageFinding] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+    @property
+    def first(self) -> Stage | None:
+        """The first stage that diverges."""
+        return next((found.stage for found in self.findings if found.status == "diverges"), None)
+
+    def of(self, stage: Stage) -> list[Answer]:
+        """Answers of one stage."""
+        return [answer for answer in self.answers if answer.probe.stage == stage]
 
 
 def look(
@@ -35,27 +110,28 @@ def look(
         extra: Further probes, asked after the built-in ones.
         only: Stages to look at.
     """
-    seen = Seen(stages)
-    all_probes = (*probes(), *extra)
-    for stage in PROBED:
+    seen, asked = Seen(stages), (*probes(), *extra)
+    looks: dict[Stage, Callable[[Seen], StageFinding]] = {
+        stage: partial(_probed, stage, _spread([probe for probe in asked if probe.stage == stage]), seconds)
+        for stage in PROBED
+    }
+    looks |= {"samples": partial(_sampled, seconds), "runs": _run, "optimise": _optimised}
+    for stage, find in looks.items():
         if stage not in only:
             continue
-        if not stages.offers(stage):
-            seen.findings.append(missing(stage))
-            continue
-        asked = ask(stages, _spread([probe for probe in all_probes if probe.stage == stage]), seconds)
-        seen.answers += asked.answers
-        seen.broken += asked.broken
-        if asked.broken:
-            seen.faults.append(fault_line(asked))
-        seen.findings.append(judged(stage, asked))
-    if "samples" in only:
-        _sampled(seen, seconds)
-    if "runs" in only:
-        _run(seen)
-    if "optimise" in only:
-        _optimised(seen)
+        try:
+            finding = find(seen)
+        except MissingCapabilityError as refusal:
+            finding = _not_offered(stage, refusal)
+        except SubjectFaultError as error:
+            seen.faults.append(f"{stage}: {error}")
+            finding = StageFinding(stage=stage, status="fault", sentence=str(error))
+        seen.findings.append(finding)
     return seen
+
+
+def _not_offered(stage: Stage, why: object) -> StageFinding:
+    return StageFinding(stage=stage, status="not offered", sentence=f"Not applicable: {why}.")
 
 
 def _spread(asked: list[Probe]) -> list[Probe]:
@@ -63,236 +139,183 @@ def _spread(asked: list[Probe]) -> list[Probe]:
     kinds: dict[str, list[Probe]] = {}
     for probe in asked:
         kinds.setdefault(probe.given, []).append(probe)
-    chunk = 8
     longest = max((len(kind) for kind in kinds.values()), default=0)
-    return [p for start in range(0, longest, chunk) for kind in kinds.values() for p in kind[start : start + chunk]]
+    return [p for start in range(0, longest, CHUNK) for kind in kinds.values() for p in kind[start : start + CHUNK]]
 
 
-def _sampled(seen: Seen, seconds: float) -> None:
-    stages = seen.stages
-    if not stages.offers("hypergradient"):
-        seen.findings.append(StageFinding(stage="samples", status="not offered",
-                                          sentence="Not applicable: the subject offers no hypergradient."))  # fmt: skip
-        return
-    try:
-        seen.sampled = sampling.sample(stages, seconds)
-    except (SubjectFaultError, MissingCapabilityError) as error:
-        _gave_up(seen, "samples", error)
-        return
-    made = seen.sampled
-    worst = distance(made.signature, made.law)[0]
-    count = sum(made.counts.values())
-    short = [k for k, v in made.counts.items() if v < sampling.SAMPLES and k not in made.refused]
+def ask(stages: Stages, asked: Iterable[Probe], seconds: float) -> Asked:
+    """Ask until the time is up or nothing comes back."""
+    found, started = Asked(), time.perf_counter()
+    for probe in asked:
+        if probe.needs_draws and not stages.use_draws:
+            continue
+        if len(found.broken) >= FAULTS or time.perf_counter() - started > seconds:
+            found.late += 1
+            continue
+        try:
+            found.answers.append(Answer(probe, probe.ask(stages)))
+        except MissingCapabilityError as refusal:
+            found.refusal = found.refusal or str(refusal)
+            found.refused += 1
+        except SubjectFaultError as fault:
+            found.broken.append((probe, fault))
+    return found
+
+
+def _probed(stage: Probed, spread: list[Probe], seconds: float, seen: Seen) -> StageFinding:
+    """A stage whose right answers are known number by number."""
+    if not seen.stages.offers(stage):
+        return _not_offered(stage, f"the subject offers no {stage}")
+    asked = ask(seen.stages, spread, seconds)
+    answers, count = asked.answers, len(asked.answers)
+    seen.answers += answers
+    seen.broken += asked.broken
+    fault = "".join(f"{probe.id}: {fault}" for probe, fault in asked.broken[:1])
+    seen.faults += [fault] if fault else []
+    worst = max((answer.excess for answer in answers), default=0.0)
+    finding = partial(StageFinding, stage=stage, compared=count, worst=worst)
+    wrong = [answer for answer in answers if not answer.excess <= 1]
+    if wrong:
+        # Inner work is named innermost first: line 6 alone, then the solve before it, and so on.
+        first = min(wrong, key=lambda answer: [*INSIDE].index(answer.probe.given))
+        probe, inside = first.probe, INSIDE[first.probe.given]
+        where = f" ({inside})" if inside else ""
+        return finding(
+            status="diverges", diverging=len(wrong),
+            sentence=f"{len(wrong)} of {count} answers are off; first {probe.id}{where}: {_numbers(first)}",
+            divergence=Divergence(
+                probe=probe.id, what=inside or f"{stage} on given inputs", expected=tuple(probe.expected.tolist()),
+                got=tuple(first.got.tolist()), tolerance=tuple(probe.tolerance.tolist()), excess=first.excess,
+            ),
+        )  # fmt: skip
+    if fault:
+        rest = f" {count} other answer{' agrees' if count == 1 else 's agree'}." if count else ""
+        return finding(status="fault", sentence=f"{fault}.{rest}")
+    if not count and not asked.late and asked.refused:
+        return _not_offered(stage, asked.refusal)
+    sentence = f"{count} answers agree; the largest difference is {worst:.2g} of its tolerance."
+    sentence += _besides(asked.refused, asked.refusal)
+    sentence += f" There was no time for {asked.late} more." if asked.late else ""
+    return finding(status="undecided" if asked.late else "agrees", sentence=sentence)
+
+
+def _besides(count: int, refusal: str) -> str:
+    """What is added where a stage does not support some of what it is asked; nothing for ``count`` 0."""
+    words = re.sub(r"^the subject does not support this \w+: ", "", refusal)
+    return f" {count} more it says it does not support ({words})." if count else ""
+
+
+def _numbers(answer: Answer) -> str:
+    probe = answer.probe
+    at = int((abs(answer.got - probe.expected) / probe.tolerance).argmax())
+    vector = "it is a published test vector; " if probe.published else ""
+    entry = f"entry {at + 1} is" if len(answer.got) > 1 else "it is"
+    return vector + (
+        f"{entry} {answer.got[at]:.9g}, must be {probe.expected[at]:.9g} (tolerance {probe.tolerance[at]:.1e})."
+    )
+
+
+def _sampled(seconds: float, seen: Seen) -> StageFinding:
+    if not seen.stages.offers("hypergradient"):
+        return _not_offered("samples", "the subject offers no hypergradient")
+    sampled = seen.sampled = sampling.sample(seen.stages, seconds)
+    worst, count = distance(sampled.signature, sampled.law)[0], sum(sampled.counts.values())
     if worst > 1:
-        seen.findings.append(law_finding("samples", made.signature, made.law, f"{count} estimates"))
-        return
-    status: Status = "undecided" if short else "agrees"
-    rest = (
-        f" {len(short)} of {len(made.counts)} settings have fewer than the {sampling.SAMPLES} it takes: one estimate "
-        f"takes {made.seconds_a_call * 1e3:.3g} ms." if short else ""
-    )  # fmt: skip
-    rest += besides(len(made.refused), next(iter(made.refused.values()), ""))
-    seen.findings.append(
-        StageFinding(stage="samples", status=status, compared=len(made.signature), worst=worst,
-                     sentence=_of_estimates(count) + rest)
-    )  # fmt: skip
-
-
-def _of_estimates(count: int) -> str:
-    return f"Mean, variance and correlation of {count} estimates are as they should be." if count else "Not judged."
-
-
-def _gave_up(seen: Seen, stage: Stage, error: Exception) -> None:
-    if isinstance(error, MissingCapabilityError):
-        seen.findings.append(refused(stage, error))
-        return
-    seen.faults.append(f"{stage}: {error}")
-    seen.findings.append(StageFinding(stage=stage, status="fault", sentence=str(error)))
+        return _unlike("samples", sampled.signature, sampled.law, f"{count} estimates")
+    short = [k for k, v in sampled.counts.items() if v < sampling.SAMPLES and k not in sampled.refused]
+    sentence = "Not judged."
+    if count:
+        sentence = f"Mean, variance and correlation of {count} estimates are as they should be."
+    if short:
+        sentence += (
+            f" {len(short)} of {len(sampled.counts)} settings have fewer than the {sampling.SAMPLES} it takes: one "
+            f"estimate takes {sampled.seconds_a_call * 1e3:.3g} ms."
+        )
+    sentence += _besides(len(sampled.refused), next(iter(sampled.refused.values()), ""))
+    return StageFinding(stage="samples", status="undecided" if short else "agrees", sentence=sentence,
+                        compared=len(sampled.signature), worst=worst)  # fmt: skip
 
 
 def reference_runs() -> dict[str, Statistic]:
-    """What the inner solvers' results look like; drawn from streams of its own."""
-    return _reference_runs(inner_runs.RUNS + 1)
+    """What the inner solvers' results look like; drawn from streams of its own, by one run more."""
+    stages, runs = Stages(ReferenceSubject()), inner_runs.RUNS + 1
+    return {k: v for setting in inner_runs.settings() for k, v in setting.signature(stages, runs).items()}
 
 
-def _reference_runs(runs: int) -> dict[str, Statistic]:
-    reference = Stages(ReferenceSubject())
-    return {k: v for setting in inner_runs.settings() for k, v in setting.signature(reference, runs).items()}
-
-
-def _run(seen: Seen) -> None:
+def _run(seen: Seen) -> StageFinding:
     offered = [stage for stage in RUNS if seen.stages.offers(stage)]
     if not offered:
-        sentence = "Not applicable: the subject offers no stochastic inner solver."
-        seen.findings.append(StageFinding(stage="runs", status="not offered", sentence=sentence))
-        return
+        return _not_offered("runs", "the subject offers no stochastic inner solver")
     low, refusals = "", []
     settled: set[str] = set()
     for setting in inner_runs.settings():
         if setting.stage not in offered:
             continue
         try:
-            made = setting.signature(seen.stages)
+            signature = setting.signature(seen.stages)
         except MissingCapabilityError as error:
             refusals.append(str(error))
             continue
-        except SubjectFaultError as error:
-            _gave_up(seen, "runs", error)
-            return
-        seen.runs |= made
-        settled |= set(made) if setting.settled else set()
-        fewest, count = inner_runs.fewest_samples(setting), made.get(f"{setting.id}: samples")
+        seen.runs |= signature
+        settled |= set(signature) if setting.settled else set()
+        fewest, count = inner_runs.fewest_samples(setting), signature.get(f"{setting.id}: samples")
         if fewest is not None and count is not None and count.value < fewest:
             low = f"{setting.id}: a run reports {count.value:g} samples where its lower level alone takes {fewest:g}."
     if not seen.runs:
-        seen.findings.append(refused("runs", refusals[0]))
-        return
+        return _not_offered("runs", refusals[0])
     law = reference_runs()
     kept = {name: value for name, value in seen.runs.items() if name in settled}
     worst = distance(kept, law)[0]
     if worst > 1:
-        seen.findings.append(law_finding("runs", kept, law, f"{inner_runs.RUNS} runs"))
-    elif low:
-        seen.findings.append(StageFinding(
-            stage="runs", status="diverges", sentence=low, compared=len(seen.runs), diverging=1, worst=2.0,
-        ))  # fmt: skip
-    else:
-        sentence = f"{len(kept)} means and spreads agree with the protocol's iteration" if kept else (
-            "The protocol leaves the laws of its results open"
-        )  # fmt: skip
-        sentence += "; counts of samples are possible ones."
-        sentence += besides(len(refusals), "".join(refusals[:1]))
-        seen.findings.append(StageFinding(stage="runs", status="agrees", compared=len(kept), worst=worst,
-                                          sentence=sentence))  # fmt: skip
+        return _unlike("runs", kept, law, f"{inner_runs.RUNS} runs")
+    if low:
+        return StageFinding(stage="runs", status="diverges", sentence=low, compared=len(seen.runs), diverging=1,
+                            worst=2.0)  # fmt: skip
+    sentence = "The protocol leaves the laws of its results open"
+    if kept:
+        sentence = f"{len(kept)} means and spreads agree with the protocol's iteration"
+    sentence += "; counts of samples are possible ones." + _besides(len(refusals), "".join(refusals[:1]))
+    return StageFinding(stage="runs", status="agrees", sentence=sentence, compared=len(kept), worst=worst)
 
 
-def _optimised(seen: Seen) -> None:
+def _unlike(stage: Stage, found: Signature, law: Signature, where: str) -> StageFinding:
+    """A stage whose statistics are not those of the right law."""
+    excesses = {
+        name: found[name].apart(law[name]) for name in found if name in law and found[name].apart(law[name]) > 1
+    }
+    name, excess = next(iter(excesses.items()))
+    got, right = found[name], law[name]
+    return StageFinding(
+        stage=stage, status="diverges", compared=len(found), diverging=len(excesses), worst=max(excesses.values()),
+        sentence=f"{len(excesses)} of {len(found)} statistics of {where} are off; first {name}: {got.value:.4g} ± "
+        f"{got.error:.2g}, must be {right.value:.4g} ({got.shown}).",
+        divergence=Divergence(probe=name, what=got.shown, expected=(right.value,), got=(got.value,), excess=excess),
+    )  # fmt: skip
+
+
+def _optimised(seen: Seen) -> StageFinding:
     if not seen.stages.offers("optimise"):
-        seen.findings.append(missing("optimise"))
-        return
+        return _not_offered("optimise", "the subject offers no optimise")
     try:
         seen.record = outer.watch(seen.stages)
     except outer.WrongNumberOfCallsError as error:
-        seen.findings.append(StageFinding(stage="optimise", status="diverges", sentence=f"{error}.", compared=1,
-                                          diverging=1, worst=2.0))  # fmt: skip
-        return
-    except (SubjectFaultError, MissingCapabilityError) as error:
-        _gave_up(seen, "optimise", error)
-        return
+        return StageFinding(stage="optimise", status="diverges", sentence=f"{error}.", compared=1, diverging=1,
+                            worst=2.0)  # fmt: skip
     found = outer.compare(seen.record, outer.right())
-    wrong = [c for c in found if c.excess > 1]
+    wrong = [comparison for comparison in found if comparison.excess > 1]
+    numbers: dict[str, Any] = {"compared": len(found), "worst": max(comparison.excess for comparison in wrong or found)}
     if not wrong:
         sentence = "Steps, queried points and block means follow Algorithm 2; s_t and the output's block are uniform."
-        seen.findings.append(StageFinding(stage="optimise", status="agrees", compared=len(found), sentence=sentence,
-                                          worst=max(c.excess for c in found)))  # fmt: skip
-        return
-    shown = wrong[0]
-    numbers = f" {_list(shown.got)}, must be {_list(shown.expected)}" if shown.difference and not _is_law(shown) else ""
-    seen.findings.append(StageFinding(
-        stage="optimise", status="diverges", compared=len(found), diverging=len(wrong),
-        worst=max(c.excess for c in wrong),
-        sentence=f"Its {shown.part} are off on {shown.trial}: {shown.sentence}{numbers}.",
-        divergence=Divergence(probe=shown.trial, what=shown.sentence, expected=shown.expected, got=shown.got,
-                              excess=shown.excess),
-    ))  # fmt: skip
-
-
-def _is_law(comparison: outer.Comparison) -> bool:
-    return "where uniform" in comparison.sentence
+        return StageFinding(stage="optimise", status="agrees", sentence=sentence, **numbers)
+    first = wrong[0]
+    values = f" {_list(first.got)}, must be {_list(first.expected)}" if first.difference and not first.is_law else ""
+    return StageFinding(
+        stage="optimise", status="diverges", diverging=len(wrong), **numbers,
+        sentence=f"Its {first.part} are off on {first.trial}: {first.sentence}{values}.",
+        divergence=Divergence(probe=first.trial, what=first.sentence, expected=first.expected, got=first.got,
+                              excess=first.excess),
+    )  # fmt: skip
 
 
 def _list(values: tuple[float, ...]) -> str:
     return "(" + ", ".join(f"{value:.6g}" for value in values) + ")"
-
-
-INSIDE = {
-    WHOLE: "with every stage given: line 6 alone",
-    FROM_RHO: "given ỹ*, λ̃ and ρ: its own penalty solve and line 6",
-    FROM_PAIR: "given ỹ* and λ̃: its own activation, penalty solve and line 6",
-    FROM_SCRATCH: "given nothing: its own lower level and all that follows",
-    "": "",
-}
-"""What a call computes by itself, innermost first."""
-
-
-def missing(stage: Stage) -> StageFinding:
-    """A stage that is not there."""
-    return StageFinding(stage=stage, status="not offered", sentence=f"Not applicable: the subject offers no {stage}.")
-
-
-def refused(stage: Stage, refusal: MissingCapabilityError | str) -> StageFinding:
-    """A stage that says it does not do this."""
-    return StageFinding(stage=stage, status="not offered", sentence=f"Not applicable: {refusal}.")
-
-
-def besides(count: int, refusal: str) -> str:
-    """What is added where a stage does not support some of what it is asked; nothing for ``count`` 0."""
-    words = re.sub(r"^the subject does not support this \w+: ", "", refusal)
-    return f" {count} more it says it does not support ({words})." if count else ""
-
-
-def judged(stage: Stage, asked: Asked) -> StageFinding:
-    """A stage whose right answers are known number by number."""
-    answers, count = asked.answers, len(asked.answers)
-    wrong = [answer for answer in answers if not answer.excess <= 1]
-    worst = max((answer.excess for answer in answers), default=0.0)
-    if wrong:
-        # Inner work is named innermost first: line 6 alone, then the solve before it, and so on.
-        order = [*INSIDE]
-        shown = min(wrong, key=lambda answer: order.index(answer.probe.given))
-        where = f" ({INSIDE[shown.probe.given]})" if shown.probe.given else ""
-        sentence = f"{len(wrong)} of {count} answers are off; first {shown.probe.id}{where}: {_numbers(shown)}"
-        return StageFinding(
-            stage=stage, status="diverges", sentence=sentence, compared=count, diverging=len(wrong), worst=worst,
-            divergence=Divergence(
-                probe=shown.probe.id, what=(INSIDE[shown.probe.given] or f"{stage} on given inputs"),
-                expected=tuple(shown.probe.expected.tolist()), got=tuple(shown.got.tolist()),
-                tolerance=tuple(shown.probe.tolerance.tolist()), excess=shown.excess,
-            ),
-        )  # fmt: skip
-    if asked.broken:
-        rest = f" {count} other answer{' agrees' if count == 1 else 's agree'}." if count else ""
-        return StageFinding(stage=stage, status="fault", sentence=f"{fault_line(asked)}.{rest}", compared=count,
-                            worst=worst)  # fmt: skip
-    if not count and not asked.late and asked.refused:
-        return refused(stage, asked.refusal)
-    sentence = f"{count} answers agree; the largest difference is {worst:.2g} of its tolerance."
-    sentence += besides(asked.refused, asked.refusal)
-    if asked.late:
-        sentence += f" There was no time for {asked.late} more."
-    return StageFinding(stage=stage, status="undecided" if asked.late else "agrees", sentence=sentence, compared=count,
-                        worst=worst)  # fmt: skip
-
-
-def fault_line(asked: Asked) -> str:
-    """The first fault and where it was."""
-    probe, fault = asked.broken[0]
-    return f"{probe.id}: {fault}"
-
-
-def _numbers(answer: Answer) -> str:
-    apart = abs(answer.got - answer.probe.expected)
-    at = int((apart / answer.probe.tolerance).argmax())
-    vector = "it is a published test vector; " if answer.probe.published else ""
-    entry = f"entry {at + 1} is" if len(answer.got) > 1 else "it is"
-    return vector + (
-        f"{entry} {answer.got[at]:.9g}, must be {answer.probe.expected[at]:.9g} "
-        f"(tolerance {answer.probe.tolerance[at]:.1e})."
-    )
-
-
-def law_finding(stage: Stage, found: Signature, law: Signature, where: str) -> StageFinding:
-    """A stage whose statistics are not those of the right law."""
-    wrong = [name for name in found if name in law and found[name].apart(law[name]) > 1]
-    name = wrong[0]
-    got, right = found[name], law[name]
-    excess = got.apart(right)
-    sentence = (
-        f"{len(wrong)} of {len(found)} statistics of {where} are off; first {name}: {got.value:.4g} ± "
-        f"{got.error:.2g}, must be {right.value:.4g} ({got.shown})."
-    )
-    return StageFinding(
-        stage=stage, status="diverges", sentence=sentence, compared=len(found), diverging=len(wrong),
-        worst=max(found[n].apart(law[n]) for n in wrong),
-        divergence=Divergence(probe=name, what=got.shown, expected=(right.value,), got=(got.value,), excess=excess),
-    )  # fmt: skip

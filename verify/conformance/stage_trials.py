@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-
-import numpy as np
+from functools import partial
 
 from verify.conformance import inner_runs, outer
-from verify.conformance.places import LAM_WIDTH, exact, place_of, ramp_exactly
-from verify.conformance.probes import off_truth
+from verify.conformance.places import doubles, place_of
+from verify.conformance.probe_set import (
+    GRADIENT_NORM,
+    activation_probe,
+    lower_level_probe,
+    off_truth,
+    penalty_probe,
+)
+from verify.conformance.probes import Probe
 from verify.subjects import CAPABILITIES, Capability, MissingCapabilityError, Subject, SubjectFaultError
 from verify.subjects.protocol import Stages
 
@@ -41,37 +46,22 @@ def run_self_test(subject: Subject) -> list[Line]:
 
 def _trials(stages: Stages) -> dict[Capability, Callable[[], str]]:
     place = place_of("random-3x5x4")
-    probe, x = off_truth(place, 0.1), place.x
-    rho = ramp_exactly(exact(place.h), exact(place.lam), place.h_width(0.1), LAM_WIDTH)
-    runs = {setting.stage: setting for setting in inner_runs.settings()}
+    alone = (
+        lower_level_probe(place), activation_probe("", doubles(place.lower.h), place.lam, 0.1, 0.1),
+        penalty_probe(place, 0.1, tol=GRADIENT_NORM, name=""), off_truth(place, 0.1),
+    )  # fmt: skip
 
-    def lower_level() -> str:
-        y_star, lam = stages.lower_level(place.problem, x)
-        return f"y_star {y_star.shape}, lam {lam.shape}"
-
-    def activation() -> str:
-        return f"rho {stages.activation(place.h, place.lam, 0.1, 0.1).shape}"
-
-    def penalty_minimiser() -> str:
-        call = replace(probe.call, rho=rho, y_penalty=None)
-        return f"y {stages.penalty_minimiser(place.problem, x, call, 1e-6).shape}"
-
-    def hypergradient() -> str:
-        return f"hypergradient {stages.hypergradient(place.problem, x, probe.call, np.random.default_rng(0)).shape}"
+    def shapes(probe: Probe) -> str:
+        blocks = probe.blocks(stages)
+        return ", ".join(f"{'y' if name == 'y_penalty' else name} {block.shape}" for name, block in blocks.items())
 
     def optimise() -> str:
         run = outer.record(stages, outer.trials()[2], 0).run
         return f"x_out {run.x_out.shape}, x_bar {run.x_bar.shape}, path {run.path.shape}"
 
-    def of(stage: str) -> Callable[[], str]:
-        def call() -> str:
-            made = runs[stage].signature(stages, 16)  # type: ignore[index]  # one of the three
-            return f"{len(made)} statistics of 16 runs"
+    def statistics(setting: inner_runs.RunSetting) -> str:
+        return f"{len(setting.signature(stages, 16))} statistics of 16 runs"
 
-        return call
-
-    return {
-        "lower_level": lower_level, "activation": activation, "penalty_minimiser": penalty_minimiser,
-        "hypergradient": hypergradient, "optimise": optimise, "lower_level_runs": of("lower_level_runs"),
-        "penalty_runs": of("penalty_runs"), "hypergradient_runs": of("hypergradient_runs"),
-    }  # fmt: skip
+    trials: dict[Capability, Callable[[], str]] = {"optimise": optimise}
+    trials |= {probe.stage: partial(shapes, probe) for probe in alone}
+    return trials | {setting.stage: partial(statistics, setting) for setting in inner_runs.settings()}

@@ -13,11 +13,10 @@ from tests.verify.conformance.subjects import (
     OnlyHypergradient,
     OwnGenerator,
 )
-from verify.conformance.answers import Seen
 from verify.conformance.bugs.catalogue import CATALOGUE, find
 from verify.conformance.bugs.entry import Mutant, Stage
 from verify.conformance.diagnosis import diagnose, suspect
-from verify.conformance.stage_comparison import look
+from verify.conformance.stage_comparison import Seen, look
 from verify.subjects import ReferenceSubject, Subject
 from verify.subjects.protocol import Stages
 

@@ -7,11 +7,14 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from spec import Quadratic, parse_problem
 from tests.verify.conformance.subjects import Iterative
 from verify.conformance.places import Place, place_of
-from verify.conformance.probe_set import probes
-from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE, chain_probe
-from verify.conformance.vector_probes import vector_probes
+from verify.conformance.probe_set import chain_probe, probes, vector_probes
+from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE
+from verify.conformance.sizes import ANY_PROGRAM
+from verify.conformance.vectors.generation import all_vectors
+from verify.conformance.vectors.playing import asked
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import Stages
 
@@ -53,7 +56,20 @@ def test_the_room_for_the_penalty_solve_shrinks_with_alpha() -> None:
     assert narrow.tolerance[0] < 0.3 * wide.tolerance[0]
 
 
-def test_a_point_without_a_unique_pair_is_no_place() -> None:
-    assert Place.at("twice", place_of("toy1").problem, np.ones(1)) is not None
-    with pytest.raises(ValueError, match="unique"):
-        place_of("licq-fails")
+def test_a_point_without_a_unique_pair_says_so() -> None:
+    assert place_of("toy1").moved(1.0).has_one_pair
+    assert not place_of("licq-fails").has_one_pair
+    toy = place_of("toy1")
+    empty = parse_problem(toy.problem.to_dict() | {"constraints": {"A": [[1]], "B": [[0]], "b": [0]}})
+    assert isinstance(empty, Quadratic)
+    assert not Place("empty", empty, toy.x).has_one_pair
+
+
+def test_a_published_vector_asks_what_its_file_asks_and_allows_other_orders_of_summation() -> None:
+    published = {vector.id: asked(vector) for vector in all_vectors() if vector.rejects is None}
+    for probe in vector_probes():
+        written = published[probe.id]
+        assert np.array_equal(probe.expected, written.expected)
+        # Files round tolerances up to three digits.
+        assert (probe.tolerance >= 0.99 * ANY_PROGRAM.roundings * written.tolerance).all()
+        assert (probe.stage, probe.given, probe.needs_draws) == (written.stage, written.given, written.needs_draws)

@@ -13,7 +13,7 @@ from tests.verify.conformance.subjects import OnlyHypergradient
 from verify.conformance.bugs.catalogue import find
 from verify.conformance.bugs.entry import Stage
 from verify.conformance.places import place_of
-from verify.conformance.probes import lower_level_probe
+from verify.conformance.probe_set import lower_level_probe
 from verify.conformance.repro import reproduce
 from verify.conformance.shrink import Instance, shrink
 from verify.conformance.stage_comparison import look
@@ -68,7 +68,7 @@ def test_nothing_is_reproduced_where_nothing_is_wrong(stage: Stage) -> None:
 
 def test_an_instance_survives_the_way_through_matrices() -> None:
     place = place_of("two-of-three")
-    again = Instance.of(place.problem, place.x).place
+    again = Instance.of(place.problem, place.point).place
     assert again is not None
     assert again.problem.to_dict() == place.problem.to_dict()
     assert np.array_equal(again.y_star, place.y_star)
@@ -77,8 +77,8 @@ def test_an_instance_survives_the_way_through_matrices() -> None:
 def test_smaller_instances_are_smaller() -> None:
     instance = Instance.of(place_of("scalar-rational").problem, np.array([1.0]))
     for candidate in instance.smaller():
-        before = sum(_weight(v) for rows in instance.blocks.values() for row in rows for v in row)
-        after = sum(_weight(v) for rows in candidate.blocks.values() for row in rows for v in row)
+        before = sum(_weight(v) for block in instance.blocks.values() for v in block.flat)
+        after = sum(_weight(v) for block in candidate.blocks.values() for v in block.flat)
         assert after < before
 
 

@@ -13,12 +13,11 @@ import verify
 from spec import InvalidInputError
 from tests.verify.conformance import strangers
 from tests.verify.conformance.subjects import OnlyHypergradient
-from verify.conformance.answers import Seen
 from verify.conformance.bugs.catalogue import find
 from verify.conformance.diagnosis import diagnose
 from verify.conformance.pacing import MARK, Paced, UnaffordableError
 from verify.conformance.repro import reproduce
-from verify.conformance.stage_comparison import look
+from verify.conformance.stage_comparison import Seen, look
 from verify.subjects import Call, SubjectFaultError, load_subject
 from verify.subjects.protocol import Stages
 
@@ -159,7 +158,7 @@ def find_problem(name: str) -> tuple[Any, Any]:
     from verify.conformance.places import place_of
 
     place = place_of(name)
-    return place.problem, place.x
+    return place.problem, place.point
 
 
 @pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan"), float("inf")])

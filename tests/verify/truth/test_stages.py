@@ -9,10 +9,9 @@ import pytest
 from flint import arb
 
 from spec import InvalidInputError, Noise
-from verify.conformance.vector_places import Place, atlas_places, further_places, place, with_noise
-from verify.conformance.vectors.numbers import decimals, expected, number, round_down, round_up
+from verify.conformance.places import Place, atlas_places, further_places, place_of, with_noise
+from verify.conformance.vectors.writing import decimals, expected, number, round_down, round_up
 from verify.truth.algebra.numbers import UncertifiedError, ball, double, normal_cdf, root, times
-from verify.truth.formulas import ExactLagrangian
 from verify.truth.noise import draw_shapes, mean_noise
 from verify.truth.stages import Rules, evaluate, weights
 
@@ -32,7 +31,7 @@ def test_minimiser_and_estimate_agree_with_the_ground_truth(found: Place) -> Non
 
 
 def test_the_smallest_example_by_hand() -> None:
-    made = evaluate(place("toy1").setting(alpha=F(1, 10)))
+    made = evaluate(place_of("toy1").setting(alpha=F(1, 10)))
     assert (made.y_star, made.lam, made.h, made.rho) == ((1,), (1,), (0,), (1,))
     assert made.y_penalty == (1 - F(1, 10100),)
     assert made.terms == {"f": (0,), "g_difference": (0,), "dual": (0,), "penalty": (F(10000, 10100),)}
@@ -40,17 +39,17 @@ def test_the_smallest_example_by_hand() -> None:
 
 def test_given_stages_are_used_as_they_are() -> None:
     given = {"y_star": (F(1, 2),), "lam": (F(1),), "rho": (F(1, 4),), "y_penalty": (F(3, 4),)}
-    made = evaluate(place("toy1").setting(alpha=F(1, 10), given=given))
+    made = evaluate(place_of("toy1").setting(alpha=F(1, 10), given=given))
     assert (made.y_star, made.rho, made.y_penalty) == (given["y_star"], given["rho"], given["y_penalty"])
     assert made.hypergradient == (10000 * F(1, 4) * F(1, 4),)
-    assert evaluate(place("toy1").setting(alpha=F(1, 10), given=given), Rules(own_stages=True)).y_star == (1,)
+    assert evaluate(place_of("toy1").setting(alpha=F(1, 10), given=given), Rules(own_stages=True)).y_star == (1,)
 
 
 def test_widths_follow_the_reading() -> None:
-    setting = place("large-and-small").setting(alpha=F(1, 10))
+    setting = place_of("large-and-small").setting(alpha=F(1, 10))
     assert setting.h_width() == 2 * 16 * 1e-3
     assert setting.h_width("tau-delta") == 1e-6
-    assert place("unconstrained").setting(alpha=F(1, 10)).h_width() == 2e-3
+    assert place_of("unconstrained").setting(alpha=F(1, 10)).h_width() == 2e-3
 
 
 @pytest.mark.parametrize(
@@ -72,7 +71,7 @@ def test_weights(kind: str, rho: tuple[Fraction, ...]) -> None:
 
 def test_where_the_lagrangian_is_concave_there_is_no_minimiser() -> None:
     with pytest.raises(InvalidInputError, match="strictly convex"):
-        evaluate(place("concave-upper").setting(alpha=F(2)))
+        evaluate(place_of("concave-upper").setting(alpha=F(2)))
 
 
 def points() -> tuple[tuple[Fraction, ...], tuple[Fraction, ...], tuple[Fraction, ...]]:
@@ -81,7 +80,7 @@ def points() -> tuple[tuple[Fraction, ...], tuple[Fraction, ...], tuple[Fraction
 
 def noisy(model: str, sigma_f: str = "1/2", sigma_g: str = "1/4", **more: object) -> Place:
     noise = Noise.model_validate({"model": model, "sigma_f": sigma_f, "sigma_g": sigma_g, **more})
-    where = place("two-of-three")
+    where = place_of("two-of-three")
     return Place(where.name, with_noise(where.problem, noise), where.x, where.purpose)
 
 
@@ -128,7 +127,7 @@ def test_blocks_without_effect_are_not_asked_for() -> None:
     assert draw_shapes(noisy("additive").problem, 3, "common") == {"f_x": (3, 2)}
     assert draw_shapes(noisy("jump").problem, 3, "independent") == {"f_x": (3, 2), "g_x": (3, 1), "g_x_star": (3, 1)}
     assert draw_shapes(noisy("matrix", on=["g.x"]).problem, 3, "common") == {"g_x": (3, 2)}
-    assert draw_shapes(place("toy1").problem, 3, "common") == {}
+    assert draw_shapes(place_of("toy1").problem, 3, "common") == {}
 
 
 def test_irrational_numbers_are_certified_to_their_last_digit_but_one() -> None:

@@ -13,9 +13,8 @@ from pydantic import BaseModel, ValidationError
 from spec import InvalidInputError, parse_problem
 from spec.errors import from_validation
 from spec.exact import loads
-from verify.conformance.vectors.files import GENERATOR, MANIFEST, file_of, fingerprint, released, shipped_manifest
-from verify.conformance.vectors.manifest import Manifest, VectorFile
-from verify.conformance.vectors.model import Expected, Number, TestVector
+from verify.conformance.vectors.model import Expected, Manifest, Number, TestVector, VectorFile
+from verify.conformance.vectors.release import GENERATOR, MANIFEST, file_of, fingerprint, released, shipped_manifest
 
 MAX_BYTES = 256 * 1024 * 1024
 """Longest file read."""

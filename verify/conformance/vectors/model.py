@@ -1,4 +1,4 @@
-"""One test vector as data: what a stage is given, what must come out, and how exactly."""
+"""Test vectors as data: one vector, a file of them, and the manifest of a folder."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from spec import Problem, Reading, parse_problem
+from verify.conformance.bugs.flags import Flag
 
 StageName = Literal["lower_level", "lower_level_runs", "activation", "penalty_minimiser", "hypergradient"]
 """The stages a vector can test, named as a subject's methods are."""
@@ -17,6 +18,8 @@ Block = Doubles | tuple[Doubles, ...]
 """A vector, or a matrix row by row."""
 Rational = Annotated[str, Field(pattern=r"^-?\d+(/\d+)?$")]
 Digits = Annotated[str, Field(pattern=r"^-?\d+(\.\d+)?(e[+-]?\d+)?$")]
+Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+FileName = Annotated[str, Field(pattern=r"^[a-z0-9-]+\.json$")]
 Identifier = Annotated[str, Field(pattern=r"^[a-z0-9]+([-/.][a-z0-9]+)*$", max_length=120)]
 
 MAIN_OUTPUT: dict[StageName, tuple[str, ...]] = {
@@ -30,7 +33,7 @@ MAIN_OUTPUT: dict[StageName, tuple[str, ...]] = {
 
 
 class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
 
 class Numbers(_Frozen):
@@ -174,3 +177,66 @@ class TestVector(_Frozen):
     def main_outputs(self) -> tuple[str, ...]:
         """The expected blocks that the stage's own method returns."""
         return tuple(name for name in MAIN_OUTPUT[self.stage] if name in self.expected)
+
+
+class VectorFile(_Frozen):
+    """One file of vectors.
+
+    Args:
+        schema_: Name and version of this form.
+        vectors: Sorted by id.
+    """
+
+    schema_: Literal["f2csa-vectors/1"] = Field(alias="schema")
+    vectors: tuple[TestVector, ...]
+
+
+class FileEntry(_Frozen):
+    """What the manifest says about one file.
+
+    Args:
+        sha256: Of its bytes.
+        bytes: How many there are.
+        vectors: How many vectors it holds.
+    """
+
+    sha256: Hash
+    bytes: int = Field(ge=1)
+    vectors: int = Field(ge=1)
+
+
+class Counts(_Frozen):
+    """How many vectors there are of each kind.
+
+    Args:
+        vectors: In all.
+        stages: By stage.
+        strata: By stratum; a vector counts in each of its own.
+        flags: By flag; a vector counts in each of its own.
+    """
+
+    vectors: int = Field(ge=0)
+    stages: dict[str, int]
+    strata: dict[str, int]
+    flags: dict[str, int]
+
+
+class Manifest(_Frozen):
+    """What a folder of vectors holds.
+
+    Args:
+        schema_: Name and version of this form.
+        generator: Version of the generator.
+        counts: How many vectors there are of each kind.
+        files: Hash and size of every file.
+        flags: What each flag means.
+        left_out: Cases without a vector: the tolerance that honest double arithmetic needs there, relative to the
+            answer, is too large to test anything.
+    """
+
+    schema_: Literal["f2csa-vectors-manifest/1"] = Field(alias="schema")
+    generator: str
+    counts: Counts
+    files: dict[FileName, FileEntry]
+    flags: dict[str, Flag]
+    left_out: dict[Identifier, Double]

@@ -10,6 +10,7 @@ import numpy as np
 
 from spec import OracleParameters
 from spec.exact import Vector
+from verify.conformance.probes import Probe
 from verify.conformance.vectors.model import TestVector
 from verify.subjects import Call, MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import StageFaultError, Stages
@@ -20,15 +21,7 @@ _UNUSED_ALPHA = 0.1
 
 @dataclass(frozen=True)
 class Miss:
-    """One expected block that an answer misses.
-
-    Args:
-        block: Which one.
-        entry: The entry that misses most, in tolerances.
-        computed: Its value as answered.
-        wanted: Its value as expected.
-        tolerance: Largest accepted distance.
-    """
+    """One expected block that an answer misses, in the entry that misses most, in tolerances."""
 
     block: str
     entry: int
@@ -49,39 +42,38 @@ class Miss:
         )
 
 
-def call_of(vector: TestVector) -> Call:
-    """Everything a vector gives besides problem and point, as a subject is called.
+def asked(vector: TestVector) -> Probe:
+    """A vector as a question, also one that must be rejected.
 
     Raises:
-        InvalidInputError: If a number is out of range, as in vectors that must be rejected.
+        InvalidInputError: If the problem or a number is refused before a subject sees it.
     """
-    p = vector.parameters
+    p, default = vector.parameters, OracleParameters()
+    given: dict[str, Any] = {name: np.array(numbers.value) for name, numbers in vector.given.items()}
+    blocks = [vector.expected[name] for name in vector.main_outputs]
+    value, tolerance = (
+        np.concatenate([[], *(getattr(block, name) for block in blocks)]) for name in ("value", "tolerance")
+    )
+    if vector.stage == "activation":
+        # A width that is no width is the subject's to refuse.
+        parameters = OracleParameters.model_construct(lam_width=p.lam_width or 0.0)
+        call = Call(alpha=_UNUSED_ALPHA, lam=given["lam"], parameters=parameters)
+        return Probe(vector.id, vector.stage, value, tolerance, call=call, h=given["h"], h_width=p.h_width or 0.0)
+    problem, x = vector.parsed_problem(), np.array(vector.x.value if vector.x is not None else ())
     if vector.reading is None:
-        raise ValueError(f"{vector.id} is of a stage without a reading")
+        return Probe(vector.id, vector.stage, value, tolerance, problem, x)
     parameters = OracleParameters(
         N_g=p.N_g or 1,
-        lam_width=p.lam_width if p.lam_width is not None else OracleParameters().lam_width,
+        lam_width=p.lam_width if p.lam_width is not None else default.lam_width,
         ramp_constant=p.ramp_constant if p.ramp_constant is not None else 1.0,
-        lower_level_steps=p.lower_level_steps or OracleParameters().lower_level_steps,
+        lower_level_steps=p.lower_level_steps or default.lower_level_steps,
         eta_y=p.eta_y,
         eta_lam=p.eta_lam,
     )
-    stages: dict[str, Any] = {name: given(vector, name) for name in vector.given}
     draws = {name: np.array(rows, dtype=np.float64) for name, rows in vector.draws.items()}
     alpha = vector.alpha.value if vector.alpha is not None else _UNUSED_ALPHA
-    return Call(alpha=alpha, reading=vector.reading, parameters=parameters, draws=draws or None, **stages)
-
-
-def given(vector: TestVector, name: str) -> Vector:
-    """One of the given blocks as doubles."""
-    return np.array(vector.given[name].value, dtype=np.float64)
-
-
-def point(vector: TestVector) -> Vector:
-    """The upper variable as doubles."""
-    if vector.x is None:
-        raise ValueError(f"{vector.id} has no point")
-    return np.array(vector.x.value, dtype=np.float64)
+    call = Call(alpha=alpha, reading=vector.reading, parameters=parameters, draws=draws or None, **given)
+    return Probe(vector.id, vector.stage, value, tolerance, problem, x, call, p.gradient_norm)
 
 
 def answers(vector: TestVector, stages: Stages) -> dict[str, Vector]:
@@ -99,28 +91,13 @@ def answers(vector: TestVector, stages: Stages) -> dict[str, Vector]:
         SubjectFaultError: If it raises, or answers with anything but finite numbers of the right shape.
         InvalidInputError: If the problem itself is refused before the subject sees it.
     """
-    p = vector.parameters
-    if vector.stage == "activation":
-        return {
-            "rho": stages.activation(given(vector, "h"), given(vector, "lam"), p.h_width or 0.0, p.lam_width or 0.0)
-        }
-    problem, x = vector.parsed_problem(), point(vector)
-    if vector.stage == "lower_level":
-        y_star, lam = stages.lower_level(problem, x)
-        made = {"y_star": y_star, "lam": lam}
-        if vector.blocks is not None:
-            made["dual_pull"] = lam @ np.array(vector.blocks["B"])
-        return made
-    call = call_of(vector)
-    if vector.stage == "lower_level_runs":
-        # Without noise nothing is drawn; the generator is there because the stage is called with one.
-        y, lam = stages.lower_level_runs(problem, x, call, np.random.default_rng(0), 1)
-        return {"y_star": y[0], "lam": lam[0]}
-    if vector.stage == "penalty_minimiser":
-        return {"y_penalty": stages.penalty_minimiser(problem, x, call, p.gradient_norm)}
-    if call.draws is not None and not stages.use_draws:
+    probe = asked(vector)
+    if probe.needs_draws and not stages.use_draws:
         raise MissingCapabilityError("the subject does not take its normals from draws")
-    return {"hypergradient": stages.hypergradient(problem, x, call)}
+    found = probe.blocks(stages)
+    if vector.stage == "lower_level" and vector.blocks is not None:
+        found["dual_pull"] = found["lam"] @ np.array(vector.blocks["B"])
+    return found
 
 
 def misses(vector: TestVector, found: Mapping[str, Vector]) -> tuple[Miss, ...]:
@@ -128,7 +105,7 @@ def misses(vector: TestVector, found: Mapping[str, Vector]) -> tuple[Miss, ...]:
 
     The rule, entry by entry: ``|computed - value| <= tolerance``.
     """
-    made = []
+    missed = []
     for block, computed in sorted(found.items()):
         wanted = vector.expected.get(block)
         if wanted is None:
@@ -142,8 +119,8 @@ def misses(vector: TestVector, found: Mapping[str, Vector]) -> tuple[Miss, ...]:
         )
         # Written so that what is not a number misses.
         if not worst.ratio <= 1.0:
-            made.append(worst)
-    return tuple(made)
+            missed.append(worst)
+    return tuple(missed)
 
 
 def rejects(vector: TestVector, stages: Stages) -> bool:

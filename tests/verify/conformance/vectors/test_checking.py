@@ -12,7 +12,7 @@ import pytest
 from spec import InvalidInputError
 from verify.cli.main import invoke
 from verify.conformance.vectors.checking import Finding, check
-from verify.conformance.vectors.files import MANIFEST, contents, write
+from verify.conformance.vectors.release import MANIFEST, contents, write
 
 
 @pytest.fixture

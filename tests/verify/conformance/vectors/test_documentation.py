@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from verify.conformance.vectors import all_vectors
-from verify.conformance.vectors.files import write
+from verify.conformance.vectors.generation import all_vectors
+from verify.conformance.vectors.release import write
 
 PAGE = Path(__file__).parents[4] / "docs" / "vectors.md"
 
@@ -52,8 +52,7 @@ def run(folder: Path) -> subprocess.CompletedProcess[str]:
 
 def test_every_field_is_in_the_table() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    from verify.conformance.vectors import TestVector
-    from verify.conformance.vectors.model import Parameters
+    from verify.conformance.vectors.model import Parameters, TestVector
 
     for name in (*TestVector.model_fields, *Parameters.model_fields):
         if name != "ramp_constant":

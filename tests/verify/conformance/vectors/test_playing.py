@@ -12,9 +12,10 @@ import pytest
 
 import f2csa_ref
 from tests.verify.conformance.vectors import plain
-from verify.conformance.vectors import TestVector, all_vectors
-from verify.conformance.vectors.files import contents
-from verify.conformance.vectors.playing import answers, call_of, misses, point, rejects
+from verify.conformance.vectors.generation import all_vectors
+from verify.conformance.vectors.model import TestVector
+from verify.conformance.vectors.playing import answers, asked, misses, rejects
+from verify.conformance.vectors.release import contents
 from verify.subjects import MissingCapabilityError, ReferenceSubject
 from verify.subjects.protocol import StageFaultError, Stages
 
@@ -32,10 +33,11 @@ def reference_answers() -> dict[str, dict[str, Any]]:
 
 
 def all_stages(vector: TestVector) -> dict[str, Any]:
-    call = call_of(vector)
+    probe = asked(vector)
+    call = probe.call
     r = f2csa_ref.hypergradient(
         vector.parsed_problem(),
-        point(vector),
+        probe.x,
         alpha=call.alpha,
         reading=call.reading,
         parameters=call.parameters,

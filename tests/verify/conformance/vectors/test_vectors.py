@@ -16,22 +16,20 @@ from spec import AS_WRITTEN, Holder, Quadratic
 from spec.atlas import Stratum
 from spec.claims import find
 from verify.cli.exports import schemas
-from verify.conformance.bugs.flags import BUGS
-from verify.conformance.vectors import FLAGS, TestVector, all_vectors, left_out
+from verify.conformance.bugs.flags import BUGS, FLAGS
 from verify.conformance.vectors.checking import problems_of
-from verify.conformance.vectors.files import (
+from verify.conformance.vectors.generation import all_vectors, left_out, named_cases
+from verify.conformance.vectors.model import Manifest, StageName, TestVector
+from verify.conformance.vectors.release import (
     GENERATOR,
     MANIFEST,
+    changed_ids,
     contents,
     file_of,
     fingerprint,
     released,
     shipped_manifest,
 )
-from verify.conformance.vectors.generation import named_cases
-from verify.conformance.vectors.manifest import Manifest
-from verify.conformance.vectors.model import StageName
-from verify.conformance.vectors.release import changed_ids
 
 VECTORS = all_vectors()
 HELD = [vector for vector in VECTORS if vector.rejects is None]
@@ -210,7 +208,7 @@ def test_all_choices_of_the_readings_occur() -> None:
 
 
 def test_expected_values_are_made_without_the_reference() -> None:
-    modules = "verify.conformance.vectors.generation, verify.conformance.vectors.files"
+    modules = "verify.conformance.vectors.generation, verify.conformance.vectors.release"
     program = f"import sys, {modules}; sys.exit('f2csa_ref' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 

@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 from flint import fmpq_mat
 
-from verify.conformance.vector_places import Place, atlas_places, further_places, place
-from verify.conformance.vectors import propagation, tolerances
-from verify.conformance.vectors.propagation import Errors
-from verify.conformance.vectors.sizing import FACTOR, Sizing, U
-from verify.conformance.vectors.tolerances import Penalty
+from verify.conformance import tolerances
+from verify.conformance.places import Place, atlas_places, further_places, place_of
+from verify.conformance.sizes import FACTOR, Sizing, U, sizes
+from verify.conformance.tolerances import Errors, Penalty, Ramps
 from verify.truth.algebra.rationals import column, fractions, rational
 from verify.truth.stages import Setting, evaluate
 
@@ -24,7 +23,7 @@ PLACES = (*atlas_places(), *further_places())
 
 def nothing(setting: Setting) -> Errors:
     q = setting.problem
-    return Errors([0.0] * q.m, [0.0] * q.p, [0.0] * q.p)
+    return Errors(np.zeros(q.m), np.zeros(q.p), np.zeros(q.p))
 
 
 @pytest.mark.parametrize("found", PLACES[::3], ids=lambda found: found.name)
@@ -34,8 +33,8 @@ def test_the_stopping_rule_can_spend_its_allowance_and_no_more(found: Place) -> 
     values = evaluate(setting)
     penalty = Penalty(Sizing(setting), values)
     alpha = 1 / 64
-    limits = propagation.chain(penalty, nothing(setting), gradient_norm=alpha, distance=0.0)["hypergradient"]
-    rounding = propagation.chain(penalty, nothing(setting), gradient_norm=0.0, distance=0.0)["hypergradient"]
+    limits = penalty.chain(nothing(setting), gradient_norm=alpha, distance=0.0)["hypergradient"]
+    rounding = penalty.chain(nothing(setting), gradient_norm=0.0, distance=0.0)["hypergradient"]
     r = setting.rows
     D = r.f_xy + rational(F(64) ** 2) * r.g_xy - r.A.transpose() * penalty.weighted_rows * r.B
     DH = np.array([[float(Fraction(int(v.p), int(v.q))) for v in row] for row in (D * penalty.inverse).tolist()])
@@ -70,34 +69,35 @@ def test_rounded_inputs_move_the_pair_less_than_its_tolerance(found: Place) -> N
     K = fmpq_mat(top + bottom)
     rng = np.random.default_rng(5)
     sizing = Sizing(setting)
-    top_size = max(sizing.stationarity(lower.y_star, lower.lam))
-    row_sizes = sizing.rows_at(lower.y_star)
-    sizes = [top_size] * setting.problem.m + [row_sizes[i] for i in held]
+    y_star = sizes(lower.y_star)
+    top_size = max(sizing.stationarity(y_star, sizes(lower.lam)))
+    row_sizes = sizing.rows(y_star)
+    added = [top_size] * setting.problem.m + [row_sizes[i] for i in held]
     for _ in range(5):
         change = [
-            F(float(size * U * sign)) for size, sign in zip(sizes, rng.choice([-1.0, 1.0], len(sizes)), strict=True)
+            F(float(size * U * sign)) for size, sign in zip(added, rng.choice([-1.0, 1.0], len(added)), strict=True)
         ]
         moved = [abs(float(v)) for v in fractions(K.solve(column(change)))]
         assert all(a <= b for a, b in zip(moved, [*limits.y_star, *(limits.lam[i] for i in held)], strict=True))
 
 
 def test_one_rounding_is_a_small_part_of_the_allowance() -> None:
-    sizing = Sizing(place("toy1").setting())
+    sizing = Sizing(place_of("toy1").setting())
     assert sizing.gamma == FACTOR * 7 * U
 
 
 def test_weights_off_the_ramps_are_exact_and_on_them_not() -> None:
     h, lam = (F(-5), F(-1, 2), F(0)), (F(1), F(1), F(1, 2))
-    none = ([0.0] * 3, [0.0] * 3)
-    off, on, top = tolerances.activation(h, lam, 1.0, 1.0, none)
+    none = (np.zeros(3), np.zeros(3))
+    off, on, top = tolerances.activation(Ramps(h, lam, 1.0, 1.0), none)
     assert off == 0.0
     assert 0 < top < on < 20 * U
-    wide = tolerances.activation(h, lam, 1e-6, 1.0, ([1e-12] * 3, [0.0] * 3))
+    wide = tolerances.activation(Ramps(h, lam, 1e-6, 1.0), (np.full(3, 1e-12), np.zeros(3)))
     assert wide[2] >= 0.5e-6
 
 
 def test_the_gradient_asked_for_is_a_power_of_two_above_rounding() -> None:
-    setting = place("two-of-three").setting(alpha=F(1, 10))
+    setting = place_of("two-of-three").setting(alpha=F(1, 10))
     values = evaluate(setting)
     penalty = Penalty(Sizing(setting), values)
     asked = penalty.gradient_floor()
