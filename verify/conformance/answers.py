@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from spec.exact import Vector
 from verify.conformance import outer
 from verify.conformance import sampled_stages as sampling
-from verify.conformance.bugs.entry import Stage
+from verify.conformance.bugs.model import Stage
 from verify.conformance.model import StageFinding
 from verify.conformance.probes import Probe
 from verify.conformance.signatures import Statistic

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from verify.conformance import inner_runs, outer
 from verify.conformance import sampled_stages as sampling
 from verify.conformance.answers import Answer, Asked, Seen, ask
-from verify.conformance.bugs.entry import Stage
+from verify.conformance.bugs.model import Stage
 from verify.conformance.model import Divergence, StageFinding, Status
 from verify.conformance.probe_set import probes
 from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE, Probe

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from verify.conformance.bugs.catalogue import CATALOGUE
-from verify.conformance.bugs.entry import Mutant
 from verify.conformance.bugs.kill_matrix import Matrix, roots, title_of
+from verify.conformance.bugs.model import Bug
 
 KILLED, TRIED, UNTOUCHED = "✗", "·", ""
 SHORT = 3
@@ -29,7 +29,7 @@ def page(matrix: Matrix) -> str:
     return "\n".join([HEAD, *_summary(matrix), *_matrix(matrix), *_catalogue(matrix)]) + "\n"
 
 
-def killed_by(matrix: Matrix, mutant: Mutant) -> list[str]:
+def killed_by(matrix: Matrix, mutant: Bug) -> list[str]:
     """Statements that catch a mutant, in the paper's order."""
     return [claim for claim, instances in matrix.get(mutant.id, {}).items() if instances]
 
@@ -60,7 +60,7 @@ def _matrix(matrix: Matrix) -> Iterator[str]:
     yield ""
 
 
-def _mark(matrix: Matrix, mutant: Mutant, claim: str) -> str:
+def _mark(matrix: Matrix, mutant: Bug, claim: str) -> str:
     rows = {key: value for key, value in matrix.get(mutant.id, {}).items() if key.split(" ")[0].split("/")[0] == claim}
     if not rows:
         return UNTOUCHED
@@ -79,8 +79,8 @@ def _catalogue(matrix: Matrix) -> Iterator[str]:
             yield _entry(matrix, mutant)
 
 
-def _entry(matrix: Matrix, mutant: Mutant) -> str:
-    kind = mutant.bug_type + (f": `{mutant.choice}` as written" if mutant.choice else "")
+def _entry(matrix: Matrix, mutant: Bug) -> str:
+    kind = mutant.type + (f": `{mutant.choice}` as written" if mutant.choice else "")
     must = ", ".join(
         f"`{catch.claim}` on {catch.instance}" + (f" ({catch.reading})" if catch.reading != "repaired" else "")
         for catch in mutant.caught_by

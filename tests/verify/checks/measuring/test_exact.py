@@ -11,7 +11,7 @@ import verify
 from spec import Bound, InvalidInputError
 from spec.atlas import find
 from verify.checks.measuring.premises import regular_truth
-from verify.conformance.bugs.estimator import DropsImplicitTerm, FlippedPenalty, KeepsDualTerm
+from verify.conformance.bugs.bent_subject import DropsImplicitTerm, FlippedPenalty, KeepsDualTerm
 from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
 from verify.subjects import Call, ReferenceSubject
 from verify.truth.certificates.certificate import Certificate
