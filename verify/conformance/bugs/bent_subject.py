@@ -3,7 +3,6 @@
 Every wrong subject of the catalogue is a class of this module by its name, made when it is asked for:
 ``verify.conformance.bugs.bent_subject:KeepsDualTerm``.
 """
-# a wrong stage keeps the signature of the right one
 # ruff: noqa: ARG005  # all ways to weigh rows are told the same
 
 from __future__ import annotations
@@ -68,6 +67,8 @@ class BentSubject(ReferenceSubject):
             return answer
         if a is not None and kind == "unconstrained":
             return unconstrained(a, x)
+        if a is not None and kind == "equations":
+            return rows_as_equations(a, x)
         if a is not None and (self.rules.zeroed or self.rules.mirrored == "lower_level"):
             try:
                 return super().lower_level(self._once(problem, lambda: changed(problem, self.rules)), x)
@@ -219,6 +220,14 @@ def scaled(factor: Any, values: Any) -> Any:
 def unconstrained(a: QuadraticArrays, x: Vector) -> tuple[Vector, Vector]:
     """The lower level solved without its rows."""
     return -solve(a.g_yy, a.g_xy.T @ x + a.g_y), np.zeros(len(a.b))
+
+
+def rows_as_equations(a: QuadraticArrays, x: Vector) -> tuple[Vector, Vector]:
+    """The lower level with every row held, as well as they can be held together."""
+    p, m = a.B.shape
+    system = np.block([[a.g_yy, a.B.T], [a.B, np.zeros((p, p))]])
+    solution = np.linalg.lstsq(system, np.concatenate([-(a.g_xy.T @ x + a.g_y), a.A @ x - a.b]))[0]
+    return solution[:m], -solution[m:]
 
 
 def constrained_minimiser(penalty: Lagrangian[Any], x: Vector) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from verify.conformance.bugs.catalogue import CATALOGUE
+from verify.conformance.bugs.catalogue import CATALOGUE, ROWS
 from verify.conformance.bugs.kill_matrix import Matrix, roots, title_of
 from verify.conformance.bugs.model import Bug
 
@@ -15,9 +15,10 @@ SHORT = 3
 
 HEAD = """# Wrong implementations and what catches them
 
-Each line of the catalogue is a program that does one thing wrong, kept in `verify/conformance/bugs/`. A mutant is
-*killed* by a claim if some verdict of the claim or of its steps differs from the reference's. `f2csa conform` compares
-a foreign implementation with the same programs and names the one that it matches.
+Each line of the catalogue is a program that does one thing wrong: a row of data in `verify/conformance/bugs/rows/`,
+played by the subject named at its end. A mutant is *killed* by a claim if some verdict of the claim or of its steps
+differs from the reference's. `f2csa conform` compares a foreign implementation with the same programs and names the one
+that it matches.
 
 This page is written by `python -m verify.conformance.bugs`, which judges every mutant again (a quarter of an hour).
 The tests hold it to the catalogue and judge every mutant on the results it must change.
@@ -77,6 +78,8 @@ def _catalogue(matrix: Matrix) -> Iterator[str]:
             yield f"#### {mutant.id}"
             yield ""
             yield _entry(matrix, mutant)
+    yield ""
+    yield f"Test vectors alone show {', '.join(f'`{bug.id}`' for bug in ROWS if bug not in CATALOGUE)}."
 
 
 def _entry(matrix: Matrix, mutant: Bug) -> str:
@@ -91,4 +94,5 @@ def _entry(matrix: Matrix, mutant: Bug) -> str:
     if also:
         more = f" and {len(also) - SHORT} more" if len(also) > SHORT else ""
         rest = f" Also caught by {', '.join(f'`{claim}`' for claim in also[:SHORT])}{more}."
-    return f"({kind}) {mutant.effect} Must be caught by {must}.{rest} `{mutant.source}`"
+    flag = "" if mutant.flag is None else f" Test vectors flag it `{mutant.flag.id or mutant.id}`."
+    return f"({kind}) {mutant.effect} Must be caught by {must}.{rest}{flag} `{mutant.source}`"
