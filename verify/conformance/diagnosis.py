@@ -12,8 +12,9 @@ import numpy as np
 from spec.exact import Vector
 from verify.conformance import inner_runs, outer
 from verify.conformance import sampled_stages as sampling
+from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import CATALOGUE, find
-from verify.conformance.bugs.entry import Mutant, Stage
+from verify.conformance.bugs.model import Bug, Stage
 from verify.conformance.bugs.outer_loop import OuterLoop
 from verify.conformance.model import Diagnosis, Match
 from verify.conformance.probes import Probe
@@ -97,7 +98,7 @@ def _stage(answer: Answer) -> Stage:
     return stage if stage in DETERMINISTIC else "hypergradient"
 
 
-def _candidates(stages: Iterable[Stage]) -> list[Mutant]:
+def _candidates(stages: Iterable[Stage]) -> list[Bug]:
     wanted = set(stages)
     return [mutant for mutant in CATALOGUE if mutant.stage in wanted]
 
@@ -105,7 +106,7 @@ def _candidates(stages: Iterable[Stage]) -> list[Mutant]:
 @lru_cache(maxsize=256)
 def _answers(mutant_id: str, probes: tuple[Probe, ...]) -> tuple[np.ndarray | None, ...]:
     """A mutant's answers, in the order in which the subject gave its own: some depend on what came before."""
-    stages = Stages(find(mutant_id).make())
+    stages = Stages(by_id(mutant_id))
     made: list[np.ndarray | None] = []
     for probe in probes:
         try:
@@ -115,7 +116,7 @@ def _answers(mutant_id: str, probes: tuple[Probe, ...]) -> tuple[np.ndarray | No
     return tuple(made)
 
 
-def _beside(mutant: Mutant, answers: list[Answer], wrong: list[Answer]) -> Match:
+def _beside(mutant: Bug, answers: list[Answer], wrong: list[Answer]) -> Match:
     given = _answers(mutant.id, tuple(answer.probe for answer in answers))
     pairs = [(answer, theirs) for answer, theirs in zip(answers, given, strict=True) if theirs is not None]
     worst, difference, seen_wrong = (0.0 if len(pairs) == len(answers) else math.inf), 0.0, not wrong
@@ -146,10 +147,10 @@ def _of_rounding_size(answers: list[Answer], roundoff: float) -> bool:
     )
 
 
-def _match(mutant: Mutant, matches: bool, worst: float, difference: float | None, compared: int) -> Match:
+def _match(mutant: Bug, matches: bool, worst: float, difference: float | None, compared: int) -> Match:
     caught = tuple(dict.fromkeys(catch.claim for catch in mutant.caught_by))
     return Match(
-        id=mutant.id, bug_type=mutant.bug_type, effect=mutant.effect, caught_by=caught, matches=matches,
+        id=mutant.id, bug_type=mutant.type, effect=mutant.effect, caught_by=caught, matches=matches,
         distance=worst, difference=difference, compared=compared,
     )  # fmt: skip
 
@@ -159,7 +160,7 @@ def _by_rules(seen: Seen) -> Diagnosis:
         return Diagnosis(stage="optimise", sentence=NONE, matches=(), nearest=())
     found = []
     for mutant in _candidates(["optimise"]):
-        rules = mutant.make()
+        rules = by_id(mutant.id)
         if not isinstance(rules, OuterLoop):
             continue
         made = outer.compare(seen.record, rules)
@@ -205,12 +206,12 @@ def _by_laws(seen: Seen, stage: Stage) -> Diagnosis:
 
 @lru_cache(maxsize=64)
 def _samples_of(mutant_id: str, counts: tuple[tuple[str, int], ...]) -> Signature:
-    return sampling.sample(Stages(find(mutant_id).make()), math.inf, dict(counts), stream=1).signature
+    return sampling.sample(Stages(by_id(mutant_id)), math.inf, dict(counts), stream=1).signature
 
 
 @lru_cache(maxsize=64)
 def _runs_of(mutant_id: str, offered: tuple[str, ...]) -> dict[str, Statistic]:
-    return _run_signature(Stages(find(mutant_id).make()), offered)
+    return _run_signature(Stages(by_id(mutant_id)), offered)
 
 
 @lru_cache(maxsize=8)

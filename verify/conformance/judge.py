@@ -69,7 +69,7 @@ def conform(
 
     Example:
         >>> import verify
-        >>> found = verify.conform("verify.conformance.bugs.estimator:KeepsDualTerm", claims=["bias-bound/T3"])
+        >>> found = verify.conform("verify.conformance.bugs.bent_subject:KeepsDualTerm", claims=["bias-bound/T3"])
         >>> found.first, [match.id for match in found.diagnosis.matches]
         ('hypergradient', ['keeps-dual-term'])
     """

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from verify.conformance.bugs.entry import Stage
+from verify.conformance.bugs.model import Stage
 from verify.conformance.pacing import MARK
 from verify.report.faces import Report
 

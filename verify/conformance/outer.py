@@ -191,7 +191,7 @@ def _steps(one: Recorded, rules: OuterLoop) -> Comparison:
 
 
 def _queries(every: tuple[Recorded, ...], rules: OuterLoop) -> Comparison:
-    fixed = type(rules).query is not OuterLoop.query
+    fixed = rules.rules.query is not None
     found, shares = [], []
     for one in every:
         if fixed:
@@ -233,7 +233,7 @@ def _means(one: Recorded, rules: OuterLoop) -> Comparison:
 
 def _outputs(seen: Record, rules: OuterLoop) -> Comparison:
     rng = np.random.default_rng(0)
-    fixed = type(rules).output is not OuterLoop.output
+    fixed = rules.rules.output != "uniform"
     what = "output x_out" if fixed else "output x_out against the nearest block mean"
     found, counts = [], np.zeros(OUTPUT_TRIAL.parameters.K)
     for one in (*seen.runs, *seen.outputs):

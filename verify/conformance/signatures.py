@@ -48,6 +48,8 @@ def distance(first: Signature, second: Signature) -> tuple[float, str]:
     return max(found, default=(0.0, ""))
 
 
+COINCIDENCE = 0.05
+"""Error granted to the share of estimates that others undo: rounding may hide a few."""
 SILENT = -60.0
 """Logarithm shown for a variance of 0."""
 
@@ -64,11 +66,14 @@ def of_samples(samples: Vector, centre: Vector, unit: float, prefix: str) -> dic
     R, n = samples.shape
     off = (samples - centre) / unit
     mean = off.mean(axis=0)
-    spread = float(((off - mean) ** 2).sum() / (n * (R - 1)))
+    centred = off - mean
+    squares = (centred**2).sum(axis=0) / (R - 1)
+    spread = float(squares.mean())
     rounding = 1e-10 * (1.0 + float(np.abs(centre).max(initial=0.0)) / unit)
     silent = spread <= rounding**2
-    error = math.sqrt(2.0 / (n * (R - 1)))
-    mean_error = (rounding if silent else math.sqrt(spread / R)) + rounding
+    # How many independent numbers a sample counts for: n where the components are alike.
+    degrees = float(squares.sum() ** 2 / (squares**2).sum()) if not silent else float(n)
+    error = math.sqrt(2.0 / (degrees * (R - 1)))
     made = {
         f"{prefix}: log variance": Statistic(
             SILENT if silent else math.log(spread), 0.0 if silent else error, "log of the variance over its law's"
@@ -76,16 +81,41 @@ def of_samples(samples: Vector, centre: Vector, unit: float, prefix: str) -> dic
     }
     for i, value in enumerate(mean):
         made[f"{prefix}: mean of component {i + 1}"] = Statistic(
-            float(value), mean_error, "shift in standard deviations of its law"
+            float(value), math.sqrt(squares[i] / R) + rounding, "shift in standard deviations of its law"
         )
     rows = np.ascontiguousarray(samples)
     repeated = 1.0 - len(np.unique(rows, axis=0)) / R
     made[f"{prefix}: repeated"] = Statistic(repeated, 0.0, "share of estimates that are copies")
     if not silent:
-        centred = off - mean
         lag = float((centred[1:] * centred[:-1]).sum() / ((R - 1) * n * spread))
-        made[f"{prefix}: correlation"] = Statistic(lag, 1.0 / math.sqrt(n * (R - 1)), "of neighbouring estimates")
+        made[f"{prefix}: correlation"] = Statistic(lag, 1.0 / math.sqrt(degrees * (R - 1)), "of neighbouring estimates")
+        made[f"{prefix}: opposites"] = Statistic(_opposites(off), COINCIDENCE, "share of estimates that others undo")
+    if n > 1 and not silent:
+        made |= _of_components(centred / math.sqrt(spread), prefix)
     return made
+
+
+def _opposites(off: Vector) -> float:
+    """Share of rows that are another's negative, up to rounding."""
+    rows = np.round(off, 9)
+    both = np.vstack([rows, -rows]) + 0.0  # no negative zeros
+    return 2.0 - len(np.unique(both, axis=0)) / len(rows)
+
+
+def _of_components(rows: Vector, prefix: str) -> dict[str, Statistic]:
+    """Whether components are alike and independent: each one's variance, and the correlation of neighbours."""
+    R = len(rows)
+    squares = (rows**2).sum(axis=0) / (R - 1)
+    made = {
+        f"{prefix}: log variance of component {i + 1}": Statistic(
+            math.log(square) if square > 0 else SILENT, math.sqrt(2.0 / (R - 1)), "log of its share of the variance"
+        )
+        for i, square in enumerate(squares)
+    }
+    joint = float((rows[:, 1:] * rows[:, :-1]).mean())
+    return made | {
+        f"{prefix}: components": Statistic(joint, 1.0 / math.sqrt(R), "correlation of neighbouring components")
+    }
 
 
 def of_law(n: int, prefix: str) -> dict[str, Statistic]:
@@ -94,5 +124,8 @@ def of_law(n: int, prefix: str) -> dict[str, Statistic]:
         f"{prefix}: log variance": Statistic(0.0, 0.0, ""),
         f"{prefix}: repeated": Statistic(0.0, 0.0, ""),
         f"{prefix}: correlation": Statistic(0.0, 0.0, ""),
+        f"{prefix}: opposites": Statistic(0.0, 0.0, ""),
+        f"{prefix}: components": Statistic(0.0, 0.0, ""),
     }
+    made |= {f"{prefix}: log variance of component {i + 1}": Statistic(0.0, 0.0, "") for i in range(n)}
     return made | {f"{prefix}: mean of component {i + 1}": Statistic(0.0, 0.0, "") for i in range(n)}

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 from spec.exact import Vector
 from verify.conformance import inner_runs, outer
 from verify.conformance import sampled_stages as sampling
-from verify.conformance.bugs.entry import Stage
+from verify.conformance.bugs.model import Stage
 from verify.conformance.model import Divergence, StageFinding
 from verify.conformance.probe_set import probes
 from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE, Probe

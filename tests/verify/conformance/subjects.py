@@ -8,8 +8,7 @@ from typing import Any
 import daqp
 import numpy as np
 
-from verify.conformance.bugs.composed import ComposedSubject
-from verify.conformance.bugs.formulas import arrays_of, penalty_system
+from verify.conformance.bugs.bent_subject import BentSubject, arrays_of, lagrangian
 from verify.subjects import Call, MissingCapabilityError, ReferenceSubject, Subject
 
 
@@ -25,7 +24,7 @@ class OnlyHypergradient:
         return self.subject.hypergradient(problem, x, call, rng)
 
 
-class Iterative(ComposedSubject):
+class Iterative(BentSubject):
     """Solvers that stop at 1e-8, and everywhere at what is just allowed; formulas with rounding of their own."""
 
     name = "iterative"
@@ -43,7 +42,7 @@ class Iterative(ComposedSubject):
         a = arrays_of(problem)
         if a is None:
             return y
-        H, _ = penalty_system(a, x, call, alpha_1=call.alpha**-2, alpha_2=call.alpha**-4)
+        H = lagrangian(a, x, call, self.rules, call.alpha).H
         direction = np.ones(len(y)) / len(y) ** 0.5
         return y + np.linalg.solve(H, 0.9 * (call.alpha if tol is None else tol) * direction)
 

@@ -18,6 +18,7 @@ from verify.campaign.tasks import perform
 from verify.checks.measuring.case import checks
 from verify.cli.exports import schemas
 from verify.cli.main import invoke
+from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import find
 from verify.conformance.claim_runs import ASKS_FOR, ignored_choices
 from verify.conformance.model import Conformance
@@ -30,7 +31,7 @@ HERE = "tests.verify.conformance.subjects"
 
 
 def test_a_wrong_implementation_is_told_what_is_wrong(tmp_path: Path) -> None:
-    found = verify.conform(find("keeps-dual-term").make(), claims=["bias-bound/T3"], out=tmp_path)
+    found = verify.conform(by_id("keeps-dual-term"), claims=["bias-bound/T3"], out=tmp_path)
     assert found.exit_code == 1
     assert not found.conforms
     assert found.first == "hypergradient"

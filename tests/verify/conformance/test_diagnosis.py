@@ -13,8 +13,9 @@ from tests.verify.conformance.subjects import (
     OnlyHypergradient,
     OwnGenerator,
 )
+from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import CATALOGUE, find
-from verify.conformance.bugs.entry import Mutant, Stage
+from verify.conformance.bugs.model import Bug, Stage
 from verify.conformance.diagnosis import diagnose, suspect
 from verify.conformance.stage_comparison import Seen, look
 from verify.subjects import ReferenceSubject, Subject
@@ -24,10 +25,16 @@ RIGHT_AS_REPAIRED = ("common-draws",)
 """Wrong as written only: under the repaired reading this is what is asked for, so nothing is to be named."""
 BY_CLAIMS = ("shares-nothing",)
 """Solvers whose laws the protocol leaves open: named once their claims fail."""
+UNSEEN = ("echoes-far-away", "loses-one", "noisier-alone", "stops-early", "quiet-small-steps")
+"""Beyond what is asked: calls of a thousand estimates, batches of sixteen, single calls, more steps, smaller ones."""
+NEVER_TWICE_ALIKE = ("shared-by-a-call",)
+"""Another law in every run: it is seen, and like nothing."""
+TWINS = ("mirrored", "shuffled-opposites")
+"""They differ in an order that samples drawn in blocks do not keep."""
 SAMPLED_ALONE = ("independent-draws", "ignores-batch", "reseeds-every-call")
 """Sampled one call at a time; the others take as long and show the same. (Copies show only among many at once.)"""
 DETERMINISTIC: tuple[Stage, ...] = ("lower_level", "activation", "penalty_minimiser", "hypergradient")
-NAMED = [m for m in CATALOGUE if m.id not in (*RIGHT_AS_REPAIRED, *BY_CLAIMS)]
+NAMED = [m for m in CATALOGUE if m.id not in (*RIGHT_AS_REPAIRED, *BY_CLAIMS, *UNSEEN, *NEVER_TWICE_ALIKE)]
 ALONE = [m for m in NAMED if m.stage in DETERMINISTIC or m.id in SAMPLED_ALONE]
 
 
@@ -36,31 +43,31 @@ def seen_of(subject: Subject, stage: Stage) -> Seen:
 
 
 @pytest.mark.parametrize("mutant", NAMED, ids=[m.id for m in NAMED])
-def test_a_mutant_diverges_first_where_it_is_wrong_and_is_named(mutant: Mutant) -> None:
-    seen = seen_of(mutant.make(), mutant.stage)
+def test_a_mutant_diverges_first_where_it_is_wrong_and_is_named(mutant: Bug) -> None:
+    seen = seen_of(by_id(mutant.id), mutant.stage)
     found = diagnose(seen)
     assert seen.first == mutant.stage
     assert found is not None
-    assert [match.id for match in found.matches] == [mutant.id]
+    assert sorted(match.id for match in found.matches) == sorted(TWINS if mutant.id in TWINS else [mutant.id])
     assert f"`{mutant.id}`" in found.sentence
 
 
 @pytest.mark.parametrize("mutant", ALONE, ids=[m.id for m in ALONE])
-def test_a_mutant_is_named_by_its_oracle_call_alone(mutant: Mutant) -> None:
+def test_a_mutant_is_named_by_its_oracle_call_alone(mutant: Bug) -> None:
     stage: Stage = "samples" if mutant.stage == "samples" else "hypergradient"
-    found = diagnose(look(Stages(OnlyHypergradient(mutant.make())), only=[stage]))
+    found = diagnose(look(Stages(OnlyHypergradient(by_id(mutant.id))), only=[stage]))
     assert found is not None
     assert mutant.id in [match.id for match in found.matches]
 
 
 def test_inner_work_is_named_innermost_first() -> None:
-    seen = look(Stages(OnlyHypergradient(find("late-ramp").make())), only=["hypergradient"])
+    seen = look(Stages(OnlyHypergradient(by_id("late-ramp"))), only=["hypergradient"])
     assert "its own activation" in seen.findings[0].sentence
 
 
 @pytest.mark.parametrize("id_", BY_CLAIMS)
 def test_solvers_with_an_open_law_are_named_once_their_claims_fail(id_: str) -> None:
-    seen = seen_of(find(id_).make(), "runs")
+    seen = seen_of(by_id(id_), "runs")
     assert seen.first is None
     found = suspect(seen)
     assert found is not None
@@ -69,7 +76,7 @@ def test_solvers_with_an_open_law_are_named_once_their_claims_fail(id_: str) -> 
 
 @pytest.mark.parametrize("id_", RIGHT_AS_REPAIRED)
 def test_what_is_right_under_the_repaired_reading_is_not_a_deviation(id_: str) -> None:
-    assert seen_of(find(id_).make(), "samples").first is None
+    assert seen_of(by_id(id_), "samples").first is None
 
 
 @pytest.mark.parametrize(
@@ -96,6 +103,20 @@ def test_a_mistake_is_named_in_code_that_shares_nothing_with_the_catalogue(subje
     found = diagnose(look(Stages(subject), only=["hypergradient"]))
     assert found is not None
     assert [match.id for match in found.matches] == [id_]
+
+
+@pytest.mark.parametrize("id_", UNSEEN)
+def test_what_is_beyond_the_questions_is_given_no_other_name(id_: str) -> None:
+    seen = seen_of(by_id(id_), find(id_).stage)
+    assert seen.first is None
+    assert suspect(seen) is None
+
+
+@pytest.mark.parametrize("id_", NEVER_TWICE_ALIKE)
+def test_what_is_never_twice_alike_is_seen_and_given_no_name(id_: str) -> None:
+    found = diagnose(seen_of(by_id(id_), "samples"))
+    assert found is not None
+    assert found.matches == ()
 
 
 class HalfWrong(ReferenceSubject):

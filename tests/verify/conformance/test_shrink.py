@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from tests.verify.conformance.subjects import OnlyHypergradient
+from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import find
-from verify.conformance.bugs.entry import Stage
+from verify.conformance.bugs.model import Stage
 from verify.conformance.places import place_of
 from verify.conformance.probe_set import lower_level_probe
 from verify.conformance.repro import reproduce
@@ -30,7 +31,7 @@ SMALL = (
 @pytest.mark.parametrize("id_", SMALL)
 def test_the_repro_shows_the_deviation_on_a_tiny_instance(id_: str) -> None:
     mutant = find(id_)
-    seen = look(Stages(mutant.make()), only=[mutant.stage])
+    seen = look(Stages(by_id(id_)), only=[mutant.stage])
     made = reproduce(seen, f"load_subject({mutant.source!r})")
     assert made is not None
     if made.problem is not None and mutant.stage not in ("samples",) and id_ != "narrow-ramp":
@@ -48,14 +49,14 @@ def test_the_repro_shows_the_deviation_on_a_tiny_instance(id_: str) -> None:
 
 
 def test_two_dimensions_are_kept_where_one_does_not_show_it() -> None:
-    seen = look(Stages(find("clips-components").make()), only=["optimise"])
-    made = reproduce(seen, "load_subject('verify.conformance.bugs.outer_loop:ClipsComponents')")
+    seen = look(Stages(by_id("clips-components")), only=["optimise"])
+    made = reproduce(seen, "load_subject('verify.conformance.bugs.bent_subject:ClipsComponents')")
     assert made is not None
     assert len(made.got) == 2
 
 
 def test_inner_mistakes_of_an_oracle_call_shrink_too() -> None:
-    seen = look(Stages(OnlyHypergradient(find("always-active").make())), only=["hypergradient"])
+    seen = look(Stages(OnlyHypergradient(by_id("always-active"))), only=["hypergradient"])
     made = reproduce(seen, "your_subject")
     assert made is not None
     assert "n = 1, m = 1, 1 row" in made.sentence
@@ -88,6 +89,6 @@ def _weight(value: Fraction) -> int:
 
 def test_shrinking_ends_when_its_time_is_up() -> None:
     probe = lower_level_probe(place_of("random-3x5x4"))
-    stages = Stages(find("zero-multipliers").make())
+    stages = Stages(by_id("zero-multipliers"))
     got = probe.ask(stages)
     assert shrink(stages, probe, got, seconds=0.0).probe is probe

@@ -13,6 +13,7 @@ import verify
 from spec import InvalidInputError
 from tests.verify.conformance import strangers
 from tests.verify.conformance.subjects import OnlyHypergradient
+from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import find
 from verify.conformance.diagnosis import diagnose
 from verify.conformance.pacing import MARK, Paced, UnaffordableError
@@ -89,7 +90,7 @@ def test_two_mistakes_at_once_are_told_one_after_another() -> None:
 
 
 def test_a_match_is_told_beside_the_size_of_the_deviation() -> None:
-    found = diagnose(seen_of(OnlyHypergradient(find("keeps-dual-term").make())))
+    found = diagnose(seen_of(OnlyHypergradient(by_id("keeps-dual-term"))))
     assert found is not None
     assert "answers differ from that one's by at most" in found.sentence
     assert "from the right ones they differ by up to" in found.sentence

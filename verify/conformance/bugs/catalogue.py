@@ -1,47 +1,51 @@
-"""All wrong implementations, in the order of the stages."""
+"""All mistakes, in the order of the stages: a file of rows each."""
 
 from __future__ import annotations
 
+import difflib
+import tomllib
+from functools import lru_cache
+from importlib import resources
+from typing import get_args
+
+from pydantic import ValidationError
+
 from spec import InvalidInputError
-from verify.conformance.bugs import (
-    activation,
-    estimator,
-    inner_runs,
-    lower_level,
-    outer_loop,
-    penalty_minimiser,
-    sampling,
-)
-from verify.conformance.bugs.entry import Mutant
-from verify.subjects import Subject
-
-CATALOGUE: tuple[Mutant, ...] = (
-    *lower_level.MUTANTS,
-    *activation.MUTANTS,
-    *penalty_minimiser.MUTANTS,
-    *estimator.MUTANTS,
-    *sampling.MUTANTS,
-    *inner_runs.MUTANTS,
-    *outer_loop.MUTANTS,
-)
+from spec.errors import from_validation
+from verify.conformance.bugs.model import Bug, Stage
 
 
-def find(id: str) -> Mutant:
-    """Look a mutant up.
+def read(name: str) -> dict[str, dict[str, object]]:
+    """The rows of a file, by id."""
+    return tomllib.loads((resources.files("verify.conformance.bugs") / "rows" / f"{name}.toml").read_text("utf-8"))
+
+
+def _load(stage: Stage) -> list[Bug]:
+    try:
+        return [Bug.model_validate({"id": id_, "stage": stage} | row) for id_, row in read(stage).items()]
+    except ValidationError as error:
+        raise from_validation(error, f"rows/{stage}.toml") from None
+
+
+ROWS: tuple[Bug, ...] = tuple(bug for stage in get_args(Stage) for bug in _load(stage))
+"""Everything that can be shown."""
+CATALOGUE: tuple[Bug, ...] = tuple(bug for bug in ROWS if bug.caught_by)
+"""What claims catch and diagnosis names; the others are shown by test vectors alone."""
+
+
+@lru_cache(maxsize=1)
+def _by_id() -> dict[str, Bug]:
+    return {bug.id: bug for bug in ROWS}
+
+
+def find(id: str) -> Bug:
+    """Look a bug up.
 
     Raises:
         InvalidInputError: If there is none of that id, naming near ones.
     """
-    import difflib
-
-    known = {mutant.id: mutant for mutant in CATALOGUE}
-    if id not in known:
-        near = difflib.get_close_matches(id, known, n=3)
+    if id not in _by_id():
+        near = difflib.get_close_matches(id, _by_id(), n=3)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         raise InvalidInputError("mutant", f"must be an id of the catalogue{hint}", id)
-    return known[id]
-
-
-def by_id(id: str) -> Subject:
-    """A mutant ready to be judged."""
-    return find(id).make()
+    return _by_id()[id]

@@ -16,13 +16,12 @@ from verify.campaign.summary import selected
 from verify.campaign.tasks import perform
 from verify.checks.measuring.case import checks
 from verify.checks.measuring.profiles import find_profile
+from verify.conformance.bugs.bent_subject import subject_class
 from verify.conformance.bugs.catalogue import CATALOGUE
-from verify.conformance.bugs.entry import Catch, Mutant
-from verify.subjects import CAPABILITIES, ReferenceSubject, Subject, name_of
+from verify.conformance.bugs.model import Bug, Catch
 
 PROFILE = "ci"
 RECORD = "kill_matrix.json"
-STAGES = (*CAPABILITIES, "hypergradient_samples", "optimise_runs")
 
 Matrix = Mapping[str, Mapping[str, Sequence[str]]]
 """By mutant, then by ``claim`` or ``claim [reading]``: the instances whose verdict changed; none is a claim that was
@@ -32,7 +31,7 @@ tried in vain, a missing claim one that asks for no stage the mutant changes."""
 class Cell(NamedTuple):
     """A mutant against one statement under one reading."""
 
-    mutant: Mutant
+    mutant: Bug
     claim: str
     reading: str
 
@@ -42,45 +41,41 @@ class Cell(NamedTuple):
         return self.claim if self.reading == "repaired" else f"{self.claim} [{self.reading}]"
 
 
-def cells(mutant: Mutant) -> Iterator[Cell]:
+def cells(mutant: Bug) -> Iterator[Cell]:
     """What may tell a mutant from the reference: repaired statements that use a stage it changes, and its catches."""
-    changed = stages_changed(mutant.make())
     for claim in selected([]):
         found = checks().get(claim)
-        if found is not None and any(stage in changed for stage in found.needs):
+        if found is not None and any(stage in mutant.changes for stage in found.needs):
             yield Cell(mutant, claim, "repaired")
     for claim, reading in dict.fromkeys((catch.claim, catch.reading) for catch in mutant.caught_by):
         if reading != "repaired":
             yield Cell(mutant, claim, reading)
 
 
-def stages_changed(subject: Subject) -> frozenset[str]:
-    """Stages whose code is not the reference's; sampled estimates and many runs count as their single ones."""
-    own = {stage for stage in STAGES if getattr(type(subject), stage) is not getattr(ReferenceSubject, stage)}
-    also = {"hypergradient_samples": "hypergradient", "optimise_runs": "optimise"}
-    return frozenset(own | {also[stage] for stage in own if stage in also})
-
-
 def changed_verdicts(cell: Cell, instances: Sequence[str] = ()) -> list[str]:
     """Instances on which the mutant's verdict is not the one on record for the reference; a fault is no verdict."""
     wanted = instances or checks()[cell.claim].instances[: find_profile(PROFILE).breadth]
-    return [name for name in wanted if _differs(cell, name)]
+    changed = []
+    for name in wanted:
+        verdict, on_record = judged(cell, name), shipped_record().get(f"{cell.claim}|{cell.reading}|{name}")
+        if verdict is not None and on_record is not None and verdict != on_record:
+            changed.append(name)
+    return changed
 
 
-def _differs(cell: Cell, instance: str) -> bool:
-    subject = cell.mutant.make()
-    task = Task(cell.claim, cell.reading, instance, name_of(subject), PROFILE, campaign.DEFAULT_SEED)
-    found = perform(task, subject)
-    on_record = shipped_record().get(f"{cell.claim}|{cell.reading}|{instance}")
-    return found.verdict is not None and on_record is not None and str(found.verdict) != on_record
+def judged(cell: Cell, instance: str) -> str | None:
+    """The mutant's verdict; ``None`` where it ends in a fault."""
+    task = Task(cell.claim, cell.reading, instance, cell.mutant.id, PROFILE, campaign.DEFAULT_SEED)
+    verdict = perform(task, subject_class(cell.mutant)()).verdict
+    return None if verdict is None else str(verdict)
 
 
-def survives(mutant: Mutant, catch: Catch) -> bool:
+def survives(mutant: Bug, catch: Catch) -> bool:
     """Whether a mutant gets past a claim that must catch it."""
     return not changed_verdicts(Cell(mutant, catch.claim, catch.reading), [catch.instance])
 
 
-def compute(progress: Callable[[str], None] | None = None, mutants: Sequence[Mutant] = CATALOGUE) -> dict[str, Any]:
+def compute(progress: Callable[[str], None] | None = None, mutants: Sequence[Bug] = CATALOGUE) -> dict[str, Any]:
     """The whole matrix: some ten minutes."""
     from threadpoolctl import threadpool_limits
 

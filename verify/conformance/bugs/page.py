@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from verify.conformance.bugs.catalogue import CATALOGUE
-from verify.conformance.bugs.entry import Mutant
+from verify.conformance.bugs.catalogue import CATALOGUE, ROWS
 from verify.conformance.bugs.kill_matrix import Matrix, roots, title_of
+from verify.conformance.bugs.model import Bug
 
 KILLED, TRIED, UNTOUCHED = "✗", "·", ""
 SHORT = 3
@@ -15,9 +15,10 @@ SHORT = 3
 
 HEAD = """# Wrong implementations and what catches them
 
-Each line of the catalogue is a program that does one thing wrong, kept in `verify/conformance/bugs/`. A mutant is
-*killed* by a claim if some verdict of the claim or of its steps differs from the reference's. `f2csa conform` compares
-a foreign implementation with the same programs and names the one that it matches.
+Each line of the catalogue is a program that does one thing wrong: a row of data in `verify/conformance/bugs/rows/`,
+played by the subject named at its end. A mutant is *killed* by a claim if some verdict of the claim or of its steps
+differs from the reference's. `f2csa conform` compares a foreign implementation with the same programs and names the one
+that it matches.
 
 This page is written by `python -m verify.conformance.bugs`, which judges every mutant again (a quarter of an hour).
 The tests hold it to the catalogue and judge every mutant on the results it must change.
@@ -29,7 +30,7 @@ def page(matrix: Matrix) -> str:
     return "\n".join([HEAD, *_summary(matrix), *_matrix(matrix), *_catalogue(matrix)]) + "\n"
 
 
-def killed_by(matrix: Matrix, mutant: Mutant) -> list[str]:
+def killed_by(matrix: Matrix, mutant: Bug) -> list[str]:
     """Statements that catch a mutant, in the paper's order."""
     return [claim for claim, instances in matrix.get(mutant.id, {}).items() if instances]
 
@@ -60,7 +61,7 @@ def _matrix(matrix: Matrix) -> Iterator[str]:
     yield ""
 
 
-def _mark(matrix: Matrix, mutant: Mutant, claim: str) -> str:
+def _mark(matrix: Matrix, mutant: Bug, claim: str) -> str:
     rows = {key: value for key, value in matrix.get(mutant.id, {}).items() if key.split(" ")[0].split("/")[0] == claim}
     if not rows:
         return UNTOUCHED
@@ -77,10 +78,12 @@ def _catalogue(matrix: Matrix) -> Iterator[str]:
             yield f"#### {mutant.id}"
             yield ""
             yield _entry(matrix, mutant)
+    yield ""
+    yield f"Test vectors alone show {', '.join(f'`{bug.id}`' for bug in ROWS if bug not in CATALOGUE)}."
 
 
-def _entry(matrix: Matrix, mutant: Mutant) -> str:
-    kind = mutant.bug_type + (f": `{mutant.choice}` as written" if mutant.choice else "")
+def _entry(matrix: Matrix, mutant: Bug) -> str:
+    kind = mutant.type + (f": `{mutant.choice}` as written" if mutant.choice else "")
     must = ", ".join(
         f"`{catch.claim}` on {catch.instance}" + (f" ({catch.reading})" if catch.reading != "repaired" else "")
         for catch in mutant.caught_by
@@ -91,4 +94,5 @@ def _entry(matrix: Matrix, mutant: Mutant) -> str:
     if also:
         more = f" and {len(also) - SHORT} more" if len(also) > SHORT else ""
         rest = f" Also caught by {', '.join(f'`{claim}`' for claim in also[:SHORT])}{more}."
-    return f"({kind}) {mutant.effect} Must be caught by {must}.{rest} `{mutant.source}`"
+    flag = "" if mutant.flag is None else f" Test vectors flag it `{mutant.flag.id or mutant.id}`."
+    return f"({kind}) {mutant.effect} Must be caught by {must}.{rest}{flag} `{mutant.source}`"

@@ -9,7 +9,7 @@ import verify
 from spec import Bound
 from spec.atlas import find
 from verify.checks.measuring.premises import regular_truth
-from verify.conformance.bugs.estimator import DropsImplicitTerm, FlippedPenalty, KeepsDualTerm
+from verify.conformance.bugs.bent_subject import DropsImplicitTerm, FlippedPenalty, KeepsDualTerm
 from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
 from verify.subjects import Call, ReferenceSubject
 from verify.truth.pair import geometry_at_truth

@@ -7,14 +7,17 @@ import pytest
 
 from spec import OuterParameters
 from spec.exact import Vector
-from verify.conformance.bugs.composed import ComposedSubject
+from verify.conformance.bugs.bent_sampling import BentRuns, BentSampling
+from verify.conformance.bugs.bent_subject import BentSubject
 from verify.conformance.bugs.outer_loop import OuterLoop
 from verify.conformance.stage_comparison import look
 from verify.subjects import ReferenceSubject, Subject
 from verify.subjects.protocol import Stages
 
 
-@pytest.mark.parametrize("subject", [ComposedSubject(), OuterLoop()], ids=["composed", "outer-loop"])
+@pytest.mark.parametrize(
+    "subject", [BentSubject(), BentSampling(), BentRuns(), OuterLoop()], ids=lambda subject: subject.name
+)
 def test_no_stage_diverges(subject: Subject) -> None:
     seen = look(Stages(subject))
     assert seen.first is None, [finding.sentence for finding in seen.findings]
