@@ -178,22 +178,27 @@ class QuadraticObjectives(AffineRows):
         return float(0.5 * half + x @ self.g_xy @ y + x @ self.g_x + y @ self.g_y)
 
     def grad_x_f(self, x: Vector, y: Vector) -> Vector:
-        return self.f_xx @ x + y @ self.f_xy.T + self.f_x
+        return _sum(self.f_xx @ x, y @ self.f_xy.T, self.f_x)
 
     def grad_y_f(self, x: Vector, y: Vector) -> Vector:
-        return x @ self.f_xy + y @ self.f_yy.T + self.f_y
+        return _sum(x @ self.f_xy, y @ self.f_yy.T, self.f_y)
 
     def grad_x_g(self, x: Vector, y: Vector) -> Vector:
-        return self.g_xx @ x + y @ self.g_xy.T + self.g_x
+        return _sum(self.g_xx @ x, y @ self.g_xy.T, self.g_x)
 
     def grad_y_g(self, x: Vector, y: Vector) -> Vector:
-        return x @ self.g_xy + y @ self.g_yy.T + self.g_y
+        return _sum(x @ self.g_xy, y @ self.g_yy.T, self.g_y)
 
     def grad_x_g_change(self, x: Vector, y: Vector, w: Vector) -> Vector:  # noqa: ARG002  # constant Hessian
         return w @ self.g_xy.T
 
     def grad_y_g_change(self, x: Vector, y: Vector, w: Vector) -> Vector:  # noqa: ARG002  # constant Hessian
         return w @ self.g_yy.T
+
+
+def _sum(at_x: Vector, at_y: Vector, fixed: Vector) -> Vector:
+    """One vector adds up from the left; many rows first add what they share, so that each is touched once."""
+    return at_x + at_y + fixed if at_y.ndim == 1 else at_y + (at_x + fixed)
 
 
 @dataclass(frozen=True, eq=False)

@@ -194,8 +194,8 @@ def _given(z_star: Matrix | None) -> Matrix:
 
 def _length(*vectors: Vector) -> Vector:
     """Length of the vectors stacked, a row each: shape (1,) or (R, 1)."""
-    squares: Vector = sum((np.vecdot(v, v) for v in vectors), np.zeros(()))
-    return np.sqrt(squares)[..., None]
+    first, *others = (np.vecdot(v, v) for v in vectors)
+    return np.asarray(np.sqrt(sum(others, first)))[..., None]
 
 
 def require_rng(rng: np.random.Generator | None) -> np.random.Generator:

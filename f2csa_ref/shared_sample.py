@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from scipy.special import ndtr
 
-from f2csa_ref.objectives import HolderObjectives, Objectives, QuadraticObjectives
+from f2csa_ref.objectives import Gradient, HolderObjectives, Objectives, QuadraticObjectives
 from spec.errors import InvalidInputError
 from spec.exact import Matrix, Vector
 from spec.noise import Noise, NoisyGradient
@@ -42,22 +42,22 @@ class SampledObjectives:
         return getattr(self.base, name)
 
     def grad_x_f(self, x: Vector, y: Vector) -> Vector:
-        return self._exact(self.base.grad_x_f, x, y) + self._noise("f.x", x, y)
+        return self._gradient("f.x", self.base.grad_x_f, x, y)
 
     def grad_y_f(self, x: Vector, y: Vector) -> Vector:
-        return self._exact(self.base.grad_y_f, x, y) + self._noise("f.y", x, y)
+        return self._gradient("f.y", self.base.grad_y_f, x, y)
 
     def grad_x_g(self, x: Vector, y: Vector) -> Vector:
-        return self._exact(self.base.grad_x_g, x, y) + self._noise("g.x", x, y)
+        return self._gradient("g.x", self.base.grad_x_g, x, y)
 
     def grad_y_g(self, x: Vector, y: Vector) -> Vector:
-        return self._exact(self.base.grad_y_g, x, y) + self._noise("g.y", x, y)
+        return self._gradient("g.y", self.base.grad_y_g, x, y)
 
     def grad_x_g_change(self, x: Vector, y: Vector, w: Vector) -> Vector:
-        return self._exact(self.base.grad_x_g_change, x, y, w) + self._noise_change("g.x", y, w)
+        return self._change("g.x", self.base.grad_x_g_change, x, y, w)
 
     def grad_y_g_change(self, x: Vector, y: Vector, w: Vector) -> Vector:
-        return self._exact(self.base.grad_y_g_change, x, y, w) + self._noise_change("g.y", y, w)
+        return self._change("g.y", self.base.grad_y_g_change, x, y, w)
 
     def h(self, x: Vector, y: Vector) -> Vector:
         return self._exact(self.base.h, x, y)
@@ -68,20 +68,20 @@ class SampledObjectives:
             return function(x, *rows)
         return np.array([function(x, *row) for row in zip(*rows, strict=True)])
 
-    def _noise(self, gradient: NoisyGradient, x: Vector, y: Vector) -> Vector | float:
-        if gradient in self.offsets:
-            return self.offsets[gradient]
-        if gradient in self.matrices:
-            point = np.concatenate([np.broadcast_to(x, (*y.shape[:-1], len(x))), y], axis=-1)
-            return _turned(self.matrices[gradient], point)
-        return self._jump(gradient, y) if gradient in self.jumps else 0.0
+    def _gradient(self, name: NoisyGradient, function: Gradient, x: Vector, y: Vector) -> Vector:
+        exact = self._exact(function, x, y)
+        if name in self.offsets:
+            return exact + self.offsets[name]
+        if name in self.matrices:
+            x_rows = x if y.ndim == 1 else np.broadcast_to(x, (len(y), len(x)))
+            return exact + _turned(self.matrices[name], np.concatenate([x_rows, y], axis=-1))
+        return exact + self._jump(name, y) if name in self.jumps else exact
 
-    def _noise_change(self, gradient: NoisyGradient, y: Vector, w: Vector) -> Vector | float:
-        if gradient in self.matrices:
-            return _turned(self.matrices[gradient][..., self.base.n :], w)
-        if gradient in self.jumps:
-            return self._jump(gradient, y + w) - self._jump(gradient, y)
-        return 0.0
+    def _change(self, name: NoisyGradient, function: Callable[..., Vector], x: Vector, y: Vector, w: Vector) -> Vector:
+        exact = self._exact(function, x, y, w)
+        if name in self.matrices:
+            return exact + _turned(self.matrices[name][..., self.base.n :], w)
+        return exact + (self._jump(name, y + w) - self._jump(name, y)) if name in self.jumps else exact
 
     def _jump(self, gradient: NoisyGradient, y: Vector) -> Vector:
         scale, thresholds = self.jumps[gradient]

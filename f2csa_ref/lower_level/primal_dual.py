@@ -161,8 +161,8 @@ def iterates(
     q, steps = objectives, parameters.lower_level_steps
     eta_y = parameters.eta_y if parameters.eta_y is not None else 1.0 / (q.C_g + q.B_norm**2)
     eta_lam = parameters.eta_lam if parameters.eta_lam is not None else eta_y
-    sign = 1.0 if reading.primal_dual_sign == "plus" else -1.0
-    B, r = q.B, q.A @ x - q.b
+    plus = reading.primal_dual_sign == "plus"
+    B, signed_B, r = q.B, q.B if plus else -q.B, q.A @ x - q.b
     y, lam = start
     noisy = q.noise.scale("g.y") > 0
     normals = _step_by_step(source, steps, (*y.shape[:-1], draw_width(q.noise, q.m))) if noisy else iter(())
@@ -171,9 +171,9 @@ def iterates(
         if noisy:
             grad = grad + noise_y(q, "g.y", x, y, next(normals))
         shrink = (1.0 + t / 10.0) ** -DECAY if reading.inner_solver == "averaged" else 1.0
-        y = y - shrink * eta_y * (grad + sign * (lam @ B))
+        y = y - shrink * eta_y * (grad + lam @ signed_B)
         lam = np.maximum(0.0, lam + shrink * eta_lam * (r - y @ B.T))
-        if sign > 0:
+        if plus:
             # Only the literal sign runs away.
             y, lam = np.clip(y, -LARGEST, LARGEST), np.minimum(lam, LARGEST)
         yield y, lam
