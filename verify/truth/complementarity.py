@@ -29,8 +29,8 @@ class InfeasibleLowerLevelError(InvalidInputError):
 
     def __init__(self, weights: Vector) -> None:
         self.weights: tuple[Fraction, ...] = weights
-        shown = " + ".join(f"{weight}·h_{i}" for i, weight in enumerate(weights) if weight)
-        super().__init__("x", f"the lower level is infeasible here: {shown} is positive for every y")
+        combination = " + ".join(f"{weight}·h_{i}" for i, weight in enumerate(weights) if weight)
+        super().__init__("x", f"the lower level is infeasible here: {combination} is positive for every y")
 
     def __reduce__(self) -> tuple[type[InfeasibleLowerLevelError], tuple[Vector]]:  # type: ignore[override]
         # The base rebuilds itself from (argument, rule, value); this one needs its certificate only.

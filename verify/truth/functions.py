@@ -66,7 +66,7 @@ class SyntheticOracle:
         return np.where(z >= 0, up, down)
 
     def __call__(self, z: Vector) -> Vector:
-        made = self.mean(z)
+        answer = self.mean(z)
         if self.variance > 0:
-            made += self._slopes[2] * self.rng.standard_normal(z.shape)
-        return made
+            answer += self._slopes[2] * self.rng.standard_normal(z.shape)
+        return answer

@@ -28,10 +28,10 @@ solve = DOUBLES.solve
 
 def quadratic_of(problem: Problem) -> Quadratic:
     """The problem entry by entry; drawn first where it is a family member."""
-    made = getattr(problem, "quadratic", problem)
-    if not isinstance(made, Quadratic):
+    entries = getattr(problem, "quadratic", problem)
+    if not isinstance(entries, Quadratic):
         raise TypeError(f"the geometry of a {problem.kind} problem is not quadratic")
-    return made
+    return entries
 
 
 def ramp(h: Vector, lam: Vector, h_width: float, lam_width: float) -> Vector:

@@ -19,6 +19,8 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from spec import InvalidInputError, Quadratic
+from spec.exact import FloatArray
+from spec.quadratic import QuadraticArrays
 from verify.truth import complementarity
 from verify.truth.algebra.rationals import (
     Number,
@@ -47,9 +49,9 @@ class DegenerateLowerLevelError(InvalidInputError):
     def __init__(self, weakly_active: tuple[int, ...], gradients: tuple[Vector, ...]) -> None:
         self.weakly_active = weakly_active
         self.gradients = gradients
-        shown = " or ".join("(" + ", ".join(map(str, gradient)) + ")" for gradient in gradients[:3])
+        listed = " or ".join("(" + ", ".join(map(str, gradient)) + ")" for gradient in gradients[:3])
         named = ", ".join(map(str, weakly_active))
-        super().__init__("x", f"must not lie on a kink of F; row(s) {named} weakly active, gradient {shown or 'none'}")
+        super().__init__("x", f"must not lie on a kink of F; row(s) {named} weakly active, gradient {listed or 'none'}")
 
     def __reduce__(self) -> tuple[type[DegenerateLowerLevelError], tuple[object, ...]]:  # type: ignore[override]
         # The base rebuilds itself from (argument, rule, value); this one needs its findings only.
@@ -140,15 +142,19 @@ def solve(problem: Quadratic, x: Sequence[Number]) -> ExactLowerLevel:
 
 def guess_working_rows(problem: Quadratic, x: Sequence[Number]) -> tuple[int, ...]:
     """Rows that seem to carry a multiplier, from a solve in doubles; an empty guess where that fails."""
-    a = problem.arrays
     at = np.array([float(value) for value in x])
-    upper = a.b - a.A @ at
     try:
-        _, _, flag, info = daqp.solve(a.g_yy.copy(), a.g_y + a.g_xy.T @ at, -a.B, upper, np.full(len(upper), -np.inf))
+        return rows_in_doubles(problem.arrays, at) or ()
     except (ValueError, TypeError, ArithmeticError):
         return ()
+
+
+def rows_in_doubles(a: QuadraticArrays, at: FloatArray) -> tuple[int, ...] | None:
+    """Rows that carry a multiplier, as far as doubles can tell; ``None`` where they find no feasible y."""
+    upper = a.b - a.A @ at
+    _, _, flag, info = daqp.solve(a.g_yy.copy(), a.g_y + a.g_xy.T @ at, -a.B, upper, np.full(len(upper), -np.inf))
     if flag < 1:
-        return ()
+        return None
     lam = np.asarray(info["lam"])[-len(upper) :]
     return tuple(int(i) for i in np.flatnonzero(lam > 1e-11 * max(1.0, float(np.abs(lam).max()))))
 

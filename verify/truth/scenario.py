@@ -25,16 +25,20 @@ Exact = Annotated[Fraction, BeforeValidator(Fraction), PlainSerializer(str)]
 """A rational number, spelt ``"p/q"`` in files."""
 
 
-class Error(BaseModel):
-    """An error ``direction * alpha**power``, exact."""
+class Frozen(BaseModel):
+    """Plain data that does not change."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Error(Frozen):
+    """An error ``direction * alpha**power``, exact."""
 
     power: int = Field(ge=0, le=40)
     direction: tuple[Exact, ...]
 
 
-class Scenario(BaseModel):
+class Scenario(Frozen):
     """One estimator among those a reading allows.
 
     Args:
@@ -48,8 +52,6 @@ class Scenario(BaseModel):
 
     Source: Algorithm 1, lines 3 to 6.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     dual_term: DualTerm = "cancelled"
     rho: tuple[Exact, ...] | None = None

@@ -83,11 +83,11 @@ class RationalVector:
 
     def __matmul__(self, other: RationalVector) -> RationalVector:
         columns = [other.numerators[j :: other.width] for j in range(other.width)]
-        made = tuple(
+        entries = tuple(
             sum((a * b for a, b in zip(row, column, strict=True) if a and b), fmpq_poly([]))
             for row in self.rows for column in columns
         )  # fmt: skip
-        return RationalVector(made, self.denominator * other.denominator, other.width)
+        return RationalVector(entries, self.denominator * other.denominator, other.width)
 
     @property
     def rows(self) -> list[tuple[fmpq_poly, ...]]:
@@ -112,8 +112,8 @@ class RationalVector:
         return all(a * other.denominator == b * self.denominator for a, b in pairs)
 
     def __hash__(self) -> int:
-        made = self.reduced()
-        return hash((tuple(map(str, made.numerators)), str(made.denominator)))
+        lowest = self.reduced()
+        return hash((tuple(map(str, lowest.numerators)), str(lowest.denominator)))
 
     @property
     def is_zero(self) -> bool:

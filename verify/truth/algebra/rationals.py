@@ -58,8 +58,8 @@ def blocks(problem: Quadratic) -> RationalBlocks:
 
 def matrix(array: ExactArray) -> fmpq_mat:
     """Rational matrix of an exact array; a vector becomes a column."""
-    made = fmpq_mat([[_entry(value) for value in row] for row in array.rows])
-    return made.transpose() if array.ndim == 1 else made
+    listed = fmpq_mat([[_entry(value) for value in row] for row in array.rows])
+    return listed.transpose() if array.ndim == 1 else listed
 
 
 def column(values: Iterable[Number]) -> fmpq_mat:
@@ -69,10 +69,10 @@ def column(values: Iterable[Number]) -> fmpq_mat:
 
 def diagonal(values: Sequence[Number]) -> fmpq_mat:
     """Rational diagonal matrix."""
-    made = fmpq_mat(len(values), len(values))
+    square = fmpq_mat(len(values), len(values))
     for i, value in enumerate(values):
-        made[i, i] = rational(value)
-    return made
+        square[i, i] = rational(value)
+    return square
 
 
 def rational(value: Number) -> fmpq:

@@ -123,11 +123,11 @@ def _near_root(value: Fraction) -> tuple[Fraction, Fraction]:
 
 def double_below(value: Fraction) -> float:
     """The largest double not above a rational, or its neighbour."""
-    made = float(value)
-    return math.nextafter(made, -math.inf) if Fraction(made) > value else made
+    nearest = float(value)
+    return math.nextafter(nearest, -math.inf) if Fraction(nearest) > value else nearest
 
 
 def double_above(value: Fraction) -> float:
     """The smallest double not below a rational, or its neighbour."""
-    made = float(value)
-    return math.nextafter(made, math.inf) if Fraction(made) < value else made
+    nearest = float(value)
+    return math.nextafter(nearest, math.inf) if Fraction(nearest) < value else nearest

@@ -46,8 +46,8 @@ class _Ratio:
 
     def excess(self, level: Fraction, side: Side) -> fmpq_poly:
         """Nowhere negative iff the level bounds the ratio on that side."""
-        made = self.bottom * monomial(0, level) - self.top
-        return made if side == "upper" else made * -1
+        room = self.bottom * monomial(0, level) - self.top
+        return room if side == "upper" else room * -1
 
     def limit(self) -> Fraction | None:
         """Limit at 0; ``None`` if infinite."""

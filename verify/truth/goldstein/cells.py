@@ -194,8 +194,8 @@ def _every_row_within(M: fmpq_mat, q: fmpq_mat, centre: fmpq_mat, radius: Fracti
 
 def as_array(block: fmpq_mat) -> FloatArray:
     """Nearest doubles of a rational matrix."""
-    made = [[float(fraction(value)) for value in row] for row in block.tolist()]
-    return np.array(made, dtype=np.float64).reshape(block.nrows(), block.ncols())
+    listed = [[float(fraction(value)) for value in row] for row in block.tolist()]
+    return np.array(listed, dtype=np.float64).reshape(block.nrows(), block.ncols())
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
-import daqp
 import numpy as np
 
 from spec import InvalidInputError, Quadratic
 from spec.exact import FloatArray
 from verify.truth.algebra.rationals import Vector
 from verify.truth.goldstein.minima import Rays, least, shortest
+from verify.truth.lower_level import rows_in_doubles
 from verify.truth.pair import solve_any
 
 MAX_ROUNDS = 60
@@ -95,13 +95,9 @@ class Pieces:
 
     def at(self, z: FloatArray) -> tuple[int, ...]:
         """Rows that carry a multiplier at z; refused where the lower level is infeasible."""
-        a = self.a
-        upper = a.b - a.A @ z
-        _, _, flag, info = daqp.solve(a.g_yy.copy(), a.g_y + a.g_xy.T @ z, -a.B, upper, np.full(len(upper), -np.inf))
-        if flag < 1:
+        S = rows_in_doubles(self.a, z)
+        if S is None:
             raise InvalidInputError("radius", "must keep the ball where the lower level is feasible")
-        lam = np.asarray(info["lam"])[-len(upper) :]
-        S = tuple(int(i) for i in np.flatnonzero(lam > 1e-11 * max(1.0, float(np.abs(lam).max()))))
         if S not in self.known and len(self.known) < MAX_PIECES:
             self.known[S], self.witness[S] = self.piece(S), z
         elif S in self.known:

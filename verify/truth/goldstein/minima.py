@@ -34,14 +34,6 @@ class Rays:
     up: tuple[int, ...] = ()
     down: tuple[int, ...] = ()
 
-    def cancels_negative(self, i: int) -> bool:
-        """Whether a negative component i can be made up for."""
-        return i in self.up
-
-    def cancels_positive(self, i: int) -> bool:
-        """Whether a positive component i can be made up for."""
-        return i in self.down
-
     def matrix(self, n: int) -> FloatArray:
         """Rays as columns, shape (n, number of rays)."""
         eye = np.eye(n)
@@ -109,11 +101,11 @@ def shortest_exactly(gradients: Sequence[Vector], weights: FloatArray, rays: Ray
 
 def _squared(gradients: Sequence[Vector], weights: Sequence[Fraction], rays: Rays) -> tuple[Fraction, Vector]:
     n = len(gradients[0])
-    made = [sum((w * g[i] for w, g in zip(weights, gradients, strict=True)), Fraction(0)) for i in range(n)]
+    value = [sum((w * g[i] for w, g in zip(weights, gradients, strict=True)), Fraction(0)) for i in range(n)]
     for i in range(n):
-        if (made[i] < 0 and i in rays.up) or (made[i] > 0 and i in rays.down):
-            made[i] = Fraction(0)
-    return sum((v * v for v in made), Fraction(0)), tuple(made)
+        if (value[i] < 0 and i in rays.up) or (value[i] > 0 and i in rays.down):
+            value[i] = Fraction(0)
+    return sum((v * v for v in value), Fraction(0)), tuple(value)
 
 
 def _normalised(weights: FloatArray) -> list[Fraction]:
@@ -142,8 +134,8 @@ def _affine_weights(gradients: Sequence[Vector], rays: Rays) -> list[Fraction] |
         found = system.solve(right).entries()[:k]
     except ZeroDivisionError:
         return None
-    made = [fraction(value) for value in found]
-    return made if all(value >= 0 for value in made) else None
+    weights = [fraction(value) for value in found]
+    return weights if all(value >= 0 for value in weights) else None
 
 
 MAX_STEPS = 60
