@@ -52,11 +52,11 @@ class _Source:
     def get(self) -> Subject:
         if self.made is None:
             if isinstance(self.given, str):
-                self.made = load_subject(self.given)
+                subject = load_subject(self.given)
             else:
-                made = self.given() if isinstance(self.given, type) else self.given
-                require_stages(made, self.name)
-                self.made = made
+                subject = self.given() if isinstance(self.given, type) else self.given
+                require_stages(subject, self.name)
+            self.made = subject
         return self.made
 
 
@@ -229,8 +229,7 @@ def _keys(test: ClaimTest, per_instance: bool) -> list[str]:
 def _told(word: str, results: list[Result]) -> str:
     lines = []
     for result in results:
-        what = result.fault if result.fault is not None else result.sentence
-        lines.append(f"{word or result.verdict}: {result.where}: {what}")
+        lines.append(f"{word or result.verdict}: {result.where}: {result.fault or result.sentence}")
         example = result.counterexample
         if example is not None and example.note:
             lines.append(f"  {example.note}")

@@ -1,7 +1,8 @@
-"""Run checks over instances and readings, in parallel, into a report."""
+"""Run checks over instances and readings, in parallel, into a report; what is finished is kept on the way."""
 
 from __future__ import annotations
 
+import json
 import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,6 +11,8 @@ from importlib import metadata
 from pathlib import Path
 
 from spec import InvalidInputError
+from verify.campaign.baseline.comparison import hold_verdicts
+from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.plan import DEFAULT_SEED, Task, plan
 from verify.campaign.summary import summarise
 from verify.campaign.workers import run_apart, run_here
@@ -78,10 +81,6 @@ def run(
         >>> [(row["reading"], str(row["verdict"])) for row in report.records()]
         [('as-written', 'REFUTED'), ('repaired', 'SUPPORTED')]
     """
-    from verify.campaign.baseline.comparison import hold_verdicts
-    from verify.campaign.baseline.storage import shipped_record
-    from verify.campaign.store import Store
-
     claims = [claims] if isinstance(claims, str) else list(claims)
     readings = [readings] if isinstance(readings, str) else list(readings)
     instances = [instances] if isinstance(instances, str) else list(instances)
@@ -97,7 +96,7 @@ def run(
     kept = Store(store, environment(), name, profile, seed) if store is not None else None
     done = {} if kept is None else kept.load() if resume else kept.start()
     started = time.perf_counter()
-    open_tasks = [_continued(task, done.get(task.key)) for task in tasks if _is_open(task, done.get(task.key))]
+    open_tasks = [task for planned in tasks if (task := _left(planned, done.get(planned.key))) is not None]
     complete = True
     count = len(tasks) - len(open_tasks)
     try:
@@ -113,17 +112,10 @@ def run(
     results = [done[task.key] for task in tasks if task.key in done]
     judged, findings = hold_verdicts(results, shipped_record() if record is None else record)
     return Report(
-        environment=environment(),
-        seed=seed,
-        profile=profile,
-        subject=name,
-        subject_version=version_of(loaded),
-        results=tuple(judged),
-        summary=tuple(summarise(judged, claims, name)),
-        seconds=time.perf_counter() - started,
-        complete=complete,
-        findings=tuple(findings),
-    )
+        environment=environment(), seed=seed, profile=profile, subject=name, subject_version=version_of(loaded),
+        results=tuple(judged), summary=tuple(summarise(judged, claims, name)),
+        seconds=time.perf_counter() - started, complete=complete, findings=tuple(findings),
+    )  # fmt: skip
 
 
 def _results(
@@ -142,13 +134,12 @@ def _results(
             end(loaded)
 
 
-def _is_open(task: Task, found: Result | None) -> bool:
-    """Whether a task is still to be done: never finished, or undecided with fewer samples than now asked for."""
-    return found is None or (found.verdict is Verdict.INCONCLUSIVE and found.effort < task.effort)
-
-
-def _continued(task: Task, found: Result | None) -> Task:
-    return task if found is None else replace(task, continuation=found.continuation)
+def _left(task: Task, found: Result | None) -> Task | None:
+    """A task if it was never finished, or was left undecided with fewer samples than now asked for."""
+    if found is None:
+        return task
+    is_open = found.verdict is Verdict.INCONCLUSIVE and found.effort < task.effort
+    return replace(task, continuation=found.continuation) if is_open else None
 
 
 def environment() -> dict[str, str]:
@@ -156,6 +147,70 @@ def environment() -> dict[str, str]:
     packages = ("f2csa-verify", "numpy", "scipy", "daqp", "python-flint", "pydantic")
     found = {name: metadata.version(name) for name in packages}
     return {"python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}", **found}
+
+
+class Store:
+    """A JSON-lines file: a header that says which run it belongs to, then one finished result a line.
+
+    The file is created if missing; results of other versions are not reused.
+    """
+
+    def __init__(self, path: Path, environment: dict[str, str], subject: str, profile: str, seed: int) -> None:
+        self.path = path
+        self.header = {"environment": environment, "subject": subject, "profile": profile, "seed": seed}
+
+    def start(self) -> dict[str, Result]:
+        """Begin anew, whatever the file holds."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.write_text(json.dumps(self.header) + "\n", encoding="utf-8")
+        return {}
+
+    def load(self) -> dict[str, Result]:
+        """Results kept so far, by key; starts the file if there is none.
+
+        A line that is torn, or is not a result, is dropped with all that follows it. Faults are tried again.
+
+        Raises:
+            InvalidInputError: If the file belongs to another run or is not such a file.
+        """
+        if not self.path.exists():
+            return self.start()
+        # What a crash left in the last line need not be text.
+        lines = self.path.read_text(encoding="utf-8", errors="replace").splitlines()
+        try:
+            header = json.loads(lines[0])
+        except (IndexError, ValueError, RecursionError):
+            raise InvalidInputError("--resume", "must find a file of finished results", self.path.name) from None
+        if header != self.header:
+            different = [
+                key for key in self.header if not isinstance(header, dict) or header.get(key) != self.header[key]
+            ]
+            raise InvalidInputError("--resume", f"must continue the same run; it differs in {', '.join(different)}")
+        kept: dict[str, Result] = {}
+        for line in lines[1:]:
+            try:
+                entry = json.loads(line)
+                key, result = entry["key"], Result.model_validate(entry["result"])
+            except (ValueError, RecursionError, KeyError, TypeError):
+                break
+            if key != result.key:
+                break
+            if (result.verdict is None) == (result.fault is None):
+                break
+            if result.fault is None:
+                kept[key] = result
+        good = [json.dumps(self.header), *(_line(key, result) for key, result in kept.items())]
+        self.path.write_text("\n".join(good) + "\n", encoding="utf-8")
+        return kept
+
+    def append(self, key: str, result: Result) -> None:
+        """Keep one more result."""
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(_line(key, result) + "\n")
+
+
+def _line(key: str, result: Result) -> str:
+    return json.dumps({"key": key, "result": result.model_dump(mode="json")})
 
 
 __all__ = ["ALL_READINGS", "DEFAULT_SEED", "Progress", "environment", "plan", "run"]

@@ -19,7 +19,7 @@ import numpy as np
 from spec.errors import InvalidInputError
 from spec.exact import Vector
 from verify.evidence.decisions import SampledDecision, VarianceDecision
-from verify.evidence.laws import GRID, chi2_lower, chi2_upper
+from verify.evidence.laws import GRID, chernoff, chi2_lower, chi2_upper
 from verify.evidence.model import ComparisonEvidence
 from verify.evidence.moments import Moments, Scatter
 
@@ -132,15 +132,13 @@ def _circular(one: Spectrum, other: Spectrum, R: int) -> tuple[Vector, Vector]:
 @lru_cache(maxsize=256)
 def _pair_bound(pairs: float, error: float) -> float:
     """A value that a sum over so many pairs exceeds with probability at most ``error``."""
-    t = np.geomspace(1e-6, 1 - 1e-9, GRID)
-    return float(np.min((-pairs / 2 * np.log1p(-t * t) - log(error)) / t))
+    return chernoff(lambda t: -pairs / 2 * np.log1p(-t * t), np.geomspace(1e-6, 1 - 1e-9, GRID), log(error))
 
 
 @lru_cache(maxsize=256)
 def _cycle_bound(rows: int, error: float) -> float:
     """The same for neighbours at one distance on a circle."""
-    t = np.geomspace(1e-6, 1 - 1e-9, GRID) / 2
-    return float(np.min((-rows / 8 * np.log1p(-4 * t * t) - log(error)) / t))
+    return chernoff(lambda t: -rows / 8 * np.log1p(-4 * t * t), np.geomspace(1e-6, 1 - 1e-9, GRID) / 2, log(error))
 
 
 def _detectable(bound: float, pairs: int, missed: float) -> float:

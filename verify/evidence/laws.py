@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from math import log
-from typing import Any
 
 import numpy as np
 from scipy import special
@@ -21,6 +20,12 @@ GRID = 4000
 """Points of t tried; a neighbouring one costs less than one part in a million of a quantile."""
 COARSE_GRID = 1000
 """The same for exponents, which are quoted to hundredths."""
+
+
+def chernoff(log_mgf: Callable[[Vector], Vector], t: Vector, log_error: float) -> float:
+    """The least value on a grid of t, shape (k,), that a variable exceeds with a probability of this log at most."""
+    values = (log_mgf(t) - log_error) / t
+    return float(np.min(values[np.isfinite(values)]))
 
 
 @lru_cache(maxsize=4096)
@@ -82,7 +87,7 @@ class SquareLaw:
         if top == 0:
             return self.expectation
         t = np.geomspace(1e-9, 1 - 1e-9, GRID) / (2 * top)
-        return float(np.min((self._log_mgf(t) - log(error) / self.count) / t))
+        return chernoff(self._log_mgf, t, log(error) / self.count)
 
     @lru_cache(maxsize=1024)  # noqa: B019  # as above
     def lower(self, error: float) -> float:
@@ -91,13 +96,13 @@ class SquareLaw:
         if top == 0:
             return self.expectation
         t = np.geomspace(1e-9, 1e9, 2 * GRID) / (2 * top)
-        return max(0.0, float(np.max((log(error) / self.count - self._log_mgf(-t)) / t)))
+        return max(0.0, -chernoff(lambda t: self._log_mgf(-t), t, log(error) / self.count))
 
     def _log_mgf(self, t: Vector) -> Vector:
         w, shift = np.array(self.weights)[:, None], np.array(self.shifts)[:, None]
         scaled = 2 * w * t
-        made: Vector = (shift * t / (1 - scaled) - 0.5 * np.log1p(-scaled)).sum(axis=0)
-        return made
+        total: Vector = (shift * t / (1 - scaled) - 0.5 * np.log1p(-scaled)).sum(axis=0)
+        return total
 
 
 def log_variance_interval(weights: Vector, dofs: Vector, error: float) -> tuple[float, float]:
@@ -123,11 +128,5 @@ def _log_variance_interval(
 
     used = weights != 0
     weights, dofs = weights[used], dofs[used]
-    reach = float(np.min(dofs / 2 / np.abs(weights)))
-    return -_rate_bound(lambda t: log_mgf(-t), reach, error / 2), _rate_bound(log_mgf, reach, error / 2)
-
-
-def _rate_bound(log_mgf: Callable[[Any], Any], reach: float, error: float) -> float:
-    t = np.geomspace(1e-6, 1 - 1e-9, COARSE_GRID) * reach
-    values = (log_mgf(t) - log(error)) / t
-    return float(np.min(values[np.isfinite(values)]))
+    t = np.geomspace(1e-6, 1 - 1e-9, COARSE_GRID) * float(np.min(dofs / 2 / np.abs(weights)))
+    return -chernoff(lambda t: log_mgf(-t), t, log(error / 2)), chernoff(log_mgf, t, log(error / 2))

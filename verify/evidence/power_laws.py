@@ -181,21 +181,24 @@ def _rows(estimates: Sequence[Estimate], variables: Sequence[str], chosen: Seque
 
     ``None`` where these are too few: with one point more than coefficients a curve does not show yet.
     """
-    used = [estimates[i] for i in chosen]
-    design = np.array([[1.0, *(math.log(e.at[name]) for name in variables)] for e in used])
-    if len(used) < len(variables) + 2 or np.linalg.matrix_rank(design) < design.shape[1]:
+    design, relative = _design([estimates[i] for i in chosen], variables)
+    if len(chosen) < len(variables) + 2 or np.linalg.matrix_rank(design) < design.shape[1]:
         return None
-    relative = np.array([math.log(e.high / e.low) for e in used])
     scaled = design / relative[:, None]
-    made: Vector = np.zeros((design.shape[1], len(estimates)))
-    made[:, list(chosen)] = np.linalg.solve(scaled.T @ scaled, scaled.T) / relative
-    return made
+    rows: Vector = np.zeros((design.shape[1], len(estimates)))
+    rows[:, list(chosen)] = np.linalg.solve(scaled.T @ scaled, scaled.T) / relative
+    return rows
+
+
+def _design(estimates: Sequence[Estimate], variables: Sequence[str]) -> tuple[Vector, Vector]:
+    """The fit's design matrix, and the widths of the intervals in logarithms."""
+    design = np.array([[1.0, *(math.log(e.at[name]) for name in variables)] for e in estimates])
+    return design, np.array([math.log(e.high / e.low) for e in estimates])
 
 
 def _is_straight(estimates: Sequence[Estimate], variables: Sequence[str], logs: Vector, rows: Vector) -> bool:
     """Whether one power law runs through all intervals; else the sweep is still crossing over to another power."""
-    design = np.array([[1.0, *(math.log(e.at[name]) for name in variables)] for e in estimates])
-    relative = np.array([math.log(e.high / e.low) for e in estimates])
+    design, relative = _design(estimates, variables)
     return bool((np.abs(logs - design @ (rows @ logs)) <= relative).all())
 
 

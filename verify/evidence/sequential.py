@@ -10,14 +10,12 @@ import numpy as np
 
 from spec.errors import InvalidInputError
 from spec.exact import Vector
-
-GROWTH = 4
-"""Factor between the sample sizes of neighbouring looks."""
+from verify.evidence.budget import EFFORT_STEP
 
 
 @dataclass(frozen=True)
 class Looks:
-    r"""Looks at sample sizes growing by :data:`GROWTH`; the k-th spends the error share :math:`1/(k(k+1))`.
+    r"""Looks at sample sizes growing by :data:`EFFORT_STEP`; the k-th spends the error share :math:`1/(k(k+1))`.
 
     The shares sum to one over all k, so a sequence may stop at any look and be resumed for more precision later
     without spending more than its error.
@@ -36,7 +34,7 @@ class Looks:
 
     def size(self, look: int) -> int:
         """Sample size of look 1, 2, ..."""
-        return int(self.first * GROWTH ** (look - 1))
+        return int(self.first * EFFORT_STEP ** (look - 1))
 
     def spends(self, look: int) -> float:
         """Error of look 1, 2, ..."""
@@ -45,7 +43,7 @@ class Looks:
     @classmethod
     def ending_at(cls, size: int, looks: int, error: float) -> Looks:
         """Looks whose last of a given number is at a given size."""
-        return cls(max(2, -(-size // GROWTH ** (looks - 1))), error)
+        return cls(max(2, -(-size // EFFORT_STEP ** (looks - 1))), error)
 
 
 @dataclass

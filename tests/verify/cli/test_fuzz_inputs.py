@@ -22,8 +22,7 @@ from spec.atlas import atlas
 from spec.reading import Reading, alternatives
 from tests.strategies import broken_files, fractions, quadratics, wrong_tokens
 from verify.campaign.plan import DEFAULT_SEED
-from verify.campaign.run import environment
-from verify.campaign.store import Store
+from verify.campaign.run import Store, environment
 from verify.checks.measuring.case import checks
 from verify.cli.main import invoke
 from verify.truth import lower_level

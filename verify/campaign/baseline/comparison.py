@@ -22,12 +22,13 @@ from verify.campaign.baseline.drift import (
     is_rougher,
     is_worst_case,
     level_drifts,
+    rung_change,
     rung_drift,
     sweep_drifts,
 )
 from verify.campaign.baseline.model import Baseline, Entry, Level, Sweep
 from verify.campaign.plan import bound_under
-from verify.evidence.model import RUNGS, Frozen
+from verify.evidence.model import Frozen
 from verify.report.faces import Report
 from verify.report.model import About, Result
 from verify.verdict import Verdict
@@ -157,9 +158,8 @@ class _Both:
             yield _change(new, "verdict", not better, text)
         else:
             if old.rung is not None and new.rung is not None and old.rung != new.rung:
-                better = RUNGS.index(new.rung) < RUNGS.index(old.rung)
-                text = f"evidence is {new.rung}, on record {old.rung} ({'stronger' if better else 'weaker'})"
-                yield _change(new, "evidence", not better, text)
+                drift = rung_change("evidence", old.rung, new.rung)
+                yield _change(new, "evidence", not drift.better, drift.text)
             if not self.verdicts_only:
                 yield from self._numbers(old, new)
 

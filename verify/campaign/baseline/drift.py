@@ -79,9 +79,14 @@ def rung_drift(old: Sweep | Level, new: Sweep | Level) -> Drift:
     """Compare how a number was obtained, and whether it decided the verdict."""
     if old.role == "conclusion" and new.role == "support":
         return Drift("evidence", True, False, f"{old.quantity} no longer decides the verdict")
-    better = RUNGS.index(new.rung) < RUNGS.index(old.rung)
-    text = f"evidence of {old.quantity} is {new.rung}, on record {old.rung} ({'stronger' if better else 'weaker'})"
-    return Drift("evidence", old.rung != new.rung, better, text)
+    return rung_change(f"evidence of {old.quantity}", old.rung, new.rung)
+
+
+def rung_change(name: str, old: Rung, new: Rung) -> Drift:
+    """Whether evidence is stronger or weaker than on record."""
+    better = RUNGS.index(new) < RUNGS.index(old)
+    text = f"{name} is {new}, on record {old} ({'stronger' if better else 'weaker'})"
+    return Drift("evidence", old != new, better, text)
 
 
 def rounding(old: float, new: float) -> float:

@@ -11,7 +11,6 @@ from verify.checks.measuring.profiles import ProfileName, find_profile
 from verify.evidence.model import (
     ComparisonEvidence,
     Frozen,
-    PremiseEvidence,
     RateEvidence,
     Relation,
     Role,
@@ -173,11 +172,10 @@ class Entry(Frozen, About):
     @classmethod
     def of(cls, result: Result, verdict: Verdict) -> Entry:
         """What is kept of a result."""
-        measured = [item for item in result.evidence if not isinstance(item, PremiseEvidence)]
         return cls(
             claim=result.claim, reading=result.reading, instance=result.instance, verdict=verdict, rung=result.rung,
-            sweeps=tuple(Sweep.of(item) for item in measured if isinstance(item, RateEvidence)),
-            levels=tuple(Level.of(item) for item in measured if isinstance(item, ComparisonEvidence)),
+            sweeps=tuple(Sweep.of(item) for item in result.evidence if isinstance(item, RateEvidence)),
+            levels=tuple(Level.of(item) for item in result.evidence if isinstance(item, ComparisonEvidence)),
         )  # fmt: skip
 
 
