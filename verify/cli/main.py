@@ -18,8 +18,8 @@ TRACEBACK = "F2CSA_TRACEBACK"
 COMMANDS: dict[type, tuple[str, str]] = {
     options.Verify: ("verify", "verify.cli.verify:verify"),
     options.Claims: ("claims", "verify.cli.claims:claims"),
-    options.Hypergradient: ("hypergradient", "verify.cli.hypergradient:hypergradient"),
-    options.Goldstein: ("goldstein", "verify.cli.goldstein:goldstein"),
+    options.Hypergradient: ("hypergradient", "verify.cli.point:hypergradient"),
+    options.Goldstein: ("goldstein", "verify.cli.point:goldstein"),
     options.Solve: ("solve", "verify.cli.solve:run"),
     options.Orders: ("orders", "verify.cli.proofs:orders"),
     options.Refute: ("refute", "verify.cli.proofs:refute"),

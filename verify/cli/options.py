@@ -11,13 +11,14 @@ from typing import Annotated, TypeAlias
 
 from typer import Argument, Option
 
+Texts: TypeAlias = list[str] | None
+File: TypeAlias = Path | None
+
 Problem: TypeAlias = Annotated[str, Argument(help="A problem file, '-' for standard input, or atlas:NAME.")]
 Point: TypeAlias = Annotated[str | None, Option(help="Upper-level point: numbers separated by commas or spaces.")]
 NamedReading: TypeAlias = Annotated[str, Option(help="as-written or repaired.")]
-Choices: TypeAlias = Annotated[
-    list[str] | None, Option(help="FIELD=VALUE: change one choice of the reading; repeatable.")
-]
-Instances: TypeAlias = Annotated[list[str] | None, Option(help="Only these atlas instances; repeatable.")]
+Choices: TypeAlias = Annotated[Texts, Option(help="FIELD=VALUE: change one choice of the reading; repeatable.")]
+Instances: TypeAlias = Annotated[Texts, Option(help="Only these atlas instances; repeatable.")]
 Seed: TypeAlias = Annotated[int, Option(help="Seed of all randomness, >= 0.")]
 AnySeed: TypeAlias = Annotated[int | None, Option(help="Seed of all randomness, >= 0.")]
 Jobs: TypeAlias = Annotated[int | None, Option(help="Worker processes; default one per core.")]
@@ -29,12 +30,11 @@ AsJson: TypeAlias = Annotated[bool, Option("--json", help="Machine-readable outp
 class Verify:
     """Run checks and write the report."""
 
-    claims: Annotated[list[str] | None, Argument(help="Claims or proof steps, e.g. bias-bound/T3; all if none.")] = None
+    claims: Annotated[Texts, Argument(help="Claims or proof steps, e.g. bias-bound/T3; all if none.")] = None
     out: Annotated[Path, Option(help="Folder for report.json, report.html, report.md, junit.xml.")] = Path("report")
     profile: Annotated[str, Option(help="smoke, ci or full.")] = "ci"
     reading: Annotated[
-        list[str] | None,
-        Option(help="as-written, repaired or only:FIELD; repeatable; default both, each choice isolated."),
+        Texts, Option(help="as-written, repaired or only:FIELD; repeatable; default both, each choice isolated.")
     ] = None
     instance: Instances = None
     subject: Annotated[str, Option(help="reference, package.module:Attribute, or command:COMMAND LINE.")] = "reference"
@@ -50,10 +50,8 @@ class Verify:
     resume: Annotated[
         bool, Option("--resume", help="Go on from the run in --out that was interrupted or left undecided.")
     ] = False
-    baseline: Annotated[Path | None, Option(help="Verdicts to compare with: a report.json or a recorded baseline.")] = (
-        None
-    )
-    record: Annotated[Path | None, Option(help="Write the verdicts found to this file, as a new record.")] = None
+    baseline: Annotated[File, Option(help="Verdicts to compare with: a report.json or a recorded baseline.")] = None
+    record: Annotated[File, Option(help="Write the verdicts found to this file, as a new record.")] = None
     as_json: Annotated[bool, Option("--json", help="Print report.json instead of the table.")] = False
 
 
@@ -76,9 +74,7 @@ class Hypergradient:
     choose: Choices = None
     samples: Annotated[int, Option(help="N_g, gradient samples averaged.")] = 1
     seed: Annotated[int, Option(help="Seed of the noise, >= 0.")] = 0
-    given: Annotated[
-        list[str] | None, Option(help="STAGE=NUMBERS: use this y_star, lam, rho or y_penalty; repeatable.")
-    ] = None
+    given: Annotated[Texts, Option(help="STAGE=NUMBERS: use this y_star, lam, rho or y_penalty; repeatable.")] = None
 
 
 @dataclass(frozen=True)
@@ -89,8 +85,7 @@ class Goldstein:
     radius: Annotated[str, Option(help="Radius of the Goldstein ball, units of x, > 0.")]
     x: Point = None
     box: Annotated[
-        list[str] | None,
-        Option(help="LOW,HIGH of X, once for all components or once each; adds its normal cone at x."),
+        Texts, Option(help="LOW,HIGH of X, once for all components or once each; adds its normal cone at x.")
     ] = None
 
 
@@ -119,14 +114,13 @@ class Solve:
         "uniform"
     )
     project_onto: Annotated[
-        list[str] | None,
-        Option(help="LOW,HIGH of X, once or once for each component: project x onto it; default free steps."),
+        Texts, Option(help="LOW,HIGH of X, once or once for each component: project x onto it; default free steps.")
     ] = None
     seed: Seed = 0
     trace: Annotated[Path, Option(help="JSON-lines file to write.")] = Path("trace.jsonl")
     resume: Annotated[bool, Option("--resume", help="Go on from the trace of an interrupted run.")] = False
     max_calls: Annotated[int, Option(help="Refuse schedules with more oracle calls than this.")] = 1_000_000
-    plot: Annotated[Path | None, Option(help="Picture of the trace to write, .svg or .png.")] = None
+    plot: Annotated[File, Option(help="Picture of the trace to write, .svg or .png.")] = None
 
 
 @dataclass(frozen=True)
@@ -143,7 +137,7 @@ class Refute:
 
     claim: Annotated[str, Argument(help="A claim or step, e.g. bias-bound/T3.")]
     reading: NamedReading = "as-written"
-    out: Annotated[Path | None, Option(help="Write the problem file here.")] = None
+    out: Annotated[File, Option(help="Write the problem file here.")] = None
     weight: Annotated[int, Option(help="Largest sum of integers of the one-dimensional problems tried.")] = 5
     tries: Annotated[int, Option(help="Larger problems tried where none of those serves.")] = 40
     seed: Annotated[int, Option(help="Seed of the larger ones, >= 0.")] = 0
@@ -166,7 +160,7 @@ class Badge:
     """A badge of a report's verdicts: a picture, and JSON for a shields endpoint."""
 
     report: Annotated[Path, Argument(help="A report.json, or the folder it lies in.")] = Path("report")
-    out: Annotated[Path | None, Option(help="Folder for badge.svg, badge.json; default the report's.")] = None
+    out: Annotated[File, Option(help="Folder for badge.svg, badge.json; default the report's.")] = None
     label: Annotated[str, Option(help="Left half of the badge.")] = "F2CSA"
 
 
@@ -174,18 +168,16 @@ class Badge:
 class Vectors:
     """Stage-level test vectors with exact answers, for implementations in any language."""
 
-    out: Annotated[Path | None, Option(help="Write the vectors and their manifest into this folder.")] = None
+    out: Annotated[File, Option(help="Write the vectors and their manifest into this folder.")] = None
     listing: Annotated[bool, Option("--list", help="Print id, stage, strata and flags, a vector a line.")] = False
-    check: Annotated[Path | None, Option(help="Check hashes, form and ids of vectors in a folder.")] = None
+    check: Annotated[File, Option(help="Check hashes, form and ids of vectors in a folder.")] = None
 
 
 @dataclass(frozen=True)
 class Conform:
     """Judge another implementation: where it deviates, which known mistake it is, and a case to paste."""
 
-    claims: Annotated[
-        list[str] | None, Argument(help="Claims or proof steps to judge, repaired reading; all if none.")
-    ] = None
+    claims: Annotated[Texts, Argument(help="Claims or proof steps to judge, repaired reading; all if none.")] = None
     python: Annotated[str | None, Option(help="package.module:Attribute with any of the stages.")] = None
     command: Annotated[str | None, Option(help="Program that speaks the wire (docs/wire.md).")] = None
     out: Annotated[Path, Option(help="Folder for conform.json and the report's files.")] = Path("conform")
@@ -207,20 +199,20 @@ class Schema:
     """JSON Schemas of every file this program reads or writes."""
 
     name: Annotated[str | None, Argument(help="One schema; all if none.")] = None
-    out: Annotated[Path | None, Option(help="Write one file a schema into this folder.")] = None
+    out: Annotated[File, Option(help="Write one file a schema into this folder.")] = None
 
 
 @dataclass(frozen=True)
 class Record:
     """Keep verdicts, exponents, constants and counts of a run, with their intervals."""
 
-    claims: Annotated[list[str] | None, Argument(help="Claims or proof steps; all if none.")] = None
+    claims: Annotated[Texts, Argument(help="Claims or proof steps; all if none.")] = None
     out: Annotated[Path, Option(help="File to write; a baseline there is replaced.")] = Path("f2csa-baseline.json")
-    source: Annotated[Path | None, Option("--from", help="Record this report.json instead of running anything.")] = None
+    source: Annotated[File, Option("--from", help="Record this report.json instead of running anything.")] = None
     force: Annotated[bool, Option("--force", help="Overwrite a file that is no baseline, too.")] = False
     subject: Annotated[str | None, Option(help="As for verify; default reference.")] = None
     profile: Annotated[str | None, Option(help="smoke, ci or full; default ci.")] = None
-    reading: Annotated[list[str] | None, Option(help="As for verify; repeatable.")] = None
+    reading: Annotated[Texts, Option(help="As for verify; repeatable.")] = None
     instance: Instances = None
     seed: AnySeed = None
     effort: Annotated[int | None, Option(help="Factor on all sample sizes, 1, 4, 16, ...")] = None
@@ -233,14 +225,14 @@ class Compare:
     """Find what got worse since a baseline; what got better is reported and fails nothing."""
 
     file: Annotated[Path, Argument(help="A baseline, a report.json, or a record of verdicts.")]
-    claims: Annotated[list[str] | None, Argument(help="Only these claims or proof steps.")] = None
-    source: Annotated[
-        Path | None, Option("--with", help="Compare this report.json; else what was recorded is run again.")
-    ] = None
-    out: Annotated[Path | None, Option(help="Also write the report, with what was found, here.")] = None
+    claims: Annotated[Texts, Argument(help="Only these claims or proof steps.")] = None
+    source: Annotated[File, Option("--with", help="Compare this report.json; else what was recorded is run again.")] = (
+        None
+    )
+    out: Annotated[File, Option(help="Also write the report, with what was found, here.")] = None
     subject: Annotated[str | None, Option(help="Run this one instead of the recorded one.")] = None
     profile: Annotated[str | None, Option(help="Run this profile instead of the recorded one.")] = None
-    reading: Annotated[list[str] | None, Option(help="Only these readings; repeatable.")] = None
+    reading: Annotated[Texts, Option(help="Only these readings; repeatable.")] = None
     instance: Instances = None
     seed: Annotated[int | None, Option(help="Run this seed instead of the recorded one.")] = None
     effort: Annotated[int | None, Option(help="Run with this factor instead of the recorded one.")] = None

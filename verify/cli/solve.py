@@ -23,7 +23,7 @@ from spec.problem import Generated
 from spec.quadratic import Quadratic
 from verify.cli import options
 from verify.cli.console import print_json
-from verify.cli.goldstein import plain
+from verify.cli.point import plain
 from verify.cli.sources import (
     Point,
     read_alpha,

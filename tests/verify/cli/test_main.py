@@ -205,6 +205,6 @@ def test_a_command_that_is_interrupted_says_so(capsys, monkeypatch):
     def interrupted(*_arguments, **_options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("verify.cli.goldstein.distance", interrupted)
+    monkeypatch.setattr("verify.cli.point.distance", interrupted)
     code, out, err = run(capsys, "goldstein", "atlas:toy1", "--radius", "1")
     assert (code, out, err) == (3, "", "f2csa: interrupted\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from spec import REPAIRED
 from verify.proofs.notation import decimals, function, term, vector
@@ -22,20 +22,20 @@ Builder: TypeAlias = Callable[[Case, Family], Scenario | None]
 def targets() -> list[Target]:
     """All of them."""
     return [
-        _spending("bias-bound/T3", "T3", "T₃", _exact),
-        _spending("bias-bound/T1", "T1", "T₁", _inexact_minimiser),
-        _spending("bias-bound/T2", "T2", "T₂", _inexact_multiplier),
-        _spending("bias-bound/y-star-error", "T2", "the change due to ỹ*", _inexact_solution),
-        _spending("bias-bound", "bias", "the bias", _everything_inexact),
-        _spending("bias-bound/ramp", "bias", "the bias", _retreat, scalar_only=True),
-        _spending("solution-error", "solution-shift", "‖Δy‖", _inexact_multiplier),
-        _spending("solution-error/active-rows", "solution-shift", "‖Δy‖", _inexact_active),
+        _about("bias-bound/T3", "T3", "T₃", _worst()),
+        _about("bias-bound/T1", "T1", "T₁", _worst("minimiser")),
+        _about("bias-bound/T2", "T2", "T₂", _worst("lam")),
+        _about("bias-bound/y-star-error", "T2", "the change due to ỹ*", _worst("y_star")),
+        _about("bias-bound", "bias", "the bias", _everything_inexact),
+        _about("bias-bound/ramp", "bias", "the bias", _retreat, scalar_only=True),
+        _about("solution-error", "solution-shift", "‖Δy‖", _worst("lam")),
+        _about("solution-error/active-rows", "solution-shift", "‖Δy‖", _inexact_active),
         Target("bias-bound/L-H-y", _lipschitz_in_y),
         Target("bias-bound/L-H-lambda", _lipschitz_in_lam),
     ]
 
 
-def _spending(claim: str, quantity: Quantity, name: str, build: Builder, *, scalar_only: bool = False) -> Target:
+def _about(claim: str, quantity: Quantity, name: str, build: Builder, *, scalar_only: bool = False) -> Target:
     """A claim about a quantity under the errors its premises allow."""
 
     def decide(case: Case) -> Break | None:
@@ -52,36 +52,30 @@ def _spending(claim: str, quantity: Quantity, name: str, build: Builder, *, scal
     return Target(claim, decide, scalar_only)
 
 
-def _exact(case: Case, _family: Family) -> Scenario:
-    return Scenario(dual_term=case.reading.dual_term)
+def _worst(*spent: Literal["minimiser", "lam", "y_star"], rows: Sequence[int] | None = None) -> Builder:
+    """The stages named are off by δ = α³ in their worst directions; a gradient stop leaves α."""
 
+    def build(case: Case, family: Family) -> Scenario:
+        stopped: dict[Spent, int] = {"y_error": 3} if case.reading.inner_stop == "distance" else {"gradient_error": 1}
+        powers = stopped if "minimiser" in spent else {}
+        powers |= {"lam_error": 3} if "lam" in spent else {}
+        powers |= {"y_star_error": 3} if "y_star" in spent else {}
+        return worst_scenario(family, Scenario(dual_term=case.reading.dual_term), powers, rows)
 
-def _inexact_minimiser(case: Case, family: Family) -> Scenario:
-    if case.reading.inner_stop == "distance":
-        return worst_scenario(family, _exact(case, family), {"y_error": 3})
-    return worst_scenario(family, _exact(case, family), {"gradient_error": 1})
-
-
-def _inexact_multiplier(case: Case, family: Family) -> Scenario:
-    return worst_scenario(family, _exact(case, family), {"lam_error": 3})
+    return build
 
 
 def _inexact_active(case: Case, family: Family) -> Scenario | None:
     active = family.lower.active
-    return worst_scenario(family, _exact(case, family), {"lam_error": 3}, active) if active else None
+    return _worst("lam", rows=active)(case, family) if active else None
 
 
-def _inexact_solution(case: Case, family: Family) -> Scenario:
-    return worst_scenario(family, _exact(case, family), {"y_star_error": 3})
-
-
-def _everything_inexact(case: Case, family: Family) -> Scenario:
+def _everything_inexact(case: Case, family: Family) -> Scenario | None:
     """All errors in their worst directions, unless the exact stages break the bound already."""
-    exact = _exact(case, family)
+    exact = Scenario(dual_term=case.reading.dual_term)
     if case.is_broken_by(error(family, exact, "bias").leading()):
         return exact
-    stopped: dict[Spent, int] = {"y_error": 3} if case.reading.inner_stop == "distance" else {"gradient_error": 1}
-    return worst_scenario(family, exact, {**stopped, "lam_error": 3, "y_star_error": 3})
+    return _worst("minimiser", "lam", "y_star")(case, family)
 
 
 def _retreat(case: Case, family: Family) -> Scenario | None:
@@ -172,7 +166,7 @@ def _lipschitz_in_y(case: Case) -> Break | None:
     leading = response(family, Scenario(), "y_error").leading()
     if not case.is_broken_by(leading):
         return None
-    lower, scenario = family.lower, family.fitted(_exact(case, family))
+    lower, scenario = family.lower, family.fitted(Scenario(dual_term=case.reading.dual_term))
     y_pen = minimiser(family, scenario)(SHOWN_ALPHA)
     ends = lower.y_star, _plus(lower.y_star, worst_direction(leading.array))
     slips = [exact_error(0, _plus(end, [-v for v in y_pen])) for end in ends]

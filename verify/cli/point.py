@@ -1,4 +1,4 @@
-"""``f2csa hypergradient``: one oracle call, every stage's value, the exact values beside."""
+"""``f2csa hypergradient`` and ``f2csa goldstein``: what a problem comes to at one point, as JSON."""
 
 from __future__ import annotations
 
@@ -17,18 +17,25 @@ from verify.cli.console import print_json
 from verify.cli.sources import (
     Point,
     read_alpha,
+    read_box,
     read_numbers,
     read_point,
+    read_positive,
     read_problem,
     read_reading,
     require_at_least,
 )
 from verify.subjects.protocol import sizes
 from verify.truth.geometry import quadratic_of
+from verify.truth.goldstein.distance import MAX_CERTIFIED_DIMENSION, distance
+from verify.truth.goldstein.estimate import GoldsteinDistance
 from verify.truth.pair import solve_any
 
 STAGES = ("y_star", "lam", "rho", "y_penalty")
 """The stages an oracle call can be given, in the order it computes them."""
+
+EXACT = ("y_star", "lam", "hypergradient", "error", "method", "strictly_active", "weakly_active", "licq")
+"""What is said of the exact truth at the point."""
 
 
 def hypergradient(asked: options.Hypergradient) -> None:
@@ -56,17 +63,17 @@ def hypergradient(asked: options.Hypergradient) -> None:
         thin = f"the lower level is feasible but too thin for double precision; exactly y* = {exact['y_star'][:4]}"
         raise RuntimeError(thin) from None
     shown = {
-        "x": at.tolist(),
+        "x": at,
         "alpha": alpha,
         "reading": reading.model_dump(),
         "N_g": parameters.N_g,
         "seed": asked.seed,
-        **{name: getattr(answer, name).tolist() for name in STAGES},
-        "terms": {name: term.tolist() for name, term in answer.terms.items()},
-        "hypergradient": answer.hypergradient.tolist(),
+        **{name: getattr(answer, name) for name in STAGES},
+        "terms": answer.terms,
+        "hypergradient": answer.hypergradient,
         "exact": exact,
         "counts": answer.counts,
-        "notes": list(answer.notes),
+        "notes": answer.notes,
     }
     print_json(_finite(shown))
 
@@ -93,25 +100,54 @@ def _exact(problem: Problem, point: Point) -> dict[str, Any] | None:
     except OverflowError:
         rule = "has exact values beyond the range of doubles here; rescale its blocks or x"
         raise InvalidInputError("problem", rule) from None
-    exact: dict[str, Any] = {
-        "y_star": truth.y_star.tolist(),
-        "lam": truth.lam.tolist(),
-        "hypergradient": None if truth.hypergradient is None else truth.hypergradient.tolist(),
-        "error": truth.error,
-        "method": truth.method,
-        "strictly_active": list(truth.strictly_active),
-        "weakly_active": list(truth.weakly_active),
-        "licq": truth.licq,
-    }
-    if truth.hypergradient is None:
-        exact["kink_gradients"] = [gradient.tolist() for gradient in truth.kink_gradients]
-    return exact
+    exact = {name: getattr(truth, name) for name in EXACT}
+    kinks = {} if truth.hypergradient is not None else {"kink_gradients": truth.kink_gradients}
+    return dict(_finite(exact | kinks))
 
 
 def _finite(value: Any) -> Any:
-    """JSON has no NaN: a value that diverged is written as null, and the notes say why."""
+    """As JSON holds it, which has no NaN: a value that diverged is written as null, and the notes say why."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
     if isinstance(value, float):
         return value if np.isfinite(value) else None
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}
-    return [_finite(item) for item in value] if isinstance(value, list) else value
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def goldstein(asked: options.Goldstein) -> None:
+    """Bracket dist(0, ∂_δF(x) + N_X(x)) and print what proves the bracket."""
+    problem, default = read_problem(asked.problem)
+    if isinstance(problem, Holder):
+        raise InvalidInputError("problem", "must be quadratic: F must consist of quadratic pieces", problem.kind)
+    quadratic = quadratic_of(problem)
+    at = read_point(asked.x, default, quadratic.n)
+    radius = read_positive(asked.radius, "--radius")
+    bounds = distance(quadratic, at, radius, box=read_box(asked.box, quadratic.n))
+    print_json({"x": [str(value) for value in at], "radius": str(radius), **plain(bounds)})
+
+
+def plain(found: GoldsteinDistance) -> dict[str, Any]:
+    """A distance as plain data, with what a reader may conclude from it."""
+    notes = []
+    if not found.certified:
+        notes.append(
+            f"n > {MAX_CERTIFIED_DIMENSION}: the upper bound holds (a convex combination of gradients in the ball); "
+            "the lower one is an estimate from the pieces of F that were found, not certified"
+        )
+    return {
+        "lower": found.lower,
+        "upper": found.upper,
+        "certified": {"lower": found.certified, "upper": True},
+        "exact": None if found.exact is None else str(found.exact),
+        "method": found.method,
+        "cells": found.cells,
+        "proof": {
+            "points": [[float(v) for v in point] for point in found.points],
+            "gradients": [list(gradient) for gradient in found.gradients],
+            "weights": list(found.weights),
+            "direction": list(found.direction),
+        },
+        "notes": notes,
+    }
