@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from spec import Noise, OracleParameters
 from spec.exact import Vector
 from verify.checks.measuring.case import Case
-from verify.checks.measuring.starts import at_truth, frozen
+from verify.checks.measuring.starts import at_truth
 from verify.evidence.budget import Share
 from verify.evidence.model import RateEvidence
 from verify.evidence.moments import Moments, Scatter
@@ -18,8 +19,10 @@ from verify.evidence.power_laws import Estimate, Role, fit_power_law
 from verify.evidence.sequential import Looks
 from verify.evidence.streams import BLOCK, Sampler, Streams
 from verify.subjects.protocol import Call
-from verify.truth.geometry import Geometry
+from verify.truth.formulas import ExactLagrangian, as_float
+from verify.truth.geometry import Geometry, quadratic_of
 from verify.truth.pair import Truth
+from verify.truth.second_moments import variance
 from verify.verdict import decide
 
 ADDITIVE = Noise(model="additive", sigma_f="1/10", sigma_g="1/10")  # type: ignore[arg-type]  # exact spellings are parsed
@@ -67,16 +70,18 @@ class Setting:
         return cls(noisy, geometry, call)
 
     @property
+    def y(self) -> Vector:
+        """Where the estimate is made, shape (m,)."""
+        return self.call.y_penalty if self.call.y_penalty is not None else self.geometry.minimiser
+
+    @cached_property
     def mean(self) -> Vector:
-        """Exact mean of an estimate given its stages, shape (n,), from the formula alone."""
-        a, w, geometry = self.geometry.a, self.geometry.weights, self.geometry
-        y = self.call.y_penalty if self.call.y_penalty is not None else geometry.minimiser
-        shift = y - geometry.y_star
-        h = np.where(geometry.rho > 0, 0.0, geometry.h) if geometry.rho.any() else geometry.h
-        rows = w.alpha_2 * a.A.T @ (geometry.rho * (h - a.B @ shift))
-        dual = w.alpha_1 * a.A.T @ geometry.lam if frozen(self.case) else 0.0
-        made: Vector = a.f_xx @ geometry.x + a.f_xy @ y + a.f_x + w.alpha_1 * a.g_xy @ shift + rows + dual
-        return made
+        """Exact mean of an estimate given its stages, correctly rounded, shape (n,)."""
+        at, problem = self.geometry, quadratic_of(self.case.instance.problem)
+        exact = ExactLagrangian(
+            problem, at.x.tolist(), at.alpha, at.y_star.tolist(), at.lam.tolist(), at.rho.tolist()
+        )  # fmt: skip
+        return as_float(exact.estimate(self.y.tolist(), self.case.reading.dual_term))
 
     def draw(self, rng: np.random.Generator, count: int) -> Vector:
         """Estimates of the subject, shape (count, n)."""
@@ -115,17 +120,10 @@ class Setting:
 
 
 def second_moment(setting: Setting, noise: Noise) -> float:
-    """Exact variance of one sample given its stages, from the noise model alone; additive and matrix noise."""
-    geometry, call = setting.geometry, setting.call
-    x, y_star = geometry.x, geometry.y_star
-    y = call.y_penalty if call.y_penalty is not None else geometry.minimiser
-    n, alpha_1 = len(x), geometry.weights.alpha_1
-    s_f, s_g = noise.scale("f.x") ** 2, noise.scale("g.x") ** 2
-    independent = setting.case.reading.noise_pairing == "independent"
-    if noise.model == "matrix":
-        apart = float(2 * x @ x + y @ y + y_star @ y_star) if independent else float((y - y_star) @ (y - y_star))
-        return n * s_f * float(x @ x + y @ y) + n * alpha_1**2 * s_g * apart
-    return n * (s_f + (2 * alpha_1**2 * s_g if independent else 0.0))
+    """Exact variance of one sample given its stages, correctly rounded."""
+    at, problem = setting.geometry, quadratic_of(setting.case.instance.problem).model_copy(update={"noise": noise})
+    pairing = setting.case.reading.noise_pairing
+    return float(variance(problem, at.x.tolist(), at.alpha, setting.y.tolist(), at.y_star.tolist(), pairing)[0])
 
 
 def sampled_rates(
