@@ -74,9 +74,9 @@ class ClosedForm:
         vector = [entry.printed() for entry in self.entries]
         if self.norm and vector != [shown]:
             inside = ", ".join(entry.plain for entry in vector), ", ".join(entry.latex for entry in vector)
-            plain, latex = ("|{}| = {}", r"\left|{}\right| = {}")
+            plain, latex = ("|{}| = {}", "|{}| = {}")
             if len(vector) > 1:
-                plain, latex = "‖({})‖ = {}", r"\left\|\left({}\right)\right\| = {}"
+                plain, latex = "‖({})‖ = {}", r"\|\left({}\right)\| = {}"
             whole.insert(0, (plain.format(inside[0], shown.plain), latex.format(inside[1], shown.latex)))
         for text, latex in whole:
             if len(text) <= LONGEST:

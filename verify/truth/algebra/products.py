@@ -173,8 +173,9 @@ _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def _raised(base: Text, power: int, *, bars: bool = False) -> Text:
-    left, right = ("|", "|") if bars else ("(", ")")
-    plain, latex = f"{left}{base.plain}{right}", rf"\left{left}{base.latex}\right{right}"
+    plain, latex = f"({base.plain})", rf"\left({base.latex}\right)"
+    if bars:
+        plain, latex = f"|{base.plain}|", f"|{base.latex}|"
     if power == 1:
         return Text(plain, latex)
     return Text(plain + str(power).translate(_SUPERSCRIPTS), f"{latex}^{{{power}}}")
