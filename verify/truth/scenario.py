@@ -26,12 +26,7 @@ Exact = Annotated[Fraction, BeforeValidator(Fraction), PlainSerializer(str)]
 
 
 class Error(BaseModel):
-    """An error ``direction * alpha**power``.
-
-    Args:
-        power: Power of alpha, >= 0.
-        direction: Its vector, exact.
-    """
+    """An error ``direction * alpha**power``, exact."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -69,11 +64,7 @@ class Scenario(BaseModel):
         return (*self.y_star_error, *self.lam_error, *self.y_error, *self.gradient_error)
 
     def fitted(self, m: int, p: int, active: Sequence[int]) -> Self:
-        """The same scenario with its activation spelt out, checked against a problem's sizes.
-
-        Raises:
-            InvalidInputError: If a vector has the wrong length or a weight is negative.
-        """
+        """The same scenario with its activation spelt out; refused if a vector does not fit or a weight is negative."""
         for name, length in (("y_star_error", m), ("lam_error", p), ("y_error", m), ("gradient_error", m)):
             for k, error in enumerate(getattr(self, name)):
                 if len(error.direction) != length:

@@ -18,13 +18,12 @@ from verify.checks.measuring.agreement import held
 from verify.checks.measuring.case import Case
 from verify.evidence.model import CertifiedBound, ComparisonEvidence, RateEvidence
 from verify.truth.certificates.certificate import Certificate, Side
-from verify.truth.certificates.certification import NoCertificateError, certify
+from verify.truth.certificates.certification import Bound, NoCertificateError, certify
 from verify.truth.certificates.checker import check
 from verify.truth.closed_forms import closed_form
 from verify.truth.geometry import EPS, Geometry, quadratic_of, spectral_norm
 from verify.truth.pair import Truth
-from verify.truth.penalty_functions import Family, estimator, minimiser, sampled_point
-from verify.truth.proof_steps import error
+from verify.truth.penalty_functions import Family, error, estimator, minimiser, sampled_point
 from verify.truth.scenario import Error, Quantity, Scenario
 from verify.verdict import RungDisagreementError
 
@@ -39,8 +38,6 @@ ATTEMPTS = 6
 """How often an interval is halved before a bound counts as not provable."""
 PRECISION = Fraction(1, 1000)
 """Relative precision of the constants' squares."""
-CLOSED: tuple[Quantity, ...] = ("T3", "penalty-shift", "solution-shift")
-"""Bias and shifts; the proof's other quantities are about whatever error is spent, not about the method."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +117,7 @@ def exact_rate(
     if not agreement.holds and case.stages.are_the_reference:
         left = f"{agreement.measured:.3g} roundings at alpha = {agreement.context['alpha']:g}"
         raise RungDisagreementError(f"the reference leaves the exact value of {name} by {left}")
-    formula = closed_form(family, scenario, quantity) if quantity in CLOSED else None
+    formula = closed_form(family, scenario, quantity)
     bounds: tuple[CertifiedBound, ...] = ()
     if leading.exponent is not None:
         wanted = _wanted(leading.exponent, int(claimed), case.bound.tag)
@@ -262,8 +259,7 @@ def _attempts(
 ) -> Iterator[Certificate]:
     for halvings in range(ATTEMPTS):
         try:
-            yield certify(family, scenario, quantity, exponent=exponent, side=side, alpha_0=end / 2**halvings,
-                          precision=PRECISION)  # fmt: skip
+            yield certify(family, scenario, Bound(exponent, quantity, side), end / 2**halvings, PRECISION)
         except NoCertificateError:
             continue
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -19,7 +18,6 @@ from verify.evidence.power_laws import Estimate, Role, fit_power_law
 from verify.evidence.sequential import Looks
 from verify.evidence.streams import BLOCK, Sampler, Streams
 from verify.subjects.protocol import Call
-from verify.truth.formulas import ExactLagrangian, as_float
 from verify.truth.geometry import Geometry, quadratic_of
 from verify.truth.pair import Truth
 from verify.truth.second_moments import variance
@@ -74,14 +72,12 @@ class Setting:
         """Where the estimate is made, shape (m,)."""
         return self.call.y_penalty if self.call.y_penalty is not None else self.geometry.minimiser
 
-    @cached_property
+    @property
     def mean(self) -> Vector:
-        """Exact mean of an estimate given its stages, correctly rounded, shape (n,)."""
-        at, problem = self.geometry, quadratic_of(self.case.instance.problem)
-        exact = ExactLagrangian(
-            problem, at.x.tolist(), at.alpha, at.y_star.tolist(), at.lam.tolist(), at.rho.tolist()
-        )  # fmt: skip
-        return as_float(exact.estimate(self.y.tolist(), self.case.reading.dual_term))
+        """Exact mean of an estimate given its stages, shape (n,), from the formula alone."""
+        # At the exact pair the active rows are 0, not what rounding leaves of them.
+        h = np.where(self.geometry.rho > 0, 0.0, self.geometry.h)
+        return self.geometry.lagrangian.estimate(self.y, self.case.reading.dual_term, h)
 
     def draw(self, rng: np.random.Generator, count: int) -> Vector:
         """Estimates of the subject, shape (count, n)."""

@@ -127,22 +127,14 @@ def is_positive_definite(symmetric: fmpq_mat) -> bool:
 
 
 def point(values: Sequence[Number], length: int, argument: str) -> Vector:
-    """Exact coordinates of a point given by a caller.
-
-    Raises:
-        InvalidInputError: If the length is wrong or a coordinate is not a finite number.
-    """
+    """Exact coordinates of a point given by a caller, refused if the length is wrong or one is not a finite number."""
     if len(values) != length:
         raise InvalidInputError(argument, f"must have length {length}", len(values))
     return tuple(number(value, f"{argument}[{i}]") for i, value in enumerate(values))
 
 
 def number(value: Number, argument: str) -> Fraction:
-    """Exact value of a number given by a caller.
-
-    Raises:
-        InvalidInputError: If it is not a finite number.
-    """
+    """Exact value of a number given by a caller, refused if it is not finite."""
     try:
         return Fraction(value)
     except (TypeError, ValueError, OverflowError):

@@ -23,10 +23,7 @@ class _Frozen(BaseModel):
 class Convexity(_Frozen):
     """``f_yy + alpha**-2 (g_yy - modulus I) + alpha**-4 B' diag(rho) B`` is positive definite on the interval.
 
-    Args:
-        rho: Activation weights, shape (p,).
-        modulus: Strong convexity asked for, in units of alpha**-2.
-        determinant: Of that matrix times alpha**4, as a polynomial in alpha**2.
+    ``determinant`` is that of this matrix times alpha**4, as a polynomial in alpha**2.
     """
 
     rho: tuple[Exact, ...]

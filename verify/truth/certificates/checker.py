@@ -31,12 +31,7 @@ _MOST_ACTIVE = 12
 
 
 class RejectedCertificateError(InvalidInputError):
-    """A certificate that does not prove what it says.
-
-    Args:
-        part: Which part of it.
-        rule: What must hold there.
-    """
+    """A certificate that does not prove what it says: which part of it, and what must hold there."""
 
     def __init__(self, part: str, rule: str) -> None:
         super().__init__(f"certificate.{part}", rule)

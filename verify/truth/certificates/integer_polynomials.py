@@ -64,13 +64,9 @@ def multiply(first: Sequence[int], second: Sequence[int]) -> Polynomial:
 
 
 def roots_inside(coefficients: Sequence[Fraction | int], end: Fraction) -> int:
-    """Number of distinct real roots in the open interval (0, end).
+    """Number of distinct real roots of a nonzero polynomial in the open interval (0, end).
 
     An elementary proof that there is none is tried first; where it fails Sturm's theorem decides.
-
-    Args:
-        coefficients: Not all zero.
-        end: > 0.
     """
     polynomial = primitive(coefficients)
     while polynomial[0] == 0:

@@ -19,11 +19,9 @@ from spec import InvalidInputError, Quadratic
 from spec.exact import FloatArray
 from verify.truth.algebra.rationals import Number, Vector, column, fraction, number, point
 from verify.truth.algebra.roots import double_above, double_below, root_above, root_below
-from verify.truth.goldstein.answer import GoldsteinDistance
-from verify.truth.goldstein.ball_minimum import least, proven_bound
 from verify.truth.goldstein.cells import Cell, TooManyCellsError, cells_in_ball
-from verify.truth.goldstein.estimate import estimate
-from verify.truth.goldstein.minimum_norm import Box, Rays, normal_rays, shortest, shortest_exactly
+from verify.truth.goldstein.estimate import GoldsteinDistance, estimate
+from verify.truth.goldstein.minima import Box, Rays, least, normal_rays, proven_bound, shortest, shortest_exactly
 
 MAX_CERTIFIED_DIMENSION = 4
 """Largest n treated by cells; above it distances are estimated."""

@@ -1,18 +1,27 @@
-r"""The shortest vector of a convex hull plus a cone of axis rays, in doubles and exactly."""
+r"""Two small convex programs, in doubles and exactly: the shortest vector of a hull, the least value in a ball.
+
+The hull is convex, a cone of axis rays added. In the ball a linear function is least on a polyhedron, and weak duality
+proves a bound:
+
+.. math:: \min\{a^T z : Mz \le q, \|z-x\| \le r\} \ge (a + M^T w)^T x - w^T q - r\|a + M^T w\| \quad (w \ge 0).
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+import daqp
 import numpy as np
 from flint import fmpq_mat
 from scipy.optimize import nnls
 
 from spec import InvalidInputError
 from spec.exact import FloatArray
-from verify.truth.algebra.rationals import Number, Vector, fraction, number, rational
+from verify.truth.algebra.rationals import Number, Vector, column, fraction, number, rational
+from verify.truth.algebra.roots import root_above
 
 Box = tuple[Sequence[Number | None], Sequence[Number | None]]
 """Lower and upper ends of X, component by component; ``None`` where there is none."""
@@ -20,12 +29,7 @@ Box = tuple[Sequence[Number | None], Sequence[Number | None]]
 
 @dataclass(frozen=True)
 class Rays:
-    """The normal cone of a box at a point: rays along axes.
-
-    Args:
-        up: Components at the upper end of X; the cone then holds +e_i.
-        down: Components at the lower end; the cone then holds -e_i.
-    """
+    """The normal cone of a box at a point: +e_i for components at the upper end of X, -e_i for those at the lower."""
 
     up: tuple[int, ...] = ()
     down: tuple[int, ...] = ()
@@ -53,11 +57,7 @@ NO_RAYS = Rays()
 
 
 def normal_rays(x: Vector, box: Box | None, n: int) -> Rays:
-    """Rays of the normal cone of a box at x.
-
-    Raises:
-        InvalidInputError: If the box does not fit, is empty, or x lies outside.
-    """
+    """Rays of the normal cone of a box at x, refused if the box does not fit, is empty, or x lies outside."""
     if box is None:
         return NO_RAYS
     up, down = [], []
@@ -79,17 +79,10 @@ def normal_rays(x: Vector, box: Box | None, n: int) -> Rays:
 
 
 def shortest(gradients: FloatArray, rays: Rays) -> tuple[FloatArray, FloatArray]:
-    r"""Weights and value of the shortest convex combination of rows, rays added.
+    r"""Weights (k,), adding to 1, and value (n,) of the shortest convex combination of rows (k, n), rays added.
 
     Minimising :math:`\|G^T s\|^2 + (1^T s - 1)^2` over s >= 0 gives a multiple of it: along a ray of s the two
     terms trade off the same way for every combination.
-
-    Args:
-        gradients: Shape (k, n).
-        rays: The cone.
-
-    Returns:
-        Weights, shape (k,), adding to 1, and the shortest vector, shape (n,).
     """
     k, n = gradients.shape
     scale = max(1.0, float(np.abs(gradients).max()))
@@ -104,13 +97,8 @@ def shortest(gradients: FloatArray, rays: Rays) -> tuple[FloatArray, FloatArray]
 def shortest_exactly(gradients: Sequence[Vector], weights: FloatArray, rays: Rays) -> tuple[Fraction, Vector]:
     """Squared length and value of a short convex combination, in rational arithmetic.
 
-    The combination is the shortest of the gradients' affine hull where that has nonnegative weights, else the
-    given weights' own.
-
-    Args:
-        gradients: Vectors, shape (n,) each.
-        weights: Weights near the best ones, >= 0.
-        rays: The cone.
+    The combination is the shortest of the gradients' affine hull where that has nonnegative weights, else that of the
+    given weights near the best ones.
     """
     candidates = [_normalised(weights)]
     affine = _affine_weights(gradients, rays)
@@ -156,3 +144,77 @@ def _affine_weights(gradients: Sequence[Vector], rays: Rays) -> list[Fraction] |
         return None
     made = [fraction(value) for value in found]
     return made if all(value >= 0 for value in made) else None
+
+
+MAX_STEPS = 60
+FARTHEST = 1e8
+"""Where the path of projections is given up, in radii: the ball then decides nothing."""
+
+
+def least(
+    a: FloatArray, M: FloatArray, q: FloatArray, x: FloatArray, r: float, start: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Approximate minimiser z and weights w of the rows, following the projections of x - tau a as tau grows.
+
+    ``start`` is any point of the polyhedron in the ball, returned where nothing better is found. z is feasible but for
+    rounding and w >= 0; both are only as good as doubles: what they prove is for :func:`proven_bound` to say.
+    """
+    length = float(np.linalg.norm(a))
+    if length == 0.0:
+        return start, np.zeros(len(q))
+    d = a / length
+    low, high, tau = 0.0, math.inf, r
+    best, weights = start, np.zeros(len(q))
+    for _ in range(MAX_STEPS):
+        found = _project(x - tau * d, M, q)
+        if found is None:
+            break
+        z, nu = found
+        distance = float(np.linalg.norm(z - x))
+        working = nu > 0
+        w_W, *_ = np.linalg.lstsq(M[working].T, -d, rcond=None) if working.any() else (np.zeros(0),)
+        null = d + M[working].T @ w_W
+        slope = float(np.linalg.norm(null))
+        if distance <= r * (1 + 1e-13):
+            best, weights, low = z, nu / tau, tau
+            if slope <= 1e-9 and (w_W >= 0).all():
+                # The rows alone hold the minimum; the ball is slack.
+                weights = np.zeros(len(q))
+                weights[working] = w_W
+                break
+            if distance >= r * (1 - 1e-13):
+                break
+        else:
+            high = tau
+            weights = nu / tau
+        # While the working rows stay the same, |z - x|^2 = |foot|^2 + tau^2 |null|^2.
+        foot = z - x + tau * null
+        room = r * r - float(foot @ foot)
+        following = math.sqrt(room) / slope if room > 0 and slope > 1e-12 else math.inf
+        if not low < following < high:
+            following = 4 * tau if math.isinf(high) else 0.5 * (low + high)
+        if following > FARTHEST * r or abs(following - tau) <= 1e-15 * tau:
+            break
+        tau = following
+    return best, length * np.maximum(weights, 0.0)
+
+
+def _project(point: FloatArray, M: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+    """Projection onto M z <= q, and its multipliers."""
+    if not len(q):
+        return point, np.zeros(0)
+    n = len(point)
+    z, _, flag, info = daqp.solve(np.eye(n), -point, M, q, np.full(len(q), -np.inf))
+    if flag < 1:
+        return None
+    return np.asarray(z), np.asarray(info["lam"])[-len(q) :]
+
+
+def proven_bound(a: fmpq_mat, M: fmpq_mat, q: fmpq_mat, weights: FloatArray, x: fmpq_mat, radius: Fraction) -> Fraction:
+    """Exact lower bound of the minimum that weights, one a row, prove; negative ones count as zero."""
+    w = column([max(0.0, float(value)) for value in weights]) if len(weights) else fmpq_mat(0, 1)
+    tilted = a + M.transpose() * w if len(weights) else a
+    value = fraction((tilted.transpose() * x)[0, 0])
+    if len(weights):
+        value -= fraction((w.transpose() * q)[0, 0])
+    return value - radius * root_above(fraction((tilted.transpose() * tilted)[0, 0]))
