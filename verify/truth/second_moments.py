@@ -33,18 +33,9 @@ def variance(
     y_star: Sequence[Number],
     pairing: Pairing,
 ) -> tuple[Fraction, Fraction]:
-    """Bounds of the per-sample variance at a rational alpha.
+    """Lower and upper bound of the per-sample variance at a rational alpha; equal except for jump noise.
 
-    Args:
-        problem: The problem with its noise.
-        x: Upper-level point, shape (n,).
-        alpha: Accuracy parameter, > 0.
-        y: Where the estimator is sampled, shape (m,).
-        y_star: The lower-level solution it is given, shape (m,).
-        pairing: Whether the two lower-level gradients of a sample share their draw.
-
-    Returns:
-        Lower and upper bound, units of ``grad F`` squared; equal except for jump noise.
+    It is sampled at ``y`` with ``y_star`` as the lower-level solution; units of ``grad F`` squared.
 
     Raises:
         InvalidInputError: If an argument does not fit.

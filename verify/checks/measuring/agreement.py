@@ -21,14 +21,10 @@ from verify.verdict import RungDisagreementError
 def held(
     formula: ClosedForm | None, exact: RationalVector, alphas: Sequence[float], name: str, *, measured: bool
 ) -> ClosedFormEvidence | None:
-    """A closed form as evidence, once its first term and its values are those of an independent exact derivation.
+    """A closed form as evidence, once its first term and its values on the sweep are those of an exact derivation.
 
-    Args:
-        formula: As derived; evidence is ``None`` where there is none, or where the quantity is exactly zero.
-        exact: The same entries, derived without it.
-        alphas: Where the sweep is.
-        name: How reports call the quantity.
-        measured: Whether the subject's values agree.
+    There is no evidence without a formula, nor of a quantity that is exactly zero; ``measured`` says whether the
+    subject's values agree.
 
     Raises:
         RungDisagreementError: If the first terms or two values differ, however little.
@@ -73,11 +69,7 @@ def on_sweep(case: Case, rate: RateEvidence, points: Sequence[Point]) -> RateEvi
 def with_closed_form(case: Case, noise: Noise, rate: RateEvidence, at: Sequence[dict[str, float]]) -> RateEvidence:
     """A rate of variances with its formula, held against the exact function of alpha and against the rate's points.
 
-    Args:
-        case: Whose instance, reading and subject it is.
-        noise: What was drawn.
-        rate: Variances of one sample, or of averages of N_g.
-        at: Alpha, and N_g if any, of each point.
+    ``at`` has alpha of each point, and N_g where averages were measured.
 
     Raises:
         RungDisagreementError: If the formula is not the exact function, or the reference not the formula.

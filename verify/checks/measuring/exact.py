@@ -85,14 +85,9 @@ def exact_rate(
 ) -> tuple[RateEvidence | ComparisonEvidence, ...]:
     """Derive a quantity's exponent exactly, prove a bound for all small alpha, and hold the subject against it.
 
-    Args:
-        case: What is judged.
-        truth: The exact pair at the instance's point.
-        spendings: Ways to spend the premises' errors; the one with the smallest exponent counts.
-        quantity: Which quantity of the proof; bias and shifts come with their closed form.
-        name: How reports call it.
-        every_error: Where the quantity is linear in the single error spent: the coordinates that error may have, so
-            that bounds for the unit errors combine to one for every allowed error.
+    Of the ways to spend the premises' errors the one with the smallest exponent counts. Where the quantity is linear in
+    the single error spent, ``every_error`` has the coordinates it may have, so that bounds for the unit errors combine
+    to one for every allowed error. Bias and shifts come with their closed form.
 
     Returns:
         The exact rate, deciding only where the subject agrees with the formulas, and that comparison; nothing
@@ -145,12 +140,8 @@ def symbolic_rate(
 ) -> RateEvidence:
     """A quantity that is a short sum of powers of alpha, exactly: its leading term decides.
 
-    Args:
-        case: What is judged.
-        terms: Coefficient vectors by power of alpha.
-        measured: The sweep on the subject, whose points carry the same sum as ``predicted``; the exact rate decides
-            only where every usable point agrees with it within its uncertainty.
-        name: How reports call it.
+    ``measured`` is the sweep on the subject, whose points carry the same sum as ``predicted``; the exact rate decides
+    only where every usable point agrees with it.
 
     Raises:
         RungDisagreementError: If the reference itself does not agree.

@@ -35,13 +35,7 @@ RATE_LOOKS = 4
 
 @dataclass(frozen=True)
 class Setting:
-    """Where the estimator is sampled.
-
-    Args:
-        case: With the noise to be used on its instance.
-        geometry: Penalty geometry at the exact pair.
-        call: With every stage given.
-    """
+    """Where the estimator is sampled: a case with its noise, the geometry at the exact pair, every stage given."""
 
     case: Case
     geometry: Geometry
@@ -93,14 +87,10 @@ class Setting:
         around: Vector | None = None,
         together: bool = False,
     ) -> Sampler:
-        """A stream of estimates.
+        """A stream of estimates, ``block`` at a time, with moments around the exact mean or around a given centre.
 
-        Args:
-            block: Samples a block.
-            scale: Factor on the deviations from the exact mean.
-            group: Consecutive estimates whose deviations are added up to one.
-            around: Centre of the moments, shape (n,), instead of the exact mean.
-            together: Whether it also keeps how components vary together.
+        Deviations from the exact mean are added up over ``group`` consecutive estimates and scaled; ``together`` keeps
+        how components vary together as well.
         """
         mean = self.mean if around is None else around
 
@@ -133,13 +123,8 @@ def sampled_rates(
 ) -> dict[str, RateEvidence]:
     """Exponents of a variance; draws until the claim's bound is decided in the deciding variable.
 
-    Args:
-        case: For its share and its bound.
-        settings: Variables, a stream and the exact variance at each point, in the order towards the limit.
-        quantity: What is measured.
-        deciding: Variable whose exponent decides; ``None`` measures in support, at the second look.
-        first: Samples a point at the first look; :data:`RATE_BLOCK` if ``None``.
-        share: What the sequence may spend, if not the case's own share.
+    ``settings`` are variables, a stream and the exact variance at each point, towards the limit; ``first`` is the
+    samples a point at the first look. Without a deciding variable it measures in support, at the second look.
     """
     share = share or case.share
     looks = Looks(first or RATE_BLOCK, share.error)
