@@ -206,7 +206,7 @@ def jump_estimate(setting: Setting, at: dict[str, float], *, parts: int) -> Esti
     low, high = sequence.interval()
     return Estimate(
         at=at, value=sequence.mean * bound, low=low * bound, high=high * bound, samples=sequence.count,
-        predicted=bound * p * (1 - p), law="exponent (empirical Bernstein)",
+        predicted=second_moment(setting, case.instance.problem.noise), law="exponent (empirical Bernstein)",
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from scipy.special import ndtr
 
 from spec import Noise
 from spec.exact import Vector
+from verify.checks.measuring.agreement import with_closed_form
 from verify.checks.measuring.case import Case, Measurement, check
 from verify.checks.measuring.premises import regular_truth
 from verify.checks.measuring.samples import (
@@ -65,7 +66,8 @@ def averaging(case: Case) -> Measurement:
     beside.append(_every_direction(case, truth))
     values: dict[str, float | str] = {item.quantity: item.measured for item in beside}
     in_support = rates["alpha"].model_copy(update={"role": "support"})
-    return Measurement((rates["N_g"], in_support, *beside), values)
+    deciding = with_closed_form(case, ADDITIVE, rates["N_g"], [at for at, _, _ in settings])
+    return Measurement((deciding, in_support, *beside), values)
 
 
 @check("variance-bound/independence", instances=INSTANCES, needs=("hypergradient",), decisions=6, sure=1)
@@ -207,7 +209,8 @@ def _rate(case: Case, truth: Truth, noise: Noise, quantity: str) -> RateEvidence
     for alpha in case.profile.sample_alphas:
         setting = Setting.at(case, truth, alpha, noise)
         settings.append(({"alpha": alpha}, setting.sampler(block=RATE_BLOCK), second_moment(setting, noise)))
-    return sampled_rates(case, settings, quantity=quantity, deciding="alpha")["alpha"]
+    rate = sampled_rates(case, settings, quantity=quantity, deciding="alpha")["alpha"]
+    return with_closed_form(case, noise, rate, [at for at, _, _ in settings])
 
 
 def _constant(case: Case, truth: Truth, N_g: int, wanted: float) -> ComparisonEvidence:

@@ -73,6 +73,25 @@ class CertifiedBound(Frozen):
     worst_case: bool
 
 
+class ClosedForm(Frozen):
+    """A rate's quantity as a formula in its variable, derived for this one instance and held against two others.
+
+    Args:
+        text: The formula in one line, or its first terms.
+        latex: The same.
+        whole: Whether it is all of it.
+        values: Where it was held, with its value there: each equals, as a rational, what was derived without it, and
+            its first term does too. Anything else is a fault.
+        measured: Whether the subject's own sweep agrees within its uncertainty; for the reference all else is a fault.
+    """
+
+    text: str
+    latex: str
+    whole: bool
+    values: tuple[tuple[float, float], ...]
+    measured: bool
+
+
 class RateEvidence(Frozen):
     """How a quantity scales with one variable.
 
@@ -95,6 +114,7 @@ class RateEvidence(Frozen):
         samples: Samples drawn.
         samples_needed: Samples at which the interval would resolve a tenth of an order.
         law: What the error rate rests on.
+        closed_form: The quantity as a formula, on instances small enough to derive one.
     """
 
     kind: Literal["rate"] = "rate"
@@ -116,6 +136,7 @@ class RateEvidence(Frozen):
     samples: int | None = None
     samples_needed: int | None = None
     law: Law | None = None
+    closed_form: ClosedForm | None = None
 
 
 Relation = Literal["<=", ">=", "=="]

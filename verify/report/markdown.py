@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from spec.claims import Claim
+from verify.evidence.model import RateEvidence
 from verify.report import prose, wording
 from verify.report.model import NAMED, ReportData
 from verify.report.outline import Outline, ReadingOutline, StatementOutline, outline, proof_breaks
@@ -47,6 +48,7 @@ def render_markdown(report: ReportData, claims: Mapping[str, Claim] | None = Non
         ("Reported, not failed", [f"- {_escape(line)}" for line in report.changes]),
         ("Where each proof first breaks", _breaks(arranged, claims)),
         ("Refuted as written", [line for reading in refuted for line in _item(reading)]),
+        ("Closed forms", [line for reading in readings for line in _closed_forms(reading)]),
     ]
     text = "\n\n".join("\n".join(section) for section in sections if section) + "\n"
     for title, lines in folded:
@@ -122,6 +124,16 @@ def _item(reading: ReadingOutline) -> list[str]:
         command = _TICKS.sub("``", " ".join(reproduce.split()))[:LONGEST]
         lines += ["", "  ```", f"  {command}", "  ```", ""]
     return lines
+
+
+def _closed_forms(reading: ReadingOutline) -> list[str]:
+    return [
+        f"- `{reading.claim}`, {reading.title.lower()}, on {_escape(result.instance)}: "
+        f"{_escape(rate.quantity)} = {_escape(wording.closed(rate.closed_form))}"
+        for result in reading.results
+        for rate in result.evidence
+        if isinstance(rate, RateEvidence) and rate.closed_form
+    ]
 
 
 def _escape(text: str) -> str:

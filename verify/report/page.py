@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from spec.claims import Claim
-from verify.evidence.model import ComparisonEvidence, Counterexample, PremiseEvidence, RateEvidence
+from verify.evidence.model import ClosedForm, ComparisonEvidence, Counterexample, PremiseEvidence, RateEvidence
 from verify.report import prose, wording
 from verify.report.model import NAMED, ReportData, Result
 from verify.report.outline import Outline, ReadingOutline, outline, proof_breaks
@@ -25,6 +25,8 @@ SHOWN_PANELS = SHOWN_ROWS = 8
 """Plots, and rows of a table, shown openly under one reading; further ones fold away."""
 SHOWN_BYTES = 6_000
 """Longest problem file printed in the page; ``report.json`` has every one in full."""
+SET_CHARACTERS = 60
+"""Longest formula set beside a plot, in characters of its text."""
 LINE = 88
 """Longest line of a printed problem file."""
 
@@ -43,6 +45,11 @@ class Panel:
     """What was derived or proven of the same quantity."""
 
     @property
+    def closed_form(self) -> ClosedForm | None:
+        """The plotted quantity as a formula, where one was derived."""
+        return self.rate.closed_form or (self.exact.closed_form if self.exact else None)
+
+    @property
     def excluded(self) -> int:
         """How many of its points lie beyond the floor."""
         return sum(not point.usable for point in self.rate.points)
@@ -54,6 +61,11 @@ class Drawing:
 
     formulas: FormulaSheet = field(default_factory=FormulaSheet)
     plots: RatePlots = field(default_factory=RatePlots)
+
+    def formula(self, form: ClosedForm) -> Markup:
+        """What a plotted quantity is: set where that fits beside a plot, else in a line of text."""
+        text, latex = form.text.split(" = ")[-1], form.latex.split(" = ")[-1]
+        return self.formulas.render(latex) if len(text) <= SET_CHARACTERS else typeset(text)
 
     def panels(self, reading: ReadingOutline) -> list[Panel]:
         """The sweeps that decide under one reading, an instance each."""

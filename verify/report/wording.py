@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from markupsafe import Markup, escape
 
 from spec.claims import Bound, Claim
-from verify.evidence.model import LETTERS, ComparisonEvidence, RateEvidence, raised, superscript
+from verify.evidence.model import LETTERS, ClosedForm, ComparisonEvidence, RateEvidence, raised, superscript
 from verify.report.model import Result
 from verify.verdict import Verdict
 
@@ -162,6 +162,13 @@ def exact(evidence: RateEvidence) -> str:
         for bound in evidence.bounds
     ]
     return "; ".join([*([lead] if lead else []), *(["proven " + " and ".join(proven)] if proven else [])])
+
+
+def closed(form: ClosedForm) -> str:
+    """The formula, said to be only its first terms, or not this subject's, where it is so."""
+    return (
+        form.text + ("" if form.whole else " (first terms)") + ("" if form.measured else ", which this subject leaves")
+    )
 
 
 def context(values: Mapping[str, float | str]) -> str:

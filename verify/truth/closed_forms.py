@@ -1,138 +1,154 @@
-r"""Closed forms derived symbolically: one variable at each level, one row, every coefficient a letter.
+r"""Bias, shift and variance of a small instance as formulas in alpha, derived by sympy over the field Q(alpha).
 
-Around a point x with lower-level solution y* write :math:`g_{yy}=q,\ g_{xy}=c,\ f_{yy}=p,\ f_{xy}=s`, row
-:math:`h = ax - by - \beta` and let :math:`f_y, f_x` be the gradient of f at (x, y*), :math:`\lambda` the multiplier.
-Nothing here is typed in: y*, its derivative, the penalty minimiser and the bias are solved for and factored.
+Nothing is typed in: the stages come from the formulas of :mod:`verify.truth.formulas`, read over sympy's field, and the
+variance from how each draw enters a sample. What is printed is what is evaluated: the factors of one rational function.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from typing import Any
 
-import sympy as sp
+from verify.truth.algebra.products import Product, field, scalar
+from verify.truth.algebra.rationals import Vector
+from verify.truth.algebra.rings import SYMBOLS, Flint
+from verify.truth.formulas import Lagrangian
+from verify.truth.noise import scale_of
+from verify.truth.penalty_functions import Family, exact_counterpart
+from verify.truth.scenario import Error, Quantity, Scenario
+from verify.truth.second_moments import Pairing
 
-alpha, q, b, rho, width, x = sp.symbols("alpha q b rho epsilon_lambda x", positive=True)
-a, c, p, s, f_x, f_y, lam, s_holder = sp.symbols("a c p s f_x f_y lambda s_H", real=True)
+LARGEST = 11
+"""Largest n + m + p derived: up to there an instance takes a tenth of a second, and prints in a line or two."""
+LONGEST = 160
+"""Longest formula printed in full, in characters; beyond, its first terms are."""
+
+
+CLOSED: tuple[Quantity, ...] = ("T3", "penalty-shift", "solution-shift")
+"""Bias and shifts; the proof's other quantities are about whatever error is spent, not about the method."""
 
 
 @dataclass(frozen=True)
-class ScalarForms:
-    """Closed forms of the scalar instance with exact stages, as sympy expressions in the letters above.
+class Printed:
+    """A formula in one line of text, powers as superscripts, and as LaTeX; whole, or its first terms only."""
+
+    text: str
+    latex: str
+    whole: bool
+
+
+class ClosedForm:
+    """Rational functions of alpha, one an entry, and the formula of their Euclidean norm.
 
     Args:
-        active: Whether the row is active; then its weight is the letter ``rho``.
-        sensitivity: dy*/dx.
-        hypergradient: Gradient of F.
-        shift: Penalty minimiser minus y*.
-        lagrangian: Penalty Lagrangian as a function of the steps ``u`` in x and ``w`` in y from (x, y*), less
-            its constant.
-        estimator: Gradient of the Lagrangian in x, dual term cancelled.
-        bias: Estimator minus gradient of F, dual term cancelled, factored.
-        bias_frozen: The same with the dual term frozen.
+        entries: Elements of Q(alpha).
+        norm: Whether their norm is what is asked; else there is one entry, which is.
     """
 
-    active: bool
-    sensitivity: sp.Expr
-    hypergradient: sp.Expr
-    shift: sp.Expr
-    lagrangian: sp.Expr
-    estimator: sp.Expr
-    bias: sp.Expr
-    bias_frozen: sp.Expr
+    def __init__(self, entries: Sequence[Any], *, norm: bool = True) -> None:
+        self.entries = tuple(Product(entry) for entry in entries)
+        self.norm = norm
 
-    def leading(self, *, frozen: bool = False) -> tuple[int, sp.Expr]:
-        """Exponent and coefficient of the bias's first term in alpha, for letters in general position."""
-        expression = sp.together(self.bias_frozen if frozen else self.bias)
-        numerator, denominator = (sp.Poly(part, alpha) for part in sp.fraction(expression))
-        low, base = (min(monomial[0] for monomial in part.monoms()) for part in (numerator, denominator))
-        coefficient = numerator.coeff_monomial(alpha**low) / denominator.coeff_monomial(alpha**base)
-        return low - base, sp.factor(coefficient)
+    def __call__(self, alpha: Fraction) -> Vector:
+        """Exact values of the entries."""
+        return tuple(entry(alpha) for entry in self.entries)
+
+    @cached_property
+    def square(self) -> Product:
+        """The squared norm, factored for itself."""
+        return Product(sum((entry.element**2 for entry in self.entries), start=field().zero))
+
+    def leading(self) -> tuple[int | None, Vector]:
+        """Exponent and coefficients of the first term at alpha = 0; no exponent where all is zero."""
+        starts = [next(iter(entry.series(1).items()), (None, Fraction(0))) for entry in self.entries]
+        low = min((power for power, _ in starts if power is not None), default=None)
+        return low, tuple(value if power == low else Fraction(0) for power, value in starts)
+
+    @cached_property
+    def printed(self) -> Printed:
+        """The norm after its vector where there is room, the norm alone, or its first two terms or one."""
+        asked = self.square if self.norm else self.entries[0]
+        shown = asked.printed(root=self.norm)
+        whole = [(shown.plain, shown.latex)]
+        vector = [entry.printed() for entry in self.entries]
+        if self.norm and vector != [shown]:
+            inside = ", ".join(entry.plain for entry in vector), ", ".join(entry.latex for entry in vector)
+            plain, latex = ("|{}| = {}", "|{}| = {}")
+            if len(vector) > 1:
+                plain, latex = "‖({})‖ = {}", r"\|\left({}\right)\| = {}"
+            whole.insert(0, (plain.format(inside[0], shown.plain), latex.format(inside[1], shown.latex)))
+        for text, latex in whole:
+            if len(text) <= LONGEST:
+                return Printed(text, latex, whole=True)
+        two, one = (asked.first_terms(count, root=self.norm) for count in (2, 1))
+        begun = two if len(two.plain) <= LONGEST else one
+        return Printed(begun.plain, begun.latex, whole=False)
 
 
-@lru_cache(maxsize=2)
-def scalar_forms(*, active: bool = True) -> ScalarForms:
-    """Derive the scalar instance's closed forms.
-
-    Args:
-        active: Whether the row binds at y* (then with multiplier ``lambda`` and weight ``rho``).
+def closed_form(family: Family, scenario: Scenario, quantity: Quantity) -> ClosedForm | None:
+    """A bias or shift as a formula, the errors of its pair spent; none of other quantities and of large instances.
 
     Source:
-        Eq. (penaltylagrangian), Lemma "Hypergradient Bias Bound". Differs from the paper: exact, no O(.).
+        Eq. (penaltylagrangian), Lemma "Hypergradient Bias Bound", Lemma "Solution Error". Differs from the paper:
+        exact, no O(.).
     """
-    u, w = sp.symbols("u w", real=True)
-    # Second-order data around (x, y*); stationarity of the lower level fixes grad_y g = b lambda.
-    dual = lam if active else sp.Integer(0)
-    f = f_x * u + f_y * w + s * u * w + p * w**2 / 2
-    g = b * dual * w + c * u * w + q * w**2 / 2
-    h = a * u - b * w
-    slope = sp.Symbol("slope")
-    if active:
-        slope = sp.solve(sp.diff(h.subs(w, slope * u), u), slope)[0]
+    if quantity not in CLOSED or not _is_small(family):
+        return None
+    fitted = exact_counterpart(family, scenario) if quantity == "T3" else family.fitted(scenario)
+    return _closed_form(family, fitted, quantity)
+
+
+@lru_cache(maxsize=256)
+def _closed_form(family: Family, scenario: Scenario, quantity: Quantity) -> ClosedForm:
+    inexact, exact = (_lagrangian(family, each) for each in (scenario, exact_counterpart(family, scenario)))
+    if quantity == "T3":
+        error = exact.estimate(exact.minimiser(), scenario.dual_term) - SYMBOLS.vector(family.hypergradient)
     else:
-        slope = sp.solve(sp.diff(g, w).subs(w, slope * u), slope)[0]
-    grad_F = sp.expand(f_x + slope * f_y)
-    # The subtracted g(x, y*) is frozen in the lower-level solution, so it contributes its x-gradient at w = 0.
-    value = g.subs(w, 0)
-    weight = rho if active else sp.Integer(0)
-    lagrangian = f + (g + dual * h - value) / alpha**2 + weight * h**2 / (2 * alpha**4)
-    shift = sp.factor(sp.solve(sp.diff(lagrangian, w).subs(u, 0), w)[0])
-    frozen = sp.diff(lagrangian, u).subs({u: 0, w: shift})
-    estimator = frozen - a * dual / alpha**2
-    return ScalarForms(
-        active=active,
-        sensitivity=slope,
-        hypergradient=grad_F,
-        shift=shift,
-        lagrangian=lagrangian,
-        estimator=sp.factor(estimator),
-        bias=sp.factor(sp.simplify(estimator - grad_F)),
-        bias_frozen=sp.factor(sp.simplify(frozen - grad_F)),
-    )
+        error = inexact.minimiser() - (exact.minimiser() if quantity == "solution-shift" else exact.y_star)
+    return ClosedForm(error.entries.to_list_flat())
 
 
-def toy1_estimator(*, frozen: bool) -> sp.Expr:
-    """The estimator on f = y, g = y**2/2, x - y <= 0 at x = 1, as a function of alpha."""
-    forms = scalar_forms()
-    letters = {a: 1, b: 1, q: 1, c: 0, p: 0, s: 0, f_x: 0, f_y: 1, lam: 1, rho: 1}
-    return sp.factor((forms.hypergradient + (forms.bias_frozen if frozen else forms.bias)).subs(letters))
+def closed_variance(family: Family, pairing: Pairing) -> ClosedForm | None:
+    """Trace of the covariance of one sample at exact stages; none for a jump or where the instance is too large.
 
+    A sample is linear in its standard normal draws, alike in each of the n components: its variance is the sum of the
+    squared factors in front of them.
 
-def weak_activation_bias() -> sp.Expr:
-    r"""The bias on f = y, g = (y-x)**2/2, y <= 0 at x > 0 small, where the multiplier x is inside its ramp.
-
-    There :math:`\rho = x/\epsilon_\lambda`; at :math:`x = \alpha^2\epsilon_\lambda` the bias does not tend to 0 with
-    alpha: the O(alpha) bound is not uniform in x near a kink of F.
+    Source:
+        Lemma "Variance Bound".
     """
-    # y <= 0 reads -b y <= 0 with b = -1; the letters want b > 0, so reflect y: f_y and c change sign.
-    letters = {a: 0, b: 1, q: 1, c: 1, p: 0, s: 0, f_x: 0, f_y: -1, lam: x, rho: x / width}
-    return sp.factor(scalar_forms().bias.subs(letters))
+    known = family.problem.noise.model in ("additive", "matrix")
+    return _closed_variance(family, pairing) if known and _is_small(family) else None
 
 
-@lru_cache(maxsize=1)
-def holder_bias() -> sp.Expr:
-    r"""The bias on f = y, g = y**2/2 + xy + xy (x**2+y**2)**(s/2) at x = 0 as a power of alpha.
-
-    The lower level's Hessian is only Hölder continuous with exponent s at the origin.
-    """
-    x_, y_ = sp.symbols("x y", real=True)
-    g = y_**2 / 2 + x_ * y_ + x_ * y_ * (x_**2 + y_**2) ** (s_holder / 2)
-    at_zero = {x_: 0}
-    # y*(0) = 0; its slope from differentiating grad_y g = 0, the last term being o(|x| + |y|) times |x|.
-    smooth = y_**2 / 2 + x_ * y_
-    slope = -sp.diff(smooth, x_, y_) / sp.diff(smooth, y_, 2)
-    step = sp.solve(1 + sp.diff(g.subs(at_zero), y_) / alpha**2, y_)[0]
-    grad_x_g = sp.diff(g, x_).subs(at_zero).subs(y_, step)
-    return sp.powsimp(sp.simplify(sp.expand(grad_x_g / alpha**2 - slope)), force=True)
+@lru_cache(maxsize=256)
+def _closed_variance(family: Family, pairing: Pairing) -> ClosedForm:
+    noise, exact = family.problem.noise, _lagrangian(family, family.exact_stages)
+    x, y, star = (at.entries.to_list_flat() for at in (exact.x, exact.minimiser(), exact.y_star))
+    # Factors of the draws in one component of a gradient: 1, or the entries that a row of a random matrix meets.
+    at_y, at_star = ([field().one], [field().one]) if noise.model == "additive" else ([*x, *y], [*x, *star])
+    difference = [a - b for a, b in zip(at_y, at_star, strict=True)] if pairing == "common" else [*at_y, *at_star]
+    sigma_f, sigma_g = scalar(scale_of(noise, "f.x")), scalar(scale_of(noise, "g.x"))
+    factors = [sigma_f * value for value in at_y] + [exact.alpha_1 * sigma_g * value for value in difference]
+    total = sum((value**2 for value in factors), start=field().zero)
+    return ClosedForm([family.problem.n * total], norm=False)
 
 
-def evaluate(expression: sp.Expr, letters: dict[sp.Symbol, Fraction | int]) -> Fraction:
-    """Exact value of a closed form at rational letters.
+def _is_small(family: Family) -> bool:
+    return family.problem.n + family.problem.m + family.problem.p <= LARGEST
 
-    Raises:
-        TypeError: If a letter is left without a value.
-    """
-    at = expression.subs({name: sp.Rational(Fraction(value)) for name, value in letters.items()})
-    made = sp.Rational(at)
-    return Fraction(int(made.p), int(made.q))
+
+def _lagrangian(family: Family, scenario: Scenario) -> Lagrangian[Flint]:
+    """The penalty Lagrangian over Q(alpha) on the scenario's inexact pair."""
+    alpha, lower = field().gens[0], family.lower
+
+    def spent(exact: Flint, errors: Sequence[Error]) -> Flint:
+        return sum((alpha**error.power * SYMBOLS.vector(error.direction) for error in errors), start=exact)
+
+    stages = lower.y_star, lower.lam, scenario.rho or ()
+    exact = Lagrangian.of(SYMBOLS, family.problem, family.x, (alpha**-2, alpha**-4), stages)
+    y_star, lam = spent(exact.y_star, scenario.y_star_error), spent(exact.lam, scenario.lam_error)
+    return replace(exact, y_star=y_star, lam=lam)

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from spec.claims import Claim
-from verify.evidence.model import ComparisonEvidence, Counterexample, Point, PremiseEvidence, RateEvidence
+from verify.evidence.model import ClosedForm, ComparisonEvidence, Counterexample, Point, PremiseEvidence, RateEvidence
 from verify.report.faces import Report
 from verify.report.model import Result, SummaryRow
 from verify.verdict import Verdict
@@ -18,6 +18,12 @@ TOY = {
     "g": {"yy": [[1]]},
     "constraints": {"A": [[1]], "B": [[1]], "b": [0]},
 }
+FORMS = {
+    0: ClosedForm(text="|−α²/(1 + α²)| = α²/(1 + α²)", latex=r"|-x| = \frac{\alpha^{2}}{1 + \alpha^{2}}",
+                  whole=True, values=((0.1, 0.0099),), measured=True),
+    1: ClosedForm(text="√180962α²·(1 + 653350α²/1447697) + … <long> " + "+ 1000000α² " * 4, latex=r"\dots",
+                  whole=False, values=((0.1, 0.0099),), measured=False),
+}  # fmt: skip
 ALPHAS = tuple(10 ** (-0.5 - 0.25 * index) for index in range(9))
 
 
@@ -126,7 +132,7 @@ def make_report(*, instances: tuple[str, ...] = ("toy1", "toy2", "crossing-rows"
         add(
             "bias-bound", "repaired", instance, Verdict.SUPPORTED, "The bias falls like α^2.00.", claimed="O(α)",
             measured=2.0, interval=(1.996, 2.003), loose_by=1.0, rung="symbolic", expected=index != 0,
-            evidence=(met, sweep(2.0, scale=0.1, floor=floor),
+            evidence=(met, sweep(2.0, scale=0.1, floor=floor, closed_form=FORMS.get(index)),
                       ComparisonEvidence(quantity="bias at α = 0.1", measured=0.990099, relation="==",
                                          predicted=0.99009900990099, tolerance=1e-6, context={"alpha": 0.1},
                                          rung="certified", role="support")),

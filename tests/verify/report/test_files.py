@@ -120,6 +120,14 @@ def test_markdown_fits_the_summary_page_of_a_job_whatever_the_report_holds(repor
     assert text.rstrip().endswith("</details>")
 
 
+def test_markdown_lists_the_closed_forms(report: Report, claims: dict) -> None:
+    text = render_markdown(report, claims)
+    section = text[text.index("<summary>Closed forms</summary>") :]
+    line = r"- `bias-bound`, repaired, on toy1: norm of the bias = \|−α²/(1 + α²)\| = α²/(1 + α²)"
+    assert line in section.splitlines()
+    assert "(first terms), which this subject leaves" in section
+
+
 def test_markdown_escapes_what_would_be_markup(report: Report) -> None:
     odd = report.model_copy(update={"findings": ("a | b <script> `c`",)})
     assert r"a \| b \<script\> \`c\`" in render_markdown(odd)

@@ -7,112 +7,138 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spec import Holder
-from tests.verify.truth.problems import TOY1, TOY2, hessian, quadratic, small_fractions
-from verify.truth import closed_forms as cf
-from verify.truth.penalty_functions import Family, error, estimator, minimiser
-from verify.truth.scenario import Scenario
+from spec import Holder, Noise
+from spec.atlas import find
+from tests.verify.truth.problems import TOY1, TOY2, quadratic, regular_families, regular_instances, small_fractions
+from verify.truth.closed_forms import CLOSED, LARGEST, LONGEST, closed_form, closed_variance
+from verify.truth.geometry import quadratic_of
+from verify.truth.pair import holder_bias
+from verify.truth.penalty_functions import Family, error
+from verify.truth.scenario import Scenario, exact_error
+from verify.truth.second_moments import variance_function
 
 positive = st.builds(Fraction, st.integers(1, 6), st.integers(1, 4))
+ALPHA = sp.Symbol("alpha", positive=True)
+NOISE = {"sigma_f": "1/10", "sigma_g": "1/3"}
 
 
-def test_the_bias_of_the_active_scalar_instance_comes_out_factored():
-    a, b, c, p, q, s, u = cf.a, cf.b, cf.c, cf.p, cf.q, cf.s, cf.alpha**2
-    expected = -u * cf.f_y * (a * q + c * b + u * (a * p + b * s)) / (b * (b**2 * cf.rho + u * q + u**2 * p))
-    found = cf.scalar_forms()
-    assert sp.simplify(found.bias - expected) == 0
-    assert found.bias.func is sp.Mul
-    assert sp.simplify(found.bias_frozen - expected - a * cf.lam / u) == 0
-    assert found.leading() == (2, sp.factor(-cf.f_y * (a * q + b * c) / (b**3 * cf.rho)))
-    assert found.leading(frozen=True) == (-2, a * cf.lam)
-    assert found.sensitivity == a / b
+def family(name: str) -> Family:
+    found = find(name)
+    return Family.at(quadratic_of(found.problem), found.x)
 
 
-def test_the_inactive_instance_has_no_row_in_it():
-    found = cf.scalar_forms(active=False)
-    assert found.bias.free_symbols <= {cf.alpha, cf.c, cf.p, cf.q, cf.s, cf.f_y}
-    assert found.leading()[0] == 2
-    assert sp.simplify(found.bias - found.bias_frozen) == 0
+def read(text: str) -> sp.Expr:
+    """The printed formula as sympy reads it, no code of the printer shared: superscripts, roots and bars."""
+    from sympy.parsing.sympy_parser import implicit_multiplication_application, parse_expr, standard_transformations
+
+    text = text.split(" = ")[-1].replace("−", "-").replace("α", " alpha").replace("·", "*")
+    for sign, digit in zip("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789", strict=True):
+        text = text.replace(sign, f"^{digit}")
+    while "^" in text:
+        start = text.index("^")
+        end = start
+        while end < len(text) and (text[end] == "^" or (text[end].isdigit() and text[end - 1] == "^")):
+            end += 1
+        text = f"{text[:start]}**{text[start:end].replace('^', '')} {text[end:]}"
+    parts = text.split("|")
+    text = parts[0] + "".join((" Abs(" if i % 2 == 0 else ") ") + part for i, part in enumerate(parts[1:]))
+    digits = "0123456789"
+    while "√" in text:
+        start = text.index("√") + 1
+        if text[start] in digits:
+            end = start
+            while end < len(text) and text[end] in digits:
+                end += 1
+            text = f"{text[: start - 1]} sqrt({text[start:end]}) {text[end:]}"
+        else:
+            text = f"{text[: start - 1]} sqrt{text[start:]}"
+    rules = (*standard_transformations, implicit_multiplication_application)
+    return parse_expr(text, local_dict={"alpha": ALPHA}, transformations=rules)
 
 
-@settings(max_examples=20)
-@given(st.lists(positive, min_size=4, max_size=4), st.lists(small_fractions, min_size=7, max_size=7), st.booleans())
-def test_letters_and_rationals_agree(positives, numbers, active):
-    q, b, rho, gap = positives
-    a, c, p, s, f_y, x, y = numbers
-    lam = gap if active else Fraction(0)
-    h = Fraction(0) if active else -gap
-    # Linear terms chosen so that y is the solution at x with this multiplier and row value.
-    problem = quadratic(
-        {"xy": [[s]], "yy": [[p]], "y": [f_y - s * x - p * y]},
-        {"xy": [[c]], "yy": [[q]], "y": [b * lam - c * x - q * y]},
-        [[a]],
-        [[b]],
-        [a * x - b * y - h],
-    )
-    family = Family.at(problem, [x])
-    assert family.lower.y_star == (y,)
-    forms = cf.scalar_forms(active=active)
-    letters = {
-        cf.a: a,
-        cf.b: b,
-        cf.c: c,
-        cf.p: p,
-        cf.q: q,
-        cf.s: s,
-        cf.f_y: f_y,
-        cf.f_x: s * y,
-        cf.lam: lam,
-        cf.rho: rho,
-    }
-    assert cf.evaluate(forms.hypergradient, letters) == family.hypergradient[0]
-    for alpha in (Fraction(1, 5), Fraction(2, 7)):
-        at = letters | {cf.alpha: alpha}
-        if alpha**4 * p + alpha**2 * q + (b**2 * rho if active else 0) == 0:
+def test_toy1_has_the_bias_everybody_can_derive_by_hand():
+    (bias, frozen) = (closed_form(Family.at(TOY1, [1]), Scenario(dual_term=d), "T3") for d in ("cancelled", "frozen"))
+    assert bias.printed.text == "|−α²/(1 + α²)| = α²/(1 + α²)"
+    assert bias.printed.latex == r"|-\frac{\alpha^{2}}{1 + \alpha^{2}}| = \frac{\alpha^{2}}{1 + \alpha^{2}}"
+    assert frozen.printed.text == "|(1 + α² − α⁴)/(α²(1 + α²))| = |1 + α² − α⁴|/(α²(1 + α²))"
+    assert (bias.leading(), frozen.leading()) == ((2, (-1,)), (-2, (1,)))
+
+
+def test_another_instance_has_another_formula():
+    halved = quadratic({"y": [1]}, {"yy": [[1]]}, [[1]], [["1/2"]], [0])
+    assert closed_form(Family.at(halved, [1]), Scenario(), "T3").printed.text == "|−8α²/(1 + 4α²)| = 8α²/(1 + 4α²)"
+
+
+@settings(max_examples=25, deadline=None)
+@given(regular_families(largest=2), st.sampled_from(CLOSED), st.sampled_from(["cancelled", "frozen"]), st.data())
+def test_it_equals_the_exact_function_with_errors_spent(made, quantity, dual_term, data):
+    def spent(size: int):
+        return (exact_error(3, data.draw(st.lists(small_fractions, min_size=size, max_size=size))),)
+
+    m, p = made.problem.m, made.problem.p
+    rho = tuple(data.draw(st.lists(positive, min_size=p, max_size=p)))
+    scenario = Scenario(dual_term=dual_term, rho=rho, y_star_error=spent(m), lam_error=spent(p))
+    formula, exact = closed_form(made, scenario, quantity), error(made, scenario, quantity)
+    leading = exact.leading()
+    assert formula.leading() == (leading.exponent, leading.coefficient)
+    for alpha in (Fraction(1, 7), Fraction(0.1)):
+        assert formula(alpha) == exact(alpha)
+        assert formula.square(alpha) == exact.norm_squared()(alpha)[0]
+
+
+@pytest.mark.parametrize("model", ["additive", "matrix"])
+@pytest.mark.parametrize("pairing", ["independent", "common"])
+def test_the_variance_from_the_draws_equals_the_one_from_the_noise_models(model, pairing):
+    for _, made in regular_instances():
+        noisy = Family.at(made.problem.model_copy(update={"noise": Noise(model=model, **NOISE)}), made.x)
+        formula = closed_variance(noisy, pairing)
+        if formula is None:
             continue
-        for dual_term, form in (("cancelled", forms.bias), ("frozen", forms.bias_frozen)):
-            scenario = Scenario(dual_term=dual_term, rho=(rho if active else Fraction(0),))
-            assert cf.evaluate(form, at) == error(family, scenario)(alpha)[0]
-        assert cf.evaluate(forms.shift, at) == minimiser(family, scenario)(alpha)[0] - y
+        exact = variance_function(noisy, pairing)
+        assert formula(Fraction(1, 9)) == exact(Fraction(1, 9))
+        assert formula.leading() == (exact.leading().exponent, exact.leading().coefficient)
 
 
-def test_toy1_takes_its_two_values_at_one_tenth():
-    family = Family.at(TOY1, [1])
-    for frozen, value in ((False, "0.990099"), (True, "100.990099")):
-        form = cf.toy1_estimator(frozen=frozen)
-        assert f"{float(cf.evaluate(form, {cf.alpha: Fraction(1, 10)})):.6f}" == value
-        scenario = Scenario(dual_term="frozen" if frozen else "cancelled")
-        at = Fraction(1, 3)
-        assert cf.evaluate(form, {cf.alpha: at}) == estimator(family, scenario)(at)[0]
+@pytest.mark.parametrize("dual_term", ["cancelled", "frozen"])
+def test_what_is_printed_is_the_formula(dual_term):
+    seen = 0
+    for name, made in regular_instances():
+        formula = closed_form(made, Scenario(dual_term=dual_term), "T3")
+        if formula is None:
+            assert made.problem.n + made.problem.m + made.problem.p > LARGEST
+            continue
+        printed, at = formula.printed, Fraction(1, 50)
+        assert len(printed.text) <= LONGEST, name
+        if printed.whole:
+            assert sp.simplify(read(printed.text).subs(ALPHA, sp.Rational(1, 50)) ** 2) == sp.Rational(
+                formula.square(at)
+            )
+            seen += 1
+        else:
+            begun = read(printed.text.removesuffix(" + …"))
+            near = float(begun.subs(ALPHA, sp.Rational(1, 10**4)))
+            assert near == pytest.approx(float(formula.square(Fraction(1, 10**4))) ** 0.5, rel=1e-10)
+    assert seen >= 12
+
+
+def test_a_large_instance_and_a_jump_have_none():
+    assert closed_form(family("experiment-5d"), Scenario(), "T3") is None
+    jumping = TOY1.model_copy(update={"noise": Noise(model="jump", sigma_g=1)})
+    assert closed_variance(Family.at(jumping, [1]), "common") is None
 
 
 def test_near_a_kink_the_bias_is_one_half_for_every_alpha():
-    form = cf.weak_activation_bias()
-    assert sp.simplify(form.subs(cf.x, cf.alpha**2 * cf.width)) == sp.Rational(1, 2)
-    x, width, alpha = Fraction(1, 70), Fraction(1, 10), Fraction(1, 4)
-    family = Family.at(TOY2, [x])
-    exact = error(family, Scenario(rho=(x / width,)))(alpha)[0]
-    assert cf.evaluate(form, {cf.x: x, cf.width: width, cf.alpha: alpha}) == exact
+    width = Fraction(1, 10)
+    for alpha in (Fraction(1, 4), Fraction(1, 90)):
+        x = alpha**2 * width
+        assert error(Family.at(TOY2, [x]), Scenario(rho=(x / width,)), "bias")(alpha) == (Fraction(1, 2),)
 
 
 def test_a_hessian_that_is_only_hoelder_has_bias_alpha_to_the_two_s():
-    assert sp.simplify(cf.holder_bias() + cf.alpha ** (2 * cf.s_holder)) == 0
-    # At s = 1 and written out in doubles: grad_x g(0, y) = y + y |y|.
-    holder, alpha = Holder(s=1), 0.1
-    y = -(alpha**2)
-    bias = (y + y * abs(y) ** float(holder.s)) / alpha**2 - (-1.0)
-    assert bias == pytest.approx(float(cf.holder_bias().subs({cf.alpha: alpha, cf.s_holder: 1})))
-
-
-def test_a_letter_without_a_value_is_an_error():
-    with pytest.raises(TypeError):
-        cf.evaluate(cf.scalar_forms().bias, {cf.alpha: 1})
-
-
-def test_the_lagrangian_is_the_one_of_the_penalty_module():
-    # Second derivative in y, the one entry the module's Hessian has.
-    w = next(symbol for symbol in cf.scalar_forms().lagrangian.free_symbols if symbol.name == "w")
-    curvature = sp.diff(cf.scalar_forms().lagrangian, w, 2)
-    letters = {cf.b: 2, cf.q: 3, cf.p: -1, cf.rho: Fraction(1, 2), cf.alpha: Fraction(1, 3)}
-    problem = quadratic({"yy": [[-1]]}, {"yy": [[3]]}, [[1]], [[2]], [0])
-    assert cf.evaluate(curvature, letters) == Fraction(hessian(problem, Fraction(1, 3), [Fraction(1, 2)])[0, 0])
+    x, y, s = sp.symbols("x y s", real=True)
+    g = y**2 / 2 + x * y + x * y * (x**2 + y**2) ** (s / 2)
+    # y*(0) = 0 with slope -1: the last term is o(|x| + |y|) times |x|.
+    step = sp.solve(1 + sp.diff(g.subs(x, 0), y) / ALPHA**2, y)[0]
+    bias = sp.diff(g, x).subs(x, 0).subs(y, step) / ALPHA**2 + 1
+    assert sp.simplify(sp.powsimp(sp.expand(bias), force=True) + ALPHA ** (2 * s)) == 0
+    assert holder_bias(Holder(s="1/4"), 0.1) == pytest.approx(float(-bias.subs({s: sp.Rational(1, 4), ALPHA: 0.1})))

@@ -9,6 +9,7 @@ import numpy as np
 
 from spec import OracleParameters
 from spec.exact import Vector
+from verify.checks.measuring.agreement import on_sweep
 from verify.checks.measuring.case import Case, Measurement, check
 from verify.checks.measuring.exact import (
     AGREEMENT_ROUNDINGS,
@@ -32,7 +33,7 @@ from verify.checks.measuring.starts import (
     sweep_ends,
     sweep_point,
 )
-from verify.evidence.model import ComparisonEvidence, Point
+from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
 from verify.evidence.sweeps import fit_rate
 from verify.truth import lower_level as exact_lower_level
 from verify.truth.geometry import Geometry, quadratic_of, ramp, spectral_norm
@@ -78,6 +79,7 @@ def penalty_bias(case: Case) -> Measurement:
         "grad_F": shown_vector(truth.grad_F),
     }
     exact = exact_rate(case, truth, [Spending(rho=at_truth(case, truth, DIRECTION_ALPHA)[0].rho)], "T3", name="T₃")
+    exact = tuple(on_sweep(case, item, points) if isinstance(item, RateEvidence) else item for item in exact)
     return Measurement((rate, beside, *exact), values, note)
 
 

@@ -14,11 +14,13 @@ from fractions import Fraction
 import numpy as np
 
 from spec.exact import Vector
+from verify.checks.measuring.agreement import held
 from verify.checks.measuring.case import Case
 from verify.evidence.model import CertifiedBound, ComparisonEvidence, RateEvidence
 from verify.truth.certificates.certificate import Certificate, Side
 from verify.truth.certificates.certification import Bound, NoCertificateError, certify
 from verify.truth.certificates.checker import check
+from verify.truth.closed_forms import closed_form
 from verify.truth.geometry import EPS, Geometry, quadratic_of, spectral_norm
 from verify.truth.pair import Truth
 from verify.truth.penalty_functions import Family, error, estimator, minimiser, sampled_point
@@ -40,19 +42,15 @@ PRECISION = Fraction(1, 1000)
 
 @dataclass(frozen=True)
 class Spending:
-    """Errors spent in given directions as powers of alpha; directions are rounded to exact ones of norm <= 1.
+    """Errors spent, each a power of alpha and a direction; directions are rounded to exact ones of norm <= 1.
 
-    Args:
-        y: Power and direction of the penalty minimiser's error.
-        gradient: Power and direction of the gradient left at it.
-        lam: Power and direction of the multipliers' error.
-        y_star: Power and direction of the lower-level point's error.
-        rho: Activation weights under these errors, the same at every alpha.
+    The activation weights ``rho`` are those under these errors, the same at every alpha.
     """
 
     rho: Vector
     y: tuple[int, Vector] | None = None
     gradient: tuple[int, Vector] | None = None
+    """The gradient left at the penalty minimiser."""
     lam: tuple[int, Vector] | None = None
     y_star: tuple[int, Vector] | None = None
 
@@ -87,21 +85,16 @@ def exact_rate(
 ) -> tuple[RateEvidence | ComparisonEvidence, ...]:
     """Derive a quantity's exponent exactly, prove a bound for all small alpha, and hold the subject against it.
 
-    Args:
-        case: What is judged.
-        truth: The exact pair at the instance's point.
-        spendings: Ways to spend the premises' errors; the one with the smallest exponent counts.
-        quantity: Which quantity of the proof.
-        name: How reports call it.
-        every_error: Where the quantity is linear in the single error spent: the coordinates that error may have, so
-            that bounds for the unit errors combine to one for every allowed error.
+    Of the ways to spend the premises' errors the one with the smallest exponent counts. Where the quantity is linear in
+    the single error spent, ``every_error`` has the coordinates it may have, so that bounds for the unit errors combine
+    to one for every allowed error. Bias and shifts come with their closed form.
 
     Returns:
         The exact rate, deciding only where the subject agrees with the formulas, and that comparison; nothing
         where there is no spending or the claim's bound is not a whole power of alpha.
 
     Raises:
-        RungDisagreementError: If the reference itself does not agree.
+        RungDisagreementError: If the reference itself does not agree, or the closed form with the exact rate.
     """
     claimed = case.bound.exponents.get("alpha")
     if not spendings or claimed is None or claimed.denominator != 1:
@@ -109,7 +102,8 @@ def exact_rate(
     family = Family.at(quadratic_of(case.instance.problem), case.instance.x)
     frozen = case.reading.dual_term == "frozen"
     tried = [(spending, spending.scenario(frozen=frozen)) for spending in spendings]
-    leads = [error(family, scenario, quantity).leading() for _, scenario in tried]
+    errors = [error(family, scenario, quantity) for _, scenario in tried]
+    leads = [function.leading() for function in errors]
     exponents = [math.inf if lead.exponent is None else float(lead.exponent) for lead in leads]
     # The smallest exponent decides; among equals the largest coefficient is the worse error.
     worst = min(range(len(tried)), key=lambda k: (exponents[k], -leads[k].norm_squared))
@@ -118,6 +112,7 @@ def exact_rate(
     if not agreement.holds and case.stages.are_the_reference:
         left = f"{agreement.measured:.3g} roundings at alpha = {agreement.context['alpha']:g}"
         raise RungDisagreementError(f"the reference leaves the exact value of {name} by {left}")
+    formula = closed_form(family, scenario, quantity)
     bounds: tuple[CertifiedBound, ...] = ()
     if leading.exponent is not None:
         wanted = _wanted(leading.exponent, int(claimed), case.bound.tag)
@@ -135,6 +130,7 @@ def exact_rate(
         role="conclusion" if agreement.holds else "support",
         coefficient=None if leading.exponent is None else math.sqrt(leading.norm_squared),
         bounds=bounds,
+        closed_form=held(formula, errors[worst], case.profile.alphas, name, measured=agreement.holds),
     )
     return rate, agreement
 
@@ -144,14 +140,8 @@ def symbolic_rate(
 ) -> RateEvidence:
     """A quantity that is a short sum of powers of alpha, exactly: its leading term decides.
 
-    Args:
-        case: What is judged.
-        terms: Coefficient vectors by power of alpha.
-        measured: The sweep on the subject, whose points carry the same sum as ``predicted``.
-        name: How reports call it.
-
-    Returns:
-        The exact rate; it decides only where every usable point agrees with the sum within its uncertainty.
+    ``measured`` is the sweep on the subject, whose points carry the same sum as ``predicted``; the exact rate decides
+    only where every usable point agrees with it.
 
     Raises:
         RungDisagreementError: If the reference itself does not agree.
@@ -312,14 +302,3 @@ def _at(errors: Sequence[Error], alpha: float, size: int) -> Vector:
 
 def _floats(values: Sequence[Fraction]) -> Vector:
     return np.array([float(value) for value in values])
-
-
-__all__ = [
-    "DIRECTION_ALPHA",
-    "Spending",
-    "exact_direction",
-    "exact_rate",
-    "multipliers_clear_of_the_ramp",
-    "symbolic_rate",
-    "unit",
-]

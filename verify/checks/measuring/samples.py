@@ -10,7 +10,7 @@ import numpy as np
 from spec import Noise, OracleParameters
 from spec.exact import Vector
 from verify.checks.measuring.case import Case
-from verify.checks.measuring.starts import at_truth, frozen
+from verify.checks.measuring.starts import at_truth
 from verify.evidence.budget import Share
 from verify.evidence.model import RateEvidence, Role
 from verify.evidence.moments import Moments, Scatter
@@ -18,8 +18,9 @@ from verify.evidence.power_laws import Estimate, fit_power_law
 from verify.evidence.sequential import Looks
 from verify.evidence.streams import BLOCK, Sampler, Streams
 from verify.subjects.protocol import Call
-from verify.truth.geometry import Geometry
+from verify.truth.geometry import Geometry, quadratic_of
 from verify.truth.pair import Truth
+from verify.truth.second_moments import variance
 from verify.verdict import decide
 
 ADDITIVE = Noise(model="additive", sigma_f="1/10", sigma_g="1/10")  # type: ignore[arg-type]  # exact spellings are parsed
@@ -34,13 +35,7 @@ RATE_LOOKS = 4
 
 @dataclass(frozen=True)
 class Setting:
-    """Where the estimator is sampled.
-
-    Args:
-        case: With the noise to be used on its instance.
-        geometry: Penalty geometry at the exact pair.
-        call: With every stage given.
-    """
+    """Where the estimator is sampled: a case with its noise, the geometry at the exact pair, every stage given."""
 
     case: Case
     geometry: Geometry
@@ -67,13 +62,16 @@ class Setting:
         return cls(noisy, geometry, call)
 
     @property
+    def y(self) -> Vector:
+        """Where the estimate is made, shape (m,)."""
+        return self.call.y_penalty if self.call.y_penalty is not None else self.geometry.minimiser
+
+    @property
     def mean(self) -> Vector:
         """Exact mean of an estimate given its stages, shape (n,), from the formula alone."""
-        geometry = self.geometry
-        y = self.call.y_penalty if self.call.y_penalty is not None else geometry.minimiser
         # At the exact pair the active rows are 0, not what rounding leaves of them.
-        h = np.where(geometry.rho > 0, 0.0, geometry.h)
-        return geometry.lagrangian.estimate(y, "frozen" if frozen(self.case) else "cancelled", h)
+        h = np.where(self.geometry.rho > 0, 0.0, self.geometry.h)
+        return self.geometry.lagrangian.estimate(self.y, self.case.reading.dual_term, h)
 
     def draw(self, rng: np.random.Generator, count: int) -> Vector:
         """Estimates of the subject, shape (count, n)."""
@@ -89,14 +87,10 @@ class Setting:
         around: Vector | None = None,
         together: bool = False,
     ) -> Sampler:
-        """A stream of estimates.
+        """A stream of estimates, ``block`` at a time, with moments around the exact mean or around a given centre.
 
-        Args:
-            block: Samples a block.
-            scale: Factor on the deviations from the exact mean.
-            group: Consecutive estimates whose deviations are added up to one.
-            around: Centre of the moments, shape (n,), instead of the exact mean.
-            together: Whether it also keeps how components vary together.
+        Deviations from the exact mean are added up over ``group`` consecutive estimates and scaled; ``together`` keeps
+        how components vary together as well.
         """
         mean = self.mean if around is None else around
 
@@ -112,17 +106,10 @@ class Setting:
 
 
 def second_moment(setting: Setting, noise: Noise) -> float:
-    """Exact variance of one sample given its stages, from the noise model alone; additive and matrix noise."""
-    geometry, call = setting.geometry, setting.call
-    x, y_star = geometry.x, geometry.y_star
-    y = call.y_penalty if call.y_penalty is not None else geometry.minimiser
-    n, alpha_1 = len(x), geometry.weights.alpha_1
-    s_f, s_g = noise.scale("f.x") ** 2, noise.scale("g.x") ** 2
-    independent = setting.case.reading.noise_pairing == "independent"
-    if noise.model == "matrix":
-        apart = float(2 * x @ x + y @ y + y_star @ y_star) if independent else float((y - y_star) @ (y - y_star))
-        return n * s_f * float(x @ x + y @ y) + n * alpha_1**2 * s_g * apart
-    return n * (s_f + (2 * alpha_1**2 * s_g if independent else 0.0))
+    """Exact variance of one sample given its stages, correctly rounded."""
+    at, problem = setting.geometry, quadratic_of(setting.case.instance.problem).model_copy(update={"noise": noise})
+    pairing = setting.case.reading.noise_pairing
+    return float(variance(problem, at.x.tolist(), at.alpha, setting.y.tolist(), at.y_star.tolist(), pairing)[0])
 
 
 def sampled_rates(
@@ -136,13 +123,8 @@ def sampled_rates(
 ) -> dict[str, RateEvidence]:
     """Exponents of a variance; draws until the claim's bound is decided in the deciding variable.
 
-    Args:
-        case: For its share and its bound.
-        settings: Variables, a stream and the exact variance at each point, in the order towards the limit.
-        quantity: What is measured.
-        deciding: Variable whose exponent decides; ``None`` measures in support, at the second look.
-        first: Samples a point at the first look; :data:`RATE_BLOCK` if ``None``.
-        share: What the sequence may spend, if not the case's own share.
+    ``settings`` are variables, a stream and the exact variance at each point, towards the limit; ``first`` is the
+    samples a point at the first look. Without a deciding variable it measures in support, at the second look.
     """
     share = share or case.share
     looks = Looks(first or RATE_BLOCK, share.error)

@@ -15,6 +15,7 @@ from flint import arb_mat, fmpq_mat
 
 from spec import ExactArray
 from spec.exact import FloatArray
+from verify.truth.algebra.products import field, scalar
 from verify.truth.algebra.rational_functions import RationalVector, solve
 from verify.truth.algebra.rationals import Number, column, diagonal, matrix
 
@@ -106,25 +107,25 @@ class _Functions:
 
 
 class _Symbols:
-    # sympy is fetched where it is used: a second that most commands need not spend.
-    def matrix(self, array: ExactArray) -> Any:
-        rows = _sympy().Matrix(array.to_fractions())
-        return rows.T if array.ndim == 1 else rows
+    # sympy's matrices over a field have the operators that the wrapper of flint's asks for.
+    def _matrix(self, rows: Sequence[Sequence[Number]], width: int) -> Flint:
+        from sympy.polys.matrices import DomainMatrix
 
-    def vector(self, values: Sequence[Any]) -> Any:
-        return _sympy().Matrix(values)
+        return Flint(DomainMatrix([[scalar(value) for value in row] for row in rows], (len(rows), width), field()))
 
-    def diagonal(self, values: Sequence[Any]) -> Any:
-        return _sympy().diag(*values)
+    def matrix(self, array: ExactArray) -> Flint:
+        rows = array.to_fractions()
+        return self.vector(rows[0]) if array.ndim == 1 else self._matrix(rows, array.shape[1])
 
-    def solve(self, matrix: Any, right: Any) -> Any:
-        return matrix.LUsolve(right)
+    def vector(self, values: Sequence[Number]) -> Flint:
+        return self._matrix([[value] for value in values], 1)
 
+    def diagonal(self, values: Sequence[Number]) -> Flint:
+        size = len(values)
+        return self._matrix([[value if i == j else 0 for j in range(size)] for i, value in enumerate(values)], size)
 
-def _sympy() -> Any:
-    import sympy
-
-    return sympy
+    def solve(self, matrix: Flint, right: Flint) -> Flint:
+        return Flint(matrix.entries.lu_solve(right.entries))
 
 
 DOUBLES: Ring[FloatArray] = _Doubles()
@@ -132,5 +133,5 @@ RATIONALS: Ring[Flint] = _FlintRing(fmpq_mat)
 BALLS: Ring[Flint] = _FlintRing(arb_mat)
 FUNCTIONS: Ring[RationalVector] = _Functions()
 """Rational functions of alpha; alpha itself is ``rational_functions.ALPHA``."""
-SYMBOLS: Ring[Any] = _Symbols()
-"""Expressions of sympy."""
+SYMBOLS: Ring[Flint] = _Symbols()
+"""The same functions as sympy has them; alpha is the generator of ``products.field()``."""

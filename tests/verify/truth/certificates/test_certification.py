@@ -142,26 +142,9 @@ def test_a_bound_met_with_equality_everywhere_is_certified():
 
 def test_the_constant_matches_the_symbolic_leading_coefficient():
     family = dict(INSTANCES)["scalar-rational"]
-    letters = {
-        closed_forms.a: Fraction(2, 3),
-        closed_forms.b: Fraction(4, 5),
-        closed_forms.c: Fraction(1, 2),
-        closed_forms.q: Fraction(3, 2),
-        closed_forms.rho: 1,
-        closed_forms.f_y: closed_forms_f_y(family),
-    }
-    exponent, coefficient = closed_forms.scalar_forms().leading()
-    found = error(family, Scenario()).leading()
-    assert (exponent, closed_forms.evaluate(coefficient, letters)) == (found.exponent, found.coefficient[0])
-
-
-def closed_forms_f_y(family) -> Fraction:
-    f = family.problem.f
-    return (
-        f.y.to_fractions()[0][0]
-        + f.xy.to_fractions()[0][0] * family.x[0]
-        + f.yy.to_fractions()[0][0] * family.lower.y_star[0]
-    )
+    exponent, (coefficient,) = closed_forms.closed_form(family, Scenario(), "T3").leading()
+    found = certify(family, Scenario(), "T3", exponent=exponent)
+    assert coefficient**2 <= found.constant_squared <= coefficient**2 * Fraction(11, 10)
 
 
 def corruptions(good: Certificate):
