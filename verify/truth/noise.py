@@ -38,8 +38,8 @@ def mean_noise(
         noise_f = tuple(times(factor, z) for z in _average(draws["f_x"], averaging))
     noise_g = zero
     if scale_of(noise, "g.x") and "g_x" in draws:
-        made = _difference(noise, points, draws, pairing, averaging)
-        noise_g = (*made, *zero[len(made) :])
+        difference = _difference(noise, points, draws, pairing, averaging)
+        noise_g = (*difference, *zero[len(difference) :])
     return noise_f, noise_g
 
 
