@@ -23,14 +23,7 @@ from spec.reading import REPAIRED, Reading
 
 @dataclass(frozen=True)
 class Stages:
-    """Stage values given to an oracle call; a stage left ``None`` is computed.
-
-    Args:
-        y_star: Lower-level solution, shape (m,).
-        lam: Multipliers, shape (p,).
-        rho: Activation weights, shape (p,).
-        y_penalty: Penalty minimiser, shape (m,).
-    """
+    """Stage values given to a call, both y of shape (m,), lam and rho of shape (p,); what is ``None`` is computed."""
 
     y_star: Vector | None = None
     lam: Vector | None = None
@@ -38,11 +31,7 @@ class Stages:
     y_penalty: Vector | None = None
 
     def checked(self, m: int, p: int) -> Stages:
-        """The same as finite vectors of the right length.
-
-        Raises:
-            InvalidInputError: If one is not.
-        """
+        """The same as finite vectors of the right length, or a refusal that names the one that is not."""
         sizes = {"y_star": m, "lam": p, "rho": p, "y_penalty": m}
         given = {name: value for name, value in vars(self).items() if value is not None}
         return Stages(**{name: as_vector(value, sizes[name], f"given.{name}") for name, value in given.items()})

@@ -71,16 +71,10 @@ def box_projection(lower: Vector, upper: Vector) -> Projection:
 
 @dataclass
 class OuterState:
-    """Where a run of Algorithm 2 stands; with the generator's state, everything its future depends on.
+    """Where a run stands after t calls; with the generator's state, everything its future depends on.
 
-    Args:
-        x: Current iterate, shape (n,) or (R, n), and so all below.
-        step: Next step.
-        t: Oracle calls so far.
-        z_sum: Sum of z / M over the running block.
-        grad_sum: Sum of the answers / M over the running block.
-        x_bar: Means of the finished blocks.
-        grad_mean: Mean answers of the finished blocks.
+    ``z_sum`` and ``grad_sum`` are sums of z / M and of the answers / M over the running block; ``x_bar`` and
+    ``grad_mean`` are the finished blocks'. All have the shape of x, (n,) or (R, n).
     """
 
     x: Vector

@@ -24,7 +24,6 @@ from spec.quadratic import Quadratic
 
 Gradient: TypeAlias = Callable[[Vector, Vector], Vector]
 Value: TypeAlias = Callable[[Vector, Vector], float]
-WideMatrix: TypeAlias = np.ndarray[Any, np.dtype[np.longdouble]]
 
 EXTENDED_LIMIT = 1_000_000
 """Largest number of matrix entries multiplied in extended precision (a few milliseconds each time)."""
@@ -70,15 +69,12 @@ class Objectives(Protocol):
 
     def grad_x_g_change(self, x: Vector, y: Vector, w: Vector) -> Vector:
         """``grad_x_g(x, y + w) - grad_x_g(x, y)``, with as little cancellation as the problem allows."""
-        ...
 
     def grad_y_g_change(self, x: Vector, y: Vector, w: Vector) -> Vector:
         """``grad_y_g(x, y + w) - grad_y_g(x, y)``, with as little cancellation as the problem allows."""
-        ...
 
     def h(self, x: Vector, y: Vector) -> Vector:
         """Row values ``A x - B y - b``, shape ``(p,)``."""
-        ...
 
 
 class AffineRows:
@@ -109,18 +105,14 @@ class AffineRows:
         return math.sqrt(max(0.0, extreme_eigenvalues(gram)[1]))
 
     @cached_property
-    def _extended_rows(self) -> tuple[WideMatrix, WideMatrix] | None:
-        if self.A.size + self.B.size > EXTENDED_LIMIT:
-            return None
-        return self.A.astype(np.longdouble), self.B.astype(np.longdouble)
+    def _extended_rows(self) -> tuple[Any, Any]:
+        wide = np.longdouble if self.A.size + self.B.size <= EXTENDED_LIMIT else np.float64
+        return self.A.astype(wide, copy=False), self.B.astype(wide, copy=False)
 
     def h(self, x: Vector, y: Vector) -> Vector:
         """Row values, summed in extended precision where affordable: alpha_2 = alpha**-4 amplifies their rounding."""
-        if self._extended_rows is None:
-            return self.A @ x - y @ self.B.T - self.b
         A, B = self._extended_rows
-        rows: Vector = (A @ x - y @ B.T - self.b).astype(np.float64)
-        return rows
+        return np.asarray(A @ x - y @ B.T - self.b, dtype=np.float64)
 
     def grad_x_g_change(self, x: Vector, y: Vector, w: Vector) -> Vector:
         return self.grad_x_g(x, y + w) - self.grad_x_g(x, y)
@@ -246,14 +238,16 @@ class SmoothObjectives(AffineRows):
             raise InvalidInputError("C_f", "must be >= 0 and finite", self.C_f)
 
     def f(self, x: Vector, y: Vector) -> float:
-        if self.f_value is None:
-            raise InvalidInputError("f_value", "must be given where a value of f is asked for")
-        return self.f_value(x, y)
+        return _stated(self.f_value, "f")(x, y)
 
     def g(self, x: Vector, y: Vector) -> float:
-        if self.g_value is None:
-            raise InvalidInputError("g_value", "must be given where a value of g is asked for")
-        return self.g_value(x, y)
+        return _stated(self.g_value, "g")(x, y)
+
+
+def _stated(value: Value | None, name: str) -> Value:
+    if value is None:
+        raise InvalidInputError(f"{name}_value", f"must be given where a value of {name} is asked for")
+    return value
 
 
 class HolderObjectives(AffineRows):
@@ -301,14 +295,12 @@ class HolderObjectives(AffineRows):
 
 
 _METHODS = ("grad_x_f", "grad_y_f", "grad_x_g", "grad_y_g", "grad_x_g_change", "grad_y_g_change", "h")
-_made: dict[int, tuple[weakref.ref[Quadratic | Holder | Generated], Objectives]] = {}
+_known: dict[int, tuple[weakref.ref[Quadratic | Holder | Generated], Objectives]] = {}
 # By identity: hashing a problem would hash every exact entry. An entry goes when its problem goes.
 
 
 def objectives_of(problem: Problem | Objectives) -> Objectives:
-    """The gradient functions of a problem; objectives pass through unchanged.
-
-    Conversion to doubles and spectral constants are computed once per problem object.
+    """The gradient functions of a problem, made once per problem object; objectives pass through unchanged.
 
     Raises:
         InvalidInputError: If ``problem`` is neither.
@@ -319,25 +311,18 @@ def objectives_of(problem: Problem | Objectives) -> Objectives:
             raise InvalidInputError("problem", f"must be a spec.Problem or offer Objectives; {missing[0]} is missing")
         return problem
     key = id(problem)
-    known = _made.get(key)
+    known = _known.get(key)
     if known is not None and known[0]() is problem:
         return known[1]
-    made: Objectives
-    if isinstance(problem, Holder):
-        made = HolderObjectives(problem)
-    else:
-        made = QuadraticObjectives(problem.quadratic if isinstance(problem, Generated) else problem)
-    _made[key] = (weakref.ref(problem, lambda _: _made.pop(key, None)), made)
-    return made
+    exact = problem.quadratic if isinstance(problem, Generated) else problem
+    doubles = HolderObjectives(exact) if isinstance(exact, Holder) else QuadraticObjectives(exact)
+    _known[key] = (weakref.ref(problem, lambda _: _known.pop(key, None)), doubles)
+    return doubles
 
 
 @contextmanager
 def double_range(objectives: Objectives) -> Iterator[None]:
-    """Turn overflow inside into a clear refusal; gradient functions of strangers may overflow at will.
-
-    Raises:
-        InvalidInputError: If a number leaves the range of doubles.
-    """
+    """Turn overflow inside into a clear refusal; gradient functions of strangers may overflow at will."""
     if not isinstance(objectives, QuadraticObjectives | HolderObjectives):
         yield
         return
@@ -350,11 +335,7 @@ def double_range(objectives: Objectives) -> Iterator[None]:
 
 
 def as_vector(value: object, size: int, argument: str) -> Vector:
-    """Read a finite vector of known length.
-
-    Raises:
-        InvalidInputError: Naming the argument and what is wrong with it.
-    """
+    """Read a finite vector of known length, or refuse it by the argument's name."""
     try:
         vector = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):

@@ -46,14 +46,9 @@ def primal_dual(
     steps fall like (1 + t/10)^(-2/3) and returns the mean of the last half. ``shared-sample`` draws one batch,
     keeps it for all steps, and returns the last pair: deterministic given the batch.
 
-    Args:
-        objectives: Gradients, rows and noise.
-        x: Upper variable, shape (n,).
-        reading: Its ``primal_dual_sign`` and ``inner_solver``.
-        parameters: ``lower_level_steps``, ``eta_y``, ``eta_lam``, ``shared_samples``.
-        rng: Source of the noise; needed where the oracle is noisy and no draws are given.
-        draws: Standard normals, one row a step: shape (steps, m), or (steps, 1) for the jump model. Not for
-            ``shared-sample``.
+    Of the reading, ``primal_dual_sign`` and ``inner_solver`` matter; of the parameters, ``lower_level_steps``,
+    ``eta_y``, ``eta_lam`` and ``shared_samples``. Noise comes from ``rng``, or from ``draws``: standard normals, one
+    row a step, shape (steps, m), or (steps, 1) for the jump model; not for ``shared-sample``.
 
     Returns:
         The pair, with status ``diverged`` where the iterates leave all bounds; never an exception for that.
@@ -120,11 +115,7 @@ def seen_by_runs(
     parameters: OracleParameters,
     rng: np.random.Generator | None,
 ) -> Objectives:
-    """The objectives for points with one row a run: noise shared within each run where the reading says so, else fresh.
-
-    Raises:
-        InvalidInputError: If there is no run, or a shared sample is asked for that cannot be drawn.
-    """
+    """The objectives for one row a run: noise shared within each run where the reading says so, else fresh."""
     if runs < 1:
         raise InvalidInputError("replications", "must be >= 1", runs)
     if reading.inner_solver == "shared-sample" and objectives.noise.model != "none":

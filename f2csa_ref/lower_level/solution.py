@@ -91,13 +91,7 @@ class LowerLevelSolution:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Sizes of what is added up in the KKT conditions, the yardstick of every tolerance.
-
-    Args:
-        gradient: Of grad_y g, in its units.
-        rows: Of each h_i, shape (p,).
-        multipliers: Of each lam_i, shape (p,).
-    """
+    """Sizes of what is added up in grad_y g, each h_i and each lam_i, shapes (p,): the yardstick of every tolerance."""
 
     gradient: float
     rows: Vector

@@ -41,16 +41,9 @@ class DivergenceError(RuntimeError):
 class Setting:
     """Everything a run depends on.
 
-    Args:
-        x_0: Start, n numbers.
-        alpha: Accuracy parameter of the oracle.
-        reading: Resolution of the paper's open choices.
-        oracle: Parameters of Algorithm 1.
-        outer: Parameters of Algorithm 2.
-        constants: What the schedule was derived from.
-        seed: Seed of all randomness of the run, >= 0.
-        output: Output rule.
-        project_onto: Box X whose projection keeps x in X, as (lower, upper), n numbers each; ``None``: free steps.
+    ``oracle`` goes to Algorithm 1, ``outer`` to Algorithm 2; ``constants`` are what the schedule was derived from;
+    ``seed >= 0`` is that of all randomness; ``project_onto`` is a box X, as (lower, upper) of n numbers each, whose
+    projection keeps x in X, ``None`` for free steps.
     """
 
     x_0: tuple[float, ...]

@@ -21,14 +21,9 @@ SCHEMA = "f2csa-trace/1"
 
 @dataclass(frozen=True)
 class Block:
-    """What a trace says about one block.
+    """What a trace says of block k, from 0: the oracle calls up to its end, its mean point and mean answer, both (n,).
 
-    Args:
-        k: Its number, from 0.
-        calls: Oracle calls up to its end.
-        x_bar: Its mean point, shape (n,).
-        grad_mean: The mean of the oracle's answers, shape (n,).
-        F: F at the mean point, where values of f are offered.
+    ``F`` is its value at the mean point, where values of f are offered.
     """
 
     k: int

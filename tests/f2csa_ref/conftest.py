@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from f2csa_ref import SmoothObjectives
+from f2csa_ref import SmoothObjectives, objectives_of
 from spec import Generated, Problem, Quadratic, parse_problem
 from spec.atlas import find
 from spec.exact import Vector
@@ -88,5 +88,14 @@ def at() -> Callable[..., tuple[Problem, Vector]]:
         if model is not None:
             instance = instance.with_noise(Noise.model_validate({"model": model, "sigma_f": "1/10", "sigma_g": "1/10"}))
         return instance.problem, np.array([float(v) for v in instance.x])
+
+    return made
+
+
+@pytest.fixture
+def noisy(random_rows):
+    def made(model, **more):
+        noise = Noise(model=model, sigma_f="1/2", sigma_g=2, **more)
+        return objectives_of(random_rows(2, 3, 2, 0).model_copy(update={"noise": noise}))
 
     return made

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from f2csa_ref import HolderObjectives, QuadraticObjectives, SmoothObjectives, objectives_of
-from f2csa_ref.objectives import _made, as_vector
+from f2csa_ref.objectives import _known, as_vector
 from spec import Generated, Holder, InvalidInputError
 from spec.noise import Noise
 
@@ -46,17 +46,17 @@ def test_constants_are_spectral():
     assert (q.n, q.m, q.p) == (2, 5, 3)
 
 
-def test_objectives_are_made_once_per_problem_and_forgotten_with_it(toy1, make):
+def test_objectives_are_known_once_per_problem_and_forgotten_with_it(toy1, make):
     assert objectives_of(toy1) is objectives_of(toy1)
     noisy = toy1.model_copy(update={"noise": Noise(model="additive", sigma_g=1)})
     assert objectives_of(noisy).noise.model == "additive"
     other = make({}, {"yy": [[2]]}, {"B": [[1]], "A": [[0]]})
     key = id(other)
     objectives_of(other)
-    assert key in _made
+    assert key in _known
     del other
     gc.collect()
-    assert key not in _made
+    assert key not in _known
 
 
 def test_objectives_pass_through_and_strangers_are_refused(toy1, as_callables):

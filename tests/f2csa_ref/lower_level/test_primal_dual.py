@@ -5,7 +5,7 @@ import pytest
 
 from f2csa_ref import lower_level, lower_level_runs, objectives_of, primal_dual
 from f2csa_ref.lower_level.primal_dual import iterates
-from f2csa_ref.sampling import one_row_a_run
+from f2csa_ref.shared_sample import one_row_a_run
 from spec import REPAIRED, InvalidInputError, Noise, OracleParameters
 
 LAST = REPAIRED.choose(inner_solver="constant-step")
