@@ -169,10 +169,10 @@ class ExactArray:
     def zeros(cls, *shape: int) -> Self:
         """All entries the integer 0."""
         rows = 1 if len(shape) == 1 else shape[0]
-        made = cls.__new__(cls)
-        made._entries = ((0,) * shape[-1],) * rows
-        made.shape = shape
-        return made
+        array = cls.__new__(cls)
+        array._entries = ((0,) * shape[-1],) * rows
+        array.shape = shape
+        return array
 
     @property
     def ndim(self) -> int:

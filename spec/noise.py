@@ -57,10 +57,10 @@ class Noise(BaseModel):
         """The block ``noise`` of a problem file; empty where there is no noise."""
         if self == Noise():
             return {}
-        made = self.model_dump()
+        fields = self.model_dump()
         if self.on == Noise().on:
-            made.pop("on")
-        return {"noise": made}
+            fields.pop("on")
+        return {"noise": fields}
 
     def scale(self, gradient: NoisyGradient) -> float:
         """Standard deviation per component of one partial gradient."""

@@ -1,1 +1,1 @@
-"""The command line's verbs, one module each, imported only when used."""
+"""The command line: what each command takes, as data, and what each does, imported only when used."""

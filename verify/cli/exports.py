@@ -41,22 +41,22 @@ def schemas() -> dict[str, dict[str, Any]]:
         "vectors": VectorFile,
         "vectors-manifest": Manifest,
     }
-    made = {name: {"$schema": DIALECT, "title": name} | _schema(kind, name) for name, kind in kinds.items()}
+    described = {name: {"$schema": DIALECT, "title": name} | _schema(kind, name) for name, kind in kinds.items()}
     wire = {"wire-to-subject": to_subject_schema(), "wire-to-runner": to_runner_schema()}
-    return made | {name: {"$schema": DIALECT, **schema, "title": name} for name, schema in wire.items()}
+    return described | {name: {"$schema": DIALECT, **schema, "title": name} for name, schema in wire.items()}
 
 
 def _schema(kind: Any, name: str) -> dict[str, Any]:
     # A report is written, the others are read.
-    made = report_schema() if name == "report" else TypeAdapter(kind).json_schema(mode="validation", by_alias=True)
+    content = report_schema() if name == "report" else TypeAdapter(kind).json_schema(mode="validation", by_alias=True)
     if name == "baseline":
-        made = with_infinities(made)
+        content = with_infinities(content)
     if name == "problem":
-        for variant in made.get("$defs", {}).values():
+        for variant in content.get("$defs", {}).values():
             if "kind" in variant.get("properties", {}):
                 variant["required"] = sorted({*variant.get("required", ()), "kind"})
-    made.pop("title", None)
-    return made
+    content.pop("title", None)
+    return content
 
 
 def schema(asked: options.Schema) -> None:

@@ -137,10 +137,9 @@ def result(problem: Problem | Objectives, report: SolveReport) -> dict[str, Any]
 def stationarity(problem: Problem | Objectives, x: Vector, mean_answer: float, setting: Setting) -> dict[str, Any]:
     """Bounds of the distance from Goldstein stationarity where they can be had, and the run's own estimate."""
     radius = setting.outer.goldstein_radius
-    made: dict[str, Any] = {"radius": radius, "mean_answer": mean_answer, "lower": None, "upper": None,
-                            "certified": None}  # fmt: skip
+    estimate = {"radius": radius, "mean_answer": mean_answer, "lower": None, "upper": None, "certified": None}
     if not isinstance(problem, Quadratic | Generated) or len(x) > MAX_REPORTED_DIMENSION:
-        return made
+        return estimate
     box = setting.project_onto
     if box is not None:
         # A mean of points on the boundary is a last digit beside it, and the normal cone lives on it exactly.
@@ -150,8 +149,8 @@ def stationarity(problem: Problem | Objectives, x: Vector, mean_answer: float, s
     try:
         bounds = distance(quadratic_of(problem), x.tolist(), radius, box=ends)  # type: ignore[arg-type]  # two lists
     except InvalidInputError as error:
-        return made | {"note": str(error)}
-    return made | {key: value for key, value in plain(bounds).items() if key in ("lower", "upper", "certified")}
+        return estimate | {"note": str(error)}
+    return estimate | {key: value for key, value in plain(bounds).items() if key in ("lower", "upper", "certified")}
 
 
 def _read(source: str) -> tuple[Problem | Objectives, Point | None]:

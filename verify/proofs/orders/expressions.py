@@ -59,28 +59,16 @@ def parse(text: str) -> ast.expr:
 
     Raises:
         InvalidInputError: If it holds anything else.
+        NoOrderError: If it divides by zero.
     """
     try:
         tree = ast.parse(text.replace("^", "**"), mode="eval").body
+        _order(tree, lambda _name, _side: ONE, "upper")
     except SyntaxError:
         raise InvalidInputError("expression", _RULE, text) from None
-    _check(tree, text)
+    except InvalidInputError as error:
+        raise InvalidInputError("expression", error.rule, text) from None
     return tree
-
-
-def _check(node: ast.expr, text: str) -> None:
-    match node:
-        case ast.Name() | ast.Constant(value=0 | 1):
-            return
-        case ast.BinOp(left=left, op=ast.Add() | ast.Mult() | ast.Div(), right=right):
-            _check(left, text)
-            _check(right, text)
-        case ast.BinOp(left=left, op=ast.Pow(), right=right):
-            _check(left, text)
-            if _number(right) is None:
-                raise InvalidInputError("expression", "must have numbers as powers", text)
-        case _:
-            raise InvalidInputError("expression", _RULE, text)
 
 
 def _order(node: ast.expr, lookup: Callable[[str, Relation], Order], side: Relation) -> Order:
@@ -88,7 +76,7 @@ def _order(node: ast.expr, lookup: Callable[[str, Relation], Order], side: Relat
     match node:
         case ast.Name(id=name):
             return lookup(name, side)
-        case ast.Constant(value=value):
+        case ast.Constant(value=0 | 1 as value):
             return ONE if value else ZERO
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             return _order(left, lookup, side) + _order(right, lookup, side)
@@ -97,9 +85,11 @@ def _order(node: ast.expr, lookup: Callable[[str, Relation], Order], side: Relat
         case ast.BinOp(left=left, op=ast.Div(), right=right):
             return _order(left, lookup, side) * _order(right, lookup, other).power(Fraction(-1))
         case ast.BinOp(left=left, op=ast.Pow(), right=right):
-            exponent = _number(right) or Fraction(0)
+            exponent = _number(right)
+            if exponent is None:
+                raise InvalidInputError("expression", "must have numbers as powers")
             return _order(left, lookup, side if exponent >= 0 else other).power(exponent)
-    raise InvalidInputError("expression", _RULE, ast.unparse(node))
+    raise InvalidInputError("expression", _RULE)
 
 
 def _number(node: ast.expr) -> Fraction | None:

@@ -18,15 +18,7 @@ from verify.proofs.orders.ledger import Ledger
 
 
 class FirstBreak(BaseModel):
-    """Where one proof first breaks under one reading.
-
-    Args:
-        claim: Id of the claim.
-        title: Its title.
-        reading: ``as-written`` or ``repaired``.
-        steps: How many inferences were judged.
-        broken: The first that does not follow; ``None`` if all do.
-    """
+    """Where one proof, of so many inferences judged, first breaks under one reading; ``None`` if all follow."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
