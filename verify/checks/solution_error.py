@@ -16,9 +16,9 @@ from verify.checks.measuring.starts import DEGENERATE, REGULAR, at_truth
 from verify.evidence.model import ComparisonEvidence, Point, PremiseEvidence, RateEvidence
 from verify.evidence.sweeps import fit_rate
 from verify.subjects.protocol import Call
-from verify.truth import convexity
 from verify.truth.geometry import EPS, Geometry, quadratic_of, ramp, solve, spectral_norm
 from verify.truth.pair import Truth
+from verify.truth.penalty_functions import convex_up_to
 
 SOME_ACTIVE = tuple(name for name in REGULAR if "no-active-row" not in find(name).strata)
 
@@ -91,7 +91,7 @@ def _certified_convexity(case: Case, truth: Truth, mu_g: float, edge: float) -> 
     """
     modulus, end = (Fraction(int(value * 2**20 * (1 - 1e-6)), 2**20) for value in (mu_g / 2, edge))
     rho = tuple(Fraction(float(weight)) for weight in at_truth(case, truth, DIRECTION_ALPHA)[0].rho)
-    proven = convexity.holds(quadratic_of(case.instance.problem), rho, end, modulus)
+    proven = convex_up_to(quadratic_of(case.instance.problem), rho, end, modulus)
     return ComparisonEvidence(
         quantity=f"curvature at least {float(modulus):.6g}·α⁻² for all α in (0, {float(end):.6g}], proven",
         measured=float(proven), relation="==", predicted=1.0, rung="certified",

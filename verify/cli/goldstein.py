@@ -12,9 +12,9 @@ from spec import Holder, InvalidInputError
 from spec.exact import parse_entry
 from verify.cli.sources import read_point, read_positive, read_problem
 from verify.truth.geometry import quadratic_of
-from verify.truth.goldstein.answer import GoldsteinDistance
 from verify.truth.goldstein.distance import MAX_CERTIFIED_DIMENSION, distance
-from verify.truth.goldstein.minimum_norm import Box
+from verify.truth.goldstein.estimate import GoldsteinDistance
+from verify.truth.goldstein.minima import Box
 
 NO_END = ("inf", "+inf", "-inf", "none", "")
 

@@ -23,15 +23,14 @@ from verify.truth.algebra.rationals import Vector, fraction, select
 class InfeasibleLowerLevelError(InvalidInputError):
     """No y satisfies the rows at this x, proven.
 
-    Args:
-        weights: Nonnegative weights, one per row, with ``B.T @ weights = 0`` and a positive combination of
-            ``A @ x - b``: that combination of the rows reads "positive <= 0" whatever y is.
+    Nonnegative ``weights``, one per row, with ``B.T @ weights = 0`` and a positive combination of ``A @ x - b``: that
+    combination of the rows reads "positive <= 0" whatever y is.
     """
 
     def __init__(self, weights: Vector) -> None:
         self.weights: tuple[Fraction, ...] = weights
-        shown = " + ".join(f"{weight}·h_{i}" for i, weight in enumerate(weights) if weight)
-        super().__init__("x", f"the lower level is infeasible here: {shown} is positive for every y")
+        combination = " + ".join(f"{weight}·h_{i}" for i, weight in enumerate(weights) if weight)
+        super().__init__("x", f"the lower level is infeasible here: {combination} is positive for every y")
 
     def __reduce__(self) -> tuple[type[InfeasibleLowerLevelError], tuple[Vector]]:  # type: ignore[override]
         # The base rebuilds itself from (argument, rule, value); this one needs its certificate only.
@@ -47,15 +46,12 @@ class Complementary:
 
 
 def solve(S: fmpq_mat, h_0: fmpq_mat, guess: Sequence[int] = ()) -> Complementary:
-    """Solve the complementarity problem exactly.
+    """Solve the complementarity problem exactly; the multipliers are unique iff the active rows are independent.
 
     Args:
         S: Shape (p, p), symmetric positive semidefinite.
         h_0: Shape (p, 1), row values at the unconstrained minimum.
         guess: Rows believed to carry a multiplier; used only to start, never trusted.
-
-    Returns:
-        Exact multipliers. They are unique iff the active rows are linearly independent.
 
     Raises:
         InfeasibleLowerLevelError: If there is no solution, with the weights that prove it.

@@ -63,6 +63,15 @@ class Lagrangian(Generic[M]):
     lam: M
     R: M
 
+    @classmethod
+    def of(
+        cls, ring: Ring[M], problem: Quadratic, x: Vector, weights: tuple[Any, Any], stages: Sequence[Sequence[Number]]
+    ) -> Lagrangian[M]:
+        """From plain numbers: alpha_1 and alpha_2 in the ring; y_star, lam and rho."""
+        (alpha_1, alpha_2), (y_star, lam, rho), vector = weights, stages, ring.vector
+        blocks = Blocks.of(problem, ring.matrix)
+        return cls(ring, blocks, vector(x), alpha_1, alpha_2, vector(y_star), vector(lam), ring.diagonal(rho))
+
     @cached_property
     def h(self) -> M:
         """Row values at the lower-level solution."""
@@ -84,6 +93,19 @@ class Lagrangian(Generic[M]):
         E: M = b.f_xy + self.alpha_1 * b.g_xy - (self.alpha_2 * (b.A.T @ self.R)) @ b.B
         return E
 
+    @cached_property
+    def left_to_estimate(self) -> M:
+        """Derivative of the estimate in the gradient left at its y: E times the inverse Hessian, shape (n, m)."""
+        through: M = self.ring.solve(self.H, self.E.T).T
+        return through
+
+    def lam_to_estimate(self, dual_term: DualTerm = "cancelled") -> M:
+        """Derivative of the estimate at the minimiser in the multipliers, activation held, shape (n, p)."""
+        b = self.blocks
+        cancelled: M = self.E @ self.ring.solve(self.H, self.alpha_1 * b.B.T)
+        frozen: M = cancelled + self.alpha_1 * b.A.T
+        return frozen if dual_term == "frozen" else cancelled
+
     def gradient_y(self, y: M) -> M:
         """Gradient in y, shape (m,)."""
         b = self.blocks
@@ -100,11 +122,9 @@ class Lagrangian(Generic[M]):
         return y
 
     def terms(self, y: M, h: M | None = None) -> dict[str, M]:
-        """Line 6 in parts, dual part included, each of shape (n,).
+        """Line 6 in parts, dual part included, each of shape (n,), at a y.
 
-        Args:
-            y: Where the estimate is made.
-            h: Row values at the lower-level solution where they are known better than by their formula.
+        ``h``: row values at the lower-level solution where they are known better than by their formula.
         """
         b, shift = self.blocks, y - self.y_star
         h = (self.h if h is None else h) - b.B @ shift
@@ -149,7 +169,7 @@ class ExactLagrangian:
     @cached_property
     def over_rationals(self) -> Lagrangian[Flint]:
         """The formulas, over the rationals."""
-        q, vector = self.problem, RATIONALS.vector
+        q = self.problem
         alpha = number(self.alpha, "alpha")
         if alpha <= 0:
             raise InvalidInputError("alpha", "must be > 0", str(alpha))
@@ -157,26 +177,12 @@ class ExactLagrangian:
         for i, weight in enumerate(rho):
             if weight < 0:
                 raise InvalidInputError(f"rho[{i}]", "must be >= 0", str(weight))
-        return Lagrangian(
-            ring=RATIONALS,
-            blocks=Blocks.of(q, RATIONALS.matrix),
-            x=vector(point(self.x, q.n, "x")),
-            alpha_1=rational(alpha**-2),
-            alpha_2=rational(alpha**-4),
-            y_star=vector(point(self.y_star, q.m, "y_star")),
-            lam=vector(point(self.lam, q.p, "lam")),
-            R=RATIONALS.diagonal(rho),
-        )
+        weights = rational(alpha**-2), rational(alpha**-4)
+        pair = point(self.y_star, q.m, "y_star"), point(self.lam, q.p, "lam")
+        return Lagrangian.of(RATIONALS, q, point(self.x, q.n, "x"), weights, (*pair, rho))
 
     def minimiser(self) -> Vector:
-        """The exact minimiser in y, shape (m,).
-
-        Raises:
-            InvalidInputError: If the Lagrangian is not strictly convex in y at this alpha, where it has none.
-
-        Source:
-            Algorithm 1, line 5. Differs from the paper: exact instead of by SGD.
-        """
+        """Line 5: the stationary point in y, shape (m,); where the gradient ``left`` is left, if given."""
         return exact_minimiser(self.over_rationals, self.alpha)
 
     def estimate(self, y: Sequence[Number], dual_term: DualTerm = "cancelled") -> Vector:
@@ -190,11 +196,7 @@ class ExactLagrangian:
 
 
 def exact_minimiser(lagrangian: Lagrangian[Flint], alpha: Number) -> Vector:
-    """The minimiser over the rationals.
-
-    Raises:
-        InvalidInputError: If there is none.
-    """
+    """The minimiser over the rationals; refused if there is none at this alpha."""
     if not is_positive_definite(lagrangian.H.entries):
         raise InvalidInputError("alpha", "must leave the penalty Lagrangian strictly convex in y", str(Fraction(alpha)))
     return fractions(lagrangian.minimiser().entries)

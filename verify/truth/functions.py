@@ -13,11 +13,7 @@ from spec.exact import Vector
 
 @dataclass(frozen=True)
 class WeightedAbsolute:
-    """F(x) = sum of c_i |x_i|, the function of the atlas instances ``absolute-fixed`` and ``absolute-moving``.
-
-    Args:
-        c: Weights, each > 0, one or two.
-    """
+    """F(x) = sum of c_i |x_i|, c_i > 0, one or two: the atlas instances ``absolute-fixed`` and ``absolute-moving``."""
 
     c: tuple[float, ...]
 
@@ -49,13 +45,9 @@ class WeightedAbsolute:
 
 @dataclass(frozen=True)
 class SyntheticOracle:
-    """The gradient of a function, a bias of stated length along it, and isotropic Gaussian noise of stated variance.
+    """The gradient of a function, a bias of stated length, and isotropic Gaussian noise of stated total variance.
 
-    Args:
-        function: The function.
-        bias: Length of the bias, >= 0; it points along the gradient, where it adds to the second moment.
-        variance: Total variance of an answer, >= 0.
-        rng: Source of the noise.
+    The bias points along the gradient, where it adds to the second moment.
     """
 
     function: WeightedAbsolute
@@ -74,7 +66,7 @@ class SyntheticOracle:
         return np.where(z >= 0, up, down)
 
     def __call__(self, z: Vector) -> Vector:
-        made = self.mean(z)
+        answer = self.mean(z)
         if self.variance > 0:
-            made += self._slopes[2] * self.rng.standard_normal(z.shape)
-        return made
+            answer += self._slopes[2] * self.rng.standard_normal(z.shape)
+        return answer

@@ -1,16 +1,14 @@
 r"""A quadratic instance's penalty geometry at one alpha, by dense algebra of the verifier's own.
 
-With active weights :math:`\rho`, the penalty Lagrangian's y-Hessian is
-:math:`H = f_{yy} + \alpha_1 g_{yy} + \alpha_2 B^\top \mathrm{diag}(\rho) B` and the estimator's y-Jacobian is
-:math:`E = f_{xy} + \alpha_1 g_{xy} - \alpha_2 A^\top \mathrm{diag}(\rho) B`. From these come the exact minimiser
-and the *worst* directions in which a premise's allowed error can be spent.
+From the formulas in doubles come the minimiser and the *worst* directions in which a premise's allowed error can be
+spent.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,16 +17,21 @@ from spec.atlas import Instance
 from spec.exact import Vector
 from spec.parameters import PenaltyParameters
 from spec.quadratic import QuadraticArrays
+from verify.truth.algebra.rationals import Blocks
+from verify.truth.algebra.rings import DOUBLES
+from verify.truth.formulas import Lagrangian
 
 EPS = float(np.finfo(np.float64).eps)
+solve = DOUBLES.solve
+"""Solution of a square linear system."""
 
 
 def quadratic_of(problem: Problem) -> Quadratic:
     """The problem entry by entry; drawn first where it is a family member."""
-    made = getattr(problem, "quadratic", problem)
-    if not isinstance(made, Quadratic):
+    entries = getattr(problem, "quadratic", problem)
+    if not isinstance(entries, Quadratic):
         raise TypeError(f"the geometry of a {problem.kind} problem is not quadratic")
-    return made
+    return entries
 
 
 def ramp(h: Vector, lam: Vector, h_width: float, lam_width: float) -> Vector:
@@ -41,16 +44,7 @@ def ramp(h: Vector, lam: Vector, h_width: float, lam_width: float) -> Vector:
 
 @dataclass(frozen=True)
 class Geometry:
-    """One instance, one alpha, one lower-level pair.
-
-    Args:
-        problem: The quadratic problem.
-        x: Upper-level point, shape (n,).
-        alpha: Accuracy parameter.
-        y_star: Lower-level point the penalty is built at, shape (m,).
-        lam: Multipliers it is built with, shape (p,).
-        rho: Activation weights, shape (p,).
-    """
+    """One problem at a point, one alpha, the lower-level pair the penalty is built with, the weights ``rho`` (p,)."""
 
     problem: Quadratic
     x: Vector
@@ -68,42 +62,39 @@ class Geometry:
         return PenaltyParameters(alpha=self.alpha)
 
     @cached_property
+    def lagrangian(self) -> Lagrangian[Vector]:
+        """The formulas, in doubles."""
+        blocks = cast("Blocks[Vector]", self.a)  # the same names, two more
+        weights = self.weights.alpha_1, self.weights.alpha_2
+        return Lagrangian(DOUBLES, blocks, self.x, *weights, self.y_star, self.lam, np.diag(self.rho))
+
+    @property
     def H(self) -> Vector:  # noqa: N802  # the formula's letter
         """Hessian of the penalty Lagrangian in y, shape (m, m)."""
-        a, w = self.a, self.weights
-        return a.f_yy + w.alpha_1 * a.g_yy + w.alpha_2 * (a.B.T * self.rho) @ a.B
+        return self.lagrangian.H
 
-    @cached_property
+    @property
     def E(self) -> Vector:  # noqa: N802  # the formula's letter
         """Jacobian of the estimator in y, shape (n, m)."""
-        a, w = self.a, self.weights
-        return a.f_xy + w.alpha_1 * a.g_xy - w.alpha_2 * (a.A.T * self.rho) @ a.B
+        return self.lagrangian.E
 
-    @cached_property
+    @property
     def h(self) -> Vector:
         """Constraint values at the lower-level point, shape (p,)."""
-        return self.a.A @ self.x - self.a.B @ self.y_star - self.a.b
+        return self.lagrangian.h
 
     def gradient_y(self, y: Vector) -> Vector:
         """Gradient of the penalty Lagrangian in y, shape (m,)."""
-        a, w = self.a, self.weights
-        h = self.h - a.B @ (y - self.y_star)
-        upper = a.f_xy.T @ self.x + a.f_yy @ y + a.f_y
-        lower = a.g_xy.T @ self.x + a.g_yy @ y + a.g_y - a.B.T @ self.lam
-        return upper + w.alpha_1 * lower - w.alpha_2 * a.B.T @ (self.rho * h)
+        return self.lagrangian.gradient_y(y)
 
     def estimate(self, y: Vector, *, frozen: bool) -> Vector:
         """Gradient of the penalty Lagrangian in x at y, the noise-free estimate, shape (n,)."""
-        a, w = self.a, self.weights
-        h = self.h - a.B @ (y - self.y_star)
-        made = a.f_xx @ self.x + a.f_xy @ y + a.f_x + w.alpha_1 * a.g_xy @ (y - self.y_star)
-        made = made + w.alpha_2 * a.A.T @ (self.rho * h)
-        return made + w.alpha_1 * a.A.T @ self.lam if frozen else made
+        return self.lagrangian.estimate(y, "frozen" if frozen else "cancelled")
 
     @cached_property
     def minimiser(self) -> Vector:
         """The penalty minimiser, from one dense solve around the lower-level point, shape (m,)."""
-        return self.y_star - solve(self.H, self.gradient_y(self.y_star))
+        return self.lagrangian.minimiser()
 
     def worst_y_within(self, distance: float) -> Vector:
         """Error of the minimiser of given length that moves the estimator most, shape (m,)."""
@@ -111,25 +102,17 @@ class Geometry:
 
     def worst_y_with_gradient(self, norm: float) -> Vector:
         """Error of the minimiser that leaves a gradient of given norm and moves the estimator most, shape (m,)."""
-        through = solve(self.H, self.E.T).T
-        return solve(self.H, norm * _top_right(through))
+        return solve(self.H, norm * _top_right(self.lagrangian.left_to_estimate))
 
     def lam_to_estimate(self, *, frozen: bool) -> Vector:
         """Derivative of the estimator at its minimiser in the multipliers, weights held, shape (n, p)."""
-        a, w = self.a, self.weights
-        moved = self.E @ solve(self.H, w.alpha_1 * a.B.T)
-        return moved + w.alpha_1 * a.A.T if frozen else moved
+        return self.lagrangian.lam_to_estimate("frozen" if frozen else "cancelled")
 
     def worst_lam_within(self, distance: float, response: Vector, *, rows: Vector | None = None) -> Vector:
-        """Admissible error of the multipliers that moves a linear response most, shape (p,).
+        """Admissible error of the multipliers, of given length, that moves a linear response most, shape (p,).
 
         Multipliers stay nonnegative, as the dual update keeps them. The top singular direction is tried with both
-        signs, its inadmissible part removed and rescaled; single rows are tried as well.
-
-        Args:
-            distance: Allowed Euclidean error.
-            response: Linear map from multiplier error to the quantity, shape (k, p).
-            rows: Mask of rows that may move; all by default.
+        signs, its inadmissible part removed and rescaled; single rows are tried as well. ``rows`` masks what may move.
         """
         allowed = np.ones(len(self.lam), dtype=bool) if rows is None else rows.astype(bool)
         masked = response * allowed
@@ -185,11 +168,6 @@ class Geometry:
         # y itself is only a double: its last bit reaches the estimate through E.
         through_y = np.abs(self.E) @ np.abs(y)
         return EPS * float(np.linalg.norm(penalty + lower + upper + dual + through_y))
-
-
-def solve(matrix: Vector, right: Vector) -> Vector:
-    """Solution of a square linear system."""
-    return np.asarray(np.linalg.solve(matrix, right), dtype=np.float64)
 
 
 def _top_right(matrix: Vector) -> Vector:

@@ -29,13 +29,8 @@ from verify.truth.pair import Truth
 class LinearIteration:
     """One step ``e -> M e + sigma N z``, z standard normal, for step sizes scaled by a factor.
 
-    Args:
-        H: Curvature of g, shape (m, m).
-        B: Active rows, shape (a, m).
-        eta_y: Primal step size.
-        eta_lam: Dual step size.
-        sigma: Standard deviation of each component of the gradient noise.
-        start: Error before the first step, shape (m + a,).
+    H is the curvature of g (m, m), B the active rows (a, m), sigma the standard deviation of each component of the
+    gradient's noise, ``start`` the error before the first step (m + a,).
     """
 
     H: Vector

@@ -19,8 +19,9 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from spec import InvalidInputError, Quadratic
-from verify.truth import complementarity, lower_level
-from verify.truth.algebra.differentiation import carries_multipliers, differentiate, piece_gradient, project
+from spec.exact import FloatArray
+from spec.quadratic import QuadraticArrays
+from verify.truth import complementarity
 from verify.truth.algebra.rationals import (
     Number,
     RationalBlocks,
@@ -40,19 +41,17 @@ MAX_WEAKLY_ACTIVE = 12
 
 
 class DegenerateLowerLevelError(InvalidInputError):
-    """F has a kink at x: neighbouring pieces of the solution give different gradients.
+    """F has a kink at x: the pieces of the solution that adjoin it give different gradients.
 
-    Args:
-        weakly_active: Active rows without a positive multiplier.
-        gradients: The distinct gradients of the adjoining pieces.
+    Raised where active rows are ``weakly_active``, without a positive multiplier, or dependent.
     """
 
     def __init__(self, weakly_active: tuple[int, ...], gradients: tuple[Vector, ...]) -> None:
         self.weakly_active = weakly_active
         self.gradients = gradients
-        shown = " or ".join("(" + ", ".join(map(str, gradient)) + ")" for gradient in gradients[:3])
+        listed = " or ".join("(" + ", ".join(map(str, gradient)) + ")" for gradient in gradients[:3])
         named = ", ".join(map(str, weakly_active))
-        super().__init__("x", f"must not lie on a kink of F; row(s) {named} weakly active, gradient {shown or 'none'}")
+        super().__init__("x", f"must not lie on a kink of F; row(s) {named} weakly active, gradient {listed or 'none'}")
 
     def __reduce__(self) -> tuple[type[DegenerateLowerLevelError], tuple[object, ...]]:  # type: ignore[override]
         # The base rebuilds itself from (argument, rule, value); this one needs its findings only.
@@ -63,14 +62,8 @@ class DegenerateLowerLevelError(InvalidInputError):
 class ExactLowerLevel:
     """The lower-level solution, exact and certified by exact signs.
 
-    Args:
-        y_star: Minimiser, shape (m,).
-        lam: Multipliers, shape (p,); unique iff :attr:`licq`.
-        h: Row values ``A @ x - B @ y_star - b``, shape (p,), none positive.
-        strictly_active: Rows with ``h = 0`` and a positive multiplier.
-        weakly_active: Rows with ``h = 0`` and multiplier 0.
-        inactive: Rows with ``h < 0``.
-        licq_rank: Rank of the active rows of B.
+    Rows with ``h = A @ x - B @ y_star - b`` zero are strictly active with a positive multiplier, else weakly; no h is
+    positive. The multipliers are unique iff :attr:`licq`; ``licq_rank`` is the rank of the active rows of B.
     """
 
     y_star: Vector
@@ -99,12 +92,9 @@ class ExactLowerLevel:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """Exact derivatives of the lower-level solution.
+    """Exact derivatives of the lower-level solution, row by row: J (m, n) of y*, Lam (p, n) of the multipliers.
 
-    Args:
-        J: dy*/dx, shape (m, n), row by row.
-        Lam: d lambda/dx of all rows, shape (p, n); zero off :attr:`rows`.
-        rows: Rows held as equations.
+    Lam is zero off ``rows``, those held as equations.
     """
 
     J: tuple[Vector, ...]
@@ -116,14 +106,7 @@ def solve(problem: Quadratic, x: Sequence[Number]) -> ExactLowerLevel:
     """Solve the lower level in exact rational arithmetic.
 
     The rows that carry a multiplier are guessed in floating point, then certified by exact signs; a wrong
-    guess costs time, never correctness.
-
-    Args:
-        problem: Any quadratic problem; meant for m and p up to about 50.
-        x: Upper-level point, shape (n,); a float stands for the dyadic rational it is.
-
-    Returns:
-        The exact solution with its rows sorted into strictly active, weakly active and inactive.
+    guess costs time, never correctness. Meant for m and p up to about 50.
 
     Raises:
         InvalidInputError: If x does not fit or ``g.yy`` is not exactly positive definite.
@@ -159,28 +142,25 @@ def solve(problem: Quadratic, x: Sequence[Number]) -> ExactLowerLevel:
 
 def guess_working_rows(problem: Quadratic, x: Sequence[Number]) -> tuple[int, ...]:
     """Rows that seem to carry a multiplier, from a solve in doubles; an empty guess where that fails."""
-    a = problem.arrays
     at = np.array([float(value) for value in x])
-    upper = a.b - a.A @ at
     try:
-        _, _, flag, info = daqp.solve(a.g_yy.copy(), a.g_y + a.g_xy.T @ at, -a.B, upper, np.full(len(upper), -np.inf))
+        return rows_in_doubles(problem.arrays, at) or ()
     except (ValueError, TypeError, ArithmeticError):
         return ()
+
+
+def rows_in_doubles(a: QuadraticArrays, at: FloatArray) -> tuple[int, ...] | None:
+    """Rows that carry a multiplier, as far as doubles can tell; ``None`` where they find no feasible y."""
+    upper = a.b - a.A @ at
+    _, _, flag, info = daqp.solve(a.g_yy.copy(), a.g_y + a.g_xy.T @ at, -a.B, upper, np.full(len(upper), -np.inf))
     if flag < 1:
-        return ()
+        return None
     lam = np.asarray(info["lam"])[-len(upper) :]
     return tuple(int(i) for i in np.flatnonzero(lam > 1e-11 * max(1.0, float(np.abs(lam).max()))))
 
 
 def sensitivity(problem: Quadratic, x: Sequence[Number]) -> Sensitivity:
-    """Differentiate the lower-level solution exactly.
-
-    Args:
-        problem: Any quadratic problem.
-        x: Upper-level point, shape (n,).
-
-    Returns:
-        J = dy*/dx (m x n) and the multipliers' derivative, the strictly active rows held as equations.
+    """Differentiate the lower-level solution exactly, the strictly active rows held as equations.
 
     Raises:
         InvalidInputError: As :func:`solve`.
@@ -192,7 +172,7 @@ def sensitivity(problem: Quadratic, x: Sequence[Number]) -> Sensitivity:
     lower = solve(problem, x)
     if not (lower.strict_complementarity and lower.licq):
         raise DegenerateLowerLevelError(lower.weakly_active, _distinct_gradients(problem, x, lower))
-    J, Lam = differentiate(blocks(problem), lower.strictly_active)
+    J, Lam = _differentiate(blocks(problem), lower.strictly_active)
     all_rows = fmpq_mat(problem.p, problem.n)
     for k, i in enumerate(lower.strictly_active):
         for j in range(problem.n):
@@ -201,17 +181,10 @@ def sensitivity(problem: Quadratic, x: Sequence[Number]) -> Sensitivity:
 
 
 def hypergradient(problem: Quadratic, x: Sequence[Number]) -> Vector:
-    """The exact gradient of F(x) = f(x, y*(x)).
+    """The exact gradient of F(x) = f(x, y*(x)), shape (n,).
 
     Where rows are weakly active or dependent the solution map has several adjoining pieces; if all give the
     same gradient F is differentiable all the same and that gradient is returned.
-
-    Args:
-        problem: Any quadratic problem.
-        x: Upper-level point, shape (n,).
-
-    Returns:
-        Gradient, shape (n,).
 
     Raises:
         InvalidInputError: As :func:`solve`.
@@ -234,17 +207,7 @@ def pieces(problem: Quadratic, x: Sequence[Number]) -> dict[tuple[int, ...], Vec
 
     Under strict complementarity and independent rows there is exactly one. Otherwise each choice of independent
     active rows that can carry the multipliers gives one; which of them own a region of positive volume near x is
-    for the caller to decide.
-
-    Args:
-        problem: Any quadratic problem.
-        x: Upper-level point, shape (n,).
-
-    Returns:
-        Gradients, shape (n,) each, by row set.
-
-    Raises:
-        InvalidInputError: As :func:`solve`, or if more than 12 active rows are degenerate.
+    for the caller to decide. Refused as by :func:`solve`, or if more than 12 active rows are degenerate.
     """
     return _pieces(problem, x, solve(problem, x))
 
@@ -262,7 +225,7 @@ def _pieces(problem: Quadratic, x: Sequence[Number], lower: ExactLowerLevel) -> 
             chosen = tuple(sorted((*necessary, *extra)))
             if chosen and select(rows.B, chosen).rank() < len(chosen):
                 continue
-            if lower.licq or carries_multipliers(rows, x, lower.y_star, chosen):
+            if lower.licq or _carries_multipliers(rows, x, lower.y_star, chosen):
                 found[chosen] = piece_gradient(rows, x, lower.y_star, chosen)
     return found
 
@@ -282,46 +245,33 @@ def _rows_outside_every_piece(problem: Quadratic, lower: ExactLowerLevel) -> boo
     return any(all(value == fmpq(0) for value in select(B, [i]).entries()) for i in lower.active)
 
 
-__all__ = [
-    "DegenerateLowerLevelError",
-    "ExactLowerLevel",
-    "Sensitivity",
-    "guess_working_rows",
-    "hypergradient",
-    "pieces",
-    "sensitivity",
-    "solve",
-]
+def _differentiate(rows: RationalBlocks, S: tuple[int, ...]) -> tuple[fmpq_mat, fmpq_mat]:
+    """J and Lambda with the rows S held as equations."""
+    m = rows.g_yy.nrows()
+    B_S, A_S = select(rows.B, S), select(rows.A, S)
+    solved = rows.g_yy.solve(beside(B_S.transpose(), rows.g_xy.transpose()))
+    Z, J_0 = select(solved, range(m), range(len(S))), -1 * select(solved, range(m), range(len(S), solved.ncols()))
+    if not S:
+        return J_0, fmpq_mat(0, J_0.ncols())
+    Lam = (B_S * Z).solve(A_S - B_S * J_0)
+    return J_0 + Z * Lam, Lam
 
 
-def directional_derivative(problem: Quadratic, x: Sequence[Number], direction: Sequence[Number]) -> Vector:
-    """The exact one-sided derivative of y* at x along a direction, also at kinks.
+def _carries_multipliers(rows: RationalBlocks, x: Sequence[Number], y_star: Vector, chosen: tuple[int, ...]) -> bool:
+    """Whether the optimality conditions hold with multipliers on the chosen rows alone."""
+    at, y = column(x), column(y_star)
+    residual = rows.g_y + rows.g_xy.transpose() * at + rows.g_yy * y
+    if not chosen:
+        return all(value == 0 for value in residual.entries())
+    B_c = select(rows.B, chosen)
+    lam = (B_c * B_c.transpose()).solve(B_c * residual)
+    return B_c.transpose() * lam == residual and all(value >= 0 for value in lam.entries())
 
-    Args:
-        problem: Any quadratic problem.
-        x: Upper-level point, shape (n,).
-        direction: Direction, shape (n,).
 
-    Returns:
-        Derivative of y*, shape (m,): the minimiser of a quadratic program in which strictly active rows are
-        equations and weakly active ones inequalities.
-
-    Raises:
-        InvalidInputError: As :func:`verify.truth.lower_level.solve`; also if the active rows are dependent, where
-            one-sided derivatives depend on which multiplier is meant.
-    """
-    lower = lower_level.solve(problem, x)
-    if not lower.licq:
-        raise InvalidInputError("x", "must have linearly independent active rows", lower.active)
-    d = column(point(direction, problem.n, "direction"))
-    rows = blocks(problem)
-    J, _ = differentiate(rows, lower.strictly_active)
-    weak = lower.weakly_active
-    if not weak:
-        return fractions(J * d)
-    # On the null space of the equations the weakly active rows form a complementarity problem of their own.
-    B_w, A_w = select(rows.B, weak), select(rows.A, weak)
-    Z_w = project(rows, lower.strictly_active, B_w.transpose())
-    along = J * d
-    found = complementarity.solve(B_w * Z_w, A_w * d - B_w * along)
-    return fractions(along + Z_w * fmpq_mat(len(weak), 1, found.lam))
+def piece_gradient(rows: RationalBlocks, x: Sequence[Number], y_star: Vector, S: tuple[int, ...]) -> Vector:
+    """Gradient of the selection of F that holds the rows S as equations."""
+    at, y = column(x), column(y_star)
+    J, _ = _differentiate(rows, S)
+    grad_x_f = rows.f_x + rows.f_xx * at + rows.f_xy * y
+    grad_y_f = rows.f_y + rows.f_xy.transpose() * at + rows.f_yy * y
+    return fractions(grad_x_f + J.transpose() * grad_y_f)

@@ -26,12 +26,7 @@ def mean_noise(
 ) -> tuple[tuple[Real, ...], tuple[Real, ...]]:
     """Noise of the mean of the samples' gradients of f, and of their differences of gradients of g; shape (n,) each.
 
-    Args:
-        problem: The problem, with its noise.
-        points: Where the gradients are taken.
-        draws: Standard normals by block, one row a sample.
-        pairing: ``common`` or ``independent``.
-        averaging: What becomes of the samples.
+    ``draws`` are standard normals by block, one row a sample; ``pairing`` is ``common`` or ``independent``.
     """
     noise, n = problem.noise, problem.n
     x, y, _ = points

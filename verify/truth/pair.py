@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -17,14 +17,15 @@ from verify.truth.algebra.rationals import Number, Vector, point
 from verify.truth.formulas import ExactLagrangian, as_float
 from verify.truth.geometry import Geometry, quadratic_of, ramp
 from verify.truth.geometry import point as point_of
+from verify.truth.lower_level import DegenerateLowerLevelError, ExactLowerLevel
 
 MAX_RATIONAL = 40
 """Largest n + m + p solved in rationals first: some 30 ms there, growing with the fourth power."""
 
 
-@dataclass(frozen=True)
-class GroundTruth:
-    """True values in doubles.
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """The lower-level pair and the gradient of F at a point.
 
     Args:
         y_star: Lower-level minimiser, shape (m,).
@@ -36,6 +37,8 @@ class GroundTruth:
         licq: Whether the active rows are linearly independent.
         error: Every entry above is within this of the truth, rounding included.
         method: ``rational`` or ``balls``.
+        lower: The pair as rationals, where it was found so; the doubles above are then correctly rounded.
+        exact_grad_F: The gradient as rationals, likewise.
     """
 
     y_star: FloatArray
@@ -47,9 +50,22 @@ class GroundTruth:
     licq: bool
     error: float
     method: Literal["rational", "balls"]
+    lower: ExactLowerLevel | None = None
+    exact_grad_F: Vector | None = None  # noqa: N815  # the paper's letter
+
+    @property
+    def grad_F(self) -> FloatArray:  # noqa: N802  # the paper's letter
+        """The gradient, at a point that is no kink."""
+        assert self.hypergradient is not None  # for whoever checked
+        return self.hypergradient
+
+    @cached_property
+    def active(self) -> FloatArray:
+        """Mask of rows with a positive multiplier, shape (p,)."""
+        return np.array([float(i in self.strictly_active) for i in range(len(self.lam))])
 
 
-def solve_any(problem: Quadratic, x: Sequence[Number]) -> GroundTruth:
+def solve_any(problem: Quadratic, x: Sequence[Number]) -> Truth:
     """Solve the lower level and differentiate F with a proven error.
 
     Small problems are solved in rationals; larger ones in balls, and in rationals after all where the balls
@@ -74,12 +90,11 @@ def solve_any(problem: Quadratic, x: Sequence[Number]) -> GroundTruth:
         found = balls.solve(problem, at)
         if found.decided:
             return _from_balls(found)
-    return _from_rationals(problem, at)
+    return from_rationals(problem, at, lower_level.solve(problem, at))
 
 
-def _from_balls(found: balls.BallLowerLevel) -> GroundTruth:
-    parts = (found.y_star, found.lam, found.hypergradient)
-    return GroundTruth(
+def _from_balls(found: balls.BallLowerLevel) -> Truth:
+    return Truth(
         y_star=found.y_star.mid,
         lam=found.lam.mid,
         hypergradient=found.hypergradient.mid,
@@ -88,21 +103,21 @@ def _from_balls(found: balls.BallLowerLevel) -> GroundTruth:
         weakly_active=(),
         # The saddle system was solved rigorously, so it is regular, so the rows held as equations are independent.
         licq=True,
-        error=max(part.error for part in parts),
+        error=max(part.error for part in (found.y_star, found.lam, found.hypergradient)),
         method="balls",
     )
 
 
-def _from_rationals(problem: Quadratic, x: Vector) -> GroundTruth:
-    lower = lower_level.solve(problem, x)
+def from_rationals(problem: Quadratic, x: Sequence[Number], lower: ExactLowerLevel) -> Truth:
+    """The truth at a point whose lower level is solved."""
     gradient: Vector | None = None
     kinks: tuple[Vector, ...] = ()
     try:
         gradient = lower_level.hypergradient(problem, x)
-    except lower_level.DegenerateLowerLevelError as error:
+    except DegenerateLowerLevelError as error:
         kinks = error.gradients
     values = [*lower.y_star, *lower.lam, *(gradient or ()), *(value for kink in kinks for value in kink)]
-    return GroundTruth(
+    return Truth(
         y_star=as_float(lower.y_star),
         lam=as_float(lower.lam),
         hypergradient=None if gradient is None else as_float(gradient),
@@ -110,37 +125,12 @@ def _from_rationals(problem: Quadratic, x: Vector) -> GroundTruth:
         strictly_active=lower.strictly_active,
         weakly_active=lower.weakly_active,
         licq=lower.licq,
-        error=_rounding(values),
+        # Half a unit in the last place of the largest value.
+        error=float(np.spacing(max((abs(float(value)) for value in values), default=0.0))),
         method="rational",
+        lower=lower,
+        exact_grad_F=gradient,
     )
-
-
-def _rounding(values: Sequence[Fraction]) -> float:
-    """Half a unit in the last place of the largest value."""
-    return float(np.spacing(max((abs(float(value)) for value in values), default=0.0)))
-
-
-@dataclass(frozen=True)
-class Truth:
-    """The lower-level pair and the gradient of F at an instance's point, exact and as doubles.
-
-    Args:
-        y_star: Solution, shape (m,), correctly rounded.
-        lam: Multipliers, shape (p,), correctly rounded.
-        grad_F: Gradient of F, shape (n,), correctly rounded.
-        exact_y_star: The same solution as rationals.
-        exact_lam: The same multipliers as rationals.
-        exact_grad_F: The same gradient as rationals.
-        active: Mask of rows with a positive multiplier, shape (p,).
-    """
-
-    y_star: FloatArray
-    lam: FloatArray
-    grad_F: FloatArray  # noqa: N815  # the paper's letter
-    exact_y_star: tuple[Fraction, ...]
-    exact_lam: tuple[Fraction, ...]
-    exact_grad_F: tuple[Fraction, ...]  # noqa: N815  # the paper's letter
-    active: FloatArray
 
 
 def holder_minimiser(alpha: float) -> float:
@@ -163,13 +153,9 @@ def geometry_at_truth(instance: Instance, truth: Truth, alpha: float, h_width: f
 
 def exact_bias(instance: Instance, truth: Truth, geometry: Geometry, *, frozen: bool) -> float:
     """Norm of (penalty estimator - gradient of F) at the exact minimiser, in rational arithmetic."""
-    problem = quadratic_of(instance.problem)
-    pair = (truth.exact_y_star, truth.exact_lam)
-    exact = ExactLagrangian(problem, instance.x, geometry.alpha, *pair, geometry.rho.tolist())
+    lower, grad_F = truth.lower, truth.exact_grad_F
+    assert lower is not None and grad_F is not None  # of a regular point
+    given = (geometry.alpha, lower.y_star, lower.lam, geometry.rho.tolist())
+    exact = ExactLagrangian(quadratic_of(instance.problem), instance.x, *given)
     estimate = exact.estimate(exact.minimiser(), "frozen" if frozen else "cancelled")
-    difference = [a - b for a, b in zip(estimate, truth.exact_grad_F, strict=True)]
-    return float(np.linalg.norm(_floats(tuple(difference))))
-
-
-def _floats(values: tuple[Fraction, ...]) -> FloatArray:
-    return np.array([float(value) for value in values])
+    return float(np.linalg.norm(as_float([a - b for a, b in zip(estimate, grad_F, strict=True)])))

@@ -25,21 +25,20 @@ Exact = Annotated[Fraction, BeforeValidator(Fraction), PlainSerializer(str)]
 """A rational number, spelt ``"p/q"`` in files."""
 
 
-class Error(BaseModel):
-    """An error ``direction * alpha**power``.
-
-    Args:
-        power: Power of alpha, >= 0.
-        direction: Its vector, exact.
-    """
+class Frozen(BaseModel):
+    """Plain data that does not change."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Error(Frozen):
+    """An error ``direction * alpha**power``, exact."""
 
     power: int = Field(ge=0, le=40)
     direction: tuple[Exact, ...]
 
 
-class Scenario(BaseModel):
+class Scenario(Frozen):
     """One estimator among those a reading allows.
 
     Args:
@@ -54,8 +53,6 @@ class Scenario(BaseModel):
     Source: Algorithm 1, lines 3 to 6.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     dual_term: DualTerm = "cancelled"
     rho: tuple[Exact, ...] | None = None
     y_star_error: tuple[Error, ...] = ()
@@ -69,11 +66,7 @@ class Scenario(BaseModel):
         return (*self.y_star_error, *self.lam_error, *self.y_error, *self.gradient_error)
 
     def fitted(self, m: int, p: int, active: Sequence[int]) -> Self:
-        """The same scenario with its activation spelt out, checked against a problem's sizes.
-
-        Raises:
-            InvalidInputError: If a vector has the wrong length or a weight is negative.
-        """
+        """The same scenario with its activation spelt out; refused if a vector does not fit or a weight is negative."""
         for name, length in (("y_star_error", m), ("lam_error", p), ("y_error", m), ("gradient_error", m)):
             for k, error in enumerate(getattr(self, name)):
                 if len(error.direction) != length:

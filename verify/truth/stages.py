@@ -7,30 +7,21 @@ function; both are enclosed in balls. Nothing here comes from the reference solv
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Literal
 
-from flint import fmpq, fmpq_mat, fmpq_poly
+from flint import fmpq_poly
 
-from spec import REPAIRED, InvalidInputError, Quadratic, Reading
+from spec import REPAIRED, Quadratic, Reading
 from verify.truth import lower_level
 from verify.truth.algebra import roots
 from verify.truth.algebra.numbers import Real, add, dyadic, times
-from verify.truth.algebra.rationals import (
-    RationalBlocks,
-    Vector,
-    blocks,
-    column,
-    diagonal,
-    fraction,
-    fractions,
-    is_positive_definite,
-    matrix,
-    rational,
-)
+from verify.truth.algebra.rationals import RationalBlocks, Vector, blocks, column, fraction, fractions, rational
+from verify.truth.algebra.rings import RATIONALS, Flint
 from verify.truth.algebra.roots import root_above
+from verify.truth.formulas import Lagrangian, exact_minimiser
 from verify.truth.lower_level import ExactLowerLevel
 from verify.truth.noise import Averaging, mean_noise
 
@@ -43,19 +34,7 @@ _NORM_PRECISION = Fraction(1, 10**24)
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What a stage is given, exactly.
-
-    Args:
-        problem: The problem.
-        x: Upper variable, shape (n,).
-        alpha: Accuracy parameter, > 0.
-        reading: The paper's open choices.
-        N_g: Samples averaged.
-        ramp_constant: The constant c of the ramp's width.
-        lam_width: Width of the multiplier's ramp.
-        given: Stage values to use as they are.
-        draws: Standard normals by block, one row a sample.
-    """
+    """What a stage is given, exactly: values to use as they are, and standard normals by block, one row a sample."""
 
     problem: Quadratic
     x: Vector
@@ -138,17 +117,7 @@ RIGHT = Rules()
 
 @dataclass(frozen=True)
 class Values:
-    """All stage values of one oracle call.
-
-    Args:
-        y_star: Shape (m,).
-        lam: Shape (p,).
-        h: Rows at the lower-level solution, shape (p,).
-        rho: Shape (p,).
-        y_penalty: Shape (m,).
-        terms: The parts of the estimate, each (n,).
-        lower: The solved lower level, where it was not given.
-    """
+    """All stage values of one oracle call, ``h`` at the lower-level solution; ``lower`` where it was not given."""
 
     y_star: Vector
     lam: Vector
@@ -170,12 +139,7 @@ class Values:
 def evaluate(setting: Setting, rules: Rules = RIGHT) -> Values:
     """One oracle call, every stage that is not given computed exactly.
 
-    Args:
-        setting: What the call is given.
-        rules: How it is computed.
-
-    Raises:
-        InvalidInputError: If the lower level is infeasible, or the penalty Lagrangian not convex.
+    Refused if the lower level is infeasible, or the penalty Lagrangian not convex.
     """
     given = {} if rules.own_stages else setting.given
     lower = None
@@ -221,48 +185,36 @@ def weights(h: Vector, lam: Vector, h_width: Fraction, lam_width: Fraction, acti
 
 
 def minimiser(setting: Setting, y_star: Vector, lam: Vector, rho: Vector, rules: Rules = RIGHT) -> Vector:
-    """The penalty Lagrangian's minimiser in y.
-
-    Raises:
-        InvalidInputError: If it is not convex.
-    """
-    r, x, star = setting.rows, column(setting.x), column(y_star)
-    a_1, a_2 = _weights(setting, rules)
-    R, upper, pull = diagonal(rho), rational(rules.upper), rational(rules.pull)
-    H = upper * r.f_yy + a_1 * r.g_yy + (pull * a_2) * r.B.transpose() * R * r.B
-    if not is_positive_definite(H):
-        raise InvalidInputError("alpha", "must leave the penalty Lagrangian strictly convex in y", str(setting.alpha))
-    grad_f = r.f_y + r.f_xy.transpose() * x + r.f_yy * star
-    residual = r.g_y + r.g_xy.transpose() * x + r.g_yy * star
-    residual -= rational(rules.multiplier) * (r.B.transpose() * column(lam))
-    h = r.A * x - r.B * star - r.b
-    w = H.solve((pull * a_2) * (r.B.transpose() * (R * h)) - upper * grad_f - a_1 * residual)
-    return fractions(star + w)
+    """The penalty Lagrangian's minimiser in y: the right formula, a mistake in its data. Refused if not convex."""
+    right = _lagrangian(setting, y_star, lam, rho, rules)
+    b, upper = right.blocks, rational(rules.upper)
+    used = replace(
+        right,
+        blocks=replace(b, f_xy=upper * b.f_xy, f_yy=upper * b.f_yy, f_y=upper * b.f_y),
+        alpha_2=rational(rules.pull) * right.alpha_2,
+        lam=rational(rules.multiplier) * right.lam,
+    )
+    return exact_minimiser(used, setting.alpha)
 
 
 def estimate(
     setting: Setting, y: Vector, y_star: Vector, lam: Vector, rho: Vector, rules: Rules = RIGHT
 ) -> dict[str, tuple[Real, ...]]:
     """The parts of the gradient in x of the penalty Lagrangian, noise included."""
-    r, x = setting.rows, column(setting.x)
-    a_1, a_2 = _weights(setting, rules)
+    problem, lagrangian = setting.problem, _lagrangian(setting, y_star, lam, rho, rules)
     at = y_star if rules.at_y_star else y
-    here, star = column(at), column(y_star)
-    h = r.A * x - r.B * here - r.b
-    frozen = (rules.dual_term or setting.reading.dual_term) == "frozen"
-    parts: dict[str, fmpq_mat] = {
-        "f": r.f_x + r.f_xx * x + r.f_xy * here,
-        "g_difference": a_1 * (r.g_xy * (here - star)),
-        "dual": (a_1 if frozen else rational(0)) * (r.A.transpose() * column(lam)),
-        "penalty": (rational(rules.penalty) * a_2) * (r.A.transpose() * (diagonal(rho) * h)),
-    }
+    parts = lagrangian.terms(RATIONALS.vector(at))
+    parts["penalty"] = rational(rules.penalty) * parts["penalty"]
+    if (rules.dual_term or setting.reading.dual_term) == "cancelled":
+        parts["dual"] = rational(0) * parts["dual"]
     if rules.one_sided:
-        g_xx, g_x = _g_in_x(setting.problem)
-        parts["g_difference"] = a_1 * (g_xx * x + r.g_xy * here + g_x)
-    made: dict[str, tuple[Real, ...]] = {name: fractions(part) for name, part in parts.items()}
+        gradient = RATIONALS.matrix(problem.g.xx) @ lagrangian.x + RATIONALS.matrix(problem.g.x)
+        gradient = gradient + lagrangian.blocks.g_xy @ RATIONALS.vector(at)
+        parts["g_difference"] = lagrangian.alpha_1 * gradient
+    made: dict[str, tuple[Real, ...]] = {name: fractions(parts[name].entries) for name in TERMS}
     if setting.draws:
         noise_f, noise_g = mean_noise(
-            setting.problem,
+            problem,
             (setting.x, at, y_star),
             setting.draws,
             rules.noise_pairing or setting.reading.noise_pairing,
@@ -274,16 +226,13 @@ def estimate(
             add(a, times(alpha_1, b)) for a, b in zip(made["g_difference"], noise_g, strict=True)
         )
     for name in rules.dropped:
-        made[name] = (Fraction(0),) * setting.problem.n
+        made[name] = (Fraction(0),) * problem.n
     return made
 
 
-def _weights(setting: Setting, rules: Rules) -> tuple[fmpq, fmpq]:
-    return rational(setting.alpha ** rules.powers[0]), rational(setting.alpha ** rules.powers[1])
-
-
-def _g_in_x(problem: Quadratic) -> tuple[fmpq_mat, fmpq_mat]:
-    return matrix(problem.g.xx), matrix(problem.g.x)
+def _lagrangian(setting: Setting, y_star: Vector, lam: Vector, rho: Vector, rules: Rules) -> Lagrangian[Flint]:
+    a_1, a_2 = (rational(setting.alpha**power) for power in rules.powers)
+    return Lagrangian.of(RATIONALS, setting.problem, setting.x, (a_1, a_2), (y_star, lam, rho))
 
 
 def _clip(value: Fraction) -> Fraction:

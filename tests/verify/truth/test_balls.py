@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from spec import Generated, InvalidInputError
 from tests.verify.truth.problems import KINK, TOY1, problems_at_points, quadratic
 from verify.truth import balls, lower_level
-from verify.truth.algebra.linear_systems import VerifiedSystem, proves_positive_definite
+from verify.truth.balls import VerifiedSystem, proves_positive_definite
 from verify.truth.complementarity import InfeasibleLowerLevelError
 from verify.truth.pair import solve_any
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from spec import Holder
 from tests.verify.truth.problems import TOY1, TOY2, hessian, quadratic, small_fractions
 from verify.truth import closed_forms as cf
-from verify.truth.penalty_functions import Family, estimator, minimiser
-from verify.truth.proof_steps import error
+from verify.truth.penalty_functions import Family, error, estimator, minimiser
 from verify.truth.scenario import Scenario
 
 positive = st.builds(Fraction, st.integers(1, 6), st.integers(1, 4))

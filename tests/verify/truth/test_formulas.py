@@ -13,7 +13,7 @@ from spec import InvalidInputError
 from tests.verify.truth.problems import TOY1, TOY2, hessian, problems, random_rows, regular_families, small_fractions
 from verify.truth import lower_level
 from verify.truth.algebra.rational_functions import ALPHA
-from verify.truth.algebra.rationals import Blocks, fractions, rational
+from verify.truth.algebra.rationals import fractions, rational
 from verify.truth.algebra.rings import BALLS, DOUBLES, FUNCTIONS, RATIONALS, SYMBOLS
 from verify.truth.formulas import ExactLagrangian, Lagrangian, as_float
 
@@ -101,10 +101,8 @@ ALPHA_LETTER = sp.Symbol("alpha", positive=True)
 
 
 def over(ring, family, alpha, rho):
-    vector, lower = ring.vector, family.lower
-    pair = vector(lower.y_star), vector(lower.lam)
-    blocks = Blocks.of(family.problem, ring.matrix)
-    return Lagrangian(ring, blocks, vector(family.x), alpha**-2, alpha**-4, *pair, ring.diagonal(rho))
+    stages = family.lower.y_star, family.lower.lam, rho
+    return Lagrangian.of(ring, family.problem, family.x, (alpha**-2, alpha**-4), stages)
 
 
 @settings(max_examples=15)

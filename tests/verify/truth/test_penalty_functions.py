@@ -16,9 +16,8 @@ from tests.verify.truth.problems import (
     regular_instances,
     small_fractions,
 )
-from verify.truth import proof_steps
 from verify.truth.formulas import ExactLagrangian
-from verify.truth.penalty_functions import Family, estimator, estimator_at_minimiser, minimiser, sampled_point
+from verify.truth.penalty_functions import Family, error, estimator, estimator_at_minimiser, minimiser, sampled_point
 from verify.truth.scenario import Scenario, exact_error
 
 
@@ -72,8 +71,8 @@ def test_the_functions_of_alpha_take_the_values_computed_at_single_alphas(case):
 @given(regular_families().flatmap(lambda family: st.tuples(st.just(family), scenarios(family))))
 def test_the_three_parts_of_the_proof_sum_to_the_bias(case):
     family, scenario = case
-    parts = [proof_steps.error(family, scenario, name) for name in ("T1", "T2", "T3")]
-    assert parts[0] + parts[1] + parts[2] == proof_steps.error(family, scenario, "bias")
+    parts = [error(family, scenario, name) for name in ("T1", "T2", "T3")]
+    assert parts[0] + parts[1] + parts[2] == error(family, scenario, "bias")
 
 
 @pytest.mark.parametrize(("name", "family"), regular_instances())
@@ -81,8 +80,8 @@ def test_permuting_rows_or_rotating_y_by_a_rational_rotation_changes_no_error(na
     problem = family.problem
     data = problem.to_dict()
     data["constraints"] = {key: block[::-1] for key, block in data["constraints"].items()}
-    bias = proof_steps.error(family, Scenario())
-    assert proof_steps.error(Family.at(type(problem).model_validate(data), family.x), Scenario()) == bias
+    bias = error(family, Scenario())
+    assert error(Family.at(type(problem).model_validate(data), family.x), Scenario()) == bias
     if problem.m < 2:
         return
     # y = Q z with the rotation by the 3-4-5 triangle in the first two coordinates.
@@ -107,7 +106,7 @@ def test_permuting_rows_or_rotating_y_by_a_rational_rotation_changes_no_error(na
             "y": times(form.y.to_fractions(), Q)[0],
         }
     turned["constraints"]["B"] = times(problem.constraints.B.to_fractions(), Q)
-    assert proof_steps.error(Family.at(type(problem).model_validate(turned), family.x), Scenario()) == bias
+    assert error(Family.at(type(problem).model_validate(turned), family.x), Scenario()) == bias
 
 
 def test_toy1_is_one_over_one_plus_alpha_squared():
@@ -122,13 +121,13 @@ def test_at_a_kink_a_gradient_must_be_named():
     with pytest.raises(InvalidInputError, match="kink"):
         Family.at(KINK, [0])
     family = Family.at(KINK, [0], gradient=[1])
-    assert proof_steps.error(family, Scenario(rho=(Fraction(0),))).is_zero
-    assert proof_steps.error(family, Scenario(rho=(Fraction(1),))).leading().exponent == 0
+    assert error(family, Scenario(rho=(Fraction(0),))).is_zero
+    assert error(family, Scenario(rho=(Fraction(1),))).leading().exponent == 0
 
 
 def test_dependent_active_rows_are_no_obstacle():
     twice = quadratic({"y": [1]}, {"yy": [[1]]}, [[1], [2]], [[1], [2]], [0, 0])
-    bias = proof_steps.error(Family.at(twice, [1]), Scenario()).leading()
+    bias = error(Family.at(twice, [1]), Scenario()).leading()
     assert (bias.exponent, bias.coefficient) == (2, (Fraction(-1, 5),))
 
 
@@ -148,4 +147,4 @@ def test_scenarios_that_do_not_fit_are_refused(scenario, argument):
 
 def test_twenty_variables_and_rows_have_their_functions_too():
     family = Family.at(random_rows(20, 20, 20, 1), [0] * 20)
-    assert proof_steps.error(family, Scenario()).leading().exponent == 2
+    assert error(family, Scenario()).leading().exponent == 2

@@ -17,12 +17,11 @@ from spec.exact import Vector
 from verify.checks.measuring.case import Case
 from verify.evidence.model import CertifiedBound, ComparisonEvidence, RateEvidence
 from verify.truth.certificates.certificate import Certificate, Side
-from verify.truth.certificates.certification import NoCertificateError, certify
+from verify.truth.certificates.certification import Bound, NoCertificateError, certify
 from verify.truth.certificates.checker import check
 from verify.truth.geometry import EPS, Geometry, quadratic_of, spectral_norm
 from verify.truth.pair import Truth
-from verify.truth.penalty_functions import Family, estimator, minimiser, sampled_point
-from verify.truth.proof_steps import error
+from verify.truth.penalty_functions import Family, error, estimator, minimiser, sampled_point
 from verify.truth.scenario import Error, Quantity, Scenario
 from verify.verdict import RungDisagreementError
 
@@ -261,8 +260,7 @@ def _attempts(
 ) -> Iterator[Certificate]:
     for halvings in range(ATTEMPTS):
         try:
-            yield certify(family, scenario, quantity, exponent=exponent, side=side, alpha_0=end / 2**halvings,
-                          precision=PRECISION)  # fmt: skip
+            yield certify(family, scenario, Bound(exponent, quantity, side), end / 2**halvings, PRECISION)
         except NoCertificateError:
             continue
 

@@ -11,7 +11,7 @@ from spec.atlas import Instance, find
 from verify.evidence.model import PremiseEvidence
 from verify.truth import lower_level as exact_lower_level
 from verify.truth.geometry import quadratic_of, spectral_norm
-from verify.truth.pair import Truth, _floats
+from verify.truth.pair import Truth, from_rationals
 
 
 class PremiseUnmetError(Exception):
@@ -43,16 +43,7 @@ def regular_truth(instance: Instance) -> Truth:
     if not lower.strict_complementarity:
         finding = f"row {lower.weakly_active[0]} is active with multiplier exactly 0, so F may have a kink here"
         raise PremiseUnmetError(unmet("strict-complementarity", finding))
-    grad_F = exact_lower_level.hypergradient(problem, instance.x)
-    return Truth(
-        y_star=_floats(lower.y_star),
-        lam=_floats(lower.lam),
-        grad_F=_floats(grad_F),
-        exact_y_star=lower.y_star,
-        exact_lam=lower.lam,
-        exact_grad_F=grad_F,
-        active=np.array([float(value > 0) for value in lower.lam]),
-    )
+    return from_rationals(problem, instance.x, lower)
 
 
 BY_CONSTRUCTION = {

@@ -69,14 +69,11 @@ class Setting:
     @property
     def mean(self) -> Vector:
         """Exact mean of an estimate given its stages, shape (n,), from the formula alone."""
-        a, w, geometry = self.geometry.a, self.geometry.weights, self.geometry
+        geometry = self.geometry
         y = self.call.y_penalty if self.call.y_penalty is not None else geometry.minimiser
-        shift = y - geometry.y_star
-        h = np.where(geometry.rho > 0, 0.0, geometry.h) if geometry.rho.any() else geometry.h
-        rows = w.alpha_2 * a.A.T @ (geometry.rho * (h - a.B @ shift))
-        dual = w.alpha_1 * a.A.T @ geometry.lam if frozen(self.case) else 0.0
-        made: Vector = a.f_xx @ geometry.x + a.f_xy @ y + a.f_x + w.alpha_1 * a.g_xy @ shift + rows + dual
-        return made
+        # At the exact pair the active rows are 0, not what rounding leaves of them.
+        h = np.where(geometry.rho > 0, 0.0, geometry.h)
+        return geometry.lagrangian.estimate(y, "frozen" if frozen(self.case) else "cancelled", h)
 
     def draw(self, rng: np.random.Generator, count: int) -> Vector:
         """Estimates of the subject, shape (count, n)."""

@@ -11,10 +11,9 @@ from verify.proofs.refutation.cases import SHOWN_ALPHA, Case, Explanation, Findi
 from verify.proofs.refutation.notation import function, power, term, vector
 from verify.proofs.refutation.openings import conclusion, numbers, setting, solved
 from verify.truth import lower_level
-from verify.truth.algebra.differentiation import piece_gradient
 from verify.truth.algebra.rational_functions import RationalVector
 from verify.truth.algebra.rationals import blocks, rational
-from verify.truth.lower_level import ExactLowerLevel
+from verify.truth.lower_level import ExactLowerLevel, piece_gradient
 
 
 def targets() -> list[Target]:

@@ -11,10 +11,9 @@ from verify.proofs.refutation.notation import function, term, vector
 from verify.proofs.refutation.openings import conclusion, gradient, numbers, penalty_point, setting, solved
 from verify.truth.algebra.rational_functions import Leading, RationalVector
 from verify.truth.algebra.rationals import Vector
-from verify.truth.penalty_functions import Family, estimator, minimiser, sampled_point
-from verify.truth.proof_steps import error
+from verify.truth.penalty_functions import Family, error, estimator, minimiser, sampled_point
 from verify.truth.scenario import Quantity, Scenario, exact_error
-from verify.truth.series import LeadingMatrix, leading_derivative_in_y, worst_direction, worst_scenario
+from verify.truth.series import Spent, response, worst_direction, worst_scenario
 
 Builder = Callable[[Case, Family], Scenario | None]
 
@@ -75,21 +74,21 @@ def _exact(case: Case, _family: Family) -> Scenario:
 
 def _inexact_minimiser(case: Case, family: Family) -> Scenario:
     if case.reading.inner_stop == "distance":
-        return worst_scenario(family, _exact(case, family), y_power=3)
-    return worst_scenario(family, _exact(case, family), gradient_power=1)
+        return worst_scenario(family, _exact(case, family), {"y_error": 3})
+    return worst_scenario(family, _exact(case, family), {"gradient_error": 1})
 
 
 def _inexact_multiplier(case: Case, family: Family) -> Scenario:
-    return worst_scenario(family, _exact(case, family), lam_power=3)
+    return worst_scenario(family, _exact(case, family), {"lam_error": 3})
 
 
 def _inexact_active(case: Case, family: Family) -> Scenario | None:
     active = family.lower.active
-    return worst_scenario(family, _exact(case, family), lam_power=3, rows=active) if active else None
+    return worst_scenario(family, _exact(case, family), {"lam_error": 3}, active) if active else None
 
 
 def _inexact_solution(case: Case, family: Family) -> Scenario:
-    return worst_scenario(family, _exact(case, family), y_star_power=3)
+    return worst_scenario(family, _exact(case, family), {"y_star_error": 3})
 
 
 def _everything_inexact(case: Case, family: Family) -> Scenario:
@@ -97,9 +96,8 @@ def _everything_inexact(case: Case, family: Family) -> Scenario:
     exact = _exact(case, family)
     if _finding(case, "", error(family, exact, "bias").leading(), None).broken:
         return exact
-    distance = case.reading.inner_stop == "distance"
-    y_power, gradient_power = (3, None) if distance else (None, 1)
-    return worst_scenario(family, exact, y_power=y_power, gradient_power=gradient_power, lam_power=3, y_star_power=3)
+    stopped: dict[Spent, int] = {"y_error": 3} if case.reading.inner_stop == "distance" else {"gradient_error": 1}
+    return worst_scenario(family, exact, {**stopped, "lam_error": 3, "y_star_error": 3})
 
 
 def _retreat(case: Case, family: Family) -> Scenario | None:
@@ -187,15 +185,14 @@ def _argument(values: Vector) -> str:
 def _lipschitz_in_y(case: Case) -> Finding | None:
     if case.family is None:
         return None
-    found = leading_derivative_in_y(case.family)
-    return _finding(case, "L_{H,y}", _flat(found), None)
+    return _finding(case, "L_{H,y}", response(case.family, Scenario(), "y_error").leading(), None)
 
 
 def _explain_lipschitz_in_y(case: Case, finding: Finding) -> Explanation:
     family = case.family
     assert family is not None  # decided on it
     scenario = family.fitted(_exact(case, family))
-    unit = worst_direction(leading_derivative_in_y(family).array)
+    unit = worst_direction(response(family, Scenario(), "y_error").leading().array)
     zero = (Fraction(0),) * len(unit)
     at_y = [a - b for a, b in zip(family.lower.y_star, minimiser(family, scenario)(SHOWN_ALPHA), strict=True)]
     moved = [a + b for a, b in zip(at_y, unit, strict=True)]
@@ -233,7 +230,7 @@ def _explain_lipschitz_in_lam(case: Case, finding: Finding) -> Explanation:
     family = case.family
     assert family is not None  # decided on it
     y = family.lower.y_star
-    at = worst_direction(LeadingMatrix(0, tuple(zip(*case.problem.constraints.A.to_fractions(), strict=True))).array)
+    at = worst_direction(case.problem.constraints.A.to_numpy().T)
     ends = [family.lower.lam, tuple(a + b for a, b in zip(family.lower.lam, at, strict=True))]
     columns = list(zip(*case.problem.constraints.A.to_fractions(), strict=True))
     dual = [tuple(sum((a * v for a, v in zip(column, end, strict=True)), Fraction(0)) / SHOWN_ALPHA**2 for column in
@@ -249,7 +246,3 @@ def _explain_lipschitz_in_lam(case: Case, finding: Finding) -> Explanation:
     given = {"y_star": _argument(y), "lam": _argument(ends[1]), "y_penalty": _argument(y)}
     values = {f"α⁻²Aᵀλ̃ at λ̃ = {vector(end)}": vector(value) for end, value in zip(ends, dual, strict=True)}
     return Explanation(lines, values, _choices(case, given), given)
-
-
-def _flat(found: LeadingMatrix) -> Leading:
-    return Leading(found.exponent, tuple(value for row in found.coefficient for value in row))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import TypeAlias
 
 from flint import arb, ctx
 
 from verify.truth.algebra.rationals import rational
+from verify.truth.algebra.roots import rational_root
 
 PRECISION = 320
 """Bits of the balls: enough for 30 digits after every cancellation that a useful tolerance allows."""
@@ -44,9 +44,9 @@ def times(a: Real, b: Real) -> Real:
 
 def root(value: Fraction) -> Real:
     """The square root of a number >= 0, exact where it is rational."""
-    p, q = math.isqrt(value.numerator), math.isqrt(value.denominator)
-    if p * p == value.numerator and q * q == value.denominator:
-        return Fraction(p, q)
+    exact = rational_root(value)
+    if exact is not None:
+        return exact
     with ctx.workprec(PRECISION):
         return ball(value).sqrt()
 

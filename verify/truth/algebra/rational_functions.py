@@ -8,23 +8,29 @@ from fractions import Fraction
 from math import gcd
 from typing import Self
 
+import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly
 
 from spec import InvalidInputError
-from verify.truth.algebra.rationals import Number, Vector, fraction, rational
+from spec.exact import FloatArray
+from verify.truth.algebra.rationals import Number, Vector, beside, fraction, rational
 
 
 @dataclass(frozen=True)
 class Leading:
-    """The first term of an expansion at alpha = 0.
+    """The first term of an expansion at alpha = 0: ``coefficient * alpha**exponent``, exact, row by row for a matrix.
 
-    Args:
-        exponent: Power of alpha; ``None`` if the function is identically zero.
-        coefficient: Coefficient of that power, exact.
+    The exponent is ``None`` if the function is identically zero; a matrix has ``width`` columns.
     """
 
     exponent: int | None
     coefficient: Vector
+    width: int = 1
+
+    @property
+    def array(self) -> FloatArray:
+        """The coefficient as a matrix of doubles."""
+        return np.array([float(value) for value in self.coefficient]).reshape(-1, self.width)
 
     @property
     def norm_squared(self) -> Fraction:
@@ -34,13 +40,7 @@ class Leading:
 
 @dataclass(frozen=True)
 class RationalVector:
-    """Rational functions ``numerators / denominator`` of alpha, a vector or the rows of a matrix one after the other.
-
-    Args:
-        numerators: Polynomials in alpha, one per entry.
-        denominator: Not zero.
-        width: Columns of the matrix; 1 for a vector.
-    """
+    """Rational functions ``numerators / denominator`` of alpha: a vector, or the rows of a matrix, ``width`` long."""
 
     numerators: tuple[fmpq_poly, ...]
     denominator: fmpq_poly
@@ -52,11 +52,7 @@ class RationalVector:
         return cls(tuple(fmpq_poly([rational(value)]) for value in values), fmpq_poly([1]), width)
 
     def __call__(self, alpha: Fraction | int) -> Vector:
-        """Exact value at a rational alpha.
-
-        Raises:
-            InvalidInputError: If alpha is a pole.
-        """
+        """Exact value at a rational alpha, which must be no pole."""
         at = rational(Fraction(alpha))
         bottom = self.denominator(at)
         if bottom == 0:
@@ -87,11 +83,11 @@ class RationalVector:
 
     def __matmul__(self, other: RationalVector) -> RationalVector:
         columns = [other.numerators[j :: other.width] for j in range(other.width)]
-        made = tuple(
+        entries = tuple(
             sum((a * b for a, b in zip(row, column, strict=True) if a and b), fmpq_poly([]))
             for row in self.rows for column in columns
         )  # fmt: skip
-        return RationalVector(made, self.denominator * other.denominator, other.width)
+        return RationalVector(entries, self.denominator * other.denominator, other.width)
 
     @property
     def rows(self) -> list[tuple[fmpq_poly, ...]]:
@@ -116,8 +112,8 @@ class RationalVector:
         return all(a * other.denominator == b * self.denominator for a, b in pairs)
 
     def __hash__(self) -> int:
-        made = self.reduced()
-        return hash((tuple(map(str, made.numerators)), str(made.denominator)))
+        lowest = self.reduced()
+        return hash((tuple(map(str, lowest.numerators)), str(lowest.denominator)))
 
     @property
     def is_zero(self) -> bool:
@@ -146,10 +142,10 @@ class RationalVector:
         """Exponent and coefficient of the first term as alpha tends to 0."""
         orders = [valuation(numerator) for numerator in self.numerators if not numerator.is_zero()]
         if not orders:
-            return Leading(None, (Fraction(0),) * len(self.numerators))
+            return Leading(None, (Fraction(0),) * len(self.numerators), self.width)
         low, base = min(orders), valuation(self.denominator)
         coefficient = tuple(fraction(numerator[low] / self.denominator[base]) for numerator in self.numerators)
-        return Leading(low - base, coefficient)
+        return Leading(low - base, coefficient, self.width)
 
     def norm_squared(self) -> RationalVector:
         """The squared Euclidean norm, a vector of one component."""
@@ -163,12 +159,7 @@ def valuation(polynomial: fmpq_poly) -> int:
 
 
 def interpolate(points: Sequence[int], values: Sequence[Sequence[fmpq]]) -> list[fmpq_poly]:
-    """The polynomials of degree below ``len(points)`` through given values.
-
-    Args:
-        points: Distinct integers.
-        values: One row per point, one column per polynomial.
-    """
+    """The polynomials of degree below ``len(points)`` through values at distinct integers, a row a point."""
     size = len(points)
     if not values[0]:
         return []
@@ -183,17 +174,12 @@ def monomial(exponent: int, coefficient: Fraction | fmpq | int = 1) -> fmpq_poly
     return fmpq_poly([value]).left_shift(exponent)
 
 
-def in_alpha(in_square: fmpq_poly) -> fmpq_poly:
-    """Substitute alpha**2 for the variable."""
-    return in_square(monomial(2))
-
-
 ALPHA = RationalVector((monomial(1),), fmpq_poly([1]))
 """The function alpha itself."""
 
 
 def solve(matrix: RationalVector, right: RationalVector) -> RationalVector:
-    """Solve a square linear system of rational functions, one right-hand side.
+    """Solve a square linear system of rational functions, for every column on the right.
 
     With the numerators P of the matrix, ``adj(P) times right`` and ``det P`` are polynomials: they are found by
     solving at more integers than their degree and interpolating, in alpha**2 where P has even powers only.
@@ -205,9 +191,9 @@ def solve(matrix: RationalVector, right: RationalVector) -> RationalVector:
     step = 2 if all(value == 0 for entry in matrix.numerators for value in entry.coeffs()[1::2]) else 1
     degree = max(entry.degree() for entry in matrix.numerators) // step
     parts = [_coefficient(matrix, step * k) for k in range(degree + 1)]
-    powers = [k for k in range(max(entry.degree() for entry in right.numerators) + 1)
-              if any(entry[k] != 0 for entry in right.numerators)]  # fmt: skip
-    sides = fmpq_mat(size, len(powers), [entry[k] for entry in right.numerators for k in powers])
+    powers = range(max(entry.degree() for entry in right.numerators) + 1)
+    sides = {k: side for k in powers if any((side := _coefficient(right, k)).entries())}
+    together = beside(*sides.values()) if sides else fmpq_mat(size, 0)
     points: list[int] = []
     values: list[list[fmpq]] = []
     at = singular = 0
@@ -217,18 +203,19 @@ def solve(matrix: RationalVector, right: RationalVector) -> RationalVector:
         determinant = here.det()
         if determinant != 0:
             points.append(at)
-            values.append([determinant, *(here.solve(sides) * determinant).entries()])
+            values.append([determinant, *(here.solve(together) * determinant).entries()])
         else:
             singular += 1
             if singular > size * degree:
                 raise InvalidInputError("problem", "must give a penalty Lagrangian with a unique stationary point")
         at = -at if at > 0 else 1 - at
     determinant, *adjugate = (part(monomial(step)) for part in interpolate(points, values))
-    solved = [sum((adjugate[i * len(powers) + j].left_shift(k) for j, k in enumerate(powers)), fmpq_poly([]))
-              for i in range(size)]  # fmt: skip
-    return RationalVector(
-        tuple(part * matrix.denominator for part in solved), determinant * right.denominator
-    ).reduced()
+    found = [fmpq_poly([])] * (size * right.width)
+    for i in range(size):
+        for j, power in enumerate(power for power in sides for _ in range(right.width)):
+            entry = i * right.width + j % right.width
+            found[entry] += adjugate[i * together.ncols() + j].left_shift(power) * matrix.denominator
+    return RationalVector(tuple(found), determinant * right.denominator, right.width).reduced()
 
 
 def _coefficient(matrix: RationalVector, power: int) -> fmpq_mat:

@@ -58,8 +58,8 @@ def blocks(problem: Quadratic) -> RationalBlocks:
 
 def matrix(array: ExactArray) -> fmpq_mat:
     """Rational matrix of an exact array; a vector becomes a column."""
-    made = fmpq_mat([[_entry(value) for value in row] for row in array.rows])
-    return made.transpose() if array.ndim == 1 else made
+    listed = fmpq_mat([[_entry(value) for value in row] for row in array.rows])
+    return listed.transpose() if array.ndim == 1 else listed
 
 
 def column(values: Iterable[Number]) -> fmpq_mat:
@@ -69,10 +69,10 @@ def column(values: Iterable[Number]) -> fmpq_mat:
 
 def diagonal(values: Sequence[Number]) -> fmpq_mat:
     """Rational diagonal matrix."""
-    made = fmpq_mat(len(values), len(values))
+    square = fmpq_mat(len(values), len(values))
     for i, value in enumerate(values):
-        made[i, i] = rational(value)
-    return made
+        square[i, i] = rational(value)
+    return square
 
 
 def rational(value: Number) -> fmpq:
@@ -127,22 +127,14 @@ def is_positive_definite(symmetric: fmpq_mat) -> bool:
 
 
 def point(values: Sequence[Number], length: int, argument: str) -> Vector:
-    """Exact coordinates of a point given by a caller.
-
-    Raises:
-        InvalidInputError: If the length is wrong or a coordinate is not a finite number.
-    """
+    """Exact coordinates of a point given by a caller, refused if the length is wrong or one is not a finite number."""
     if len(values) != length:
         raise InvalidInputError(argument, f"must have length {length}", len(values))
     return tuple(number(value, f"{argument}[{i}]") for i, value in enumerate(values))
 
 
 def number(value: Number, argument: str) -> Fraction:
-    """Exact value of a number given by a caller.
-
-    Raises:
-        InvalidInputError: If it is not a finite number.
-    """
+    """Exact value of a number given by a caller, refused if it is not finite."""
     try:
         return Fraction(value)
     except (TypeError, ValueError, OverflowError):

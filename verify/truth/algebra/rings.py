@@ -24,20 +24,14 @@ M = TypeVar("M")
 class Ring(Protocol[M]):
     """What a formula asks of the numbers it is read over."""
 
-    def matrix(self, array: ExactArray) -> M:
-        """An exact array's matrix, or vector."""
-        ...
+    def matrix(self, array: ExactArray) -> M: ...
 
-    def vector(self, values: Sequence[Number]) -> M:
-        """A vector of numbers."""
-        ...
+    def vector(self, values: Sequence[Number]) -> M: ...
 
-    def diagonal(self, values: Sequence[Number]) -> M:
-        """A diagonal matrix."""
-        ...
+    def diagonal(self, values: Sequence[Number]) -> M: ...
 
     def solve(self, matrix: M, right: M) -> M:
-        """Solution of a square linear system, one right-hand side."""
+        """Solution of a square linear system, for every column on the right."""
         ...
 
 
@@ -102,16 +96,13 @@ class _Functions:
             return RationalVector.constant(rows[0])
         return RationalVector.constant([value for row in rows for value in row], width=array.shape[1])
 
-    def vector(self, values: Sequence[Number]) -> RationalVector:
-        return RationalVector.constant(values)
+    vector = staticmethod(RationalVector.constant)
+    solve = staticmethod(solve)
 
     def diagonal(self, values: Sequence[Number]) -> RationalVector:
         size = len(values)
         entries = [value if i == j else 0 for i, value in enumerate(values) for j in range(size)]
         return RationalVector.constant(entries, width=size)
-
-    def solve(self, matrix: RationalVector, right: RationalVector) -> RationalVector:
-        return solve(matrix, right)
 
 
 class _Symbols:

@@ -18,13 +18,7 @@ from verify.truth.algebra.rationals import fraction, rational
 
 
 def count(polynomial: fmpq_poly, low: Fraction, high: Fraction) -> int:
-    """Number of distinct real roots in the open interval (low, high).
-
-    Args:
-        polynomial: Not zero.
-        low: Left end, >= 0, not counted.
-        high: Right end, not counted; > low.
-    """
+    """Number of distinct real roots of a nonzero polynomial in the open interval (low, high), ``0 <= low < high``."""
     return len(isolate(polynomial, low, high))
 
 
@@ -105,34 +99,35 @@ BITS = 80
 
 def root_below(value: Fraction) -> Fraction:
     """A rational at most the square root of a value >= 0; exact where the root is rational."""
-    exact = _rational_root(value)
-    if exact is not None:
-        return exact
-    shift = max(0, BITS + (value.denominator.bit_length() - value.numerator.bit_length()) // 2 + 1)
-    return Fraction(math.isqrt((value.numerator << (2 * shift)) // value.denominator), 1 << shift)
+    exact = rational_root(value)
+    return _near_root(value)[0] if exact is None else exact
 
 
 def root_above(value: Fraction) -> Fraction:
     """A rational at least the square root of a value >= 0; exact where the root is rational."""
-    exact = _rational_root(value)
-    if exact is not None:
-        return exact
-    shift = max(0, BITS + (value.denominator.bit_length() - value.numerator.bit_length()) // 2 + 1)
-    return Fraction(math.isqrt((value.numerator << (2 * shift)) // value.denominator) + 1, 1 << shift)
+    exact = rational_root(value)
+    return _near_root(value)[1] if exact is None else exact
 
 
-def _rational_root(value: Fraction) -> Fraction | None:
+def rational_root(value: Fraction) -> Fraction | None:
+    """The square root of a value >= 0 where it is rational."""
     p, q = math.isqrt(value.numerator), math.isqrt(value.denominator)
     return Fraction(p, q) if p * p == value.numerator and q * q == value.denominator else None
 
 
+def _near_root(value: Fraction) -> tuple[Fraction, Fraction]:
+    shift = max(0, BITS + (value.denominator.bit_length() - value.numerator.bit_length()) // 2 + 1)
+    low = math.isqrt((value.numerator << (2 * shift)) // value.denominator)
+    return Fraction(low, 1 << shift), Fraction(low + 1, 1 << shift)
+
+
 def double_below(value: Fraction) -> float:
     """The largest double not above a rational, or its neighbour."""
-    made = float(value)
-    return math.nextafter(made, -math.inf) if Fraction(made) > value else made
+    nearest = float(value)
+    return math.nextafter(nearest, -math.inf) if Fraction(nearest) > value else nearest
 
 
 def double_above(value: Fraction) -> float:
     """The smallest double not below a rational, or its neighbour."""
-    made = float(value)
-    return math.nextafter(made, math.inf) if Fraction(made) < value else made
+    nearest = float(value)
+    return math.nextafter(nearest, math.inf) if Fraction(nearest) < value else nearest

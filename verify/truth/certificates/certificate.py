@@ -6,9 +6,9 @@ import math
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from verify.truth.scenario import Exact, Quantity, Scenario
+from verify.truth.scenario import Exact, Frozen, Quantity, Scenario
 
 Side: TypeAlias = Literal["upper", "lower"]
 Variable: TypeAlias = Literal["alpha", "alpha^2"]
@@ -16,17 +16,10 @@ Polynomial: TypeAlias = tuple[Exact, ...]
 """Coefficients, lowest power first."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Convexity(_Frozen):
+class Convexity(Frozen):
     """``f_yy + alpha**-2 (g_yy - modulus I) + alpha**-4 B' diag(rho) B`` is positive definite on the interval.
 
-    Args:
-        rho: Activation weights, shape (p,).
-        modulus: Strong convexity asked for, in units of alpha**-2.
-        determinant: Of that matrix times alpha**4, as a polynomial in alpha**2.
+    ``determinant`` is that of this matrix times alpha**4, as a polynomial in alpha**2.
     """
 
     rho: tuple[Exact, ...]
@@ -34,7 +27,7 @@ class Convexity(_Frozen):
     determinant: Polynomial
 
 
-class Certificate(_Frozen):
+class Certificate(Frozen):
     """A proven bound, with what is needed to prove it again.
 
     Args:

@@ -7,37 +7,24 @@ one point. The certificate carries everything a checker that shares no code with
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
 from flint import fmpq_poly
 
 from spec import InvalidInputError, dumps_problem
-from verify.truth import convexity
 from verify.truth.algebra import roots
 from verify.truth.algebra.rational_functions import RationalVector, monomial, valuation
 from verify.truth.algebra.rationals import fraction
 from verify.truth.certificates.certificate import Certificate, Convexity, Polynomial, Side, Variable
-from verify.truth.penalty_functions import Family
-from verify.truth.proof_steps import error, exact_counterpart
+from verify.truth.penalty_functions import Family, convex_up_to, determinant, error, exact_counterpart
 from verify.truth.scenario import Quantity, Scenario
 
-DEFAULT_ALPHA = Fraction(1, 4)
-"""Right end of the interval where the caller names none; less where convexity ends before."""
-
-_MARGIN = Fraction(9, 10)
-"""The default interval keeps this far from where convexity ends, where every constant blows up."""
 _MAX_ROUNDS = 60
 
 
 class NoCertificateError(InvalidInputError):
-    """The bound does not hold on the interval, or not for any constant.
-
-    Args:
-        rule: What fails.
-        value: The offending number.
-    """
+    """The bound does not hold on the interval, or not for any constant: what fails, and the offending number."""
 
     def __init__(self, rule: str, value: object = None) -> None:
         super().__init__("bound", rule, value)
@@ -59,8 +46,8 @@ class _Ratio:
 
     def excess(self, level: Fraction, side: Side) -> fmpq_poly:
         """Nowhere negative iff the level bounds the ratio on that side."""
-        made = self.bottom * monomial(0, level) - self.top
-        return made if side == "upper" else made * -1
+        room = self.bottom * monomial(0, level) - self.top
+        return room if side == "upper" else room * -1
 
     def limit(self) -> Fraction | None:
         """Limit at 0; ``None`` if infinite."""
@@ -72,29 +59,35 @@ class _Ratio:
         return fraction(self.top[low] / self.bottom[base]) if low == base else Fraction(0)
 
 
+@dataclass(frozen=True)
+class Bound:
+    """What is to be proven: ``norm <= C alpha**exponent`` (side ``lower``: ``>=``).
+
+    Args:
+        exponent: Claimed power of alpha.
+        quantity: Whose norm.
+        side: Bound from above or from below.
+        constant_squared: C squared; by default the best one to the precision asked for.
+        modulus: Strong convexity of the penalty Lagrangian to certify as well, in units of alpha**-2.
+    """
+
+    exponent: int
+    quantity: Quantity = "bias"
+    side: Side = "upper"
+    constant_squared: Fraction | None = None
+    modulus: Fraction = Fraction(0)
+
+
 def certify(
-    family: Family,
-    scenario: Scenario,
-    quantity: Quantity = "bias",
-    *,
-    exponent: int,
-    side: Side = "upper",
-    alpha_0: Fraction | None = None,
-    constant_squared: Fraction | None = None,
-    modulus: Fraction = Fraction(0),
-    precision: Fraction = Fraction(1, 10**6),
+    family: Family, scenario: Scenario, bound: Bound, alpha_0: Fraction, precision: Fraction = Fraction(1, 10**6)
 ) -> Certificate:
-    """Prove ``norm <= C alpha**exponent`` (or >=) for all alpha in ``(0, alpha_0]``.
+    """Prove a bound for all alpha in ``(0, alpha_0]``.
 
     Args:
         family: The problem at its point.
         scenario: Dual term, activation and the errors spent on the stages.
-        quantity: What is bounded.
-        exponent: Claimed power of alpha.
-        side: Bound from above or from below.
-        alpha_0: Right end of the interval; by default 1/4, or less where convexity ends before.
-        constant_squared: C squared; by default the best one to the given precision.
-        modulus: Strong convexity of the penalty Lagrangian to certify as well, in units of alpha**-2.
+        bound: What is to be proven.
+        alpha_0: Right end of the interval, > 0.
         precision: Relative precision of the best C squared, > 0.
 
     Returns:
@@ -107,21 +100,22 @@ def certify(
     Source:
         Any "O(alpha**k)" of section "Error Analysis". Differs from the paper: constants and interval explicit.
     """
-    scenario = family.fitted(scenario)
-    activations = _activations(family, scenario, quantity)
-    convex = tuple(_convexity(family, rho, modulus) for rho in activations)
-    end = alpha_0 if alpha_0 is not None else _default_end(family, convex)
-    if end <= 0:
-        raise InvalidInputError("alpha_0", "must be > 0", str(end))
-    for premise in convex:
-        if not convexity.holds(family.problem, premise.rho, end, premise.modulus):
-            raise NoCertificateError("needs the penalty Lagrangian convex on the interval; not so up to", str(end))
-    made = error(family, scenario, quantity)
-    variable, functions = _in_square_if_even(made, scenario)
-    v_0 = end if variable == "alpha" else end**2
-    ratio = _ratio(functions, exponent, variable)
+    scenario, side = family.fitted(scenario), bound.side
+    if alpha_0 <= 0:
+        raise InvalidInputError("alpha_0", "must be > 0", str(alpha_0))
+    convex = []
+    for rho in _activations(family, scenario, bound.quantity):
+        if not convex_up_to(family.problem, rho, alpha_0, bound.modulus):
+            raise NoCertificateError("needs the penalty Lagrangian convex on the interval; not so up to", str(alpha_0))
+        polynomial = _coefficients(determinant(family.problem, rho, bound.modulus))
+        convex.append(Convexity(rho=rho, modulus=bound.modulus, determinant=polynomial))
+    variable, functions = _in_square_if_even(error(family, scenario, bound.quantity), scenario)
+    v_0 = alpha_0 if variable == "alpha" else alpha_0**2
+    ratio = _ratio(functions, bound.exponent, variable)
     attained, at = _extreme(ratio, v_0, side, precision)
-    level = constant_squared if constant_squared is not None else _rounded(ratio, attained, v_0, side, precision)
+    level = bound.constant_squared
+    if level is None:
+        level = _rounded(ratio, attained, v_0, side, precision)
     if not _bounds(ratio, level, v_0, side):
         raise NoCertificateError(
             f"must have C**2 {'>=' if side == 'upper' else '<='} {float(attained):.6g}", float(level)
@@ -133,73 +127,19 @@ def certify(
         lam=family.lower.lam,
         reference=family.hypergradient,
         scenario=scenario,
-        quantity=quantity,
+        quantity=bound.quantity,
         variable=variable,
         numerators=tuple(_coefficients(numerator) for numerator in functions.numerators),
         denominator=_coefficients(functions.denominator),
         side=side,
-        exponent=exponent,
+        exponent=bound.exponent,
         constant_squared=level,
-        alpha_0=end,
-        convexity=convex,
+        alpha_0=alpha_0,
+        convexity=tuple(convex),
         roots={"bound": 0, "denominator": 0} | {f"convexity[{i}]": 0 for i in range(len(convex))},
         attained=attained,
         attained_at=at,
     )
-
-
-def largest_alpha(
-    family: Family,
-    scenario: Scenario,
-    quantity: Quantity = "bias",
-    *,
-    exponent: int,
-    constant_squared: Fraction,
-    limit: Fraction = Fraction(1),
-    precision: Fraction = Fraction(1, 10**6),
-) -> Fraction:
-    """The largest alpha_0, to a relative precision, up to which ``norm <= C alpha**exponent`` holds and L is convex.
-
-    Args:
-        family: The problem at its point.
-        scenario: Dual term, activation and the errors spent on the stages.
-        quantity: What is bounded.
-        exponent: Claimed power of alpha.
-        constant_squared: C squared.
-        limit: Search no further, > 0.
-        precision: Relative precision, > 0.
-
-    Returns:
-        A rational alpha_0 for which :func:`certify` succeeds.
-
-    Raises:
-        NoCertificateError: If the bound or convexity fails already as alpha tends to 0.
-    """
-    scenario = family.fitted(scenario)
-    ends = [limit]
-    for rho in _activations(family, scenario, quantity):
-        end = convexity.largest_alpha(family.problem, rho, limit=limit, precision=precision)
-        if end == 0:
-            raise NoCertificateError("needs the penalty Lagrangian convex for small alpha")
-        ends.append(end)
-    variable, functions = _in_square_if_even(error(family, scenario, quantity), scenario)
-    ratio = _ratio(functions, exponent, variable)
-    start = ratio.limit()
-    if start is None or start > constant_squared:
-        raise NoCertificateError("must have C**2 >= its limit at alpha = 0", "inf" if start is None else float(start))
-    v_0 = min(ends) if variable == "alpha" else min(ends) ** 2
-    excess = ratio.excess(constant_squared, "upper")
-    found = [] if excess.is_zero() else roots.isolate(excess, Fraction(0), v_0)
-    if not found:
-        return min(ends)
-    edges = [interval[0] for interval in found[1:]] + [v_0]
-    for interval, edge in zip(found, edges, strict=True):
-        # A root where the error only touches the bound does not end it.
-        if roots.value(excess, (interval[1] + edge) / 2) < 0:
-            low = roots.refine_relative(excess, interval, precision)[0]
-            low = low if low > interval[0] else low * (1 - precision)
-            return low if variable == "alpha" else convexity.root_below(low, precision)
-    return min(ends)
 
 
 def _activations(family: Family, scenario: Scenario, quantity: Quantity) -> list[tuple[Fraction, ...]]:
@@ -207,21 +147,6 @@ def _activations(family: Family, scenario: Scenario, quantity: Quantity) -> list
     if quantity in ("T2", "solution-shift"):
         return list(dict.fromkeys((mine, exact)))
     return [exact if quantity == "T3" else mine]
-
-
-def _convexity(family: Family, rho: tuple[Fraction, ...], modulus: Fraction) -> Convexity:
-    determinant = convexity.determinant(family.problem, rho, modulus)
-    return Convexity(rho=rho, modulus=modulus, determinant=_coefficients(determinant))
-
-
-def _default_end(family: Family, convex: Iterable[Convexity]) -> Fraction:
-    ends = [DEFAULT_ALPHA]
-    for premise in convex:
-        end = convexity.largest_alpha(family.problem, premise.rho, premise.modulus, limit=DEFAULT_ALPHA)
-        if end == 0:
-            raise NoCertificateError("needs the penalty Lagrangian convex for small alpha")
-        ends.append(end if end == DEFAULT_ALPHA else end * _MARGIN)
-    return min(ends)
 
 
 def _in_square_if_even(functions: RationalVector, scenario: Scenario) -> tuple[Variable, RationalVector]:

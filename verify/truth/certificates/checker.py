@@ -31,12 +31,7 @@ _MOST_ACTIVE = 12
 
 
 class RejectedCertificateError(InvalidInputError):
-    """A certificate that does not prove what it says.
-
-    Args:
-        part: Which part of it.
-        rule: What must hold there.
-    """
+    """A certificate that does not prove what it says: which part of it, and what must hold there."""
 
     def __init__(self, part: str, rule: str) -> None:
         super().__init__(f"certificate.{part}", rule)
@@ -294,15 +289,15 @@ class _Evaluation:
         return found
 
     def _errors(self, errors: Sequence[Error], size: int) -> Vector:
-        made = [ZERO] * size
+        total = [ZERO] * size
         for error in errors:
             power = error.power
             if self.certificate.variable == "alpha^2":
                 if power % 2:
                     raise RejectedCertificateError("variable", "must be alpha where odd powers occur")
                 power //= 2
-            made = [a + self.at**power * b for a, b in zip(made, error.direction, strict=True)]
-        return made
+            total = [a + self.at**power * b for a, b in zip(total, error.direction, strict=True)]
+        return total
 
 
 def _is_positive_definite(matrix: Matrix) -> bool:

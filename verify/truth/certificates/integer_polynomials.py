@@ -56,21 +56,17 @@ def add(first: Sequence[int], second: Sequence[int]) -> Polynomial:
 
 def multiply(first: Sequence[int], second: Sequence[int]) -> Polynomial:
     """Product."""
-    made = [0] * max(0, len(first) + len(second) - 1)
+    product = [0] * max(0, len(first) + len(second) - 1)
     for i, a in enumerate(first):
         for j, b in enumerate(second):
-            made[i + j] += a * b
-    return made
+            product[i + j] += a * b
+    return product
 
 
 def roots_inside(coefficients: Sequence[Fraction | int], end: Fraction) -> int:
-    """Number of distinct real roots in the open interval (0, end).
+    """Number of distinct real roots of a nonzero polynomial in the open interval (0, end).
 
     An elementary proof that there is none is tried first; where it fails Sturm's theorem decides.
-
-    Args:
-        coefficients: Not all zero.
-        end: > 0.
     """
     polynomial = primitive(coefficients)
     while polynomial[0] == 0:
@@ -97,11 +93,11 @@ def _is_positive(polynomial: Polynomial, depth: int) -> bool:
 
 def _shifted(polynomial: Polynomial) -> Polynomial:
     """p(t + 1), by repeated synthetic division."""
-    made = list(polynomial)
-    for start in range(len(made) - 1):
-        for k in range(len(made) - 2, start - 1, -1):
-            made[k] += made[k + 1]
-    return made
+    moved = list(polynomial)
+    for start in range(len(moved) - 1):
+        for k in range(len(moved) - 2, start - 1, -1):
+            moved[k] += moved[k + 1]
+    return moved
 
 
 def _sturm_count(polynomial: Polynomial, end: Fraction) -> int:

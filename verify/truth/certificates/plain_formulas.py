@@ -78,8 +78,8 @@ class PlainProblem:
         if rho not in self._curvatures:
             m = len(self.g_yy)
             on = [(weight, row) for weight, row in zip(rho, self.B, strict=True) if weight]
-            made = [[sum((w * row[i] * row[j] for w, row in on), ZERO) for j in range(m)] for i in range(m)]
-            self._curvatures[rho] = made
+            pulled = [[sum((w * row[i] * row[j] for w, row in on), ZERO) for j in range(m)] for i in range(m)]
+            self._curvatures[rho] = pulled
         return self._curvatures[rho]
 
     def scaled_hessian(self, u: Fraction, rho: tuple[Fraction, ...], modulus: Fraction = ZERO) -> Matrix:

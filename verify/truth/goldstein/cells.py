@@ -17,14 +17,15 @@ from functools import cached_property
 
 import numpy as np
 from flint import fmpq, fmpq_mat
+from scipy.optimize import linprog
 
 from spec import InvalidInputError, Quadratic
 from spec.exact import FloatArray
 from verify.truth import complementarity
 from verify.truth.algebra.rationals import RationalBlocks, Vector, blocks, column, fraction, fractions, select
 from verify.truth.complementarity import InfeasibleLowerLevelError
-from verify.truth.goldstein.interior import interior_point
 
+MAX_HALVINGS = 200
 MAX_ROW_SETS = 20_000
 """Most independent row sets enumerated, a few seconds of exact algebra."""
 
@@ -35,18 +36,11 @@ class TooManyCellsError(InvalidInputError):
 
 @dataclass(frozen=True)
 class Cell:
-    """One piece of F that meets the ball and has an interior.
+    """One piece of F that meets the ball and has an interior: ``M z <= q``, where the gradient is ``H z + c``.
 
-    Args:
-        rows: Rows held as equations.
-        M: Shape (p, n); the cell is M z <= q.
-        q: Shape (p, 1).
-        H: Hessian of the piece, shape (n, n).
-        c: Gradient of the piece at z = 0, shape (n, 1).
-        nearest: Point of the cell nearest to the ball's centre, shape (n,).
-        touches: Whether the closed ball meets the cell in that point only.
-        inside: A point in the interior of cell and ball, shape (n,); the nearest one where the ball only touches,
-            ``None`` where no interior could be proven.
+    ``nearest`` is its point nearest to the ball's centre; if the ball ``touches``, they meet there only. ``inside``
+    lies in the interior of cell and ball: the nearest point where the ball only touches, ``None`` where none could be
+    proven.
     """
 
     rows: tuple[int, ...]
@@ -77,11 +71,6 @@ class Cell:
 
 def cells_in_ball(problem: Quadratic, x: Vector, radius: Fraction) -> list[Cell]:
     """All cells with an interior that meet the closed ball, touching ones included.
-
-    Args:
-        problem: Any quadratic problem.
-        x: Centre, shape (n,).
-        radius: Radius, > 0.
 
     Raises:
         InvalidInputError: If the lower level is infeasible somewhere in the ball.
@@ -205,5 +194,86 @@ def _every_row_within(M: fmpq_mat, q: fmpq_mat, centre: fmpq_mat, radius: Fracti
 
 def as_array(block: fmpq_mat) -> FloatArray:
     """Nearest doubles of a rational matrix."""
-    made = [[float(fraction(value)) for value in row] for row in block.tolist()]
-    return np.array(made, dtype=np.float64).reshape(block.nrows(), block.ncols())
+    listed = [[float(fraction(value)) for value in row] for row in block.tolist()]
+    return np.array(listed, dtype=np.float64).reshape(block.nrows(), block.ncols())
+
+
+@dataclass(frozen=True)
+class Interior:
+    """Whether the interior is proven empty; else a point of it, ``None`` where neither could be proven.
+
+    The point is strictly inside the ball unless the ball only touches the polyhedron.
+    """
+
+    empty: bool
+    point: Vector | None
+
+
+def interior_point(M: fmpq_mat, q: fmpq_mat, nearest: Vector, centre: Vector, radius: Fraction) -> Interior:
+    """Find an interior point of M z <= q near its point nearest to the centre, which lies in the closed ball.
+
+    The proof is a point with exactly positive slacks, or weights that combine the rows to "0 <= 0 or less".
+    """
+    rows = [i for i in range(M.nrows()) if any(M[i, j] != 0 for j in range(M.ncols()))]
+    if not rows:
+        return Interior(empty=False, point=centre)
+    kept, bound = select(M, rows), select(q, rows)
+    slopes = np.array([[float(fraction(v)) for v in row] for row in kept.tolist()])
+    slack = np.array([float(fraction(v)) for v in (bound - kept * column(nearest)).entries()])
+    norms = np.linalg.norm(slopes, axis=1)
+    # Largest margin t around nearest + radius d with |d| <= 2: the cell is convex, so its interior reaches there.
+    n, unit = M.ncols(), float(radius)
+    found = linprog(
+        np.r_[np.zeros(n), -1.0],
+        A_ub=np.c_[slopes / norms[:, None], np.ones(len(rows))],
+        b_ub=slack / norms / unit,
+        bounds=[(-2.0, 2.0)] * n + [(None, 2.0)],
+        method="highs",
+    )
+    if found.x is not None:
+        candidate = tuple(v + radius * Fraction(float(d)) for v, d in zip(nearest, found.x[:n], strict=True))
+        if all(value > 0 for value in (bound - kept * column(candidate)).entries()):
+            return Interior(empty=False, point=_into_ball(candidate, nearest, centre, radius))
+        if _proves_empty(kept, bound, -np.asarray(found.ineqlin.marginals) / norms):
+            return Interior(empty=True, point=None)
+    return Interior(empty=False, point=None)
+
+
+def _into_ball(candidate: Vector, nearest: Vector, centre: Vector, radius: Fraction) -> Vector:
+    """Move an interior point towards the nearest one until it is strictly inside the ball."""
+    share = Fraction(1)
+    for _ in range(MAX_HALVINGS):
+        z = tuple(a + share * (b - a) for a, b in zip(nearest, candidate, strict=True))
+        if sum((v - w) ** 2 for v, w in zip(z, centre, strict=True)) < radius**2:
+            return z
+        share /= 2
+    return nearest
+
+
+def _proves_empty(M: fmpq_mat, q: fmpq_mat, weights: np.ndarray[tuple[int], np.dtype[np.float64]]) -> bool:
+    """Whether the rows that carry weight combine exactly to M'w = 0 and q'w <= 0 with w >= 0, w != 0."""
+    support = [i for i, w in enumerate(weights) if w > 1e-9 * max(1e-300, float(np.abs(weights).max()))]
+    if not support:
+        return False
+    M_S, q_S = select(M, support), select(q, support)
+    null, rank = _left_null(M_S)
+    if len(support) - rank != 1:
+        return False
+    w = null if sum(1 for v in null if v > 0) >= sum(1 for v in null if v < 0) else [-v for v in null]
+    if any(v < 0 for v in w):
+        return False
+    return sum((v * q_S[i, 0] for i, v in enumerate(w)), fmpq(0)) <= 0
+
+
+def _left_null(M: fmpq_mat) -> tuple[list[fmpq], int]:
+    """A vector w with w'M = 0 (the last one, from the reduced echelon form) and the rank of M."""
+    reduced, rank = M.transpose().rref()
+    k = M.nrows()
+    pivots = [next(j for j in range(k) if reduced[i, j] != 0) for i in range(rank)]
+    free = next((j for j in range(k) if j not in pivots), None)
+    w = [fmpq(0)] * k
+    if free is not None:
+        w[free] = fmpq(1)
+        for i, j in enumerate(pivots):
+            w[j] = -reduced[i, free]
+    return w, rank

@@ -19,11 +19,9 @@ from spec import InvalidInputError, Quadratic
 from spec.exact import FloatArray
 from verify.truth.algebra.rationals import Number, Vector, column, fraction, number, point
 from verify.truth.algebra.roots import double_above, double_below, root_above, root_below
-from verify.truth.goldstein.answer import GoldsteinDistance
-from verify.truth.goldstein.ball_minimum import least, proven_bound
 from verify.truth.goldstein.cells import Cell, TooManyCellsError, cells_in_ball
-from verify.truth.goldstein.estimate import estimate
-from verify.truth.goldstein.minimum_norm import Box, Rays, normal_rays, shortest, shortest_exactly
+from verify.truth.goldstein.estimate import GoldsteinDistance, estimate
+from verify.truth.goldstein.minima import Box, Rays, least, normal_rays, proven_bound, shortest, shortest_exactly
 
 MAX_CERTIFIED_DIMENSION = 4
 """Largest n treated by cells; above it distances are estimated."""
@@ -100,8 +98,8 @@ def _on_a_line(cells: list[Cell], x: Fraction, delta: Fraction, rays: Rays) -> G
         found += [(cell.gradient((z,))[0], z) for z in (low, high)]
     (least_g, z_low), (most_g, z_high) = min(found), max(found)
     # A ray +1 (x at the upper end of X) can cancel negative gradients, a ray -1 positive ones.
-    down = Fraction(0) if rays.cancels_positive(0) else max(least_g, Fraction(0))
-    up = Fraction(0) if rays.cancels_negative(0) else max(-most_g, Fraction(0))
+    down = Fraction(0) if 0 in rays.down else max(least_g, Fraction(0))
+    up = Fraction(0) if 0 in rays.up else max(-most_g, Fraction(0))
     exact = max(down, up)
     if down > 0 or (exact == 0 and least_g >= 0):
         points, gradients, weights = ((z_low,),), ((least_g,),), (1.0,)
@@ -118,7 +116,6 @@ def _on_a_line(cells: list[Cell], x: Fraction, delta: Fraction, rays: Rays) -> G
 
 
 def _by_cells(cells: list[Cell], x: Vector, delta: Fraction, rays: Rays, tolerance: float) -> GoldsteinDistance:
-    centre, r = np.array([float(v) for v in x]), float(delta)
     points: list[tuple[Vector, Vector]] = [
         (cell.inside, cell.gradient(cell.inside)) for cell in cells if cell.inside is not None
     ]
@@ -133,7 +130,7 @@ def _by_cells(cells: list[Cell], x: Vector, delta: Fraction, rays: Rays, toleran
     for rounds in range(MAX_ROUNDS):
         weights, p = shortest(matrix, rays)
         size = float(np.linalg.norm(p))
-        gap, added = _least_components(cells, centre, r, p, size, x, delta)
+        gap, added = _least_components(cells, p, x, delta)
         fresh = [pair for pair in added if pair not in points]
         settled = size <= aim or gap <= aim or not fresh or rounds == MAX_ROUNDS - 1
         if settled:
@@ -162,9 +159,10 @@ def _by_cells(cells: list[Cell], x: Vector, delta: Fraction, rays: Rays, toleran
 
 
 def _least_components(
-    cells: list[Cell], centre: FloatArray, r: float, p: FloatArray, size: float, x: Vector, delta: Fraction
+    cells: list[Cell], p: FloatArray, x: Vector, delta: Fraction
 ) -> tuple[float, list[tuple[Vector, Vector]]]:
     """How far the shortest combination is from optimal, and the points where cells undercut it."""
+    centre, r, size = np.array([float(v) for v in x]), float(delta), float(np.linalg.norm(p))
     if size == 0.0:
         return 0.0, []
     gap, added = 0.0, []
@@ -188,9 +186,9 @@ def _pulled_inside(cell: Cell, z: FloatArray, x: Vector, delta: Fraction) -> Vec
     wanted = tuple(Fraction(float(v)) for v in z)
     share = Fraction(0)
     for exponent in (0, *range(-52, 1, 2)):
-        made = tuple(a + share * (b - a) for a, b in zip(wanted, cell.inside, strict=True))
-        if cell.contains(made) and sum((v - w) ** 2 for v, w in zip(made, x, strict=True)) <= delta**2:
-            return made
+        candidate = tuple(a + share * (b - a) for a, b in zip(wanted, cell.inside, strict=True))
+        if cell.contains(candidate) and sum((v - w) ** 2 for v, w in zip(candidate, x, strict=True)) <= delta**2:
+            return candidate
         share = Fraction(2) ** (exponent if exponent else -54)
     return cell.inside
 
@@ -227,9 +225,9 @@ def _lower(cells: list[Cell], x: fmpq_mat, delta: Fraction, direction: Vector, r
 def _spread(w: FloatArray, M: fmpq_mat) -> FloatArray:
     """Weights of the non-zero rows as weights of all rows."""
     kept = [any(M[i, j] != 0 for j in range(M.ncols())) for i in range(M.nrows())]
-    made = np.zeros(M.nrows())
-    made[kept] = w
-    return made
+    spread = np.zeros(M.nrows())
+    spread[kept] = w
+    return spread
 
 
 def _floats(vectors: Sequence[Sequence[Fraction]]) -> tuple[tuple[float, ...], ...]:

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
-import daqp
 import numpy as np
 
 from spec import InvalidInputError, Quadratic
 from spec.exact import FloatArray
 from verify.truth.algebra.rationals import Vector
-from verify.truth.goldstein.answer import GoldsteinDistance
-from verify.truth.goldstein.ball_minimum import least
-from verify.truth.goldstein.minimum_norm import Rays, shortest
+from verify.truth.goldstein.minima import Rays, least, shortest
+from verify.truth.lower_level import rows_in_doubles
 from verify.truth.pair import solve_any
 
 MAX_ROUNDS = 60
@@ -36,6 +34,35 @@ MAX_PROBES = 64
 """Axes and random directions tried before the search ends, each."""
 ACROSS = 1e-4
 """Step across a row, in radii, with which a neighbouring piece is looked for."""
+
+
+@dataclass(frozen=True)
+class GoldsteinDistance:
+    """Bounds of dist(0, ∂_δF(x) + N_X(x)).
+
+    Args:
+        lower: Lower bound, rounded down.
+        upper: Upper bound, rounded up.
+        certified: Whether the lower bound is proven; the upper one always is, up to the method's rounding.
+        method: ``interval`` (n = 1, exact), ``cells`` (n <= 4) or ``bundle`` (estimate).
+        exact: The distance itself where it is known as a rational.
+        points: Points of the ball whose gradients combine to the upper bound, each (n,), exact.
+        gradients: Those gradients.
+        weights: Their weights, nonnegative, adding to 1.
+        direction: Direction along which the lower bound was proven, shape (n,).
+        cells: Pieces of F that meet the ball (found, for ``bundle``).
+    """
+
+    lower: float
+    upper: float
+    certified: bool
+    method: Literal["interval", "cells", "bundle"]
+    exact: Fraction | None
+    points: tuple[Vector, ...]
+    gradients: tuple[tuple[float, ...], ...]
+    weights: tuple[float, ...]
+    direction: tuple[float, ...]
+    cells: int
 
 
 Seen: TypeAlias = tuple[FloatArray, FloatArray]
@@ -67,18 +94,10 @@ class Pieces:
         self.slope, self.offset = a.A - a.B @ self.Y, -a.B @ self.y_0 - a.b
 
     def at(self, z: FloatArray) -> tuple[int, ...]:
-        """Rows that carry a multiplier at z.
-
-        Raises:
-            InvalidInputError: If the lower level is infeasible there.
-        """
-        a = self.a
-        upper = a.b - a.A @ z
-        _, _, flag, info = daqp.solve(a.g_yy.copy(), a.g_y + a.g_xy.T @ z, -a.B, upper, np.full(len(upper), -np.inf))
-        if flag < 1:
+        """Rows that carry a multiplier at z; refused where the lower level is infeasible."""
+        S = rows_in_doubles(self.a, z)
+        if S is None:
             raise InvalidInputError("radius", "must keep the ball where the lower level is feasible")
-        lam = np.asarray(info["lam"])[-len(upper) :]
-        S = tuple(int(i) for i in np.flatnonzero(lam > 1e-11 * max(1.0, float(np.abs(lam).max()))))
         if S not in self.known and len(self.known) < MAX_PIECES:
             self.known[S], self.witness[S] = self.piece(S), z
         elif S in self.known:

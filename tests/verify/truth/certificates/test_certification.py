@@ -6,6 +6,7 @@ import subprocess
 import sys
 from fractions import Fraction
 from pickle import dumps, loads
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
@@ -14,14 +15,26 @@ from hypothesis import strategies as st
 from spec import InvalidInputError
 from tests.verify.truth.problems import KINK, TOY1, quadratic, random_rows, regular_families, regular_instances
 from verify.truth import closed_forms, series
+from verify.truth.certificates import certification
 from verify.truth.certificates.certificate import Certificate, Convexity
-from verify.truth.certificates.certification import NoCertificateError, certify, largest_alpha
+from verify.truth.certificates.certification import Bound, NoCertificateError
 from verify.truth.certificates.checker import RejectedCertificateError, check
-from verify.truth.penalty_functions import Family
-from verify.truth.proof_steps import QUANTITIES, error
+from verify.truth.penalty_functions import QUANTITIES, Family, convex_up_to, error
 from verify.truth.scenario import Scenario, exact_error
 
 INSTANCES = regular_instances()
+
+
+def certify(family, scenario, quantity="bias", *, alpha_0=None, **wanted) -> Certificate:
+    """Certified on (0, alpha_0], by default up to the first of 1/4, 1/8, ... where the Lagrangian is convex."""
+    bound = Bound(quantity=quantity, **wanted)
+    weights = family.fitted(scenario).rho, family.exact_stages.rho
+    ends = [alpha_0] if alpha_0 is not None else [Fraction(1, 4 << k) for k in range(12)]
+    convex = (all(convex_up_to(family.problem, rho, end, bound.modulus) for rho in weights) for end in ends)
+    end = next((end for end, holds in zip(ends, convex, strict=True) if holds), ends[-1])
+    return certification.certify(family, scenario, bound, end)
+
+
 SMALL = [(name, family) for name, family in INSTANCES if family.problem.m <= 3]
 
 
@@ -54,7 +67,7 @@ def test_as_written_the_frozen_term_is_bounded_from_below_where_rows_move(name, 
 
 @pytest.mark.parametrize(("name", "family"), SMALL)
 def test_every_quantity_is_certified_at_its_leading_exponent_with_worst_errors(name, family):
-    spent = series.worst_scenario(family, Scenario(), y_power=3, gradient_power=3, lam_power=3, y_star_power=3)
+    spent = series.worst_scenario(family, Scenario(), dict.fromkeys(get_args(series.Spent), 3))
     for quantity in QUANTITIES:
         leading = error(family, spent, quantity).leading()
         if leading.exponent is not None:
@@ -93,20 +106,17 @@ def test_toy1_has_the_constants_of_its_closed_form():
     assert below.attained == Fraction(1, 4)
 
 
-def test_the_largest_alpha_is_where_the_closed_form_crosses_the_bound():
-    # f = -y^2/2 over g = y^2/2 + xy: |bias| = alpha^2/(1 - alpha^2) = alpha at the golden ratio's inverse.
+def test_a_given_constant_holds_up_to_where_the_closed_form_crosses_the_bound():
+    # f = -y^2/2 over g = y^2/2 + xy: |bias| = alpha^2/(1 - alpha^2) = alpha at the golden ratio's inverse, 0.618034.
     concave = quadratic({"yy": [[-1]]}, {"yy": [[1]], "xy": [[1]]}, [[0]], [[1]], [10])
     family = Family.at(concave, [1])
-    end = largest_alpha(family, Scenario(), exponent=1, constant_squared=Fraction(1))
-    assert float(end) == pytest.approx((5**0.5 - 1) / 2, rel=1e-5)
-    check(certify(family, Scenario(), exponent=1, constant_squared=Fraction(1), alpha_0=end))
+    check(certify(family, Scenario(), exponent=1, constant_squared=Fraction(1), alpha_0=Fraction("0.618033")))
     with pytest.raises(NoCertificateError, match="must have C"):
-        certify(family, Scenario(), exponent=1, constant_squared=Fraction(1), alpha_0=end * Fraction(1001, 1000))
+        certify(family, Scenario(), exponent=1, constant_squared=Fraction(1), alpha_0=Fraction("0.618035"))
     # With a generous constant convexity is what ends it.
-    wide = largest_alpha(family, Scenario(), exponent=1, constant_squared=Fraction(10**20))
-    assert float(wide) == pytest.approx(1, rel=1e-4)
-    with pytest.raises(NoCertificateError, match="limit"):
-        largest_alpha(family, Scenario(), exponent=2, constant_squared=Fraction(1, 2))
+    check(certify(family, Scenario(), exponent=1, constant_squared=Fraction(10**20), alpha_0=Fraction("0.999999")))
+    with pytest.raises(NoCertificateError, match="convex"):
+        certify(family, Scenario(), exponent=1, constant_squared=Fraction(10**20), alpha_0=Fraction("1.000001"))
 
 
 def test_strong_convexity_of_modulus_c_over_alpha_squared_is_a_premise_that_can_be_asked_for():

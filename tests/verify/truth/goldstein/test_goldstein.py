@@ -14,7 +14,7 @@ from verify.truth import lower_level
 from verify.truth.goldstein.cells import TooManyCellsError, cells_in_ball
 from verify.truth.goldstein.distance import distance
 from verify.truth.goldstein.estimate import estimate
-from verify.truth.goldstein.minimum_norm import NO_RAYS, Rays, shortest
+from verify.truth.goldstein.minima import NO_RAYS, Rays, shortest
 from verify.truth.lower_level import DegenerateLowerLevelError
 
 Q = Fraction

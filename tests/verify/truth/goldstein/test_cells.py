@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
-from verify.truth.goldstein.interior import interior_point
+from verify.truth.goldstein.cells import interior_point
 
 ORIGIN, ONE = (Fraction(0), Fraction(0)), Fraction(1)
 
