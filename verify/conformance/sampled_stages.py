@@ -10,7 +10,7 @@ import numpy as np
 
 from spec import Noise, OracleParameters, Quadratic
 from spec.exact import Vector
-from verify.conformance.places import place_of, with_noise
+from verify.conformance.places import place_of
 from verify.conformance.probe_set import NOISES, n_of, off_truth
 from verify.conformance.probes import Probe
 from verify.conformance.signatures import Signature, Statistic, of_law, of_samples
@@ -38,7 +38,9 @@ class Setting:
     def problem(self) -> Quadratic:
         """The noisy problem."""
         problem: Any = self.probe.problem
-        return with_noise(problem, self.noise)
+        # A copy keeps the arrays made once: subjects are asked thousands of times.
+        noisy: Quadratic = problem.model_copy(update={"noise": self.noise})
+        return noisy
 
     @property
     def call(self) -> Call:

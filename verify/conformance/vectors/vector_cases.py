@@ -62,13 +62,13 @@ _FAMILIES: dict[str, Answered] = {
 
 def lower_level() -> Iterator[Case]:
     """Every place, and the atlas's problems at two more points."""
-    halved = [
+    elsewhere = [
         place.at(f"{place.name}-{name}", tuple(factor * value for value in place.x))
         for place in atlas_places()
         for name, factor in (("halved", Fraction(1, 2)), ("mirrored", Fraction(-1)))
         if any(place.x)
     ]
-    for place in (*_places(), *halved):
+    for place in (*_places(), *elsewhere):
         yield _pair(place)
 
 
