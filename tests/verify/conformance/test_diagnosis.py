@@ -33,9 +33,11 @@ TWINS = ("mirrored", "shuffled-opposites")
 """They differ in an order that samples drawn in blocks do not keep."""
 SAMPLED_ALONE = ("independent-draws", "ignores-batch", "reseeds-every-call")
 """Sampled one call at a time; the others take as long and show the same. (Copies show only among many at once.)"""
+OWN_STAGE = ("rows-as-equations", "smaller-ramp")
+"""The oracle calls that leave this to the subject do not show it; its own stage does."""
 DETERMINISTIC: tuple[Stage, ...] = ("lower_level", "activation", "penalty_minimiser", "hypergradient")
 NAMED = [m for m in CATALOGUE if m.id not in (*RIGHT_AS_REPAIRED, *BY_CLAIMS, *UNSEEN, *NEVER_TWICE_ALIKE)]
-ALONE = [m for m in NAMED if m.stage in DETERMINISTIC or m.id in SAMPLED_ALONE]
+ALONE = [m for m in NAMED if (m.stage in DETERMINISTIC and m.id not in OWN_STAGE) or m.id in SAMPLED_ALONE]
 
 
 def seen_of(subject: Subject, stage: Stage) -> Seen:
