@@ -10,9 +10,8 @@ import numpy as np
 from spec import Noise, OracleParameters
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check
-from verify.checks.measuring.premises import regular_truth
+from verify.checks.measuring.premises import at_truth, estimate, frozen, regular_truth
 from verify.checks.measuring.samples import ADDITIVE, Setting, second_moment
-from verify.checks.measuring.starts import at_truth, estimate, frozen
 from verify.evidence.decisions import SquareDecision
 from verify.evidence.intervals import mean_square_interval
 from verify.evidence.laws import SquareLaw, normal_upper

@@ -13,8 +13,7 @@ from spec.problem import parse_problem
 from verify.checks.inner_cost.lower_level_solve import calls_for_accuracy, settled_iteration
 from verify.checks.measuring.case import Case, Measurement, check
 from verify.checks.measuring.iteration_runs import measured_steps
-from verify.checks.measuring.premises import regular_truth
-from verify.checks.measuring.starts import at_truth, h_width
+from verify.checks.measuring.premises import at_truth, h_width, regular_truth
 from verify.evidence.model import Point, RateEvidence
 from verify.evidence.sweeps import fit_rate
 from verify.truth.geometry import quadratic_of, solve

@@ -10,8 +10,7 @@ import numpy as np
 from spec import Noise, OracleParameters
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check
-from verify.checks.measuring.premises import regular_truth
-from verify.checks.measuring.starts import at_truth, h_width
+from verify.checks.measuring.premises import at_truth, h_width, regular_truth
 from verify.evidence.intervals import mean_square_interval, quantile_interval
 from verify.evidence.model import ComparisonEvidence, Point, PremiseEvidence, RateEvidence
 from verify.evidence.moments import Moments
