@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from verify.checks.goldstein_convergence.theorem import at_targets, rates
-from verify.checks.measuring.case import Case, Measurement, check, compare
+from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
 from verify.checks.measuring.outer_runs import SIGMA, SLOPES, batch, scaled, sweep
 from verify.evidence.model import Point, RateEvidence
 from verify.evidence.sweeps import fit_rate
@@ -76,7 +76,7 @@ def inner_loops(case: Case) -> Measurement:
     """Samples of one outer step at α = ε, exactly counted."""
     points = [Point(at=e, measured=float(step_cost(case, e)), uncertainty=1.0) for e in LONG_SWEEP]
     rate = fit_rate(points, quantity="samples of one outer step", variable="epsilon")
-    return Measurement((rate,), {f"at ε = {p.at:g}": p.measured for p in points})
+    return Measurement((rate,), values_at("at ε", points))
 
 
 @dataclass(frozen=True)

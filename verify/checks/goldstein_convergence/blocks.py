@@ -8,7 +8,7 @@ import numpy as np
 
 from spec import OuterParameters, Quadratic, parse_problem
 from spec.exact import Vector
-from verify.checks.measuring.case import Case, Measurement, check, compare
+from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
 from verify.checks.measuring.outer_runs import Recorded, record
 from verify.evidence.model import Point
 from verify.evidence.sweeps import fit_rate
@@ -120,7 +120,7 @@ def at_kinks(case: Case) -> Measurement:
         f"The oracle's mean crosses 0 where the multiplier is α²ε_λ, off the kink at x = {kink}; with δ = {size} the "
         f"ball {'does not reach' if case.as_written else 'reaches'} the kink from there."
     )
-    return Measurement((rate,), {f"distance at α = {p.at:g}": p.measured for p in points}, note)
+    return Measurement((rate,), values_at("distance at α", points), note)
 
 
 def _settles_at(case: Case, alpha: float, kink: Fraction, transition: Fraction, radius: Fraction) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from spec import OuterParameters
 from spec.exact import Vector
-from verify.checks.measuring.case import Case, Measurement, check, compare
+from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
 from verify.checks.measuring.outer_runs import Recorded, record
 from verify.evidence.decisions import SquareDecision
 from verify.evidence.intervals import sub_gaussian_interval
@@ -200,7 +200,7 @@ def lipschitz_scaling(case: Case) -> Measurement:
         points.append(Point(at=L, measured=float(_block_regret(recorded)[-1]) / (D * M), uncertainty=1e-9))
     rate = fit_rate(points, quantity="regret over DM at ε = 1", variable="L_F")
     note = "Without L_F in M and η a step of ηL_F exceeds D: the method answers the last answer only."
-    return Measurement((rate,), {f"at L_F = {p.at:g}": p.measured for p in points}, note)
+    return Measurement((rate,), values_at("at L_F", points), note)
 
 
 @check("goldstein-convergence/floors", instances=("kink",))

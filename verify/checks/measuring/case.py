@@ -17,7 +17,7 @@ from spec.atlas import Instance
 from spec.claims import Bound
 from spec.exact import Vector
 from verify.evidence.budget import TOTAL_ERROR, Share
-from verify.evidence.model import ComparisonEvidence, Counterexample, Evidence, Law, RateEvidence, Relation
+from verify.evidence.model import ComparisonEvidence, Counterexample, Evidence, Law, Point, RateEvidence, Relation
 from verify.evidence.streams import Ledger
 from verify.subjects.protocol import Call, Stages
 from verify.subjects.stage_table import Capability
@@ -159,6 +159,11 @@ def compare(
     return ComparisonEvidence(
         quantity=quantity, measured=measured, relation=relation, predicted=predicted, tolerance=tolerance, **stated
     )
+
+
+def values_at(label: str, points: Sequence[Point], form: str = "g") -> dict[str, float | str]:
+    """Measured values by where they were measured, to show."""
+    return {f"{label} = {point.at:{form}}": point.measured for point in points}
 
 
 class CheckFunction(Protocol):
