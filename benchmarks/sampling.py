@@ -15,8 +15,7 @@ import numpy as np
 
 from spec import REPAIRED, Noise
 from spec.atlas import Instance, experiment
-from verify.checks.measuring.case import Case
-from verify.checks.measuring.profiles import find_profile
+from verify.checks.measuring.case import Case, find_profile
 from verify.checks.measuring.samples import Setting
 from verify.evidence.streams import BLOCK
 from verify.subjects import ReferenceSubject

@@ -12,8 +12,7 @@ from spec.atlas import find as find_instance
 from spec.claims import Bound, Statement
 from spec.claims import find as find_claim
 from verify.campaign.summary import selected
-from verify.checks.measuring.case import Check, checks
-from verify.checks.measuring.profiles import Profile
+from verify.checks.measuring.case import Check, Profile, checks
 from verify.report.model import NAMED, About
 
 

@@ -23,8 +23,7 @@ from verify.campaign.baseline.comparison import is_missing_stage
 from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.plan import DEFAULT_SEED, Task, plan
 from verify.campaign.tasks import perform
-from verify.checks.measuring.case import checks
-from verify.checks.measuring.profiles import find_profile
+from verify.checks.measuring.case import checks, find_profile
 from verify.report.model import Result
 from verify.subjects import Subject, load_subject, name_of, require_stages
 from verify.verdict import Verdict, combine

@@ -16,7 +16,7 @@ from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.plan import DEFAULT_SEED, Task, plan
 from verify.campaign.summary import summarise
 from verify.campaign.workers import run_apart, run_here
-from verify.checks.measuring.profiles import find_profile
+from verify.checks.measuring.case import find_profile
 from verify.evidence.budget import level_of
 from verify.report.faces import Report
 from verify.report.model import NAMED as ALL_READINGS

@@ -16,9 +16,8 @@ from spec.atlas import find as find_instance
 from spec.claims import find as find_claim
 from spec.exact import plain
 from verify.campaign.plan import Task, bound_under
-from verify.checks.measuring.case import Case, Measurement, OverspentError, checks, enforce
+from verify.checks.measuring.case import Case, Measurement, OverspentError, checks, enforce, find_profile
 from verify.checks.measuring.premises import PremiseUnmetError, premises_met
-from verify.checks.measuring.profiles import find_profile
 from verify.evidence.budget import level_of
 from verify.evidence.model import Counterexample, PremiseEvidence
 from verify.evidence.streams import Ledger

@@ -7,12 +7,11 @@ from math import ceil, sqrt
 
 import numpy as np
 
-from spec import Noise, OracleParameters
+from spec import OracleParameters
 from spec.exact import Vector
-from verify.checks.measuring.case import Case, Measurement, check
-from verify.checks.measuring.premises import regular_truth
+from verify.checks.measuring.case import Case, Measurement, check, values_at
+from verify.checks.measuring.premises import additive, at_truth, estimate, frozen, regular_truth
 from verify.checks.measuring.samples import ADDITIVE, Setting, second_moment
-from verify.checks.measuring.starts import at_truth, estimate, frozen
 from verify.evidence.decisions import SquareDecision
 from verify.evidence.intervals import mean_square_interval
 from verify.evidence.laws import SquareLaw, normal_upper
@@ -26,10 +25,9 @@ from verify.truth.pair import Truth, exact_bias
 from verify.verdict import decide
 
 INSTANCES = ("toy1", "two-of-three", "box-rational", "random-3x5x4")
-LOUD = Noise(model="additive", sigma_f="1/2", sigma_g="1/2")  # type: ignore[arg-type]  # exact spellings are parsed
+LOUD, FAINT = additive("1/2"), additive("1/20")
+"""The latter so faint that N_g = σ²/α² stays small at these alphas, where the bias has become a plain power."""
 ALPHAS = (0.05, 0.025, 0.0125, 0.00625)
-FAINT = Noise(model="additive", sigma_f="1/20", sigma_g="1/20")  # type: ignore[arg-type]  # as above
-"""So faint that N_g = σ²/α² stays small at these alphas, where the bias has become a plain power."""
 PREASYMPTOTIC = 0.4
 """An alpha at which squared bias and variance are of one size, so that a missing cross term would show."""
 ERROR_SAMPLES = 1 << 14
@@ -69,9 +67,9 @@ def mean_squared_error(case: Case) -> Measurement:
         rate = rate.model_copy(update={"error_rate": case.share.error})
         if str(decide(case.bound, [rate]).verdict) != "INCONCLUSIVE":
             break
-    values: dict[str, float | str] = {f"mean squared error at alpha = {p.at:g}": p.measured for p in rate.points}
     stop = "‖ỹ - y*‖ = α³" if case.reading.inner_stop == "distance" else "‖∇_yL(x, ỹ)‖ = α"
-    return Measurement((rate,), values, f"ỹ has {stop} in the direction that moves the estimate most.")
+    note = f"ỹ has {stop} in the direction that moves the estimate most."
+    return Measurement((rate,), values_at("mean squared error at alpha", rate.points), note)
 
 
 @check("hypergradient-accuracy/decomposition", instances=INSTANCES, needs=("hypergradient",), decisions=1)
@@ -131,10 +129,8 @@ def conditional_mean(case: Case) -> Measurement:
     law = SquareLaw((conditional / n,) * n, tuple(spread.tolist()), count)
     decision = SquareDecision(
         quantity="total variance of the estimate", law=law, share=case.share, wanted=SEEN,
-        context={
-            "alpha": alpha, "N_g": float(N_g), "mean conditional variance": conditional,
-            "variance of the conditional mean": between,
-        },
+        context={"alpha": alpha, "N_g": float(N_g), "mean conditional variance": conditional,
+                 "variance of the conditional mean": between},
     )  # fmt: skip
     evidence = decision.evidence(measured)
     values: dict[str, float | str] = {"total variance": measured, **evidence.context}
@@ -165,18 +161,16 @@ def first_moment(case: Case) -> Measurement:
                 worst, slack = part, probability * 2 * moved * rounding
         points.append(Point(at=alpha, measured=worst, uncertainty=slack))
     rate = fit_rate(points, quantity="part of the mean squared error due to ỹ*", variable="alpha")
-    first = rate.points[0]
-    values: dict[str, float | str] = {f"part at alpha = {first.at:g}": first.measured}
     law = "Error 1 with probability α³" if case.as_written else "Any length with second moment α⁶"
-    return Measurement((rate,), values, f"{law} contributes α₁²‖g_xy u‖² times its mean square.")
+    note = f"{law} contributes α₁²‖g_xy u‖² times its mean square."
+    return Measurement((rate,), values_at("part at alpha", rate.points[:1]), note)
 
 
 def _white(draws: Vector) -> Vector:
     """Draws with mean zero and identity second moment exactly, by a linear map of all of them."""
     centred = draws - draws.mean(axis=0)
     root = np.linalg.cholesky(centred.T @ centred / len(draws))
-    made: Vector = np.linalg.solve(root, centred.T).T
-    return made
+    return np.asarray(np.linalg.solve(root, centred.T).T)
 
 
 def _spent(case: Case, truth: Truth, alpha: float) -> Setting:
@@ -191,8 +185,5 @@ def _spent(case: Case, truth: Truth, alpha: float) -> Setting:
 
 def _worst_slip(geometry: Geometry) -> Vector:
     """Unit error of ỹ* that moves ∇_x g most."""
-    if not geometry.a.g_xy.any():
-        first: Vector = np.eye(len(geometry.y_star))[0]
-        return first
-    top: Vector = np.linalg.svd(geometry.a.g_xy)[2][0]
-    return top
+    g_xy = geometry.a.g_xy
+    return np.asarray(np.linalg.svd(g_xy)[2][0] if g_xy.any() else np.eye(len(geometry.y_star))[0])

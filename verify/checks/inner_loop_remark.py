@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import replace
-from math import ceil, log, sqrt
+from math import log, sqrt
 from typing import Any
 
 import numpy as np
 
-from spec import OracleParameters, Quadratic
+from spec import Quadratic
 from spec.problem import parse_problem
-from verify.checks.inner_cost.lower_level_solve import calls_for_accuracy, settled_iteration
-from verify.checks.measuring.case import Case, Measurement, check
-from verify.checks.measuring.iteration_runs import measured_steps
-from verify.checks.measuring.premises import regular_truth
-from verify.checks.measuring.starts import at_truth, h_width
+from verify.checks.inner_cost.lower_level_solve import calls_for_accuracy
+from verify.checks.measuring.case import Case, Measurement, check, values_at
+from verify.checks.measuring.iteration_runs import constant_step, measured_steps, settled_iteration, steps_call
+from verify.checks.measuring.premises import activated, regular_truth
 from verify.evidence.model import Point, RateEvidence
 from verify.evidence.sweeps import fit_rate
 from verify.truth.geometry import quadratic_of, solve
@@ -50,19 +50,16 @@ def noise_free(case: Case) -> Measurement:
     points = []
     for kappa in CURVATURES:
         problem = _conditioned(case.instance.problem, kappa)
-        there = replace(case, instance=replace(case.instance, problem=problem))
-        truth = regular_truth(there.instance)
-        distances = []
+        truth = regular_truth(replace(case.instance, problem=problem))
+        distances, choices = [], {"inner_solver": "constant-step", "primal_dual_sign": "minus"}
         for steps in (2 * kappa, 6 * kappa):
-            reading = case.reading.choose(inner_solver="constant-step", primal_dual_sign="minus")
-            parameters = OracleParameters(lower_level_steps=steps, eta_y=1 / kappa, eta_lam=1 / kappa)
-            call = replace(case.call(1.0), reading=reading, parameters=parameters)
+            call = steps_call(case, steps, 1 / kappa, 1 / kappa, **choices)
             y, _ = case.stages.lower_level_runs(problem, case.x, call, case.rng, 1)
             distances.append(float(np.linalg.norm(y[0] - truth.y_star)))
         factor = (distances[1] / distances[0]) ** (1 / (4 * kappa))
         points.append(Point(at=float(kappa), measured=log(TARGET) / log(factor)))
     rate = fit_rate(points, quantity=f"noise-free steps to accuracy {TARGET:g}", variable="kappa_g")
-    return Measurement((rate,), {f"steps at κ_g = {p.at:g}": p.measured for p in rate.points})
+    return Measurement((rate,), values_at("steps at κ_g", rate.points))
 
 
 @check("inner-loop-remark/penalty-solve", instances=("two-of-three", "box-rational", "random-3x5x4"),
@@ -75,33 +72,29 @@ def penalty_solve(case: Case) -> Measurement:
     truth = regular_truth(case.instance)
     points = []
     for alpha in PENALTY_ALPHAS:
-        geometry, call = at_truth(case, truth, alpha)
-        h = np.where(truth.active > 0, 0.0, geometry.h)
-        rho = case.stages.activation(h, truth.lam, h_width(case, alpha, call), call.parameters.lam_width)
-        H = replace(geometry, rho=rho).H
-        values, vectors = np.linalg.eigh(H)
-        error = vectors.T @ solve(H, replace(geometry, rho=rho).gradient_y(truth.y_star))
+        geometry = activated(case, truth, alpha)
+        values, vectors = np.linalg.eigh(geometry.H)
+        error = vectors.T @ solve(geometry.H, geometry.gradient_y(truth.y_star))
         if case.reading.inner_stop == "gradient":
             error, target = values * error, alpha
         else:
             target = alpha**3
-        shrink = 1 - values / values[-1]
-        steps = _steps_until(error, shrink, target)
+        steps = _steps_until(error, 1 - values / values[-1], target)
         reduction = log(float(np.linalg.norm(error)) / target)
         points.append(Point(at=alpha, measured=steps / reduction, uncertainty=1 / reduction))
     rate = fit_rate(points, quantity="gradient steps over the logarithm of the reduction", variable="alpha")
-    return Measurement((rate,), {f"steps over the logarithm at alpha = {p.at:g}": p.measured for p in rate.points})
+    return Measurement((rate,), values_at("steps over the logarithm at alpha", rate.points))
 
 
 def _steps(case: Case, *, power: float, name: str) -> Measurement:
     truth = regular_truth(case.instance)
-    iteration = settled_iteration(case, truth, sigma=SIGMA)
-    if case.reading.inner_solver == "constant-step":
+    iteration = settled_iteration(case.instance, truth, sigma=SIGMA)
+    if constant_step(case):
         law = calls_for_accuracy(case, iteration, power=power, name=name)
     else:
         law = _averaged_rate(iteration, power, name)
     rate, slope, held = measured_steps(case, truth, iteration, law, power=power, name=name)
-    values: dict[str, float | str] = {f"steps at {name} = {p.at:.3g}": p.measured for p in rate.points}
+    values = values_at(f"steps at {name}", rate.points, ".3g")
     note = "t gradients of variance σ² cannot tell y* better than σ/(μ√t)."
     if power == 1.0 or case.as_written:
         return Measurement((rate, held, law.model_copy(update={"role": "support"})), values, note)
@@ -133,23 +126,16 @@ def _steps_until(error: np.ndarray[Any, Any], shrink: np.ndarray[Any, Any], targ
     high = 1
     while left(high) > target:
         high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if left(middle) <= target else (middle, high)
-    return ceil(high)
+    # Beyond half of it the rule is met from some step on.
+    return bisect_left(range(high + 1), True, lo=high // 2 + 1, key=lambda t: left(t) <= target)
 
 
 def _conditioned(problem: Any, kappa: int) -> Quadratic:
     """The same problem with g.yy = diag(1, ..., kappa), its minimiser off zero in every coordinate."""
-    original = quadratic_of(problem)
-    data: dict[str, Any] = original.to_dict()
-    m = original.m
+    data: dict[str, Any] = quadratic_of(problem).to_dict()
+    m = quadratic_of(problem).m
     data["g"] = {
         "yy": [[(kappa if i == m - 1 else 1) if i == j else 0 for j in range(m)] for i in range(m)],
         "y": [-1] * (m - 1) + [-kappa],
     }
-    made = parse_problem(data, "conditioned")
-    if not isinstance(made, Quadratic):
-        raise TypeError("a quadratic problem stays one")
-    return made
+    return quadratic_of(parse_problem(data, "conditioned"))

@@ -10,11 +10,11 @@ import numpy as np
 
 from spec import InvalidInputError, Quadratic
 from spec.exact import Vector
-from verify.checks.measuring.case import Case, Measurement, check
-from verify.checks.measuring.premises import PremiseUnmetError
-from verify.checks.measuring.starts import REGULAR
-from verify.evidence.model import ComparisonEvidence, PremiseEvidence
+from verify.checks.measuring.case import Case, Measurement, check, compare
+from verify.checks.measuring.premises import DEGENERATE, REGULAR, PremiseUnmetError, feasible
+from verify.evidence.model import ComparisonEvidence
 from verify.truth import lower_level as exact_lower_level
+from verify.truth.formulas import as_float
 from verify.truth.geometry import quadratic_of, spectral_norm
 
 PAIRS = 24
@@ -28,23 +28,23 @@ PAIR_ACCURACY = 1e-8
 COMPARED_POINTS = 6
 
 
-@check("lipschitz-solution", instances=(*REGULAR, "weakly-active", "licq-fails", "infeasible"), needs=("lower_level",),
-       sure=2)  # fmt: skip
+@check("lipschitz-solution", instances=(*REGULAR, *DEGENERATE), needs=("lower_level",), sure=2)
 def solution_map(case: Case) -> Measurement:
     """Steepest change of the subject's y* over pairs of points, against the largest sensitivity of any row set."""
     problem = _feasible(case)
     L_y = largest_sensitivity(problem)
-    ratios = [float(np.linalg.norm(dy)) / length for length, dy in _changes(case)]
-    compared = ComparisonEvidence(
-        quantity="steepest change of y* over a pair of points",
-        measured=max(ratios), relation="<=", predicted=L_y, tolerance=1e-6 * max(1.0, L_y),
-        context={"pairs": float(len(ratios))},
-    )  # fmt: skip
-    accurate = ComparisonEvidence(
-        quantity="distance of the subject's lower-level pairs from the exact ones",
-        measured=_distance_from_exact(case), relation="<=", predicted=0.0, tolerance=PAIR_ACCURACY,
-    )  # fmt: skip
-    return Measurement((compared, accurate))
+    ratios = []
+    for x, x_other in _pairs(case):
+        y, y_other = (case.stages.lower_level(case.instance.problem, z)[0] for z in (x, x_other))
+        ratios.append(float(np.linalg.norm(y - y_other)) / float(np.linalg.norm(x - x_other)))
+    steepest = _steepest("y*", ratios, L_y, 1e-6)
+    quantity = "distance of the subject's lower-level pairs from the exact ones"
+    return Measurement((steepest, compare(quantity, _distance_from_exact(case), "<=", 0.0, PAIR_ACCURACY)))
+
+
+def _steepest(name: str, ratios: list[float], largest: float, rounding: float) -> ComparisonEvidence:
+    quantity, pairs = f"steepest change of {name} over a pair of points", {"pairs": float(len(ratios))}
+    return compare(quantity, max(ratios), "<=", largest, rounding * max(1.0, largest), context=pairs)
 
 
 @check("lipschitz-solution/lipschitz-F", instances=REGULAR, needs=("lower_level",), sure=1)
@@ -67,11 +67,8 @@ def objective(case: Case) -> Measurement:
         L_fy += spectral_norm(a.f_xy) * length + spectral_norm(a.f_yy) * slack
         bound = L_fx + L_fy * L_y
         worst = max(worst, (change - bound, change, bound))
-    compared = ComparisonEvidence(
-        quantity="change of F over a pair of points, per distance", measured=worst[1], relation="<=",
-        predicted=worst[2], tolerance=1e-6 * max(1.0, worst[2]),
-    )  # fmt: skip
-    return Measurement((compared,))
+    quantity, tolerance = "change of F over a pair of points, per distance", 1e-6 * max(1.0, worst[2])
+    return Measurement((compare(quantity, worst[1], "<=", worst[2], tolerance),))
 
 
 @check("lipschitz-solution/from-smoothness", instances=(*REGULAR, "weakly-active"), sure=1)
@@ -81,17 +78,12 @@ def follows(case: Case) -> Measurement:
     The subject has no part in it: the step is about the paper's argument.
     """
     problem = _feasible(case)
-    largest = largest_sensitivity(problem)
-    slopes = []
+    largest, slopes = largest_sensitivity(problem), []
     for x, x_other in _pairs(case):
         y, y_other = (exact_lower_level.solve(problem, tuple(z.tolist())).y_star for z in (x, x_other))
         apart = np.array([float(a - b) for a, b in zip(y, y_other, strict=True)])
         slopes.append(float(np.linalg.norm(apart)) / float(np.linalg.norm(x - x_other)))
-    compared = ComparisonEvidence(
-        quantity="steepest change of the exact y* over a pair of points", measured=max(slopes), relation="<=",
-        predicted=largest, tolerance=1e-9 * max(1.0, largest), context={"pairs": float(len(slopes))},
-    )  # fmt: skip
-    return Measurement((compared,))
+    return Measurement((_steepest("the exact y*", slopes, largest, 1e-9),))
 
 
 def largest_sensitivity(problem: Quadratic) -> float:
@@ -120,19 +112,15 @@ def _row_sets(problem: Quadratic) -> Iterator[list[int]]:
     largest = min(problem.m, problem.p)
     count = sum(comb(problem.p, size) for size in range(1, largest + 1))
     if count > MOST_ROW_SETS:
-        finding = f"{count} row sets would have to be tried for L_y, more than {MOST_ROW_SETS}"
-        raise PremiseUnmetError(PremiseEvidence(premise="enumerable", holds=False, finding=finding))
+        tried = f"{count} row sets would have to be tried for L_y, more than {MOST_ROW_SETS}"
+        raise PremiseUnmetError("enumerable", tried)
     for size in range(1, largest + 1):
         yield from (list(rows) for rows in combinations(range(problem.p), size))
 
 
 def _feasible(case: Case) -> Quadratic:
-    problem = quadratic_of(case.instance.problem)
-    try:
-        exact_lower_level.solve(problem, case.instance.x)
-    except InvalidInputError as error:
-        raise PremiseUnmetError(PremiseEvidence(premise="feasible", holds=False, finding=str(error))) from None
-    return problem
+    feasible(case.instance)
+    return quadratic_of(case.instance.problem)
 
 
 def _pairs(case: Case) -> Iterator[tuple[Vector, Vector]]:
@@ -154,12 +142,6 @@ def _is_feasible(problem: Quadratic, x: Vector) -> bool:
     return True
 
 
-def _changes(case: Case) -> Iterator[tuple[float, Vector]]:
-    for x, x_other in _pairs(case):
-        y, y_other = (case.stages.lower_level(case.instance.problem, z)[0] for z in (x, x_other))
-        yield float(np.linalg.norm(x - x_other)), y - y_other
-
-
 def _distance_from_exact(case: Case) -> float:
     """Largest relative error of (y*, λ*) over the instance's point and points around it.
 
@@ -169,11 +151,10 @@ def _distance_from_exact(case: Case) -> float:
     points = [case.x, *(x for x, _ in islice(_pairs(case), COMPARED_POINTS))]
     for x in points:
         exact = exact_lower_level.solve(problem, tuple(x.tolist()))
-        y_star, lam = (np.array([float(value) for value in values]) for values in (exact.y_star, exact.lam))
-        y_found, lam_found = case.stages.lower_level(case.instance.problem, x)
-        worst = max(worst, float(np.linalg.norm(y_found - y_star)) / (1 + float(np.linalg.norm(y_star))))
-        if exact.licq:
-            worst = max(worst, float(np.linalg.norm(lam_found - lam)) / (1 + float(np.linalg.norm(lam))))
+        pair = zip(case.stages.lower_level(case.instance.problem, x), (exact.y_star, exact.lam), strict=True)
+        for vector, values in list(pair)[: 2 if exact.licq else 1]:
+            at = as_float(values)
+            worst = max(worst, float(np.linalg.norm(vector - at)) / (1 + float(np.linalg.norm(at))))
     return worst
 
 

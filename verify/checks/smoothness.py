@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from f2csa_ref import objectives_of
 from spec import Generated, InvalidInputError
 from spec.atlas import experiment
 from spec.exact import Vector
-from verify.checks.measuring.case import Case, Measurement, check
-from verify.checks.measuring.premises import PremiseUnmetError, regular_truth
-from verify.checks.measuring.starts import REGULAR
-from verify.evidence.model import ComparisonEvidence, Counterexample, Point, PremiseEvidence
+from verify.checks.measuring.case import Case, Measurement, check, compare
+from verify.checks.measuring.premises import DEGENERATE, REGULAR, PremiseUnmetError, feasible, regular_truth
+from verify.evidence.model import ComparisonEvidence, Counterexample, Point, PremiseEvidence, Relation
 from verify.evidence.sweeps import fit_rate
-from verify.truth import lower_level as exact_lower_level
 from verify.truth.geometry import quadratic_of, spectral_norm
 
 REPAIRED_DRAWS = 10
@@ -28,10 +27,10 @@ def f_smooth(case: Case) -> Measurement:
     """‖∇f(z) - ∇f(z')‖ / ‖z - z'‖ over random pairs and along the top eigenvector, against C_f."""
     a = quadratic_of(case.instance.problem).arrays
     hessian = np.block([[a.f_xx, a.f_xy], [a.f_xy.T, a.f_yy]])
-    C_f = spectral_norm(hessian)
     steps = _directions(case.rng, hessian)
     ratio = max(float(np.linalg.norm(_grad_f(case, step) - _grad_f(case, 0 * step))) for step in steps)
-    return Measurement((_compare("largest ‖∇f(z) - ∇f(z')‖ / ‖z - z'‖ against C_f", ratio, "<=", C_f),))
+    quantity = "largest ‖∇f(z) - ∇f(z')‖ / ‖z - z'‖ against C_f"
+    return Measurement((_bounded(quantity, ratio, "<=", spectral_norm(hessian)),))
 
 
 @check("smoothness/strong-convexity", instances=REGULAR, sure=2)
@@ -41,8 +40,8 @@ def strong_convexity(case: Case) -> Measurement:
     values, vectors = np.linalg.eigh(G)
     steps = [*_directions(case.rng, G), vectors[:, 0]]
     ratio = min(float(step @ (_grad_y_g(case, step) - _grad_y_g(case, 0 * step))) for step in steps)
-    positive = _compare("μ_g", float(values[0]), ">=", np.finfo(np.float64).tiny)
-    return Measurement((_compare("smallest monotonicity ratio of ∇_yg against μ_g", ratio, ">=", values[0]), positive))
+    positive = _bounded("μ_g", float(values[0]), ">=", np.finfo(np.float64).tiny)
+    return Measurement((_bounded("smallest monotonicity ratio of ∇_yg against μ_g", ratio, ">=", values[0]), positive))
 
 
 @check("smoothness/bounded-gradient", instances=REGULAR, sure=1)
@@ -56,7 +55,7 @@ def bounded_gradient(case: Case) -> Measurement:
         steps = [radius * step for step in _directions(case.rng, G)]
         largest = max(float(np.linalg.norm(_grad_y_g(case, truth.y_star + step))) for step in steps)
         bound = float(np.linalg.norm(_grad_y_g(case, truth.y_star))) + radius * float(values[-1])
-        return Measurement((_compare("sup ‖∇_yg‖ over the unit ball around y*", largest, "<=", bound),))
+        return Measurement((_bounded("sup ‖∇_yg‖ over the unit ball around y*", largest, "<=", bound),))
     points = []
     for radius in RADII:
         # Along the least convex direction the gradient grows slowest; even there it is unbounded.
@@ -72,20 +71,15 @@ def bounded_gradient(case: Case) -> Measurement:
     return Measurement((premise, rate))
 
 
-@check("smoothness/licq", instances=(*REGULAR, "weakly-active", "licq-fails", "infeasible"))
+@check("smoothness/licq", instances=(*REGULAR, *DEGENERATE))
 def licq(case: Case) -> Measurement:
     """Rank of the active rows of B against their number, exactly."""
-    try:
-        lower = exact_lower_level.solve(quadratic_of(case.instance.problem), case.instance.x)
-    except InvalidInputError as error:
-        raise PremiseUnmetError(PremiseEvidence(premise="feasible", holds=False, finding=str(error))) from None
+    lower = feasible(case.instance)
     active = len(lower.active)
     if not lower.licq:
-        finding = (
-            f"{active} rows are active and their rank is {lower.licq_rank}: this instance is outside the assumption"
-        )
-        raise PremiseUnmetError(PremiseEvidence(premise="licq", holds=False, finding=finding))
-    return Measurement((_compare("rank of the active rows", lower.licq_rank, "==", active),))
+        rank = f"{active} rows are active and their rank is {lower.licq_rank}"
+        raise PremiseUnmetError("licq", f"{rank}: this instance is outside the assumption")
+    return Measurement((compare("rank of the active rows", lower.licq_rank, "==", active),))
 
 
 @check("smoothness/experiment-data", instances=("experiment-5d",), sure=4)
@@ -95,31 +89,27 @@ def experiment_data(case: Case) -> Measurement:
     shares: dict[int, float] = {}
     example: Counterexample | None = None
     first_seed = int(case.rng.integers(2**31))
-    if case.as_written:
-        for d in (2, 3, 4, 5):
+    for d in (2, 3, 4, 5):
+        if case.as_written:
             # Only Q_l matters here: its symmetric part decides, and drawing it alone is fast.
             Q = case.rng.standard_normal((draws, d, d))
-            smallest = np.linalg.eigvalsh((Q + np.swapaxes(Q, 1, 2)) / 2)[:, 0]
-            shares[d] = float(np.mean(smallest > 0))
-        for seed in range(first_seed, first_seed + 20):
-            literal = experiment(3, seed=seed, literal=True)
-            refusal = _refusal(literal)
-            if refusal:
-                example = Counterexample(problem=literal.to_dict(), note=f"Reading this problem says: {refusal}")
-                break
-    else:
-        for d in (2, 3, 4, 5):
-            tried = [experiment(d, seed=first_seed + k) for k in range(REPAIRED_DRAWS)]
-            shares[d] = float(np.mean([_refusal(problem) is None for problem in tried]))
+            shares[d] = float(np.mean(np.linalg.eigvalsh((Q + np.swapaxes(Q, 1, 2)) / 2)[:, 0] > 0))
+        else:
+            drawn = [_refusal(experiment(d, seed=first_seed + k)) is None for k in range(REPAIRED_DRAWS)]
+            shares[d] = float(np.mean(drawn))
+    for seed in range(first_seed, first_seed + 20) if case.as_written else ():
+        literal = experiment(3, seed=seed, literal=True)
+        refusal = _refusal(literal)
+        if refusal:
+            example = Counterexample(problem=literal.to_dict(), note=f"Reading this problem says: {refusal}")
+            break
     # One draw that fails is a proof; what might be missed is a share of such draws too small to meet.
     count, missed = (draws if case.as_written else REPAIRED_DRAWS), case.share.missed
-    stated = {"detectable": 1 - missed ** (1 / count), "power": 1 - missed, "samples": count}
     evidence = tuple(
-        _compare(f"share of strongly convex draws, d = {d}", share, "==", 1.0, rung="statistical").model_copy(
-            update=stated
-        )
+        compare(f"share of strongly convex draws, d = {d}", share, "==", 1.0, rung="statistical",
+                detectable=1 - missed ** (1 / count), power=1 - missed, samples=count)
         for d, share in shares.items()
-    )
+    )  # fmt: skip
     values: dict[str, float | str] = {f"share of strongly convex draws at d = {d}": s for d, s in shares.items()}
     return Measurement(evidence, values, "One draw that is not strongly convex is enough.", example)
 
@@ -141,33 +131,16 @@ def _directions(rng: np.random.Generator, matrix: Vector) -> list[Vector]:
 
 
 def _grad_f(case: Case, z: Vector) -> Vector:
-    from f2csa_ref import objectives_of
-
     objectives = objectives_of(case.instance.problem)
     x, y = z[: objectives.n], z[objectives.n :]
     return np.concatenate([objectives.grad_x_f(x, y), objectives.grad_y_f(x, y)])
 
 
 def _grad_y_g(case: Case, y: Vector) -> Vector:
-    from f2csa_ref import objectives_of
-
-    gradient: Vector = objectives_of(case.instance.problem).grad_y_g(case.x, y)
-    return gradient
+    return np.asarray(objectives_of(case.instance.problem).grad_y_g(case.x, y))
 
 
-def _compare(
-    quantity: str, measured: float, relation: str, predicted: float, *, rung: str = "numeric"
-) -> ComparisonEvidence:
-    return ComparisonEvidence.model_validate(
-        {
-            "quantity": quantity,
-            "measured": float(measured),
-            "relation": relation,
-            "predicted": float(predicted),
-            "tolerance": RATIO_ROUNDING * max(abs(float(predicted)), abs(float(measured))) if relation != "==" else 0.0,
-            "rung": rung,
-        }
-    )
-
-
-__all__ = ["bounded_gradient", "experiment_data", "f_smooth", "licq", "strong_convexity"]
+def _bounded(quantity: str, measured: float, relation: Relation, predicted: float) -> ComparisonEvidence:
+    """A ratio or norm against its bound, up to rounding."""
+    measured, predicted = float(measured), float(predicted)
+    return compare(quantity, measured, relation, predicted, RATIO_ROUNDING * max(abs(predicted), abs(measured)))

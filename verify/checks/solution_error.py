@@ -11,8 +11,7 @@ from spec.atlas import find
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check
 from verify.checks.measuring.exact import DIRECTION_ALPHA, Spending, exact_rate, multipliers_clear_of_the_ramp, unit
-from verify.checks.measuring.premises import regular_truth
-from verify.checks.measuring.starts import DEGENERATE, REGULAR, at_truth
+from verify.checks.measuring.premises import DEGENERATE, REGULAR, at_truth, regular_truth
 from verify.evidence.model import ComparisonEvidence, Point, PremiseEvidence, RateEvidence
 from verify.evidence.sweeps import fit_rate
 from verify.subjects.protocol import Call

@@ -13,8 +13,7 @@ from spec import REPAIRED
 from verify.campaign import run as campaign
 from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.summary import summarise
-from verify.checks.measuring.case import checks
-from verify.checks.measuring.profiles import find_profile
+from verify.checks.measuring.case import checks, find_profile
 from verify.conformance.model import ClaimFinding
 from verify.conformance.pacing import MARK, Paced, Renamed, needs_pacing
 from verify.conformance.places import place_of

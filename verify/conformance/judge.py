@@ -14,7 +14,7 @@ from pathlib import Path
 from spec import InvalidInputError
 from verify.campaign import run as campaign
 from verify.campaign.summary import selected
-from verify.checks.measuring.profiles import find_profile
+from verify.checks.measuring.case import find_profile
 from verify.conformance.claim_runs import Judged, claim_findings, ignored_choices, run_claims
 from verify.conformance.diagnosis import diagnose, suspect
 from verify.conformance.model import Conformance, Diagnosis, StageFinding

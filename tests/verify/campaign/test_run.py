@@ -9,7 +9,7 @@ import verify
 from spec import InvalidInputError
 from verify.campaign.plan import Task, plan
 from verify.campaign.workers import run_apart
-from verify.checks.measuring.profiles import find_profile
+from verify.checks.measuring.case import find_profile
 from verify.report.faces import Report
 from verify.subjects import Call, ReferenceSubject
 from verify.verdict import Verdict

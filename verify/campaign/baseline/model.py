@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from verify.checks.measuring.profiles import ProfileName, find_profile
+from verify.checks.measuring.case import ProfileName, find_profile
 from verify.evidence.model import (
     ComparisonEvidence,
     Frozen,

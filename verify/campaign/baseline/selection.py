@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 from verify.campaign.baseline.model import Baseline
 from verify.campaign.plan import plan
-from verify.checks.measuring.case import checks
-from verify.checks.measuring.profiles import find_profile
+from verify.checks.measuring.case import checks, find_profile
 
 
 @dataclass(frozen=True)

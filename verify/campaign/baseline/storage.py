@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from spec.errors import InvalidInputError, from_validation
 from spec.exact import loads
 from verify.campaign.baseline.model import SCHEMA, Baseline
-from verify.checks.measuring.profiles import PROFILES
+from verify.checks.measuring.case import PROFILES
 from verify.report.faces import Report
 from verify.report.model import SCHEMA as REPORT
 from verify.verdict import Verdict

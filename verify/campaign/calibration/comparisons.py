@@ -12,9 +12,8 @@ from spec import REPAIRED
 from spec.atlas import find
 from spec.claims import find as find_claim
 from spec.exact import Vector
-from verify.checks.measuring.case import Case
+from verify.checks.measuring.case import Case, find_profile
 from verify.checks.measuring.premises import regular_truth
-from verify.checks.measuring.profiles import find_profile
 from verify.checks.measuring.samples import ADDITIVE, Setting, second_moment
 from verify.evidence.budget import Share
 from verify.evidence.correlations import CorrelationDecision, DirectionDecision

@@ -10,8 +10,7 @@ import numpy as np
 from spec import Holder
 from verify.checks.bias_bound.steps import penalty_bias
 from verify.checks.measuring.case import Case, Measurement, check
-from verify.checks.measuring.premises import regular_truth
-from verify.checks.measuring.starts import SHOWN_ALPHA, at_truth, estimate, frozen, sweep_ends
+from verify.checks.measuring.premises import SHOWN_ALPHA, at_truth, estimate, frozen, regular_truth, sweep_ends
 from verify.evidence.model import ComparisonEvidence, Point, PremiseEvidence
 from verify.evidence.sweeps import fit_rate
 from verify.truth import lower_level as exact_lower_level

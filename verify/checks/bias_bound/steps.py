@@ -20,8 +20,7 @@ from verify.checks.measuring.exact import (
     multipliers_clear_of_the_ramp,
     unit,
 )
-from verify.checks.measuring.premises import regular_truth
-from verify.checks.measuring.starts import (
+from verify.checks.measuring.premises import (
     DEGENERATE,
     REGULAR,
     SHOWN_ALPHA,
@@ -29,6 +28,7 @@ from verify.checks.measuring.starts import (
     estimate,
     frozen,
     h_width,
+    regular_truth,
     shown_vector,
     sweep_ends,
     sweep_point,

@@ -10,12 +10,12 @@ import numpy as np
 
 from spec import OuterParameters
 from spec.exact import Vector
-from verify.checks.measuring.case import Case, Measurement, check
-from verify.checks.measuring.runs import Recorded, record
+from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
+from verify.checks.measuring.outer_runs import Recorded, record
 from verify.evidence.decisions import SquareDecision
 from verify.evidence.intervals import sub_gaussian_interval
 from verify.evidence.laws import SquareLaw
-from verify.evidence.model import ComparisonEvidence, Point
+from verify.evidence.model import Point
 from verify.evidence.power_laws import Estimate, fit_power_law
 from verify.evidence.sweeps import fit_rate
 from verify.subjects.protocol import SubjectFaultError
@@ -29,19 +29,16 @@ BLOCKS = (4, 16, 64, 256)
 RUNS = 12_000
 
 
-def noisy_run(case: Case, *, noise: bool = True) -> tuple[Recorded, SyntheticOracle]:
+def _noisy_run(case: Case, schedule: OuterParameters = SCHEDULE) -> tuple[Recorded, SyntheticOracle]:
     """A run near the kinks of this instance's F under a biased, noisy oracle."""
     function = FUNCTIONS[case.instance.name]
-    oracle = SyntheticOracle(function, BIAS, VARIANCE if noise else 0.0, case.rng)
-    start = np.array([0.3, -0.2])[: len(function.c)]
-    return record(case, oracle, start, SCHEDULE), oracle
+    oracle = SyntheticOracle(function, BIAS, VARIANCE, case.rng)
+    return record(case, oracle, np.array([0.3, -0.2])[: len(function.c)], schedule), oracle
 
 
-def _comparison(quantity: str, measured: float, predicted: float = 0.0, tolerance: float = ROUNDING) -> Measurement:
-    made = ComparisonEvidence(
-        quantity=quantity, measured=measured, relation="<=", predicted=predicted, tolerance=tolerance
-    )
-    return Measurement((made,), {quantity: measured, "bound": predicted})
+def _largest(quantity: str, values: Vector, bound: float = 0.0) -> Measurement:
+    worst = float(values.max())
+    return Measurement((compare(quantity, worst, "<=", bound, ROUNDING),), {quantity: worst, "bound": bound})
 
 
 def _references(recorded: Recorded) -> Vector:
@@ -55,52 +52,47 @@ def _references(recorded: Recorded) -> Vector:
 @check("goldstein-convergence/clip", instances=("absolute-fixed", "kink"), needs=("optimise",), sure=1)
 def clipping(case: Case) -> Measurement:
     """Distance to reference points before and after clipping, at every step of a run."""
-    recorded, _ = noisy_run(case)
+    recorded, _ = _noisy_run(case)
     u, v = _references(recorded)[:, :-1], (recorded.steps - recorded.parameters.eta * recorded.g)[:-1]
-    following = recorded.steps[1:]
-    excess = np.linalg.norm(following - u, axis=2) - np.linalg.norm(v - u, axis=2)
-    return _comparison("largest excess of ‖clip(v) - u‖ over ‖v - u‖", float(excess.max()))
+    excess = np.linalg.norm(recorded.steps[1:] - u, axis=2) - np.linalg.norm(v - u, axis=2)
+    return _largest("largest excess of ‖clip(v) - u‖ over ‖v - u‖", excess)
 
 
 @check("goldstein-convergence/expand", instances=("absolute-fixed", "kink"), needs=("optimise",), sure=1)
 def expansion(case: Case) -> Measurement:
     """One step's regret against its bound, at every step of a run."""
-    recorded, _ = noisy_run(case)
+    recorded, _ = _noisy_run(case)
     eta, steps, g = recorded.parameters.eta, recorded.steps, recorded.g[:-1]
     u = _references(recorded)[:, :-1]
     left = (g * (steps[:-1] - u)).sum(axis=2)
     fall = ((steps[:-1] - u) ** 2).sum(axis=2) - ((steps[1:] - u) ** 2).sum(axis=2)
     right = fall / (2 * eta) + eta / 2 * (g * g).sum(axis=1)
-    return _comparison("largest excess of one step's regret over its bound", float((left - right).max()))
+    return _largest("largest excess of one step's regret over its bound", left - right)
 
 
 @check("goldstein-convergence/telescope", instances=("absolute-fixed", "kink"), needs=("optimise",), sure=1)
 def telescoping(case: Case) -> Measurement:
     """A block's regret against its worst reference point, and its bound."""
-    recorded, _ = noisy_run(case)
+    recorded, _ = _noisy_run(case)
     D, eta = recorded.parameters.D, recorded.parameters.eta
-    regret = block_regret(recorded)
-    squares = (recorded.blocks(recorded.g) ** 2).sum(axis=(1, 2))
-    bound = 4 * D**2 / (2 * eta) + eta / 2 * squares
-    return _comparison("largest excess of a block's regret over its bound", float((regret - bound).max()))
+    bound = 4 * D**2 / (2 * eta) + eta / 2 * (recorded.blocks(recorded.g) ** 2).sum(axis=(1, 2))
+    return _largest("largest excess of a block's regret over its bound", _block_regret(recorded) - bound)
 
 
-def block_regret(recorded: Recorded) -> Vector:
+def _block_regret(recorded: Recorded) -> Vector:
     """Largest Σ⟨g_m, Δ_m - u⟩ over ‖u‖ <= D of every block, shape (K,)."""
     g, steps = recorded.blocks(recorded.g), recorded.blocks(recorded.steps)
-    made: Vector = (g * steps).sum(axis=(1, 2)) + recorded.parameters.D * np.linalg.norm(g.sum(axis=1), axis=1)
-    return made
+    regret: Vector = (g * steps).sum(axis=(1, 2)) + recorded.parameters.D * np.linalg.norm(g.sum(axis=1), axis=1)
+    return regret
 
 
 @check("goldstein-convergence/second-moment", instances=("absolute-fixed", "kink"), needs=("optimise",), decisions=1)
 def second_moment(case: Case) -> Measurement:
     """Mean squared answer along a run, the oracle's bias lying along the gradient."""
-    function = FUNCTIONS[case.instance.name]
     # Long enough to tell the two bounds apart with the promised power.
     schedule = SCHEDULE.model_copy(update={"K": case.share.times(600)})
-    oracle = SyntheticOracle(function, BIAS, VARIANCE, case.rng)
-    recorded = record(case, oracle, np.array([0.3, -0.2])[: len(function.c)], schedule)
-    n, L = len(function.c), function.lipschitz
+    recorded, oracle = _noisy_run(case, schedule)
+    n, L = len(oracle.function.c), oracle.function.lipschitz
     # Off the axes every mean has length L + β, and the law of the square does not depend on its direction.
     mean = np.zeros(n)
     mean[0] = L + BIAS
@@ -116,21 +108,20 @@ def second_moment(case: Case) -> Measurement:
 def noise_term(case: Case) -> Measurement:
     """The noise's part of the regret at its worst reference point, against the block length; F is flat."""
     # Both parts are Gaussian functionals with Lipschitz constant D√(Mσ²): sub-Gaussian around their mean.
-    return _growth(case, VARIANCE, "E Σ⟨noise, Δ_m - u⟩", lambda M: 0.5 / math.sqrt(M))
+    return _growth(case, "E Σ⟨noise, Δ_m - u⟩", lambda M: 0.5 / math.sqrt(M))
 
 
 @check("goldstein-convergence/step-size", instances=("absolute-fixed",), needs=("optimise",), decisions=1)
 def step_size(case: Case) -> Measurement:
     """Regret over a block at the asserted step, the answers as unpredictable as their bound allows."""
     constant = 1.0 if case.as_written else 2.0 / math.sqrt(VARIANCE)
-    return _growth(case, VARIANCE, "regret over a block", lambda M: constant / math.sqrt(M))
+    return _growth(case, "regret over a block", lambda M: constant / math.sqrt(M))
 
 
-def _growth(case: Case, variance: float, quantity: str, eta_over_D: Callable[[int], float]) -> Measurement:
-    estimates = []
+def _growth(case: Case, quantity: str, eta_over_D: Callable[[int], float]) -> Measurement:
     error, runs = case.share.single.error / 2 / len(BLOCKS), case.share.times(RUNS)
-    n, D = 2, 1.0
-    sigma = math.sqrt(variance / n)
+    estimates, n, D = [], 2, 1.0
+    sigma = math.sqrt(VARIANCE / n)
     for M in BLOCKS:
         schedule = OuterParameters(goldstein_radius=D * M, epsilon=0.1, D=D, eta=D * eta_over_D(M), M=M, K=1)
         told: list[Vector] = []
@@ -170,27 +161,23 @@ def _by_run(told: list[Vector], M: int, runs: int) -> Vector:
 @check("goldstein-convergence/bias-term", instances=("absolute-fixed", "kink"), needs=("optimise",), sure=1)
 def bias_term(case: Case) -> Measurement:
     """The bias's inner product with Δ_t - u at the worst reference point, in units of 2Dβ."""
-    recorded, oracle = noisy_run(case)
+    recorded, oracle = _noisy_run(case)
     bias = oracle.function.gradient(recorded.z) - oracle.mean(recorded.z)
     D = recorded.parameters.D
-    worst = (bias * recorded.steps).sum(axis=1) + D * np.linalg.norm(bias, axis=1)
-    return _comparison("largest contribution of the bias", float(worst.max()), 2 * D * BIAS)
+    contribution = (bias * recorded.steps).sum(axis=1) + D * np.linalg.norm(bias, axis=1)
+    return _largest("largest contribution of the bias", contribution, 2 * D * BIAS)
 
 
 @check("goldstein-convergence/reference-point", instances=("absolute-fixed", "kink"), needs=("optimise",), sure=1)
 def reference_point(case: Case) -> Measurement:
     """Both sides with the chosen u_k, over the blocks of a run."""
-    recorded, oracle = noisy_run(case)
+    recorded, oracle = _noisy_run(case)
     gradients = recorded.blocks(oracle.function.gradient(recorded.z))
     D, sums = recorded.parameters.D, gradients.sum(axis=1)
     lengths = np.linalg.norm(sums, axis=1, keepdims=True)
     u = -D * sums / np.where(lengths > 0, lengths, 1.0)
-    left = (gradients * u[:, None]).sum(axis=(1, 2))
-    worst = float(np.abs(left + D * lengths[:, 0]).max())
-    made = ComparisonEvidence(
-        quantity="largest difference of the two sides", measured=worst, relation="==", predicted=0.0, tolerance=ROUNDING
-    )
-    return Measurement((made,))
+    off = np.abs((gradients * u[:, None]).sum(axis=(1, 2)) + D * lengths[:, 0])
+    return Measurement((compare("largest difference of the two sides", float(off.max()), "==", 0.0, ROUNDING),))
 
 
 @check("goldstein-convergence/lipschitz-scaling", instances=("kink",), needs=("optimise",), sure=1)
@@ -210,10 +197,10 @@ def lipschitz_scaling(case: Case) -> Measurement:
             return np.full_like(z, last[0])
 
         recorded = record(case, adversary, np.zeros(1), schedule)
-        points.append(Point(at=L, measured=float(block_regret(recorded)[-1]) / (D * M), uncertainty=1e-9))
+        points.append(Point(at=L, measured=float(_block_regret(recorded)[-1]) / (D * M), uncertainty=1e-9))
     rate = fit_rate(points, quantity="regret over DM at ε = 1", variable="L_F")
     note = "Without L_F in M and η a step of ηL_F exceeds D: the method answers the last answer only."
-    return Measurement((rate,), {f"at L_F = {p.at:g}": p.measured for p in points}, note)
+    return Measurement((rate,), values_at("at L_F", points), note)
 
 
 @check("goldstein-convergence/floors", instances=("kink",))
@@ -229,20 +216,13 @@ def whole_blocks(case: Case) -> Measurement:
                     exact = math.floor(1 / (Fraction(constant).limit_denominator(10) * Fraction(str(epsilon)) ** 2))
                     lost += exact != M
                 else:
-                    schedule = OuterParameters.repaired(
-                        goldstein_radius=radius, epsilon=epsilon, lipschitz_F=1.0, gap=1.0, bias=0.0,
-                        variance=constant,
-                    )  # fmt: skip
+                    given = {"goldstein_radius": radius, "epsilon": epsilon, "variance": constant}
+                    schedule = OuterParameters.repaired(**given, lipschitz_F=1.0, gap=1.0, bias=0.0)
                     M = schedule.M
                     lost += abs(schedule.D * M - radius) > 1e-15
                 if worst > M:
                     worst, where = M, (radius, epsilon, constant)
     context: dict[str, float | str] = {"radius": where[0], "epsilon": where[1], "leading constant": where[2]}
-    made = ComparisonEvidence(
-        quantity="smallest block length", measured=worst, relation=">=", predicted=1.0, context=context
-    )
-    rounding = ComparisonEvidence(
-        quantity="settings in which rounding loses a step", measured=float(lost), relation="==", predicted=0.0,
-        role="support",
-    )  # fmt: skip
-    return Measurement((made, rounding), {"M": worst, "settings that lose a step": float(lost), **context})
+    shortest = compare("smallest block length", worst, ">=", 1.0, context=context)
+    rounding = compare("settings in which rounding loses a step", float(lost), "==", 0.0, role="support")
+    return Measurement((shortest, rounding), {"M": worst, "settings that lose a step": float(lost), **context})

@@ -8,15 +8,13 @@ from itertools import pairwise
 import numpy as np
 
 from spec import OuterParameters
-from spec.exact import Vector, plain
-from spec.problem import parse_problem
-from verify.checks.measuring.case import Case, Measurement, check
-from verify.checks.measuring.outer_steps import SIGMA, Target, batch, sweep
-from verify.checks.measuring.runs import uniform_block, uniform_point
+from spec.exact import Vector
+from verify.checks.measuring.case import Case, Measurement, check, compare
+from verify.checks.measuring.outer_runs import SIGMA, Target, batch, sweep, uniform_block, uniform_point
 from verify.evidence.budget import Share
 from verify.evidence.decisions import BoundDecision
 from verify.evidence.intervals import median_interval
-from verify.evidence.model import ComparisonEvidence, Counterexample, Evidence
+from verify.evidence.model import Evidence
 from verify.evidence.power_laws import Estimate, fit_power_law
 from verify.truth.functions import SyntheticOracle, WeightedAbsolute
 
@@ -29,29 +27,29 @@ THETA = 4
 RADIUS = 0.5
 BIAS = 0.05
 """Bias of the synthetic oracles, along the gradient."""
+SCHEDULE = OuterParameters(goldstein_radius=0.5, epsilon=0.1, D=0.05, eta=0.05, M=10, K=20)
+"""Of the runs whose segments are looked at."""
 
 
 def rates(estimates: Sequence[Estimate], share: Share, quantity: str, names: Sequence[str]) -> tuple[Evidence, ...]:
     """Exponents of the asserted variables; too few settings that ended decide nothing."""
     fitted = fit_power_law(estimates, share.single, quantity=quantity) if len(estimates) > 1 else {}
-    return tuple(fitted[name] for name in names if name in fitted) or (_unfinished(quantity),)
+    unfinished = compare(f"share of settings in which {quantity} were reached", 0.0, ">=", 1.0)
+    return tuple(fitted[name] for name in names if name in fitted) or (unfinished,)
 
 
-def _unfinished(quantity: str) -> Evidence:
-    return ComparisonEvidence(
-        quantity=f"share of settings in which {quantity} were reached", measured=0.0, relation=">=", predicted=1.0
-    )
+def at_targets(estimates: Sequence[Estimate], of: str = "") -> dict[str, float | str]:
+    """The measured values by target, to show."""
+    return {f"{of}at ε = {e.at['epsilon']:g}, δ = {e.at['goldstein_radius']:g}": e.value for e in estimates}
 
 
 @check("goldstein-convergence", instances=("absolute-fixed",), needs=("optimise",), decisions=2, sure=1)
 def outer_calls(case: Case) -> Measurement:
     """Calls until the expected distance is ε, on F = 2ε|x₁| + √(1 - 4ε²)|x₂|, a member of this instance's family."""
     estimates = sweep(case)
-    found = rates(estimates, case.share, "outer calls", ("epsilon", "goldstein_radius"))
+    fitted = rates(estimates, case.share, "outer calls", ("epsilon", "goldstein_radius"))
     note = f"F = 2ε|x₁| + √(1-4ε²)|x₂| from (1/(2ε), 0), N_g = {batch(case, 0.1)} at ε = 0.1."
-    values: dict[str, float | str] = {f"calls at ε = {e.at['epsilon']:g}, δ = {e.at['goldstein_radius']:g}": e.value
-                                      for e in estimates}  # fmt: skip
-    return Measurement(found, values, note)
+    return Measurement(fitted, at_targets(estimates, "calls "), note)
 
 
 @check("goldstein-convergence/explicit-constants", instances=("absolute-fixed",), needs=("optimise",), decisions=3)
@@ -63,12 +61,11 @@ def expected_distance(case: Case) -> Measurement:
 def _stated_constants(case: Case) -> Measurement:
     epsilon, variance = 0.5, 1.0
     function = WeightedAbsolute((0.8, 0.6))
-    start = [1.0 / function.c[0], 0.0]
     schedule = OuterParameters.repaired(
         goldstein_radius=RADIUS, epsilon=epsilon, lipschitz_F=1.0, gap=1.0, bias=BIAS, variance=variance
     )
-    distances = _given_run(case, function, start, schedule, SyntheticOracle(function, BIAS, variance, case.rng),
-                           case.share.times(RUNS))  # fmt: skip
+    starts = np.tile([1.0 / function.c[0], 0.0], (case.share.times(RUNS), 1))
+    distances = _given_run(case, SyntheticOracle(function, BIAS, variance, case.rng), starts, schedule)
     mean, bound = float(distances.mean()), epsilon + 2 * BIAS
     compared = BoundDecision(
         "expected distance at T = KM", case.share, predicted=bound, wanted=bound / 2,
@@ -87,7 +84,7 @@ def _stated_orders(case: Case) -> Measurement:
         schedule = schedule.model_copy(update={"K": THETA * schedule.K})
         oracle = SyntheticOracle(target.function, BIAS * epsilon, SIGMA**2 / batch(case, epsilon), case.rng)
         runs = case.share.times(MEDIAN_RUNS)
-        distances = _given_run(case, target.function, target.start, schedule, oracle, runs)
+        distances = _given_run(case, oracle, np.tile(target.start, (runs, 1)), schedule)
         low, high = median_interval(distances, share.single.error)
         # The way in ends within some block.
         half = epsilon / schedule.K
@@ -116,18 +113,10 @@ def _allowed(epsilon: float) -> float:
     return epsilon + 2 * BIAS * epsilon
 
 
-def _given_run(
-    case: Case,
-    function: WeightedAbsolute,
-    start: list[float],
-    schedule: OuterParameters,
-    oracle: SyntheticOracle,
-    runs: int,
-) -> Vector:
+def _given_run(case: Case, oracle: SyntheticOracle, starts: Vector, schedule: OuterParameters) -> Vector:
     """Expected distance of the random output given each run, shape (runs,): the mean over its blocks."""
-    x_bar, _ = case.stages.optimise_runs(oracle, np.tile(start, (runs, 1)), schedule, case.rng)
-    made: Vector = function.distance(x_bar, schedule.goldstein_radius).mean(axis=0)
-    return made
+    x_bar, _ = case.stages.optimise_runs(oracle, starts, schedule, case.rng)
+    return np.asarray(oracle.function.distance(x_bar, schedule.goldstein_radius).mean(axis=0))
 
 
 @check("goldstein-convergence/segment-mean", instances=("absolute-fixed", "absolute-moving"), needs=("optimise",),
@@ -137,15 +126,10 @@ def segment_mean(case: Case) -> Measurement:
     function = WeightedAbsolute((1.0, 2.0))
     if case.as_written:
         return _along_a_kink(case, function)
-    schedule = OuterParameters(goldstein_radius=0.5, epsilon=0.1, D=0.05, eta=0.05, M=10, K=20)
-    run = case.stages.optimise(function.gradient, np.array([0.7, -0.4]) + 1e-3 * case.rng.random(2), schedule, case.rng)
-    path = run.path
-    worst = max(abs(_change(function, a, b) - _mean_inner(function, a, b)) for a, b in pairwise(path))
-    compared = ComparisonEvidence(
-        quantity="largest difference of the two sides over the segments of a run", measured=worst, relation="==",
-        predicted=0.0, tolerance=1e-12,
-    )  # fmt: skip
-    return Measurement((compared, uniform_point(case)))
+    run = case.stages.optimise(function.gradient, np.array([0.7, -0.4]) + 1e-3 * case.rng.random(2), SCHEDULE, case.rng)
+    worst = max(abs(_change(function, a, b) - _mean_inner(function, a, b)) for a, b in pairwise(run.path))
+    sides = compare("largest difference of the two sides over the segments of a run", worst, "==", 0.0, 1e-12)
+    return Measurement((sides, uniform_point(case)))
 
 
 def _along_a_kink(case: Case, function: WeightedAbsolute) -> Measurement:
@@ -154,18 +138,13 @@ def _along_a_kink(case: Case, function: WeightedAbsolute) -> Measurement:
     def oracle(z: Vector) -> Vector:
         return np.where(z[..., :1] == 0, 0.0, function.gradient(z))
 
-    schedule = OuterParameters(goldstein_radius=0.5, epsilon=0.1, D=0.05, eta=0.05, M=10, K=20)
-    run = case.stages.optimise(oracle, np.array([0.0, 5.0]), schedule, case.rng)
-    stuck = float(function.distance(run.x_out, schedule.goldstein_radius))
     a, b = np.array([0.0, 5.0]), np.array([0.0, 4.0])
-    compared = ComparisonEvidence(
-        quantity="F(0,4) - F(0,5) less the mean of ⟨oracle(z), (0,-1)⟩", measured=abs(_change(function, a, b)),
-        relation="==", predicted=0.0, context={"oracle on the axis": "0"}, rung="certified",
-    )  # fmt: skip
-    ends = ComparisonEvidence(
-        quantity="distance of the output from stationarity, started at (0,5)", measured=stuck, relation="<=",
-        predicted=schedule.epsilon, role="support",
-    )  # fmt: skip
+    run = case.stages.optimise(oracle, a, SCHEDULE, case.rng)
+    stuck = float(function.distance(run.x_out, SCHEDULE.goldstein_radius))
+    fall, quantity = abs(_change(function, a, b)), "F(0,4) - F(0,5) less the mean of ⟨oracle(z), (0,-1)⟩"
+    compared = compare(quantity, fall, "==", 0.0, context={"oracle on the axis": "0"}, rung="certified")
+    quantity = "distance of the output from stationarity, started at (0,5)"
+    ends = compare(quantity, stuck, "<=", SCHEDULE.epsilon, role="support")
     note = "F = |x₁| + 2|x₂|: where F has no gradient the oracle answers 0, the method never moves, and F′ is 2 there."
     return Measurement((compared, ends), {"distance of the output": stuck, "x_out": str(run.x_out.tolist())}, note)
 
@@ -182,14 +161,3 @@ def _mean_inner(function: WeightedAbsolute, a: Vector, b: Vector) -> float:
     cuts = np.unique(np.concatenate([[0.0, 1.0], crossings[(crossings > 0) & (crossings < 1)]]))
     middles = a + 0.5 * (cuts[1:] + cuts[:-1])[:, None] * step
     return float(np.diff(cuts) @ (function.gradient(middles) @ step))
-
-
-def absolute_problem(c: Sequence[float]) -> Counterexample:
-    """The bilevel problem whose F is sum c_i |x_i|, as in the atlas."""
-    n = len(c)
-    eye = [[int(i == j) for j in range(n)] for i in range(n)]
-    made = parse_problem({
-        "kind": "quadratic", "f": {"x": [-v for v in c], "y": [2 * v for v in c]},
-        "g": {"xx": eye, "xy": [[-v for v in row] for row in eye], "yy": eye}, "constraints": {"B": eye},
-    })  # fmt: skip
-    return Counterexample(problem=plain(made.to_dict()))

@@ -9,13 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from spec import Noise, OracleParameters, Quadratic
-from spec.atlas import Instance
-from spec.exact import Vector
+from spec import Noise, Quadratic
 from spec.problem import parse_problem
-from verify.checks.measuring.case import Case, Measurement, check
-from verify.checks.measuring.iteration_runs import SMALL, call_of, errors, measured_steps
-from verify.checks.measuring.premises import regular_truth
+from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
+from verify.checks.measuring.iteration_runs import (
+    SMALL,
+    call_of,
+    constant_step,
+    errors,
+    measured_steps,
+    settled_iteration,
+    steps_call,
+)  # fmt: skip
+from verify.checks.measuring.premises import regular_truth, shown_vector
 from verify.evidence.decisions import SquareDecision
 from verify.evidence.laws import SquareLaw
 from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
@@ -23,8 +29,8 @@ from verify.evidence.moments import Moments
 from verify.evidence.power_laws import Estimate, fit_power_law
 from verify.evidence.sweeps import fit_rate
 from verify.subjects.protocol import Call
-from verify.truth.geometry import quadratic_of, spectral_norm
-from verify.truth.iterations import LinearIteration, best_constant, best_radius, mean_square, primal_dual, shrinking
+from verify.truth.geometry import quadratic_of
+from verify.truth.iterations import LinearIteration, best_constant, best_radius, mean_square, shrinking
 from verify.truth.pair import Truth
 
 SEVERAL_ACTIVE = ("absolute-moving", "two-of-three", "fixed-rows", "random-3x5x4")
@@ -47,26 +53,16 @@ LONG = (256, 512, 1024, 2048, 4096, 8192)
 def primal_dual_sign(case: Case) -> Measurement:
     """Distance of the noise-free iteration's end from the exact pair, after steps enough for any contraction."""
     truth = regular_truth(case.instance)
-    iteration = settled_iteration(case, truth, sigma=0.0)
+    iteration = settled_iteration(case.instance, truth, sigma=0.0)
     steps = ceil(log(CONVERGED / 100) / log(iteration.radius)) + 200
-    reading = case.reading.choose(inner_solver="constant-step")
-    end = _distance(case, truth, replace(call_of(case, iteration, steps), reading=reading))
+    end = _distance(case, truth, call_of(case, iteration, steps, inner_solver="constant-step"))
     size = 1 + float(np.linalg.norm(truth.y_star)) + float(np.linalg.norm(truth.lam))
-    compared = ComparisonEvidence(
-        quantity="distance of the end from (y*, λ*)", measured=end, relation="==", predicted=0.0,
-        tolerance=CONVERGED * size, context={"steps": float(steps), "step size": iteration.eta_y},
-    )  # fmt: skip
-    short = replace(case.call(1.0), reading=reading)
-    parameters = OracleParameters(lower_level_steps=100, eta_y=0.1, eta_lam=0.1)
-    y, lam = case.stages.lower_level_runs(
-        case.instance.problem, case.x, replace(short, parameters=parameters), case.rng, 1
-    )
-    values: dict[str, float | str] = {
-        "y after 100 steps of 0.1": _shown(y[0]),
-        "λ after 100 steps of 0.1": _shown(lam[0]),
-        "y*": _shown(truth.y_star),
-        "λ*": _shown(truth.lam),
-    }
+    context = {"steps": float(steps), "step size": iteration.eta_y}
+    compared = compare("distance of the end from (y*, λ*)", end, "==", 0.0, CONVERGED * size, context=context)
+    short = steps_call(case, 100, 0.1, 0.1, inner_solver="constant-step")
+    y, lam = case.stages.lower_level_runs(case.instance.problem, case.x, short, case.rng, 1)
+    shown = {"y after 100 steps of 0.1": y[0], "λ after 100 steps of 0.1": lam[0], "y*": truth.y_star, "λ*": truth.lam}
+    values: dict[str, float | str] = {name: shown_vector(vector, 6) for name, vector in shown.items()}
     return Measurement((compared,), values, "∇_y(λᵀh) = -Bᵀλ; with +Bᵀλ the iteration climbs where it should descend.")
 
 
@@ -76,20 +72,19 @@ def linear_rate(case: Case) -> Measurement:
     truth = regular_truth(case.instance)
     problem = quadratic_of(case.instance.problem)
     active = np.flatnonzero(truth.active)
-    points, values = [], {}
+    points = []
+    values: dict[str, float | str] = {}
     for scale in ROW_SCALES:
         scaled = _with_row(problem, int(active[-1]), scale)
         there = replace(case, instance=replace(case.instance, problem=scaled))
-        exact = regular_truth(there.instance)
         rows = scaled.arrays.B[active]
-        radius, eta_y, eta_lam = best_radius(scaled.arrays.g_yy, rows)
-        gap = 1 - _contraction(there, exact, radius, eta_y, eta_lam)
+        radius, *sizes = best_radius(scaled.arrays.g_yy, rows)
+        gap = 1 - _contraction(there, radius, sizes)
         smallest = float(np.linalg.svd(rows, compute_uv=False)[-1])
         points.append(Point(at=smallest, measured=gap, predicted=1 - radius))
         values[f"best contraction factor at σ_min(B_I) = {smallest:.3g}"] = 1 - gap
     rate = fit_rate(points, quantity="1 - best contraction factor", variable="sigma_min_B")
-    shown: dict[str, float | str] = dict(values)
-    return Measurement((rate,), shown, "A row of small norm is felt by y only as fast as its multiplier grows.")
+    return Measurement((rate,), values, "A row of small norm is felt by y only as fast as its multiplier grows.")
 
 
 @check("inner-cost/noise-floor", instances=("concave-upper", "toy1"), needs=("lower_level_runs",), decisions=6, sure=1)
@@ -98,11 +93,11 @@ def noise_floor(case: Case) -> Measurement:
     truth = regular_truth(case.instance)
     noise = SMALL if truth.active.any() else UNIT
     constant = replace(case, reading=case.reading.choose(inner_solver="constant-step"))
-    exact = _exact_floors(settled_iteration(case, truth, sigma=noise.scale("g.y")))
+    exact = _exact_floors(settled_iteration(case.instance, truth, sigma=noise.scale("g.y")))
     runs = case.share.times(RUNS if case.as_written else TOLD_APART)
     first, estimates, held, floors = 0.0, [], [], []
     for size in STEP_SIZES:
-        iteration = settled_iteration(case, truth, sigma=noise.scale("g.y"), size=size)
+        iteration = settled_iteration(case.instance, truth, sigma=noise.scale("g.y"), size=size)
         steps = _stationary(iteration)
         moments = iterates(constant, truth, call_of(constant, iteration, steps), noise, runs=runs, pair=False)
         at, floor = {"eta": iteration.eta_y}, _floor(iteration)
@@ -149,25 +144,11 @@ def _rate_of_floors(
 def samples_for_accuracy(case: Case) -> Measurement:
     """Noisy steps against the accuracy of the pair that the subject's own iterations reach, and its size."""
     truth = regular_truth(case.instance)
-    iteration = settled_iteration(case, truth, sigma=SMALL.scale("g.y"))
+    iteration = settled_iteration(case.instance, truth, sigma=SMALL.scale("g.y"))
     law = calls_for_accuracy(case, iteration).model_copy(update={"role": "support"})
     rate, _, held = measured_steps(case, truth, iteration, law, power=1.0, name="inner_tol")
-    values: dict[str, float | str] = {f"steps to δ = {p.at:.3g}": p.measured for p in rate.points}
-    return Measurement((rate, held, law), values, "t gradients of variance σ² cannot tell y* better than σ/(μ√t).")
-
-
-def settled_iteration(case: Case, truth: Truth, *, sigma: float, size: float = 1.0) -> LinearIteration:
-    """The iteration with both steps ``size`` over the largest curvature of g and of the rows."""
-    return settled_iteration_of(case.instance, truth, sigma=sigma, size=size)
-
-
-def settled_iteration_of(instance: Instance, truth: Truth, *, sigma: float, size: float = 1.0) -> LinearIteration:
-    """The same for an instance."""
-    a = quadratic_of(instance.problem).arrays
-    active = a.B[truth.active > 0]
-    largest = spectral_norm(a.g_yy) + (spectral_norm(active) ** 2 if len(active) else 0.0)
-    eta = size / largest
-    return primal_dual(instance.problem, truth, eta_y=eta, eta_lam=eta, sigma=sigma)
+    note = "t gradients of variance σ² cannot tell y* better than σ/(μ√t)."
+    return Measurement((rate, held, law), values_at("steps to δ", rate.points, ".3g"), note)
 
 
 def iterates(case: Case, truth: Truth, call: Call, noise: Noise, *, runs: int, pair: bool = True) -> Moments:
@@ -185,14 +166,14 @@ def calls_for_accuracy(
     points = []
     start = float(np.linalg.norm(iteration.start))
     for steps in LONG:
-        if case.reading.inner_solver == "constant-step":
+        if constant_step(case):
             reached = sqrt(best_constant(iteration, steps)[0])
             # Logarithms are not counted.
             points.append(Point(at=reached**power, measured=steps / log(start / reached)))
         else:
             reached = sqrt(mean_square(*iteration.averaged(steps, shrinking)))
             points.append(Point(at=reached**power, measured=float(steps)))
-    solver = "constant step, over log 1/δ" if case.reading.inner_solver == "constant-step" else "averaged iteration"
+    solver = "constant step, over log 1/δ" if constant_step(case) else "averaged iteration"
     return fit_rate(points, quantity=f"steps to accuracy, {solver}", variable=name)
 
 
@@ -210,7 +191,7 @@ def _exact_floors(iteration: LinearIteration) -> RateEvidence:
 def _averaged_below(case: Case, truth: Truth, noise: Noise, steps: int, floor: float) -> ComparisonEvidence:
     """The averaged solver passes the exact floor of the smallest constant step."""
     averaged = replace(case, reading=case.reading.choose(inner_solver="averaged"))
-    iteration = settled_iteration(case, truth, sigma=noise.scale("g.y"), size=0.5)
+    iteration = settled_iteration(case.instance, truth, sigma=noise.scale("g.y"), size=0.5)
     runs = case.share.times(RUNS // 2)
     moments = iterates(averaged, truth, call_of(averaged, iteration, steps), noise, runs=runs, pair=False)
     mean, covariance = (part[..., : iteration.m] for part in iteration.averaged(steps, shrinking))
@@ -226,15 +207,12 @@ def _distance(case: Case, truth: Truth, call: Call) -> float:
     return float(np.hypot(np.linalg.norm(y[0] - truth.y_star), np.linalg.norm(lam[0] - truth.lam)))
 
 
-def _contraction(case: Case, truth: Truth, radius: float, eta_y: float, eta_lam: float) -> float:
+def _contraction(case: Case, radius: float, sizes: list[float]) -> float:
     """Factor a step of the subject's iteration between two late times, noise-free; exactly 0 where it is done."""
-    reading = case.repaired.choose(inner_solver="constant-step")
+    repaired, truth = replace(case, reading=case.repaired), regular_truth(case.instance)
     times = [ceil(log(shrunk) / log(max(radius, 1e-3))) + 3 for shrunk in (1e-4, 1e-8)]
-    ends = []
-    for steps in times:
-        parameters = OracleParameters(lower_level_steps=steps, eta_y=eta_y, eta_lam=eta_lam)
-        call = replace(case.call(1.0), reading=reading, parameters=parameters)
-        ends.append(_distance(case, truth, call))
+    calls = [steps_call(repaired, steps, *sizes, inner_solver="constant-step") for steps in times]
+    ends = [_distance(case, truth, call) for call in calls]
     if ends[1] <= 1e-12 or ends[0] == 0:
         return radius
     return float((ends[1] / ends[0]) ** (1 / (times[1] - times[0])))
@@ -242,9 +220,8 @@ def _contraction(case: Case, truth: Truth, radius: float, eta_y: float, eta_lam:
 
 def _stationary(iteration: LinearIteration) -> int:
     """Steps after which the start has faded a hundred times below the floor."""
-    floor = sqrt(float(np.trace(iteration.floor()[: iteration.m, : iteration.m])))
     start = float(np.linalg.norm(iteration.start))
-    return ceil(log(max(start / floor, 1.0) * 100) / -log(iteration.radius))
+    return ceil(log(max(start / sqrt(_floor(iteration)), 1.0) * 100) / -log(iteration.radius))
 
 
 def _with_row(problem: Quadratic, row: int, factor: Fraction) -> Quadratic:
@@ -252,17 +229,6 @@ def _with_row(problem: Quadratic, row: int, factor: Fraction) -> Quadratic:
     data: dict[str, Any] = problem.to_dict()
     rows = data["constraints"]
     for name in ("A", "B"):
-        rows[name][row] = [_exact(value, factor) for value in rows[name][row]]
-    rows["b"][row] = _exact(rows["b"][row], factor)
-    made = parse_problem(data, "scaled")
-    if not isinstance(made, Quadratic):
-        raise TypeError("a quadratic problem stays one")
-    return made
-
-
-def _exact(value: Any, factor: Fraction) -> str:
-    return str(Fraction(str(value)) * factor)
-
-
-def _shown(vector: Vector) -> str:
-    return "(" + ", ".join(f"{value:.6g}" for value in vector) + ")"
+        rows[name][row] = [str(Fraction(str(value)) * factor) for value in rows[name][row]]
+    rows["b"][row] = str(Fraction(str(rows["b"][row])) * factor)
+    return quadratic_of(parse_problem(data, "scaled"))

@@ -12,9 +12,10 @@ import numpy as np
 from spec import Noise, OracleParameters
 from spec.atlas import find
 from spec.exact import Vector
-from verify.checks.inner_cost.lower_level_solve import iterates, settled_iteration, settled_iteration_of
-from verify.checks.measuring.case import Case, Measurement, check
-from verify.checks.measuring.premises import regular_truth
+from verify.checks.inner_cost.lower_level_solve import iterates
+from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
+from verify.checks.measuring.iteration_runs import call_of, constant_step, law_at, settled_iteration, sized_for
+from verify.checks.measuring.premises import additive, regular_truth
 from verify.checks.measuring.samples import RATE_BLOCK, Setting, sampled_rates, second_moment
 from verify.evidence.decisions import SquareDecision
 from verify.evidence.intervals import quantile_interval
@@ -23,14 +24,11 @@ from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
 from verify.evidence.power_laws import Estimate, fit_power_law
 from verify.evidence.sweeps import fit_rate
 from verify.subjects.protocol import Call
-from verify.truth.iterations import LinearIteration, best_constant, shrinking
+from verify.truth.iterations import LinearIteration, best_constant, mean_square, shrinking
 from verify.truth.pair import Truth
 
 INSTANCES = ("toy1", "two-of-three")
-NOISE = Noise(model="additive", sigma_f="1/30", sigma_g="1/30")  # type: ignore[arg-type]  # exact spellings are parsed
-FAINT = Noise(model="additive", sigma_f="1/100", sigma_g="1/100")  # type: ignore[arg-type]  # as above
-LOUD = Noise(model="additive", sigma_f="1/10", sigma_g="1/10")  # type: ignore[arg-type]  # as above
-BATCH_NOISE = Noise(model="additive", sigma_f="1/20", sigma_g="1/20")  # type: ignore[arg-type]  # as above
+NOISE, FAINT, LOUD, BATCH_NOISE = (additive(sigma) for sigma in ("1/30", "1/100", "1/10", "1/20"))
 BATCH_ALPHAS = (0.05, 0.025, 0.0125, 0.00625)
 COUNTED = (0.12, 0.11, 0.1, 0.092, 0.085)
 """Alphas at which a whole call is counted; the lower level takes α⁻⁶ steps."""
@@ -61,7 +59,7 @@ def batch_size(case: Case) -> Measurement:
         exact = second_moment(setting, BATCH_NOISE) / N_g
         settings.append(({"alpha": alpha}, setting.sampler(block=RATE_BLOCK), exact))
     rate = sampled_rates(case, settings, quantity="variance at N_g = σ²/α²", deciding="alpha")["alpha"]
-    return Measurement((rate,), {f"variance at alpha = {p.at:g}": p.measured for p in rate.points})
+    return Measurement((rate,), values_at("variance at alpha", rate.points))
 
 
 @check("inner-cost/total", instances=INSTANCES, needs=("hypergradient_runs", "lower_level_runs"), decisions=1,
@@ -70,9 +68,8 @@ def total(case: Case) -> Measurement:
     """Gradient samples one call counts at the accuracies asserted, which its lower level is seen to reach."""
     truth = regular_truth(case.instance)
     rate = _counted(case, truth)
-    values: dict[str, float | str] = {f"calls at alpha = {p.at:g}": p.measured for p in rate.points}
     note = "The lower level's σ²/δ² = σ²α⁻⁶ noisy steps outweigh everything else."
-    return Measurement((rate, _accurate(case, truth)), values, note)
+    return Measurement((rate, _accurate(case, truth)), values_at("calls at alpha", rate.points), note)
 
 
 @check("inner-cost", instances=INSTANCES, needs=("hypergradient_runs", "lower_level_runs"), decisions=1,
@@ -81,8 +78,7 @@ def whole_call(case: Case) -> Measurement:
     """The same with the batch that brings this reading's variance to α², and the iteration's own sign."""
     truth = regular_truth(case.instance)
     rate = _counted(case, truth, batch=True)
-    values: dict[str, float | str] = {f"calls at alpha = {p.at:g}": p.measured for p in rate.points}
-    return Measurement((rate, _accurate(case, truth)), values)
+    return Measurement((rate, _accurate(case, truth)), values_at("calls at alpha", rate.points))
 
 
 @check("inner-cost/output-accuracy", instances=INSTANCES, needs=("hypergradient",), decisions=1)
@@ -95,46 +91,39 @@ def output_accuracy(case: Case) -> Measurement:
     truth = regular_truth(case.instance)
     estimates = []
     for alpha in ERROR_ALPHAS:
-        mean, covariance = _pair_law(case, alpha)
-        errors = _errors_from(case, truth, alpha, mean, covariance)
+        errors = _errors_from(case, truth, alpha, *_pair_law(case, alpha))
         estimates.append(_size(case, errors, {"alpha": alpha}, len(ERROR_ALPHAS)))
     rate = fit_power_law(estimates, case.share.single, quantity=SIZE)["alpha"]
-    values: dict[str, float | str] = {f"error at alpha = {p.at:g}": p.measured for p in rate.points}
-    return Measurement((rate,), values, "Errors of y* and λ* far above α³ are multiplied by α₁ and α₂.")
+    note = "Errors of y* and λ* far above α³ are multiplied by α₁ and α₂."
+    return Measurement((rate,), values_at("error at alpha", rate.points), note)
 
 
 @check("inner-cost/shared-sample", instances=INSTANCES, needs=("hypergradient_runs",), decisions=1, sure=2)
 def shared_sample(case: Case) -> Measurement:
     """Error of complete calls with N = σ²/α² samples: drawn afresh for each phase as written, shared repaired."""
     truth = regular_truth(case.instance)
-    estimates = []
-    alphas = SHARED_ALPHAS[case.as_written]
-    counts = []
+    estimates, counts, alphas = [], [], SHARED_ALPHAS[case.as_written]
+    problem = case.instance.with_noise(LOUD).problem
     for alpha in alphas:
         there, runs = case, RUNS
-        iteration, steps = _frugal(case, alpha)
-        if not case.as_written:
-            iteration = settled_iteration(case, truth, sigma=0.0)
+        if case.as_written:
+            iteration, steps = _frugal(case, alpha)
+        else:
+            there = replace(case, reading=case.reading.choose(inner_solver="shared-sample"))
+            runs = 20 * RUNS // len(case.x)
+            iteration = settled_iteration(case.instance, truth, sigma=0.0)
             steps = ceil(log(1e-3 * alpha**5) / log(iteration.radius)) + 100
-            there, runs = (
-                replace(case, reading=case.reading.choose(inner_solver="shared-sample")),
-                20 * RUNS // len(case.x),
-            )
-        problem = case.instance.with_noise(LOUD).problem
         call = _call(there, LOUD, alpha, iteration, steps)
-        found, calls = case.stages.hypergradient_runs(problem, case.x, call, case.rng, case.share.times(runs))
-        estimates.append(_size(case, found - truth.grad_F, {"alpha": alpha}, len(alphas)))
+        estimated, calls = case.stages.hypergradient_runs(problem, case.x, call, case.rng, case.share.times(runs))
+        estimates.append(_size(case, estimated - truth.grad_F, {"alpha": alpha}, len(alphas)))
         counts.append(Point(at=alpha, measured=calls / log(1 / alpha)))
     rate = fit_power_law(estimates, case.share.single, quantity=SIZE)["alpha"]
     price = fit_rate(counts, quantity="gradient samples of one call over log 1/α", variable="alpha", role="support")
     # The claim is an accuracy at a price; counts are exact, so the price decides by its power alone.
-    cost = ComparisonEvidence(
-        quantity="power of α in the gradient samples of one call, logarithms divided out", measured=price.interval[0],
-        relation=">=", predicted=-2.0, tolerance=PRICE_TOLERANCE,
-    )  # fmt: skip
-    values: dict[str, float | str] = {f"error at alpha = {p.at:g}": p.measured for p in rate.points}
+    power = "power of α in the gradient samples of one call, logarithms divided out"
+    cost = compare(power, price.interval[0], ">=", -2.0, PRICE_TOLERANCE)
     note = "A shared sample perturbs one problem by σ/√N = α; its solution and its hypergradient move by O(α)."
-    return Measurement((rate, price, cost), values, note)
+    return Measurement((rate, price, cost), values_at("error at alpha", rate.points), note)
 
 
 PRICE_TOLERANCE = 0.5
@@ -172,7 +161,7 @@ def _errors_from(case: Case, truth: Truth, alpha: float, mean: Vector, covarianc
 
 def _pair_law(case: Case, alpha: float) -> tuple[Vector, Vector]:
     """Mean and covariance of the pair's error: at α⁻² log 1/α steps as written, at mean square α⁶ repaired."""
-    if case.as_written and _constant(case):
+    if case.as_written and constant_step(case):
         iteration, steps = _frugal(case, alpha)
         return iteration.constant(steps)
     # Averaged errors shrink like 1/√t: read late and scaled.
@@ -185,34 +174,33 @@ def _pair_law(case: Case, alpha: float) -> tuple[Vector, Vector]:
 @lru_cache(maxsize=16)
 def _averaged_law(name: str) -> Vector:
     """Covariance of the averaged pair's error after :data:`LATE` steps."""
+    return _iteration(name, LOUD.scale("g.y")).averaged(LATE, shrinking)[1]
+
+
+def _iteration(name: str, sigma: float) -> LinearIteration:
     instance = find(name)
-    iteration = settled_iteration_of(instance, regular_truth(instance), sigma=LOUD.scale("g.y"))
-    return iteration.averaged(LATE, shrinking)[1]
+    return settled_iteration(instance, regular_truth(instance), sigma=sigma)
 
 
 def _frugal(case: Case, alpha: float) -> tuple[LinearIteration, int]:
     """As many steps as α⁻² log 1/α, with the best constant size where it is constant."""
-    iteration = settled_iteration(case, regular_truth(case.instance), sigma=LOUD.scale("g.y"))
     steps = ceil(2 * log(1 / alpha) / alpha**2)
-    return (best_constant(iteration, steps)[1] if _constant(case) else iteration), steps
+    return sized_for(case, _iteration(case.instance.name, LOUD.scale("g.y")), steps), steps
 
 
 def _call(case: Case, noise: Noise, alpha: float, iteration: LinearIteration | None, steps: int) -> Call:
     n_sigma = len(case.x) * noise.scale("f.x") ** 2
     samples = max(1, ceil(n_sigma / alpha**2 - 1e-9))
-    made = OracleParameters(lower_level_steps=steps, N_g=samples, shared_samples=samples)
-    if iteration is not None:
-        made = made.model_copy(update={"eta_y": iteration.eta_y, "eta_lam": iteration.eta_lam})
-    return replace(case.call(alpha), parameters=made)
+    parameters = OracleParameters(lower_level_steps=steps, N_g=samples, shared_samples=samples)
+    sizes = {} if iteration is None else {"eta_y": iteration.eta_y, "eta_lam": iteration.eta_lam}
+    return case.call(alpha, parameters=parameters.model_copy(update=sizes))
 
 
 def _counted(case: Case, truth: Truth, *, batch: bool = False) -> RateEvidence:
     """Counts of single calls whose lower level takes the steps its exact law asks for accuracy α³ of the pair."""
-    law, noise = _reached(case), _noise(case)
-    points = []
+    noise, points = _noise(case), []
     for alpha in COUNTED:
-        iteration, steps = _enough(case, law, alpha)
-        call = _call(case, noise, alpha, iteration, steps)
+        call = _call(case, noise, alpha, *_enough(case, alpha))
         if batch:
             samples = ceil(second_moment(Setting.at(case, truth, alpha, noise), noise) / alpha**2)
             call = replace(call, parameters=call.parameters.model_copy(update={"N_g": samples}))
@@ -225,55 +213,35 @@ def _counted(case: Case, truth: Truth, *, batch: bool = False) -> RateEvidence:
 def _accurate(case: Case, truth: Truth) -> ComparisonEvidence:
     """The subject's pair after the counted steps: within α³ in mean square, at the middle of the sweep."""
     alpha = COUNTED[len(COUNTED) // 2]
-    iteration, steps = _enough(case, _reached(case), alpha)
-    parameters = OracleParameters(lower_level_steps=steps, eta_y=iteration.eta_y, eta_lam=iteration.eta_lam)
-    call = replace(case.call(alpha), parameters=parameters)
+    iteration, steps = _enough(case, alpha)
+    call = replace(call_of(case, iteration, steps), alpha=alpha)
     moments = iterates(case, truth, call, _noise(case), runs=case.share.times(RUNS))
-    law = iteration.constant(steps) if _constant(case) else iteration.averaged(steps, shrinking)
+    law = SquareLaw.of(*law_at(case, iteration, steps), moments.count)
     return SquareDecision(
-        quantity="mean squared error of the pair at the counted steps", law=SquareLaw.of(*law, moments.count),
-        share=case.share, relation="<=", predicted=(1 + ACCURATE) * alpha**6, wanted=1.0,
-        context={"alpha": alpha, "steps": float(steps)},
+        quantity="mean squared error of the pair at the counted steps", law=law, share=case.share, relation="<=",
+        predicted=(1 + ACCURATE) * alpha**6, wanted=1.0, context={"alpha": alpha, "steps": float(steps)},
     ).evidence(moments.mean_square)  # fmt: skip
-
-
-def _constant(case: Case) -> bool:
-    return case.reading.inner_solver == "constant-step"
 
 
 def _noise(case: Case) -> Noise:
     """Fainter for the constant step, whose logarithm would make its runs long."""
-    return FAINT if _constant(case) else NOISE
-
-
-def _reached(case: Case) -> tuple[tuple[int, float, LinearIteration], ...]:
-    """Mean square of the pair's error at growing numbers of steps, by the exact law, with the step sizes used."""
-    return _ladder(case.instance.name, _constant(case), _noise(case).scale("g.y"))
+    return FAINT if constant_step(case) else NOISE
 
 
 @lru_cache(maxsize=16)
 def _ladder(name: str, constant: bool, sigma: float) -> tuple[tuple[int, float, LinearIteration], ...]:
-    instance = find(name)
-    truth = regular_truth(instance)
-    iteration = settled_iteration_of(instance, truth, sigma=sigma)
-    made = []
-    for steps in LADDER[constant]:
-        if constant:
-            square, sized = best_constant(iteration, steps)
-            made.append((steps, square, sized))
-        else:
-            mean, covariance = iteration.averaged(steps, shrinking)
-            made.append((steps, float(mean @ mean + np.trace(covariance)), iteration))
-    return tuple(made)
+    """Mean square of the pair's error at growing numbers of steps, by the exact law, with the step sizes used."""
+    iteration = _iteration(name, sigma)
+    if constant:
+        return tuple((steps, *best_constant(iteration, steps)) for steps in LADDER[True])
+    return tuple((n, mean_square(*iteration.averaged(n, shrinking)), iteration) for n in LADDER[False])
 
 
-def _enough(
-    case: Case, law: tuple[tuple[int, float, LinearIteration], ...], alpha: float
-) -> tuple[LinearIteration, int]:
+def _enough(case: Case, alpha: float) -> tuple[LinearIteration, int]:
     """Steps after which the mean square is α⁶, between the ladder's rungs by their power law."""
-    target = alpha**6
+    law, target = _ladder(case.instance.name, constant_step(case), _noise(case).scale("g.y")), alpha**6
     (few, before, _), (many, after, sized) = next(
         (pair for pair in pairwise(law) if pair[1][1] <= target), (law[-2], law[-1])
     )
     steps = ceil(few * (many / few) ** (log(before / target) / log(before / after)))
-    return (best_constant(sized, steps)[1] if _constant(case) else sized), steps
+    return sized_for(case, sized, steps), steps

@@ -9,11 +9,10 @@ import numpy as np
 
 from spec import Noise, OracleParameters
 from spec.exact import Vector
-from verify.checks.measuring.case import Case, Measurement, check
-from verify.checks.measuring.premises import regular_truth
-from verify.checks.measuring.starts import at_truth, h_width
+from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
+from verify.checks.measuring.premises import activated, additive, at_truth, regular_truth
 from verify.evidence.intervals import mean_square_interval, quantile_interval
-from verify.evidence.model import ComparisonEvidence, Point, PremiseEvidence, RateEvidence
+from verify.evidence.model import Point, PremiseEvidence, RateEvidence
 from verify.evidence.moments import Moments
 from verify.evidence.power_laws import Estimate, fit_power_law, invert
 from verify.evidence.sweeps import fit_rate
@@ -34,34 +33,32 @@ ANCHORS = (256, 512, 1024, 2048, 4096)
 """Samples of one anchor gradient on an expectation."""
 FINITE_RUNS, RUNS = 240, 4000
 FAINT_MATRIX = Noise(model="matrix", sigma_f="1/50", sigma_g="1/50")  # type: ignore[arg-type]  # exact spellings are parsed
-ADDITIVE = Noise(model="additive", sigma_f="1/10", sigma_g="1/10")  # type: ignore[arg-type]  # as above
+ADDITIVE = additive("1/10")
 
 
 @check("inner-cost/strong-convexity", instances=CURVED, needs=("activation",))
 def strong_convexity(case: Case) -> Measurement:
     """Smallest curvature of L in y against alpha, and against half of α₁μ_g within the range asked for."""
     truth = regular_truth(case.instance)
-    rate = _eigenvalues(case, truth, "smallest")
     a = quadratic_of(case.instance.problem).arrays
     mu_g, C_f = float(np.linalg.eigvalsh(a.g_yy)[0]), spectral_norm(a.f_yy)
     edge = sqrt(mu_g / (2 * C_f)) if C_f > 0 else 1.0
     compared = []
     for alpha in (edge, edge / 2, edge / 8):
-        H = _seen(case, truth, alpha).H
-        compared.append(
-            ComparisonEvidence(
-                quantity="smallest eigenvalue of ∇²_yy L", measured=float(np.linalg.eigvalsh(H)[0]), relation=">=",
-                predicted=mu_g / (2 * alpha**2), tolerance=64 * EPS * spectral_norm(H), context={"alpha": alpha},
-            )
-        )  # fmt: skip
-    return Measurement((rate, *compared))
+        H = activated(case, truth, alpha).H
+        smallest, tolerance = float(np.linalg.eigvalsh(H)[0]), 64 * EPS * spectral_norm(H)
+        bound, context = mu_g / (2 * alpha**2), {"alpha": alpha}
+        compared.append(compare("smallest eigenvalue of ∇²_yy L", smallest, ">=", bound, tolerance, context=context))
+    return Measurement((_eigenvalues(case, truth, "smallest"), *compared))
 
 
 @check("inner-cost/smoothness", instances=CURVED, needs=("activation",))
 def smoothness(case: Case) -> Measurement:
     """Largest curvature of L in y against alpha, where a row is active."""
     truth = regular_truth(case.instance)
-    return Measurement((_some_row(truth), _eigenvalues(case, truth, "largest")))
+    active = int(truth.active.sum())
+    premise = PremiseEvidence(premise="some-row-active", holds=active > 0, finding=f"{active} rows are active")
+    return Measurement((premise, _eigenvalues(case, truth, "largest")))
 
 
 @check("inner-cost/condition-number", instances=CURVED, needs=("activation",))
@@ -86,17 +83,19 @@ def svrg(case: Case) -> Measurement:
     else:
         rate = _on_finite_sum(case, given, truth.y_star)
         note = "The finite sum's full gradient is exact: each epoch shrinks the error by a constant factor."
-    values: dict[str, float | str] = {f"calls to δ = {p.at:.3g}": p.measured for p in rate.points}
-    return Measurement((rate,), values, note)
+    return Measurement((rate,), values_at("calls to δ", rate.points, ".3g"), note)
+
+
+def _sized(given: Call, solver: str, samples: int, epochs: int) -> Call:
+    parameters = OracleParameters(shared_samples=samples, penalty_steps=epochs)
+    return replace(given, reading=given.reading.choose(inner_solver=solver), parameters=parameters)
 
 
 def _on_expectation(case: Case, given: Call, geometry: Geometry) -> RateEvidence:
     problem = case.instance.with_noise(ADDITIVE).problem
-    reading = case.reading.choose(inner_solver="constant-step")
     estimates, share = [], case.share.single
     for anchor in ANCHORS:
-        parameters = OracleParameters(shared_samples=anchor, penalty_steps=EPOCHS[-1])
-        call = replace(given, reading=reading, parameters=parameters)
+        call = _sized(given, "constant-step", anchor, EPOCHS[-1])
         y, calls = case.stages.penalty_runs(problem, case.x, call, case.rng, case.share.times(RUNS))
         moments = Moments(geometry.minimiser)
         moments.add(y)
@@ -112,13 +111,11 @@ def _on_expectation(case: Case, given: Call, geometry: Geometry) -> RateEvidence
 def _on_finite_sum(case: Case, given: Call, y_star: Vector) -> RateEvidence:
     """Median over runs of the distance to each run's own empirical minimiser, found by many epochs."""
     problem = case.instance.with_noise(FAINT_MATRIX).problem
-    reading = case.reading.choose(inner_solver="shared-sample")
     seed = int(case.rng.integers(2**63))
 
     def after(epochs: int) -> tuple[Vector, float]:
         # The same generator state draws the same terms.
-        parameters = OracleParameters(shared_samples=TERMS, penalty_steps=epochs)
-        call = replace(given, reading=reading, parameters=parameters)
+        call = _sized(given, "shared-sample", TERMS, epochs)
         return case.stages.penalty_runs(problem, case.x, call, np.random.default_rng(seed), runs)
 
     error, runs = case.share.single.error / 2 / (len(EPOCHS) + 1), case.share.times(FINITE_RUNS)
@@ -141,15 +138,10 @@ def _on_finite_sum(case: Case, given: Call, y_star: Vector) -> RateEvidence:
     return fit_power_law(estimates, case.share.single, quantity=quantity)["inner_tol"]
 
 
-def _some_row(truth: Truth) -> PremiseEvidence:
-    active = int(truth.active.sum())
-    return PremiseEvidence(premise="some-row-active", holds=active > 0, finding=f"{active} rows are active")
-
-
 def _eigenvalues(case: Case, truth: Truth, which: str) -> RateEvidence:
     points = []
     for alpha in case.profile.alphas:
-        H = _seen(case, truth, alpha).H
+        H = activated(case, truth, alpha).H
         values = np.linalg.eigvalsh(H)
         low, high, rounding = float(values[0]), float(values[-1]), 8 * EPS * spectral_norm(H)
         measured = {"smallest": low, "largest": high, "ratio": high / low if low > 0 else np.inf}[which]
@@ -157,11 +149,3 @@ def _eigenvalues(case: Case, truth: Truth, which: str) -> RateEvidence:
         points.append(Point(at=alpha, measured=measured, uncertainty=slack))
     name = {"smallest": "smallest eigenvalue", "largest": "largest eigenvalue", "ratio": "condition number"}[which]
     return fit_rate(points, quantity=f"{name} of ∇²_yy L", variable="alpha")
-
-
-def _seen(case: Case, truth: Truth, alpha: float) -> Geometry:
-    """The penalty geometry under the weights the subject's own activation gives."""
-    geometry, call = at_truth(case, truth, alpha)
-    h = np.where(truth.active > 0, 0.0, geometry.h)
-    rho = case.stages.activation(h, truth.lam, h_width(case, alpha, call), call.parameters.lam_width)
-    return replace(geometry, rho=rho)

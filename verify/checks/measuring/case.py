@@ -1,4 +1,4 @@
-"""Checks by claim: which code spends a claim's premises and measures its conclusion, and where."""
+"""Checks by claim: which code spends a claim's premises and measures its conclusion, where, and with how much work."""
 
 from __future__ import annotations
 
@@ -8,34 +8,89 @@ import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Protocol, get_args
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 
-from spec import REPAIRED, OracleParameters, Reading
+from spec import REPAIRED, InvalidInputError, OracleParameters, Reading
 from spec.atlas import Instance
 from spec.claims import Bound
 from spec.exact import Vector
-from verify.checks.measuring.profiles import Profile
 from verify.evidence.budget import TOTAL_ERROR, Share
-from verify.evidence.model import ComparisonEvidence, Counterexample, Evidence, Law, RateEvidence
+from verify.evidence.model import ComparisonEvidence, Counterexample, Evidence, Law, Point, RateEvidence, Relation
 from verify.evidence.streams import Ledger
 from verify.subjects.protocol import Call, Stages
 from verify.subjects.stage_table import Capability
 
+ProfileName = Literal["smoke", "ci", "full", "conform"]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Sizes of one run.
+
+    Args:
+        name: As on the command line.
+        alphas: Sweep of alpha towards zero; reaches beyond the floating-point floor on purpose, so a report can
+            show where double precision ends.
+        sample_alphas: Sweep for sampled quantities, where the smallest alpha costs no accuracy.
+        replications: Independent replications per sampled point.
+        breadth: How many of a check's instances to run, ``None`` for all.
+        isolate: Whether each choice of a reading is also judged alone.
+        recheck: Whether every certificate is verified by the independent checker, not only the first of each bound:
+            it works in plain fractions and takes far longer than making them.
+        skips: Claims and steps left out unless they are asked for by name: their samples cannot shrink without leaving
+            the verdict open.
+    """
+
+    name: ProfileName
+    alphas: tuple[float, ...]
+    sample_alphas: tuple[float, ...]
+    replications: int
+    breadth: int | None
+    isolate: bool
+    recheck: bool = False
+    skips: tuple[str, ...] = ()
+
+
+def _halvings(start: float, count: int) -> tuple[float, ...]:
+    return tuple(start / 2**j for j in range(count))
+
+
+LONG = (
+    "inner-cost", "goldstein-convergence", "sfo-complexity", "variance-bound/pairing-alone",
+    "hypergradient-accuracy/conditional-mean",
+)  # fmt: skip
+"""What a smoke run leaves out."""
+_SIZES = (
+    Profile("smoke", _halvings(0.1, 7), _halvings(0.1, 4), 20_000, 2, isolate=False, skips=LONG),
+    Profile("ci", _halvings(0.2, 10), _halvings(0.1, 5), 20_000, None, isolate=True),
+    Profile("full", _halvings(0.2, 12), _halvings(0.2, 7), 200_000, None, isolate=True, recheck=True),
+    # As ci, on fewer instances: an implementation that fails somewhere fails on the telling ones.
+    Profile("conform", _halvings(0.2, 10), _halvings(0.1, 5), 20_000, 2, isolate=False),
+)
+PROFILES: dict[str, Profile] = {profile.name: profile for profile in _SIZES}
+
+
+def find_profile(name: str) -> Profile:
+    """Look a profile up.
+
+    Raises:
+        InvalidInputError: If there is none of that name.
+    """
+    if name not in PROFILES:
+        raise InvalidInputError("profile", f"must be one of {', '.join(PROFILES)}", name)
+    return PROFILES[name]
+
 
 @dataclass(frozen=True)
 class Case:
-    """What one check is given.
+    """What one check is given; ``reading_name`` is ``as-written``, ``repaired`` or ``only:FIELD``.
 
-    Args:
-        bound: The bound asserted under this reading.
-        reading_name: ``as-written``, ``repaired`` or ``only:FIELD``.
-        rng: Randomness of this case alone, derived from the run's seed and the case's name.
-        seed: Seed of the run, for randomness that several cases share by name.
-        error_budget: Largest probability that a full run refutes anything falsely; split over all its decisions.
-        level: How many times sample sizes are multiplied by four.
-        ledger: Growing samples of this case, shared by all its copies.
+    ``rng`` is this case's alone, from the run's ``seed`` and the case's name; ``seed`` serves randomness that several
+    cases share by name. ``error_budget`` is the largest probability that a full run refutes anything falsely, split
+    over all its decisions; ``level`` is how many times sample sizes are multiplied by four; ``ledger`` has the growing
+    samples of this case, shared by all its copies.
     """
 
     claim: str
@@ -78,10 +133,9 @@ class Case:
         """The instance's point, shape (n,)."""
         return np.array([float(value) for value in self.instance.x])
 
-    def call(self, alpha: float, **given: object) -> Call:
-        """An oracle call under this case's reading."""
-        made: dict[str, object] = {"alpha": alpha, "reading": self.reading, "parameters": OracleParameters(), **given}
-        return Call(**made)  # type: ignore[arg-type]  # keyword names are Call's own fields
+    def call(self, alpha: float, **given: Any) -> Call:
+        """An oracle call under this case's reading; ``given`` are further fields of the call."""
+        return Call(**{"alpha": alpha, "reading": self.reading, "parameters": OracleParameters(), **given})
 
     @property
     def repaired(self) -> Reading:
@@ -98,6 +152,20 @@ class Measurement:
     counterexample: Counterexample | None = None
 
 
+def compare(
+    quantity: str, measured: float, relation: Relation, predicted: float, tolerance: float = 0.0, **stated: Any
+) -> ComparisonEvidence:
+    """A measured value beside a predicted one; ``stated`` are further fields of the evidence."""
+    return ComparisonEvidence(
+        quantity=quantity, measured=measured, relation=relation, predicted=predicted, tolerance=tolerance, **stated
+    )
+
+
+def values_at(label: str, points: Sequence[Point], form: str = "g") -> dict[str, float | str]:
+    """Measured values by where they were measured, to show."""
+    return {f"{label} = {point.at:{form}}": point.measured for point in points}
+
+
 class CheckFunction(Protocol):
     """Code of a check: a case in, evidence out, no verdict."""
 
@@ -106,16 +174,12 @@ class CheckFunction(Protocol):
 
 @dataclass(frozen=True)
 class Check:
-    """A registered check.
+    """A registered check of a claim or step, given by its full id; needs are stages the subject must offer.
 
-    Args:
-        claim: Full id of the claim or step it judges.
-        function: The code.
-        instances: Names of atlas instances, the most telling first (a smoke run takes the first ones).
-        needs: Stages the subject must offer.
-        decisions: Stochastic decisions one case makes; they share the run's error budget.
-        sure: Comparisons and rates of one case, beside those decisions, that refute nothing falsely whatever is
-            drawn: exact laws, counts, identities of every path, bounds tried at random points.
+    Instances are atlas names, the most telling first (a smoke run takes the first ones). ``decisions`` are stochastic
+    decisions one case makes; they share the run's error budget. ``sure`` are comparisons and rates of one case, beside
+    those decisions, that refute nothing falsely whatever is drawn: exact laws, counts, identities of every path,
+    bounds tried at random points.
     """
 
     claim: str

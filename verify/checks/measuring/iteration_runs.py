@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import ceil, log, sqrt
 
 import numpy as np
 import scipy.linalg
 
 from spec import Noise, OracleParameters
+from spec.atlas import Instance
 from spec.exact import Vector
-from verify.checks.measuring.case import Case
+from verify.checks.measuring.case import Case, compare
+from verify.checks.measuring.premises import additive
 from verify.evidence.budget import Share
 from verify.evidence.decisions import SquareDecision
 from verify.evidence.laws import SquareLaw, normal_upper
 from verify.evidence.model import ComparisonEvidence, RateEvidence
 from verify.evidence.power_laws import RESOLVED, Estimate, fit_power_law, invert
 from verify.subjects.protocol import Call
-from verify.truth.iterations import LinearIteration, best_constant, shrinking
+from verify.truth.geometry import quadratic_of, spectral_norm
+from verify.truth.iterations import LinearIteration, best_constant, primal_dual, shrinking
 from verify.truth.pair import Truth
 from verify.verdict import RESOLUTION
 
-SMALL = Noise(model="additive", sigma_f="1/10", sigma_g="1/10")  # type: ignore[arg-type]  # exact spellings are parsed
+SMALL = additive("1/10")
 TIMES = (64, 512, 2048)
 """Steps at which the subject's own iterations are read."""
 HELD = TIMES[1]
@@ -52,10 +54,11 @@ def measured_steps(
     seen: dict[int, tuple[Vector, SquareLaw, LinearIteration]] = {}
     first: tuple[float, float] | None = None
     for steps, count in zip(TIMES, runs, strict=True):
-        sized, mean, covariance = _law_at(case, iteration, steps)
+        sized = sized_for(case, iteration, steps)
+        mean, covariance = law_at(case, sized, steps)
         rows = errors(case, truth, call_of(case, sized, steps), SMALL, runs=count)
         square = float(mean @ mean + np.trace(covariance))
-        calls = steps / log(start / sqrt(square)) if _constant(case) else float(steps)
+        calls = steps / log(start / sqrt(square)) if constant_step(case) else float(steps)
         first = first or (calls, square)
         white = scipy.linalg.solve_triangular(np.linalg.cholesky(covariance), (rows - mean).T, lower=True)
         dof = float(white.size)
@@ -81,25 +84,42 @@ def errors(case: Case, truth: Truth, call: Call, noise: Noise, *, runs: int, pai
     active = truth.active > 0
     problem = case.instance.with_noise(noise).problem
     y, lam = case.stages.lower_level_runs(problem, case.x, call, case.rng, runs)
-    found: Vector = np.hstack([y - truth.y_star, lam[:, active] - truth.lam[active]]) if pair else y - truth.y_star
-    return found
+    off: Vector = y - truth.y_star
+    return np.hstack([off, lam[:, active] - truth.lam[active]]) if pair else off
 
 
-def call_of(case: Case, iteration: LinearIteration, steps: int) -> Call:
-    """A call for so many steps of an iteration's sizes."""
-    parameters = OracleParameters(lower_level_steps=steps, eta_y=iteration.eta_y, eta_lam=iteration.eta_lam)
-    return replace(case.call(1.0), parameters=parameters)
+def steps_call(case: Case, steps: int, eta_y: float, eta_lam: float, **choices: str) -> Call:
+    """A call for so many steps of these sizes, under the case's reading or one with other choices."""
+    parameters = OracleParameters(lower_level_steps=steps, eta_y=eta_y, eta_lam=eta_lam)
+    return case.call(1.0, reading=case.reading.choose(**choices), parameters=parameters)
 
 
-def _constant(case: Case) -> bool:
+def call_of(case: Case, iteration: LinearIteration, steps: int, **choices: str) -> Call:
+    """The same with an iteration's sizes."""
+    return steps_call(case, steps, iteration.eta_y, iteration.eta_lam, **choices)
+
+
+def settled_iteration(instance: Instance, truth: Truth, *, sigma: float, size: float = 1.0) -> LinearIteration:
+    """The iteration with both steps ``size`` over the largest curvature of g and of the rows."""
+    a = quadratic_of(instance.problem).arrays
+    active = a.B[truth.active > 0]
+    eta = size / (spectral_norm(a.g_yy) + (spectral_norm(active) ** 2 if len(active) else 0.0))
+    return primal_dual(instance.problem, truth, eta_y=eta, eta_lam=eta, sigma=sigma)
+
+
+def constant_step(case: Case) -> bool:
+    """Whether the reading's lower level takes steps of constant size."""
     return case.reading.inner_solver == "constant-step"
 
 
-def _law_at(case: Case, iteration: LinearIteration, steps: int) -> tuple[LinearIteration, Vector, Vector]:
-    if _constant(case):
-        sized = best_constant(iteration, steps)[1]
-        return sized, *sized.constant(steps)
-    return iteration, *iteration.averaged(steps, shrinking)
+def sized_for(case: Case, iteration: LinearIteration, steps: int) -> LinearIteration:
+    """The iteration with the sizes used for so many steps: the best constant ones, or its own, shrinking."""
+    return best_constant(iteration, steps)[1] if constant_step(case) else iteration
+
+
+def law_at(case: Case, iteration: LinearIteration, steps: int) -> tuple[Vector, Vector]:
+    """Mean and covariance of the error after so many steps, by the exact law."""
+    return iteration.constant(steps) if constant_step(case) else iteration.averaged(steps, shrinking)
 
 
 def _sizes(case: Case, iteration: LinearIteration, law: RateEvidence, power: float) -> tuple[int, ...]:
@@ -114,7 +134,7 @@ def _sizes(case: Case, iteration: LinearIteration, law: RateEvidence, power: flo
         width = min(COARSE, max(0.0, RESOLUTION - off) * 2 / law.exponent**2 / (1 + missed / reach))
     d = len(iteration.start)
     long = ceil((1 + 1 / EARLY) * 2 / d * (reach / (max(width, FINE) * log(TIMES[-1] / TIMES[0]))) ** 2)
-    covariance = _law_at(case, iteration, HELD)[2]
+    covariance = law_at(case, sized_for(case, iteration, HELD), HELD)[1]
     spread = float((covariance**2).sum()) / float(np.trace(covariance)) ** 2
     middle = ceil(MARGIN * 2 * spread * ((reach + missed) / CONSTANT_SEEN) ** 2)
     return tuple(case.share.times(count) for count in (EARLY * long, middle, long))
@@ -125,11 +145,11 @@ def slope_of(ratios: list[Estimate], share: Share) -> ComparisonEvidence:
     fit = fit_power_law(ratios, share.single, quantity="")["steps"]
     low, high = fit.interval
     half = max(high - fit.exponent, fit.exponent - low)
-    return ComparisonEvidence(
-        quantity="power of the steps in the mean squared error over the exact law's", measured=fit.exponent,
-        relation="==", predicted=0.0, tolerance=half, rung="statistical", error_rate=share.error,
-        detectable=(fit.detectable or 0.0) - RESOLVED, wanted=0.15, power=1 - share.missed, samples=fit.samples,
-        samples_needed=fit.samples_needed, law="exponent (log chi-square)",
+    return compare(
+        "power of the steps in the mean squared error over the exact law's", fit.exponent, "==", 0.0, half,
+        rung="statistical", error_rate=share.error, detectable=(fit.detectable or 0.0) - RESOLVED, wanted=0.15,
+        power=1 - share.missed, samples=fit.samples, samples_needed=fit.samples_needed,
+        law="exponent (log chi-square)",
     )  # fmt: skip
 
 
@@ -137,5 +157,5 @@ def _held(case: Case, rows: Vector, law: SquareLaw, iteration: LinearIteration) 
     """The subject's mean squared error against the law's: constants count beside powers."""
     return SquareDecision(
         quantity=f"mean squared error after {HELD} steps", law=law, share=case.share, wanted=CONSTANT_SEEN,
-        context={"step size": iteration.eta_y, "solver": "constant step" if _constant(case) else "averaged"},
+        context={"step size": iteration.eta_y, "solver": "constant step" if constant_step(case) else "averaged"},
     ).evidence(float((rows**2).sum(axis=1).mean()))  # fmt: skip

@@ -1,29 +1,55 @@
-"""The exact solution an instance's measurements are held against, and the premises it meets or fails."""
+"""What checks start from: instances, premises met or failed, the exact solution, and calls that are given it."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 
-from spec import Holder, InvalidInputError, OracleParameters
+from spec import Holder, InvalidInputError, Noise, OracleParameters
 from spec.atlas import Instance, find
-from verify.evidence.model import PremiseEvidence
+from spec.exact import Vector
+from verify.checks.measuring.case import Case
+from verify.evidence.model import Point, PremiseEvidence
+from verify.subjects.protocol import Call
 from verify.truth import lower_level as exact_lower_level
-from verify.truth.geometry import quadratic_of, spectral_norm
-from verify.truth.pair import Truth, from_rationals
+from verify.truth.geometry import Geometry, quadratic_of, spectral_norm
+from verify.truth.pair import Truth, from_rationals, geometry_at_truth
+
+REGULAR = (
+    "toy1", "two-of-three", "box-rational", "scalar-rational", "absolute-moving", "toy2", "kink", "crossing-kinks",
+    "absolute-fixed", "fixed-rows", "interior", "experiment-1d", "experiment-5d", "random-2x3x4", "random-3x5x4",
+    "random-4x6x6", "ill-conditioned", "rows-nearly-dependent", "moving-box",
+)  # fmt: skip
+DEGENERATE = ("weakly-active", "licq-fails", "infeasible")
+SHOWN_ALPHA = 0.1
+"""The alpha at which single values are shown beside the sweep."""
+
+
+def additive(sigma: str) -> Noise:
+    """Additive noise of one scale on both levels, spelled exactly."""
+    return Noise(model="additive", sigma_f=sigma, sigma_g=sigma)  # type: ignore[arg-type]  # exact spellings are parsed
 
 
 class PremiseUnmetError(Exception):
-    """A premise of the claim fails on this instance, with the numbers.
+    """A premise of the claim fails on this instance; ``finding`` has the numbers."""
 
-    Args:
-        evidence: What failed and how that was seen.
+    def __init__(self, premise: str, finding: str) -> None:
+        self.evidence = PremiseEvidence(premise=premise, holds=False, finding=finding)
+        super().__init__(premise, finding)
+
+
+def feasible(instance: Instance) -> exact_lower_level.ExactLowerLevel:
+    """The exact lower level at the instance's point.
+
+    Raises:
+        PremiseUnmetError: If no y satisfies the rows there.
     """
-
-    def __init__(self, evidence: PremiseEvidence) -> None:
-        self.evidence = evidence
-        super().__init__(evidence.finding)
+    try:
+        return exact_lower_level.solve(quadratic_of(instance.problem), instance.x)
+    except InvalidInputError as error:
+        raise PremiseUnmetError("feasible", str(error)) from None
 
 
 def regular_truth(instance: Instance) -> Truth:
@@ -32,18 +58,13 @@ def regular_truth(instance: Instance) -> Truth:
     Raises:
         PremiseUnmetError: Naming the premise that fails and the rows that break it.
     """
-    problem = quadratic_of(instance.problem)
-    try:
-        lower = exact_lower_level.solve(problem, instance.x)
-    except InvalidInputError as error:
-        raise PremiseUnmetError(unmet("feasible", str(error))) from None
+    lower = feasible(instance)
     if not lower.licq:
-        finding = f"{len(lower.active)} rows are active, their rank is {lower.licq_rank}"
-        raise PremiseUnmetError(unmet("licq", finding))
+        raise PremiseUnmetError("licq", f"{len(lower.active)} rows are active, their rank is {lower.licq_rank}")
     if not lower.strict_complementarity:
         finding = f"row {lower.weakly_active[0]} is active with multiplier exactly 0, so F may have a kink here"
-        raise PremiseUnmetError(unmet("strict-complementarity", finding))
-    return from_rationals(problem, instance.x, lower)
+        raise PremiseUnmetError("strict-complementarity", finding)
+    return from_rationals(quadratic_of(instance.problem), instance.x, lower)
 
 
 BY_CONSTRUCTION = {
@@ -70,40 +91,75 @@ def premises_met(name: str) -> dict[str, PremiseEvidence]:
     instance = find(name)
     if isinstance(instance.problem, Holder):
         return {}
-    problem = quadratic_of(instance.problem)
     try:
-        lower = exact_lower_level.solve(problem, instance.x)
-    except InvalidInputError:
+        lower = feasible(instance)
+    except PremiseUnmetError:
         return {}
-    a = problem.arrays
+    a = quadratic_of(instance.problem).arrays
     smallest = min((lower.lam[i] for i in lower.active), default=None)
     rows = f"‖A‖ = {spectral_norm(a.A):.3g}, ‖B‖ = {spectral_norm(a.B):.3g}"
     mu_g, C_f = float(np.linalg.eigvalsh(a.g_yy)[0]), spectral_norm(a.f_yy)
-    found = {
-        "feasible": (True, "the exact solver found the lower-level point"),
-        "licq": (lower.licq, f"{len(lower.active)} active rows of rank {lower.licq_rank}"),
-        "strict-complementarity": (
-            smallest is None or smallest > CLEAR_MULTIPLIER,
-            "no row is active" if smallest is None else f"smallest multiplier of an active row {float(smallest):.3g}",
-        ),
-        "affine-rows": (True, rows),
-        "bounded-jacobian": (True, rows),
-        "strong-convexity": (mu_g > 0, f"μ_g = {mu_g:.3g}"),
-        "hessian-lipschitz": (True, "the second derivatives are constant"),
-        "penalty-strong-convexity": (
-            mu_g > 0,
-            f"μ ≥ α⁻²μ_g/2 with μ_g = {mu_g:.3g} for α ≤ √(μ_g/(2C_f))"
-            + (f", C_f = {C_f:.3g}" if C_f else ", C_f = 0"),
-        ),
-        **{premise: (True, finding) for premise, finding in BY_CONSTRUCTION.items()},
+    clear = smallest is None or smallest > CLEAR_MULTIPLIER
+    least = "no row is active" if smallest is None else f"smallest multiplier of an active row {float(smallest):.3g}"
+    curved = f"μ ≥ α⁻²μ_g/2 with μ_g = {mu_g:.3g} for α ≤ √(μ_g/(2C_f)), C_f = {C_f:.3g}"
+    findings = {
+        "feasible": "the exact solver found the lower-level point",
+        "licq": f"{len(lower.active)} active rows of rank {lower.licq_rank}" if lower.licq else "",
+        "strict-complementarity": least if clear else "",
+        "affine-rows": rows,
+        "bounded-jacobian": rows,
+        "strong-convexity": f"μ_g = {mu_g:.3g}" if mu_g > 0 else "",
+        "hessian-lipschitz": "the second derivatives are constant",
+        "penalty-strong-convexity": curved if mu_g > 0 else "",
+        **BY_CONSTRUCTION,
     }
-    return {
-        premise: PremiseEvidence(premise=premise, holds=True, finding=finding)
-        for premise, (holds, finding) in found.items()
-        if holds
-    }
+    return {name: PremiseEvidence(premise=name, holds=True, finding=said) for name, said in findings.items() if said}
 
 
-def unmet(premise: str, finding: str) -> PremiseEvidence:
-    """Evidence that a premise fails here though other instances meet it."""
-    return PremiseEvidence(premise=premise, holds=False, finding=finding)
+def h_width(case: Case, alpha: float, call: Call) -> float:
+    """Ramp width of this case's reading, constraint units."""
+    B = quadratic_of(case.instance.problem).arrays.B
+    return call.parameters.h_width(case.reading, alpha**3, spectral_norm(B))
+
+
+def at_truth(case: Case, truth: Truth, alpha: float) -> tuple[Geometry, Call]:
+    """The geometry on the exact pair and a call that is given that pair."""
+    call = case.call(alpha, y_star=truth.y_star, lam=truth.lam)
+    width, lam_width = h_width(case, alpha, call), call.parameters.lam_width
+    return geometry_at_truth(case.instance, truth, alpha, width, lam_width), call
+
+
+def estimate(case: Case, call: Call, y: Vector) -> Vector:
+    """The subject's noise-free estimate with its inner solutions given."""
+    return case.stages.hypergradient(case.instance.problem, case.x, replace(call, y_penalty=y))
+
+
+def frozen(case: Case) -> bool:
+    """Whether this reading keeps the dual term in the estimator."""
+    return case.reading.dual_term == "frozen"
+
+
+def sweep_point(alpha: float, error: Vector, rounding: float, predicted: float | None) -> Point:
+    """One point of a sweep from an error vector."""
+    return Point(at=alpha, measured=float(np.linalg.norm(error)), uncertainty=rounding, predicted=predicted)
+
+
+def sweep_ends(points: list[Point]) -> dict[str, float | str]:
+    """The sweep's ends, to show with a counterexample."""
+    chosen = [p for p in points if p.uncertainty <= 0.02 * p.measured] or points
+    first, last = chosen[0], chosen[-1]
+    return {f"value at alpha = {first.at:g}": first.measured, f"value at alpha = {last.at:g}": last.measured}
+
+
+def shown_vector(vector: Vector, digits: int = 9) -> str:
+    """A vector for a sentence."""
+    return "(" + ", ".join(f"{value:.{digits}g}" for value in vector) + ")"
+
+
+def activated(case: Case, truth: Truth, alpha: float) -> Geometry:
+    """The penalty geometry under the weights the subject's own activation gives."""
+    geometry, call = at_truth(case, truth, alpha)
+    h = np.where(truth.active > 0, 0.0, geometry.h)
+    return replace(
+        geometry, rho=case.stages.activation(h, truth.lam, h_width(case, alpha, call), call.parameters.lam_width)
+    )

@@ -10,7 +10,7 @@ import numpy as np
 from spec import Noise, OracleParameters
 from spec.exact import Vector
 from verify.checks.measuring.case import Case
-from verify.checks.measuring.starts import at_truth
+from verify.checks.measuring.premises import at_truth
 from verify.evidence.budget import Share
 from verify.evidence.model import RateEvidence, Role
 from verify.evidence.moments import Moments, Scatter

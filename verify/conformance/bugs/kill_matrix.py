@@ -14,8 +14,7 @@ from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.plan import Task
 from verify.campaign.summary import selected
 from verify.campaign.tasks import perform
-from verify.checks.measuring.case import checks
-from verify.checks.measuring.profiles import find_profile
+from verify.checks.measuring.case import checks, find_profile
 from verify.conformance.bugs.bent_subject import subject_class
 from verify.conformance.bugs.catalogue import CATALOGUE
 from verify.conformance.bugs.model import Bug, Catch

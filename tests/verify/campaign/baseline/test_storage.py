@@ -25,7 +25,7 @@ from verify.campaign.baseline.storage import (
     store,
 )
 from verify.campaign.plan import plan
-from verify.checks.measuring.profiles import PROFILES, find_profile
+from verify.checks.measuring.case import PROFILES, find_profile
 from verify.cli.exports import schemas
 from verify.report.faces import render_json
 from verify.verdict import Verdict

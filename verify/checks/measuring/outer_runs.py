@@ -1,0 +1,245 @@
+"""Runs of the subject's Algorithm 2 on functions whose Goldstein distance is known.
+
+All they asked and were told on record; whether their random choices are uniform; and how many outer steps they take
+on the hardest known function, as the target, radius and slope vary: F = 2ε|x₁| + √(L² - 4ε²)|x₂| from (1/(2ε), 0). As
+long as |x₁| exceeds the radius the distance from stationarity is 2ε, and no method that moves by at most D a step is
+sooner done.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from spec import OuterParameters
+from spec.exact import FloatArray, Vector
+from verify.checks.measuring.case import Case, compare
+from verify.evidence.intervals import mean_interval, median_interval
+from verify.evidence.model import ComparisonEvidence
+from verify.evidence.power_laws import Estimate
+from verify.subjects.protocol import OuterRun, SubjectFaultError
+from verify.truth.functions import SyntheticOracle, WeightedAbsolute
+
+Oracle = Callable[[Vector], Vector]
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A run with the points z it asked about and the answers g, each of shape (T, n)."""
+
+    run: OuterRun
+    z: Vector
+    g: Vector
+    parameters: OuterParameters
+
+    @property
+    def steps(self) -> Vector:
+        """The steps Δ_1, ..., Δ_T, shape (T, n)."""
+        return np.asarray(np.diff(self.run.path, axis=0))
+
+    def blocks(self, rows: Vector) -> Vector:
+        """Rows grouped by block, shape (K, M, n)."""
+        return rows.reshape(self.parameters.K, self.parameters.M, -1)
+
+
+def record(case: Case, oracle: Oracle, x_0: Vector, parameters: OuterParameters) -> Recorded:
+    """Run the subject's Algorithm 2 on an oracle that remembers.
+
+    Raises:
+        SubjectFaultError: If it does not ask T times.
+    """
+    asked: list[Vector] = []
+    told: list[Vector] = []
+
+    def remembering(z: Vector) -> Vector:
+        answer = oracle(z)
+        asked.append(np.array(z, dtype=np.float64))
+        told.append(answer)
+        return answer
+
+    run = case.stages.optimise(remembering, x_0, parameters, case.rng)
+    if len(asked) != parameters.T:
+        raise SubjectFaultError(f"optimise asked the oracle {len(asked)} times instead of T = {parameters.T}")
+    return Recorded(run, np.array(asked), np.array(told), parameters)
+
+
+FUNCTION = WeightedAbsolute((1.0,))
+UNIFORM_RUNS = 3000
+START = 0.3
+"""The second segment leads from here to -0.7: its middle and its ends say nothing about the kink's place on it."""
+
+ACROSS = OuterParameters(goldstein_radius=2.0, epsilon=0.1, D=1.0, eta=1.0, M=2, K=1)
+
+TOWARDS = OuterParameters(goldstein_radius=0.2, epsilon=0.1, D=0.1, eta=1.0, M=1, K=4)
+"""Four blocks on the way to the kink: far from it, far, near or far by chance, near."""
+
+
+def uniform_point(case: Case) -> ComparisonEvidence:
+    """Mean of ⟨∇F(z), Δ⟩ at the points the subject asks on a segment across a kink, against the change of F."""
+    asked: list[Vector] = []
+
+    def oracle(z: Vector) -> Vector:
+        asked.append(np.array(z))
+        return FUNCTION.gradient(z)
+
+    runs = case.share.times(UNIFORM_RUNS)
+    _, path = case.stages.optimise_runs(oracle, np.full((runs, 1), START), ACROSS, case.rng, keep_path=True)
+    assert path is not None  # asked for
+    # One run after another, or all at once: the second question of each.
+    z = asked[1] if len(asked) == ACROSS.T and len(asked[1]) == runs else np.array(asked[1::2]).reshape(-1, 1)
+    step = path[2] - path[1]
+    inner = (FUNCTION.gradient(z[: len(step)]) * step).sum(axis=1)
+    change = FUNCTION.value(path[2]) - FUNCTION.value(path[1])
+    quantity = "mean of ⟨∇F(z), Δ⟩ less the change of F, on a segment across a kink"
+    return _near_zero(case, inner - change, 2.0, quantity, wanted=0.5)
+
+
+def uniform_block(case: Case) -> ComparisonEvidence:
+    """Distance of the outputs against the mean distance of their runs' blocks."""
+    radius, excess = TOWARDS.goldstein_radius, np.empty(case.share.times(UNIFORM_RUNS))
+    for i in range(len(excess)):
+        run = case.stages.optimise(FUNCTION.gradient, np.array([START + 0.05]), TOWARDS, case.rng)
+        excess[i] = FUNCTION.distance(run.x_out, radius) - FUNCTION.distance(run.x_bar, radius).mean()
+    quantity = "expected distance of the output less the mean over its run's blocks"
+    return _near_zero(case, excess, 1.0, quantity, wanted=0.35)
+
+
+def _near_zero(case: Case, values: Vector, size: float, quantity: str, *, wanted: float) -> ComparisonEvidence:
+    """The mean of independent values in [-size, size] against 0."""
+    low, high = mean_interval(values + size, 2 * size, case.share.single.error)
+    missed_low, missed_high = mean_interval(values + size, 2 * size, case.share.missed)
+    mean = float(values.mean())
+    tolerance = max(high - size - mean, mean - (low - size))
+    return compare(
+        quantity, mean, "==", 0.0, tolerance, rung="statistical", error_rate=case.share.error, samples=len(values),
+        detectable=2 * tolerance + (missed_high - missed_low) / 2, wanted=wanted, power=1 - case.share.missed,
+        law="bounded mean (Bernstein)",
+    )  # fmt: skip
+
+
+RUNS = 72
+"""Independent runs a setting; their median's exact interval is what enters a rate."""
+SIGMA = 0.5
+"""Root of the variance of one sample, in units of L_F."""
+PATIENCE = 1.4
+"""Blocks given, in units of 1/(εδ): half of one is the way to go at full speed, the rest is for detours."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """One setting: ε, the Goldstein radius, L_F."""
+
+    epsilon: float
+    radius: float
+    lipschitz: float = 1.0
+
+    @property
+    def function(self) -> WeightedAbsolute:
+        """The hard function for this target."""
+        slow = 2 * self.epsilon
+        return WeightedAbsolute((slow, math.sqrt(self.lipschitz**2 - slow**2)))
+
+    @property
+    def start(self) -> list[float]:
+        """Where F exceeds its infimum by 1."""
+        return [1.0 / (2 * self.epsilon), 0.0]
+
+
+SWEEP = tuple(Target(1 / e, d) for e, d in ((4, 0.1), (6, 0.1), (10, 0.1), (6, 0.05), (6, 0.025)))
+"""Targets towards the limit in ε, then in δ; 1/ε² is whole, so that no rounding of M bends the exponents."""
+FAR_SWEEP = tuple(Target(1 / e, d) for e, d in ((6, 0.1), (10, 0.1), (14, 0.1), (6, 0.05), (6, 0.025)))
+"""The same for the literal schedule, whose blocks are shorter and reach their rate later."""
+SLOPES = tuple(Target(0.25, 0.1, L) for L in (1.0, 2.0, 4.0))
+REPAIRED_M = 4
+"""Leading constant of M under the repaired schedule; the theorem's own 36 multiplies every count by 9."""
+
+
+def batch(case: Case, epsilon: float) -> int:
+    """N_g under this case's reading, with α = ε."""
+    return math.ceil(round(SIGMA**2 / epsilon**2, 6)) if case.reading.outer_batch == "sigma2-over-alpha2" else 1
+
+
+def parameters(case: Case, target: Target) -> OuterParameters:
+    """The asserted schedule's orders: M = L²/ε² as written, 4G²/ε² repaired."""
+    L, e, d = target.lipschitz, target.epsilon, target.radius
+    K = math.ceil(PATIENCE / (e * d))
+    if case.as_written:
+        M = max(1, math.floor(round(L**2 / e**2, 6)))
+        eta = d * e**3 / L**4
+    else:
+        second_moment = L**2 + _variance(case, target)
+        M = math.ceil(round(REPAIRED_M * second_moment / e**2, 6))
+        eta = 2 * d / M / math.sqrt(second_moment * M)
+    return OuterParameters(goldstein_radius=d, epsilon=e, D=d / M, eta=eta, M=M, K=K)
+
+
+def calls_until(case: Case, target: Target, error: float) -> Estimate:
+    """Calls until a run's own mean distance over its blocks falls to ε: the median over runs, with its interval.
+
+    That mean is the expected distance of the paper's random output, given the run.
+    """
+    M, blocks = parameters(case, target).M, _blocks(case, target)
+    low, high = median_interval(blocks, error)
+    at = {"epsilon": target.epsilon, "goldstein_radius": target.radius, "L_F": target.lipschitz}
+    # Rounded to whole blocks.
+    return Estimate(
+        at=at, value=float(np.median(blocks)) * M, low=(low - 0.5) * M, high=(high + 0.5) * M, samples=len(blocks),
+        law="exponent (order statistics)",
+    )  # fmt: skip
+
+
+def _variance(case: Case, target: Target) -> float:
+    return (SIGMA * target.lipschitz) ** 2 / batch(case, target.epsilon)
+
+
+_Key = tuple[bool, str, Target, int, int]
+_KEPT: WeakKeyDictionary[object, dict[_Key, FloatArray]] = WeakKeyDictionary()
+"""Runs of a subject by what determines them: several steps of one proof ask for the very same ones."""
+
+
+def _kept(case: Case) -> dict[_Key, FloatArray]:
+    """Runs already made by this very subject in this process; all references are one."""
+    subject = case.stages.subject
+    try:
+        return _KEPT.setdefault(type(subject) if case.stages.are_the_reference else subject, {})
+    except TypeError:  # it cannot be referred to weakly, or not be hashed
+        return {}
+
+
+def _blocks(case: Case, target: Target) -> FloatArray:
+    """Blocks until each run's own mean distance falls to ε; infinite where it never does, shape (runs,)."""
+    runs = case.share.times(RUNS)
+    key = (case.as_written, case.reading.outer_batch, target, case.seed, runs)
+    rng = case.shared_rng(repr(key[:3]))
+    kept = _kept(case)
+    if key in kept:
+        return kept[key]
+    schedule, function = parameters(case, target), target.function
+    oracle = SyntheticOracle(function, 0.0, _variance(case, target), rng)
+    x_bar, _ = case.stages.optimise_runs(oracle, np.tile(target.start, (runs, 1)), schedule, rng)
+    distances = function.distance(x_bar, target.radius)
+    means = np.cumsum(distances, axis=0) / np.arange(1, schedule.K + 1)[:, None]
+    reached = means <= target.epsilon
+    blocks: FloatArray = np.where(reached.any(axis=0), reached.argmax(axis=0) + 1.0, np.inf)
+    kept[key] = blocks
+    return blocks
+
+
+def sweep(case: Case, targets: Sequence[Target] | None = None) -> list[Estimate]:
+    """All settings, their intervals jointly valid at half the case's share; by default those in ε and δ."""
+    if targets is None:
+        targets = FAR_SWEEP if case.as_written else SWEEP
+    error = case.share.single.error / 2 / len(targets)
+    estimates = [calls_until(case, target, error) for target in targets]
+    return [estimate for estimate in estimates if math.isfinite(estimate.value)]
+
+
+def scaled(estimates: Sequence[Estimate], factor: Sequence[float]) -> list[Estimate]:
+    """Counts multiplied by what each step costs."""
+    return [
+        replace(e, value=e.value * c, low=e.low * c, high=e.high * c) for e, c in zip(estimates, factor, strict=True)
+    ]
