@@ -19,7 +19,7 @@ from verify.conformance.model import ClaimFinding
 from verify.conformance.pacing import MARK, Paced, Renamed, needs_pacing
 from verify.conformance.places import place_of
 from verify.conformance.probe_set import off_truth
-from verify.conformance.sampled_stages import ADDITIVE, Setting
+from verify.conformance.random_stages import ADDITIVE, under_noise
 from verify.report.faces import Report
 from verify.report.model import Result
 from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError, name_of
@@ -49,7 +49,7 @@ def ignored_choices(stages: Stages) -> tuple[str, ...]:
         call = replace(probe.call, reading=frozen)
         if replace(probe, call=call).excess_of(stages) <= 1:
             found.append("dual_term")
-        setting = Setting("pairing", probe, ADDITIVE, 1)
+        setting = under_noise("pairing", probe, ADDITIVE, 1)
         paired = replace(setting.call, reading=REPAIRED.choose(noise_pairing="independent"))
         rng = np.random.default_rng(0)
         estimates = stages.hypergradient_samples(setting.problem, probe.x, paired, rng, SAMPLES)

@@ -10,16 +10,15 @@ from functools import lru_cache
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance import inner_runs, outer
-from verify.conformance import sampled_stages as sampling
+from verify.conformance import outer, random_stages
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import CATALOGUE, find
 from verify.conformance.bugs.model import Bug, Stage
 from verify.conformance.bugs.outer_loop import OuterLoop
+from verify.conformance.known_answers import Probe
 from verify.conformance.model import Diagnosis, Match
-from verify.conformance.probes import Probe
-from verify.conformance.signatures import Signature, Statistic, distance
-from verify.conformance.stage_comparison import INSIDE, RUNS, Answer, Seen
+from verify.conformance.random_stages import RUN_STAGES, Signature, distance
+from verify.conformance.stage_comparison import INSIDE, Answer, Seen
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 
@@ -186,45 +185,32 @@ def _by_laws(seen: Seen, stage: Stage) -> Diagnosis:
         right = sampled.law
     else:
         own = seen.runs
-        offered = tuple(name for name in RUNS if seen.stages.offers(name))
-        right = _reference_signature(offered)
+        offered = tuple(name for name in RUN_STAGES if seen.stages.offers(name))
+        right = random_stages.reference_runs()
         theirs = {mutant.id: _runs_of(mutant.id, offered) for mutant in _candidates(["runs"])}
     found = []
     for mutant_id, signature in theirs.items():
-        worst = distance(own, signature)[0]
+        worst = distance(own, signature)
         # A law between two others is neither.
-        same = worst <= min(LIKELY, NEAR * distance(own, right)[0])
+        same = worst <= min(LIKELY, NEAR * distance(own, right))
         found.append(_match(find(mutant_id), same, worst, None, len(own)))
     if stage == "runs":
         # A mutant whose solvers the subject does not offer looks like the reference here.
-        found = [m for m in found if distance(theirs[m.id], right)[0] > 1]
+        found = [m for m in found if distance(theirs[m.id], right) > 1]
     matches = sorted((m for m in found if m.matches), key=lambda m: m.distance)
     others = sorted((m for m in found if not m.matches), key=lambda m: m.distance)
-    sentence = by_laws(matches, others, len(own), distance(own, right)[0])
+    sentence = by_laws(matches, others, len(own), distance(own, right))
     return Diagnosis(stage=stage, sentence=sentence, matches=tuple(matches), nearest=tuple(others[:SHOWN]))
 
 
 @lru_cache(maxsize=64)
 def _samples_of(mutant_id: str, counts: tuple[tuple[str, int], ...]) -> Signature:
-    return sampling.sample(Stages(by_id(mutant_id)), math.inf, dict(counts), stream=1).signature
+    return random_stages.sample(Stages(by_id(mutant_id)), math.inf, dict(counts), stream=1).signature
 
 
 @lru_cache(maxsize=64)
-def _runs_of(mutant_id: str, offered: tuple[str, ...]) -> dict[str, Statistic]:
-    return _run_signature(Stages(by_id(mutant_id)), offered)
-
-
-@lru_cache(maxsize=8)
-def _reference_signature(offered: tuple[str, ...]) -> dict[str, Statistic]:
-    from verify.subjects import ReferenceSubject
-
-    return _run_signature(Stages(ReferenceSubject()), offered)
-
-
-def _run_signature(stages: Stages, offered: tuple[str, ...]) -> dict[str, Statistic]:
-    # One run more: other sample sizes, so other streams than the subject was given.
-    wanted = [setting for setting in inner_runs.settings() if setting.stage in offered]
-    return {k: v for setting in wanted for k, v in setting.signature(stages, inner_runs.RUNS + 1).items()}
+def _runs_of(mutant_id: str, offered: tuple[str, ...]) -> Signature:
+    return random_stages.known_runs(Stages(by_id(mutant_id)), offered)
 
 
 NONE = "No catalogued deviation matches."
