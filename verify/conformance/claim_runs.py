@@ -63,13 +63,10 @@ def ignored_choices(stages: Stages) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Judged:
-    """A subject and how it is to be judged.
+    """A subject and how it is to be judged; ``loadable`` says whether its name loads it.
 
-    Args:
-        name: How it was given; ``loadable`` says whether that loads it.
-        claims: Full ids; all if empty.
-        jobs: Worker processes, where the subject can be loaded in them and needs no pacing.
-        seconds: Time for single estimates, where it needs pacing; ``time_limit`` is for one stage call.
+    ``jobs`` count where workers can load it and it needs no pacing, ``seconds`` for single estimates where it does;
+    ``time_limit`` is for one stage call.
     """
 
     subject: Subject

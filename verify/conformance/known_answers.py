@@ -30,15 +30,10 @@ FROM_SCRATCH: Given = "nothing"
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """A stage call, what must come out, and how exactly.
+    """A stage call, what must come out block by block, returned or on the way, and how exactly.
 
-    Args:
-        stage: The stage called.
-        asked: What it is given.
-        values: Exact values by block; those the stage returns, and others on the way.
-        limits: Largest accepted difference, block by block.
-        stop: ``gradient_norm`` or ``distance`` that ends the penalty solve, where there is one.
-        scale: Of the estimate: sizes of what is added up, to which rounding is relative.
+    ``stop`` is the ``gradient_norm`` or ``distance`` that ends the penalty solve, where there is one; ``scale`` the
+    sizes of what an estimate adds up, to which rounding is relative.
     """
 
     stage: StageName
@@ -144,17 +139,10 @@ def doubles_of(values: tuple[Real, ...]) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Probe:
-    """One stage call.
+    """One stage call, and what must come out, all blocks one after another, to within ``tolerance`` entry by entry.
 
-    Args:
-        id: Permanent name.
-        expected: What must come out, all blocks one after another.
-        tolerance: Largest accepted difference, entry by entry.
-        problem: The problem; none for the activation, which has row values ``h`` and their ramp's width instead.
-        tol: Gradient norm asked of the penalty minimiser.
-        scale: Sizes of what is added up, entry by entry: rounding is relative to them.
-        published: Whether it is one of the test vectors.
-        elsewhere: Makes the same kind of probe at another place; none for those that belong where they are.
+    The activation has no problem but row values ``h`` and their ramp's width; ``tol`` is the gradient norm asked of the
+    penalty minimiser; ``elsewhere`` makes the same kind of probe at another place, where there is one.
     """
 
     id: str

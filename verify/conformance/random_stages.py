@@ -1,7 +1,7 @@
 """Random stages: estimates under noise and runs of the inner solvers, as named statistics with their errors.
 
 Estimates have their stages given; mean, variance against N_g and alpha, and correlation are compared with their law.
-Runs of inner solvers are compared with the reference's where the protocol settles their law; their counts must be possible ones.
+Runs of inner solvers are compared with the reference's where the protocol settles their law, else by their counts.
 """
 
 from __future__ import annotations

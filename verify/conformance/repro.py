@@ -144,7 +144,7 @@ def _of_run(seen: Seen, head: str) -> Reproduction:
         T = trial.parameters.T
         return Reproduction(sentence=f"It does not ask its oracle T = {T} times ({trial.id}).", expected=(float(T),),
                             code=head + _run_code(trial))  # fmt: skip
-    wrong = next(c for c in outer.compare(seen.record, outer.right()) if c.excess > 1)
+    wrong = next(c for c in outer.compare(seen.record, outer.RIGHT) if c.excess > 1)
     trial = next(t for t in (*outer.trials(), outer.OUTPUT_TRIAL) if t.id == wrong.trial)
     trial, wrong = _shortest_run(seen, trial, wrong)
     numbers = "" if wrong.is_law else f": {list(wrong.got)} where it must be {list(wrong.expected)}"
@@ -162,7 +162,7 @@ def _shortest_run(seen: Seen, trial: outer.Trial, wrong: outer.Comparison) -> tu
             one = outer.record(seen.stages, short, 0)
         except (SubjectFaultError, MissingCapabilityError, outer.WrongNumberOfCallsError):
             break
-        found = [c for c in outer.compare_run(one, outer.right()) if c.part == wrong.part and c.excess > 1]
+        found = [c for c in outer.compare_run(one, outer.RIGHT) if c.part == wrong.part and c.excess > 1]
         if found:
             return short, found[0]
     return trial, wrong

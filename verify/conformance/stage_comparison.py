@@ -52,12 +52,10 @@ class Answer:
 
 @dataclass
 class Asked:
-    """What came of a stage's probes, in the order of asking.
+    """What came of a stage's probes, in the order of asking; ``broken`` are those that ended in a fault, with it.
 
-    Args:
-        broken: Probes that ended in a fault, with it.
-        refusal: What the subject said the first time it did not support a probe.
-        late: How many there was no time for, or no point in after so many faults.
+    ``refusal`` is what the subject said the first time it did not support a probe, ``late`` how many there was no time
+    for, or no point in after so many faults.
     """
 
     answers: list[Answer] = field(default_factory=list)
@@ -71,11 +69,8 @@ class Asked:
 class Seen:
     """Everything a subject showed, stage by stage, and what is to be said about it.
 
-    Args:
-        answers: To the probes of the deterministic stages; ``broken`` are those that ended in a fault, with it.
-        sampled: Samples of the oracle call.
-        runs: Signatures of the inner solvers.
-        record: Runs of Algorithm 2.
+    Answers to the probes of the deterministic stages, samples of the oracle call, runs of the inner solvers, and the
+    record of Algorithm 2.
     """
 
     stages: Stages
@@ -100,14 +95,7 @@ class Seen:
 def look(
     stages: Stages, *, seconds: float = SECONDS, extra: Sequence[Probe] = (), only: Sequence[Stage] = get_args(Stage)
 ) -> Seen:
-    """Compare all offered stages.
-
-    Args:
-        stages: The subject's.
-        seconds: Time for each stage.
-        extra: Further probes, asked after the built-in ones.
-        only: Stages to look at.
-    """
+    """Compare all offered stages, each in so many seconds; ``extra`` probes are asked after the built-in ones."""
     seen, asked = Seen(stages), (*probes(), *extra)
     looks: dict[Stage, Callable[[Seen], StageFinding]] = {
         stage: partial(_probed, stage, _spread([probe for probe in asked if probe.stage == stage]), seconds)
@@ -293,7 +281,7 @@ def _optimised(seen: Seen) -> StageFinding:
     except outer.WrongNumberOfCallsError as error:
         return StageFinding(stage="optimise", status="diverges", sentence=f"{error}.", compared=1, diverging=1,
                             worst=2.0)  # fmt: skip
-    found = outer.compare(seen.record, outer.right())
+    found = outer.compare(seen.record, outer.RIGHT)
     wrong = [comparison for comparison in found if comparison.excess > 1]
     numbers: dict[str, Any] = {"compared": len(found), "worst": max(comparison.excess for comparison in wrong or found)}
     if not wrong:
