@@ -86,11 +86,9 @@ def _self_test(asked: options.Conform) -> int:
         limit = {} if asked.time_limit is None else {"seconds": asked.time_limit}
         lines = [(line.check, line.ok, line.line) for line in run_self_test(asked.command, **limit)]
     else:
-        from verify.conformance.stage_trials import run_self_test as run_python_self_test
-
         subject = load_subject(str(asked.python))
         require_stages(subject, str(asked.python))
-        lines = run_python_self_test(subject)
+        lines = judge.run_self_test(subject)
     for check, ok, line in lines:
         sys.stdout.write(f"{'ok  ' if ok else 'FAIL'}  {check}: {line}\n")
     return 0 if lines and all(ok for _, ok, _ in lines) else 3

@@ -18,7 +18,7 @@ from verify.conformance.model import ClaimFinding
 from verify.conformance.pacing import MARK, Paced, Renamed, needs_pacing
 from verify.conformance.places import place_of
 from verify.conformance.probe_set import off_truth
-from verify.conformance.sampled_stages import ADDITIVE, Setting
+from verify.conformance.random_stages import ADDITIVE, under_noise
 from verify.report.faces import Report
 from verify.report.model import Result
 from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError, name_of
@@ -48,7 +48,7 @@ def ignored_choices(stages: Stages) -> tuple[str, ...]:
         call = replace(probe.call, reading=frozen)
         if replace(probe, call=call).excess_of(stages) <= 1:
             found.append("dual_term")
-        setting = Setting("pairing", probe, ADDITIVE, 1)
+        setting = under_noise("pairing", probe, ADDITIVE, 1)
         paired = replace(setting.call, reading=REPAIRED.choose(noise_pairing="independent"))
         rng = np.random.default_rng(0)
         estimates = stages.hypergradient_samples(setting.problem, probe.x, paired, rng, SAMPLES)
@@ -62,13 +62,10 @@ def ignored_choices(stages: Stages) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Judged:
-    """A subject and how it is to be judged.
+    """A subject and how it is to be judged; ``loadable`` says whether its name loads it.
 
-    Args:
-        name: How it was given; ``loadable`` says whether that loads it.
-        claims: Full ids; all if empty.
-        jobs: Worker processes, where the subject can be loaded in them and needs no pacing.
-        seconds: Time for single estimates, where it needs pacing; ``time_limit`` is for one stage call.
+    ``jobs`` count where workers can load it and it needs no pacing, ``seconds`` for single estimates where it does;
+    ``time_limit`` is for one stage call.
     """
 
     subject: Subject

@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance import inner_runs, outer
-from verify.conformance import sampled_stages as sampling
+from verify.conformance import outer, random_stages
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import CATALOGUE, find
 from verify.conformance.bugs.model import Bug, Stage
 from verify.conformance.bugs.outer_loop import OuterLoop
+from verify.conformance.known_answers import Probe
 from verify.conformance.model import Diagnosis, Match
-from verify.conformance.probes import Probe
-from verify.conformance.signatures import Signature, Statistic, distance
-from verify.conformance.stage_comparison import INSIDE, RUNS, Answer, Seen
+from verify.conformance.random_stages import RUN_STAGES, Signature, distance
+from verify.conformance.stage_comparison import INSIDE, PROBED, Answer, Seen
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 
 SHOWN = 3
 """Nearest others that are named."""
-DETERMINISTIC: tuple[Stage, ...] = ("lower_level", "activation", "penalty_minimiser", "hypergradient")
 SINGLE_ROUNDINGS = 4.0
 """Roundings of its own precision by which two evaluations of a mutant may differ, relative to the size of the terms."""
+NONE = "No catalogued deviation matches."
+NEAR = 0.5
+"""A deviation that leaves more than this share of the error unexplained is not worth naming."""
+LIKELY = 0.75
+"""Share of what chance allows, 4.5 standard errors, within which two laws are taken for the same."""
 
 
 def diagnose(seen: Seen) -> Diagnosis | None:
@@ -35,19 +37,15 @@ def diagnose(seen: Seen) -> Diagnosis | None:
     stage = seen.first
     if stage is None:
         return None
-    if stage in DETERMINISTIC:
+    if stage in PROBED:
         return _by_values(seen, stage)
-    if stage == "optimise":
-        return _by_rules(seen)
-    return _by_laws(seen, stage)
+    return _by_rules(seen) if stage == "optimise" else _by_laws(seen, stage)
 
 
 def suspect(seen: Seen) -> Diagnosis | None:
     """What the counts and spreads of inner solvers point to where only their claims fail."""
-    if not seen.runs:
-        return None
-    made = _by_laws(seen, "runs")
-    return made if made.matches else None
+    diagnosis = _by_laws(seen, "runs") if seen.runs else None
+    return diagnosis if diagnosis is not None and diagnosis.matches else None
 
 
 def _by_values(seen: Seen, stage: Stage) -> Diagnosis:
@@ -57,17 +55,16 @@ def _by_values(seen: Seen, stage: Stage) -> Diagnosis:
         # Only published vectors show it: then they are what tells the candidates apart.
         answers = seen.of(stage)
     wrong = [answer for answer in answers if not answer.excess <= 1]
-    own = [_beside(mutant, answers, wrong) for mutant in _candidates(DETERMINISTIC)]
+    own = [_beside(mutant, answers, wrong) for mutant in _candidates(PROBED)]
     matches = [match for match in own if match.matches]
     if len(matches) > 1:
-        position = DETERMINISTIC.index(stage)
-        later = [a for a in seen.answers if not a.probe.published and DETERMINISTIC.index(_stage(a)) > position]
+        position = PROBED.index(stage)
+        later = [a for a in seen.answers if not a.probe.published and PROBED.index(a.probe.stage) > position]
         closer = [match for match in matches if _beside(find(match.id), later, []).distance <= 1]
         matches = closer or matches
-    others = sorted((m for m in own if not m.matches and _is_wrong(m.id, answers)), key=lambda m: m.distance)
-    sizes = Sizes(len(answers), max(a.excess for a in wrong), max(_apart(a.got, a.probe.expected) for a in wrong))
+    others = _nearest_first(m for m in own if not m.matches and _is_wrong(m.id, answers))
     where, partial = ("", []) if matches else _innermost(answers, wrong)
-    sentence = by_values(matches, others, sizes, where, partial)
+    sentence = by_values(matches, others, answers, where, partial)
     return Diagnosis(stage=stage, sentence=sentence, matches=tuple(matches), partial=tuple(partial),
                      nearest=tuple(others[:SHOWN]))  # fmt: skip
 
@@ -78,24 +75,18 @@ def _innermost(answers: list[Answer], wrong: list[Answer]) -> tuple[str, list[Ma
         there = [answer for answer in wrong if answer.probe.given == given]
         if there and given:
             asked = [answer for answer in answers if answer.probe.given == given]
-            found = [_beside(mutant, asked, there) for mutant in _candidates(DETERMINISTIC)]
-            return where, [match for match in found if match.matches]
+            matches = (_beside(mutant, asked, there) for mutant in _candidates(PROBED))
+            return where, [match for match in matches if match.matches]
     return "", []
 
 
-def _apart(first: Vector, second: Vector) -> float:
-    return float(np.abs(first - second).max(initial=0.0))
+def _nearest_first(matches: Iterable[Match]) -> list[Match]:
+    return sorted(matches, key=lambda match: match.distance)
 
 
 def _is_wrong(mutant_id: str, answers: list[Answer]) -> bool:
     """Whether a mutant itself goes wrong on these probes; one that is wrong elsewhere is near to nothing here."""
-    given = _answers(mutant_id, tuple(answer.probe for answer in answers))
-    return any(t is None or not a.probe.excess(t) <= 1 for a, t in zip(answers, given, strict=True))
-
-
-def _stage(answer: Answer) -> Stage:
-    stage = answer.probe.stage
-    return stage if stage in DETERMINISTIC else "hypergradient"
+    return any(t is None or not a.probe.excess(t) <= 1 for a, t in _paired(mutant_id, answers))
 
 
 def _candidates(stages: Iterable[Stage]) -> list[Bug]:
@@ -103,22 +94,27 @@ def _candidates(stages: Iterable[Stage]) -> list[Bug]:
     return [mutant for mutant in CATALOGUE if mutant.stage in wanted]
 
 
+def _paired(mutant_id: str, answers: list[Answer]) -> list[tuple[Answer, Vector | None]]:
+    """Answers beside a mutant's."""
+    return [*zip(answers, _answers(mutant_id, tuple(answer.probe for answer in answers)), strict=True)]
+
+
 @lru_cache(maxsize=256)
-def _answers(mutant_id: str, probes: tuple[Probe, ...]) -> tuple[np.ndarray | None, ...]:
+def _answers(mutant_id: str, probes: tuple[Probe, ...]) -> tuple[Vector | None, ...]:
     """A mutant's answers, in the order in which the subject gave its own: some depend on what came before."""
     stages = Stages(by_id(mutant_id))
-    made: list[np.ndarray | None] = []
-    for probe in probes:
+
+    def answer(probe: Probe) -> Vector | None:
         try:
-            made.append(probe.ask(stages))
+            return probe.ask(stages)
         except (SubjectFaultError, MissingCapabilityError):
-            made.append(None)
-    return tuple(made)
+            return None
+
+    return tuple(answer(probe) for probe in probes)
 
 
 def _beside(mutant: Bug, answers: list[Answer], wrong: list[Answer]) -> Match:
-    given = _answers(mutant.id, tuple(answer.probe for answer in answers))
-    pairs = [(answer, theirs) for answer, theirs in zip(answers, given, strict=True) if theirs is not None]
+    pairs = [(answer, theirs) for answer, theirs in _paired(mutant.id, answers) if theirs is not None]
     worst, difference, seen_wrong = (0.0 if len(pairs) == len(answers) else math.inf), 0.0, not wrong
     for answer, theirs in pairs:
         apart = np.abs(answer.got - theirs)
@@ -163,16 +159,14 @@ def _by_rules(seen: Seen) -> Diagnosis:
         rules = by_id(mutant.id)
         if not isinstance(rules, OuterLoop):
             continue
-        made = outer.compare(seen.record, rules)
-        worst = max(c.excess for c in made)
+        compared = outer.compare(seen.record, rules)
+        worst = max(c.excess for c in compared)
         # Where a law alone tells them apart there is no number to show.
-        told = [c for c in made if "where uniform" not in c.sentence and (worst <= 1 or c.excess > 1)]
-        difference = max((c.difference for c in told), default=None)
-        found.append(_match(mutant, worst <= 1, worst, difference, len(made)))
+        numbers = [c.difference for c in compared if not c.is_law and (worst <= 1 or c.excess > 1)]
+        found.append(_match(mutant, worst <= 1, worst, max(numbers, default=None), len(compared)))
     matches = [match for match in found if match.matches]
-    others = sorted((m for m in found if not m.matches), key=lambda m: m.distance)
-    runs = len(seen.record.runs) + len(seen.record.outputs)
-    sentence = by_rules(matches, others, runs)
+    others = _nearest_first(match for match in found if not match.matches)
+    sentence = by_rules(matches, others, len(seen.record.runs) + len(seen.record.outputs))
     return Diagnosis(stage="optimise", sentence=sentence, matches=tuple(matches), nearest=tuple(others[:SHOWN]))
 
 
@@ -186,91 +180,46 @@ def _by_laws(seen: Seen, stage: Stage) -> Diagnosis:
         right = sampled.law
     else:
         own = seen.runs
-        offered = tuple(name for name in RUNS if seen.stages.offers(name))
-        right = _reference_signature(offered)
+        offered = tuple(name for name in RUN_STAGES if seen.stages.offers(name))
+        right = random_stages.reference_runs()
         theirs = {mutant.id: _runs_of(mutant.id, offered) for mutant in _candidates(["runs"])}
-    found = []
-    for mutant_id, signature in theirs.items():
-        worst = distance(own, signature)[0]
-        # A law between two others is neither.
-        same = worst <= min(LIKELY, NEAR * distance(own, right)[0])
-        found.append(_match(find(mutant_id), same, worst, None, len(own)))
-    if stage == "runs":
         # A mutant whose solvers the subject does not offer looks like the reference here.
-        found = [m for m in found if distance(theirs[m.id], right)[0] > 1]
-    matches = sorted((m for m in found if m.matches), key=lambda m: m.distance)
-    others = sorted((m for m in found if not m.matches), key=lambda m: m.distance)
-    sentence = by_laws(matches, others, len(own), distance(own, right)[0])
+        theirs = {mutant_id: runs for mutant_id, runs in theirs.items() if distance(runs, right) > 1}
+    off, found = distance(own, right), []
+    for mutant_id, signature in theirs.items():
+        worst = distance(own, signature)
+        # A law between two others is neither.
+        found.append(_match(find(mutant_id), worst <= min(LIKELY, NEAR * off), worst, None, len(own)))
+    matches = _nearest_first(match for match in found if match.matches)
+    others = _nearest_first(match for match in found if not match.matches)
+    sentence = by_laws(matches, others, len(own), off)
     return Diagnosis(stage=stage, sentence=sentence, matches=tuple(matches), nearest=tuple(others[:SHOWN]))
 
 
 @lru_cache(maxsize=64)
 def _samples_of(mutant_id: str, counts: tuple[tuple[str, int], ...]) -> Signature:
-    return sampling.sample(Stages(by_id(mutant_id)), math.inf, dict(counts), stream=1).signature
+    return random_stages.sample(Stages(by_id(mutant_id)), math.inf, dict(counts), stream=1).signature
 
 
 @lru_cache(maxsize=64)
-def _runs_of(mutant_id: str, offered: tuple[str, ...]) -> dict[str, Statistic]:
-    return _run_signature(Stages(by_id(mutant_id)), offered)
-
-
-@lru_cache(maxsize=8)
-def _reference_signature(offered: tuple[str, ...]) -> dict[str, Statistic]:
-    from verify.subjects import ReferenceSubject
-
-    return _run_signature(Stages(ReferenceSubject()), offered)
-
-
-def _run_signature(stages: Stages, offered: tuple[str, ...]) -> dict[str, Statistic]:
-    # One run more: other sample sizes, so other streams than the subject was given.
-    wanted = [setting for setting in inner_runs.settings() if setting.stage in offered]
-    return {k: v for setting in wanted for k, v in setting.signature(stages, inner_runs.RUNS + 1).items()}
-
-
-NONE = "No catalogued deviation matches."
-
-NEAR = 0.5
-"""A deviation that leaves more than this share of the error unexplained is not worth naming."""
-
-LIKELY = 0.75
-"""Share of what chance allows, 4.5 standard errors, within which two laws are taken for the same."""
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """How much was compared and how far off it was.
-
-    Args:
-        calls: Calls compared.
-        excess: Largest difference from the right answers, in tolerances.
-        difference: The same in absolute terms.
-    """
-
-    calls: int
-    excess: float
-    difference: float
+def _runs_of(mutant_id: str, offered: tuple[str, ...]) -> Signature:
+    return random_stages.known_runs(Stages(by_id(mutant_id)), offered)
 
 
 def by_values(
-    matches: Sequence[Match], others: Sequence[Match], sizes: Sizes, where: str, partial: Sequence[Match]
+    matches: Sequence[Match], others: Sequence[Match], answers: Sequence[Answer], where: str, partial: Sequence[Match]
 ) -> str:
-    """Where answers were compared number by number.
-
-    Args:
-        matches: Deviations that explain everything.
-        others: The rest, nearest first.
-        sizes: Of the comparison with the right answers.
-        where: The innermost calls that are off, in words.
-        partial: Deviations that explain those.
-    """
-    right = f"from the right ones they differ by up to {sizes.difference:.2g}"
+    """Where answers were compared number by number; ``partial`` explain the innermost calls that are off, ``where``."""
+    calls, wrong = len(answers), [answer for answer in answers if not answer.excess <= 1]
+    off = max(float(np.abs(answer.got - answer.probe.expected).max(initial=0.0)) for answer in wrong)
+    right = f"from the right ones they differ by up to {off:.2g}"
     if matches:
         best = matches[0]
         if find(best.id).roundoff is not None:
-            numbers = f"the errors of {sizes.calls} answers are {best.distance:.2f} of what that rounding allows"
+            numbers = f"the errors of {calls} answers are {best.distance:.2f} of what that rounding allows"
         else:
             numbers = (
-                f"{sizes.calls} answers differ from that one's by at most {best.difference:.2g}, which is within "
+                f"{calls} answers differ from that one's by at most {best.difference:.2g}, which is within "
                 f"tolerance; {right}"
             )
         next_one = f". The next, {_named(others[0])}, differs by {others[0].difference:.2g}" if _told(others) else ""
@@ -281,13 +230,13 @@ def by_values(
             f"{partial[0].compared} answers differ from that one's by at most {partial[0].difference:.2g}. Put that "
             "right and run again: something else is off too."
         )
-    near = _told(others) and others[0].distance < NEAR * sizes.excess
-    if near and (others[0].difference or 0.0) < NEAR * sizes.difference:
+    near = _told(others) and others[0].distance < NEAR * max(answer.excess for answer in wrong)
+    if near and (others[0].difference or 0.0) < NEAR * off:
         return (
-            f"{NONE} The nearest is {_named(others[0])}, whose {sizes.calls} answers differ from these by up to "
+            f"{NONE} The nearest is {_named(others[0])}, whose {calls} answers differ from these by up to "
             f"{others[0].difference:.2g}; {right}."
         )
-    return f"{NONE} None comes near: {sizes.calls} answers differ from the right ones by up to {sizes.difference:.2g}."
+    return f"{NONE} None comes near: {calls} answers differ from the right ones by up to {off:.2g}."
 
 
 def by_rules(matches: Sequence[Match], others: Sequence[Match], runs: int) -> str:

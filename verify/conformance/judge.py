@@ -15,15 +15,27 @@ from spec import InvalidInputError
 from verify.campaign import run as campaign
 from verify.campaign.summary import selected
 from verify.checks.measuring.case import find_profile
+from verify.conformance import outer, probe_set
 from verify.conformance.claim_runs import Judged, claim_findings, ignored_choices, run_claims
 from verify.conformance.diagnosis import diagnose, suspect
+from verify.conformance.known_answers import Probe
 from verify.conformance.model import Conformance, Diagnosis, StageFinding
-from verify.conformance.probe_set import vector_probes
+from verify.conformance.places import doubles, place_of
+from verify.conformance.random_stages import Setting, run_settings
 from verify.conformance.repro import reproduce
 from verify.conformance.stage_comparison import SECONDS as STAGE_SECONDS
 from verify.conformance.stage_comparison import look
 from verify.report.faces import Report
-from verify.subjects import Capability, Subject, load_subject, name_of, require_stages
+from verify.subjects import (
+    CAPABILITIES,
+    Capability,
+    MissingCapabilityError,
+    Subject,
+    SubjectFaultError,
+    load_subject,
+    name_of,
+    require_stages,
+)
 from verify.subjects.loading import end
 from verify.subjects.protocol import Stages
 from verify.subjects.time_limits import timed_here
@@ -104,7 +116,7 @@ def _judge(asked: Judged, load: str, started: float) -> Conformance:
 
     stages = Stages(asked.subject)
     with threadpool_limits(1):
-        extra = vector_probes() if any(stages.offers(stage) for stage in WITH_VECTORS) else ()
+        extra = probe_set.vector_probes() if any(stages.offers(stage) for stage in WITH_VECTORS) else ()
         seen = look(stages, seconds=min(STAGE_SECONDS, asked.seconds), extra=extra)
         diagnosis = diagnose(seen)
         renew = partial(_renewed, asked.name, asked.time_limit) if asked.loadable else None
@@ -186,3 +198,51 @@ def _load_code(subject: Subject, name: str, loadable: bool) -> str:
     if "<locals>" in source or source.startswith("__main__"):
         return f"your_subject  # an instance of {type(subject).__qualname__}"
     return f"load_subject({source!r})"
+
+
+def run_self_test(subject: Subject) -> list[tuple[str, bool, str]]:
+    """What the author of a Python subject runs first: each stage once, on a problem whose sizes n, m, p all differ.
+
+    Returns:
+        One line a stage, its name, whether it passed and what was found: offered and well-formed, offered and at
+        fault with the reason, or not offered.
+    """
+    stages = Stages(subject)
+    trials = _trials(stages)
+    found: list[tuple[str, bool, str]] = []
+    for stage in CAPABILITIES:
+        if not stages.offers(stage):
+            found.append((stage, True, "not offered; checks that need it will be not applicable"))
+            continue
+        try:
+            found.append((stage, True, trials[stage]()))
+        except MissingCapabilityError as error:
+            found.append((stage, True, f"says it does not support this: {error}"))
+        except (SubjectFaultError, outer.WrongNumberOfCallsError) as error:
+            found.append((stage, False, str(error)))
+    return found
+
+
+def _trials(stages: Stages) -> dict[str, Callable[[], str]]:
+    place = place_of("random-3x5x4")
+    alone = (
+        probe_set.lower_level_probe(place),
+        probe_set.activation_probe("", doubles(place.lower.h), place.lam, 0.1, 0.1),
+        probe_set.penalty_probe(place, 0.1, tol=probe_set.GRADIENT_NORM, name=""),
+        probe_set.off_truth(place, 0.1),
+    )
+
+    def shapes(probe: Probe) -> str:
+        blocks = probe.blocks(stages)
+        return ", ".join(f"{'y' if name == 'y_penalty' else name} {block.shape}" for name, block in blocks.items())
+
+    def optimise() -> str:
+        run = outer.record(stages, outer.trials()[2], 0).run
+        return f"x_out {run.x_out.shape}, x_bar {run.x_bar.shape}, path {run.path.shape}"
+
+    def statistics(setting: Setting) -> str:
+        return f"{len(setting.of_runs(stages, 16))} statistics of 16 runs"
+
+    trials: dict[str, Callable[[], str]] = {"optimise": optimise}
+    trials |= {probe.stage: partial(shapes, probe) for probe in alone}
+    return trials | {setting.stage: partial(statistics, setting) for setting in run_settings()}

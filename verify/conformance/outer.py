@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,8 @@ FALSE_ALARM = 1e-9
 """Probability that a right law is called wrong, each time."""
 OUTPUTS = 96
 """Runs whose outputs are counted by block."""
-PARTS = ("steps", "queries", "means", "outputs")
+RIGHT = OuterLoop()
+"""Algorithm 2."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,7 @@ class Trial:
 
     def oracle(self, z: Vector) -> Vector:
         """A fixed answer to every point."""
-        made: Vector = np.where(z >= 0, 1.0, -1.0) * np.array(self.slopes) + self.curvature * z
-        return made
+        return np.asarray(np.where(z >= 0, 1.0, -1.0) * np.array(self.slopes) + self.curvature * z)
 
 
 def trials() -> tuple[Trial, ...]:
@@ -75,24 +74,19 @@ class Recorded:
     @property
     def steps(self) -> Vector:
         """Δ_1, ..., Δ_T, shape (T, n)."""
-        made: Vector = np.diff(self.run.path, axis=0)
-        return made
+        return np.diff(self.run.path, axis=0)
 
     def blocks(self, rows: Vector) -> Vector:
         """Means by block, shape (K, n)."""
         shape = (self.trial.parameters.K, self.trial.parameters.M, -1)
-        made: Vector = rows.reshape(shape).mean(axis=1)
-        return made
+        return np.asarray(rows.reshape(shape).mean(axis=1))
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One line of the algorithm against a rule, on the trial where it was seen worst.
+    """One line of the algorithm against a rule, on the trial where it was seen worst; beyond 1 its excess is real.
 
-    Args:
-        excess: Difference in tolerances; beyond 1 it is real.
-        difference: The difference itself, or the probability of the law's statistic.
-        expected: What the rule gives, where nothing is random.
+    ``difference`` is the difference itself, or the probability of the law's statistic.
     """
 
     part: str
@@ -175,10 +169,9 @@ def _compared(part: str, one: Recorded, expected: Vector, got: Vector, what: str
         apart = np.abs(got - expected)
         allowed = TOLERANCE * (np.abs(one.run.path).max() + np.abs(got) + np.abs(expected))
         ratio = np.nan_to_num(apart / allowed, nan=math.inf)
-    excess = float(ratio.max(initial=0.0))
-    row = int(ratio.reshape(len(ratio), -1).max(axis=1).argmax()) if excess <= 1 else int(
-        np.argmax(ratio.reshape(len(ratio), -1).max(axis=1) > 1)
-    )  # fmt: skip
+    excess, by_row = float(ratio.max(initial=0.0)), ratio.reshape(len(ratio), -1).max(axis=1)
+    # The worst row, or the first that is off.
+    row = int(np.argmax(by_row if excess <= 1 else by_row > 1))
     return Comparison(part, one.trial.id, excess, float(apart.max(initial=0.0)), what.format(row + 1, row),
                       tuple(expected[row].tolist()), tuple(got[row].tolist()))  # fmt: skip
 
@@ -262,9 +255,3 @@ def _outputs(seen: Record, rules: OuterLoop) -> Comparison:
 def _surprise(chance: float) -> float:
     """Above 1 exactly where the probability is below the allowed one."""
     return math.log(max(chance, 1e-300)) / math.log(FALSE_ALARM)
-
-
-@lru_cache(maxsize=1)
-def right() -> OuterLoop:
-    """Algorithm 2."""
-    return OuterLoop()

@@ -37,14 +37,9 @@ def doubles(values: Any) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """A quadratic problem at a point.
+    """A quadratic problem without noise at an exact point; its name is permanent, its purpose a clause.
 
-    Args:
-        name: Part of every id made here; permanent.
-        problem: The problem, without noise.
-        x: Upper variable, exact.
-        purpose: What the place is for, a clause.
-        declared: Strata that are stated rather than derived.
+    ``declared`` are strata that are stated rather than derived.
     """
 
     name: str

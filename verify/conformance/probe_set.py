@@ -14,8 +14,8 @@ import numpy as np
 from spec import REPAIRED, Noise, Quadratic, parse_problem
 from spec.exact import Vector
 from verify.conformance import known_answers as known
+from verify.conformance.known_answers import FROM_PAIR, FROM_RHO, FROM_SCRATCH, Given, Probe, probe_of
 from verify.conformance.places import Place, doubles, place_of, rounded
-from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, Given, Probe, probe_of
 from verify.conformance.sizes import ANY_PROGRAM
 from verify.conformance.tolerances import Ramps
 from verify.truth.stages import Setting, evaluate

@@ -13,9 +13,9 @@ import numpy as np
 from spec import InvalidInputError, OuterParameters
 from spec.exact import plain
 from verify.conformance import outer
-from verify.conformance import sampled_stages as sampling
+from verify.conformance.known_answers import Probe
 from verify.conformance.model import Reproduction
-from verify.conformance.probes import Probe
+from verify.conformance.random_stages import sample_settings
 from verify.conformance.shrink import Smallest, shrink
 from verify.conformance.stage_comparison import INSIDE, PROBED, Answer, Seen
 from verify.subjects import Call, MissingCapabilityError, SubjectFaultError
@@ -47,17 +47,7 @@ def reproduce(seen: Seen, load: str, renew: Renew | None = None) -> Reproduction
         return _of_probe(f"Smallest call that ends in a fault ({_size_in_words(probe)}): {fault}.", probe, (),
                          head + _code(probe))  # fmt: skip
     if stage in PROBED:
-        # Innermost work first; vectors and probes that cannot be shrunk last.
-        first = min(
-            (answer for answer in seen.of(stage) if not answer.excess <= 1),
-            key=lambda a: (
-                a.probe.published,
-                a.probe.needs_draws,
-                [*INSIDE].index(a.probe.given),
-                _size(a.probe),
-                -a.excess,
-            ),
-        )
+        first = min((answer for answer in seen.of(stage) if not answer.excess <= 1), key=_simplest)
         return _of_smallest(shrink(seen.stages, first.probe, first.got), head, renew)
     if stage == "samples":
         return _of_law(seen, head)
@@ -120,7 +110,7 @@ def _shows(smallest: Smallest, renew: Renew) -> bool:
 def _of_law(seen: Seen, head: str) -> Reproduction | None:
     sampled = seen.sampled
     assert sampled is not None  # the stage diverged, so it was sampled
-    for setting in sampling.settings():
+    for setting in sample_settings():
         wrong = [
             name for name, value in sampled.signature.items()
             if name.startswith(f"{setting.id}:") and value.apart(sampled.law[name]) > 1
@@ -131,10 +121,10 @@ def _of_law(seen: Seen, head: str) -> Reproduction | None:
         got, expected = sampled.signature[wrong[0]], sampled.law[wrong[0]]
         code = head + "\n".join([
             _problem_code(setting.problem),
-            f"x = {_array(setting.probe.x)}",
+            f"x = {_array(setting.x)}",
             f"call = {_call(setting.call)}",
             f"got = subject.hypergradient_samples(problem, x, call, np.random.default_rng(0), {count})",
-            f"off = (got - {_array(setting.probe.expected)}) / {setting.deviation!r}",
+            f"off = (got - {_array(setting.mean)}) / {setting.deviation!r}",
             'print("mean, must be 0 within chance:", off.mean(axis=0))',
             'print("variance, must be 1 within chance:", off.var())',
             'print("share of copies, must be 0:", 1 - len(np.unique(got, axis=0)) / len(got))',
@@ -143,7 +133,7 @@ def _of_law(seen: Seen, head: str) -> Reproduction | None:
             f"Smallest setting found ({setting.id}): {wrong[0].split(': ')[1]} is {got.value:.4g} ± {got.error:.2g} "
             f"over {count} estimates where it must be {expected.value:.4g}."
         )
-        return Reproduction(sentence=sentence, problem=problem, x=_spelt(setting.probe.x),
+        return Reproduction(sentence=sentence, problem=problem, x=_spelt(setting.x),
                             expected=(expected.value,), got=(got.value,), code=code)  # fmt: skip
     return None
 
@@ -154,7 +144,7 @@ def _of_run(seen: Seen, head: str) -> Reproduction:
         T = trial.parameters.T
         return Reproduction(sentence=f"It does not ask its oracle T = {T} times ({trial.id}).", expected=(float(T),),
                             code=head + _run_code(trial))  # fmt: skip
-    wrong = next(c for c in outer.compare(seen.record, outer.right()) if c.excess > 1)
+    wrong = next(c for c in outer.compare(seen.record, outer.RIGHT) if c.excess > 1)
     trial = next(t for t in (*outer.trials(), outer.OUTPUT_TRIAL) if t.id == wrong.trial)
     trial, wrong = _shortest_run(seen, trial, wrong)
     numbers = "" if wrong.is_law else f": {list(wrong.got)} where it must be {list(wrong.expected)}"
@@ -172,7 +162,7 @@ def _shortest_run(seen: Seen, trial: outer.Trial, wrong: outer.Comparison) -> tu
             one = outer.record(seen.stages, short, 0)
         except (SubjectFaultError, MissingCapabilityError, outer.WrongNumberOfCallsError):
             break
-        found = [c for c in outer.compare_run(one, outer.right()) if c.part == wrong.part and c.excess > 1]
+        found = [c for c in outer.compare_run(one, outer.RIGHT) if c.part == wrong.part and c.excess > 1]
         if found:
             return short, found[0]
     return trial, wrong

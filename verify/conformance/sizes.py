@@ -28,12 +28,8 @@ FACTOR = 4
 class Allowance:
     """What an implementation is allowed.
 
-    Args:
-        roundings: Factor on the rounding of one evaluation as it is written.
-        residual: Relative residual that a lower-level solver may leave.
-        stop: Factor on the stopping rule of the penalty minimiser.
-        weights: Error of an activation weight beside its rounding.
-        estimate: Error of an estimate whose parts are all zero.
+    Factors on the rounding of one evaluation as it is written and on the penalty minimiser's stopping rule; a relative
+    residual of a lower-level solver; errors of a weight beside its rounding, and of an estimate whose parts are zero.
     """
 
     roundings: float = 1.0

@@ -10,19 +10,17 @@ from functools import partial
 from typing import Any, Literal, get_args
 
 from spec.exact import Vector
-from verify.conformance import inner_runs, outer
-from verify.conformance import sampled_stages as sampling
+from verify.conformance import outer, random_stages
 from verify.conformance.bugs.model import Stage
+from verify.conformance.known_answers import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE, Probe
 from verify.conformance.model import Divergence, StageFinding
 from verify.conformance.probe_set import probes
-from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE, Probe
-from verify.conformance.signatures import Signature, Statistic, distance
-from verify.subjects import Capability, MissingCapabilityError, ReferenceSubject, SubjectFaultError
+from verify.conformance.random_stages import RUN_STAGES, SAMPLES, Sampled, Signature, Statistic, distance
+from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 
 Probed = Literal["lower_level", "activation", "penalty_minimiser", "hypergradient"]
 PROBED: tuple[Probed, ...] = get_args(Probed)
-RUNS: tuple[Capability, ...] = ("lower_level_runs", "penalty_runs", "hypergradient_runs")
 SECONDS = 4.0
 """Time a stage may take; a slow subject is compared on fewer points, which is then said."""
 FAULTS = 3
@@ -54,12 +52,10 @@ class Answer:
 
 @dataclass
 class Asked:
-    """What came of a stage's probes, in the order of asking.
+    """What came of a stage's probes, in the order of asking; ``broken`` are those that ended in a fault, with it.
 
-    Args:
-        broken: Probes that ended in a fault, with it.
-        refusal: What the subject said the first time it did not support a probe.
-        late: How many there was no time for, or no point in after so many faults.
+    ``refusal`` is what the subject said the first time it did not support a probe, ``late`` how many there was no time
+    for, or no point in after so many faults.
     """
 
     answers: list[Answer] = field(default_factory=list)
@@ -73,17 +69,14 @@ class Asked:
 class Seen:
     """Everything a subject showed, stage by stage, and what is to be said about it.
 
-    Args:
-        answers: To the probes of the deterministic stages; ``broken`` are those that ended in a fault, with it.
-        sampled: Samples of the oracle call.
-        runs: Signatures of the inner solvers.
-        record: Runs of Algorithm 2.
+    Answers to the probes of the deterministic stages, samples of the oracle call, runs of the inner solvers, and the
+    record of Algorithm 2.
     """
 
     stages: Stages
     answers: list[Answer] = field(default_factory=list)
     broken: list[tuple[Probe, SubjectFaultError]] = field(default_factory=list)
-    sampled: sampling.Sampled | None = None
+    sampled: Sampled | None = None
     runs: dict[str, Statistic] = field(default_factory=dict)
     record: outer.Record | None = None
     findings: list[StageFinding] = field(default_factory=list)
@@ -102,14 +95,7 @@ class Seen:
 def look(
     stages: Stages, *, seconds: float = SECONDS, extra: Sequence[Probe] = (), only: Sequence[Stage] = get_args(Stage)
 ) -> Seen:
-    """Compare all offered stages.
-
-    Args:
-        stages: The subject's.
-        seconds: Time for each stage.
-        extra: Further probes, asked after the built-in ones.
-        only: Stages to look at.
-    """
+    """Compare all offered stages, each in so many seconds; ``extra`` probes are asked after the built-in ones."""
     seen, asked = Seen(stages), (*probes(), *extra)
     looks: dict[Stage, Callable[[Seen], StageFinding]] = {
         stage: partial(_probed, stage, _spread([probe for probe in asked if probe.stage == stage]), seconds)
@@ -218,17 +204,17 @@ def _numbers(answer: Answer) -> str:
 def _sampled(seconds: float, seen: Seen) -> StageFinding:
     if not seen.stages.offers("hypergradient"):
         return _not_offered("samples", "the subject offers no hypergradient")
-    sampled = seen.sampled = sampling.sample(seen.stages, seconds)
-    worst, count = distance(sampled.signature, sampled.law)[0], sum(sampled.counts.values())
+    sampled = seen.sampled = random_stages.sample(seen.stages, seconds)
+    worst, count = distance(sampled.signature, sampled.law), sum(sampled.counts.values())
     if worst > 1:
         return _unlike("samples", sampled.signature, sampled.law, f"{count} estimates")
-    short = [k for k, v in sampled.counts.items() if v < sampling.SAMPLES and k not in sampled.refused]
+    short = [k for k, v in sampled.counts.items() if v < SAMPLES and k not in sampled.refused]
     sentence = "Not judged."
     if count:
         sentence = f"Mean, variance and correlation of {count} estimates are as they should be."
     if short:
         sentence += (
-            f" {len(short)} of {len(sampled.counts)} settings have fewer than the {sampling.SAMPLES} it takes: one "
+            f" {len(short)} of {len(sampled.counts)} settings have fewer than the {SAMPLES} it takes: one "
             f"estimate takes {sampled.seconds_a_call * 1e3:.3g} ms."
         )
     sentence += _besides(len(sampled.refused), next(iter(sampled.refused.values()), ""))
@@ -236,38 +222,32 @@ def _sampled(seconds: float, seen: Seen) -> StageFinding:
                         compared=len(sampled.signature), worst=worst)  # fmt: skip
 
 
-def reference_runs() -> dict[str, Statistic]:
-    """What the inner solvers' results look like; drawn from streams of its own, by one run more."""
-    stages, runs = Stages(ReferenceSubject()), inner_runs.RUNS + 1
-    return {k: v for setting in inner_runs.settings() for k, v in setting.signature(stages, runs).items()}
-
-
 def _run(seen: Seen) -> StageFinding:
-    offered = [stage for stage in RUNS if seen.stages.offers(stage)]
+    offered = [stage for stage in RUN_STAGES if seen.stages.offers(stage)]
     if not offered:
         return _not_offered("runs", "the subject offers no stochastic inner solver")
     low, refusals = "", []
     settled: set[str] = set()
-    for setting in inner_runs.settings():
+    for setting in random_stages.run_settings():
         if setting.stage not in offered:
             continue
         try:
-            signature = setting.signature(seen.stages)
+            signature = setting.of_runs(seen.stages)
         except MissingCapabilityError as error:
             refusals.append(str(error))
             continue
         seen.runs |= signature
         settled |= set(signature) if setting.settled else set()
-        fewest, count = inner_runs.fewest_samples(setting), signature.get(f"{setting.id}: samples")
-        if fewest is not None and count is not None and count.value < fewest:
+        fewest, count = setting.fewest_gradients, signature.get(f"{setting.id}: samples")
+        if count is not None and count.value < fewest:
             low = f"{setting.id}: a run reports {count.value:g} samples where its lower level alone takes {fewest:g}."
     if not seen.runs:
         return _not_offered("runs", refusals[0])
-    law = reference_runs()
+    law = random_stages.reference_runs()
     kept = {name: value for name, value in seen.runs.items() if name in settled}
-    worst = distance(kept, law)[0]
+    worst = distance(kept, law)
     if worst > 1:
-        return _unlike("runs", kept, law, f"{inner_runs.RUNS} runs")
+        return _unlike("runs", kept, law, f"{random_stages.RUNS} runs")
     if low:
         return StageFinding(stage="runs", status="diverges", sentence=low, compared=len(seen.runs), diverging=1,
                             worst=2.0)  # fmt: skip
@@ -301,7 +281,7 @@ def _optimised(seen: Seen) -> StageFinding:
     except outer.WrongNumberOfCallsError as error:
         return StageFinding(stage="optimise", status="diverges", sentence=f"{error}.", compared=1, diverging=1,
                             worst=2.0)  # fmt: skip
-    found = outer.compare(seen.record, outer.right())
+    found = outer.compare(seen.record, outer.RIGHT)
     wrong = [comparison for comparison in found if comparison.excess > 1]
     numbers: dict[str, Any] = {"compared": len(found), "worst": max(comparison.excess for comparison in wrong or found)}
     if not wrong:
