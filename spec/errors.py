@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copyreg
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -38,9 +40,12 @@ class InvalidInputError(ValueError):
         given = "" if value is None else f"; got {shorten(value)}"
         super().__init__(f"{argument}: {rule}{given}")
 
-    def __reduce__(self) -> tuple[type[InvalidInputError], tuple[str, str, str | None]]:
-        # Crosses process boundaries; the value only ever serves display.
-        return type(self), (self.argument, self.rule, None if self.value is None else shorten(self.value))
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Crosses process boundaries as it stands, whatever a subclass is made from; the value only ever serves display.
+        value = None if self.value is None else shorten(self.value)
+        # The pickle protocol documents the function, its stubs do not.
+        made_by = copyreg.__newobj__  # type: ignore[attr-defined]
+        return made_by, (type(self), str(self)), self.__dict__ | {"value": value}
 
 
 def shorten(value: object) -> str:

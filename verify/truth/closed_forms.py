@@ -16,10 +16,9 @@ from verify.truth.algebra.products import Product, field, scalar
 from verify.truth.algebra.rationals import Vector
 from verify.truth.algebra.rings import SYMBOLS, Flint
 from verify.truth.formulas import Lagrangian
-from verify.truth.noise import scale_of
+from verify.truth.noise import Pairing, scale_of
 from verify.truth.penalty_functions import Family, exact_counterpart
 from verify.truth.scenario import Error, Quantity, Scenario
-from verify.truth.second_moments import Pairing
 
 LARGEST = 11
 """Largest n + m + p derived: up to there an instance takes a tenth of a second, and prints in a line or two."""

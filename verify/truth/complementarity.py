@@ -11,8 +11,6 @@ arithmetic without tolerances: each full step strictly raises the dual objective
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
@@ -28,33 +26,17 @@ class InfeasibleLowerLevelError(InvalidInputError):
     """
 
     def __init__(self, weights: Vector) -> None:
-        self.weights: tuple[Fraction, ...] = weights
+        self.weights = weights
         combination = " + ".join(f"{weight}·h_{i}" for i, weight in enumerate(weights) if weight)
         super().__init__("x", f"the lower level is infeasible here: {combination} is positive for every y")
 
-    def __reduce__(self) -> tuple[type[InfeasibleLowerLevelError], tuple[Vector]]:  # type: ignore[override]
-        # The base rebuilds itself from (argument, rule, value); this one needs its certificate only.
-        return type(self), (self.weights,)
 
-
-@dataclass(frozen=True)
-class Complementary:
-    """A solution: multipliers and the linearly independent rows they live on."""
-
-    lam: list[fmpq]
-    working: tuple[int, ...]
-
-
-def solve(S: fmpq_mat, h_0: fmpq_mat, guess: Sequence[int] = ()) -> Complementary:
+def solve(S: fmpq_mat, h_0: fmpq_mat, guess: Sequence[int] = ()) -> tuple[list[fmpq], tuple[int, ...]]:
     """Solve the complementarity problem exactly; the multipliers are unique iff the active rows are independent.
 
-    Args:
-        S: Shape (p, p), symmetric positive semidefinite.
-        h_0: Shape (p, 1), row values at the unconstrained minimum.
-        guess: Rows believed to carry a multiplier; used only to start, never trusted.
-
-    Raises:
-        InfeasibleLowerLevelError: If there is no solution, with the weights that prove it.
+    S is (p, p), symmetric positive semidefinite, h_0 (p, 1) the row values at the unconstrained minimum; the rows
+    guessed to carry a multiplier serve as a start and are never trusted. Returns the multipliers and the linearly
+    independent rows they live on; refused if there is no solution, with the weights that prove it.
     """
     p = h_0.nrows()
     working, lam = _start(S, h_0, tuple(guess))
@@ -62,7 +44,7 @@ def solve(S: fmpq_mat, h_0: fmpq_mat, guess: Sequence[int] = ()) -> Complementar
         h = [h_0[i, 0] - sum((S[i, j] * lam[j] for j in working), fmpq(0)) for i in range(p)]
         entering = max(range(p), key=lambda i: h[i])
         if h[entering] <= 0:
-            return Complementary(lam, tuple(sorted(working)))
+            return lam, tuple(sorted(working))
         working = _admit(S, lam, working, entering, h[entering])
 
 

@@ -1,4 +1,4 @@
-r"""Lines 5 and 6 of Algorithm 1, written once, over any ring: doubles, rationals, balls, functions of alpha, symbols.
+r"""Lines 5 and 6 of Algorithm 1, written once, over any ring: doubles, rationals, functions of alpha, symbols.
 
 .. math::
     \nabla_y L &= \nabla_y f + \alpha_1 (\nabla_y g - B^T\lambda) - \alpha_2 B^T R\, h, \\
@@ -20,17 +20,8 @@ import numpy as np
 
 from spec import InvalidInputError, Quadratic
 from spec.exact import FloatArray
-from verify.truth.algebra.rationals import (
-    Blocks,
-    Number,
-    Vector,
-    fractions,
-    is_positive_definite,
-    number,
-    point,
-    rational,
-)
-from verify.truth.algebra.rings import RATIONALS, Flint, Ring
+from verify.truth.algebra.rationals import Blocks, Number, Vector, fractions, is_positive_definite
+from verify.truth.algebra.rings import Flint, Ring
 from verify.truth.scenario import DualTerm
 
 M = TypeVar("M", bound=Any)
@@ -141,58 +132,6 @@ class Lagrangian(Generic[M]):
         cancelled: M = terms["f"] + terms["g_difference"] + terms["penalty"]
         frozen: M = cancelled + terms["dual"]
         return frozen if dual_term == "frozen" else cancelled
-
-
-@dataclass(frozen=True)
-class ExactLagrangian:
-    """The same over the rationals, from and to plain fractions.
-
-    Args:
-        problem: Any quadratic problem.
-        x: Upper-level point, shape (n,).
-        alpha: Accuracy parameter, > 0.
-        y_star: The lower-level solution the Lagrangian is built on, exact or not, shape (m,).
-        lam: Its multipliers, shape (p,).
-        rho: Activation weights, shape (p,), >= 0.
-
-    Raises:
-        InvalidInputError: If an argument does not fit.
-    """
-
-    problem: Quadratic
-    x: Sequence[Number]
-    alpha: Number
-    y_star: Sequence[Number]
-    lam: Sequence[Number]
-    rho: Sequence[Number]
-
-    @cached_property
-    def over_rationals(self) -> Lagrangian[Flint]:
-        """The formulas, over the rationals."""
-        q = self.problem
-        alpha = number(self.alpha, "alpha")
-        if alpha <= 0:
-            raise InvalidInputError("alpha", "must be > 0", str(alpha))
-        rho = point(self.rho, q.p, "rho")
-        for i, weight in enumerate(rho):
-            if weight < 0:
-                raise InvalidInputError(f"rho[{i}]", "must be >= 0", str(weight))
-        weights = rational(alpha**-2), rational(alpha**-4)
-        pair = point(self.y_star, q.m, "y_star"), point(self.lam, q.p, "lam")
-        return Lagrangian.of(RATIONALS, q, point(self.x, q.n, "x"), weights, (*pair, rho))
-
-    def minimiser(self) -> Vector:
-        """Line 5: the stationary point in y, shape (m,); where the gradient ``left`` is left, if given."""
-        return exact_minimiser(self.over_rationals, self.alpha)
-
-    def estimate(self, y: Sequence[Number], dual_term: DualTerm = "cancelled") -> Vector:
-        """The noise-free estimate at y, shape (n,).
-
-        Source:
-            Algorithm 1, line 6, in expectation.
-        """
-        at = RATIONALS.vector(point(y, self.problem.m, "y"))
-        return fractions(self.over_rationals.estimate(at, dual_term).entries)
 
 
 def exact_minimiser(lagrangian: Lagrangian[Flint], alpha: Number) -> Vector:

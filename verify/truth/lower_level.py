@@ -53,10 +53,6 @@ class DegenerateLowerLevelError(InvalidInputError):
         named = ", ".join(map(str, weakly_active))
         super().__init__("x", f"must not lie on a kink of F; row(s) {named} weakly active, gradient {listed or 'none'}")
 
-    def __reduce__(self) -> tuple[type[DegenerateLowerLevelError], tuple[object, ...]]:  # type: ignore[override]
-        # The base rebuilds itself from (argument, rule, value); this one needs its findings only.
-        return type(self), (self.weakly_active, self.gradients)
-
 
 @dataclass(frozen=True)
 class ExactLowerLevel:
@@ -90,18 +86,6 @@ class ExactLowerLevel:
         return not self.weakly_active
 
 
-@dataclass(frozen=True)
-class Sensitivity:
-    """Exact derivatives of the lower-level solution, row by row: J (m, n) of y*, Lam (p, n) of the multipliers.
-
-    Lam is zero off ``rows``, those held as equations.
-    """
-
-    J: tuple[Vector, ...]
-    Lam: tuple[Vector, ...]
-    rows: tuple[int, ...]
-
-
 def solve(problem: Quadratic, x: Sequence[Number]) -> ExactLowerLevel:
     """Solve the lower level in exact rational arithmetic.
 
@@ -124,8 +108,7 @@ def solve(problem: Quadratic, x: Sequence[Number]) -> ExactLowerLevel:
     solved = rows.g_yy.solve(beside(rows.B.transpose(), slope))
     Z, y_0 = select(solved, range(problem.m), range(p)), -1 * select(solved, range(problem.m), [p])
     h_0 = rows.A * at - rows.B * y_0 - rows.b
-    found = complementarity.solve(rows.B * Z, h_0, guess_working_rows(problem, x))
-    lam = fmpq_mat(p, 1, found.lam)
+    lam = fmpq_mat(p, 1, complementarity.solve(rows.B * Z, h_0, guess_working_rows(problem, x))[0])
     y = y_0 + Z * lam
     h = rows.A * at - rows.B * y - rows.b
     active = [i for i in range(p) if h[i, 0] == 0]
@@ -159,8 +142,8 @@ def rows_in_doubles(a: QuadraticArrays, at: FloatArray) -> tuple[int, ...] | Non
     return tuple(int(i) for i in np.flatnonzero(lam > 1e-11 * max(1.0, float(np.abs(lam).max()))))
 
 
-def sensitivity(problem: Quadratic, x: Sequence[Number]) -> Sensitivity:
-    """Differentiate the lower-level solution exactly, the strictly active rows held as equations.
+def jacobian(problem: Quadratic, x: Sequence[Number]) -> tuple[Vector, ...]:
+    """The exact derivative of y*, row by row (m, n), the strictly active rows held as equations.
 
     Raises:
         InvalidInputError: As :func:`solve`.
@@ -172,12 +155,7 @@ def sensitivity(problem: Quadratic, x: Sequence[Number]) -> Sensitivity:
     lower = solve(problem, x)
     if not (lower.strict_complementarity and lower.licq):
         raise DegenerateLowerLevelError(lower.weakly_active, _distinct_gradients(problem, x, lower))
-    J, Lam = _differentiate(blocks(problem), lower.strictly_active)
-    all_rows = fmpq_mat(problem.p, problem.n)
-    for k, i in enumerate(lower.strictly_active):
-        for j in range(problem.n):
-            all_rows[i, j] = Lam[k, j]
-    return Sensitivity(fraction_rows(J), fraction_rows(all_rows), lower.strictly_active)
+    return fraction_rows(_jacobian(blocks(problem), lower.strictly_active))
 
 
 def hypergradient(problem: Quadratic, x: Sequence[Number]) -> Vector:
@@ -202,17 +180,13 @@ def hypergradient(problem: Quadratic, x: Sequence[Number]) -> Vector:
     return gradients[0]
 
 
-def pieces(problem: Quadratic, x: Sequence[Number]) -> dict[tuple[int, ...], Vector]:
-    """The gradient of every selection of F that can adjoin x, keyed by the rows it holds as equations.
+def pieces(problem: Quadratic, x: Sequence[Number], lower: ExactLowerLevel) -> dict[tuple[int, ...], Vector]:
+    """The gradient of every selection of F that can adjoin x, solved there, keyed by the rows it holds as equations.
 
     Under strict complementarity and independent rows there is exactly one. Otherwise each choice of independent
     active rows that can carry the multipliers gives one; which of them own a region of positive volume near x is
-    for the caller to decide. Refused as by :func:`solve`, or if more than 12 active rows are degenerate.
+    for the caller to decide. Refused if more than 12 active rows are degenerate.
     """
-    return _pieces(problem, x, solve(problem, x))
-
-
-def _pieces(problem: Quadratic, x: Sequence[Number], lower: ExactLowerLevel) -> dict[tuple[int, ...], Vector]:
     rows = blocks(problem)
     # Without independence the positive multipliers may move to other rows, so none is necessary.
     necessary = lower.strictly_active if lower.licq else ()
@@ -236,7 +210,7 @@ def _require_convex(rows: RationalBlocks) -> None:
 
 
 def _distinct_gradients(problem: Quadratic, x: Sequence[Number], lower: ExactLowerLevel) -> tuple[Vector, ...]:
-    return tuple(dict.fromkeys(_pieces(problem, x, lower).values()))
+    return tuple(dict.fromkeys(pieces(problem, x, lower).values()))
 
 
 def _rows_outside_every_piece(problem: Quadratic, lower: ExactLowerLevel) -> bool:
@@ -245,16 +219,15 @@ def _rows_outside_every_piece(problem: Quadratic, lower: ExactLowerLevel) -> boo
     return any(all(value == fmpq(0) for value in select(B, [i]).entries()) for i in lower.active)
 
 
-def _differentiate(rows: RationalBlocks, S: tuple[int, ...]) -> tuple[fmpq_mat, fmpq_mat]:
-    """J and Lambda with the rows S held as equations."""
+def _jacobian(rows: RationalBlocks, S: tuple[int, ...]) -> fmpq_mat:
+    """J with the rows S held as equations."""
     m = rows.g_yy.nrows()
     B_S, A_S = select(rows.B, S), select(rows.A, S)
     solved = rows.g_yy.solve(beside(B_S.transpose(), rows.g_xy.transpose()))
     Z, J_0 = select(solved, range(m), range(len(S))), -1 * select(solved, range(m), range(len(S), solved.ncols()))
     if not S:
-        return J_0, fmpq_mat(0, J_0.ncols())
-    Lam = (B_S * Z).solve(A_S - B_S * J_0)
-    return J_0 + Z * Lam, Lam
+        return J_0
+    return J_0 + Z * (B_S * Z).solve(A_S - B_S * J_0)
 
 
 def _carries_multipliers(rows: RationalBlocks, x: Sequence[Number], y_star: Vector, chosen: tuple[int, ...]) -> bool:
@@ -270,8 +243,7 @@ def _carries_multipliers(rows: RationalBlocks, x: Sequence[Number], y_star: Vect
 
 def piece_gradient(rows: RationalBlocks, x: Sequence[Number], y_star: Vector, S: tuple[int, ...]) -> Vector:
     """Gradient of the selection of F that holds the rows S as equations."""
-    at, y = column(x), column(y_star)
-    J, _ = _differentiate(rows, S)
+    at, y, J = column(x), column(y_star), _jacobian(rows, S)
     grad_x_f = rows.f_x + rows.f_xx * at + rows.f_xy * y
     grad_y_f = rows.f_y + rows.f_xy.transpose() * at + rows.f_yy * y
     return fractions(grad_x_f + J.transpose() * grad_y_f)

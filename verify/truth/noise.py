@@ -1,19 +1,26 @@
-r"""The noise of line 6 from given normals, exactly.
+r"""The noise of line 6, exactly: from given normals, and the variance of one sample given all its stages.
 
 One sample of :math:`\nabla_x f` at (x, ỹ) carries :math:`\sigma_f z` (additive, jump) or :math:`\sigma_f|(x,ỹ)|z`
 (matrix); one of :math:`\nabla_x g(x,ỹ)-\nabla_x g(x,ỹ^*)` what :func:`_difference` says.
+The rows of h are known exactly. Variance means the trace of the covariance: a rational function of alpha but for jump
+noise, where the normal distribution enters.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import reduce
 from typing import Literal, TypeAlias
 
-from spec import Noise, Quadratic
+from spec import InvalidInputError, Noise, Quadratic
 from verify.truth.algebra.numbers import Real, add, normal_cdf, root, times
-from verify.truth.algebra.rationals import Vector
+from verify.truth.algebra.rational_functions import RationalVector
+from verify.truth.algebra.rationals import Number, Vector, number, point
+from verify.truth.penalty_functions import Family, minimiser
+from verify.truth.scenario import Scenario
 
+Pairing: TypeAlias = Literal["independent", "common"]
 Averaging = Literal["mean", "first", "sum", "none"]
 """What becomes of the samples: their mean is right."""
 Points: TypeAlias = tuple[Vector, Vector, Vector]
@@ -108,3 +115,43 @@ def scale_of(noise: Noise, gradient: Literal["f.x", "g.x"]) -> Fraction:
     if noise.model == "none" or gradient not in noise.on:
         return Fraction(0)
     return Fraction(noise.sigma_f if gradient == "f.x" else noise.sigma_g)
+
+
+def variance(
+    problem: Quadratic, x: Sequence[Number], alpha: Number, stages: Sequence[Sequence[Number]], pairing: Pairing
+) -> Real:
+    """The per-sample variance at an alpha and at stages y and y*, exact except for jump noise; units of grad F squared.
+
+    Source:
+        Lemma "Variance Bound". Differs from the paper: the factor alpha**-4 on the lower level's noise is kept.
+    """
+    at, noise = number(alpha, "alpha"), problem.noise
+    if at <= 0:
+        raise InvalidInputError("alpha", "must be > 0", str(at))
+    exact_x, (y, star) = point(x, problem.n, "x"), (point(stage, problem.m, "y") for stage in stages)
+    if noise.model == "jump":
+        # A common threshold makes a difference where it lies between the two points.
+        low, high = sorted((y[0], star[0]))
+        between = add(normal_cdf(high), times(Fraction(-1), normal_cdf(low))) if low < high else Fraction(0)
+        shares = (between,) if pairing == "common" else (normal_cdf(low), normal_cdf(high))
+        spread = reduce(add, (times(share, add(Fraction(1), times(Fraction(-1), share))) for share in shares))
+        amplified = times(at**-4 * scale_of(noise, "g.x") ** 2, spread)
+        return add(problem.n * scale_of(noise, "f.x") ** 2, amplified)
+    return _variance(noise, exact_x, RationalVector.constant(y), RationalVector.constant(star), pairing)(at)[0]
+
+
+def variance_function(family: Family, pairing: Pairing) -> RationalVector:
+    """The per-sample variance at exact stages as a function of alpha, one entry; not for jump noise."""
+    y, star = minimiser(family, Scenario()), RationalVector.constant(family.lower.y_star)
+    return _variance(family.problem.noise, family.x, y, star, pairing)
+
+
+def _variance(noise: Noise, x: Vector, y: RationalVector, star: RationalVector, pairing: Pairing) -> RationalVector:
+    weight_f, weight_g = (len(x) * scale_of(noise, name) ** 2 for name in ("f.x", "g.x"))
+    at_y = at_star = RationalVector.constant((1,))
+    difference = RationalVector.constant((0,))
+    if noise.model == "matrix":
+        x_squared = RationalVector.constant(x).norm_squared()
+        at_y, at_star, difference = x_squared + y.norm_squared(), x_squared + star.norm_squared(), y - star
+    lower = difference.norm_squared() if pairing == "common" else at_y + at_star
+    return at_y.times(weight_f) + lower.times(weight_g, -4)

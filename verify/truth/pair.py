@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Literal
 
@@ -13,11 +14,13 @@ from spec import Holder, Quadratic
 from spec.atlas import Instance
 from spec.exact import FloatArray
 from verify.truth import balls, lower_level
+from verify.truth.algebra.numbers import add, double
 from verify.truth.algebra.rationals import Number, Vector, point
-from verify.truth.formulas import ExactLagrangian, as_float
+from verify.truth.formulas import as_float
 from verify.truth.geometry import Geometry, quadratic_of, ramp
 from verify.truth.geometry import point as point_of
 from verify.truth.lower_level import DegenerateLowerLevelError, ExactLowerLevel
+from verify.truth.stages import Rules, Setting, evaluate
 
 MAX_RATIONAL = 40
 """Largest n + m + p solved in rationals first: some 30 ms there, growing with the fourth power."""
@@ -155,7 +158,7 @@ def exact_bias(instance: Instance, truth: Truth, geometry: Geometry, *, frozen: 
     """Norm of (penalty estimator - gradient of F) at the exact minimiser, in rational arithmetic."""
     lower, grad_F = truth.lower, truth.exact_grad_F
     assert lower is not None and grad_F is not None  # of a regular point
-    given = (geometry.alpha, lower.y_star, lower.lam, geometry.rho.tolist())
-    exact = ExactLagrangian(quadratic_of(instance.problem), instance.x, *given)
-    estimate = exact.estimate(exact.minimiser(), "frozen" if frozen else "cancelled")
-    return float(np.linalg.norm(as_float([a - b for a, b in zip(estimate, grad_F, strict=True)])))
+    given = {"y_star": lower.y_star, "lam": lower.lam, "rho": tuple(map(Fraction, geometry.rho.tolist()))}
+    setting = Setting(quadratic_of(instance.problem), instance.x, Fraction(geometry.alpha), given=given)
+    estimate = evaluate(setting, Rules(dual_term="frozen" if frozen else "cancelled")).hypergradient
+    return float(np.linalg.norm([double(add(a, -b)) for a, b in zip(estimate, grad_F, strict=True)]))

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import get_args
 
 from flint import fmpq_mat, fmpq_poly
 
@@ -37,8 +36,6 @@ from verify.truth.algebra.rings import FUNCTIONS
 from verify.truth.formulas import Lagrangian
 from verify.truth.lower_level import ExactLowerLevel
 from verify.truth.scenario import Error, Quantity, Scenario
-
-QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -10,7 +13,9 @@ from hypothesis import strategies as st
 from spec import Generated, Quadratic, parse_problem
 from spec.atlas import atlas
 from verify.truth import lower_level
-from verify.truth.formulas import ExactLagrangian
+from verify.truth.algebra.rationals import fractions, rational
+from verify.truth.algebra.rings import RATIONALS, Flint
+from verify.truth.formulas import Lagrangian, exact_minimiser
 from verify.truth.penalty_functions import Family
 
 
@@ -59,6 +64,29 @@ def regular_families(draw, largest: int = 3) -> Family:
     """A problem at x = 0, where its first rows bind with positive multipliers by construction."""
     problem = draw(problems(largest))
     return Family.at(problem, [0] * problem.n)
+
+
+@dataclass(frozen=True)
+class ExactLagrangian:
+    """The formulas over the rationals, from and to plain fractions."""
+
+    problem: Quadratic
+    x: Any
+    alpha: Any
+    y_star: Any
+    lam: Any
+    rho: Any
+
+    @cached_property
+    def over_rationals(self) -> Lagrangian[Flint]:
+        weights = (rational(Fraction(self.alpha) ** power) for power in (-2, -4))
+        return Lagrangian.of(RATIONALS, self.problem, self.x, tuple(weights), (self.y_star, self.lam, self.rho))
+
+    def minimiser(self) -> tuple[Fraction, ...]:
+        return exact_minimiser(self.over_rationals, self.alpha)
+
+    def estimate(self, y, dual_term="cancelled") -> tuple[Fraction, ...]:
+        return fractions(self.over_rationals.estimate(RATIONALS.vector(y), dual_term).entries)
 
 
 def hessian(problem: Quadratic, alpha, rho) -> np.ndarray:

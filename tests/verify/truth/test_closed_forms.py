@@ -12,10 +12,10 @@ from spec.atlas import find
 from tests.verify.truth.problems import TOY1, TOY2, quadratic, regular_families, regular_instances, small_fractions
 from verify.truth.closed_forms import CLOSED, LARGEST, LONGEST, closed_form, closed_variance
 from verify.truth.geometry import quadratic_of
+from verify.truth.noise import variance_function
 from verify.truth.pair import holder_bias
 from verify.truth.penalty_functions import Family, error
 from verify.truth.scenario import Scenario, exact_error
-from verify.truth.second_moments import variance_function
 
 positive = st.builds(Fraction, st.integers(1, 6), st.integers(1, 4))
 ALPHA = sp.Symbol("alpha", positive=True)

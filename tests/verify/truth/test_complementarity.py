@@ -25,29 +25,29 @@ def test_the_solution_is_complementary_from_any_start_and_infeasibility_is_prove
     S, h_0 = case
     guess = tuple(data.draw(st.permutations(range(h_0.nrows()))))[: data.draw(st.integers(0, h_0.nrows()))]
     try:
-        found = complementarity.solve(S, h_0, guess)
+        lam, working = complementarity.solve(S, h_0, guess)
     except InfeasibleLowerLevelError as error:
         weights = fmpq_mat(len(error.weights), 1, [fmpq(w.numerator, w.denominator) for w in error.weights])
         assert all(value >= 0 for value in weights.entries())
         assert all(value == 0 for value in (S * weights).entries())
         assert (weights.transpose() * h_0)[0, 0] > 0
         return
-    lam = fmpq_mat(h_0.nrows(), 1, found.lam)
-    h = h_0 - S * lam
-    assert all(value >= 0 for value in found.lam)
+    multipliers = fmpq_mat(h_0.nrows(), 1, lam)
+    h = h_0 - S * multipliers
+    assert all(value >= 0 for value in lam)
     assert all(value <= 0 for value in h.entries())
-    assert (lam.transpose() * h)[0, 0] == 0
-    assert all(value == 0 for i, value in enumerate(found.lam) if i not in found.working)
-    if found.working:
-        assert select(S, found.working, found.working).rank() == len(found.working)
+    assert (multipliers.transpose() * h)[0, 0] == 0
+    assert all(value == 0 for i, value in enumerate(lam) if i not in working)
+    if working:
+        assert select(S, working, working).rank() == len(working)
 
 
 def test_a_row_that_blocks_is_dropped_on_the_way():
     # The steeper duplicate of a row enters first, the right one replaces it.
     S = fmpq_mat([[1, 2], [2, 4]])
-    found = complementarity.solve(S, fmpq_mat([[2], [3]]))
-    assert found.lam == [2, 0]
-    assert found.working == (0,)
+    lam, working = complementarity.solve(S, fmpq_mat([[2], [3]]))
+    assert lam == [2, 0]
+    assert working == (0,)
 
 
 def test_contradictory_rows_are_named():

@@ -10,13 +10,13 @@ from spec import InvalidInputError
 from tests.verify.truth.problems import (
     KINK,
     TOY1,
+    ExactLagrangian,
     quadratic,
     random_rows,
     regular_families,
     regular_instances,
     small_fractions,
 )
-from verify.truth.formulas import ExactLagrangian
 from verify.truth.penalty_functions import Family, error, estimator, estimator_at_minimiser, minimiser, sampled_point
 from verify.truth.scenario import Scenario, exact_error
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -10,10 +11,9 @@ from hypothesis import strategies as st
 
 from tests.verify.truth.problems import TOY1, regular_families, regular_instances
 from verify.truth import series
-from verify.truth.algebra.rationals import blocks, column, diagonal, fractions, rational, select
-from verify.truth.lower_level import sensitivity
-from verify.truth.penalty_functions import QUANTITIES, Family, error
-from verify.truth.scenario import Scenario, exact_error
+from verify.truth.algebra.rationals import blocks, column, diagonal, fractions, select
+from verify.truth.penalty_functions import Family, error
+from verify.truth.scenario import Quantity, Scenario, exact_error
 
 INSTANCES = regular_instances()
 LICQ = [(name, family) for name, family in INSTANCES if family.lower.licq]
@@ -48,17 +48,18 @@ def t3_coefficient(family, rho):
     :math:`g_{xy} = -J^TG + \Lambda^TB_S` and :math:`B_SJ = A_S` leaves the formula.
     """
     S = family.lower.active
-    derivatives = sensitivity(family.problem, family.x)
     rows, m, k = blocks(family.problem), family.problem.m, len(S)
     y = column(family.lower.y_star)
     grad_y_f = rows.f_y + rows.f_xy.transpose() * column(family.x) + rows.f_yy * y
     system = saddle(rows.g_yy, select(rows.B, S))
     solved = system.solve(fmpq_mat(m + k, 1, (-1 * grad_y_f).entries() + [fmpq(0)] * k))
     w, nu = select(solved, range(m)), select(solved, range(m, m + k))
-    J = fmpq_mat([[rational(value) for value in row] for row in derivatives.J])
+    # The lower level differentiated: the same matrix takes (J, -Lambda) to (-g_xy^T, A_S).
+    right = (-1 * rows.g_xy.transpose()).entries() + select(rows.A, S).entries()
+    derivatives = system.solve(fmpq_mat(m + k, family.problem.n, right))
+    J, Lam = select(derivatives, range(m)), -1 * select(derivatives, range(m, m + k))
     made = rows.f_xy * w + J.transpose() * (rows.f_yy * w)
     if S:
-        Lam = fmpq_mat([[rational(value) for value in derivatives.Lam[i]] for i in S])
         made += Lam.transpose() * (diagonal([1 / rho[i] for i in S]) * nu)
     return fractions(made)
 
@@ -177,7 +178,7 @@ def test_all_leading_terms_of_toy1():
     spent = series.worst_scenario(family, Scenario(), {"y_error": 3, "lam_error": 3})
     found = {
         name: (term.exponent, term.coefficient)
-        for name in QUANTITIES
+        for name in get_args(Quantity)
         for term in [error(family, spent, name).leading()]
     }
     assert found["T1"] == (-1, (-1,))

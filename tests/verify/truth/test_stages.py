@@ -9,10 +9,10 @@ import pytest
 from flint import arb
 
 from spec import InvalidInputError, Noise
+from tests.verify.truth.problems import ExactLagrangian
 from verify.conformance.places import Place, atlas_places, further_places, place_of, with_noise
 from verify.conformance.vectors.writing import decimals, expected, number, round_down, round_up
 from verify.truth.algebra.numbers import UncertifiedError, ball, double, normal_cdf, root, times
-from verify.truth.formulas import ExactLagrangian
 from verify.truth.noise import draw_shapes, mean_noise
 from verify.truth.stages import Rules, evaluate, weights
 

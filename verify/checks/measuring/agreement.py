@@ -13,8 +13,8 @@ from verify.evidence.model import Point, RateEvidence
 from verify.truth.algebra.rational_functions import RationalVector
 from verify.truth.closed_forms import ClosedForm, closed_variance
 from verify.truth.geometry import quadratic_of
+from verify.truth.noise import variance_function
 from verify.truth.penalty_functions import Family
-from verify.truth.second_moments import variance_function
 from verify.verdict import RungDisagreementError
 
 

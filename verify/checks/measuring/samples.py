@@ -18,9 +18,10 @@ from verify.evidence.power_laws import Estimate, fit_power_law
 from verify.evidence.sequential import Looks
 from verify.evidence.streams import BLOCK, Sampler, Streams
 from verify.subjects.protocol import Call
+from verify.truth.algebra.numbers import double
 from verify.truth.geometry import Geometry, quadratic_of
+from verify.truth.noise import variance
 from verify.truth.pair import Truth
-from verify.truth.second_moments import variance
 from verify.verdict import decide
 
 ADDITIVE = Noise(model="additive", sigma_f="1/10", sigma_g="1/10")  # type: ignore[arg-type]  # exact spellings are parsed
@@ -109,7 +110,8 @@ def second_moment(setting: Setting, noise: Noise) -> float:
     """Exact variance of one sample given its stages, correctly rounded."""
     at, problem = setting.geometry, quadratic_of(setting.case.instance.problem).model_copy(update={"noise": noise})
     pairing = setting.case.reading.noise_pairing
-    return float(variance(problem, at.x.tolist(), at.alpha, setting.y.tolist(), at.y_star.tolist(), pairing)[0])
+    stages = setting.y.tolist(), at.y_star.tolist()
+    return double(variance(problem, at.x.tolist(), at.alpha, stages, pairing))
 
 
 def sampled_rates(

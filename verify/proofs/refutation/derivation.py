@@ -31,7 +31,7 @@ def gradient(family: Family) -> str:
     rows, y, at = blocks(family.problem), column(family.lower.y_star), column(family.x)
     of_x = fractions(rows.f_x + rows.f_xx * at + rows.f_xy * y)
     of_y = fractions(rows.f_y + rows.f_xy.transpose() * at + rows.f_yy * y)
-    J = lower_level.sensitivity(family.problem, family.x).J
+    J = lower_level.jacobian(family.problem, family.x)
     return (
         f"Nearby, dy*/dx = {vector([vector(row) for row in J])}; with ∇_x f = {vector(of_x)} and "
         f"∇_y f = {vector(of_y)} the chain rule gives ∇F = {vector(family.hypergradient)}."

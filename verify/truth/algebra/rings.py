@@ -1,4 +1,4 @@
-"""Rings of matrices a formula can be read over: doubles, rationals, balls, rational functions of alpha, symbols.
+"""Rings of matrices a formula can be read over: doubles, rationals, rational functions of alpha, symbols.
 
 A ring's matrices understand ``@``, ``+``, ``-``, ``.T`` and a scalar in front; the ring itself makes them and solves.
 Vectors are columns, but for doubles, where they have one axis.
@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
-from flint import arb_mat, fmpq_mat
 
 from spec import ExactArray
 from spec.exact import FloatArray
@@ -38,7 +37,7 @@ class Ring(Protocol[M]):
 
 @dataclass(frozen=True)
 class Flint:
-    """A matrix of flint's, rational or of balls, with the operators of numpy."""
+    """A matrix of flint's, or of sympy's over a field, with the operators of numpy."""
 
     entries: Any
 
@@ -59,18 +58,15 @@ class Flint:
         return Flint(self.entries * scalar)
 
 
-@dataclass(frozen=True)
-class _FlintRing:
-    kind: Any
-
+class _Rationals:
     def matrix(self, array: ExactArray) -> Flint:
-        return Flint(self.kind(matrix(array)))
+        return Flint(matrix(array))
 
     def vector(self, values: Sequence[Number]) -> Flint:
-        return Flint(self.kind(column(values)))
+        return Flint(column(values))
 
     def diagonal(self, values: Sequence[Number]) -> Flint:
-        return Flint(self.kind(diagonal(values)))
+        return Flint(diagonal(values))
 
     def solve(self, matrix: Flint, right: Flint) -> Flint:
         return Flint(matrix.entries.solve(right.entries))
@@ -107,7 +103,6 @@ class _Functions:
 
 
 class _Symbols:
-    # sympy's matrices over a field have the operators that the wrapper of flint's asks for.
     def _matrix(self, rows: Sequence[Sequence[Number]], width: int) -> Flint:
         from sympy.polys.matrices import DomainMatrix
 
@@ -129,8 +124,7 @@ class _Symbols:
 
 
 DOUBLES: Ring[FloatArray] = _Doubles()
-RATIONALS: Ring[Flint] = _FlintRing(fmpq_mat)
-BALLS: Ring[Flint] = _FlintRing(arb_mat)
+RATIONALS: Ring[Flint] = _Rationals()
 FUNCTIONS: Ring[RationalVector] = _Functions()
 """Rational functions of alpha; alpha itself is ``rational_functions.ALPHA``."""
 SYMBOLS: Ring[Flint] = _Symbols()

@@ -29,10 +29,6 @@ class NoCertificateError(InvalidInputError):
     def __init__(self, rule: str, value: object = None) -> None:
         super().__init__("bound", rule, value)
 
-    def __reduce__(self) -> tuple[type[NoCertificateError], tuple[str, object]]:  # type: ignore[override]
-        # The base rebuilds itself from (argument, rule, value); the argument is fixed here.
-        return type(self), (self.rule, None if self.value is None else str(self.value))
-
 
 @dataclass(frozen=True)
 class _Ratio:

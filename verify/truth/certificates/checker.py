@@ -36,10 +36,6 @@ class RejectedCertificateError(InvalidInputError):
     def __init__(self, part: str, rule: str) -> None:
         super().__init__(f"certificate.{part}", rule)
 
-    def __reduce__(self) -> tuple[type[RejectedCertificateError], tuple[str, str]]:  # type: ignore[override]
-        # The base rebuilds itself from (argument, rule, value); the argument's prefix is added here.
-        return type(self), (self.argument.removeprefix("certificate."), self.rule)
-
 
 @dataclass(frozen=True)
 class _Minimiser:

@@ -163,10 +163,10 @@ def _cell(maps: _Maps, S: tuple[int, ...], centre: fmpq_mat, radius: Fraction) -
     if not _every_row_within(M, q, centre, radius):
         return None
     try:
-        found = complementarity.solve(M * M.transpose(), M * centre - q)
+        lam, _ = complementarity.solve(M * M.transpose(), M * centre - q)
     except InfeasibleLowerLevelError:
         return None
-    away = M.transpose() * fmpq_mat(p, 1, found.lam)
+    away = M.transpose() * fmpq_mat(p, 1, lam)
     distance_2 = fraction((away.transpose() * away)[0, 0])
     if distance_2 > radius**2:
         return None

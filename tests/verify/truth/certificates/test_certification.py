@@ -19,8 +19,8 @@ from verify.truth.certificates import certification
 from verify.truth.certificates.certificate import Certificate, Convexity
 from verify.truth.certificates.certification import Bound, NoCertificateError
 from verify.truth.certificates.checker import RejectedCertificateError, check
-from verify.truth.penalty_functions import QUANTITIES, Family, convex_up_to, error
-from verify.truth.scenario import Scenario, exact_error
+from verify.truth.penalty_functions import Family, convex_up_to, error
+from verify.truth.scenario import Quantity, Scenario, exact_error
 
 INSTANCES = regular_instances()
 
@@ -68,7 +68,7 @@ def test_as_written_the_frozen_term_is_bounded_from_below_where_rows_move(name, 
 @pytest.mark.parametrize(("name", "family"), SMALL)
 def test_every_quantity_is_certified_at_its_leading_exponent_with_worst_errors(name, family):
     spent = series.worst_scenario(family, Scenario(), dict.fromkeys(get_args(series.Spent), 3))
-    for quantity in QUANTITIES:
+    for quantity in get_args(Quantity):
         leading = error(family, spent, quantity).leading()
         if leading.exponent is not None:
             check(certify(family, spent, quantity, exponent=leading.exponent))
