@@ -7,45 +7,13 @@ from spec.errors import InvalidInputError
 from spec.exact import ExactArray
 from spec.noise import Noise
 from spec.parameters import OracleParameters, OuterParameters, PenaltyParameters
-from spec.problem import (
-    Generated,
-    Holder,
-    Problem,
-    dumps_problem,
-    load_problem,
-    loads_problem,
-    parse_problem,
-)
+from spec.problem import Generated, Holder, Problem, dumps_problem, load_problem, loads_problem, parse_problem
 from spec.quadratic import Constraints, Quadratic, QuadraticForm
 from spec.reading import AS_WRITTEN, CHOICES, REPAIRED, Choice, Reading
 
 __all__ = [
-    "AS_WRITTEN",
-    "CHOICES",
-    "REPAIRED",
-    "Assertion",
-    "Bound",
-    "Choice",
-    "Claim",
-    "Constraints",
-    "ExactArray",
-    "Generated",
-    "Holder",
-    "InvalidInputError",
-    "Noise",
-    "OracleParameters",
-    "OuterParameters",
-    "PenaltyParameters",
-    "Premise",
-    "Problem",
-    "ProofStep",
-    "Quadratic",
-    "QuadraticForm",
-    "Reading",
-    "Statement",
-    "dumps_problem",
-    "load_claims",
-    "load_problem",
-    "loads_problem",
-    "parse_problem",
-]
+    "AS_WRITTEN", "CHOICES", "REPAIRED", "Assertion", "Bound", "Choice", "Claim", "Constraints", "ExactArray",
+    "Generated", "Holder", "InvalidInputError", "Noise", "OracleParameters", "OuterParameters", "PenaltyParameters",
+    "Premise", "Problem", "ProofStep", "Quadratic", "QuadraticForm", "Reading", "Statement", "dumps_problem",
+    "load_claims", "load_problem", "loads_problem", "parse_problem",
+]  # fmt: skip

@@ -6,52 +6,31 @@ drift from its instance.
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from importlib import resources
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
-from spec.errors import InvalidInputError, from_validation
 from spec.exact import ExactNumber
+from spec.files import Frozen, find_named, package_text, parse_toml
 from spec.noise import Noise
 from spec.problem import Generated, Problem, parse_problem
 
 Stratum = Literal[
-    "A-zero",
-    "A-nonzero",
-    "no-active-row",
-    "one-active-row",
-    "several-active-rows",
-    "inactive-row",
-    "strictly-complementary",
-    "weakly-active",
-    "licq-fails",
-    "rows-nearly-dependent",
-    "ill-conditioned",
-    "infeasible",
-    "box",
-    "general-rows",
-    "indefinite-f-yy",
-    "hessian-not-lipschitz",
-    "kink-nearby",
-]
+    "A-zero", "A-nonzero", "no-active-row", "one-active-row", "several-active-rows", "inactive-row",
+    "strictly-complementary", "weakly-active", "licq-fails", "rows-nearly-dependent", "ill-conditioned",
+    "infeasible", "box", "general-rows", "indefinite-f-yy", "hessian-not-lipschitz", "kink-nearby",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Instance:
-    """A problem at a point, with the reason it is here.
+    """A problem at a point, shape (n,), with the reason it is here.
 
-    Args:
-        name: Unique, as written on the command line after ``atlas:``.
-        problem: The problem.
-        x: The upper-level point, exact, length n.
-        purpose: What it is for, in a sentence.
-        strata: What kind of point it is.
-        known: Closed-form values by name, exact spellings, each re-derived in the tests.
+    The name is unique, as written on the command line after ``atlas:``; ``known`` holds closed-form values by name,
+    exact spellings, each re-derived in the tests.
     """
 
     name: str
@@ -74,33 +53,11 @@ class Instance:
 
 
 ORDER = (
-    "toy1",
-    "toy2",
-    "scalar-rational",
-    "interior",
-    "concave-upper",
-    "experiment-1d",
-    "kink",
-    "swapping-rows",
-    "crossing-kinks",
-    "absolute-fixed",
-    "absolute-moving",
-    "two-of-three",
-    "box-rational",
-    "fixed-rows",
-    "moving-box",
-    "random-2x3x4",
-    "random-3x5x4",
-    "random-4x6x6",
-    "experiment-5d",
-    "ill-conditioned",
-    "rows-nearly-dependent",
-    "weakly-active",
-    "licq-fails",
-    "infeasible",
-    "holder-1-4",
-    "holder-3-4",
-)
+    "toy1", "toy2", "scalar-rational", "interior", "concave-upper", "experiment-1d", "kink", "swapping-rows",
+    "crossing-kinks", "absolute-fixed", "absolute-moving", "two-of-three", "box-rational", "fixed-rows",
+    "moving-box", "random-2x3x4", "random-3x5x4", "random-4x6x6", "experiment-5d", "ill-conditioned",
+    "rows-nearly-dependent", "weakly-active", "licq-fails", "infeasible", "holder-1-4", "holder-3-4",
+)  # fmt: skip
 """The instances, from the plainest to the degenerate ones."""
 
 
@@ -121,10 +78,8 @@ def experiment(d: int, *, condition: float = 10.0, seed: int = 0, literal: bool 
     return parse_problem({"kind": "generated", "family": family, "n": d, "condition": condition, "seed": seed})
 
 
-class _File(BaseModel):
+class _File(Frozen):
     """One file of ``spec/instances``."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     purpose: str = Field(min_length=1)
     strata: frozenset[Stratum]
@@ -140,18 +95,12 @@ def atlas() -> dict[str, Instance]:
     Raises:
         InvalidInputError: If a file is malformed.
     """
-    folder = resources.files("spec") / "instances"
-    return {name: _load(name, (folder / f"{name}.toml").read_text(encoding="utf-8")) for name in ORDER}
+    return {name: _load(name, package_text(f"instances/{name}.toml")) for name in ORDER}
 
 
 def _load(name: str, text: str) -> Instance:
     where = f"instances/{name}.toml"
-    try:
-        file = _File.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidInputError(where, f"is not valid TOML ({error})") from None
-    except ValidationError as error:
-        raise from_validation(error, where) from None
+    file = parse_toml(_File, text, where)
     x = tuple(Fraction(value) for value in file.x)
     return Instance(name, parse_problem(file.problem, where), x, file.purpose, file.strata, file.known)
 
@@ -162,11 +111,5 @@ def find(name: str) -> Instance:
     Raises:
         InvalidInputError: If there is none, naming the nearest known names.
     """
-    import difflib
-
     known = atlas()
-    if name in known:
-        return known[name]
-    near = difflib.get_close_matches(name, known, n=3)
-    hint = f"; did you mean {' or '.join(near)}?" if near else f"; known are {', '.join(known)}"
-    raise InvalidInputError("instance", f"must name an atlas instance{hint}", name)
+    return find_named(known, name, "instance", "must name an atlas instance", f"known are {', '.join(known)}")

@@ -6,24 +6,15 @@ holds: verdicts are computed by ``verify`` from evidence alone.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
-from importlib import resources
 from typing import Annotated, Literal, Self
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PlainSerializer,
-    ValidationError,
-    model_validator,
-)
+from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
-from spec.errors import InvalidInputError, from_validation
+from spec.errors import InvalidInputError
+from spec.files import Frozen, find_named, package_text, parse_toml
 from spec.orders import Inference
 from spec.reading import AS_WRITTEN, REPAIRED, Reading
 
@@ -34,30 +25,14 @@ ClaimKind = Literal["assumption", "lemma", "theorem", "remark", "experiment", "c
 Exponent = Annotated[Fraction, BeforeValidator(Fraction), PlainSerializer(str)]
 
 ORDER = (
-    "smoothness",
-    "lipschitz-solution",
-    "stochastic-oracles",
-    "dual-extraction",
-    "solution-error",
-    "bias-bound",
-    "variance-bound",
-    "hypergradient-accuracy",
-    "inner-cost",
-    "inner-loop-remark",
-    "goldstein-convergence",
-    "sfo-complexity",
-    "related-rates",
-    "convergence-experiment",
-    "scaling-experiment",
-)
+    "smoothness", "lipschitz-solution", "stochastic-oracles", "dual-extraction", "solution-error", "bias-bound",
+    "variance-bound", "hypergradient-accuracy", "inner-cost", "inner-loop-remark", "goldstein-convergence",
+    "sfo-complexity", "related-rates", "convergence-experiment", "scaling-experiment",
+)  # fmt: skip
 """Claim ids in the paper's order. Ids never change once released."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Bound(_Frozen):
+class Bound(Frozen):
     """What is bounded, and how fast the bound moves.
 
     Args:
@@ -74,7 +49,7 @@ class Bound(_Frozen):
     tag: Tag = "upper"
 
 
-class Assertion(_Frozen):
+class Assertion(Frozen):
     """What the paper asserts under one reading.
 
     Args:
@@ -90,7 +65,7 @@ class Assertion(_Frozen):
     orders: tuple[Inference, ...] = ()
 
 
-class Premise(_Frozen):
+class Premise(Frozen):
     """A hypothesis a claim stands on.
 
     Args:
@@ -106,7 +81,7 @@ class Premise(_Frozen):
     readings: tuple[ReadingName, ...] = ("as-written", "repaired")
 
 
-class Statement(_Frozen):
+class Statement(Frozen):
     """What a claim and a proof step have in common.
 
     Args:
@@ -203,8 +178,7 @@ def load_claims() -> dict[str, Claim]:
     Raises:
         InvalidInputError: If a file is malformed, an id repeats or a dependency is unknown.
     """
-    folder = resources.files("spec") / "claims"
-    claims = {name: _load(name, (folder / f"{name}.toml").read_text(encoding="utf-8")) for name in ORDER}
+    claims = {name: _load(name, package_text(f"claims/{name}.toml")) for name in ORDER}
     known = {full for claim in claims.values() for full, _ in claim.statements()}
     for claim in claims.values():
         for full, statement in claim.statements():
@@ -216,12 +190,7 @@ def load_claims() -> dict[str, Claim]:
 
 def _load(name: str, text: str) -> Claim:
     where = f"claims/{name}.toml"
-    try:
-        claim = Claim.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidInputError(where, f"is not valid TOML ({error})") from None
-    except ValidationError as error:
-        raise from_validation(error, where) from None
+    claim = parse_toml(Claim, text, where)
     if claim.id != name:
         raise InvalidInputError(f"{where}.id", f"must be {name!r}", claim.id)
     steps = [step.id for step in claim.steps]
@@ -236,11 +205,5 @@ def find(full_id: str) -> Statement:
     Raises:
         InvalidInputError: If there is none, naming the nearest known ids.
     """
-    import difflib
-
     known = dict(entry for claim in load_claims().values() for entry in claim.statements())
-    if full_id in known:
-        return known[full_id]
-    near = difflib.get_close_matches(full_id, known, n=3)
-    hint = f"; did you mean {' or '.join(near)}?" if near else "; `f2csa claims` lists them"
-    raise InvalidInputError("claim", f"must be a known claim or step{hint}", full_id)
+    return find_named(known, full_id, "claim", "must be a known claim or step", "`f2csa claims` lists them")

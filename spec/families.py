@@ -17,13 +17,8 @@ _DECIMALS = 9
 def draw(family: FamilyName, n: int, m: int, p: int | None, condition: float, seed: int) -> dict[str, Any]:
     """Draw the blocks ``f``, ``g`` and ``constraints`` of a quadratic problem.
 
-    Args:
-        family: Which family.
-        n: Upper-level size.
-        m: Lower-level size.
-        p: Number of rows, for ``random-rows``; default m.
-        condition: Condition number of the positive definite matrices (before rounding).
-        seed: Seed of the draw.
+    ``p`` is the number of rows, for ``random-rows``, by default m; the condition is that of the positive definite
+    matrices before rounding.
     """
     rng = np.random.default_rng([seed, n, m])
     if family == "random-rows":
@@ -42,12 +37,7 @@ def _box_experiment(rng: np.random.Generator, d: int, condition: float | None) -
         P = P_yy = (P + P.T) / (2 * np.sqrt(d))
     eye = np.eye(d, dtype=int)
     return {
-        "f": {
-            "xx": _rounded(Q_u),
-            "xy": _rounded(P),
-            "yy": _rounded(P_yy),
-            "x": _rounded(rng.standard_normal(d)),
-        },
+        "f": {"xx": _rounded(Q_u), "xy": _rounded(P), "yy": _rounded(P_yy), "x": _rounded(rng.standard_normal(d))},
         "g": {"xy": eye.tolist(), "yy": _rounded(Q_l), "y": _rounded(rng.standard_normal(d))},
         "constraints": {
             "A": np.zeros((2 * d, d), dtype=int).tolist(),
@@ -66,8 +56,7 @@ def _positive_definite(rng: np.random.Generator, d: int, condition: float) -> Fl
 
 
 def _rounded(array: FloatArray) -> list[Any]:
-    rounded: list[Any] = np.round(array, _DECIMALS).tolist()
-    return rounded
+    return list(np.round(array, _DECIMALS).tolist())
 
 
 def _random_rows(rng: np.random.Generator, n: int, m: int, p: int) -> dict[str, Any]:

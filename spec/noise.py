@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import field_validator
 
 from spec.errors import InvalidInputError
 from spec.exact import Entry, ExactNumber
+from spec.files import Frozen
 
 NoiseModel = Literal["none", "additive", "matrix", "jump"]
 NoisyGradient = Literal["f.x", "f.y", "g.x", "g.y"]
 
 
-class Noise(BaseModel):
+class Noise(Frozen):
     r"""How the sampled gradients scatter around the true ones.
 
     ``additive``: iid N(0, sigma^2) on every gradient component.
@@ -33,8 +34,6 @@ class Noise(BaseModel):
 
     Source: Assumption "Stochastic Oracles"; section "Problem Setup" of the experiments.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     model: NoiseModel = "none"
     sigma_f: ExactNumber = 0

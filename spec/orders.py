@@ -6,21 +6,17 @@ quantities; constants are left out. Data only: whether an order follows is compu
 
 from __future__ import annotations
 
-import tomllib
 from functools import lru_cache
-from importlib import resources
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from spec.files import Frozen, package_text, parse_toml
 
 Relation = Literal["upper", "lower"]
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Inference(_Frozen):
+class Inference(Frozen):
     """One inequality of a proof step, with the order the text reads off it.
 
     Args:
@@ -50,18 +46,11 @@ class Inference(_Frozen):
     by: str = Field(min_length=1)
 
 
-class BaseOrders(_Frozen):
-    """What every proof starts from.
+class BaseOrders(Frozen):
+    """What every proof starts from: where variables tend, quantities the text defines, how names are printed.
 
-    Args:
-        limits: Where each variable tends.
-        parameters: Variables without a limit; held fixed unless an inference names them.
-        links: Variables tied to others unless an inference names them itself.
-        constants: Names that depend on none of these.
-        definitions: Quantities the text defines, common to both readings.
-        as_written: Those the literal text defines.
-        repaired: Those the repaired text defines.
-        symbols: How names are printed.
+    Parameters have no limit and are held fixed, and links tie variables to others, unless an inference names them;
+    constants depend on none of these. Definitions are common to both readings, but for those under a reading's name.
     """
 
     limits: dict[str, Literal["zero", "infinity"]]
@@ -77,5 +66,4 @@ class BaseOrders(_Frozen):
 @lru_cache(maxsize=1)
 def load_base_orders() -> BaseOrders:
     """The orders every proof starts from."""
-    text = (resources.files("spec") / "orders.toml").read_text(encoding="utf-8")
-    return BaseOrders.model_validate(tomllib.loads(text))
+    return parse_toml(BaseOrders, package_text("orders.toml"), "orders.toml")

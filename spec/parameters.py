@@ -8,20 +8,17 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 
 from spec.errors import InvalidInputError
+from spec.files import Frozen
 from spec.reading import Reading
 
 MIN_ALPHA, MAX_ALPHA = 1e-30, 1e3
 """alpha**-4 and alpha**3 stay finite, normal doubles in this range."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
-
-
-class PenaltyParameters(_Frozen):
+class PenaltyParameters(Frozen):
     """The accuracy parameter and everything Algorithm 1 derives from it.
 
     Args:
@@ -55,7 +52,7 @@ class PenaltyParameters(_Frozen):
         return self.alpha**3
 
 
-class OracleParameters(_Frozen):
+class OracleParameters(Frozen):
     """What Algorithm 1 needs besides alpha.
 
     Args:
@@ -96,7 +93,7 @@ class OracleParameters(_Frozen):
         return 2.0 * self.ramp_constant * max(1.0, jac_bound) * inner_tol
 
 
-class OuterParameters(_Frozen):
+class OuterParameters(Frozen):
     """Parameters of Algorithm 2.
 
     Args:
@@ -151,14 +148,7 @@ class OuterParameters(_Frozen):
 
     @classmethod
     def repaired(
-        cls,
-        *,
-        goldstein_radius: float,
-        epsilon: float,
-        lipschitz_F: float,
-        gap: float,
-        bias: float,
-        variance: float,
+        cls, *, goldstein_radius: float, epsilon: float, lipschitz_F: float, gap: float, bias: float, variance: float
     ) -> Self:
         """The schedule under which E dist <= epsilon + 2 bias: M first, then D = radius / M.
 

@@ -9,11 +9,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator, model_validator
+from pydantic import Field, TypeAdapter, ValidationError, field_validator, model_validator
 
 from spec import families
 from spec.errors import InvalidInputError, from_validation
 from spec.exact import MAX_DIMENSION, Entry, ExactArray, ExactNumber, dumps, loads
+from spec.files import Frozen
 from spec.noise import Noise
 from spec.quadratic import Constraints, Quadratic, QuadraticArrays
 
@@ -21,11 +22,7 @@ MAX_FILE_BYTES = 512 * 1024 * 1024
 """Longest problem text read."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Holder(_Frozen):
+class Holder(Frozen):
     r"""A smooth lower level whose Hessian is only Hölder continuous.
 
     :math:`f = y`, :math:`g = y^2/2 + xy + xy(x^2+y^2)^{s/2}`, one row that never binds. At ``x = 0`` the penalty
@@ -61,7 +58,7 @@ class Holder(_Frozen):
         return {"kind": self.kind, "s": self.model_dump()["s"]} | self.noise.to_block()
 
 
-class Generated(_Frozen):
+class Generated(Frozen):
     """A problem drawn from a named family, reproducible from its seed.
 
     Args:

@@ -8,10 +8,11 @@ from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from spec.errors import InvalidInputError
 from spec.exact import ExactArray, ExactMatrix, ExactVector, FloatArray
+from spec.files import Frozen
 from spec.noise import Noise
 
 
@@ -23,11 +24,7 @@ def _missing_vector() -> ExactArray:
     return ExactArray.zeros(0)
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class QuadraticForm(_Frozen):
+class QuadraticForm(Frozen):
     """½ xᵀ(xx)x + xᵀ(xy)y + ½ yᵀ(yy)y + xᵀ(x) + yᵀ(y); a missing block is zero.
 
     Args:
@@ -45,7 +42,7 @@ class QuadraticForm(_Frozen):
     y: ExactVector = Field(default_factory=_missing_vector)
 
 
-class Constraints(_Frozen):
+class Constraints(Frozen):
     """The rows of h(x, y) = A x - B y - b <= 0.
 
     Args:
@@ -83,7 +80,7 @@ class QuadraticArrays:
             getattr(self, block.name).setflags(write=False)
 
 
-class Quadratic(_Frozen):
+class Quadratic(Frozen):
     """A problem with quadratic objectives, every entry exact.
 
     Args:
@@ -166,15 +163,7 @@ class Quadratic(_Frozen):
 def _dimensions(problem: Quadratic) -> tuple[int, int, int]:
     rows, f, g = problem.constraints, problem.f, problem.g
     p, m = rows.B.shape if rows.B.rows else (0, 0)
-    known_n = [
-        rows.A.shape[-1],
-        f.x.shape[0],
-        f.xx.shape[0],
-        f.xy.shape[0],
-        g.x.shape[0],
-        g.xx.shape[0],
-        g.xy.shape[0],
-    ]
+    known_n = [rows.A.shape[-1], f.x.shape[0], f.xx.shape[0], f.xy.shape[0], g.x.shape[0], g.xx.shape[0], g.xy.shape[0]]
     n = next((size for size in known_n if size), 0)
     for name, size, how in (("p", p, "constraints.B needs a row"), ("m", m, "constraints.B needs a column"),
                             ("n", n, "give constraints.A, f.x or another block with n rows")):  # fmt: skip

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
 from typing import Any, Literal, NamedTuple, Self, get_args
 
-from pydantic import BaseModel, ConfigDict
-
 from spec.errors import InvalidInputError
+from spec.files import Frozen, package_text
 
 
-class Reading(BaseModel):
+class Reading(Frozen):
     """How the paper is read; each field is one open choice, its default the repaired one.
 
     Args:
@@ -25,8 +25,6 @@ class Reading(BaseModel):
 
     Source: see :data:`CHOICES` for the place of each in the paper.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     dual_term: Literal["frozen", "cancelled"] = "cancelled"
     noise_pairing: Literal["independent", "common"] = "common"
@@ -75,20 +73,6 @@ def alternatives(field: str) -> tuple[str, ...]:
 REPAIRED = Reading()
 """The choices under which the mathematics holds."""
 
-AS_WRITTEN = Reading(
-    dual_term="frozen",
-    noise_pairing="independent",
-    ramp_width="tau-delta",
-    inner_stop="distance",
-    alpha_range="lower-bound",
-    primal_dual_sign="plus",
-    inner_solver="constant-step",
-    outer_batch="sigma2-over-alpha2",
-)
-"""The literal text."""
-
-NAMED: dict[str, Reading] = {"as-written": AS_WRITTEN, "repaired": REPAIRED}
-
 
 class Choice(NamedTuple):
     """One open choice: where the paper leaves it open, and what hangs on it."""
@@ -100,61 +84,9 @@ class Choice(NamedTuple):
     matters: str
 
 
-CHOICES: tuple[Choice, ...] = (
-    Choice(
-        "dual_term",
-        "Eq. (penaltylagrangian), term - g(x, ỹ*(x)); Algorithm 1, line 6",
-        "frozen",
-        "cancelled",
-        "frozen, the estimator keeps α₁Aᵀλ̃, of size α⁻²; cancelled, the envelope theorem removes it",
-    ),
-    Choice(
-        "noise_pairing",
-        'Algorithm 1, line 6; Lemma "Variance Bound", proof',
-        "independent",
-        "common",
-        "independent draws at ỹ and ỹ* are amplified by α₁² = α⁻⁴; common draws cancel for mean-square-smooth noise",
-    ),
-    Choice(
-        "ramp_width",
-        'section "Smooth Activation Function", τ = Θ(δ)',
-        "tau-delta",
-        "delta",
-        "a δ²-wide ramp switches a row off when ỹ* is feasible by the allowed error δ",
-    ),
-    Choice(
-        "inner_stop",
-        "Algorithm 1, line 5",
-        "distance",
-        "gradient",
-        "an error δ = α³ in ỹ is amplified by α₂‖AᵀρB‖ = α⁻⁴; a gradient norm α keeps the error on active rows at α⁵",
-    ),
-    Choice(
-        "alpha_range",
-        'Lemma "Solution Error", hypothesis α ≥ 2C_f/μ_g',
-        "lower-bound",
-        "upper-bound",
-        "strong convexity of the penalty Lagrangian needs α₁μ_g to outweigh C_f, that is, small α",
-    ),
-    Choice(
-        "primal_dual_sign",
-        'Lemma "Inner-loop Oracle Complexity", proof, step C1',
-        "plus",
-        "minus",
-        "∇_y(λᵀh) = -Bᵀλ, so the step with + Bᵀλ climbs",
-    ),
-    Choice(
-        "inner_solver",
-        'Lemma "Inner-loop Oracle Complexity", proof; Remark "Inner Loop Complexity"',
-        "constant-step",
-        "averaged",
-        "under noise a constant step stalls at a floor proportional to it; no linear rate",
-    ),
-    Choice(
-        "outer_batch",
-        'Theorem "Convergence with Stochastic Hypergradient Oracle"',
-        "sigma2-over-alpha2",
-        "single",
-        "bounding the noise by Cauchy–Schwarz forces N_g = σ²/α² and costs ε⁻²; the martingale argument needs no batch",
-    ),
-)
+CHOICES = tuple(Choice(**row) for row in tomllib.loads(package_text("choices.toml"))["choices"])
+
+AS_WRITTEN = Reading.model_validate({choice.field: choice.as_written for choice in CHOICES})
+"""The literal text."""
+
+NAMED: dict[str, Reading] = {"as-written": AS_WRITTEN, "repaired": REPAIRED}

@@ -20,11 +20,7 @@ from verify.report.model import NAMED, About
 class Task(About):
     """One result to produce; plain data, so it crosses process boundaries.
 
-    Args:
-        subject: How to load the subject.
-        seed: Seed of the whole run.
-        effort: Factor on all sample sizes: 1, 4, 16, ...
-        continuation: Growing samples that an earlier run left undecided, as plain data.
+    ``continuation`` holds the growing samples that an earlier run left undecided.
     """
 
     claim: str

@@ -33,16 +33,9 @@ def run_here(tasks: Sequence[Task], subject: Subject, time_limit: float | None =
 
 
 def run_apart(tasks: Sequence[Task], jobs: int, time_limit: float | None = None) -> Iterator[tuple[Task, Result]]:
-    """Run tasks in worker processes.
+    """Run tasks of subjects that can be loaded by name in worker processes; their results come as they are done.
 
-    Args:
-        tasks: What to run; of subjects that can be loaded by name.
-        jobs: Worker processes.
-        time_limit: Seconds one stage call may take.
-
-    Yields:
-        Tasks with their results as they come. A worker that dies, or whose stage call takes too long, costs only the
-        result it was at.
+    A worker that dies, or whose stage call takes longer than the limit, costs only the result it was at.
     """
     crew = _Crew(jobs, time_limit, deque((task, 0) for task in tasks))
     try:

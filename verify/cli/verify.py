@@ -65,14 +65,7 @@ def selected(asked: options.Verify | options.Record | options.Compare) -> Select
 def watched(selection: Selection, *, jobs: int | None, seed: int | None, **how: Any) -> Report:
     """Run with a progress bar, ended politely; whatever the subject prints goes to standard error.
 
-    Args:
-        selection: What to run.
-        jobs: Worker processes; one per core if ``None``.
-        seed: Seed of all randomness; the default one if ``None``.
-        how: Further arguments of :func:`verify.campaign.run.run`.
-
-    Raises:
-        InvalidInputError: If no check matches.
+    ``how`` are further arguments of :func:`verify.campaign.run.run`; a selection that no check matches is refused.
     """
     with progress_bar() as progress, ended_politely(), redirect_stdout(sys.stderr):
         report = campaign.run(

@@ -20,12 +20,9 @@ EFFORT_STEP = 4
 
 @dataclass(frozen=True)
 class Share:
-    """What one decision may spend.
+    """What one decision may spend on false refutations, and on missing the stated smallest violation.
 
-    Args:
-        error: Probability of a false refutation, in (0, 1).
-        missed: Probability of missing the stated smallest violation, in (0, 1).
-        level: How many times all sample sizes are multiplied by :data:`EFFORT_STEP`, >= 0.
+    All its sample sizes are multiplied by :data:`EFFORT_STEP` ``level`` times.
     """
 
     error: float

@@ -35,12 +35,7 @@ ROUNDING = 1e-12
 class SampledDecision:
     """What every comparison of samples is given.
 
-    Args:
-        quantity: What is compared, in words.
-        share: What it may spend.
-        wanted: Violation that must be caught with the share's power; relative, unless the kind says otherwise.
-        context: Where it was measured.
-        role: Whether it decides the verdict.
+    ``wanted`` is the violation that must be caught with the share's power; relative, unless the kind says otherwise.
     """
 
     quantity: str
@@ -59,13 +54,7 @@ class SampledDecision:
 
 @dataclass(frozen=True, kw_only=True)
 class GrowingDecision(SampledDecision):
-    """A decision about a sample that grows until it is settled.
-
-    Args:
-        width: Components n of a vector.
-        limit: Samples at most.
-        block: Sample sizes are multiples of this.
-    """
+    """A decision about a sample of ``width`` component vectors that grows, by whole blocks, until it is settled."""
 
     width: int
     limit: int = LIMIT
@@ -107,12 +96,7 @@ class GrowingDecision(SampledDecision):
 
 @dataclass(frozen=True, kw_only=True)
 class VarianceDecision(GrowingDecision):
-    r"""Total variance of isotropic Gaussian vectors against a level; exact chi-square law.
-
-    Args:
-        level: Predicted trace of the covariance, >= 0.
-        relation: Between the variance and the level.
-    """
+    """Total variance of isotropic Gaussian vectors against a level >= 0, the predicted trace; exact chi-square law."""
 
     level: float
     relation: Relation = "=="
@@ -196,11 +180,8 @@ class MeanDecision(GrowingDecision):
 class SquareDecision(SampledDecision):
     """Mean squared length of Gaussian vectors of known law against its expectation; Chernoff bounds, exact exponents.
 
-    Args:
-        law: Law of the mean square under the prediction, its count the sample size.
-        relation: Between the mean square and the predicted value.
-        predicted: What it is compared with, if not the law's own expectation. A subject that just meets a larger
-            value has a law scaled up to it, so the tolerance is scaled as well.
+    The law is that under the prediction, its count the sample size. Another ``predicted`` value than its expectation
+    may be named: a subject that just meets a larger one has a law scaled up to it, so the tolerance is scaled as well.
     """
 
     law: SquareLaw
@@ -235,9 +216,7 @@ class SquareDecision(SampledDecision):
 class BoundDecision(SampledDecision):
     """A mean or a median against an upper bound, whatever the law; the wanted excess is absolute.
 
-    Args:
-        predicted: The bound.
-        slack: Deterministic uncertainty of each value.
+    ``slack`` is the deterministic uncertainty of each value.
     """
 
     predicted: float

@@ -58,10 +58,7 @@ def normal_upper(error: float) -> float:
 class SquareLaw:
     r"""Law of the mean of ``count`` independent :math:`\|X\|^2`, :math:`X \sim N(\mu, \Sigma)`.
 
-    Args:
-        weights: Eigenvalues of Sigma, shape (k,), >= 0.
-        shifts: Squared components of mu in the eigenbasis, shape (k,).
-        count: How many are averaged.
+    The weights are the eigenvalues of Sigma, the shifts the squared components of mu in its eigenbasis, shape (k,).
     """
 
     weights: tuple[float, ...]

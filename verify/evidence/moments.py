@@ -12,13 +12,10 @@ from spec.exact import Vector
 
 @dataclass
 class Moments:
-    """Count, mean and summed squared deviations per component; blocks are merged in the order they come.
+    """Count, mean and summed squared deviations per component, shape (n,); blocks are merged as they come.
 
-    Args:
-        centre: A value near the mean, shape (n,), subtracted first so that small deviations keep their digits.
-        count: Number of vectors seen.
-        mean: Mean deviation from the centre, shape (n,).
-        squares: Summed squared deviations from the mean, shape (n,).
+    A centre near the mean is subtracted first so that small deviations keep their digits: the mean is that of the
+    deviations from it.
     """
 
     centre: Vector
@@ -59,8 +56,7 @@ class Moments:
     @property
     def variances(self) -> Vector:
         """Unbiased variances per component, shape (n,)."""
-        made: Vector = self.squares / (self.count - 1)
-        return made
+        return np.asarray(self.squares / (self.count - 1))
 
     @property
     def mean_square(self) -> float:
@@ -80,11 +76,7 @@ class Moments:
 
 @dataclass
 class Scatter(Moments):
-    """Moments that also keep how components vary together.
-
-    Args:
-        products: Summed products of deviations from the mean, shape (n, n).
-    """
+    """Moments that also keep how components vary together: summed products of deviations, shape (n, n)."""
 
     products: Vector = field(default_factory=lambda: np.zeros((0, 0)))
 

@@ -36,17 +36,10 @@ FLOOR_SHARE = 0.5
 
 @dataclass(frozen=True)
 class Estimate:
-    """A sampled positive quantity at one setting of the variables.
+    """A sampled quantity >= 0 at one setting of the variables, each > 0.
 
-    Args:
-        at: Variables by name, each > 0.
-        value: The estimate, >= 0.
-        dof: Degrees of freedom if ``value`` is a chi-square variance estimate; else give the interval.
-        low: Lower end of a confidence interval, jointly valid over all points of a fit.
-        high: Its upper end.
-        samples: What it took.
-        predicted: The value derived independently, if known.
-        law: What the interval rests on, where there is no ``dof``.
+    A chi-square variance estimate has degrees of freedom ``dof``; any other an interval, jointly valid over all points
+    of a fit, and a law that it rests on.
     """
 
     at: dict[str, float]

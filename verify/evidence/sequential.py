@@ -18,11 +18,7 @@ class Looks:
     r"""Looks at sample sizes growing by :data:`EFFORT_STEP`; the k-th spends the error share :math:`1/(k(k+1))`.
 
     The shares sum to one over all k, so a sequence may stop at any look and be resumed for more precision later
-    without spending more than its error.
-
-    Args:
-        first: Sample size of the first look, >= 2.
-        error: Error over all looks.
+    without spending more than its error. The first look has ``first`` samples, at least 2.
     """
 
     first: int
@@ -57,9 +53,7 @@ class EmpiricalBernstein:
     all sizes except with probability a; :math:`v_i = 4 (X_i - \hat\mu_{i-1})^2`,
     :math:`\psi(\lambda) = (-\log(1 - \lambda) - \lambda)/4`.
 
-    Args:
-        error: Probability a that the sequence ever misses.
-        horizon: Sample size n at which it shall be narrowest; any other size is valid as well.
+    The error is a, the horizon n: the sample size at which it shall be narrowest; any other is valid as well.
     """
 
     error: float

@@ -34,12 +34,7 @@ class Streams:
 
 @dataclass
 class _Growing:
-    """What draws block after block into a sample, and goes on where it stopped.
-
-    Args:
-        draw: ``(rng, k) -> (k, n)``, or ``-> (k,)`` for single numbers.
-        streams: Where randomness comes from.
-    """
+    """What draws ``(rng, k) -> (k, n)``, or ``-> (k,)``, block after block, and goes on where it stopped."""
 
     draw: Callable[[np.random.Generator, int], Vector]
     streams: Streams
@@ -57,11 +52,7 @@ class _Growing:
 class Sampler(_Growing):
     """Draws blocks of vectors and keeps their moments.
 
-    Args:
-        moments: What has been seen.
-        block: Samples a block.
-        done: Blocks drawn.
-        look: The last planned size at which its moments were decided upon; 0 before the first.
+    ``look`` is the last planned size at which these were decided upon; 0 before the first.
     """
 
     moments: Moments
@@ -118,9 +109,8 @@ G = TypeVar("G", bound=_Growing)
 class Ledger:
     """The growing samples of one case, in the order in which its check begins them.
 
-    Args:
-        given: States that an earlier run left; empty where there is none.
-        drawn: Whether randomness was used beside the case's own generator.
+    ``given`` are the states that an earlier run left; ``drawn`` says whether randomness was used beside the case's
+    own generator.
     """
 
     given: Sequence[dict[str, Any]] = ()

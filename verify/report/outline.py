@@ -15,14 +15,7 @@ from verify.report.model import NAMED, ReportData, Result, SmallestCounterexampl
 
 @dataclass(frozen=True)
 class ReadingOutline:
-    """One statement under one reading.
-
-    Args:
-        status: Verdict over all instances, ``FAULT``, or the empty string where nothing was run.
-        results: One an instance: the deciding one, those that came out otherwise, the rest.
-        instances: How many instances gave each verdict.
-        reproduce: Command that repeats the deciding result.
-    """
+    """One statement under one reading; its status is empty where nothing was run."""
 
     claim: str
     reading: str
@@ -30,7 +23,9 @@ class ReadingOutline:
     sentence: str
     assertion: Assertion | None
     results: tuple[Result, ...]
+    """One an instance: the deciding one, those that came out otherwise, the rest."""
     instances: Mapping[str, int]
+    """How many instances gave each verdict."""
     smallest: SmallestCounterexample | None = None
     reproduce: str = ""
 

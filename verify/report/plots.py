@@ -61,10 +61,7 @@ class RatePlots:
     def panel(self, evidence: RateEvidence, claimed: float | None = None, *, toward: str = "zero") -> Markup | None:
         """One sweep; ``None`` where nothing positive was measured, so that no logarithm exists.
 
-        Args:
-            evidence: The sweep.
-            claimed: Claimed exponent, drawn through the usable point furthest from the limit.
-            toward: Where the variable tends, ``zero`` or ``infinity``.
+        The claimed exponent is drawn through the usable point furthest from the limit, ``zero`` or ``infinity``.
         """
         shown = [point for point in evidence.points if point.at > 0 and 0 < point.measured < math.inf]
         if not shown:
@@ -259,9 +256,7 @@ def _shortened(path: str) -> str:
 def draw_trace(blocks: Sequence[Block], path: Path) -> None:
     """Picture one run of ``f2csa solve``, F and the mean answer against oracle calls; the same trace, the same bytes.
 
-    Args:
-        blocks: All blocks of the run.
-        path: File to write, its ending says the format.
+    The ending of the path says the format.
     """
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -102,12 +102,9 @@ class Comparison(Frozen):
 
 
 def compare(recorded: Baseline, found: Baseline, results: Sequence[Result] = ()) -> Comparison:
-    """Hold a run against a baseline.
+    """Hold a run against a baseline, narrowed to what that run should have produced.
 
-    Args:
-        recorded: What was recorded, narrowed to what the new run should have produced.
-        found: The new run.
-        results: The new run's results: their sentences are quoted, and what a fault concerns is not compared.
+    The sentences of the run's results are quoted, and what a fault concerns is not compared.
     """
     both = _Both(recorded, found, {result.key: result.sentence for result in results})
     faults = {result.key: f"{result.where}: {result.fault}" for result in results if result.fault is not None}
@@ -285,15 +282,10 @@ def _width(sweep: Sweep) -> float:
 
 
 def judge(report: Report, recorded: Baseline) -> tuple[Report, Comparison]:
-    """Compare, and mark the report with what came out.
+    """Compare a new run with a baseline narrowed to what the run was asked for.
 
-    Args:
-        report: The new run.
-        recorded: The baseline, narrowed to what the run was asked for.
-
-    Returns:
-        The report with its findings, with what changed for the better or is new, and with every result marked as
-        expected or not; and the comparison.
+    The report comes back with its findings, with what changed for the better or is new, and with every result marked
+    as expected or not.
     """
     if any(result.verdict is not None for result in report.results):
         found = Baseline.of(report)
@@ -323,15 +315,9 @@ def is_missing_stage(result: Result) -> bool:
 
 
 def hold_verdicts(results: Sequence[Result], record: Mapping[str, str]) -> tuple[list[Result], list[str]]:
-    """Mark each result as the verdict on record or not, and list what differs; any other verdict is a finding.
+    """Mark each result as the verdict on record, by key, or not, and list what differs in one line each.
 
-    Args:
-        results: The run's results.
-        record: Verdicts on record by key.
-
-    Returns:
-        The results with :attr:`~verify.report.model.Result.expected` set where there is a record, and one line for
-        each that differs. A fault is not a finding: it is reported as a fault.
+    A fault is not a finding: it is reported as a fault.
     """
     judged, findings = [], []
     for result in results:

@@ -8,15 +8,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from verify.checks.measuring.case import ProfileName, find_profile
-from verify.evidence.model import (
-    ComparisonEvidence,
-    Frozen,
-    RateEvidence,
-    Relation,
-    Role,
-    Rung,
-    agrees,
-)
+from verify.evidence.model import ComparisonEvidence, Frozen, RateEvidence, Relation, Role, Rung, agrees
 from verify.report.faces import Report
 from verify.report.model import About, Result
 from verify.verdict import Verdict

@@ -21,12 +21,9 @@ at most."""
 
 
 class Achieved(Frozen):
-    """How often one kind of decision came out wrong.
+    """How often one kind of decision came out wrong, with an interval at confidence 0.999.
 
-    Args:
-        promised: Largest probability of that.
-        interval: Of the achieved probability, at confidence 0.999.
-        kept: Whether the promise is within the interval or above it.
+    The promise, the largest probability of that, is kept where it lies within the interval or above it.
     """
 
     decision: str
@@ -38,14 +35,10 @@ class Achieved(Frozen):
 
 
 class Calibration(Frozen):
-    """Achieved error rates beside the promised ones.
+    """Achieved error rates beside the promised ones: on subjects that are right, and barely wrong.
 
-    Args:
-        budget: Probability promised that a run of all kinds refutes anything falsely.
-        power: Probability promised that a barely violating subject is refuted.
-        whole: Null runs in which any decision refuted.
-        false_refutations: By kind of decision, on subjects that are right.
-        missed_violations: By kind of decision, on subjects wrong by exactly the stated smallest violation.
+    ``budget`` is what a run of all kinds may refute falsely, ``whole`` how often one did; ``power`` is the promised
+    probability of refuting a subject that is wrong by exactly the stated smallest violation.
     """
 
     budget: float

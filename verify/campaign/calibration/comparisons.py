@@ -55,19 +55,16 @@ class Bent:
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of decision; every law that a check's evidence names has one.
-
-    Args:
-        run: From a case, its share, and how much to bend, to evidence.
-        bend: From evidence on a right subject to the stated smallest violation, in the same terms.
-        right: How much a subject may be bent and still be right: as far as the claim leaves open.
-    """
+    """One kind of decision; every law that a check's evidence names has one."""
 
     law: Law
     variant: str
     run: Callable[[Case, Share, float], Evidence]
+    """From a case, its share, and how much to bend, to evidence."""
     bend: Callable[[Evidence], float]
+    """From evidence on a right subject to the stated smallest violation, in the same terms."""
     right: float = 0.0
+    """How much a subject may be bent and still be right: as far as the claim leaves open."""
 
     @property
     def name(self) -> str:

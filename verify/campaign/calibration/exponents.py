@@ -16,12 +16,7 @@ from verify.checks.measuring.case import Case
 from verify.checks.measuring.iteration_runs import slope_of
 from verify.checks.measuring.samples import sampled_rates
 from verify.evidence.budget import Share
-from verify.evidence.intervals import (
-    mean_square_interval,
-    median_interval,
-    quantile_interval,
-    sub_gaussian_interval,
-)
+from verify.evidence.intervals import mean_square_interval, median_interval, quantile_interval, sub_gaussian_interval
 from verify.evidence.model import ComparisonEvidence, Law, RateEvidence
 from verify.evidence.moments import Moments
 from verify.evidence.power_laws import RESOLVED, Estimate, fit_power_law, invert
@@ -100,8 +95,7 @@ def _slope(case: Case, share: Share, bend: float) -> ComparisonEvidence:
 def _rows(case: Case, N_g: int, bend: float, spread: tuple[float, float], count: int) -> Vector:
     """Gaussian vectors off their centre, their mean square the power law."""
     scale = _level(N_g, bend) ** 0.5
-    made: Vector = scale * (np.array([0.5, 0.0]) + np.array(spread) * case.rng.standard_normal((count, 2)))
-    return made
+    return np.asarray(scale * (np.array([0.5, 0.0]) + np.array(spread) * case.rng.standard_normal((count, 2))))
 
 
 def _mean_squares(*, isotropic: bool, samples: int = SAMPLES) -> Callable[[Case, Share, float], RateEvidence]:

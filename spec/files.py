@@ -1,0 +1,50 @@
+"""Frozen plain data, and how the package's own TOML files become such data."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Mapping
+from importlib import resources
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from spec.errors import InvalidInputError, from_validation
+
+T = TypeVar("T")
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class Frozen(BaseModel):
+    """Data that is fixed once read, and refuses fields it does not know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def package_text(path: str) -> str:
+    """A file of this package, ``claims/bias-bound.toml`` or the like."""
+    return (resources.files("spec") / path).read_text(encoding="utf-8")
+
+
+def parse_toml(model: type[Model], text: str, where: str) -> Model:
+    """TOML as data of a kind.
+
+    Raises:
+        InvalidInputError: If it is malformed.
+    """
+    try:
+        return model.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInputError(where, f"is not valid TOML ({error})") from None
+    except ValidationError as error:
+        raise from_validation(error, where) from None
+
+
+def find_named(known: Mapping[str, T], name: str, argument: str, rule: str, otherwise: str) -> T:
+    """What has this name, else an error that names the nearest ones, or says something else where none is near."""
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name, known, n=3)
+    hint = f"did you mean {' or '.join(near)}?" if near else otherwise
+    raise InvalidInputError(argument, f"{rule}; {hint}", name)
