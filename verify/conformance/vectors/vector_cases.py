@@ -291,6 +291,8 @@ def _weights(name: str, ramps: Ramps, notes: str) -> Case:
     return Case(f"activation/{name}", lambda allowance: known.activation(ramps, allowance), notes)
 
 
+FAMILIES = (lower_level, activation, penalty_minimiser, estimates, noisy_estimates, oracle_calls)
+
 GRID = 2.0**-10
 """Draws are whole multiples of this: short in decimals, exact in doubles, and no library's last bit shows."""
 
