@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -56,18 +56,11 @@ class Call:
 class Hypergradient:
     """Everything one oracle call saw; where the lower level diverged, all that would follow is nan.
 
-    Args:
-        y_star: Lower-level solution y*_hat, shape (m,).
-        lam: Multipliers lam_hat, shape (p,).
-        rho: Activation weights, shape (p,).
-        y_penalty: Penalty minimiser y_hat, shape (m,).
-        terms: Parts ``f``, ``g_difference``, ``dual``, ``penalty`` of the estimate, each (n,), noise included.
-        hypergradient: Their sum, shape (n,).
-        counts: Calls as Algorithm 1 makes them: ``grad_x_f``, ``grad_y_f``, ``grad_x_g``, ``grad_y_g`` (one a
-            sample), ``row_products`` (with A, B or a transpose), ``quadratic_programs``.
-        lower_level: How the pair was found; ``None`` where both halves were given.
-        penalty: How y_hat was found; ``None`` where it was given.
-        shift: ``y_penalty - y_star`` with the digits that rounding to y_penalty loses, shape (m,).
+    Shapes as in :class:`Stages`. ``hypergradient`` (n,) is the sum of the ``terms`` f, g_difference, dual and penalty,
+    noise included. ``counts`` are calls as Algorithm 1 makes them: ``grad_x_f``, ``grad_y_f``, ``grad_x_g``,
+    ``grad_y_g`` (one a sample), ``row_products`` (with A, B or a transpose), ``quadratic_programs``. Where stages were
+    given, ``lower_level`` or ``penalty`` is ``None``. ``shift`` is ``y_penalty - y_star`` with the digits that rounding
+    to y_penalty loses.
     """
 
     y_star: Vector
@@ -180,9 +173,13 @@ def hypergradient(
         >>> hypergradient(toy, np.ones(1), alpha=0.1).hypergradient.round(6)
         array([0.990099])
     """
-    q = objectives_of(problem)
+    return checked_oracle(objectives_of(problem), x, Call(alpha, reading, parameters, given, draws, tol), rng)
+
+
+def checked_oracle(q: Objectives, x: Vector, call: Call, rng: np.random.Generator | None) -> Hypergradient:
+    """Algorithm 1 at any x, refused as :func:`hypergradient` says; a shared sample is drawn first, for all lines."""
     x = as_vector(x, q.n, "x")
-    noisy = q.noise.model != "none"
+    reading, parameters, draws, noisy = call.reading, call.parameters, call.draws, q.noise.model != "none"
     with double_range(q):
         if parameters.lower_level == "primal-dual" and reading.inner_solver == "shared-sample" and noisy:
             if draws is not None:
@@ -190,11 +187,12 @@ def hypergradient(
             # One sample, and one batch size, for lines 3, 5 and 6.
             parameters = parameters.model_copy(update={"N_g": parameters.shared_samples})
             q, noisy = share(q, parameters.N_g, require_rng(rng)), False
+            call = replace(call, parameters=parameters)
         if draws is not None:
             check_draws(draws, q, parameters.N_g, reading.noise_pairing)
         elif noisy:
             require_rng(rng)
-        return oracle(q, x, Call(alpha, reading, parameters, given, draws, tol), rng)
+        return oracle(q, x, call, rng)
 
 
 def _diverged(x: Vector, lower: LowerLevelSolution) -> Hypergradient:

@@ -28,15 +28,10 @@ Projection = Callable[[Vector], Vector]
 class OuterTrace:
     """One run of Algorithm 2, or R runs with an axis of length R before the last.
 
-    Args:
-        x_out: Output, a block mean, shape (n,).
-        block: Which block it is, from 0: an int, or an array of shape (R,).
-        x_bar: Block means of the z_t, shape (K, n).
-        grad_mean: Block means of the oracle's answers, shape (K, n): within bias and noise an element of the
-            Goldstein subdifferential at the block mean.
-        x_last: Last iterate x_T, shape (n,).
-        calls: Oracle calls of a run, K M.
-        path: Iterates x_0, ..., x_T, shape (T + 1, n), where kept.
+    The output ``x_out`` (n,) is the mean of block ``block``, from 0: an int, or an array (R,). ``x_bar`` (K, n) are the
+    block means of the z_t; ``grad_mean`` (K, n) those of the oracle's answers, within bias and noise elements of the
+    Goldstein subdifferential at the block means. ``x_last`` is x_T, ``calls`` are K M, ``path`` (T + 1, n) is x_0 to
+    x_T, where kept.
     """
 
     x_out: Vector
@@ -87,11 +82,7 @@ class OuterState:
 
     @classmethod
     def start(cls, x_0: Vector) -> OuterState:
-        """Before the first step: line 2.
-
-        Raises:
-            InvalidInputError: If x_0 is no finite vector, nor finite rows.
-        """
+        """Before the first step: line 2; refused unless x_0 is a finite vector, or finite rows."""
         shape = np.shape(x_0)
         if len(shape) not in (1, 2):
             raise InvalidInputError("x_0", "must have shape (n,), or (R, n) for R runs", shape)
@@ -119,15 +110,8 @@ def advance(
 ) -> None:
     """Make one step of Algorithm 2, closing the block where it is full.
 
-    Args:
-        state: Changed in place.
-        s: Line 4: uniform on [0, 1], shape (1,) or (R, 1).
-        oracle: Maps z, of the shape of x, to an estimate of the hypergradient there.
-        parameters: Clipping length D, step eta, block length M.
-        projection: Projection onto X, or ``None`` for free steps as the paper writes them.
-
-    Raises:
-        InvalidInputError: If the oracle answers with a wrong shape or a non-finite value.
+    The state is changed in place; ``s`` is line 4's point, uniform on [0, 1], shape (1,) or (R, 1). An oracle that
+    answers with a wrong shape or a non-finite value is refused.
     """
     D, eta, M = parameters.D, parameters.eta, parameters.M
 
@@ -219,11 +203,7 @@ def segment_points(rng: np.random.Generator, M: int, runs: tuple[int, ...]) -> I
 def finished(
     state: OuterState, *, output: OutputRule, rng: np.random.Generator, path: Matrix | None = None
 ) -> OuterTrace:
-    """Line 13: the trace of a run whose blocks are done, its output chosen; the paper's draw alone touches ``rng``.
-
-    Raises:
-        InvalidInputError: If the output rule is unknown.
-    """
+    """Line 13: the trace of a run whose blocks are done, its output chosen; the paper's draw alone touches ``rng``."""
     _check_rule(output)
     x_bar, grad_mean = np.array(state.x_bar), np.array(state.grad_mean)
     if output == "uniform":

@@ -42,14 +42,6 @@ class PenaltyLagrangian:
     alpha_1 and alpha_2 amplify are small numbers known to full relative accuracy.
     ``y_star``, ``lam`` and ``rho`` count as constants in every derivative; each is one vector, or one row a run.
 
-    Args:
-        objectives: Gradients and rows.
-        x: Upper variable, shape (n,).
-        alpha: Accuracy parameter with its derived weights.
-        y_star: Lower-level solution y*_hat, shape (m,) or (R, m).
-        lam: Its multipliers, shape (p,) or (R, p).
-        rho: Activation weights, shape (p,) or (R, p).
-
     Source: Eq. (penaltylagrangian). Differs from the paper: nothing; the derivative of its value term in x,
     which the text leaves open, is the argument ``dual_term``.
     """

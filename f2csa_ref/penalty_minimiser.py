@@ -31,15 +31,10 @@ GROWTH_LIMIT = 1e8
 class PenaltySolution:
     """What the penalty minimiser found, and how well.
 
-    Args:
-        y: Penalty minimiser y_hat, shape (m,).
-        shift: ``y - y_star`` before rounding to y, shape (m,): carries the digits that matter in h.
-        gradient_norm: Norm of grad_y L at y.
-        tol: Gradient norm asked for.
-        floor: Estimated rounding error of grad_y L; nothing below it can be reached in doubles.
-        iterations: Steps taken; gradient evaluations are one more.
-        status: ``tolerance`` reached, rounding ``floor`` reached first, or ``budget`` spent.
-        gradient_samples: Samples of grad_y f, and as many of grad_y g, behind the evaluations.
+    ``shift`` is ``y - y_star``, shape (m,), before rounding to y: it carries the digits that matter in h. ``floor`` is
+    the estimated rounding error of grad_y L; nothing below it can be reached in doubles. ``status``: ``tolerance``
+    reached, rounding ``floor`` reached first, or ``budget`` spent. ``gradient_samples`` are those of grad_y f, and as
+    many of grad_y g.
     """
 
     y: Vector
@@ -205,14 +200,17 @@ def _nesterov(lagrangian: PenaltyLagrangian, step: Step, tol: float, budget: int
         if iteration == budget:
             break
         w_next = v - step(grad)
-        if grad @ (w_next - w) > 0:
-            momentum, v = 1.0, w_next
-        else:
-            momentum_next = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * momentum * momentum))
-            v = w_next + ((momentum - 1.0) / momentum_next) * (w_next - w)
-            momentum = momentum_next
+        v, momentum = accelerated(w, w_next, momentum, uphill=bool(grad @ (w_next - w) > 0))
         w = w_next
     return stopped(best, best_norm, floor, budget, "budget")
+
+
+def accelerated(w: Vector, w_next: Vector, momentum: float, *, uphill: bool) -> tuple[Vector, float]:
+    """Where Nesterov's method looks next, and with what momentum."""
+    if uphill:
+        return w_next, 1.0
+    momentum_next = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * momentum * momentum))
+    return w_next + ((momentum - 1.0) / momentum_next) * (w_next - w), momentum_next
 
 
 def _require_convex(lagrangian: PenaltyLagrangian, moved: Vector, changed: Vector, floor: float) -> None:

@@ -93,11 +93,7 @@ def sample_rows(objectives: Objectives, samples: int, pairing: Pairing, rng: np.
 
 
 def check_draws(draws: Draws, objectives: Objectives, samples: int, pairing: Pairing) -> None:
-    """Refuse draws that line 6 cannot use.
-
-    Raises:
-        InvalidInputError: If a needed block is missing, of the wrong shape or not finite.
-    """
+    """Refuse draws that line 6 cannot use: a needed block missing, of the wrong shape or not finite."""
     for name, shape in draw_shapes(objectives, samples, pairing).items():
         block: Matrix | None = getattr(draws, name)
         if block is None or block.shape != shape:
@@ -199,11 +195,7 @@ def _length(*vectors: Vector) -> Vector:
 
 
 def require_rng(rng: np.random.Generator | None) -> np.random.Generator:
-    """The generator, or a clear refusal.
-
-    Raises:
-        InvalidInputError: If there is none.
-    """
+    """The generator, or a clear refusal."""
     if rng is None:
         raise InvalidInputError("rng", "must be given (or draws), since the problem's gradients are noisy")
     return rng

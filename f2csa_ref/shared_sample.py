@@ -20,15 +20,11 @@ from spec.noise import Noise, NoisyGradient
 class SampledObjectives:
     """Objectives as one run or many see them: y is (m,) or (R, m), and a shared sample's noise is in the gradients.
 
-    Values of f and g and curvature constants are those of the expected problem: the noise model is one of gradients.
-
-    Args:
-        base: The expected problem; all that is not said here is its own.
-        noise: What is drawn afresh; none where a sample is shared.
-        offsets: Additive mean noise by partial gradient, each (n,) or (m,), after an axis of runs if there are many.
-        matrices: Mean noise matrices by partial gradient, each (n or m, n + m) likewise, acting on (x, y).
-        jumps: Jump scale and sorted thresholds by partial gradient, for one run only.
-        batch: Number of samples averaged, hence the price of one gradient.
+    All that is not said here is the expected problem's, ``base``: values, too, for the noise model is one of gradients.
+    ``noise`` is drawn afresh; none where a sample is shared. Then by partial gradient: ``offsets``, the additive mean
+    noise, (n,) or (m,), after an axis of runs if there are many; ``matrices``, the mean noise acting on (x, y),
+    (n or m, n + m) likewise; ``jumps``, scale and sorted thresholds, for one run only. ``batch`` samples are averaged:
+    the price of one gradient.
     """
 
     base: Objectives
@@ -113,11 +109,7 @@ def share(objectives: Objectives, batch: int, rng: np.random.Generator, runs: tu
     The mean of ``batch`` Gaussian samples is drawn directly, scaled by ``batch ** -0.5``; jump noise keeps its
     ``batch`` thresholds.
 
-    Args:
-        objectives: The noisy problem.
-        batch: Number of samples shared, >= 1.
-        rng: Source of the noise; partial gradients draw in the order f.x, f.y, g.x, g.y.
-        runs: Empty, or ``(R,)`` for R runs independent of each other.
+    Partial gradients draw in the order f.x, f.y, g.x, g.y; ``runs`` is ``(R,)`` for R runs independent of each other.
 
     Raises:
         InvalidInputError: For many runs under jump noise, whose empirical problem is not smooth.

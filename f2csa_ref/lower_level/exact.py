@@ -92,18 +92,9 @@ _OPTIMAL, _INFEASIBLE = 1, -1
 
 
 def solve_program(H: Matrix, c: Vector, B: Matrix, r: Vector, *, size: float, x: Vector) -> tuple[Vector, Vector]:
-    """Minimise ½ yᵀHy + cᵀy over B y >= r.
+    """Minimise ½ yᵀHy + cᵀy over B y >= r: y, and multipliers with H y + c = Bᵀ lam.
 
-    Args:
-        H: Shape (m, m), positive definite, of norm about 1.
-        c: Shape (m,).
-        B: Shape (p, m).
-        r: Shape (p,).
-        size: Expected size of y, > 0, by which the problem is scaled.
-        x: Upper variable, only named in errors.
-
-    Returns:
-        y of shape (m,) and multipliers of shape (p,) with H y + c = Bᵀ lam.
+    H is positive definite, of norm about 1; the problem is scaled by ``size`` > 0, expected of y; errors name x.
 
     Raises:
         InvalidInputError: If no y satisfies the rows.

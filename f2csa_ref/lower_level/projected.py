@@ -9,6 +9,7 @@ import numpy as np
 from f2csa_ref.lower_level.exact import distance_to_rows, solve_program
 from f2csa_ref.lower_level.solution import Candidate, LowerLevelError, LowerLevelSolution, sizes
 from f2csa_ref.objectives import Objectives
+from f2csa_ref.penalty_minimiser import accelerated
 from spec.exact import Vector
 
 TARGET_RESIDUAL = 1e-12
@@ -22,11 +23,6 @@ def solve_smooth(objectives: Objectives, x: Vector, *, steps: int) -> LowerLevel
     """Minimise g(x, .) over the rows; multipliers come from the last projection.
 
     y ← proj(v - ∇g(v) / C_g) with Nesterov's momentum, dropped whenever it points uphill.
-
-    Args:
-        objectives: Gradients, rows, and C_g bounding the curvature of ``g(x, .)``.
-        x: Upper variable, shape (n,).
-        steps: Budget, >= 1.
 
     Raises:
         InvalidInputError: If the rows admit no y at this x.
@@ -55,12 +51,8 @@ def solve_smooth(objectives: Objectives, x: Vector, *, steps: int) -> LowerLevel
             best, since_best = here, 0
         if here.residual <= TARGET_RESIDUAL or since_best > STALL_WINDOW or not math.isfinite(here.residual):
             break
-        if (v - y_next) @ (y_next - y) > 0:
-            momentum, v = 1.0, y_next
-        else:
-            momentum_next = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * momentum * momentum))
-            v = y_next + ((momentum - 1.0) / momentum_next) * (y_next - y)
-            momentum = momentum_next
+        uphill = bool((v - y_next) @ (y_next - y) > 0)
+        v, momentum = accelerated(y, y_next, momentum, uphill=uphill)
         y = y_next
     if best is None or not best.residual <= ACCEPTED_RESIDUAL:
         reached = math.inf if best is None else best.residual

@@ -29,18 +29,11 @@ class LowerLevelError(RuntimeError):
 class LowerLevelSolution:
     """The pair y*_hat, lam_hat and its circumstances.
 
-    Args:
-        y_star: Lower-level solution, shape (m,).
-        lam: Multipliers, shape (p,), >= 0.
-        kkt_residual: Largest of stationarity, infeasibility, negative multiplier and complementarity, each
-            relative to the sizes added up in it; nan where the method does not converge.
-        active: Rows at zero, shape (p,).
-        weakly_active: Active rows whose multiplier is zero, shape (p,): there y* has a kink.
-        licq_margin: Smallest singular value of the active rows scaled to unit length; inf without active rows.
-        method: How it was found.
-        status: ``solved``, step ``budget`` spent (stochastic methods always spend it) or ``diverged``.
-        steps: Iterations.
-        gradient_samples: Evaluations of grad_y g, noisy or not.
+    ``kkt_residual`` is the largest of stationarity, infeasibility, negative multiplier and complementarity, each
+    relative to the sizes added up in it; nan where the method does not converge. ``active`` (p,) are rows at zero,
+    ``weakly_active`` those of them whose multiplier is zero: there y* has a kink. ``licq_margin`` is the smallest
+    singular value of the active rows scaled to unit length, inf without any. Stochastic methods always spend their
+    step ``budget``; ``gradient_samples`` are evaluations of grad_y g, noisy or not.
     """
 
     y_star: Vector

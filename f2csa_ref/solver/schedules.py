@@ -9,14 +9,15 @@ from types import MappingProxyType
 from typing import Literal, get_args
 
 import numpy as np
+from pydantic import ValidationError
 
-from f2csa_ref.algorithm_1 import Call, hypergradient
+from f2csa_ref.algorithm_1 import Call, checked_oracle
 from f2csa_ref.algorithm_2 import Oracle, Projection
 from f2csa_ref.lower_level import LowerLevelError, lower_level
 from f2csa_ref.many.hypergradient_runs import hypergradient_samples
 from f2csa_ref.objectives import Objectives, as_vector, objectives_of
 from f2csa_ref.shared_sample import without_noise
-from spec.errors import InvalidInputError
+from spec.errors import InvalidInputError, from_validation
 from spec.exact import Vector
 from spec.parameters import OuterParameters
 from spec.problem import Problem
@@ -30,14 +31,10 @@ VARIANCE_SAMPLES = 64
 
 @dataclass(frozen=True)
 class Constants:
-    """What the schedules are derived from.
+    """What the schedules are derived from, and which of it was ``estimated``, by name.
 
-    Args:
-        lipschitz_F: Lipschitz constant of F where the method moves, > 0.
-        gap: F(x_0) - inf F, >= 0.
-        bias: Bound on the oracle's bias, >= 0.
-        variance: Bound on the variance of one oracle answer, >= 0.
-        estimated: Which of them were estimated, by name.
+    ``lipschitz_F`` > 0 holds where the method moves, ``gap`` is F(x_0) - inf F; ``bias`` and ``variance`` bound those
+    of one oracle answer.
     """
 
     lipschitz_F: float  # noqa: N815  # the paper's letter
@@ -101,12 +98,7 @@ def estimate_constants(
 
 
 def _oracle(q: Objectives, call: Call, rng: np.random.Generator | None = None) -> Oracle:
-    def answer(x: Vector) -> Vector:
-        return hypergradient(
-            q, x, alpha=call.alpha, reading=call.reading, parameters=call.parameters, rng=rng
-        ).hypergradient  # fmt: skip
-
-    return answer
+    return lambda x: checked_oracle(q, x, call, rng).hypergradient
 
 
 def value_at(problem: Problem | Objectives, x: Vector) -> float | None:
@@ -229,13 +221,8 @@ def with_overrides(parameters: OuterParameters, **changes: float | int | None) -
         return parameters
     if kept.get("M", 1) < 1:
         raise InvalidInputError("M", "must be >= 1", kept["M"])
-    made = parameters.model_dump() | kept
-    made["D"] = made["goldstein_radius"] / made["M"]
-    from pydantic import ValidationError
-
-    from spec.errors import from_validation
-
+    fields = parameters.model_dump() | kept
     try:
-        return OuterParameters(**made)
+        return OuterParameters(**fields | {"D": fields["goldstein_radius"] / fields["M"]})
     except ValidationError as error:
         raise from_validation(error, "schedule") from None

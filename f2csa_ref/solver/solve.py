@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from f2csa_ref.algorithm_1 import hypergradient
+from f2csa_ref.algorithm_1 import Call, checked_oracle
 from f2csa_ref.algorithm_2 import OuterState, OuterTrace, OutputRule, advance, box_projection, finished
 from f2csa_ref.objectives import Objectives, as_vector, objectives_of
 from f2csa_ref.sampling import DEFAULTS
@@ -69,11 +69,7 @@ class Setting:
 
     @classmethod
     def from_header(cls, header: dict[str, Any]) -> Setting:
-        """The setting a header was written from.
-
-        Raises:
-            InvalidInputError: If it is not such a header.
-        """
+        """The setting a header was written from; refused if it is not such a header."""
         try:
             box = header["project_onto"]
             constants = header["constants"] | {"estimated": tuple(header["constants"]["estimated"])}
@@ -89,15 +85,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class SolveReport:
-    """A finished run.
-
-    Args:
-        setting: What it was.
-        trace: Algorithm 2's own result.
-        blocks: All blocks.
-        counts: Calls by kind, as ``hypergradient`` counts them, over the whole run.
-        resumed_at: Calls already on record when this process took over.
-    """
+    """A finished run; ``counts`` are its calls by kind, and at call ``resumed_at`` this process took over."""
 
     setting: Setting
     trace: OuterTrace
@@ -180,12 +168,12 @@ def solve(
         state, blocks, counts = restore(trace, header, rng) or (state, blocks, counts)
         for block in blocks:
             _require_bounded(block, setting.constants)
-    resumed_at = state.t
+    resumed_at, call = state.t, Call(setting.alpha, setting.reading, setting.oracle)
 
     def oracle(z: Vector) -> Vector:
-        found = hypergradient(q, z, alpha=setting.alpha, reading=setting.reading, parameters=setting.oracle, rng=rng)
-        counts.update(found.counts)
-        return found.hypergradient
+        estimate = checked_oracle(q, z, call, rng)
+        counts.update(estimate.counts)
+        return estimate.hypergradient
 
     with TraceWriter(trace, header, append=resumed_at > 0) as writer:
         while state.t < setting.outer.T:
@@ -206,11 +194,7 @@ def solve(
 
 
 def as_vector_or_inf(values: tuple[float, ...], n: int) -> Vector:
-    """Ends of a box, infinite ones allowed.
-
-    Raises:
-        InvalidInputError: If there are not n of them.
-    """
+    """Ends of a box, n of them, infinite ones allowed."""
     if len(values) != n:
         raise InvalidInputError("project_onto", f"must have {n} ends each", len(values))
     return np.array(values, dtype=np.float64)

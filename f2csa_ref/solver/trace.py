@@ -81,11 +81,7 @@ def has_header(path: Path) -> bool:
 
 
 def read_header(path: Path) -> dict[str, Any]:
-    """First line of a trace.
-
-    Raises:
-        InvalidInputError: If it is not a trace of ours.
-    """
+    """First line of a trace; refused if it is not one of ours."""
     with path.open(encoding="utf-8") as file:
         first = file.readline()
     try:

@@ -179,16 +179,15 @@ def vector_probes() -> tuple[Probe, ...]:
     """Published test vectors: those of the repaired reading whose answer no solver's accuracy blurs."""
     # The cases are many: they are not read where nobody asks for them.
     from verify.conformance.vectors.release import released
-    from verify.conformance.vectors.vector_cases import activation, estimates, lower_level, noisy_estimates
+    from verify.conformance.vectors.vector_cases import activation, listed
 
     published = released()
     asked = []
-    for family in (activation, estimates, noisy_estimates, lower_level):
-        for case in family():
-            if case.id not in published:
-                continue
-            answer = case.known(ANY_PROGRAM)
-            of_another = isinstance(answer.asked, Setting) and answer.asked.reading != REPAIRED
-            if not of_another and "dual_pull" not in answer.values:
-                asked.append(probe_of(case.id, answer, published=True))
+    for case in (*activation(), *listed("hypergradient"), *listed("lower-level")):
+        if case.id not in published:
+            continue
+        answer = case.known(ANY_PROGRAM)
+        of_another = isinstance(answer.asked, Setting) and answer.asked.reading != REPAIRED
+        if not of_another and "dual_pull" not in answer.values:
+            asked.append(probe_of(case.id, answer, published=True))
     return tuple(sorted(asked, key=lambda probe: probe.id))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import f2csa_ref
+from f2csa_ref.algorithm_1 import checked_oracle
 from f2csa_ref.algorithm_2 import Oracle
 from spec import OuterParameters, Problem
 from spec.exact import Vector
@@ -33,11 +34,7 @@ class ReferenceSubject:
 
     def hypergradient(self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator | None) -> Vector:
         """Algorithm 1."""
-        ours = _call(call)
-        return f2csa_ref.hypergradient(
-            problem, x, alpha=ours.alpha, reading=ours.reading, parameters=ours.parameters, given=ours.given, rng=rng,
-            draws=ours.draws,
-        ).hypergradient  # fmt: skip
+        return checked_oracle(f2csa_ref.objectives_of(problem), x, _call(call), rng).hypergradient
 
     def hypergradient_samples(
         self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator, replications: int

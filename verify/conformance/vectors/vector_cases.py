@@ -3,202 +3,122 @@
 from __future__ import annotations
 
 import hashlib
+import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
-from typing import Any
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict
 
-from spec import AS_WRITTEN, REPAIRED, Noise, Reading
+from spec import AS_WRITTEN, REPAIRED, Noise
 from verify.conformance import known_answers as known
 from verify.conformance.known_answers import Known
 from verify.conformance.places import Place, atlas_places, further_places, place_of, rounded
 from verify.conformance.sizes import Allowance
 from verify.conformance.tolerances import Ramps
-from verify.conformance.vectors.writing import LOOSE, Case
+from verify.conformance.vectors.writing import LOOSE, USEFUL, Case
 from verify.truth.algebra.numbers import dyadic
 from verify.truth.algebra.rationals import Vector, column, fractions, select
 from verify.truth.noise import draw_shapes
 from verify.truth.stages import Setting, evaluate
 
-TENTH, HUNDREDTH, SMALL = Fraction(1, 10), Fraction(1, 100), Fraction(1, 4096)
-
-_VARIED = (
-    "toy1", "scalar-rational", "interior", "experiment-1d", "absolute-moving", "two-of-three", "box-rational",
-    "fixed-rows", "moving-box", "random-2x3x4", "ill-conditioned", "thirds",
-)  # fmt: skip
-"""Places that many variants are tried at."""
-_MOVING = (
-    "toy1", "scalar-rational", "absolute-moving", "two-of-three", "moving-box", "random-2x3x4", "random-3x5x4",
-    "ill-conditioned", "rows-nearly-dependent", "vertex", "five-x-one-y", "one-y-four-rows",
-)  # fmt: skip
-"""Places whose active rows move with x, so that the dual term shows."""
+LISTED: dict[str, Any] = tomllib.loads((Path(__file__).parent / "cases.toml").read_text(encoding="utf-8"))
+"""Lists of places, rows of cases by family, and the corners of the ramps."""
 
 
-Answered = Callable[[Setting, Allowance], Known]
+class Row(BaseModel):
+    """Cases of a family that differ in their place alone."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    family: str
+    at: str | list[str]
+    label: str = ""
+    notes: str = ""
+    alpha: Fraction = Fraction(1, 10)
+    reading: Literal["repaired", "as-written"] = "repaired"
+    choose: dict[str, str] = {}
+    stages: Literal["exact", "displaced", "ramp", "none"] = "exact"
+    noise: Noise | None = None
+    N_g: int = 1
+    flags: tuple[str, ...] = ()
+    loose: bool = False
+
+    @property
+    def places(self) -> list[Place]:
+        """Where they are."""
+        if self.at == "all":
+            return [*atlas_places(), *further_places()]
+        if self.at == "elsewhere":
+            return _elsewhere()
+        return [place_of(name) for name in (LISTED["places"][self.at] if isinstance(self.at, str) else self.at)]
+
+    def cases(self) -> Iterator[Case]:
+        """The cases; a setting is made from its name when it is needed."""
+        flags = (*self.flags, "inexact-stages") if self.stages in ("displaced", "ramp") else self.flags
+        for place in self.places:
+            name = f"{place.name}/{self.label}" if self.label else place.name
+            purpose = f"{place.purpose[0].lower()}{place.purpose[1:]}"
+            notes = f"{self.notes}; {purpose}" if self.notes else place.purpose
+            yield Case(
+                f"{self.family}/{name}",
+                partial(self.answer, place, name),
+                f"{notes[0].upper()}{notes[1:]}.",
+                place, flags=flags, useful=LOOSE if self.loose else USEFUL,
+            )  # fmt: skip
+
+    def answer(self, place: Place, name: str, allowance: Allowance) -> Known:
+        """The call at a place with its answer."""
+        return _ANSWERS[self.family](self.setting(place, name), allowance)
+
+    def setting(self, place: Place, name: str) -> Setting:
+        """What is given at a place."""
+        reading = (REPAIRED if self.reading == "repaired" else AS_WRITTEN).choose(**self.choose)
+        of = place.setting(alpha=self.alpha, reading=reading, N_g=self.N_g, noise=self.noise)
+        if self.stages == "ramp":
+            of = _on_the_ramp(of)
+        elif self.stages != "none":
+            of = _with_stages(of, name if self.stages == "displaced" else "", y_penalty=self.family == "hypergradient")
+        return of if self.noise is None else _with_draws(of, f"{self.family}/{name}")
 
 
-def _places() -> tuple[Place, ...]:
-    return (*atlas_places(), *further_places())
-
-
-def _case(
-    family: str, place: Place, label: str, setting: Callable[[str], Setting], notes: str, flags: tuple[str, ...] = ()
-) -> Case:
-    """A case at a place; its setting is made from its name when it is needed."""
-    answer, name = _FAMILIES[family], f"{place.name}/{label}" if label else place.name
-    notes = f"{notes}; {place.purpose[0].lower()}{place.purpose[1:]}" if notes else place.purpose
-    return Case(f"{family}/{name}", lambda allowance: answer(setting(name), allowance), _sentence(notes), place,
-                flags=flags)  # fmt: skip
-
-
-_FAMILIES: dict[str, Answered] = {
+_ANSWERS: dict[str, Callable[[Setting, Allowance], Known]] = {
     "lower-level": known.lower_level, "penalty-minimiser": known.penalty_minimiser,
     "hypergradient": known.hypergradient, "oracle": known.hypergradient,
 }  # fmt: skip
 
 
-def lower_level() -> Iterator[Case]:
-    """Every place, and the atlas's problems at two more points."""
-    elsewhere = [
+def listed(family: str) -> Iterator[Case]:
+    """The rows of a family, each at its places."""
+    for row in LISTED[family]:
+        yield from Row(family=family, **row).cases()
+
+
+def _elsewhere() -> list[Place]:
+    """The atlas's problems at two more points."""
+    return [
         place.at(f"{place.name}-{name}", tuple(factor * value for value in place.x))
         for place in atlas_places()
         for name, factor in (("halved", Fraction(1, 2)), ("mirrored", Fraction(-1)))
         if any(place.x)
     ]
-    for place in (*_places(), *elsewhere):
-        yield _pair(place)
 
 
-def _pair(place: Place) -> Case:
-    return _case("lower-level", place, "", lambda _: place.setting(), "")
-
-
-def penalty_minimiser() -> Iterator[Case]:
-    """Every place with exact stages; some at smaller alpha, some with displaced stages."""
-    exact = "exact stages rounded to doubles"
-    for place in _places():
-        yield _given("penalty-minimiser", place, "alpha-1-10", exact)
-    for name, (label, alpha) in product(_VARIED, (("alpha-1-32", Fraction(1, 32)), ("alpha-1-100", HUNDREDTH))):
-        yield _given("penalty-minimiser", place_of(name), label, f"{exact}, a smaller alpha", alpha=alpha)
-    for name in _VARIED:
-        yield _given("penalty-minimiser", place_of(name), "displaced", _DISPLACED)
-
-
-def estimates() -> Iterator[Case]:
-    """Line 6 from given stages: every place; dual term; smaller alpha; displaced stages; rows on the ramp."""
-    whole = "all stages given"
-    for place in _places():
-        yield _given("hypergradient", place, "alpha-1-10", whole)
-    frozen = REPAIRED.choose(dual_term="frozen")
-    for name in _MOVING:
-        yield _given("hypergradient", place_of(name), "frozen", f"{whole}, the dual term frozen as written",
-                     reading=frozen)  # fmt: skip
-    for name in _VARIED:
-        yield _given("hypergradient", place_of(name), "alpha-1-100", f"{whole}, a smaller alpha", alpha=HUNDREDTH)
-        yield _given("hypergradient", place_of(name), "displaced", _DISPLACED)
-        yield _given("hypergradient", place_of(name), "as-written", f"{whole}, every choice as written",
-                     reading=AS_WRITTEN, flags=("reading-inert",))  # fmt: skip
-    for name, (label, reading) in product(_MOVING, (("repaired", REPAIRED), ("as-written", AS_WRITTEN))):
-        yield _ramp(place_of(name), label, reading)
-
-
-def noisy_estimates() -> Iterator[Case]:
-    """Line 6 with supplied draws: every noise model, both pairings, one sample and several."""
-    scales = {"additive": ("1/10", "1/5"), "matrix": ("1/8", "1/4"), "jump": ("1/10", "1/2")}
-    places = ("toy1", "scalar-rational", "two-of-three", "box-rational", "interior", "rows-m4")
-    for (model, (sigma_f, sigma_g)), name in product(scales.items(), places):
-        noise = Noise.model_validate({"model": model, "sigma_f": sigma_f, "sigma_g": sigma_g})
-        for pairing, N_g in product(("common", "independent"), (1, 5)):
-            yield _noisy(place_of(name), f"{model}-{pairing}-{N_g}", noise, pairing, N_g)
-    for on in ("f.x", "g.x"):
-        for model in ("additive", "matrix"):
-            noise = Noise.model_validate({"model": model, "sigma_f": "1/2", "sigma_g": "1/2", "on": (on,)})
-            label = f"{model}-{on.replace('.', '-')}-alone"
-            yield _noisy(place_of("two-of-three"), label, noise, "independent", 3)
-
-
-def oracle_calls() -> Iterator[Case]:
-    """Whole calls: tight at a small alpha, where the stopping rule allows little; loose at the usual one."""
-
-    def oracle(place: Place, label: str, notes: str, alpha: Fraction = SMALL, **choices: str) -> Case:
-        reading = REPAIRED.choose(**choices)
-        return _case("oracle", place, label, lambda _: place.setting(alpha=alpha, reading=reading), notes)
-
-    for place in _places():
-        yield oracle(place, "alpha-1-4096", "nothing given")
-    for name in _MOVING:
-        yield oracle(place_of(name), "frozen", "nothing given, the dual term frozen as written", dual_term="frozen")
-    for name in (*_VARIED, "rows-m6", "box-d3"):
-        usual = oracle(place_of(name), "alpha-1-10", "nothing given, the usual alpha", TENTH)
-        yield replace(usual, useful=LOOSE)
-    for name in ("experiment-1d", "box-rational", "fixed-rows", "interior", "box-d2", "box-d4", "experiment-5d"):
-        yield oracle(place_of(name), "distance", "nothing given, stopped by distance", inner_stop="distance")
-    for name in ("toy1", "scalar-rational", "two-of-three", "box-rational"):
-        noise = Noise.model_validate({"model": "additive", "sigma_f": "1/10", "sigma_g": "1/100"})
-        yield _noisy_oracle(place_of(name), noise)
-
-
-_DISPLACED = "stages displaced by what the premises allow"
-
-
-def _given(family: str, place: Place, label: str, notes: str, flags: tuple[str, ...] = (), **choices: Any) -> Case:
-    """A case whose stages are given; alpha is a tenth where nothing else is chosen."""
-    displaced = label == "displaced"
-
-    def setting(name: str) -> Setting:
-        of = place.setting(**({"alpha": TENTH} | choices))
-        return _with_stages(of, name if displaced else "", y_penalty=family == "hypergradient")
-
-    return _case(family, place, label, setting, notes, (*flags, "inexact-stages") if displaced else flags)
-
-
-def _ramp(place: Place, label: str, reading: Reading) -> Case:
-    def setting(_: str) -> Setting:
-        of = place.setting(alpha=TENTH, reading=reading)
-        lower = of.lower
-        # Into the feasible set, away from each active row by a quarter of its ramp's width.
-        step = dyadic(of.h_width()) / 4
-        y_star = rounded(a + step * b for a, b in zip(lower.y_star, _inward(of, lower.strictly_active), strict=True))
-        share = [Fraction(3, 4) if k % 2 else Fraction(5, 4) for k in range(of.problem.p)]
-        lam = rounded(of.lam_width * part if value > 0 else value for value, part in zip(lower.lam, share, strict=True))
-        stages = {"y_star": y_star, "lam": lam}
-        y_penalty = rounded(evaluate(replace(of, given=stages)).y_penalty)
-        return replace(of, given=stages | {"y_penalty": y_penalty})
-
-    notes = f"the weights are left to compute: rows a quarter down the {label} ramp, multipliers around its end"
-    return _case("hypergradient", place, f"ramp-{label}", setting, notes, ("inexact-stages",))
-
-
-def _noisy(place: Place, label: str, noise: Noise, pairing: str, N_g: int) -> Case:
-    reading = REPAIRED.choose(noise_pairing=pairing)
-
-    def setting(name: str) -> Setting:
-        of = place.setting(alpha=TENTH, reading=reading, N_g=N_g, noise=noise)
-        of = _with_stages(of, "", y_penalty=True)
-        draws = _draws(f"hypergradient/{name}", of)
-        if noise.model == "jump" and "g_x" in draws:
-            draws["g_x"] = (_between(of.given["y_star"], of.given["y_penalty"]), *draws["g_x"][1:])
-        return replace(of, draws=draws)
-
-    notes = f"{noise.model} noise, {pairing} draws, N_g = {N_g}; normals drawn from the vector's id"
-    return _case("hypergradient", place, f"noise-{label}", setting, notes)
-
-
-def _noisy_oracle(place: Place, noise: Noise) -> Case:
-    of = place.setting(alpha=SMALL, N_g=4, noise=noise)
-    notes = "nothing given but draws: additive noise, common, N_g = 4"
-    return _case("oracle", place, "noise", lambda name: replace(of, draws=_draws(f"oracle/{name}", of)), notes)
-
-
-def _draws(seed: str, setting: Setting) -> dict[str, tuple[Vector, ...]]:
-    """Normals drawn from a name."""
-    used = draw_shapes(setting.problem, setting.N_g, setting.reading.noise_pairing)
-    # Also what the other pairing would use, so that a wrong pairing gives a number and not an error.
-    shapes = used | draw_shapes(setting.problem, setting.N_g, "independent")
-    return {block: normals(f"{seed}/{block}", shape) for block, shape in shapes.items()}
+def _on_the_ramp(of: Setting) -> Setting:
+    """Weights left to compute: rows a quarter of the width inside, multipliers around the ramp's end."""
+    lower = of.lower
+    # Into the feasible set, away from each active row by a quarter of its ramp's width.
+    step = dyadic(of.h_width()) / 4
+    y_star = rounded(a + step * b for a, b in zip(lower.y_star, _inward(of, lower.strictly_active), strict=True))
+    share = [Fraction(3, 4) if k % 2 else Fraction(5, 4) for k in range(of.problem.p)]
+    lam = rounded(of.lam_width * part if value > 0 else value for value, part in zip(lower.lam, share, strict=True))
+    stages = {"y_star": y_star, "lam": lam}
+    y_penalty = rounded(evaluate(replace(of, given=stages)).y_penalty)
+    return replace(of, given=stages | {"y_penalty": y_penalty})
 
 
 def _with_stages(setting: Setting, displaced: str, *, y_penalty: bool) -> Setting:
@@ -219,6 +139,19 @@ def _with_stages(setting: Setting, displaced: str, *, y_penalty: bool) -> Settin
     return setting
 
 
+def _with_draws(setting: Setting, seed: str) -> Setting:
+    """Normals drawn from a name."""
+    used = draw_shapes(setting.problem, setting.N_g, setting.reading.noise_pairing)
+    # Also what the other pairing would use, so that a wrong pairing gives a number and not an error.
+    shapes = used | draw_shapes(setting.problem, setting.N_g, "independent")
+    draws = {block: normals(f"{seed}/{block}", shape) for block, shape in shapes.items()}
+    if setting.problem.noise.model == "jump" and "g_x" in draws:
+        # A threshold that the first components lie on both sides of.
+        between = rounded([(setting.given["y_star"][0] + setting.given["y_penalty"][0]) / 2])
+        draws["g_x"] = (between, *draws["g_x"][1:])
+    return replace(setting, draws=draws)
+
+
 def _moved(values: Vector, reach: Fraction, seed: str) -> Vector:
     return rounded(value + reach * sign for value, sign in zip(values, signs(seed, len(values)), strict=True))
 
@@ -232,45 +165,10 @@ def _inward(setting: Setting, active: tuple[int, ...]) -> Vector:
     return fractions(W.transpose() * weights)
 
 
-def _between(a: Vector, b: Vector) -> Vector:
-    """A threshold that the first components lie on both sides of."""
-    return rounded([(a[0] + b[0]) / 2])
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
-
-
-_CORNERS: tuple[tuple[str, float, float, str], ...] = (
-    ("boundary-and-full", 0.0, 1.0, "at the boundary with a clear multiplier: weight 1"),
-    ("boundary-and-half", 0.0, 0.5, "at the boundary, multiplier half way up its ramp"),
-    ("boundary-and-none", 0.0, 0.0, "at the boundary without a multiplier: weakly active, weight 0"),
-    ("quarter-and-full", -0.25, 1.0, "a quarter of the width inside"),
-    ("quarter-and-half", -0.25, 0.5, "on both ramps: the product, not the smaller"),
-    ("half-and-half", -0.5, 0.5, "in the middle of both ramps"),
-    ("three-quarters-and-full", -0.75, 1.0, "near the lower end of the ramp"),
-    ("width-and-full", -1.0, 1.0, "exactly one width inside: weight 0"),
-    ("slack-and-full", -4.0, 1.0, "far inside with a multiplier: weight 0"),
-    ("violated-and-full", 0.5, 1.0, "violated: the ramp stays at 1"),
-    ("violated-and-half", 2.0, 0.5, "violated, multiplier half way"),
-    ("boundary-and-negative", 0.0, -1.0, "a negative multiplier: weight 0"),
-    ("boundary-and-huge", 0.0, 1000.0, "a multiplier far above its ramp: weight 1, not more"),
-    ("quarter-and-quarter", -0.25, 0.25, "on both ramps"),
-    ("slack-and-none", -2.0, 0.0, "inactive: weight 0"),
-)
-"""Name, h in widths, multiplier in widths, what it shows."""
-
-_WIDTHS: tuple[tuple[str, float, float], ...] = (
-    ("equal-widths", 0.125, 0.125),
-    ("repaired-tenth", 0.002, 0.1),
-    ("as-written-tenth", 1e-06, 0.1),
-)
-
-
 def activation() -> Iterator[Case]:
     """One corner at a time beside a row that is full and one that is off, then whole vectors."""
-    for width_name, h_width, lam_width in _WIDTHS:
-        for name, h_share, lam_share, notes in _CORNERS:
+    for width_name, (h_width, lam_width) in LISTED["widths"].items():
+        for name, (h_share, lam_share, notes) in LISTED["corners"].items():
             h = rounded([Fraction(h_share) * Fraction(h_width), Fraction(0), Fraction(-10)])
             lam = rounded([Fraction(lam_share) * Fraction(lam_width), Fraction(2), Fraction(0)])
             yield _weights(f"{name}/{width_name}", Ramps(h, lam, h_width, lam_width),
@@ -289,6 +187,9 @@ def activation() -> Iterator[Case]:
 
 def _weights(name: str, ramps: Ramps, notes: str) -> Case:
     return Case(f"activation/{name}", lambda allowance: known.activation(ramps, allowance), notes)
+
+
+FAMILIES: tuple[Callable[[], Iterator[Case]], ...] = (activation, *(partial(listed, family) for family in _ANSWERS))
 
 
 GRID = 2.0**-10
