@@ -7,7 +7,7 @@ from dataclasses import fields
 from fractions import Fraction
 
 import pytest
-from verify.conformance.bugs.estimator import DropsImplicitTerm
+from verify.conformance.bugs.bent_subject import DropsImplicitTerm
 
 import verify
 from spec.atlas import find
