@@ -115,11 +115,13 @@ def exact_rate(
     formula = closed_form(family, scenario, quantity)
     bounds: tuple[CertifiedBound, ...] = ()
     if leading.exponent is not None:
-        wanted = _wanted(leading.exponent, int(claimed), case.bound.tag)
+        wanted = [
+            Bound(power, quantity, side) for side, power in _wanted(leading.exponent, int(claimed), case.bound.tag)
+        ]
         end = _end(family, spending)
         # One error suffices to refute, and is all there is without a linear response; to support, every error counts.
         columns = [spending.along(i).scenario(frozen=frozen) for i in every_error]
-        bounds = _bounds(family, scenario, columns, quantity, wanted, end, recheck=case.profile.recheck)
+        bounds = _bounds(family, scenario, columns, wanted, end, recheck=case.profile.recheck)
     rate = RateEvidence(
         quantity=name,
         variable="alpha",
@@ -212,17 +214,16 @@ def _bounds(
     family: Family,
     scenario: Scenario,
     columns: Sequence[Scenario],
-    quantity: Quantity,
-    wanted: Sequence[tuple[Side, int]],
+    wanted: Sequence[Bound],
     end: Fraction,
     *,
     recheck: bool,
 ) -> tuple[CertifiedBound, ...]:
     """Prove the wanted bounds on (0, end], or on a shorter interval; none if one of them cannot be proven."""
     made = []
-    for side, exponent in wanted:
-        scenarios = columns if side == "upper" and columns else [scenario]
-        found = [next(_attempts(family, each, quantity, side, exponent, end), None) for each in scenarios]
+    for bound in wanted:
+        scenarios = columns if bound.side == "upper" and columns else [scenario]
+        found = [next(_attempts(family, each, bound, end), None) for each in scenarios]
         certificates = [certificate for certificate in found if certificate is not None]
         if len(certificates) < len(scenarios):
             return ()
@@ -232,10 +233,10 @@ def _bounds(
         alone = len(certificates) == 1
         made.append(
             CertifiedBound(
-                side=side,
-                exponent=exponent,
+                side=bound.side,
+                exponent=bound.exponent,
                 # Rounded outwards, so that what is printed is proven too.
-                constant=constant * (1 + 1e-9 if side == "upper" else 1 - 1e-9),
+                constant=constant * (1 + 1e-9 if bound.side == "upper" else 1 - 1e-9),
                 end=float(min(certificate.alpha_0 for certificate in certificates)),
                 tightness=certificates[0].tightness if alone else 1.0,
                 certificates=tuple(certificate.model_dump(mode="json") for certificate in certificates),
@@ -245,12 +246,10 @@ def _bounds(
     return tuple(made)
 
 
-def _attempts(
-    family: Family, scenario: Scenario, quantity: Quantity, side: Side, exponent: int, end: Fraction
-) -> Iterator[Certificate]:
+def _attempts(family: Family, scenario: Scenario, bound: Bound, end: Fraction) -> Iterator[Certificate]:
     for halvings in range(ATTEMPTS):
         try:
-            yield certify(family, scenario, Bound(exponent, quantity, side), end / 2**halvings, PRECISION)
+            yield certify(family, scenario, bound, end / 2**halvings, PRECISION)
         except NoCertificateError:
             continue
 
