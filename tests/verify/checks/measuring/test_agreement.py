@@ -7,11 +7,11 @@ from dataclasses import fields
 from fractions import Fraction
 
 import pytest
-from verify.conformance.bugs.bent_subject import DropsImplicitTerm
 
 import verify
 from spec.atlas import find
 from verify.checks.measuring.agreement import held
+from verify.conformance.bugs.bent_subject import DropsImplicitTerm
 from verify.evidence.model import RateEvidence
 from verify.subjects import ReferenceSubject
 from verify.truth import closed_forms
