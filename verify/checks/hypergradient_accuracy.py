@@ -59,10 +59,8 @@ def mean_squared_error(case: Case) -> Measurement:
             low, high = mean_square_interval(moments, spent.error / 2 / len(ALPHAS), isotropic=True)
             error = setting.mean - truth.grad_F
             exact = float(error @ error) + second_moment(setting, FAINT) / setting.call.parameters.N_g
-            estimates.append(
-                Estimate({"alpha": alpha}, moments.mean_square, None, low, high, moments.count, exact,
-                         "exponent (mean squares)")
-            )  # fmt: skip
+            at, square = {"alpha": alpha}, moments.mean_square
+            estimates.append(Estimate(at, square, None, low, high, moments.count, exact, "exponent (mean squares)"))
         rate = fit_power_law(estimates, spent, quantity="mean squared error at N_g = σ²/α²")["alpha"]
         rate = rate.model_copy(update={"error_rate": case.share.error})
         if str(decide(case.bound, [rate]).verdict) != "INCONCLUSIVE":

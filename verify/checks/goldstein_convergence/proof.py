@@ -135,20 +135,14 @@ def _growth(case: Case, quantity: str, eta_over_D: Callable[[int], float]) -> Me
         g = _by_run(told, M, runs)
         sums = (g * np.diff(path, axis=0)).sum(axis=(0, 2)) + D * np.linalg.norm(g.sum(axis=0), axis=1)
         low, high = sub_gaussian_interval(sums, 2 * D * sigma * math.sqrt(M), error)
-        estimates.append(
-            Estimate(at={"M": float(M)}, value=float(sums.mean()), low=low, high=high, samples=runs,
-                     law="exponent (sub-Gaussian)")
-        )  # fmt: skip
+        at, mean = {"M": float(M)}, float(sums.mean())
+        estimates.append(Estimate(at, mean, None, low, high, runs, law="exponent (sub-Gaussian)"))
     rate = fit_power_law(estimates, case.share.single, quantity=quantity)["M"]
     return Measurement((rate,), {f"at M = {e.at['M']:g}": e.value for e in estimates})
 
 
 def _by_run(told: list[Vector], M: int, runs: int) -> Vector:
-    """A block's answers, shape (M, runs, n), whether the runs were made together or one after another.
-
-    Raises:
-        SubjectFaultError: If the oracle was not asked M times by each run.
-    """
+    """A block's answers, shape (M, runs, n), whether the runs, of M questions each, were made together or in turn."""
     groups = [told[first : first + M] for first in range(0, len(told), M)]
     asked = sum(len(answer) for answer in told)
     if asked != M * runs or any({len(answer) for answer in group} != {len(group[0])} for group in groups):

@@ -17,6 +17,7 @@ from verify.checks.measuring.iteration_runs import (
     call_of,
     constant_step,
     errors,
+    mean_square_at,
     measured_steps,
     settled_iteration,
     steps_call,
@@ -30,7 +31,7 @@ from verify.evidence.power_laws import Estimate, fit_power_law
 from verify.evidence.sweeps import fit_rate
 from verify.subjects.protocol import Call
 from verify.truth.geometry import quadratic_of
-from verify.truth.iterations import LinearIteration, best_constant, best_radius, mean_square, shrinking
+from verify.truth.iterations import LinearIteration, best_radius, shrinking
 from verify.truth.pair import Truth
 
 SEVERAL_ACTIVE = ("absolute-moving", "two-of-three", "fixed-rows", "random-3x5x4")
@@ -109,11 +110,10 @@ def noise_floor(case: Case) -> Measurement:
         floors.append((moments.mean_square, floor))
         mean, covariance = (part[..., : iteration.m] for part in iteration.constant(steps))
         law = SquareLaw.of(mean, covariance[: iteration.m], moments.count)
-        decision = SquareDecision(
-            quantity="stationary mean squared error", law=law, share=case.share,
-            wanted=0.3 if case.as_written else 0.15, predicted=float(mean @ mean) if case.as_written else None,
-            context={"η": iteration.eta_y},
-        )  # fmt: skip
+        # Against the start's remainder alone as written, or the law's own expectation.
+        wanted, predicted = (0.3, float(mean @ mean)) if case.as_written else (0.15, None)
+        decision = SquareDecision("stationary mean squared error", case.share, law=law, wanted=wanted,
+                                  predicted=predicted, context={"η": iteration.eta_y})  # fmt: skip
         held.append(decision.evidence(moments.mean_square))
     rate = _rate_of_floors(case, estimates, exact, floors)
     values: dict[str, float | str] = {f"E‖y_t - y*‖² at η = {e.context['η']:g}": e.measured for e in held}
@@ -166,13 +166,9 @@ def calls_for_accuracy(
     points = []
     start = float(np.linalg.norm(iteration.start))
     for steps in LONG:
-        if constant_step(case):
-            reached = sqrt(best_constant(iteration, steps)[0])
-            # Logarithms are not counted.
-            points.append(Point(at=reached**power, measured=steps / log(start / reached)))
-        else:
-            reached = sqrt(mean_square(*iteration.averaged(steps, shrinking)))
-            points.append(Point(at=reached**power, measured=float(steps)))
+        reached = sqrt(mean_square_at(constant_step(case), iteration, steps)[0])
+        # Logarithms are not counted.
+        points.append(Point(at=reached**power, measured=steps / (log(start / reached) if constant_step(case) else 1.0)))
     solver = "constant step, over log 1/δ" if constant_step(case) else "averaged iteration"
     return fit_rate(points, quantity=f"steps to accuracy, {solver}", variable=name)
 
@@ -195,11 +191,10 @@ def _averaged_below(case: Case, truth: Truth, noise: Noise, steps: int, floor: f
     runs = case.share.times(RUNS // 2)
     moments = iterates(averaged, truth, call_of(averaged, iteration, steps), noise, runs=runs, pair=False)
     mean, covariance = (part[..., : iteration.m] for part in iteration.averaged(steps, shrinking))
-    return SquareDecision(
-        quantity=f"mean squared error of the averaged solver after {steps} steps",
-        law=SquareLaw.of(mean, covariance[: iteration.m], moments.count), share=case.share, relation="<=",
-        predicted=floor, wanted=0.6,
-    ).evidence(moments.mean_square)  # fmt: skip
+    law = SquareLaw.of(mean, covariance[: iteration.m], moments.count)
+    quantity = f"mean squared error of the averaged solver after {steps} steps"
+    decision = SquareDecision(quantity, case.share, law=law, relation="<=", predicted=floor, wanted=0.6)
+    return decision.evidence(moments.mean_square)
 
 
 def _distance(case: Case, truth: Truth, call: Call) -> float:

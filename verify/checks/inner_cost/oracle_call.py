@@ -14,7 +14,14 @@ from spec.atlas import find
 from spec.exact import Vector
 from verify.checks.inner_cost.lower_level_solve import iterates
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
-from verify.checks.measuring.iteration_runs import call_of, constant_step, law_at, settled_iteration, sized_for
+from verify.checks.measuring.iteration_runs import (
+    call_of,
+    constant_step,
+    law_at,
+    mean_square_at,
+    settled_iteration,
+    sized_for,
+)
 from verify.checks.measuring.premises import additive, regular_truth
 from verify.checks.measuring.samples import RATE_BLOCK, Setting, sampled_rates, second_moment
 from verify.evidence.decisions import SquareDecision
@@ -24,7 +31,7 @@ from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
 from verify.evidence.power_laws import Estimate, fit_power_law
 from verify.evidence.sweeps import fit_rate
 from verify.subjects.protocol import Call
-from verify.truth.iterations import LinearIteration, best_constant, mean_square, shrinking
+from verify.truth.iterations import LinearIteration, shrinking
 from verify.truth.pair import Truth
 
 INSTANCES = ("toy1", "two-of-three")
@@ -66,19 +73,20 @@ def batch_size(case: Case) -> Measurement:
        sure=1)  # fmt: skip
 def total(case: Case) -> Measurement:
     """Gradient samples one call counts at the accuracies asserted, which its lower level is seen to reach."""
-    truth = regular_truth(case.instance)
-    rate = _counted(case, truth)
-    note = "The lower level's σ²/δ² = σ²α⁻⁶ noisy steps outweigh everything else."
-    return Measurement((rate, _accurate(case, truth)), values_at("calls at alpha", rate.points), note)
+    return _counted_call(case, "The lower level's σ²/δ² = σ²α⁻⁶ noisy steps outweigh everything else.")
 
 
 @check("inner-cost", instances=INSTANCES, needs=("hypergradient_runs", "lower_level_runs"), decisions=1,
        sure=1)  # fmt: skip
 def whole_call(case: Case) -> Measurement:
     """The same with the batch that brings this reading's variance to α², and the iteration's own sign."""
+    return _counted_call(case, batch=True)
+
+
+def _counted_call(case: Case, note: str = "", *, batch: bool = False) -> Measurement:
     truth = regular_truth(case.instance)
-    rate = _counted(case, truth, batch=True)
-    return Measurement((rate, _accurate(case, truth)), values_at("calls at alpha", rate.points))
+    rate = _counted(case, truth, batch=batch)
+    return Measurement((rate, _accurate(case, truth)), values_at("calls at alpha", rate.points), note)
 
 
 @check("inner-cost/output-accuracy", instances=INSTANCES, needs=("hypergradient",), decisions=1)
@@ -196,7 +204,7 @@ def _call(case: Case, noise: Noise, alpha: float, iteration: LinearIteration | N
     return case.call(alpha, parameters=parameters.model_copy(update=sizes))
 
 
-def _counted(case: Case, truth: Truth, *, batch: bool = False) -> RateEvidence:
+def _counted(case: Case, truth: Truth, *, batch: bool) -> RateEvidence:
     """Counts of single calls whose lower level takes the steps its exact law asks for accuracy α³ of the pair."""
     noise, points = _noise(case), []
     for alpha in COUNTED:
@@ -232,9 +240,7 @@ def _noise(case: Case) -> Noise:
 def _ladder(name: str, constant: bool, sigma: float) -> tuple[tuple[int, float, LinearIteration], ...]:
     """Mean square of the pair's error at growing numbers of steps, by the exact law, with the step sizes used."""
     iteration = _iteration(name, sigma)
-    if constant:
-        return tuple((steps, *best_constant(iteration, steps)) for steps in LADDER[True])
-    return tuple((n, mean_square(*iteration.averaged(n, shrinking)), iteration) for n in LADDER[False])
+    return tuple((steps, *mean_square_at(constant, iteration, steps)) for steps in LADDER[constant])
 
 
 def _enough(case: Case, alpha: float) -> tuple[LinearIteration, int]:

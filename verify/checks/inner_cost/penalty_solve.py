@@ -100,10 +100,8 @@ def _on_expectation(case: Case, given: Call, geometry: Geometry) -> RateEvidence
         moments = Moments(geometry.minimiser)
         moments.add(y)
         low, high = mean_square_interval(moments, share.error / 2 / len(ANCHORS), isotropic=y.shape[1] == 1)
-        estimates.append(
-            Estimate({"calls": calls}, moments.mean_square, None, low, high, moments.count,
-                     law="exponent (mean squares)")
-        )  # fmt: skip
+        at, square = {"calls": calls}, moments.mean_square
+        estimates.append(Estimate(at, square, None, low, high, moments.count, law="exponent (mean squares)"))
     squares = fit_power_law(estimates, share, quantity="mean squared error")["calls"]
     return invert(squares, quantity="gradient samples on an expectation", variable="inner_tol", power=0.5)
 
@@ -128,12 +126,10 @@ def _on_finite_sum(case: Case, given: Call, y_star: Vector) -> RateEvidence:
         if low <= 1e-14 * start[0]:
             continue
         # The price of one factor e, over all distances within the two intervals.
-        price, least, most = (
-            calls / log(begun / left) for begun, left in ((start[0], reached), (start[2], low), (start[1], high))
-        )
-        estimates.append(
-            Estimate({"inner_tol": reached}, price, None, least, most, runs, law="exponent (order statistics)")
-        )
+        factors = ((start[0], reached), (start[2], low), (start[1], high))
+        price, least, most = (calls / log(begun / left) for begun, left in factors)
+        at = {"inner_tol": reached}
+        estimates.append(Estimate(at, price, None, least, most, runs, law="exponent (order statistics)"))
     quantity = "gradient samples on a finite sum, over log 1/δ"
     return fit_power_law(estimates, case.share.single, quantity=quantity)["inner_tol"]
 

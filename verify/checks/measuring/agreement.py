@@ -24,10 +24,7 @@ def held(
     """A closed form as evidence, once its first term and its values on the sweep are those of an exact derivation.
 
     There is no evidence without a formula, nor of a quantity that is exactly zero; ``measured`` says whether the
-    subject's values agree.
-
-    Raises:
-        RungDisagreementError: If the first terms or two values differ, however little.
+    subject's values agree. First terms or values that differ, however little, are a :class:`RungDisagreementError`.
     """
     if formula is None:
         return None
@@ -52,8 +49,7 @@ def held(
 def on_sweep(case: Case, rate: RateEvidence, points: Sequence[Point]) -> RateEvidence:
     """The same rate, its closed form held against a measured sweep too: a point for each of its values, in order.
 
-    Raises:
-        RungDisagreementError: If a point of the reference lies further off than its own uncertainty.
+    A point of the reference further off than its own uncertainty is a :class:`RungDisagreementError`.
     """
     form = rate.closed_form
     if form is None:
@@ -70,9 +66,6 @@ def with_closed_form(case: Case, noise: Noise, rate: RateEvidence, at: Sequence[
     """A rate of variances with its formula, held against the exact function of alpha and against the rate's points.
 
     ``at`` has alpha of each point, and N_g where averages were measured.
-
-    Raises:
-        RungDisagreementError: If the formula is not the exact function, or the reference not the formula.
     """
     family = Family.at(quadratic_of(case.instance.with_noise(noise).problem), case.instance.x)
     formula, pairing = closed_variance(family, case.reading.noise_pairing), case.reading.noise_pairing

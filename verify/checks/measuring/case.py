@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from spec.atlas import Instance
 from spec.claims import Bound
 from spec.exact import Vector
 from verify.evidence.budget import TOTAL_ERROR, Share
-from verify.evidence.model import ComparisonEvidence, Counterexample, Evidence, Law, Point, RateEvidence, Relation
+from verify.evidence.model import ComparisonEvidence, Counterexample, Evidence, Law, Point, Relation
 from verify.evidence.streams import Ledger
 from verify.subjects.protocol import Call, Stages
 from verify.subjects.stage_table import Capability
@@ -27,20 +27,14 @@ ProfileName = Literal["smoke", "ci", "full", "conform"]
 
 @dataclass(frozen=True)
 class Profile:
-    """Sizes of one run.
+    """Sizes of one run, by the name on the command line.
 
-    Args:
-        name: As on the command line.
-        alphas: Sweep of alpha towards zero; reaches beyond the floating-point floor on purpose, so a report can
-            show where double precision ends.
-        sample_alphas: Sweep for sampled quantities, where the smallest alpha costs no accuracy.
-        replications: Independent replications per sampled point.
-        breadth: How many of a check's instances to run, ``None`` for all.
-        isolate: Whether each choice of a reading is also judged alone.
-        recheck: Whether every certificate is verified by the independent checker, not only the first of each bound:
-            it works in plain fractions and takes far longer than making them.
-        skips: Claims and steps left out unless they are asked for by name: their samples cannot shrink without leaving
-            the verdict open.
+    ``alphas`` go towards zero and beyond the floating-point floor on purpose, so a report can show where double
+    precision ends; ``sample_alphas`` are for sampled quantities. ``breadth`` is how many of a check's instances to run,
+    ``None`` for all; ``isolate`` whether each choice of a reading is also judged alone; ``recheck`` whether every
+    certificate is verified by the independent checker, not only the first of each bound: it works in plain fractions
+    and takes far longer than making them. ``skips`` are claims and steps left out unless they are asked for by name:
+    their samples cannot shrink without leaving the verdict open.
     """
 
     name: ProfileName
@@ -166,10 +160,8 @@ def values_at(label: str, points: Sequence[Point], form: str = "g") -> dict[str,
     return {f"{label} = {point.at:{form}}": point.measured for point in points}
 
 
-class CheckFunction(Protocol):
-    """Code of a check: a case in, evidence out, no verdict."""
-
-    def __call__(self, case: Case) -> Measurement: ...
+CheckFunction = Callable[[Case], Measurement]
+"""Code of a check: a case in, evidence out, no verdict."""
 
 
 @dataclass(frozen=True)
@@ -236,27 +228,18 @@ class OverspentError(RuntimeError):
 def enforce(check: Check, evidence: Iterable[Evidence], allowed: float, *, drew: bool = True) -> None:
     """Refuse evidence that spends more than the check's decisions at ``allowed`` error each, or hides what it spends.
 
-    Raises:
-        OverspentError: If it overspends, or if more rates and comparisons than registered say nothing about their
-            error although something was drawn.
+    It hides it where more rates and comparisons than registered say nothing about their error although it drew.
     """
     numbers = [item for item in evidence if item.kind != "premise"]
-    _enforce_stated(check, numbers, drew=drew)
+    silent = [item for item in numbers if item.error_rate is None]
+    if drew and len(silent) > check.sure:
+        stated = f"{len(silent)} of its numbers state no error rate and {check.sure} are registered as sure"
+        raise OverspentError(f"{check.claim} drew at random; {stated}, e.g. {silent[-1].quantity}")
     spent = [rate for item in numbers if (rate := item.error_rate) is not None]
+    for item in numbers:
+        if item.error_rate is not None and item.law not in get_args(Law):
+            raise OverspentError(f"{check.claim} states an error rate for {item.quantity} and no law behind it")
     if len(spent) > check.decisions:
         raise OverspentError(f"{check.claim} made {len(spent)} stochastic decisions and registered {check.decisions}")
     if any(rate > allowed * (1 + 1e-9) for rate in spent):
         raise OverspentError(f"{check.claim} spent an error of {max(spent):.3g} on a decision; allowed {allowed:.3g}")
-
-
-def _enforce_stated(check: Check, numbers: Sequence[RateEvidence | ComparisonEvidence], *, drew: bool) -> None:
-    silent = [item for item in numbers if item.error_rate is None]
-    if drew and len(silent) > check.sure:
-        raise OverspentError(
-            f"{check.claim} drew at random; {len(silent)} of its numbers state no error rate and {check.sure} are "
-            f"registered as sure, e.g. {silent[-1].quantity}"
-        )
-    known = get_args(Law)
-    lawless = next((item for item in numbers if item.error_rate is not None and item.law not in known), None)
-    if lawless is not None:
-        raise OverspentError(f"{check.claim} states an error rate for {lawless.quantity} and no law behind it")

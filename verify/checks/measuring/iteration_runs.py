@@ -19,7 +19,7 @@ from verify.evidence.model import ComparisonEvidence, RateEvidence
 from verify.evidence.power_laws import RESOLVED, Estimate, fit_power_law, invert
 from verify.subjects.protocol import Call
 from verify.truth.geometry import quadratic_of, spectral_norm
-from verify.truth.iterations import LinearIteration, best_constant, primal_dual, shrinking
+from verify.truth.iterations import LinearIteration, best_constant, mean_square, primal_dual, shrinking
 from verify.truth.pair import Truth
 from verify.verdict import RESOLUTION
 
@@ -110,6 +110,13 @@ def settled_iteration(instance: Instance, truth: Truth, *, sigma: float, size: f
 def constant_step(case: Case) -> bool:
     """Whether the reading's lower level takes steps of constant size."""
     return case.reading.inner_solver == "constant-step"
+
+
+def mean_square_at(constant: bool, iteration: LinearIteration, steps: int) -> tuple[float, LinearIteration]:
+    """Mean square by the exact law, and the iteration: with the best constant sizes, or averaged with its own."""
+    if constant:
+        return best_constant(iteration, steps)
+    return mean_square(*iteration.averaged(steps, shrinking)), iteration
 
 
 def sized_for(case: Case, iteration: LinearIteration, steps: int) -> LinearIteration:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -47,11 +47,7 @@ class Recorded:
 
 
 def record(case: Case, oracle: Oracle, x_0: Vector, parameters: OuterParameters) -> Recorded:
-    """Run the subject's Algorithm 2 on an oracle that remembers.
-
-    Raises:
-        SubjectFaultError: If it does not ask T times.
-    """
+    """Run the subject's Algorithm 2 on an oracle that remembers; not to ask T times is the subject's fault."""
     asked: list[Vector] = []
     told: list[Vector] = []
 
@@ -236,10 +232,3 @@ def sweep(case: Case, targets: Sequence[Target] | None = None) -> list[Estimate]
     error = case.share.single.error / 2 / len(targets)
     estimates = [calls_until(case, target, error) for target in targets]
     return [estimate for estimate in estimates if math.isfinite(estimate.value)]
-
-
-def scaled(estimates: Sequence[Estimate], factor: Sequence[float]) -> list[Estimate]:
-    """Counts multiplied by what each step costs."""
-    return [
-        replace(e, value=e.value * c, low=e.low * c, high=e.high * c) for e, c in zip(estimates, factor, strict=True)
-    ]

@@ -41,11 +41,7 @@ class PremiseUnmetError(Exception):
 
 
 def feasible(instance: Instance) -> exact_lower_level.ExactLowerLevel:
-    """The exact lower level at the instance's point.
-
-    Raises:
-        PremiseUnmetError: If no y satisfies the rows there.
-    """
+    """The exact lower level at the instance's point; the premise is unmet if no y satisfies the rows there."""
     try:
         return exact_lower_level.solve(quadratic_of(instance.problem), instance.x)
     except InvalidInputError as error:
@@ -53,11 +49,7 @@ def feasible(instance: Instance) -> exact_lower_level.ExactLowerLevel:
 
 
 def regular_truth(instance: Instance) -> Truth:
-    """The truth at a point where the lower level is feasible, LICQ holds and every active row has a multiplier.
-
-    Raises:
-        PremiseUnmetError: Naming the premise that fails and the rows that break it.
-    """
+    """The truth where the lower level is feasible, LICQ holds and every active row has a multiplier, or what fails."""
     lower = feasible(instance)
     if not lower.licq:
         raise PremiseUnmetError("licq", f"{len(lower.active)} rows are active, their rank is {lower.licq_rank}")

@@ -1,17 +1,27 @@
-"""Assumption "Smoothness and Strong Convexity": does an instance, or any instance, satisfy it?"""
+"""Assumptions on the problem: "Smoothness and Strong Convexity", "Global Lipschitz continuity of LL solution".
+
+Does an instance, or any instance, satisfy them, and does the second follow from the first?
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import combinations, islice
+from math import comb
+from typing import Any
 
 import numpy as np
 
 from f2csa_ref import objectives_of
-from spec import Generated, InvalidInputError
+from spec import Generated, InvalidInputError, Quadratic
 from spec.atlas import experiment
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.premises import DEGENERATE, REGULAR, PremiseUnmetError, feasible, regular_truth
 from verify.evidence.model import ComparisonEvidence, Counterexample, Point, PremiseEvidence, Relation
 from verify.evidence.sweeps import fit_rate
+from verify.truth import lower_level as exact_lower_level
+from verify.truth.formulas import as_float
 from verify.truth.geometry import quadratic_of, spectral_norm
 
 REPAIRED_DRAWS = 10
@@ -144,3 +154,145 @@ def _bounded(quantity: str, measured: float, relation: Relation, predicted: floa
     """A ratio or norm against its bound, up to rounding."""
     measured, predicted = float(measured), float(predicted)
     return compare(quantity, measured, relation, predicted, RATIO_ROUNDING * max(abs(predicted), abs(measured)))
+
+
+POINT_PAIRS = 24
+REACH = (1e-3, 0.1, 1.0, 3.0)
+"""Distances between the two points of a pair, in units of x."""
+MOST_ROW_SETS = 1 << 16
+"""Most row sets enumerated for the Lipschitz constant."""
+SINGULAR = 1e-9
+PAIR_ACCURACY = 1e-8
+"""Relative accuracy asked of a lower-level pair: below the δ = α³ that the sweeps spend."""
+COMPARED_POINTS = 6
+
+
+@check("lipschitz-solution", instances=(*REGULAR, *DEGENERATE), needs=("lower_level",), sure=2)
+def solution_map(case: Case) -> Measurement:
+    """Steepest change of the subject's y* over pairs of points, against the largest sensitivity of any row set."""
+    steepest = _steepest(case, "y*", lambda x: case.stages.lower_level(case.instance.problem, x)[0], 1e-6)
+    quantity = "distance of the subject's lower-level pairs from the exact ones"
+    return Measurement((steepest, compare(quantity, _distance_from_exact(case), "<=", 0.0, PAIR_ACCURACY)))
+
+
+def _steepest(case: Case, name: str, solution: Callable[[Vector], Any], rounding: float) -> ComparisonEvidence:
+    largest, slopes = largest_sensitivity(_feasible(case)), []
+    for x, x_other in _point_pairs(case):
+        # Exact values are subtracted as such.
+        apart = np.asarray(np.subtract(solution(x), solution(x_other)), dtype=np.float64)
+        slopes.append(float(np.linalg.norm(apart)) / float(np.linalg.norm(x - x_other)))
+    quantity, pairs = f"steepest change of {name} over a pair of points", {"pairs": float(len(slopes))}
+    return compare(quantity, max(slopes), "<=", largest, rounding * max(1.0, largest), context=pairs)
+
+
+@check("lipschitz-solution/lipschitz-F", instances=REGULAR, needs=("lower_level",), sure=1)
+def objective(case: Case) -> Measurement:
+    """Steepest change of F over pairs against L_fx + L_fy L_y, with f's constants over the segment visited."""
+    problem = _feasible(case)
+    a = problem.arrays
+    L_y = largest_sensitivity(problem)
+    worst = (-np.inf, 0.0, 0.0)
+    for x, x_other in _point_pairs(case):
+        y, y_other = (case.stages.lower_level(case.instance.problem, z)[0] for z in (x, x_other))
+        length = float(np.linalg.norm(x - x_other))
+        change = abs(_f(problem, x, y) - _f(problem, x_other, y_other)) / length
+        # ∇f is affine, so along the segment its norm is largest at an end; y* stays within L_y of both ends.
+        slack = L_y * length
+        ends = [(x, y), (x_other, y_other)]
+        L_fx = max(float(np.linalg.norm(a.f_xx @ u + a.f_xy @ v + a.f_x)) for u, v in ends)
+        L_fy = max(float(np.linalg.norm(a.f_xy.T @ u + a.f_yy @ v + a.f_y)) for u, v in ends)
+        L_fx += spectral_norm(a.f_xx) * length + spectral_norm(a.f_xy) * slack
+        L_fy += spectral_norm(a.f_xy) * length + spectral_norm(a.f_yy) * slack
+        bound = L_fx + L_fy * L_y
+        worst = max(worst, (change - bound, change, bound))
+    quantity, tolerance = "change of F over a pair of points, per distance", 1e-6 * max(1.0, worst[2])
+    return Measurement((compare(quantity, worst[1], "<=", worst[2], tolerance),))
+
+
+@check("lipschitz-solution/from-smoothness", instances=(*REGULAR, "weakly-active"), sure=1)
+def follows(case: Case) -> Measurement:
+    """Slopes of the exact solution map against the finite constant that the rows and g alone give.
+
+    The subject has no part in it: the step is about the paper's argument.
+    """
+    problem = _feasible(case)
+    return Measurement((_steepest(case, "the exact y*", lambda x: _exact(problem, x).y_star, 1e-9),))
+
+
+def largest_sensitivity(problem: Quadratic) -> float:
+    """L_y = max over independent row sets S of ‖dy*/dx‖ with the rows S held as equations.
+
+    y* is piecewise affine in x for affine rows, each piece belonging to one such set, so this bounds its
+    Lipschitz constant. With too many sets to try them all the premise is unmet.
+    """
+    a = problem.arrays
+    Ginv_gxy = np.linalg.solve(a.g_yy, a.g_xy.T)
+    best = spectral_norm(Ginv_gxy)
+    for rows in _row_sets(problem):
+        B, A = a.B[rows], a.A[rows]
+        if np.linalg.svd(B, compute_uv=False)[-1] <= SINGULAR * spectral_norm(B):
+            continue
+        Z = np.linalg.solve(a.g_yy, B.T)
+        J = -Ginv_gxy + Z @ np.linalg.solve(B @ Z, A + B @ Ginv_gxy)
+        best = max(best, spectral_norm(J))
+    return best
+
+
+def _row_sets(problem: Quadratic) -> Iterator[list[int]]:
+    largest = min(problem.m, problem.p)
+    count = sum(comb(problem.p, size) for size in range(1, largest + 1))
+    if count > MOST_ROW_SETS:
+        tried = f"{count} row sets would have to be tried for L_y, more than {MOST_ROW_SETS}"
+        raise PremiseUnmetError("enumerable", tried)
+    for size in range(1, largest + 1):
+        yield from (list(rows) for rows in combinations(range(problem.p), size))
+
+
+def _feasible(case: Case) -> Quadratic:
+    feasible(case.instance)
+    return quadratic_of(case.instance.problem)
+
+
+def _point_pairs(case: Case) -> Iterator[tuple[Vector, Vector]]:
+    """Pairs at which a lower-level point exists: the assumption speaks of no others."""
+    problem, n = quadratic_of(case.instance.problem), len(case.x)
+    for k in range(POINT_PAIRS):
+        direction = case.rng.standard_normal(n)
+        base = case.x + 0.5 * case.rng.standard_normal(n) * (k > 0)
+        other = base + REACH[k % len(REACH)] * direction / np.linalg.norm(direction)
+        if _is_feasible(problem, base) and _is_feasible(problem, other):
+            yield base, other
+
+
+def _exact(problem: Quadratic, x: Vector) -> exact_lower_level.ExactLowerLevel:
+    return exact_lower_level.solve(problem, tuple(x.tolist()))
+
+
+def _is_feasible(problem: Quadratic, x: Vector) -> bool:
+    try:
+        _exact(problem, x)
+    except InvalidInputError:
+        return False
+    return True
+
+
+def _distance_from_exact(case: Case) -> float:
+    """Largest relative error of (y*, λ*) over the instance's point and points around it.
+
+    Where the active rows are dependent the multipliers are not unique, and only y* is compared.
+    """
+    problem, worst = quadratic_of(case.instance.problem), 0.0
+    points = [case.x, *(x for x, _ in islice(_point_pairs(case), COMPARED_POINTS))]
+    for x in points:
+        exact = _exact(problem, x)
+        pair = zip(case.stages.lower_level(case.instance.problem, x), (exact.y_star, exact.lam), strict=True)
+        for vector, values in list(pair)[: 2 if exact.licq else 1]:
+            at = as_float(values)
+            worst = max(worst, float(np.linalg.norm(vector - at)) / (1 + float(np.linalg.norm(at))))
+    return worst
+
+
+def _f(problem: Quadratic, x: Vector, y: Vector) -> float:
+    a = problem.arrays
+    quadratic = 0.5 * x @ a.f_xx @ x + x @ a.f_xy @ y + 0.5 * y @ a.f_yy @ y
+    return float(quadratic + a.f_x @ x + a.f_y @ y)
