@@ -13,13 +13,9 @@ HERE = "F2CSA_JUDGED_APART"
 
 
 def judge_apart(arguments: list[str]) -> int | None:
-    """Run ``f2csa`` with these arguments in a child process; what it says is passed on.
+    """Run ``f2csa`` with these arguments in a child process, whose words are passed on.
 
-    Args:
-        arguments: What follows ``f2csa``.
-
-    Returns:
-        Its exit code; ``None`` if it ended without having finished.
+    Returns its exit code; ``None`` if it ended without having finished.
     """
     finished, says = os.pipe()
     sees, alive = os.pipe()

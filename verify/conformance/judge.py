@@ -237,7 +237,7 @@ def _trials(stages: Stages) -> dict[str, Callable[[], str]]:
         return ", ".join(f"{'y' if name == 'y_penalty' else name} {block.shape}" for name, block in blocks.items())
 
     def optimise() -> str:
-        run = outer.record(stages, outer.trials()[2], 0).run
+        run = outer.record(stages, outer.TRIALS[2], 0).run
         return f"x_out {run.x_out.shape}, x_bar {run.x_bar.shape}, path {run.path.shape}"
 
     def statistics(setting: Setting) -> str:

@@ -59,7 +59,7 @@ def lower_level(setting: Setting, allowance: Allowance = ONE_EVALUATION) -> Know
     else:
         values["dual_pull"] = fractions(setting.rows.B.transpose() * column(lower.lam))
     values["h"] = lower.h
-    return Known("lower_level", setting, dict(values), {name: getattr(limits, name) for name in values})
+    return Known("lower_level", setting, dict(values), {name: limits[name] for name in values})
 
 
 def activation(ramps: Ramps, allowance: Allowance = ONE_EVALUATION) -> Known:
@@ -117,11 +117,11 @@ def _before_the_minimiser(
     sizing = Sizing(setting, allowance)
     blocks: dict[str, tuple[Real, ...]] = {}
     limits: dict[str, Sizes] = {}
-    exactly = Errors(np.zeros(setting.problem.m), np.zeros(setting.problem.p), np.zeros(setting.problem.p))
-    y_error, lam_error, rho_error = exactly.y_star, exactly.lam, exactly.rho
+    m, p = setting.problem.m, setting.problem.p
+    y_error, lam_error, rho_error = np.zeros(m), np.zeros(p), np.zeros(p)
     if values.lower is not None:
         lower = tolerances.lower_level(sizing, values.lower)
-        y_error, lam_error = lower.y_star, lower.lam
+        y_error, lam_error = lower["y_star"], lower["lam"]
         blocks, limits = {"y_star": values.y_star, "lam": values.lam}, {"y_star": y_error, "lam": lam_error}
     if "rho" not in setting.given:
         h_error = tolerances.rows(sizing, values.y_star, y_error)
@@ -130,11 +130,6 @@ def _before_the_minimiser(
         blocks |= {"h": values.h, "rho": values.rho}
         limits |= {"h": h_error, "rho": rho_error}
     return blocks, limits, Errors(y_error, lam_error, rho_error)
-
-
-def doubles_of(values: tuple[Real, ...]) -> FloatArray:
-    """Correctly rounded doubles of numbers, exact or in balls."""
-    return np.array([double(value) for value in values], dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +206,7 @@ class Probe:
 def probe_of(id_: str, known: Known, *, tol: float | None = None, published: bool = False) -> Probe:
     """A known answer as a question."""
     asked = known.asked
-    expected = np.concatenate([doubles_of(known.values[name]) for name in known.outputs])
+    expected = np.array([double(value) for name in known.outputs for value in known.values[name]], dtype=np.float64)
     tolerance = np.concatenate([known.limits[name] for name in known.outputs])
     if isinstance(asked, Ramps):
         call = Call(alpha=0.1, lam=doubles(asked.lam), parameters=OracleParameters(lam_width=asked.lam_width))

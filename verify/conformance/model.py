@@ -6,22 +6,20 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from verify.conformance.bugs.model import Stage
-from verify.conformance.pacing import MARK
+from verify.evidence.model import Frozen
 from verify.report.faces import Report
 
 SCHEMA = "f2csa-conformance/1"
+MARK = "more than there is time for"
+"""Says in a result's sentence that the subject was too slow for it."""
 
 Status = Literal["agrees", "diverges", "undecided", "fault", "not offered"]
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="strings")
-
-
-class Divergence(_Frozen):
+class Divergence(Frozen):
     """One comparison that failed, with its numbers.
 
     Args:
@@ -41,7 +39,7 @@ class Divergence(_Frozen):
     excess: float
 
 
-class StageFinding(_Frozen):
+class StageFinding(Frozen):
     """One stage alone, on given correct inputs.
 
     Args:
@@ -63,7 +61,7 @@ class StageFinding(_Frozen):
     divergence: Divergence | None = None
 
 
-class Match(_Frozen):
+class Match(Frozen):
     """A catalogued deviation beside what was seen.
 
     Args:
@@ -87,7 +85,7 @@ class Match(_Frozen):
     compared: int
 
 
-class Diagnosis(_Frozen):
+class Diagnosis(Frozen):
     """What the deviation is.
 
     Args:
@@ -106,7 +104,7 @@ class Diagnosis(_Frozen):
     nearest: tuple[Match, ...]
 
 
-class Reproduction(_Frozen):
+class Reproduction(Frozen):
     """The smallest instance found on which the subject still diverges.
 
     Args:
@@ -126,7 +124,7 @@ class Reproduction(_Frozen):
     code: str
 
 
-class ClaimFinding(_Frozen):
+class ClaimFinding(Frozen):
     """One claim or step under the repaired reading, over its instances.
 
     Args:
@@ -144,7 +142,7 @@ class ClaimFinding(_Frozen):
     reproduce: str
 
 
-class Conformance(_Frozen):
+class Conformance(Frozen):
     """Everything one run of ``f2csa conform`` found about a subject.
 
     Args:
@@ -182,7 +180,7 @@ class Conformance(_Frozen):
     complete: bool = True
     report: Report | None = Field(default=None, exclude=True, repr=False)
 
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="strings", populate_by_name=True)
+    model_config = ConfigDict(populate_by_name=True)
 
     @property
     def conforms(self) -> bool:
@@ -197,19 +195,18 @@ class Conformance(_Frozen):
         return 1 if self.findings else 0
 
     def __str__(self) -> str:
-
         return "\n".join(letter(self))
 
 
 SHOWN = 6
 """Failed claims named one by one."""
-
 MARKS = {"agrees": "✓", "diverges": "✗", "undecided": "?", "fault": "!", "not offered": "-"}
 
 
 def letter(found: Conformance) -> Iterator[str]:
     """Line by line."""
-    yield _headline(found)
+    rest = "" if found.complete else " The run was interrupted: the claims after that are not judged."
+    yield f"{found.subject}{_verdict(found)}.{rest}"
     yield ""
     for stage in found.stages:
         yield f"  {MARKS[stage.status]} {stage.stage:<18} {stage.sentence}"
@@ -228,11 +225,6 @@ def letter(found: Conformance) -> Iterator[str]:
         yield from (f"    {line}" if line else "" for line in found.reproduction.code.rstrip().split("\n"))
 
 
-def _headline(found: Conformance) -> str:
-    rest = "" if found.complete else " The run was interrupted: the claims after that are not judged."
-    return f"{found.subject}{_verdict(found)}.{rest}"
-
-
 def _verdict(found: Conformance) -> str:
     if found.first is not None:
         return f" deviates, first in {found.first}"
@@ -241,7 +233,8 @@ def _verdict(found: Conformance) -> str:
         fails = "1 result of the claims fails" if count == 1 else f"{count} results of the claims fail"
         return f": every stage agrees by itself, but {fails}"
     if found.faults:
-        return f": no deviation in what could be judged, but {_count(found.faults, 'fault')}"
+        count = len(found.faults)
+        return f": no deviation in what could be judged, but {count} fault{'' if count == 1 else 's'}"
     undecided = [s.stage for s in found.stages if s.status == "undecided"]
     rest = f"; too few comparisons to be sure of {', '.join(undecided)}" if undecided else ""
     return f": no deviation{rest}"
@@ -278,7 +271,3 @@ def _claims(found: Conformance) -> Iterator[str]:
         yield f"  ✗ {line}"
     if len(failed) > SHOWN:
         yield f"  … and {len(failed) - SHOWN} more; they are in the report."
-
-
-def _count(items: tuple[str, ...], noun: str) -> str:
-    return f"{len(items)} {noun}{'' if len(items) == 1 else 's'}"

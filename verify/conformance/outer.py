@@ -43,22 +43,17 @@ class Trial:
         return np.asarray(np.where(z >= 0, 1.0, -1.0) * np.array(self.slopes) + self.curvature * z)
 
 
-def trials() -> tuple[Trial, ...]:
-    """The smallest first: short steps, then clipped ones, in one dimension and in two."""
-
-    def schedule(D: float, eta: float, M: int, K: int) -> OuterParameters:
-        return OuterParameters(goldstein_radius=M * D, epsilon=0.1, D=D, eta=eta, M=M, K=K)
-
-    return (
-        Trial("one-dimension/free", (0.7,), schedule(0.5, 0.01, 10, 6), (0.5,), 1.0),
-        Trial("one-dimension/clipped", (0.4,), schedule(0.02, 0.5, 10, 12), (1.0,), 0.5),
-        Trial("two-dimensions/clipped", (0.6, -0.3), schedule(0.02, 0.05, 10, 12), (1.0, 2.0), 0.3),
-    )
+def _schedule(D: float, eta: float, M: int, K: int) -> OuterParameters:
+    return OuterParameters(goldstein_radius=M * D, epsilon=0.1, D=D, eta=eta, M=M, K=K)
 
 
-OUTPUT_TRIAL = Trial(
-    "output", (1.0,), OuterParameters(goldstein_radius=0.1, epsilon=0.1, D=0.1, eta=0.05, M=1, K=4), (0.2,), 1.0
+TRIALS = (
+    Trial("one-dimension/free", (0.7,), _schedule(0.5, 0.01, 10, 6), (0.5,), 1.0),
+    Trial("one-dimension/clipped", (0.4,), _schedule(0.02, 0.5, 10, 12), (1.0,), 0.5),
+    Trial("two-dimensions/clipped", (0.6, -0.3), _schedule(0.02, 0.05, 10, 12), (1.0, 2.0), 0.3),
 )
+"""The smallest first: short steps, then clipped ones, in one dimension and in two."""
+OUTPUT_TRIAL = Trial("output", (1.0,), _schedule(0.1, 0.05, 1, 4), (0.2,), 1.0)
 """Four blocks of one step whose answers shrink: the best block, the last one and a uniform one differ."""
 
 
@@ -140,7 +135,7 @@ class Record:
 
 def watch(stages: Stages) -> Record:
     """Run all trials."""
-    runs = tuple(record(stages, trial, seed) for seed, trial in enumerate(trials()))
+    runs = tuple(record(stages, trial, seed) for seed, trial in enumerate(TRIALS))
     return Record(runs, tuple(record(stages, OUTPUT_TRIAL, 1000 + k) for k in range(OUTPUTS)))
 
 

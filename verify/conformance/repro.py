@@ -140,12 +140,12 @@ def _of_law(seen: Seen, head: str) -> Reproduction | None:
 
 def _of_run(seen: Seen, head: str) -> Reproduction:
     if seen.record is None:
-        trial = outer.trials()[0]
+        trial = outer.TRIALS[0]
         T = trial.parameters.T
         return Reproduction(sentence=f"It does not ask its oracle T = {T} times ({trial.id}).", expected=(float(T),),
                             code=head + _run_code(trial))  # fmt: skip
     wrong = next(c for c in outer.compare(seen.record, outer.RIGHT) if c.excess > 1)
-    trial = next(t for t in (*outer.trials(), outer.OUTPUT_TRIAL) if t.id == wrong.trial)
+    trial = next(t for t in (*outer.TRIALS, outer.OUTPUT_TRIAL) if t.id == wrong.trial)
     trial, wrong = _shortest_run(seen, trial, wrong)
     numbers = "" if wrong.is_law else f": {list(wrong.got)} where it must be {list(wrong.expected)}"
     sentence = f"Smallest run found ({trial.id}, T = {trial.parameters.T}): {wrong.sentence}{numbers}."

@@ -38,18 +38,11 @@ STOP_FLOOR = 8.0
 """The penalty minimiser is asked for a gradient this many roundings above what doubles can tell from zero."""
 
 
-@dataclass(frozen=True)
-class LowerTolerance:
-    """Of the lower-level pair: shapes (m,) and (p,); of ``B' lam``, (m,); and of the row values, (p,)."""
+def lower_level(sizing: Sizing, lower: ExactLowerLevel) -> dict[str, Sizes]:
+    """Of the lower-level pair, of ``B' lam`` as ``dual_pull``, shape (m,), and of the row values ``h``.
 
-    y_star: Sizes
-    lam: Sizes
-    dual_pull: Sizes
-    h: Sizes
-
-
-def lower_level(sizing: Sizing, lower: ExactLowerLevel) -> LowerTolerance:
-    """Normwise errors of the optimality conditions through their inverse, the worst of all pieces."""
+    Normwise errors of the optimality conditions through their inverse, the worst of all pieces.
+    """
     setting, gamma, q = sizing.setting, sizing.gamma, sizing.blocks
     y_star, multipliers = sizes(lower.y_star), sizes(lower.lam)
     top = gamma * max(sizing.stationarity(y_star, multipliers))
@@ -71,7 +64,8 @@ def lower_level(sizing: Sizing, lower: ExactLowerLevel) -> LowerTolerance:
         y = np.maximum(y, error[: len(y)])
         for i, limit in zip(held, error[len(y) :], strict=True):
             lam[i] = max(lam[i], limit)
-    return LowerTolerance(y, lam, top + times(q.g_yy, y), rows(sizing, lower.y_star, y))
+    h = rows(sizing, lower.y_star, y)
+    return {"y_star": y, "lam": lam, "dual_pull": top + times(q.g_yy, y), "h": h}
 
 
 def rows(sizing: Sizing, y_star: Vector, y_error: Sizes) -> Sizes:

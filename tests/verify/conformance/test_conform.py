@@ -20,9 +20,8 @@ from verify.cli.exports import schemas
 from verify.cli.main import invoke
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import find
-from verify.conformance.claim_runs import ASKS_FOR, ignored_choices
+from verify.conformance.claim_runs import ASKS_FOR, Paced, UnaffordableError, ignored_choices, needs_pacing
 from verify.conformance.model import Conformance
-from verify.conformance.pacing import Paced, UnaffordableError, needs_pacing
 from verify.subjects import Call, ReferenceSubject
 from verify.subjects.protocol import Stages
 from verify.verdict import Verdict

@@ -15,8 +15,9 @@ from tests.verify.conformance import strangers
 from tests.verify.conformance.subjects import OnlyHypergradient
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import find
+from verify.conformance.claim_runs import Paced, UnaffordableError
 from verify.conformance.diagnosis import diagnose
-from verify.conformance.pacing import MARK, Paced, UnaffordableError
+from verify.conformance.model import MARK
 from verify.conformance.repro import reproduce
 from verify.conformance.stage_comparison import Seen, look
 from verify.subjects import Call, SubjectFaultError, load_subject

@@ -78,7 +78,7 @@ def test_rounded_inputs_move_the_pair_less_than_its_tolerance(found: Place) -> N
             F(float(size * U * sign)) for size, sign in zip(added, rng.choice([-1.0, 1.0], len(added)), strict=True)
         ]
         moved = [abs(float(v)) for v in fractions(K.solve(column(change)))]
-        assert all(a <= b for a, b in zip(moved, [*limits.y_star, *(limits.lam[i] for i in held)], strict=True))
+        assert all(a <= b for a, b in zip(moved, [*limits["y_star"], *(limits["lam"][i] for i in held)], strict=True))
 
 
 def test_one_rounding_is_a_small_part_of_the_allowance() -> None:
