@@ -79,21 +79,10 @@ class Setting:
 class Rules:
     """How the stages are computed; the defaults are right, anything else is a mistake somebody makes.
 
-    Args:
-        powers: alpha_1 and alpha_2 as powers of alpha.
-        activation: How rows are weighed.
-        ramp_width: Another choice than the reading's.
-        multiplier: Factor of the multipliers in the penalty Lagrangian.
-        pull: Factor of the penalty's pull where the Lagrangian is minimised.
-        upper: Factor of the upper level's gradient where the Lagrangian is minimised.
-        dual_term: Another choice than the reading's.
-        noise_pairing: Another choice than the reading's.
-        penalty: Factor of the penalty's part of the estimate.
-        dropped: Parts of the estimate left out.
-        one_sided: The gradient of g at the lower-level solution is not subtracted.
-        at_y_star: The estimate is evaluated at the lower-level solution.
-        averaging: What becomes of the samples.
-        own_stages: Given stages are ignored.
+    ``powers`` are those of alpha that alpha_1 and alpha_2 are. Where the Lagrangian is minimised, ``multiplier``,
+    ``pull`` and ``upper`` scale its multipliers, the penalty's pull and the upper level's gradient. Of the estimate,
+    ``penalty`` scales one part and ``dropped`` parts are left out; ``one_sided`` does not subtract the gradient of g at
+    y*, ``at_y_star`` evaluates there. ``own_stages`` ignores given ones. ``None`` is the reading's choice.
     """
 
     powers: tuple[int, int] = (-2, -4)

@@ -57,14 +57,10 @@ class _Ratio:
 
 @dataclass(frozen=True)
 class Bound:
-    """What is to be proven: ``norm <= C alpha**exponent`` (side ``lower``: ``>=``).
+    """What is to be proven: the quantity's ``norm <= C alpha**exponent`` (side ``lower``: ``>=``).
 
-    Args:
-        exponent: Claimed power of alpha.
-        quantity: Whose norm.
-        side: Bound from above or from below.
-        constant_squared: C squared; by default the best one to the precision asked for.
-        modulus: Strong convexity of the penalty Lagrangian to certify as well, in units of alpha**-2.
+    C is by default the best one to the precision asked for; ``modulus`` is the strong convexity of the penalty
+    Lagrangian to certify as well, in units of alpha**-2.
     """
 
     exponent: int
@@ -77,17 +73,9 @@ class Bound:
 def certify(
     family: Family, scenario: Scenario, bound: Bound, alpha_0: Fraction, precision: Fraction = Fraction(1, 10**6)
 ) -> Certificate:
-    """Prove a bound for all alpha in ``(0, alpha_0]``.
+    """Prove a bound for all alpha in ``(0, alpha_0]``, the best C squared to a relative precision.
 
-    Args:
-        family: The problem at its point.
-        scenario: Dual term, activation and the errors spent on the stages.
-        bound: What is to be proven.
-        alpha_0: Right end of the interval, > 0.
-        precision: Relative precision of the best C squared, > 0.
-
-    Returns:
-        The certificate, not yet checked independently (:func:`verify.truth.certificates.checker.check` does).
+    The certificate is not yet checked independently (:func:`verify.truth.certificates.checker.check` does).
 
     Raises:
         NoCertificateError: If no constant works (the leading exponent is smaller), the given one fails, or the
