@@ -109,8 +109,7 @@ class Pieces:
         """Gradient of F at z, of one adjoining piece at a kink."""
         S = self.at(z)
         piece = self.known.get(S) or self.piece(S)
-        made: FloatArray = piece.H @ z + piece.c
-        return made
+        return np.asarray(piece.H @ z + piece.c)
 
     def piece(self, S: tuple[int, ...]) -> Piece:
         """The piece that holds the rows S."""
@@ -229,9 +228,6 @@ def _enclosed(
         else:
             used.append(truth.hypergradient)
             error = max(error, truth.error)
-    p = weights @ np.array(used)
-    for i in (*rays.up, *rays.down):
-        if (p[i] < 0 and i in rays.up) or (p[i] > 0 and i in rays.down):
-            p[i] = 0.0
+    p = rays.without((weights @ np.array(used)).tolist())
     rounding = (error + 1e-15 * float(np.abs(np.array(used)).max())) * np.sqrt(len(p))
     return float(np.linalg.norm(p)) + float(rounding), used
