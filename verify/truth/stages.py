@@ -131,9 +131,7 @@ def evaluate(setting: Setting, rules: Rules = RIGHT) -> Values:
     Refused if the lower level is infeasible, or the penalty Lagrangian not convex.
     """
     given = {} if rules.own_stages else setting.given
-    lower = None
-    if "y_star" not in given or "lam" not in given:
-        lower = setting.lower
+    lower = None if {"y_star", "lam"} <= given.keys() else setting.lower
     y_star = given["y_star"] if lower is None else given.get("y_star", lower.y_star)
     lam = given["lam"] if lower is None else given.get("lam", lower.lam)
     h = row_values(setting, y_star)
@@ -200,23 +198,14 @@ def estimate(
         gradient = RATIONALS.matrix(problem.g.xx) @ lagrangian.x + RATIONALS.matrix(problem.g.x)
         gradient = gradient + lagrangian.blocks.g_xy @ RATIONALS.vector(at)
         parts["g_difference"] = lagrangian.alpha_1 * gradient
-    made: dict[str, tuple[Real, ...]] = {name: fractions(parts[name].entries) for name in TERMS}
+    terms: dict[str, tuple[Real, ...]] = {name: fractions(parts[name].entries) for name in TERMS}
     if setting.draws:
-        noise_f, noise_g = mean_noise(
-            problem,
-            (setting.x, at, y_star),
-            setting.draws,
-            rules.noise_pairing or setting.reading.noise_pairing,
-            rules.averaging,
-        )
-        alpha_1 = setting.alpha ** rules.powers[0]
-        made["f"] = tuple(add(a, b) for a, b in zip(made["f"], noise_f, strict=True))
-        made["g_difference"] = tuple(
-            add(a, times(alpha_1, b)) for a, b in zip(made["g_difference"], noise_g, strict=True)
-        )
-    for name in rules.dropped:
-        made[name] = (Fraction(0),) * problem.n
-    return made
+        points, pairing = (setting.x, at, y_star), rules.noise_pairing or setting.reading.noise_pairing
+        noises = mean_noise(problem, points, setting.draws, pairing, rules.averaging)
+        factors = Fraction(1), setting.alpha ** rules.powers[0]
+        for name, factor, noise in zip(TERMS, factors, noises, strict=False):
+            terms[name] = tuple(add(a, times(factor, b)) for a, b in zip(terms[name], noise, strict=True))
+    return terms | dict.fromkeys(rules.dropped, (Fraction(0),) * problem.n)
 
 
 def _lagrangian(setting: Setting, y_star: Vector, lam: Vector, rho: Vector, rules: Rules) -> Lagrangian[Flint]:

@@ -99,7 +99,9 @@ def certify(
     attained, at = _extreme(ratio, v_0, side, precision)
     level = bound.constant_squared
     if level is None:
-        level = _rounded(ratio, attained, v_0, side, precision)
+        # The attained extreme itself where it is the limit and holds as it stands; else a short number just beyond.
+        holds = attained == ratio.limit() and _bounds(ratio, attained, v_0, side)
+        level = attained if holds else _moved(attained, side, precision)
     if not _bounds(ratio, level, v_0, side):
         raise NoCertificateError(
             f"must have C**2 {'>=' if side == 'upper' else '<='} {float(attained):.6g}", float(level)
@@ -190,22 +192,11 @@ def _moved(level: Fraction, side: Side, precision: Fraction) -> Fraction:
     wanted = level * (1 + precision) if side == "upper" else level * (1 - precision)
     if wanted == 0:
         return wanted
-    digits = 10 ** max(0, 12 - _magnitude(wanted))
+    magnitude = (wanted.numerator.bit_length() - wanted.denominator.bit_length()) * 3 // 10  # rough decimal exponent
+    digits = 10 ** max(0, 12 - magnitude)
     scaled = wanted * digits
     whole = -((-scaled.numerator) // scaled.denominator) if side == "upper" else scaled.numerator // scaled.denominator
     return Fraction(whole, digits)
-
-
-def _magnitude(level: Fraction) -> int:
-    """Rough decimal exponent."""
-    return (level.numerator.bit_length() - level.denominator.bit_length()) * 3 // 10
-
-
-def _rounded(ratio: _Ratio, attained: Fraction, v_0: Fraction, side: Side, precision: Fraction) -> Fraction:
-    """The attained extreme itself where it is the limit and holds as it stands; else a short number just beyond."""
-    if attained == ratio.limit() and _bounds(ratio, attained, v_0, side):
-        return attained
-    return _moved(attained, side, precision)
 
 
 def _coefficients(polynomial: fmpq_poly) -> Polynomial:
