@@ -80,12 +80,9 @@ class BallLowerLevel:
 
 
 def solve(problem: Quadratic, x: Sequence[Number], precision: int = PRECISION) -> BallLowerLevel:
-    """Enclose y*(x), its multipliers and the gradient of F.
+    """Enclose y*(x), its multipliers and the gradient of F; m and p to a few hundred.
 
-    Args:
-        problem: Any quadratic problem; m and p to a few hundred.
-        x: Upper-level point, shape (n,).
-        precision: Bits; doubled once if the active set stays undecided.
+    The precision, in bits, is doubled once if the active set stays undecided.
 
     Source:
         Eq. (constrainedbilevel). Differs from the paper: nothing; the numbers carry proven radii.

@@ -7,18 +7,17 @@ variance from how each draw enters a sample. What is printed is what is evaluate
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
 
 from verify.truth.algebra.products import Product, field, scalar
 from verify.truth.algebra.rationals import Vector
-from verify.truth.algebra.rings import SYMBOLS, Flint
-from verify.truth.formulas import Lagrangian
+from verify.truth.algebra.rings import SYMBOLS
 from verify.truth.noise import Pairing, scale_of
 from verify.truth.penalty_functions import Family, exact_counterpart
-from verify.truth.scenario import Error, Quantity, Scenario
+from verify.truth.scenario import Quantity, Scenario
 
 LARGEST = 11
 """Largest n + m + p derived: up to there an instance takes a tenth of a second, and prints in a line or two."""
@@ -40,12 +39,7 @@ class Printed:
 
 
 class ClosedForm:
-    """Rational functions of alpha, one an entry, and the formula of their Euclidean norm.
-
-    Args:
-        entries: Elements of Q(alpha).
-        norm: Whether their norm is what is asked; else there is one entry, which is.
-    """
+    """Rational functions of alpha and the formula of their Euclidean norm, or of the one entry if no norm is asked."""
 
     def __init__(self, entries: Sequence[Any], *, norm: bool = True) -> None:
         self.entries = tuple(Product(entry) for entry in entries)
@@ -102,7 +96,8 @@ def closed_form(family: Family, scenario: Scenario, quantity: Quantity) -> Close
 
 @lru_cache(maxsize=256)
 def _closed_form(family: Family, scenario: Scenario, quantity: Quantity) -> ClosedForm:
-    inexact, exact = (_lagrangian(family, each) for each in (scenario, exact_counterpart(family, scenario)))
+    alpha, counterpart = field().gens[0], exact_counterpart(family, scenario)
+    inexact, exact = (family.lagrangian_over(SYMBOLS, alpha, each) for each in (scenario, counterpart))
     if quantity == "T3":
         error = exact.estimate(exact.minimiser(), scenario.dual_term) - SYMBOLS.vector(family.hypergradient)
     else:
@@ -125,7 +120,7 @@ def closed_variance(family: Family, pairing: Pairing) -> ClosedForm | None:
 
 @lru_cache(maxsize=256)
 def _closed_variance(family: Family, pairing: Pairing) -> ClosedForm:
-    noise, exact = family.problem.noise, _lagrangian(family, family.exact_stages)
+    noise, exact = family.problem.noise, family.lagrangian_over(SYMBOLS, field().gens[0], family.exact_stages)
     x, y, star = (at.entries.to_list_flat() for at in (exact.x, exact.minimiser(), exact.y_star))
     # Factors of the draws in one component of a gradient: 1, or the entries that a row of a random matrix meets.
     at_y, at_star = ([field().one], [field().one]) if noise.model == "additive" else ([*x, *y], [*x, *star])
@@ -138,16 +133,3 @@ def _closed_variance(family: Family, pairing: Pairing) -> ClosedForm:
 
 def _is_small(family: Family) -> bool:
     return family.problem.n + family.problem.m + family.problem.p <= LARGEST
-
-
-def _lagrangian(family: Family, scenario: Scenario) -> Lagrangian[Flint]:
-    """The penalty Lagrangian over Q(alpha) on the scenario's inexact pair."""
-    alpha, lower = field().gens[0], family.lower
-
-    def spent(exact: Flint, errors: Sequence[Error]) -> Flint:
-        return sum((alpha**error.power * SYMBOLS.vector(error.direction) for error in errors), start=exact)
-
-    stages = lower.y_star, lower.lam, scenario.rho or ()
-    exact = Lagrangian.of(SYMBOLS, family.problem, family.x, (alpha**-2, alpha**-4), stages)
-    y_star, lam = spent(exact.y_star, scenario.y_star_error), spent(exact.lam, scenario.lam_error)
-    return replace(exact, y_star=y_star, lam=lam)

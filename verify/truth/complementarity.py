@@ -42,9 +42,9 @@ def solve(S: fmpq_mat, h_0: fmpq_mat, guess: Sequence[int] = ()) -> tuple[list[f
     working, lam = _start(S, h_0, tuple(guess))
     while True:
         h = [h_0[i, 0] - sum((S[i, j] * lam[j] for j in working), fmpq(0)) for i in range(p)]
-        entering = max(range(p), key=lambda i: h[i])
-        if h[entering] <= 0:
+        if all(value <= 0 for value in h):
             return lam, tuple(sorted(working))
+        entering = max(range(p), key=lambda i: h[i])
         working = _admit(S, lam, working, entering, h[entering])
 
 

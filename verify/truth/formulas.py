@@ -32,15 +32,8 @@ M = TypeVar("M", bound=Any)
 class Lagrangian(Generic[M]):
     """The penalty Lagrangian of a quadratic problem at a point x, every matrix and vector of one ring.
 
-    Args:
-        ring: Solves the linear system.
-        blocks: Of the problem.
-        x: Shape (n,).
-        alpha_1: Weight of the lower-level gap, a scalar of the ring.
-        alpha_2: Weight of the penalty.
-        y_star: Lower-level solution it is built on, exact or not, shape (m,).
-        lam: Its multipliers, shape (p,).
-        R: Activation weights on the diagonal, shape (p, p).
+    alpha_1 and alpha_2 are scalars of the ring; y_star (m,) and lam (p,) are the lower-level pair it is built on, exact
+    or not; R (p, p) has the activation weights on its diagonal.
 
     Source: Eq. (penaltylagrangian).
     """

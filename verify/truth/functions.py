@@ -24,13 +24,11 @@ class WeightedAbsolute:
 
     def value(self, x: Vector) -> Vector:
         """F, over the last axis."""
-        made: Vector = np.abs(x) @ np.array(self.c)
-        return made
+        return np.asarray(np.abs(x) @ np.array(self.c))
 
     def gradient(self, x: Vector) -> Vector:
         """A gradient; on an axis, that of the positive side."""
-        made: Vector = np.where(x >= 0, 1.0, -1.0) * np.array(self.c)
-        return made
+        return np.asarray(np.where(x >= 0, 1.0, -1.0) * np.array(self.c))
 
     def distance(self, x: Vector, radius: float) -> Vector:
         """dist(0, ∂_δF(x)) with the closed ball, over the last axis, in closed form.
@@ -39,8 +37,7 @@ class WeightedAbsolute:
         then three quadrants are met, two of them opposite, and the segment between their gradients passes 0.
         """
         near = np.abs(x) <= radius
-        made: Vector = np.sqrt((np.where(near, 0.0, np.array(self.c)) ** 2).sum(axis=-1))
-        return made
+        return np.asarray(np.sqrt((np.where(near, 0.0, np.array(self.c)) ** 2).sum(axis=-1)))
 
 
 @dataclass(frozen=True)

@@ -36,10 +36,7 @@ def quadratic_of(problem: Problem) -> Quadratic:
 
 def ramp(h: Vector, lam: Vector, h_width: float, lam_width: float) -> Vector:
     """The activation weights as the paper defines them, written independently of any subject."""
-    below = np.clip((h + h_width) / h_width, 0.0, 1.0)
-    positive = np.clip(lam / lam_width, 0.0, 1.0)
-    weights: Vector = below * positive
-    return weights
+    return np.asarray(np.clip((h + h_width) / h_width, 0.0, 1.0) * np.clip(lam / lam_width, 0.0, 1.0))
 
 
 @dataclass(frozen=True)
@@ -173,9 +170,8 @@ class Geometry:
 def _top_right(matrix: Vector) -> Vector:
     """Right singular vector of the largest singular value; the first unit vector for a zero matrix."""
     if not matrix.any():
-        unit: Vector = np.eye(matrix.shape[1])[0]
-        return unit
-    top: Vector = np.linalg.svd(matrix)[2][0]
+        return np.asarray(np.eye(matrix.shape[1])[0])
+    top = np.asarray(np.linalg.svd(matrix)[2][0])
     # A sign convention, so that results do not depend on the LAPACK at hand.
     return top if top[np.argmax(np.abs(top))] > 0 else -top
 

@@ -28,20 +28,12 @@ MAX_RATIONAL = 40
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """The lower-level pair and the gradient of F at a point.
+    """The lower-level pair y* (m,), lam (p,) and the gradient of F (n,) at a point.
 
-    Args:
-        y_star: Lower-level minimiser, shape (m,).
-        lam: Multipliers, shape (p,).
-        hypergradient: Gradient of F, shape (n,); ``None`` at a kink.
-        kink_gradients: At a kink, the gradients of the adjoining pieces.
-        strictly_active: Rows with a positive multiplier.
-        weakly_active: Active rows without one.
-        licq: Whether the active rows are linearly independent.
-        error: Every entry above is within this of the truth, rounding included.
-        method: ``rational`` or ``balls``.
-        lower: The pair as rationals, where it was found so; the doubles above are then correctly rounded.
-        exact_grad_F: The gradient as rationals, likewise.
+    At a kink there is no ``hypergradient``, but the gradients of the adjoining pieces. Strictly active rows have a
+    positive multiplier, weakly active ones none; ``licq`` says whether all these are linearly independent. Every double
+    is within ``error`` of the truth, rounding included; where pair and gradient were found as rationals, they are in
+    ``lower`` and ``exact_grad_F``, and the doubles are correctly rounded.
     """
 
     y_star: FloatArray
@@ -73,13 +65,6 @@ def solve_any(problem: Quadratic, x: Sequence[Number]) -> Truth:
 
     Small problems are solved in rationals; larger ones in balls, and in rationals after all where the balls
     leave a row undecided (a weakly active row is exactly zero, which no ball can prove).
-
-    Args:
-        problem: Any quadratic problem.
-        x: Upper-level point, shape (n,).
-
-    Returns:
-        True values and their error.
 
     Raises:
         InvalidInputError: If x does not fit.

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from flint import fmpq_mat, fmpq_poly
 
@@ -32,8 +33,8 @@ from verify.truth.algebra.rationals import (
     point,
     rational,
 )
-from verify.truth.algebra.rings import FUNCTIONS
-from verify.truth.formulas import Lagrangian
+from verify.truth.algebra.rings import FUNCTIONS, Ring
+from verify.truth.formulas import Lagrangian, M
 from verify.truth.lower_level import ExactLowerLevel
 from verify.truth.scenario import Error, Quantity, Scenario
 
@@ -74,11 +75,15 @@ class Family:
 
     def lagrangian(self, scenario: Scenario) -> Lagrangian[RationalVector]:
         """The penalty Lagrangian on the scenario's inexact pair, with its activation."""
-        q, lower, scenario = self.problem, self.lower, self.fitted(scenario)
+        return self.lagrangian_over(FUNCTIONS, ALPHA, scenario)
+
+    def lagrangian_over(self, ring: Ring[M], alpha: Any, scenario: Scenario) -> Lagrangian[M]:
+        """The same over any ring of functions that alpha is one of."""
+        lower, scenario = self.lower, self.fitted(scenario)
         stages = lower.y_star, lower.lam, scenario.rho or ()
-        exact = Lagrangian.of(FUNCTIONS, q, self.x, (ALPHA**-2, ALPHA**-4), stages)
-        y_star = exact.y_star + _spent(scenario.y_star_error, q.m)
-        return replace(exact, y_star=y_star, lam=exact.lam + _spent(scenario.lam_error, q.p))
+        exact = Lagrangian.of(ring, self.problem, self.x, (alpha**-2, alpha**-4), stages)
+        y_star = _off(exact.y_star, scenario.y_star_error, ring, alpha)
+        return replace(exact, y_star=y_star, lam=_off(exact.lam, scenario.lam_error, ring, alpha))
 
 
 def minimiser(family: Family, scenario: Scenario) -> RationalVector:
@@ -172,11 +177,13 @@ def _scaled_hessian(problem: Quadratic, rho: Sequence[Number], modulus: Number) 
 
 
 def _sampled(lagrangian: Lagrangian[RationalVector], scenario: Scenario) -> RationalVector:
-    m = len(lagrangian.y_star.numerators)
-    return lagrangian.minimiser(_spent(scenario.gradient_error, m)) + _spent(scenario.y_error, m)
+    nothing = FUNCTIONS.vector([0] * len(lagrangian.y_star.numerators))
+    stopped = lagrangian.minimiser(_off(nothing, scenario.gradient_error, FUNCTIONS, ALPHA))
+    return _off(stopped, scenario.y_error, FUNCTIONS, ALPHA)
 
 
-def _spent(errors: Sequence[Error], size: int) -> RationalVector:
-    """The errors' sum."""
-    directions = (FUNCTIONS.vector(error.direction).times(1, error.power) for error in errors)
-    return sum(directions, FUNCTIONS.vector([0] * size))
+def _off(value: M, errors: Sequence[Error], ring: Ring[M], alpha: Any) -> M:
+    """A stage off by its errors."""
+    for error in errors:
+        value = value + alpha**error.power * ring.vector(error.direction)
+    return value

@@ -42,13 +42,11 @@ class Scenario(Frozen):
     """One estimator among those a reading allows.
 
     Args:
-        dual_term: Whether ``alpha_1 A' lam`` stays in the estimator.
         rho: Activation weights computed from the inexact pair, shape (p,), >= 0; ``None`` means 1 on active rows.
-        y_star_error: Errors of the lower-level solution, shape (m,) each, summed.
-        lam_error: Errors of the multipliers, shape (p,) each, summed.
-        y_error: Errors of the penalty minimiser, shape (m,) each, summed.
-        gradient_error: Gradient of the penalty Lagrangian in y left where its minimisation stops, shape (m,) each,
-            summed; an error of the penalty minimiser said by what a gradient stop measures.
+        y_star_error: Errors of the lower-level solution, shape (m,) each, summed, as all errors are; ``lam_error``
+            those of the multipliers, shape (p,), ``y_error`` of the penalty minimiser, shape (m,).
+        gradient_error: Gradient of the penalty Lagrangian in y left where its minimisation stops, shape (m,); an error
+            of the penalty minimiser said by what a gradient stop measures.
 
     Source: Algorithm 1, lines 3 to 6.
     """

@@ -23,14 +23,10 @@ Spent: TypeAlias = Literal["y_error", "gradient_error", "lam_error", "y_star_err
 
 
 def response(family: Family, scenario: Scenario, error: Spent, rows: Sequence[int] | None = None) -> RationalVector:
-    """The estimate's derivative in an error, a matrix of functions of alpha.
+    """The estimate's derivative in an error, a matrix of functions of alpha; the scenario's own errors are ignored.
 
-    Args:
-        family: The problem at its point.
-        scenario: Dual term and activation; its errors are ignored.
-        error: Which one. The norm for ``y_error`` is the paper's L_{H,y}, there a constant.
-        rows: Rows whose multiplier may be wrong; all by default. On active rows the penalty opposes the error, on
-            others nothing does.
+    Its norm for ``y_error`` is the paper's L_{H,y}, there a constant. ``rows`` are those whose multiplier may be wrong,
+    all by default: on active ones the penalty opposes the error, on others nothing does.
 
     Source:
         Lemma "Hypergradient Bias Bound", T1 and T2.
@@ -52,16 +48,9 @@ def response(family: Family, scenario: Scenario, error: Spent, rows: Sequence[in
 def worst_scenario(
     family: Family, scenario: Scenario, powers: Mapping[Spent, int], rows: Sequence[int] | None = None
 ) -> Scenario:
-    """Spend errors in their worst directions, each of norm ``alpha**power``.
+    """The scenario with errors of norm ``alpha**power`` instead of its own, each in the direction worst for its term.
 
-    Args:
-        family: The problem at its point.
-        scenario: Dual term and activation; its own errors are replaced.
-        powers: Power of alpha for each error spent.
-        rows: Rows whose multiplier may be wrong; all by default.
-
-    Returns:
-        The scenario with these errors, each worst for its own term, signs chosen so that their effects add up.
+    Signs are chosen so that the effects add up; ``rows`` are as for :func:`response`.
 
     Source:
         Algorithm 1, lines 3 and 5.

@@ -79,21 +79,10 @@ class Setting:
 class Rules:
     """How the stages are computed; the defaults are right, anything else is a mistake somebody makes.
 
-    Args:
-        powers: alpha_1 and alpha_2 as powers of alpha.
-        activation: How rows are weighed.
-        ramp_width: Another choice than the reading's.
-        multiplier: Factor of the multipliers in the penalty Lagrangian.
-        pull: Factor of the penalty's pull where the Lagrangian is minimised.
-        upper: Factor of the upper level's gradient where the Lagrangian is minimised.
-        dual_term: Another choice than the reading's.
-        noise_pairing: Another choice than the reading's.
-        penalty: Factor of the penalty's part of the estimate.
-        dropped: Parts of the estimate left out.
-        one_sided: The gradient of g at the lower-level solution is not subtracted.
-        at_y_star: The estimate is evaluated at the lower-level solution.
-        averaging: What becomes of the samples.
-        own_stages: Given stages are ignored.
+    ``powers`` are those of alpha that alpha_1 and alpha_2 are. Where the Lagrangian is minimised, ``multiplier``,
+    ``pull`` and ``upper`` scale its multipliers, the penalty's pull and the upper level's gradient. Of the estimate,
+    ``penalty`` scales one part and ``dropped`` parts are left out; ``one_sided`` does not subtract the gradient of g at
+    y*, ``at_y_star`` evaluates there. ``own_stages`` ignores given ones. ``None`` is the reading's choice.
     """
 
     powers: tuple[int, int] = (-2, -4)
@@ -142,9 +131,7 @@ def evaluate(setting: Setting, rules: Rules = RIGHT) -> Values:
     Refused if the lower level is infeasible, or the penalty Lagrangian not convex.
     """
     given = {} if rules.own_stages else setting.given
-    lower = None
-    if "y_star" not in given or "lam" not in given:
-        lower = setting.lower
+    lower = None if {"y_star", "lam"} <= given.keys() else setting.lower
     y_star = given["y_star"] if lower is None else given.get("y_star", lower.y_star)
     lam = given["lam"] if lower is None else given.get("lam", lower.lam)
     h = row_values(setting, y_star)
@@ -211,23 +198,14 @@ def estimate(
         gradient = RATIONALS.matrix(problem.g.xx) @ lagrangian.x + RATIONALS.matrix(problem.g.x)
         gradient = gradient + lagrangian.blocks.g_xy @ RATIONALS.vector(at)
         parts["g_difference"] = lagrangian.alpha_1 * gradient
-    made: dict[str, tuple[Real, ...]] = {name: fractions(parts[name].entries) for name in TERMS}
+    terms: dict[str, tuple[Real, ...]] = {name: fractions(parts[name].entries) for name in TERMS}
     if setting.draws:
-        noise_f, noise_g = mean_noise(
-            problem,
-            (setting.x, at, y_star),
-            setting.draws,
-            rules.noise_pairing or setting.reading.noise_pairing,
-            rules.averaging,
-        )
-        alpha_1 = setting.alpha ** rules.powers[0]
-        made["f"] = tuple(add(a, b) for a, b in zip(made["f"], noise_f, strict=True))
-        made["g_difference"] = tuple(
-            add(a, times(alpha_1, b)) for a, b in zip(made["g_difference"], noise_g, strict=True)
-        )
-    for name in rules.dropped:
-        made[name] = (Fraction(0),) * problem.n
-    return made
+        points, pairing = (setting.x, at, y_star), rules.noise_pairing or setting.reading.noise_pairing
+        noises = mean_noise(problem, points, setting.draws, pairing, rules.averaging)
+        factors = Fraction(1), setting.alpha ** rules.powers[0]
+        for name, factor, noise in zip(TERMS, factors, noises, strict=False):
+            terms[name] = tuple(add(a, times(factor, b)) for a, b in zip(terms[name], noise, strict=True))
+    return terms | dict.fromkeys(rules.dropped, (Fraction(0),) * problem.n)
 
 
 def _lagrangian(setting: Setting, y_star: Vector, lam: Vector, rho: Vector, rules: Rules) -> Lagrangian[Flint]:

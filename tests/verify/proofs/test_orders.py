@@ -13,10 +13,19 @@ from spec import InvalidInputError, load_claims
 from spec.orders import load_base_orders
 from verify.cli.main import invoke
 from verify.proofs.orders.expressions import evaluate, names_in, parse, split
-from verify.proofs.orders.inequalities import LogInequality, at_least, implied, solution, witness
 from verify.proofs.orders.inference import Following
 from verify.proofs.orders.ledger import Ledger
-from verify.proofs.orders.order import ONE, ZERO, NoOrderError, Order
+from verify.proofs.orders.order import (
+    ONE,
+    ZERO,
+    LogInequality,
+    NoOrderError,
+    Order,
+    at_least,
+    implied,
+    solution,
+    witness,
+)
 from verify.proofs.orders.table import first_breaks, order_table
 
 READINGS = ("as-written", "repaired")

@@ -18,7 +18,7 @@ from verify.cli.main import invoke
 from verify.proofs.notation import function, problem_in_words, term
 from verify.proofs.refutation.candidates import Candidate, places, random_candidate, smallest_first
 from verify.proofs.refutation.model import Case
-from verify.proofs.refutation.search import _search, _targets, minimal_counterexample, refutable, shrink
+from verify.proofs.refutation.search import _TARGETS, _search, minimal_counterexample, refutable, shrink
 from verify.truth import lower_level
 from verify.truth.algebra.rational_functions import RationalVector
 
@@ -46,7 +46,7 @@ def breaks(claim, candidate, reading="as-written"):
         return False
     statement = find(claim)
     case = Case(problem, candidate.x, statement.reading(reading), reading, statement.assertion(reading).bound)
-    return _targets()[claim].decide(case) is not None
+    return _TARGETS[claim].decide(case) is not None
 
 
 def size_of(refutation):

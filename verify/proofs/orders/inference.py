@@ -15,9 +15,8 @@ from spec.claims import ReadingName
 from spec.orders import Relation
 from verify.proofs.notation import expression, power
 from verify.proofs.orders.expressions import names_in, split
-from verify.proofs.orders.inequalities import LogInequality
 from verify.proofs.orders.ledger import Entry, Ledger, Level
-from verify.proofs.orders.order import NoOrderError, Order
+from verify.proofs.orders.order import LogInequality, NoOrderError, Order
 
 
 class Following(StrEnum):
@@ -30,19 +29,11 @@ class Following(StrEnum):
 
 
 class OrderRow(BaseModel):
-    """One inference, judged.
+    """One inference, judged; quantity, bounds and orders in print, ``why`` a sentence.
 
-    Args:
-        claim: Id of the claim.
-        step: Full id of the step, or of the claim itself for its conclusion.
-        reading: ``as-written`` or ``repaired``.
-        quantity: What is bounded, in print; empty where only hypotheses are collected.
-        bound_by: The bound it is inferred from, in print.
-        asserted: The order asserted.
-        derived: The order that follows once nothing rests on a broken step; empty where none does.
-        following: Whether the assertion follows.
-        why: The same in a sentence.
-        broken_by: Full ids of the steps an inherited break comes from.
+    ``step`` is a full id, of the claim itself for its conclusion. ``quantity`` is empty where only hypotheses are
+    collected, ``derived`` (what follows once nothing rests on a broken step) where no order follows. An inherited break
+    comes ``broken_by`` steps of these full ids.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

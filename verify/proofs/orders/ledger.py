@@ -15,8 +15,7 @@ from spec.claims import Claim, ReadingName, Statement
 from spec.errors import InvalidInputError
 from spec.orders import BaseOrders, Inference, Relation
 from verify.proofs.orders.expressions import evaluate, names_in, split
-from verify.proofs.orders.inequalities import LogInequality, at_least, solution, witness
-from verify.proofs.orders.order import ONE, NoOrderError, Order
+from verify.proofs.orders.order import ONE, LogInequality, NoOrderError, Order, at_least, solution, witness
 
 ONCE = Fraction(1)
 Level: TypeAlias = Literal["asserted", "derived", "granted"]
@@ -28,10 +27,7 @@ down. ``granted``: the same, but orders plugged in are taken as given."""
 class Context:
     """What names stand for while one inference is looked at; variables that do not vary are held fixed.
 
-    Args:
-        variables: Variables that vary.
-        chosen: Variables tied to others here, by expression.
-        given: Orders plugged in for quantities here, by expression.
+    By expression: ``chosen`` ties variables to others, ``given`` plugs in orders for quantities.
     """
 
     variables: tuple[str, ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from graphlib import TopologicalSorter
 from itertools import chain, product
@@ -30,24 +30,13 @@ class FirstBreak(BaseModel):
 
 
 def order_table(
-    claim: str | None = None,
-    *,
-    claims: Mapping[str, Claim] | None = None,
-    base: BaseOrders | None = None,
+    claim: str | None = None, *, claims: Mapping[str, Claim] | None = None, base: BaseOrders | None = None
 ) -> tuple[OrderRow, ...]:
     """Judge every inference of the proofs, under both readings.
 
-    Args:
-        claim: Only this claim or step; all by default.
-        claims: Claims by id; those of ``spec`` by default.
-        base: What proofs start from; that of ``spec`` by default.
-
-    Returns:
-        Rows in the claims' order, as written first; within a claim each step after those it rests on, the claim's
-        own conclusion last.
-
-    Raises:
-        InvalidInputError: If the claim is not on record, or the data name unknown quantities.
+    Rows in the claims' order, as written first; within a claim each step after those it rests on, the claim's own
+    conclusion last. ``claim`` asks for the rows of one claim or step only, refused if it is not on record; claims by id
+    and what proofs start from are those of ``spec`` by default.
     """
     rows = _stored() if claims is None and base is None else _rows(claims or load_claims(), base or load_base_orders())
     if claim is None:
@@ -67,17 +56,13 @@ def first_breaks(
     breaks = []
     for claim, reading in product((claims or load_claims()).values(), get_args(ReadingName)):
         judged = [row for row in rows if (row.claim, row.reading) == (claim.id, reading)]
+        # The first that breaks by itself; else the first that inherits a break, then from another claim.
+        own = (row for row in judged if row.following in (Following.CONTRADICTION, Following.DOES_NOT_FOLLOW))
+        inherited = (row for row in judged if row.following == Following.INHERITS)
         if judged:
-            broken, steps = _first_broken(judged), len(judged)
+            broken, steps = next(chain(own, inherited), None), len(judged)
             breaks.append(FirstBreak(claim=claim.id, title=claim.title, reading=reading, steps=steps, broken=broken))
     return tuple(breaks)
-
-
-def _first_broken(rows: Sequence[OrderRow]) -> OrderRow | None:
-    """The first that breaks by itself; else the first that inherits a break, then from another claim."""
-    own = [row for row in rows if row.following in (Following.CONTRADICTION, Following.DOES_NOT_FOLLOW)]
-    inherited = [row for row in rows if row.following == Following.INHERITS]
-    return next(chain(own, inherited), None)
 
 
 @lru_cache(maxsize=1)

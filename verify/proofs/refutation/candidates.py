@@ -103,7 +103,8 @@ class Candidate:
                 yield self._without(name, k)
         for k, value in enumerate(self.values):
             if value:
-                for nearer in dict.fromkeys((0, value // 2 if value > 0 else -(-value // 2), value - _sign(value))):
+                sign = 1 if value > 0 else -1
+                for nearer in dict.fromkeys((0, sign * (abs(value) // 2), value - sign)):
                     yield replace(self, values=(*self.values[:k], nearer, *self.values[k + 1 :]))
 
     def _without(self, size: str, gone: int) -> Candidate:
@@ -121,9 +122,6 @@ def smallest_first(weight: int) -> Iterator[Candidate]:
 
     The signs of x and of y are free, so B > 0 and A >= 0 lose nothing; nor does g.yy > 0, which strong convexity asks
     for. A row that ignores y would be no constraint of the lower level.
-
-    Args:
-        weight: Largest sum of absolute values, the point included.
     """
     for total in range(2, weight + 1):
         yield from sorted((Candidate(1, 1, 1, values) for values in _vectors(total)), key=lambda c: c.size)
@@ -158,7 +156,3 @@ def _vectors(total: int) -> Iterator[tuple[int, ...]]:
                     yield (sign * size, *rest)
 
     return extend(0, total)
-
-
-def _sign(value: int) -> int:
-    return 1 if value > 0 else -1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -69,16 +69,9 @@ class Case:
 class Break:
     """How a claim fails on a case: what was measured, and how to see it by hand and by one command.
 
-    Args:
-        quantity: What was measured, in print.
-        exponent: Its leading power; ``None`` for a plain comparison.
-        coefficient: Coefficient of that power, exact.
-        lines: A derivation, one step a line.
-        values: Numbers to check a calculation against, exact.
-        choices: Choices of the reading to set on the command line.
-        given: Stage values to hand to the command.
-        x: Point to hand to the command, if not the candidate's own.
-        alpha: Alpha to hand to the command.
+    The quantity has a leading power, ``None`` for a plain comparison; the lines are a derivation, the values numbers to
+    check a calculation against. The command is handed choices of the reading, given stage values, alpha, and x where
+    it is not the candidate's own.
     """
 
     quantity: str
@@ -91,6 +84,11 @@ class Break:
     x: Vector | None = None
     alpha: Fraction = SHOWN_ALPHA
 
+    @classmethod
+    def led_by(cls, quantity: str, leading: Leading, lines: Sequence[str], **more: Any) -> Break:
+        """From a leading term."""
+        return cls(quantity, leading.exponent, leading.coefficient, tuple(lines), **more)
+
 
 @dataclass(frozen=True)
 class Target:
@@ -102,22 +100,14 @@ class Target:
 
 
 class Refutation(BaseModel):
-    """The smallest problem found that breaks a claim, with its derivation by hand.
+    """The smallest problem found that breaks a claim, with its derivation by hand, a step a line; numbers are exact.
 
     Args:
-        claim: Full id of the claim or step.
-        reading: Under which reading it breaks.
-        problem: The problem file's content, canonical.
-        x: The upper-level point, exact.
-        alpha: The alpha at which ``values`` hold, exact.
-        quantity: What was measured.
+        alpha: The alpha at which ``values`` hold.
         claimed: Claimed power of alpha (or of the claim's own variable); empty for a plain comparison.
-        exponent: Its true power; empty for a plain comparison.
-        coefficient: Coefficient of that power, exact.
-        derivation: To follow by hand, a step a line.
-        values: Numbers at that alpha, exact.
-        arguments: What ``f2csa hypergradient FILE`` takes to print the estimate of the derivation.
-        command: The whole of it, with the problem piped in.
+        exponent: The true one, with its coefficient.
+        arguments: What ``f2csa hypergradient FILE`` takes to print the estimate of the derivation; ``command`` is the
+            whole of it, with the problem piped in.
         examined: Smaller or equal candidates examined.
         exhaustive: Whether every smaller problem was examined, rather than this one shrunk from a larger.
     """

@@ -19,22 +19,6 @@ from verify.truth.series import Spent, response, worst_direction, worst_scenario
 Builder: TypeAlias = Callable[[Case, Family], Scenario | None]
 
 
-def targets() -> list[Target]:
-    """All of them."""
-    return [
-        _about("bias-bound/T3", "T3", "T₃", _worst()),
-        _about("bias-bound/T1", "T1", "T₁", _worst("minimiser")),
-        _about("bias-bound/T2", "T2", "T₂", _worst("lam")),
-        _about("bias-bound/y-star-error", "T2", "the change due to ỹ*", _worst("y_star")),
-        _about("bias-bound", "bias", "the bias", _everything_inexact),
-        _about("bias-bound/ramp", "bias", "the bias", _retreat, scalar_only=True),
-        _about("solution-error", "solution-shift", "‖Δy‖", _worst("lam")),
-        _about("solution-error/active-rows", "solution-shift", "‖Δy‖", _inexact_active),
-        Target("bias-bound/L-H-y", _lipschitz_in_y),
-        Target("bias-bound/L-H-lambda", _lipschitz_in_lam),
-    ]
-
-
 def _about(claim: str, quantity: Quantity, name: str, build: Builder, *, scalar_only: bool = False) -> Target:
     """A claim about a quantity under the errors its premises allow."""
 
@@ -130,7 +114,7 @@ def _break(case: Case, family: Family, scenario: Scenario, quantity: Quantity, n
         f"At α = {SHOWN_ALPHA}: {name} = {decimals(shown)}.",
     ]
     values[name] = vector(shown)
-    return Break(name, leading.exponent, leading.coefficient, tuple(lines), values, _choices(case, given), given)
+    return Break.led_by(name, leading, lines, values=values, choices=_choices(case, given), given=given)
 
 
 def _choices(case: Case, given: Mapping[str, str]) -> dict[str, str]:
@@ -180,7 +164,7 @@ def _lipschitz_in_y(case: Case) -> Break | None:
     )
     given = {"y_star": _argument(lower.y_star), "lam": _argument(lower.lam), "y_penalty": _argument(ends[1])}
     values = {f"estimate at ỹ = {vector(end)}": vector(image) for end, image in zip(ends, images, strict=True)}
-    return Break("L_{H,y}", leading.exponent, leading.coefficient, lines, values, _choices(case, given), given)
+    return Break.led_by("L_{H,y}", leading, lines, values=values, choices=_choices(case, given), given=given)
 
 
 def _lipschitz_in_lam(case: Case) -> Break | None:
@@ -208,4 +192,18 @@ def _lipschitz_in_lam(case: Case) -> Break | None:
     at = _argument(lower.y_star)
     given = {"y_star": at, "lam": _argument(ends[1]), "y_penalty": at}
     values = {f"α⁻²Aᵀλ̃ at λ̃ = {vector(end)}": vector(image) for end, image in zip(ends, images, strict=True)}
-    return Break("L_{H,λ}", leading.exponent, leading.coefficient, lines, values, _choices(case, given), given)
+    return Break.led_by("L_{H,λ}", leading, lines, values=values, choices=_choices(case, given), given=given)
+
+
+TARGETS = (
+    _about("bias-bound/T3", "T3", "T₃", _worst()),
+    _about("bias-bound/T1", "T1", "T₁", _worst("minimiser")),
+    _about("bias-bound/T2", "T2", "T₂", _worst("lam")),
+    _about("bias-bound/y-star-error", "T2", "the change due to ỹ*", _worst("y_star")),
+    _about("bias-bound", "bias", "the bias", _everything_inexact),
+    _about("bias-bound/ramp", "bias", "the bias", _retreat, scalar_only=True),
+    _about("solution-error", "solution-shift", "‖Δy‖", _worst("lam")),
+    _about("solution-error/active-rows", "solution-shift", "‖Δy‖", _inexact_active),
+    Target("bias-bound/L-H-y", _lipschitz_in_y),
+    Target("bias-bound/L-H-lambda", _lipschitz_in_lam),
+)

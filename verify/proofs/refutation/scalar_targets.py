@@ -23,18 +23,6 @@ HOLDER = "bias-bound/hessian-lipschitz"
 LAM_WIDTH = Fraction(str(OracleParameters().lam_width))
 
 
-def targets() -> list[Target]:
-    """All of them but the one about how smooth g must be."""
-    return [
-        Target("dual-extraction", _multiplier_at_zero, scalar_only=True),
-        Target("dual-extraction/T1", _multiplier_at_zero, scalar_only=True),
-        Target("dual-extraction/constraint-difference", _fixed_point, scalar_only=True),
-        Target("dual-extraction/ramp-slope", _slope, scalar_only=True),
-        Target("bias-bound/uniformity", _near_a_kink, scalar_only=True),
-        Target("solution-error/strong-convexity", _curvature, scalar_only=True),
-    ]
-
-
 class _Scalars(NamedTuple):
     """The numbers of a scalar problem under the paper's letters."""
 
@@ -87,9 +75,8 @@ def _multiplier_at_zero(case: Case) -> Break | None:
     )
     given = {"y_star": vector(lower.y_star), "lam": str(SHOWN_ALPHA**3), "rho": "1", "y_penalty": str(y)}
     values = {"difference of the gradients": vector(at_shown), "(α₁ + α₂)δ": str(bound)}
-    return Break(
-        name, leading.exponent, leading.coefficient, lines, values, {"dual_term": "frozen"} if frozen else {}, given
-    )
+    choices = {"dual_term": "frozen"} if frozen else {}
+    return Break.led_by(name, leading, lines, values=values, choices=choices, given=given)
 
 
 def _fixed_point(case: Case) -> Break | None:
@@ -102,13 +89,8 @@ def _fixed_point(case: Case) -> Break | None:
         return None
     y = _Scalars.of(case).y_beyond(1)
     line = f"Fix y = {y}, where h(x, y) = 1; with ỹ* = y*, h(x, ỹ*) = {lower.h[0]}, whatever α."
-    return Break(
-        name,
-        leading.exponent,
-        leading.coefficient,
-        (*opening(case, lower), line, conclusion(case, name, leading)),
-        {"y": str(y)},
-    )
+    lines = (*opening(case, lower), line, conclusion(case, name, leading))
+    return Break.led_by(name, leading, lines, values={"y": str(y)})
 
 
 def _slope(case: Case) -> Break | None:
@@ -128,16 +110,8 @@ def _slope(case: Case) -> Break | None:
         f"Its slope is {order}, while O(δ⁻¹) is claimed: no constant works as δ → 0.",
         f"At α = {SHOWN_ALPHA}, δ = α³: half way, at ỹ* = y* + α⁶/(2B), ρ = 1/2 after α⁶/2, a slope of α⁻⁶ = 1000000.",
     )
-    inside = lower.y_star[0] + SHOWN_ALPHA**6 / (2 * B)
-    return Break(
-        "|dρ/dh|",
-        leading.exponent,
-        leading.coefficient,
-        lines,
-        {"slope": "1000000"},
-        {"ramp_width": "tau-delta"},
-        {"y_star": str(inside)},
-    )
+    choices, given = {"ramp_width": "tau-delta"}, {"y_star": str(lower.y_star[0] + SHOWN_ALPHA**6 / (2 * B))}
+    return Break.led_by("|dρ/dh|", leading, lines, values={"slope": "1000000"}, choices=choices, given=given)
 
 
 def _near_a_kink(case: Case) -> Break | None:
@@ -174,9 +148,7 @@ def _near_a_kink(case: Case) -> Break | None:
         conclusion(case, name, leading),
         f"At α = {SHOWN_ALPHA}, x = {at}: ∇F = {vector(exact)} and the bias is {decimals(at_shown)}.",
     )
-    return Break(
-        name, leading.exponent, leading.coefficient, lines, {"∇F": vector(exact), "bias": vector(at_shown)}, x=(at,)
-    )
+    return Break.led_by(name, leading, lines, values={"∇F": vector(exact), "bias": vector(at_shown)}, x=(at,))
 
 
 def _in_square(constant: Fraction, square: Fraction) -> fmpq_poly:
@@ -210,13 +182,24 @@ def _curvature(case: Case) -> Break | None:
     return Break("L_yy", None, (curvature,), lines, values, {"alpha_range": "lower-bound"}, alpha=alpha)
 
 
+TARGETS = tuple(
+    Target(claim, decide, scalar_only=True)
+    for claim, decide in {
+        "dual-extraction": _multiplier_at_zero,
+        "dual-extraction/T1": _multiplier_at_zero,
+        "dual-extraction/constraint-difference": _fixed_point,
+        "dual-extraction/ramp-slope": _slope,
+        "bias-bound/uniformity": _near_a_kink,
+        "solution-error/strong-convexity": _curvature,
+    }.items()
+)
+"""All but the one about how smooth g must be."""
+
+
 def break_of_smoothness(bound: Bound, weight: int, *, as_written: bool) -> tuple[Holder, Break, int] | None:
     """The Hölder exponent s of smallest denominator for which the bias, of order ``alpha**(2 s)``, exceeds the bound.
 
-    Args:
-        bound: What is claimed.
-        weight: Largest denominator tried.
-        as_written: Whether every s is admitted; repaired the Hessian is Lipschitz, so s = 1.
+    Denominators up to the weight are tried, as written; repaired the Hessian is Lipschitz, so s = 1.
     """
     claimed = bound.exponents["alpha"]
     for examined, s in enumerate(_simplest(weight) if as_written else [Fraction(1)], 1):

@@ -15,7 +15,7 @@ from spec import InvalidInputError, Problem, dumps_problem
 from spec.claims import ReadingName, find
 from verify.proofs.refutation import penalty_targets, scalar_targets
 from verify.proofs.refutation.candidates import Candidate, random_candidate, smallest_first
-from verify.proofs.refutation.model import Break, Case, Refutation, Target
+from verify.proofs.refutation.model import Break, Case, Refutation
 from verify.truth.algebra.rationals import Vector
 
 DEFAULT_WEIGHT = 5
@@ -26,14 +26,12 @@ LARGER = ((1, 1, 2), (1, 2, 1), (2, 1, 1), (1, 2, 2), (2, 2, 1), (2, 2, 2))
 """Their sizes n, m, p."""
 
 
-@lru_cache(maxsize=1)
-def _targets() -> dict[str, Target]:
-    return {target.claim: target for target in (*penalty_targets.targets(), *scalar_targets.targets())}
+_TARGETS = {target.claim: target for target in (*penalty_targets.TARGETS, *scalar_targets.TARGETS)}
 
 
 def refutable() -> tuple[str, ...]:
     """Full ids of the claims and steps a counterexample can be searched for."""
-    return (*_targets(), scalar_targets.HOLDER)
+    return (*_TARGETS, scalar_targets.HOLDER)
 
 
 def minimal_counterexample(
@@ -105,7 +103,7 @@ def _search(claim: str, reading: ReadingName, weight: int, tries: int, seed: int
             return None
         holder, broken, examined = smoothness
         return refutation(holder, (Fraction(0),), broken, examined, exhaustive=True)
-    target = _targets()[claim]
+    target = _TARGETS[claim]
 
     def decided(candidate: Candidate) -> tuple[Case, Break] | None:
         problem = candidate.problem

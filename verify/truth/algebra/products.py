@@ -176,15 +176,17 @@ def _raised(base: Text, power: int, *, bars: bool = False) -> Text:
     plain, latex = f"({base.plain})", rf"\left({base.latex}\right)"
     if bars:
         plain, latex = f"|{base.plain}|", f"|{base.latex}|"
-    if power == 1:
-        return Text(plain, latex)
-    return Text(plain + str(power).translate(_SUPERSCRIPTS), f"{latex}^{{{power}}}")
+    return _to_power(Text(plain, latex), power)
 
 
 def _power(exponent: int) -> Text:
-    if exponent == 1:
-        return Text("α", r"\alpha")
-    return Text("α" + str(exponent).translate(_SUPERSCRIPTS), rf"\alpha^{{{exponent}}}")
+    return _to_power(Text("α", r"\alpha"), exponent)
+
+
+def _to_power(base: Text, power: int) -> Text:
+    if power == 1:
+        return base
+    return Text(base.plain + str(power).translate(_SUPERSCRIPTS), f"{base.latex}^{{{power}}}")
 
 
 def _integer(value: int) -> Text:

@@ -6,9 +6,10 @@ Vectors are columns, but for doubles, where they have one axis.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from itertools import chain
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -86,46 +87,35 @@ class _Doubles:
         return np.asarray(np.linalg.solve(matrix, right), dtype=np.float64)
 
 
-class _Functions:
-    def matrix(self, array: ExactArray) -> RationalVector:
+@dataclass(frozen=True)
+class _Listed(Generic[M]):
+    """A ring whose matrices are made of their entries, row by row, and a width."""
+
+    listed: Callable[[Sequence[Number], int], M]
+    solve: Callable[[M, M], M]
+
+    def matrix(self, array: ExactArray) -> M:
         rows = array.to_fractions()
-        if array.ndim == 1:
-            return RationalVector.constant(rows[0])
-        return RationalVector.constant([value for row in rows for value in row], width=array.shape[1])
+        return self.vector(rows[0]) if array.ndim == 1 else self.listed(list(chain(*rows)), array.shape[1])
 
-    vector = staticmethod(RationalVector.constant)
-    solve = staticmethod(solve)
+    def vector(self, values: Sequence[Number]) -> M:
+        return self.listed(values, 1)
 
-    def diagonal(self, values: Sequence[Number]) -> RationalVector:
+    def diagonal(self, values: Sequence[Number]) -> M:
         size = len(values)
-        entries = [value if i == j else 0 for i, value in enumerate(values) for j in range(size)]
-        return RationalVector.constant(entries, width=size)
+        return self.listed([value if i == j else 0 for i, value in enumerate(values) for j in range(size)], size)
 
 
-class _Symbols:
-    def _matrix(self, rows: Sequence[Sequence[Number]], width: int) -> Flint:
-        from sympy.polys.matrices import DomainMatrix
+def _symbols(values: Sequence[Number], width: int) -> Flint:
+    from sympy.polys.matrices import DomainMatrix
 
-        return Flint(DomainMatrix([[scalar(value) for value in row] for row in rows], (len(rows), width), field()))
-
-    def matrix(self, array: ExactArray) -> Flint:
-        rows = array.to_fractions()
-        return self.vector(rows[0]) if array.ndim == 1 else self._matrix(rows, array.shape[1])
-
-    def vector(self, values: Sequence[Number]) -> Flint:
-        return self._matrix([[value] for value in values], 1)
-
-    def diagonal(self, values: Sequence[Number]) -> Flint:
-        size = len(values)
-        return self._matrix([[value if i == j else 0 for j in range(size)] for i, value in enumerate(values)], size)
-
-    def solve(self, matrix: Flint, right: Flint) -> Flint:
-        return Flint(matrix.entries.lu_solve(right.entries))
+    rows = [[scalar(value) for value in values[i : i + width]] for i in range(0, len(values), width)]
+    return Flint(DomainMatrix(rows, (len(rows), width), field()))
 
 
 DOUBLES: Ring[FloatArray] = _Doubles()
 RATIONALS: Ring[Flint] = _Rationals()
-FUNCTIONS: Ring[RationalVector] = _Functions()
+FUNCTIONS: Ring[RationalVector] = _Listed(RationalVector.constant, solve)
 """Rational functions of alpha; alpha itself is ``rational_functions.ALPHA``."""
-SYMBOLS: Ring[Flint] = _Symbols()
+SYMBOLS: Ring[Flint] = _Listed(_symbols, lambda matrix, right: Flint(matrix.entries.lu_solve(right.entries)))
 """The same functions as sympy has them; alpha is the generator of ``products.field()``."""

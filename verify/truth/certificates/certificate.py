@@ -32,18 +32,12 @@ class Certificate(Frozen):
 
     Args:
         problem: The problem file's text.
-        x: Upper-level point.
-        y_star: Exact lower-level solution there.
-        lam: Its multipliers.
+        y_star: Exact lower-level solution at ``x``; ``lam`` are its multipliers.
         reference: What the estimator is held against; the gradient of F.
         scenario: The estimator, activation spelt out.
-        quantity: What is bounded.
         variable: What the polynomials are in.
-        numerators: Of the quantity, one polynomial per component.
-        denominator: Common to all.
+        numerators: Of the quantity bounded, one polynomial per component, over their common ``denominator``.
         side: ``upper``: the norm is at most ``C alpha**exponent``; ``lower``: at least.
-        exponent: Claimed power of alpha.
-        constant_squared: C squared.
         alpha_0: Right end of the interval, included.
         convexity: Premise, for each activation that occurs.
         roots: Roots inside the interval of ``bound``, ``denominator`` and each ``convexity`` polynomial; all 0.

@@ -57,14 +57,10 @@ class _Ratio:
 
 @dataclass(frozen=True)
 class Bound:
-    """What is to be proven: ``norm <= C alpha**exponent`` (side ``lower``: ``>=``).
+    """What is to be proven: the quantity's ``norm <= C alpha**exponent`` (side ``lower``: ``>=``).
 
-    Args:
-        exponent: Claimed power of alpha.
-        quantity: Whose norm.
-        side: Bound from above or from below.
-        constant_squared: C squared; by default the best one to the precision asked for.
-        modulus: Strong convexity of the penalty Lagrangian to certify as well, in units of alpha**-2.
+    C is by default the best one to the precision asked for; ``modulus`` is the strong convexity of the penalty
+    Lagrangian to certify as well, in units of alpha**-2.
     """
 
     exponent: int
@@ -77,17 +73,9 @@ class Bound:
 def certify(
     family: Family, scenario: Scenario, bound: Bound, alpha_0: Fraction, precision: Fraction = Fraction(1, 10**6)
 ) -> Certificate:
-    """Prove a bound for all alpha in ``(0, alpha_0]``.
+    """Prove a bound for all alpha in ``(0, alpha_0]``, the best C squared to a relative precision.
 
-    Args:
-        family: The problem at its point.
-        scenario: Dual term, activation and the errors spent on the stages.
-        bound: What is to be proven.
-        alpha_0: Right end of the interval, > 0.
-        precision: Relative precision of the best C squared, > 0.
-
-    Returns:
-        The certificate, not yet checked independently (:func:`verify.truth.certificates.checker.check` does).
+    The certificate is not yet checked independently (:func:`verify.truth.certificates.checker.check` does).
 
     Raises:
         NoCertificateError: If no constant works (the leading exponent is smaller), the given one fails, or the
@@ -111,7 +99,9 @@ def certify(
     attained, at = _extreme(ratio, v_0, side, precision)
     level = bound.constant_squared
     if level is None:
-        level = _rounded(ratio, attained, v_0, side, precision)
+        # The attained extreme itself where it is the limit and holds as it stands; else a short number just beyond.
+        holds = attained == ratio.limit() and _bounds(ratio, attained, v_0, side)
+        level = attained if holds else _moved(attained, side, precision)
     if not _bounds(ratio, level, v_0, side):
         raise NoCertificateError(
             f"must have C**2 {'>=' if side == 'upper' else '<='} {float(attained):.6g}", float(level)
@@ -202,22 +192,11 @@ def _moved(level: Fraction, side: Side, precision: Fraction) -> Fraction:
     wanted = level * (1 + precision) if side == "upper" else level * (1 - precision)
     if wanted == 0:
         return wanted
-    digits = 10 ** max(0, 12 - _magnitude(wanted))
+    magnitude = (wanted.numerator.bit_length() - wanted.denominator.bit_length()) * 3 // 10  # rough decimal exponent
+    digits = 10 ** max(0, 12 - magnitude)
     scaled = wanted * digits
     whole = -((-scaled.numerator) // scaled.denominator) if side == "upper" else scaled.numerator // scaled.denominator
     return Fraction(whole, digits)
-
-
-def _magnitude(level: Fraction) -> int:
-    """Rough decimal exponent."""
-    return (level.numerator.bit_length() - level.denominator.bit_length()) * 3 // 10
-
-
-def _rounded(ratio: _Ratio, attained: Fraction, v_0: Fraction, side: Side, precision: Fraction) -> Fraction:
-    """The attained extreme itself where it is the limit and holds as it stands; else a short number just beyond."""
-    if attained == ratio.limit() and _bounds(ratio, attained, v_0, side):
-        return attained
-    return _moved(attained, side, precision)
 
 
 def _coefficients(polynomial: fmpq_poly) -> Polynomial:

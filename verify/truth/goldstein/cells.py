@@ -38,6 +38,8 @@ class TooManyCellsError(InvalidInputError):
 class Cell:
     """One piece of F that meets the ball and has an interior: ``M z <= q``, where the gradient is ``H z + c``.
 
+    No row of M vanishes.
+
     ``nearest`` is its point nearest to the ball's centre; if the ball ``touches``, they meet there only. ``inside``
     lies in the interior of cell and ball: the nearest point where the ball only touches, ``None`` where none could be
     proven.
@@ -63,10 +65,9 @@ class Cell:
 
     @cached_property
     def arrays(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """M, q, H and c as doubles; rows of M that vanish are left out."""
+        """M, q, H and c as doubles."""
         M, q, H, c = (as_array(block) for block in (self.M, self.q, self.H, self.c))
-        kept = np.abs(M).max(axis=1) > 0
-        return M[kept], q[kept, 0], H, c[:, 0]
+        return M, q[:, 0], H, c[:, 0]
 
 
 def cells_in_ball(problem: Quadratic, x: Vector, radius: Fraction) -> list[Cell]:
@@ -147,8 +148,8 @@ def _require_feasible(maps: _Maps, S: tuple[int, ...], centre: fmpq_mat, radius:
 
 
 def _cell(maps: _Maps, S: tuple[int, ...], centre: fmpq_mat, radius: Fraction) -> Cell | None:
-    rows, n, p = maps.rows, maps.slope.ncols(), maps.W.nrows()
-    R = [i for i in range(p) if i not in S]
+    rows = maps.rows
+    R = [i for i in range(maps.W.nrows()) if i not in S]
     if S:
         W_SS = select(maps.W, S, S)
         L, lift = W_SS.solve(select(maps.slope, S)), W_SS.solve(select(maps.offset, S))
@@ -162,11 +163,13 @@ def _cell(maps: _Maps, S: tuple[int, ...], centre: fmpq_mat, radius: Fraction) -
         M, q, J, r = maps.slope, -1 * maps.offset, maps.Y, maps.y_0
     if not _every_row_within(M, q, centre, radius):
         return None
+    moving = [i for i in range(M.nrows()) if any(M[i, j] != 0 for j in range(M.ncols()))]
+    M, q = select(M, moving), select(q, moving)
     try:
         lam, _ = complementarity.solve(M * M.transpose(), M * centre - q)
     except InfeasibleLowerLevelError:
         return None
-    away = M.transpose() * fmpq_mat(p, 1, lam)
+    away = M.transpose() * fmpq_mat(len(moving), 1, lam)
     distance_2 = fraction((away.transpose() * away)[0, 0])
     if distance_2 > radius**2:
         return None
@@ -177,7 +180,6 @@ def _cell(maps: _Maps, S: tuple[int, ...], centre: fmpq_mat, radius: Fraction) -
     touches = distance_2 == radius**2
     H = rows.f_xx + rows.f_xy * J + J.transpose() * rows.f_xy.transpose() + J.transpose() * rows.f_yy * J
     c = rows.f_x + rows.f_xy * r + J.transpose() * (rows.f_y + rows.f_yy * r)
-    assert H.nrows() == n  # blocks fit by the problem's own validation
     return Cell(S, M, q, H, c, nearest, touches, nearest if touches and interior.point else interior.point)
 
 
@@ -212,29 +214,27 @@ class Interior:
 def interior_point(M: fmpq_mat, q: fmpq_mat, nearest: Vector, centre: Vector, radius: Fraction) -> Interior:
     """Find an interior point of M z <= q near its point nearest to the centre, which lies in the closed ball.
 
-    The proof is a point with exactly positive slacks, or weights that combine the rows to "0 <= 0 or less".
+    No row of M vanishes. The proof is a point with exactly positive slacks, or weights that combine the rows to "0 <= 0
+    or less".
     """
-    rows = [i for i in range(M.nrows()) if any(M[i, j] != 0 for j in range(M.ncols()))]
-    if not rows:
+    if not M.nrows():
         return Interior(empty=False, point=centre)
-    kept, bound = select(M, rows), select(q, rows)
-    slopes = np.array([[float(fraction(v)) for v in row] for row in kept.tolist()])
-    slack = np.array([float(fraction(v)) for v in (bound - kept * column(nearest)).entries()])
+    slopes, slack = as_array(M), as_array(q - M * column(nearest))[:, 0]
     norms = np.linalg.norm(slopes, axis=1)
     # Largest margin t around nearest + radius d with |d| <= 2: the cell is convex, so its interior reaches there.
     n, unit = M.ncols(), float(radius)
     found = linprog(
         np.r_[np.zeros(n), -1.0],
-        A_ub=np.c_[slopes / norms[:, None], np.ones(len(rows))],
+        A_ub=np.c_[slopes / norms[:, None], np.ones(len(slack))],
         b_ub=slack / norms / unit,
         bounds=[(-2.0, 2.0)] * n + [(None, 2.0)],
         method="highs",
     )
     if found.x is not None:
         candidate = tuple(v + radius * Fraction(float(d)) for v, d in zip(nearest, found.x[:n], strict=True))
-        if all(value > 0 for value in (bound - kept * column(candidate)).entries()):
+        if all(value > 0 for value in (q - M * column(candidate)).entries()):
             return Interior(empty=False, point=_into_ball(candidate, nearest, centre, radius))
-        if _proves_empty(kept, bound, -np.asarray(found.ineqlin.marginals) / norms):
+        if _proves_empty(M, q, -np.asarray(found.ineqlin.marginals) / norms):
             return Interior(empty=True, point=None)
     return Interior(empty=False, point=None)
 
@@ -250,7 +250,7 @@ def _into_ball(candidate: Vector, nearest: Vector, centre: Vector, radius: Fract
     return nearest
 
 
-def _proves_empty(M: fmpq_mat, q: fmpq_mat, weights: np.ndarray[tuple[int], np.dtype[np.float64]]) -> bool:
+def _proves_empty(M: fmpq_mat, q: fmpq_mat, weights: FloatArray) -> bool:
     """Whether the rows that carry weight combine exactly to M'w = 0 and q'w <= 0 with w >= 0, w != 0."""
     support = [i for i, w in enumerate(weights) if w > 1e-9 * max(1e-300, float(np.abs(weights).max()))]
     if not support:

@@ -201,7 +201,7 @@ def _upper(points: list[tuple[Vector, Vector]], weights: FloatArray, rays: Rays)
 
 def _lower(cells: list[Cell], x: fmpq_mat, delta: Fraction, direction: Vector, rays: Rays) -> Fraction:
     """Proven least component of all gradients along a direction of any length; 0 where nothing positive is proven."""
-    u = column(rays.admissible(direction))
+    u = column(rays.without(direction))
     length_2 = fraction((u.transpose() * u)[0, 0])
     if length_2 == 0:
         return Fraction(0)
@@ -215,19 +215,11 @@ def _lower(cells: list[Cell], x: fmpq_mat, delta: Fraction, direction: Vector, r
             M, q, _, _ = cell.arrays
             start = np.array([float(v) for v in cell.nearest])
             w = least(np.array([float(fraction(v)) for v in a.entries()]), M, q, centre, float(delta), start)[1]
-            value = base + proven_bound(a, cell.M, cell.q, _spread(w, cell.M), x, delta)
+            value = base + proven_bound(a, cell.M, cell.q, w, x, delta)
         least_value = value if least_value is None else min(least_value, value)
     if least_value is None or least_value <= 0:
         return Fraction(0)
     return root_below(least_value**2 / length_2)
-
-
-def _spread(w: FloatArray, M: fmpq_mat) -> FloatArray:
-    """Weights of the non-zero rows as weights of all rows."""
-    kept = [any(M[i, j] != 0 for j in range(M.ncols())) for i in range(M.nrows())]
-    spread = np.zeros(M.nrows())
-    spread[kept] = w
-    return spread
 
 
 def _floats(vectors: Sequence[Sequence[Fraction]]) -> tuple[tuple[float, ...], ...]:

@@ -38,17 +38,14 @@ ACROSS = 1e-4
 
 @dataclass(frozen=True)
 class GoldsteinDistance:
-    """Bounds of dist(0, ∂_δF(x) + N_X(x)).
+    """Bounds of dist(0, ∂_δF(x) + N_X(x)), rounded outwards.
 
     Args:
-        lower: Lower bound, rounded down.
-        upper: Upper bound, rounded up.
         certified: Whether the lower bound is proven; the upper one always is, up to the method's rounding.
         method: ``interval`` (n = 1, exact), ``cells`` (n <= 4) or ``bundle`` (estimate).
         exact: The distance itself where it is known as a rational.
-        points: Points of the ball whose gradients combine to the upper bound, each (n,), exact.
-        gradients: Those gradients.
-        weights: Their weights, nonnegative, adding to 1.
+        points: Points of the ball whose gradients combine to the upper bound, exact, with nonnegative weights that add
+            to 1.
         direction: Direction along which the lower bound was proven, shape (n,).
         cells: Pieces of F that meet the ball (found, for ``bundle``).
     """
@@ -109,8 +106,7 @@ class Pieces:
         """Gradient of F at z, of one adjoining piece at a kink."""
         S = self.at(z)
         piece = self.known.get(S) or self.piece(S)
-        made: FloatArray = piece.H @ z + piece.c
-        return made
+        return np.asarray(piece.H @ z + piece.c)
 
     def piece(self, S: tuple[int, ...]) -> Piece:
         """The piece that holds the rows S."""
@@ -229,9 +225,6 @@ def _enclosed(
         else:
             used.append(truth.hypergradient)
             error = max(error, truth.error)
-    p = weights @ np.array(used)
-    for i in (*rays.up, *rays.down):
-        if (p[i] < 0 and i in rays.up) or (p[i] > 0 and i in rays.down):
-            p[i] = 0.0
+    p = rays.without((weights @ np.array(used)).tolist())
     rounding = (error + 1e-15 * float(np.abs(np.array(used)).max())) * np.sqrt(len(p))
     return float(np.linalg.norm(p)) + float(rounding), used

@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeVar
 
 import daqp
 import numpy as np
@@ -23,6 +24,7 @@ from spec.exact import FloatArray
 from verify.truth.algebra.rationals import Number, Vector, column, fraction, number, rational
 from verify.truth.algebra.roots import root_above
 
+R = TypeVar("R", Fraction, float)
 Box = tuple[Sequence[Number | None], Sequence[Number | None]]
 """Lower and upper ends of X, component by component; ``None`` where there is none."""
 
@@ -39,10 +41,10 @@ class Rays:
         eye = np.eye(n)
         return np.column_stack([eye[:, self.up], -eye[:, self.down]])
 
-    def admissible(self, u: Vector) -> Vector:
-        """The direction with components the cone could make arbitrarily negative set to zero."""
+    def without(self, u: Sequence[R]) -> tuple[R, ...]:
+        """The vector with components that the cone can cancel, or make arbitrarily negative, set to zero."""
         blocked = [(i in self.up and v < 0) or (i in self.down and v > 0) for i, v in enumerate(u)]
-        return tuple(Fraction(0) if no else v for no, v in zip(blocked, u, strict=True))
+        return tuple(v * 0 if no else v for no, v in zip(blocked, u, strict=True))
 
 
 NO_RAYS = Rays()
@@ -101,11 +103,9 @@ def shortest_exactly(gradients: Sequence[Vector], weights: FloatArray, rays: Ray
 
 def _squared(gradients: Sequence[Vector], weights: Sequence[Fraction], rays: Rays) -> tuple[Fraction, Vector]:
     n = len(gradients[0])
-    value = [sum((w * g[i] for w, g in zip(weights, gradients, strict=True)), Fraction(0)) for i in range(n)]
-    for i in range(n):
-        if (value[i] < 0 and i in rays.up) or (value[i] > 0 and i in rays.down):
-            value[i] = Fraction(0)
-    return sum((v * v for v in value), Fraction(0)), tuple(value)
+    sums = [sum((w * g[i] for w, g in zip(weights, gradients, strict=True)), Fraction(0)) for i in range(n)]
+    value = rays.without(sums)
+    return sum((v * v for v in value), Fraction(0)), value
 
 
 def _normalised(weights: FloatArray) -> list[Fraction]:
