@@ -74,11 +74,7 @@ def schema(asked: options.Schema) -> None:
 
 
 def vectors(asked: options.Vectors) -> int:
-    """Write, list or check test vectors; 1 where a check finds something.
-
-    Raises:
-        InvalidInputError: If nothing or too much is asked for, or a folder cannot serve.
-    """
+    """Write, list or check test vectors; 1 where a check finds something."""
     if [asked.out is not None, asked.listing, asked.check is not None].count(True) != 1:
         raise InvalidInputError("vectors", "needs one of --out DIR, --list and --check DIR")
     if asked.listing:

@@ -224,11 +224,7 @@ def _number(text: str, argument: str) -> float:
 
 
 def _announce(q: Objectives, setting: Setting, max_calls: int) -> None:
-    """Say the schedule, its cost and where its constants come from; refuse what would not end.
-
-    Raises:
-        InvalidInputError: If the schedule takes more calls than allowed.
-    """
+    """Say the schedule, its cost and where its constants come from; refuse what takes more calls than allowed."""
     outer, constants = setting.outer, setting.constants
     seconds = _seconds_a_call(q, setting) * outer.T
     origin = {name: "estimated" if name in constants.estimated else "given"
