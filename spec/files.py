@@ -1,4 +1,4 @@
-"""Frozen plain data, and how the package's own TOML files become such data."""
+"""Frozen plain data, how the package's own TOML files become such data, and files written for users."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import difflib
 import tomllib
 from collections.abc import Mapping
 from importlib import resources
+from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -48,3 +49,18 @@ def find_named(known: Mapping[str, T], name: str, argument: str, rule: str, othe
     near = difflib.get_close_matches(name, known, n=3)
     hint = f"did you mean {' or '.join(near)}?" if near else otherwise
     raise InvalidInputError(argument, f"{rule}; {hint}", name)
+
+
+def write_files(folder: Path, texts: Mapping[str, str], argument: str = "--out") -> list[Path]:
+    """Write texts by file name into a folder, made where it is missing; returns their paths.
+
+    Raises:
+        InvalidInputError: If the folder cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            (folder / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InvalidInputError(argument, f"must be a writable folder ({error.strerror})", str(folder)) from None
+    return [folder / name for name in texts]

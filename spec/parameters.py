@@ -81,13 +81,7 @@ class OracleParameters(Frozen):
     preconditioner: Literal["rows", "none"] = "rows"
 
     def h_width(self, reading: Reading, inner_tol: float, jac_bound: float) -> float:
-        """Ramp width below the boundary, in constraint units.
-
-        Args:
-            reading: Which width the text is taken to mean.
-            inner_tol: Accuracy of the lower-level pair (delta of Algorithm 1).
-            jac_bound: Norm of the rows' Jacobian in y, ``||B||``.
-        """
+        """Ramp width below the boundary, in constraint units; ``jac_bound`` is the rows' ``||B||``."""
         if reading.ramp_width == "tau-delta":
             return self.ramp_constant * inner_tol**2
         return 2.0 * self.ramp_constant * max(1.0, jac_bound) * inner_tol

@@ -58,11 +58,7 @@ DEFAULT_SEED = 20_240_913
 def plan(
     claims: Sequence[str], readings: Sequence[str], instances: Sequence[str], profile: Profile, subject: str, seed: int
 ) -> list[Task]:
-    """All results a run will produce, in the report's order.
-
-    Raises:
-        InvalidInputError: If a claim, reading or instance is unknown, no reading is named, or the seed is negative.
-    """
+    """All results a run will produce, in the report's order."""
     if not readings:
         raise InvalidInputError("readings", "must name at least one reading")
     if seed < 0:

@@ -16,11 +16,7 @@ from verify.verdict import Verdict, combine, combine_parts
 
 
 def selected(claims: Sequence[str]) -> list[str]:
-    """Full ids of the named claims and their steps, in the paper's order; all if none is named.
-
-    Raises:
-        InvalidInputError: If a name is unknown.
-    """
+    """Full ids of the named claims and their steps, in the paper's order; all if none is named."""
     known = [full_id for claim in load_claims().values() for full_id, _ in claim.statements()]
     for claim in claims:
         find_claim(claim)

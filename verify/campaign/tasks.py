@@ -93,7 +93,5 @@ def fault(task: Task, why: str, started: float) -> Result:
 
 
 def _about(task: Task, started: float, **outcome: Any) -> Result:
-    return Result(
-        claim=task.claim, reading=task.reading, instance=task.instance, reproduce=task.command,
-        seconds=time.perf_counter() - started, effort=task.effort, **outcome,
-    )  # fmt: skip
+    spent = time.perf_counter() - started
+    return Result(**task.about, reproduce=task.command, seconds=spent, effort=task.effort, **outcome)

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from spec.errors import InvalidInputError
 from verify.campaign.calibration.calibration import CONFIDENCE, Achieved, Calibration, run_many, summarise
+from verify.campaign.workers import context
 from verify.cli import options
 from verify.cli.console import plain_console, progress_bar
 from verify.cli.sources import require_at_least
@@ -52,8 +53,7 @@ def _calibration(asked: options.Calibrate) -> Calibration:
             for chunk in chunks:
                 keep(chunk, run(chunk))
         else:
-            method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
-            with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context(method)) as pool:
+            with ProcessPoolExecutor(jobs, mp_context=context()) as pool:
                 futures = {pool.submit(run, chunk): chunk for chunk in chunks}
                 for future in as_completed(futures):
                     keep(futures[future], future.result())

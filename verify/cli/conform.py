@@ -48,13 +48,11 @@ def conform(asked: options.Conform) -> int:
 
 def _spelled_out(asked: options.Conform) -> list[str]:
     """The arguments that ask the same of another process."""
-    given = {
-        "--python": asked.python, "--out": asked.out, "--profile": asked.profile, "--seed": asked.seed,
-        "--jobs": asked.jobs, "--seconds": asked.seconds, "--time-limit": asked.time_limit,
-    }  # fmt: skip
-    flags = {"--self-test": asked.self_test, "--json": asked.as_json}
-    spelled = [f"{name}={value}" for name, value in given.items() if value is not None]
-    return [*spelled, *(flag for flag, on in flags.items() if on), "--", *(asked.claims or ())]
+    given = {name.replace("_", "-"): value for name, value in vars(asked).items() if name != "claims"}
+    given["json"] = given.pop("as-json")
+    spelled = [f"--{name}" if value is True else f"--{name}={value}" for name, value in given.items()
+               if value is not None and value is not False]  # fmt: skip
+    return [*spelled, "--", *(asked.claims or ())]
 
 
 def _judge(asked: options.Conform) -> int:

@@ -10,6 +10,7 @@ from pydantic import Field, TypeAdapter
 
 from spec import Claim, OracleParameters, OuterParameters, PenaltyParameters, Problem, Reading
 from spec.errors import InvalidInputError
+from spec.files import write_files
 from verify.campaign.baseline.comparison import Comparison
 from verify.campaign.baseline.model import Baseline
 from verify.campaign.baseline.storage import load_report
@@ -73,11 +74,7 @@ def schema(asked: options.Schema) -> None:
 
 
 def vectors(asked: options.Vectors) -> int:
-    """Write, list or check test vectors; 1 where a check finds something.
-
-    Raises:
-        InvalidInputError: If nothing or too much is asked for, or a folder cannot serve.
-    """
+    """Write, list or check test vectors; 1 where a check finds something."""
     if [asked.out is not None, asked.listing, asked.check is not None].count(True) != 1:
         raise InvalidInputError("vectors", "needs one of --out DIR, --list and --check DIR")
     if asked.listing:
@@ -127,10 +124,5 @@ def badge(asked: options.Badge) -> None:
     beside = asked.report if asked.report.is_dir() else asked.report.parent
     folder = beside if asked.out is None else asked.out
     files = {"badge.svg": drawn.svg(), "badge.json": json.dumps(drawn.endpoint(), ensure_ascii=False) + "\n"}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            (folder / name).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InvalidInputError("--out", f"must be a writable folder ({error.strerror})", str(folder)) from None
-    sys.stdout.write(f"{drawn.label}: {drawn.message}\n{folder / 'badge.svg'}\n{folder / 'badge.json'}\n")
+    for line in (f"{drawn.label}: {drawn.message}", *write_files(folder, files)):
+        sys.stdout.write(f"{line}\n")

@@ -21,15 +21,15 @@ COMMANDS: dict[type, tuple[str, str]] = {
     options.Hypergradient: ("hypergradient", "verify.cli.point:hypergradient"),
     options.Goldstein: ("goldstein", "verify.cli.point:goldstein"),
     options.Solve: ("solve", "verify.cli.solve:run"),
-    options.Orders: ("orders", "verify.cli.proofs:orders"),
-    options.Refute: ("refute", "verify.cli.proofs:refute"),
+    options.Orders: ("orders", "verify.cli.claims:orders"),
+    options.Refute: ("refute", "verify.cli.claims:refute"),
     options.Calibrate: ("calibrate", "verify.cli.calibrate:calibrate"),
     options.Badge: ("badge", "verify.cli.exports:badge"),
     options.Vectors: ("vectors", "verify.cli.exports:vectors"),
     options.Conform: ("conform", "verify.cli.conform:conform"),
     options.Schema: ("schema", "verify.cli.exports:schema"),
-    options.Record: ("baseline record", "verify.cli.baseline:record"),
-    options.Compare: ("baseline compare", "verify.cli.baseline:compare"),
+    options.Record: ("baseline record", "verify.cli.verify:record"),
+    options.Compare: ("baseline compare", "verify.cli.verify:compare"),
 }
 """By what a command takes: its name, and the function that takes it and may return an exit code."""
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from f2csa_ref.algorithm_1 import Call, hypergradient
 from f2csa_ref.algorithm_2 import box_projection
@@ -65,8 +69,8 @@ def run(asked: options.Solve) -> None:
         _say("estimates what was not given, and times a call …")
         setting = _setting(asked, objectives, start)
         _announce(objectives, setting, asked.max_calls)
-    with _Progress(setting.outer) as progress:
-        report = solve(problem, setting, trace=asked.trace, resume=asked.resume, on_block=progress.block)
+    with _progress(setting.outer) as show:
+        report = solve(problem, setting, trace=asked.trace, resume=asked.resume, on_block=show)
     print_json(result(problem, report))
     sys.stdout.flush()
     if asked.plot is not None:
@@ -220,11 +224,7 @@ def _number(text: str, argument: str) -> float:
 
 
 def _announce(q: Objectives, setting: Setting, max_calls: int) -> None:
-    """Say the schedule, its cost and where its constants come from; refuse what would not end.
-
-    Raises:
-        InvalidInputError: If the schedule takes more calls than allowed.
-    """
+    """Say the schedule, its cost and where its constants come from; refuse what takes more calls than allowed."""
     outer, constants = setting.outer, setting.constants
     seconds = _seconds_a_call(q, setting) * outer.T
     origin = {name: "estimated" if name in constants.estimated else "given"
@@ -261,28 +261,23 @@ def _say(line: str) -> None:
     sys.stderr.write(f"f2csa: {line}\n")
 
 
-class _Progress:
-    """A progress bar on a terminal; nothing elsewhere."""
+@contextmanager
+def _progress(outer: OuterParameters) -> Iterator[Callable[[Block], None]]:
+    """A progress bar on a terminal, nothing elsewhere; told each finished block."""
+    console = Console(stderr=True)
+    with Progress(
+        TextColumn("solve"),
+        BarColumn(),
+        TextColumn("{task.completed:,}/{task.total:,} calls"),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+        console=console,
+        disable=not console.is_terminal,
+    ) as bar:
+        task = bar.add_task("", total=outer.T)
 
-    def __init__(self, outer: OuterParameters) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+        def show(block: Block) -> None:
+            F = "" if block.F is None else f"F = {block.F:.6g}, "
+            bar.update(task, completed=block.calls, description=f"{F}|mean answer| = {block.grad_norm:.3g}")
 
-        console = Console(stderr=True)
-        self.bar = Progress(
-            TextColumn("solve"), BarColumn(), TextColumn("{task.completed:,}/{task.total:,} calls"),
-            TimeRemainingColumn(), TextColumn("{task.description}"), console=console, disable=not console.is_terminal,
-        )  # fmt: skip
-        self.task = self.bar.add_task("", total=outer.T)
-
-    def __enter__(self) -> _Progress:
-        self.bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.bar.stop()
-
-    def block(self, block: Block) -> None:
-        """Show a finished block."""
-        F = "" if block.F is None else f"F = {block.F:.6g}, "
-        self.bar.update(self.task, completed=block.calls, description=f"{F}|mean answer| = {block.grad_norm:.3g}")
+        yield show

@@ -25,11 +25,7 @@ Point: TypeAlias = tuple[Fraction, ...]
 
 
 def read_problem(source: str) -> tuple[Problem, Point | None]:
-    """Read a problem from a file, from standard input (``-``) or from the atlas, there with its point.
-
-    Raises:
-        InvalidInputError: One line: what, which rule, what value.
-    """
+    """Read a problem from a file, from standard input (``-``) or from the atlas, there with its point."""
     if source.startswith(ATLAS):
         instance = find(source.removeprefix(ATLAS))
         return instance.problem, instance.x
@@ -39,11 +35,7 @@ def read_problem(source: str) -> tuple[Problem, Point | None]:
 
 
 def read_point(text: str | None, default: Point | None, n: int) -> Point:
-    """Read an upper-level point from numbers separated by commas or spaces, brackets allowed.
-
-    Raises:
-        InvalidInputError: If there is none, a number is malformed, or there are not n of them.
-    """
+    """Read an upper-level point from n numbers separated by commas or spaces, brackets allowed."""
     if text is None:
         if default is None:
             raise InvalidInputError("--x", f"is required: {n} number(s) separated by commas")
@@ -83,11 +75,7 @@ def read_reading(name: str, choices: Sequence[str] | None) -> Reading:
 
 
 def read_box(texts: Sequence[str] | None, n: int, argument: str = "--box") -> Box | None:
-    """Read ``LOW,HIGH`` once for all components or once for each; ``none`` or ``inf`` for no end.
-
-    Raises:
-        InvalidInputError: If an end is malformed or the count is neither 0, 1 nor n.
-    """
+    """Read ``LOW,HIGH`` once for all components or once for each; ``none`` or ``inf`` for no end."""
     if not texts:
         return None
     if len(texts) not in (1, n):

@@ -53,11 +53,7 @@ class Share:
 
 
 def level_of(effort: int) -> int:
-    """How many steps an effort is above the least.
-
-    Raises:
-        InvalidInputError: If it is not 1, 4, 16, ..., at most 4**6.
-    """
+    """How many steps an effort of 1, 4, 16, ..., at most 4**6 is above the least."""
     steps = [k for k in range(LEVELS + 1) if effort == EFFORT_STEP**k]
     if not steps:
         raise InvalidInputError("effort", f"must be a power of {EFFORT_STEP}, at most {EFFORT_STEP**LEVELS}", effort)

@@ -66,11 +66,7 @@ class EmpiricalBernstein:
     price: float = 0.0
 
     def add(self, values: Vector) -> None:
-        """Take in more variables, shape (k,), in order.
-
-        Raises:
-            InvalidInputError: If a value lies outside [0, 1].
-        """
+        """Take in more variables in [0, 1], shape (k,), in order."""
         if values.size == 0:
             return
         if values.min() < 0 or values.max() > 1:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
+from rich.table import Table
+from rich.text import Text
 
-from spec.errors import InvalidInputError
-from verify.report.model import ReportData
+from spec.claims import Claim
+from spec.files import write_files
+from verify.report import prose, wording
+from verify.report.model import NAMED, ReportData
+from verify.report.outline import StatementOutline, outline
 
-# The drawing modules are imported on first use: a terminal summary needs no templates, only the page needs matplotlib.
+# The other modules that draw are imported on first use: only the page needs templates and matplotlib.
 
 
 class Report(ReportData):
@@ -22,8 +27,6 @@ class Report(ReportData):
         return write(self, Path(out))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        from verify.report.terminal import summary_table
-
         yield summary_table(self)
 
     def __str__(self) -> str:
@@ -51,15 +54,46 @@ def write(report: ReportData, out: Path) -> list[Path]:
     renderers: dict[str, Callable[[ReportData], str]] = {
         "report.json": render_json, "report.html": render_html, "report.md": render_markdown, "junit.xml": render_junit,
     }  # fmt: skip
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        for name, render in renderers.items():
-            # Rendered before the old file is touched, so that an error leaves no half report.
-            text = render(report)
-            (out / name).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InvalidInputError("--out", f"must be a writable folder ({error.strerror})", str(out)) from None
-    return [out / name for name in renderers]
+    # Rendered before any old file is touched, so that an error leaves no half report.
+    return write_files(out, {name: render(report) for name, render in renderers.items()})
+
+
+def summary_table(report: ReportData, claims: Mapping[str, Claim] | None = None) -> Table:
+    """Claims and their steps by readings; the caption says the same in sentences."""
+    arranged = outline(report, claims)
+    table = Table(
+        caption=Text(" ".join(prose.overview(report, arranged))), caption_justify="left", box=None, pad_edge=False
+    )
+    table.add_column("Claim", no_wrap=True)
+    for reading in NAMED:
+        table.add_column(wording.reading_title(reading), no_wrap=True)
+    table.add_column("One choice alone as written")
+    for claim in arranged.claims:
+        # A claim that nothing checks yet takes one line, not one a step.
+        for entry in (claim, *(claim.steps if any(step.checked for step in claim.steps) else ())):
+            name = Text(f"  {entry.id.split('/', 1)[1]}") if "/" in entry.id else Text(entry.id, style="bold")
+            table.add_row(name, *(_cell(entry, reading) for reading in NAMED), _isolated(entry))
+    return table
+
+
+def _cell(entry: StatementOutline, reading: str) -> Text:
+    if reading in entry.named:
+        return _status(entry.named[reading].status)
+    return _status(wording.NOT_CHECKED) if entry.unchecked else Text("not in this run", style="dim")
+
+
+def _status(status: str) -> Text:
+    return Text(wording.marked(status), style=_style(status))
+
+
+def _style(status: str) -> str:
+    return wording.STATUSES[status].style if status in wording.STATUSES else "dim"
+
+
+def _isolated(entry: StatementOutline) -> Text:
+    return Text("  ").join(
+        Text.assemble((wording.mark(found.status), _style(found.status)), " ", found.choice) for found in entry.isolated
+    )
 
 
 _INFINITIES = {"enum": ["Infinity", "-Infinity", "NaN"]}
@@ -79,8 +113,7 @@ def render_json(report: ReportData) -> str:
 
 def report_schema() -> dict[str, Any]:
     """JSON Schema of ``report.json``, as written: numbers may be infinite, and then are strings."""
-    schema: dict[str, Any] = with_infinities(ReportData.model_json_schema(by_alias=True, mode="serialization"))
-    return schema
+    return dict(with_infinities(ReportData.model_json_schema(by_alias=True, mode="serialization")))
 
 
 def with_infinities(node: Any) -> Any:

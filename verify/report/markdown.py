@@ -107,14 +107,14 @@ def _breaks(arranged: Outline, claims: Mapping[str, Claim] | None) -> list[str]:
 
 def _row(entry: StatementOutline) -> str:
     name = f"`{entry.id}`" if "/" in entry.id else f"**{_escape(entry.title)}** `{entry.id}`"
-    missing = f"*{wording.MARKS[wording.NOT_CHECKED]} not checked yet*" if entry.unchecked else "not in this run"
+    missing = f"*{wording.marked(wording.NOT_CHECKED)}*" if entry.unchecked else "not in this run"
     cells = [_status(entry.named[reading].status) if reading in entry.named else missing for reading in NAMED]
-    alone = ", ".join(f"{wording.MARKS.get(found.status, '')} `{found.choice}`".strip() for found in entry.isolated)
+    alone = ", ".join(f"{wording.mark(found.status)} `{found.choice}`".strip() for found in entry.isolated)
     return f"| {name} | {' | '.join(cells)} | {alone} |"
 
 
 def _status(status: str) -> str:
-    return f"{wording.MARKS[status]} {wording.word(status)}" if status in wording.MARKS else ""
+    return wording.marked(status) if status in wording.STATUSES else ""
 
 
 def _item(reading: ReadingOutline) -> list[str]:

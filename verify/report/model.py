@@ -27,6 +27,11 @@ class About:
         return f"{self.claim}|{self.reading}|{self.instance}"
 
     @property
+    def about(self) -> dict[str, Any]:
+        """The three by name."""
+        return {"claim": self.claim, "reading": self.reading, "instance": self.instance}
+
+    @property
     def where(self) -> str:
         """The same in print: ``bias-bound/T1 [repaired] on toy1``."""
         return f"{self.claim} [{self.reading}] on {self.instance}"

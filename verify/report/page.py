@@ -166,19 +166,8 @@ def template(name: str) -> Template:
     return environment.get_template(name)
 
 
-# A notebook brings its own style sheets and its own light or dark: every style is inline, and the colours are
-# mid-tones that can be read on both.
-TONES = {
-    "SUPPORTED": "#1b8297",
-    "REFUTED": "#d0512a",
-    "INCONCLUSIVE": "#94791a",
-    "VACUOUS": "#9168bd",
-    wording.FAULT: "#d0307a",
-}
-
-
 def html_fragment(report: ReportData, claims: Mapping[str, Claim] | None = None) -> str:
     """Claims by readings, with a tally of the steps, and the run in sentences above."""
     return template("fragment.html.j2").render(
-        report=report, outline=outline(report, claims), named=NAMED, words=wording, prose=prose, tones=TONES
+        report=report, outline=outline(report, claims), named=NAMED, words=wording, prose=prose
     )

@@ -21,19 +21,16 @@ def overview(report: ReportData, arranged: Outline) -> list[str]:
     on = wording.counted(arranged.instances, "instance")
     verb = "was" if checked == 1 else "were"
     opening = f"Of {record}, {checked} {verb}" if arranged.unchecked else f"{_capital(record)} {verb}"
-    said = [f"{opening} checked against the subject “{report.subject}” on {on}, giving {_results(report)}."]
+    results = wording.counted(len(report.results), "result")
+    said = [f"{opening} checked against the subject “{report.subject}” on {on}, giving {results}."]
     said += [
-        f"{_reading_clause(reading)}, {_counts(counts)}."
+        f"Read as {reading.removeprefix('as-')}, {_counts(counts)}."
         for reading, counts in arranged.counts.items()
         if any(map(wording.STATUSES.get, counts))
     ]
     if arranged.unchecked:
         said.append(f"The other {arranged.unchecked} {'is' if arranged.unchecked == 1 else 'are'} not checked yet.")
     return said + _record(report)
-
-
-def _results(report: ReportData) -> str:
-    return wording.counted(len(report.results), "result")
 
 
 def _record(report: ReportData) -> list[str]:
@@ -57,10 +54,6 @@ def _record(report: ReportData) -> list[str]:
     if not report.complete:
         said.append("The run was interrupted, so this report is incomplete.")
     return said
-
-
-def _reading_clause(reading: str) -> str:
-    return {"as-written": "Read as written", "repaired": "Read as repaired"}.get(reading, reading)
 
 
 def _counts(counts: Mapping[str, int]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
@@ -16,30 +17,36 @@ from verify.verdict import Verdict
 FAULT = "FAULT"
 NOT_CHECKED = "NOT_CHECKED"
 
-STATUSES: dict[str, tuple[str, str]] = {
-    Verdict.SUPPORTED: ("supported", "The measurements agree with the claim, within the stated uncertainty."),
-    Verdict.REFUTED: ("refuted", "The measurements contradict the claim; a counterexample is shown."),
-    Verdict.INCONCLUSIVE: (
+
+class Status(NamedTuple):
+    """How a status is shown: in words, by a character where there is room for no drawing, and in what colour."""
+
+    word: str
+    meaning: str
+    mark: str
+    style: str = "dim"
+    """On a terminal."""
+    tone: str = ""
+    """In a notebook, which brings its own light or dark: a mid-tone that can be read on both."""
+
+
+STATUSES: dict[str, Status] = {
+    Verdict.SUPPORTED: Status("supported", "The measurements agree with the claim, within the stated uncertainty.",
+                              "✓", "cyan", "#1b8297"),
+    Verdict.REFUTED: Status("refuted", "The measurements contradict the claim; a counterexample is shown.",
+                            "✗", "bold red", "#d0512a"),
+    Verdict.INCONCLUSIVE: Status(
         "inconclusive",
         "The measurements cannot tell: too few samples, not yet asymptotic, or below the floor of floating point.",
-    ),
-    Verdict.VACUOUS: ("vacuous", "No problem can meet the hypotheses, so the claim says nothing."),
-    Verdict.NOT_APPLICABLE: ("not applicable", "The question does not arise for this subject or instance."),
-    FAULT: ("fault", "The subject or the run failed. There is no verdict, and this never counts as one."),
-    NOT_CHECKED: ("not checked yet", "The claim is on record, but no check has been written for it."),
-}
-"""Every status a report can show, as ``(word, meaning)``; the order is that of the legend."""
-
-MARKS: dict[str, str] = {
-    Verdict.SUPPORTED: "✓",
-    Verdict.REFUTED: "✗",
-    Verdict.INCONCLUSIVE: "?",
-    Verdict.VACUOUS: "∅",
-    Verdict.NOT_APPLICABLE: "–",
-    FAULT: "!",
-    NOT_CHECKED: "·",
-}
-"""A character for each status, where there is room for no drawing."""
+        "?", "yellow", "#94791a"),
+    Verdict.VACUOUS: Status("vacuous", "No problem can meet the hypotheses, so the claim says nothing.",
+                            "∅", "magenta", "#9168bd"),
+    Verdict.NOT_APPLICABLE: Status("not applicable", "The question does not arise for this subject or instance.", "–"),
+    FAULT: Status("fault", "The subject or the run failed. There is no verdict, and this never counts as one.",
+                  "!", "bold white on red", "#d0307a"),
+    NOT_CHECKED: Status("not checked yet", "The claim is on record, but no check has been written for it.", "·"),
+}  # fmt: skip
+"""Every status a report can show; the order is that of the legend."""
 
 READINGS: dict[str, tuple[str, str]] = {
     "as-written": ("As written", "The literal text; only the choices that this very statement makes are taken so."),
@@ -66,7 +73,17 @@ def status_of(result: Result) -> str:
 
 def word(status: str) -> str:
     """A status as prose has it."""
-    return STATUSES[status][0] if status in STATUSES else status.lower().replace("_", " ")
+    return STATUSES[status].word if status in STATUSES else status.lower().replace("_", " ")
+
+
+def mark(status: str) -> str:
+    """Its character, if it has one."""
+    return STATUSES[status].mark if status in STATUSES else ""
+
+
+def marked(status: str) -> str:
+    """``✓ supported``."""
+    return f"{mark(status)} {word(status)}".strip()
 
 
 def choice_of(reading: str) -> str:

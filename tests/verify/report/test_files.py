@@ -12,11 +12,10 @@ import pytest
 from rich.console import Console
 
 from spec.errors import InvalidInputError
-from verify.report.faces import Report, render_json, report_schema, write
+from verify.report.faces import Report, render_json, report_schema, summary_table, write
+from verify.report.faces import summary_table as table_with_claims
 from verify.report.junit import render_junit
 from verify.report.markdown import render_markdown
-from verify.report.terminal import summary_table
-from verify.report.terminal import summary_table as table_with_claims
 from verify.verdict import Verdict
 
 

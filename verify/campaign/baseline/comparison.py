@@ -216,10 +216,7 @@ class _Both:
 
 
 def _change(entry: Entry, kind: Kind, worse: bool, text: str) -> Change:
-    return Change(
-        claim=entry.claim, reading=entry.reading, instance=entry.instance, kind=kind, worse=worse,
-        line=f"{entry.where}: {text}",
-    )  # fmt: skip
+    return Change(**entry.about, kind=kind, worse=worse, line=f"{entry.where}: {text}")
 
 
 def _unrecorded(entry: Entry, sentence: str) -> Iterator[Change]:

@@ -165,7 +165,7 @@ class Entry(Frozen, About):
     def of(cls, result: Result, verdict: Verdict) -> Entry:
         """What is kept of a result."""
         return cls(
-            claim=result.claim, reading=result.reading, instance=result.instance, verdict=verdict, rung=result.rung,
+            **result.about, verdict=verdict, rung=result.rung,
             sweeps=tuple(Sweep.of(item) for item in result.evidence if isinstance(item, RateEvidence)),
             levels=tuple(Level.of(item) for item in result.evidence if isinstance(item, ComparisonEvidence)),
         )  # fmt: skip
@@ -219,8 +219,7 @@ class Baseline(Frozen):
     @property
     def bare(self) -> Baseline:
         """Its verdicts alone."""
-        fields = ("claim", "reading", "instance", "verdict")
-        bare = tuple(Entry(**{name: getattr(entry, name) for name in fields}) for entry in self.results)
+        bare = tuple(Entry(**entry.about, verdict=entry.verdict) for entry in self.results)
         return self.model_copy(update={"results": bare, "verdicts_only": True})
 
     @property

@@ -39,8 +39,7 @@ def shipped_record() -> dict[str, str]:
 def load(path: Path, argument: str = "baseline") -> Baseline:
     """Read a baseline, a ``report.json``, or a record of verdicts alone (``{"claim|reading|instance": VERDICT}``).
 
-    Raises:
-        InvalidInputError: If the file cannot be read or is none of them, or holds no verdict.
+    Refused is what cannot be read or is none of them, or holds no verdict.
     """
     return _parsed(_read(path, argument), argument, str(path))
 
@@ -65,11 +64,7 @@ def _parsed(text: str, argument: str, path: str) -> Baseline:
 
 
 def load_report(path: Path, argument: str) -> Report:
-    """Read a ``report.json``; ``path`` may also be the folder it lies in.
-
-    Raises:
-        InvalidInputError: If it is none.
-    """
+    """Read a ``report.json``; ``path`` may also be the folder it lies in."""
     file = path / "report.json" if path.is_dir() else path
     text = _read(file, argument)
     data = loads(text, argument)
@@ -92,11 +87,7 @@ def dumps(baseline: Baseline) -> str:
 
 
 def refuse_to_overwrite(path: Path, *, force: bool, argument: str = "--out") -> None:
-    """Let a baseline be recorded anew, but no other file be lost.
-
-    Raises:
-        InvalidInputError: If the path is a folder, or a file that is no baseline and ``force`` is not given.
-    """
+    """Let a baseline be recorded anew, but no other file be lost, unless by force."""
     if path.is_dir():
         raise InvalidInputError(argument, "must be a file, not a folder", str(path))
     if force or not path.exists():
@@ -112,11 +103,7 @@ def refuse_to_overwrite(path: Path, *, force: bool, argument: str = "--out") -> 
 
 
 def store(baseline: Baseline, path: Path, *, argument: str = "--out") -> None:
-    """Write a baseline; an error leaves the old file as it was.
-
-    Raises:
-        InvalidInputError: If the file cannot be written.
-    """
+    """Write a baseline; an error leaves the old file as it was."""
     part = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -61,15 +61,22 @@ class Kind:
     variant: str
     run: Callable[[Case, Share, float], Evidence]
     """From a case, its share, and how much to bend, to evidence."""
-    bend: Callable[[Evidence], float]
-    """From evidence on a right subject to the stated smallest violation, in the same terms."""
     right: float = 0.0
     """How much a subject may be bent and still be right: as far as the claim leaves open."""
+    sign: Literal[1, -1] = 1
+    """Which way a wrong subject is bent."""
+    relative: bool = False
+    """Whether the bend is a share of the predicted value."""
 
     @property
     def name(self) -> str:
         """In the table."""
         return f"{self.law}, {self.variant}" if self.variant else self.law
+
+    def bend(self, evidence: Evidence) -> float:
+        """The smallest violation that evidence on a right subject states, in the terms of :attr:`run`."""
+        size = self.sign * (evidence.detectable or 0.0)
+        return size / evidence.predicted if self.relative and isinstance(evidence, ComparisonEvidence) else size
 
 
 def bare_case(seed: int, number: int, which: int, bent: int) -> Case:
@@ -81,23 +88,10 @@ def bare_case(seed: int, number: int, which: int, bent: int) -> Case:
     )  # fmt: skip
 
 
-def bent_setting(
-    case: Case,
-    *,
-    factor: Callable[[int], float] = lambda _: 1.0,
-    shift: float = 0.0,
-    lengthwise: float = 1.0,
-    N_g: int = 1,
-) -> Setting:
-    """Where a bent subject is sampled."""
+def bent_setting(case: Case, *, N_g: int = 1, **how: Any) -> Setting:
+    """Where a subject is sampled that is :class:`Bent` like this."""
     setting = Setting.at(case, regular_truth(case.instance), 0.1, ADDITIVE, N_g=N_g)
-    bent = Bent(setting.mean, factor, shift, lengthwise)
-    return replace(setting, case=replace(setting.case, stages=Stages(bent)))
-
-
-def detectable(evidence: Evidence) -> float:
-    """The stated smallest violation, in the measured units."""
-    return evidence.detectable or 0.0
+    return replace(setting, case=replace(setting.case, stages=Stages(Bent(setting.mean, **how))))
 
 
 def _variance_of(setting: Setting) -> float:
@@ -170,29 +164,19 @@ def _median(case: Case, share: Share, bend: float) -> Evidence:
     return BoundDecision("median", share, predicted=float(np.log(2)), wanted=1.0).median(values)
 
 
-def _relative(evidence: Evidence) -> float:
-    if not isinstance(evidence, ComparisonEvidence):
-        return 0.0
-    return detectable(evidence) / evidence.predicted
-
-
-def _less(evidence: Evidence) -> float:
-    return -_relative(evidence)
-
-
 COMPARISONS = (
-    Kind("mean (F)", "", _mean, detectable),
-    Kind("variance (chi-square)", "both sides", _variance("=="), _relative),
-    Kind("variance (chi-square)", "from above", _variance("<="), _relative),
-    Kind("variance (chi-square)", "from below", _variance(">="), _less),
-    Kind("variances along directions (chi-square)", "", _direction, _relative),
-    Kind("correlations (bilinear)", "within a stream", _correlation("within"), detectable),
-    Kind("correlations (bilinear)", "between streams", _correlation("between"), detectable),
-    Kind("mean square (Chernoff)", "both sides", _square("=="), _relative),
-    Kind("mean square (Chernoff)", "from above", _square("<="), _relative),
-    Kind("mean square (Chernoff)", "from below", _square(">="), _less),
-    Kind("mean square (Chernoff)", "against twice the law's", _square("<=", 2.0), _relative),
-    Kind("mean square (Chernoff)", "against a hundredth of it", _square("==", 0.01), _relative),
-    Kind("bounded mean (Bernstein)", "", _bounded, detectable),
-    Kind("median (order statistics)", "", _median, detectable),
+    Kind("mean (F)", "", _mean),
+    Kind("variance (chi-square)", "both sides", _variance("=="), relative=True),
+    Kind("variance (chi-square)", "from above", _variance("<="), relative=True),
+    Kind("variance (chi-square)", "from below", _variance(">="), relative=True, sign=-1),
+    Kind("variances along directions (chi-square)", "", _direction, relative=True),
+    Kind("correlations (bilinear)", "within a stream", _correlation("within")),
+    Kind("correlations (bilinear)", "between streams", _correlation("between")),
+    Kind("mean square (Chernoff)", "both sides", _square("=="), relative=True),
+    Kind("mean square (Chernoff)", "from above", _square("<="), relative=True),
+    Kind("mean square (Chernoff)", "from below", _square(">="), relative=True, sign=-1),
+    Kind("mean square (Chernoff)", "against twice the law's", _square("<=", 2.0), relative=True),
+    Kind("mean square (Chernoff)", "against a hundredth of it", _square("==", 0.01), relative=True),
+    Kind("bounded mean (Bernstein)", "", _bounded),
+    Kind("median (order statistics)", "", _median),
 )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from spec.exact import Vector
-from verify.campaign.calibration.comparisons import BLOCK, Evidence, Kind, bent_setting, detectable
+from verify.campaign.calibration.comparisons import BLOCK, Kind, bent_setting
 from verify.checks.measuring.case import Case
 from verify.checks.measuring.iteration_runs import slope_of
 from verify.checks.measuring.samples import sampled_rates
@@ -36,15 +36,15 @@ SLOPE_SAMPLES = 4096
 def exponent_kinds() -> tuple[Kind, ...]:
     """All ways in which checks arrive at an exponent."""
     return (
-        Kind("exponent (log chi-square)", "one look", _chi_square, detectable, RESOLVED),
-        Kind("exponent (log chi-square)", "several looks", _several_looks, detectable, RESOLVED),
-        Kind("exponent (log chi-square)", "slope against none", _slope, detectable),
-        Kind("exponent (mean squares)", "pooled", _mean_squares(isotropic=True), detectable, RESOLVED),
-        Kind("exponent (mean squares)", "by component, read backwards", _backwards, _downwards, -RESOLVED),
-        Kind("exponent (order statistics)", "ninth deciles", _deciles, detectable, RESOLVED),
-        Kind("exponent (order statistics)", "medians, two variables", _two_variables, detectable, RESOLVED),
-        Kind("exponent (empirical Bernstein)", "", _hits, detectable, RESOLVED),
-        Kind("exponent (sub-Gaussian)", "", _sub_gaussian, detectable, RESOLVED),
+        Kind("exponent (log chi-square)", "one look", _chi_square, RESOLVED),
+        Kind("exponent (log chi-square)", "several looks", _several_looks, RESOLVED),
+        Kind("exponent (log chi-square)", "slope against none", _slope),
+        Kind("exponent (mean squares)", "pooled", _mean_squares(isotropic=True), RESOLVED),
+        Kind("exponent (mean squares)", "by component, read backwards", _backwards, -RESOLVED, sign=-1),
+        Kind("exponent (order statistics)", "ninth deciles", _deciles, RESOLVED),
+        Kind("exponent (order statistics)", "medians, two variables", _two_variables, RESOLVED),
+        Kind("exponent (empirical Bernstein)", "", _hits, RESOLVED),
+        Kind("exponent (sub-Gaussian)", "", _sub_gaussian, RESOLVED),
     )
 
 
@@ -111,14 +111,12 @@ def _mean_squares(*, isotropic: bool, samples: int = SAMPLES) -> Callable[[Case,
 
 
 def _backwards(case: Case, share: Share, bend: float) -> RateEvidence:
-    """N_g against the mean square: the exponent's inverse, which is -1 as well where the exponent is."""
+    """N_g against the mean square: the exponent's inverse, which is -1 as well where the exponent is.
+
+    Read backwards, a power that is too strong is harder to tell.
+    """
     squares = _mean_squares(isotropic=False, samples=4 * SAMPLES)(case, share, 1 - 1 / (1 - bend))
     return invert(squares, quantity="samples", variable="N_g")
-
-
-def _downwards(evidence: Evidence) -> float:
-    """Read backwards, a power that is too strong is harder to tell."""
-    return -detectable(evidence)
 
 
 def _deciles(case: Case, share: Share, bend: float) -> RateEvidence:

@@ -9,8 +9,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
+from spec.claims import Relation
 from spec.errors import InvalidInputError
-from spec.orders import Relation
 from verify.proofs.orders.order import ONE, ZERO, Order
 
 _RULE = "must be made of names, 0, 1, + * / ^ and parentheses"

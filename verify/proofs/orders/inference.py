@@ -11,8 +11,7 @@ from typing import get_args
 
 from pydantic import BaseModel, ConfigDict
 
-from spec.claims import ReadingName
-from spec.orders import Relation
+from spec.claims import ReadingName, Relation
 from verify.proofs.notation import expression, power
 from verify.proofs.orders.expressions import names_in, split
 from verify.proofs.orders.ledger import Entry, Ledger, Level

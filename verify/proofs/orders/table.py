@@ -10,9 +10,8 @@ from typing import get_args
 
 from pydantic import BaseModel, ConfigDict
 
-from spec.claims import Claim, ReadingName, find, load_claims
+from spec.claims import BaseOrders, Claim, ReadingName, find, load_base_orders, load_claims
 from spec.errors import InvalidInputError
-from spec.orders import BaseOrders, load_base_orders
 from verify.proofs.orders.inference import Following, Judge, OrderRow
 from verify.proofs.orders.ledger import Ledger
 
