@@ -18,7 +18,7 @@ from typing import Any
 
 from spec import InvalidInputError
 from spec.exact import dumps
-from verify.conformance.bugs.flags import FLAGS
+from verify.conformance.bugs.catalogue import FLAGS
 from verify.conformance.vectors.generation import all_vectors, left_out
 from verify.conformance.vectors.model import Counts, FileEntry, Manifest, TestVector
 
