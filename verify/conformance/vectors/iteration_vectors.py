@@ -33,21 +33,13 @@ ETA = (Fraction(1, 16), Fraction(1, 8))
 
 @dataclass(frozen=True)
 class Steps:
-    """How the iteration goes; the defaults are right, anything else is a mistake somebody makes.
-
-    Args:
-        sign: Of ``B' lam`` in the primal step.
-        averaged: Whether steps decrease and the last half is averaged.
-        old_y: The dual step uses the y before the primal step.
-        unclipped: Multipliers may become negative.
-        no_dual: Multipliers stay zero.
-    """
+    """How the iteration goes, ``sign`` being that of ``B' lam``; the defaults are right, the rest are mistakes."""
 
     sign: int
     averaged: bool
     taken: int
-    old_y: bool = False
-    unclipped: bool = False
+    old_y: bool = False  # in the dual step
+    unclipped: bool = False  # multipliers may become negative
     no_dual: bool = False
 
 
