@@ -27,13 +27,7 @@ class Finding(Exception):  # noqa: N818  # a finding is an answer, not an error
 
 
 def check(folder: Path) -> Manifest:
-    """Check a folder.
-
-    Args:
-        folder: Holding ``manifest.json`` and the files it names.
-
-    Returns:
-        Its manifest.
+    """Check a folder that holds ``manifest.json`` and the files it names: its manifest.
 
     Raises:
         InvalidInputError: If there is no such folder, or no manifest in it.
