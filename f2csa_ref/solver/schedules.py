@@ -153,9 +153,7 @@ def _value_if_any(q: Objectives, x: Vector) -> float | None:
 def _bias(q: Objectives, x: Vector, call: Call) -> float:
     """Change of the noise-free estimate when alpha is halved, 4/3 of it: exact to leading order for a bias ~ α²."""
     exact = replace(call, parameters=call.parameters.model_copy(update={"lower_level": "exact", "N_g": 1}))
-    coarse, fine = (
-        _oracle(without_noise(q), replace(exact, alpha=alpha))(x) for alpha in (call.alpha, call.alpha / 2)
-    )  # fmt: skip
+    coarse, fine = (_oracle(without_noise(q), replace(exact, alpha=alpha))(x) for alpha in (call.alpha, call.alpha / 2))
     return 4.0 / 3.0 * float(np.linalg.norm(coarse - fine))
 
 
@@ -205,9 +203,7 @@ def _within_budget(constants: Constants, radius: float, calls: int) -> OuterPara
     K = max(1, calls // M)
     D = radius / M
     epsilon = decrease / K + regret / math.sqrt(M)
-    return OuterParameters(
-        goldstein_radius=radius, epsilon=epsilon, D=D, eta=2 * D / (G * math.sqrt(M)), M=M, K=K
-    )  # fmt: skip
+    return OuterParameters(goldstein_radius=radius, epsilon=epsilon, D=D, eta=2 * D / (G * math.sqrt(M)), M=M, K=K)
 
 
 def with_overrides(parameters: OuterParameters, **changes: float | int | None) -> OuterParameters:

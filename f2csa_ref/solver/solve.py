@@ -6,11 +6,12 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import TypeAdapter, ValidationError
 
 from f2csa_ref.algorithm_1 import Call, checked_oracle
 from f2csa_ref.algorithm_2 import OuterState, OuterTrace, OutputRule, advance, box_projection, finished
@@ -18,7 +19,7 @@ from f2csa_ref.objectives import Objectives, as_vector, objectives_of
 from f2csa_ref.sampling import DEFAULTS
 from f2csa_ref.solver.schedules import Constants, value_at
 from f2csa_ref.solver.trace import SCHEMA, Block, TraceWriter, has_header, restore
-from spec.errors import InvalidInputError
+from spec.errors import InvalidInputError, from_validation
 from spec.exact import Vector
 from spec.parameters import OracleParameters, OuterParameters
 from spec.problem import Generated, Holder, Problem, dumps_problem
@@ -58,29 +59,21 @@ class Setting:
 
     def header(self, problem: str) -> dict[str, Any]:
         """First line of a trace: which run it belongs to."""
-        return {
-            "kind": "header", "schema": SCHEMA, "problem": problem, "x_0": list(self.x_0), "alpha": self.alpha,
-            "reading": self.reading.model_dump(), "oracle": self.oracle.model_dump(),
-            "outer": self.outer.model_dump(), "constants": asdict(self.constants) | {
-                "estimated": list(self.constants.estimated)},
-            "seed": self.seed, "output": self.output,
-            "project_onto": None if self.project_onto is None else [list(ends) for ends in self.project_onto],
-        }  # fmt: skip
+        fields: dict[str, Any] = _FIELDS.dump_python(self)
+        return {"kind": "header", "schema": SCHEMA, "problem": problem} | fields
 
     @classmethod
     def from_header(cls, header: dict[str, Any]) -> Setting:
         """The setting a header was written from; refused if it is not such a header."""
         try:
-            box = header["project_onto"]
-            constants = header["constants"] | {"estimated": tuple(header["constants"]["estimated"])}
-            return cls(
-                x_0=tuple(header["x_0"]), alpha=header["alpha"], outer=OuterParameters(**header["outer"]),
-                constants=Constants(**constants), reading=Reading(**header["reading"]),
-                oracle=OracleParameters(**header["oracle"]), seed=header["seed"], output=header["output"],
-                project_onto=None if box is None else (tuple(box[0]), tuple(box[1])),
-            )  # fmt: skip
-        except (KeyError, TypeError, ValueError) as error:
-            raise InvalidInputError("trace", f"must start with a header of {SCHEMA} ({error})") from None
+            setting: Setting = _FIELDS.validate_python({name: header[name] for name in cls.__dataclass_fields__})
+        except (KeyError, ValidationError) as error:
+            why = from_validation(error, "header") if isinstance(error, ValidationError) else error
+            raise InvalidInputError("trace", f"must start with a header of {SCHEMA} ({why})") from None
+        return setting
+
+
+_FIELDS: Any = TypeAdapter(Setting)
 
 
 @dataclass(frozen=True)

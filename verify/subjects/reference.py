@@ -88,9 +88,7 @@ def _call(call: Call) -> f2csa_ref.Call:
 def _lagrangian(stage: str, problem: Problem, x: Vector, call: Call) -> f2csa_ref.PenaltyLagrangian:
     if call.y_star is None or call.lam is None or call.rho is None:
         raise ValueError(f"{stage} needs y_star, lam and rho")
-    return f2csa_ref.PenaltyLagrangian.at(
-        problem, x, alpha=call.alpha, y_star=call.y_star, lam=call.lam, rho=call.rho
-    )  # fmt: skip
+    return f2csa_ref.PenaltyLagrangian.at(problem, x, alpha=call.alpha, y_star=call.y_star, lam=call.lam, rho=call.rho)
 
 
 TRUSTED.add(ReferenceSubject)

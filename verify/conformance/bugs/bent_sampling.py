@@ -27,14 +27,7 @@ def with_parameters(call: Call, **parameters: int) -> Call:
 
 @dataclass(frozen=True)
 class Estimates:
-    """Where estimates are drawn, right as they come.
-
-    Args:
-        problem: With its noise.
-        x: Upper variable, shape (n,).
-        call: What the estimate is given.
-        rng: The generator handed over.
-    """
+    """Where estimates are drawn, right as they come, of a problem with its noise."""
 
     problem: Any
     x: Vector

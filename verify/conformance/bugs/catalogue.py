@@ -1,4 +1,4 @@
-"""All mistakes, in the order of the stages: a file of rows each."""
+"""All mistakes, in the order of the stages, a file of rows each; and what the flags of test vectors mean."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from spec import InvalidInputError
 from spec.errors import from_validation
-from verify.conformance.bugs.model import Bug, Stage
+from verify.conformance.bugs.model import Bug, Flag, Stage
 
 
 def read(name: str) -> dict[str, dict[str, object]]:
@@ -31,6 +31,22 @@ ROWS: tuple[Bug, ...] = tuple(bug for stage in get_args(Stage) for bug in _load(
 """Everything that can be shown."""
 CATALOGUE: tuple[Bug, ...] = tuple(bug for bug in ROWS if bug.caught_by)
 """What claims catch and diagnosis names; the others are shown by test vectors alone."""
+
+
+BUGS: tuple[Flag, ...] = tuple(
+    Flag(id=bug.flag.id or bug.id, kind="bug", bug_type=bug.flag.does or bug.does, effect=bug.flag.effect or bug.effect,
+         claim=bug.flag.claim)
+    for bug in ROWS if bug.flag is not None
+)  # fmt: skip
+"""Measured: the generator computes each bug exactly and flags a vector where it lands ten tolerances away."""
+
+CIRCUMSTANCES: tuple[Flag, ...] = tuple(
+    Flag.model_validate({"id": id_, "kind": "circumstance"} | row) for id_, row in read("circumstances").items()
+)
+"""Declared, and held by tests against the vectors' own data where data decides."""
+
+FLAGS: dict[str, Flag] = {flag.id: flag for flag in (*BUGS, *CIRCUMSTANCES)}
+"""Every flag by id."""
 
 
 @lru_cache(maxsize=1)

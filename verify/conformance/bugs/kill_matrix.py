@@ -6,9 +6,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-from spec.claims import find as find_claim
 from verify.campaign import run as campaign
 from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.plan import Task
@@ -17,7 +16,7 @@ from verify.campaign.tasks import perform
 from verify.checks.measuring.case import checks, find_profile
 from verify.conformance.bugs.bent_subject import subject_class
 from verify.conformance.bugs.catalogue import CATALOGUE
-from verify.conformance.bugs.model import Bug, Catch
+from verify.conformance.bugs.model import Bug
 
 PROFILE = "ci"
 RECORD = "kill_matrix.json"
@@ -69,11 +68,6 @@ def judged(cell: Cell, instance: str) -> str | None:
     return None if verdict is None else str(verdict)
 
 
-def survives(mutant: Bug, catch: Catch) -> bool:
-    """Whether a mutant gets past a claim that must catch it."""
-    return not changed_verdicts(Cell(mutant, catch.claim, catch.reading), [catch.instance])
-
-
 def compute(progress: Callable[[str], None] | None = None, mutants: Sequence[Bug] = CATALOGUE) -> dict[str, Any]:
     """The whole matrix: some ten minutes."""
     from threadpoolctl import threadpool_limits
@@ -91,8 +85,7 @@ def compute(progress: Callable[[str], None] | None = None, mutants: Sequence[Bug
 def recorded() -> dict[str, dict[str, list[str]]]:
     """The matrix as it was last computed."""
     file = resources.files("verify.conformance.bugs") / RECORD
-    made: dict[str, dict[str, list[str]]] = json.loads(file.read_text(encoding="utf-8"))
-    return made
+    return cast("dict[str, dict[str, list[str]]]", json.loads(file.read_text(encoding="utf-8")))
 
 
 def dumps(matrix: Matrix) -> str:
@@ -110,8 +103,3 @@ def roots() -> list[str]:
     """Claims that ask something of a subject, in the paper's order: the page's columns."""
     asked = {claim.split("/")[0] for claim, check in checks().items() if check.needs}
     return [claim for claim in dict.fromkeys(full_id.split("/")[0] for full_id in selected([])) if claim in asked]
-
-
-def title_of(claim: str) -> str:
-    """A claim's title."""
-    return find_claim(claim).title

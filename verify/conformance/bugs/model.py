@@ -32,36 +32,15 @@ class Rules(stages.Rules):
 
     The rules of line 6 and of what leads to it are :class:`verify.truth.stages.Rules`; these are the others.
 
-    Args:
-        lower_level: Another problem or point that is solved in place of the lower level.
-        zeroed: A block of the problem taken for zero where the lower level is solved.
-        mirrored: Where the rows are read as A x + B y - b <= 0.
-        multipliers: Factor of the multipliers that come out.
-        ramp: How rows are weighed, where :attr:`activation` has no word for it.
-        minimiser: What is returned as the penalty minimiser.
-        alpha_from_below: Alpha is raised to 2 C_f / mu_g in both weights.
-        g_difference: Factor of the difference of the gradients of g in the estimate.
-        bits: Digits of a shorter arithmetic.
-        returns_truth: The exact gradient of F is returned whatever is given.
-        batch: How many samples are averaged.
-        one_fewer_of: The batch size at which one sample is lost.
-        noise_on: The only gradient that is sampled.
-        shift: Added to every component of an estimate, in standard deviations of the noise of f.
-        draws: How many estimates are drawn wrongly.
-        primal_dual_sign: Another choice than the reading's, in the lower level's iteration.
-        inner_solver: Another choice than the reading's, in the lower level's iteration.
-        steps: Share of the lower level's steps that are taken.
-        most_steps: No more than these.
-        quiet_small_steps: Small steps see less noise.
-        shares_nothing: Every phase draws afresh where one sample is to be shared.
-        counts: Whether inner gradients are counted.
-        clip: What is made of a step before it is taken.
-        clip_at: Its greatest length, in units of D.
-        memory: Factor of the previous step in the next.
-        descent: Factor of the gradient that is subtracted.
-        query: Where on the segment the oracle is asked; uniform if ``None``.
-        block_mean: What a block's mean is taken of.
-        output: Which point is returned.
+    Fractions are factors: of the multipliers that come out, of the difference of the gradients of g, of the lower
+    level's steps that are taken, of the previous step in the next (``memory``) and of the gradient subtracted from it
+    (``descent``). ``lower_level`` is solved in place of the lower level, with the ``zeroed`` block left out;
+    ``mirrored``: there the rows read A x + B y - b <= 0. ``ramp`` says what :attr:`activation` has no word for.
+    ``alpha_from_below``: alpha is raised to 2 C_f / mu_g in both weights. ``shift`` is added to every component of an
+    estimate, in standard deviations of the noise of f; ``noise_on`` is the only gradient sampled, ``one_fewer_of`` the
+    batch size at which one sample is lost. ``shares_nothing``: every phase draws afresh where one sample is to be
+    shared; ``counts``: inner gradients are counted. ``clip_at`` is in units of D; ``query`` is where on the segment the
+    oracle is asked, uniform if ``None``.
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid")
@@ -122,16 +101,32 @@ class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class Flag(BaseModel):
+    """One flag.
+
+    Args:
+        id: As written in vectors.
+        kind: ``bug``: an implementation with this bug misses every vector that carries the flag, by at least ten
+            tolerances; measured, not declared. ``circumstance``: what is special about the vector.
+        bug_type: What the bug is, or what an implementation may get wrong here.
+        effect: What it does to results.
+        claim: Where the paper's claim on it is checked.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    kind: Literal["bug", "circumstance"]
+    bug_type: str
+    effect: str
+    claim: str
+
+
 class Shown(_Frozen):
     """The flag of test vectors that show a bug; what is not said is as the bug says it.
 
-    Args:
-        at: Stages whose vectors are held against it.
-        claim: Where the paper's claim on it is checked.
-        id: As written in vectors.
-        does: What the bug is.
-        effect: What it does to results.
-        rules: How its exact wrong answers are computed; ``"other"`` is what the reading does not choose.
+    ``at`` are the stages whose vectors are held against it, ``claim`` is where the paper's claim on it is checked, and
+    ``rules`` compute its exact wrong answers; ``"other"`` is what the reading does not choose.
     """
 
     at: tuple[str, ...]
@@ -145,16 +140,9 @@ class Shown(_Frozen):
 class Bug(_Frozen):
     """One mistake.
 
-    Args:
-        id: Permanent.
-        stage: Where it first shows, in the order of :data:`Stage`.
-        type: What kind of mistake it is.
-        does: What an implementation with it does, in one line.
-        effect: What a user would see, with the order in alpha.
-        rules: What plays it.
-        caught_by: Results that must change; all of them are held to. Empty for what test vectors alone show.
-        choice: The field of :class:`spec.Reading` that it sets as written, if that is all it does.
-        flag: How test vectors show it.
+    The ``id`` is permanent. ``does`` is a line, ``effect`` what a user would see, with the order in alpha. All results
+    of ``caught_by`` must change; it is empty for what test vectors alone show. ``choice`` is the field of
+    :class:`spec.Reading` that it sets as written, if that is all it does.
     """
 
     id: str

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
+from spec.claims import find as find_claim
 from verify.conformance.bugs.catalogue import CATALOGUE, ROWS
-from verify.conformance.bugs.kill_matrix import Matrix, roots, title_of
+from verify.conformance.bugs.kill_matrix import Matrix, roots
 from verify.conformance.bugs.model import Bug
 
 KILLED, TRIED, UNTOUCHED = "✗", "·", ""
@@ -50,7 +51,7 @@ def _matrix(matrix: Matrix) -> Iterator[str]:
     yield (
         f"{KILLED} the claim or one of its steps catches it; {TRIED} it was judged and not caught; empty: the claim "
         "asks for no stage that the mutant changes. Columns: "
-        + "; ".join(f"{k + 1} {title_of(claim)} (`{claim}`)" for k, claim in enumerate(columns)) + "."
+        + "; ".join(f"{k + 1} {find_claim(claim).title} (`{claim}`)" for k, claim in enumerate(columns)) + "."
     )  # fmt: skip
     yield ""
     yield "| mutant | " + " | ".join(str(k + 1) for k in range(len(columns))) + " |"

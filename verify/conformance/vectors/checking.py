@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from spec import InvalidInputError, parse_problem
 from spec.errors import from_validation
 from spec.exact import loads
-from verify.conformance.vectors.model import Expected, Manifest, Number, TestVector, VectorFile
+from verify.conformance.vectors.model import Expected, Manifest, Number, Numbers, TestVector, VectorFile
 from verify.conformance.vectors.release import GENERATOR, MANIFEST, file_of, fingerprint, released, shipped_manifest
 
 MAX_BYTES = 256 * 1024 * 1024
@@ -27,13 +27,7 @@ class Finding(Exception):  # noqa: N818  # a finding is an answer, not an error
 
 
 def check(folder: Path) -> Manifest:
-    """Check a folder.
-
-    Args:
-        folder: Holding ``manifest.json`` and the files it names.
-
-    Returns:
-        Its manifest.
+    """Check a folder that holds ``manifest.json`` and the files it names: its manifest.
 
     Raises:
         InvalidInputError: If there is no such folder, or no manifest in it.
@@ -102,24 +96,16 @@ def problems_of(vector: TestVector, file: str, manifest: Manifest) -> Iterator[s
         yield "must either expect values or be rejected"
     for name, block in vector.expected.items():
         yield from _expected_problems(name, block)
-    for name, numbers in {**vector.given, **({"x": vector.x} if vector.x else {})}.items():
-        yield from _input_problems(name, numbers.value, numbers.exact)
-    for name, number in _single_numbers(vector):
-        yield from _input_problems(name, (number.value,), (number.exact,))
+    for name, given in {**vector.given, "x": vector.x, "alpha": vector.alpha, **dict(vector.parameters)}.items():
+        if isinstance(given, Numbers):
+            yield from _input_problems(name, given.value, given.exact)
+        elif isinstance(given, Number):
+            yield from _input_problems(name, (given.value,), (given.exact,))
     if vector.problem is not None and vector.rejects is None:
         try:
             parse_problem(vector.problem)
         except InvalidInputError as error:
             yield str(error)
-
-
-def _single_numbers(vector: TestVector) -> Iterator[tuple[str, Number]]:
-    if vector.alpha is not None:
-        yield "alpha", vector.alpha
-    for name in ("alpha_1", "alpha_2", "inner_tol"):
-        value = getattr(vector.parameters, name)
-        if value is not None:
-            yield name, value
 
 
 def _input_problems(name: str, value: tuple[float, ...], exact: tuple[str, ...]) -> Iterator[str]:

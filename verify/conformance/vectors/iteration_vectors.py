@@ -33,21 +33,13 @@ ETA = (Fraction(1, 16), Fraction(1, 8))
 
 @dataclass(frozen=True)
 class Steps:
-    """How the iteration goes; the defaults are right, anything else is a mistake somebody makes.
-
-    Args:
-        sign: Of ``B' lam`` in the primal step.
-        averaged: Whether steps decrease and the last half is averaged.
-        old_y: The dual step uses the y before the primal step.
-        unclipped: Multipliers may become negative.
-        no_dual: Multipliers stay zero.
-    """
+    """How the iteration goes, ``sign`` being that of ``B' lam``; the defaults are right, the rest are mistakes."""
 
     sign: int
     averaged: bool
     taken: int
-    old_y: bool = False
-    unclipped: bool = False
+    old_y: bool = False  # in the dual step
+    unclipped: bool = False  # multipliers may become negative
     no_dual: bool = False
 
 
@@ -60,40 +52,35 @@ def iterations() -> Iterator[tuple[str, Callable[[], TestVector]]]:
             continue  # one step averages itself
         id_ = f"lower-level-runs/{name}/{sign}-{solver}-{taken}"
         reading = REPAIRED.choose(primal_dual_sign=sign, inner_solver=solver)
-        yield id_, _case(id_, place_of(name), reading, taken)
+        yield id_, partial(_vector, id_, place_of(name), reading, taken)
 
 
-def _case(id_: str, place: Place, reading: Reading, taken: int) -> Callable[[], TestVector]:
-    def make() -> TestVector:
-        right = Steps(1 if reading.primal_dual_sign == "plus" else -1, reading.inner_solver == "averaged", taken)
-        values, limits = iterate(place, right), _tolerances(place, right)
-        wrong = {
-            "step-sign": replace(right, sign=-right.sign),
-            "other-solver": replace(right, averaged=not right.averaged),
-            "old-y": replace(right, old_y=True),
-            "unclipped-multipliers": replace(right, unclipped=True),
-            "dual-step-missing": replace(right, no_dual=True),
-            "one-step-more": replace(right, taken=taken + 1),
-        }
-        separations = measured(
-            ((flag, partial(iterate, place, steps)) for flag, steps in wrong.items()), values, limits
-        )
-        return TestVector(
-            id=id_,
-            stage="lower_level_runs",
-            strata=place.strata,
-            flags=tuple(sorted((*(["irrational"] if right.averaged else []), *separations))),
-            notes=f"{taken} step(s) from zero without noise; one run, one row.",
-            problem=place.problem.to_dict(),
-            blocks=dense_blocks(place.problem),
-            x=numbers(place.x),
-            reading=reading,
-            parameters=Parameters(eta_y=float(ETA[0]), eta_lam=float(ETA[1]), lower_level_steps=taken),
-            expected={name: expected(values[name], limits[name]) for name in values},
-            separation=separations,
-        )
-
-    return make
+def _vector(id_: str, place: Place, reading: Reading, taken: int) -> TestVector:
+    right = Steps(1 if reading.primal_dual_sign == "plus" else -1, reading.inner_solver == "averaged", taken)
+    values, limits = iterate(place, right), _tolerances(place, right)
+    wrong = {
+        "step-sign": replace(right, sign=-right.sign),
+        "other-solver": replace(right, averaged=not right.averaged),
+        "old-y": replace(right, old_y=True),
+        "unclipped-multipliers": replace(right, unclipped=True),
+        "dual-step-missing": replace(right, no_dual=True),
+        "one-step-more": replace(right, taken=taken + 1),
+    }
+    separations = measured(((flag, partial(iterate, place, steps)) for flag, steps in wrong.items()), values, limits)
+    return TestVector(
+        id=id_,
+        stage="lower_level_runs",
+        strata=place.strata,
+        flags=tuple(sorted((*(["irrational"] if right.averaged else []), *separations))),
+        notes=f"{taken} step(s) from zero without noise; one run, one row.",
+        problem=place.problem.to_dict(),
+        blocks=dense_blocks(place.problem),
+        x=numbers(place.x),
+        reading=reading,
+        parameters=Parameters(eta_y=float(ETA[0]), eta_lam=float(ETA[1]), lower_level_steps=taken),
+        expected={name: expected(values[name], limits[name]) for name in values},
+        separation=separations,
+    )
 
 
 def iterate(place: Place, steps: Steps) -> dict[str, tuple[Real, ...]]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from spec import Problem, Reading, parse_problem
-from verify.conformance.bugs.flags import Flag
+from verify.conformance.bugs.model import Flag
 
 StageName = Literal["lower_level", "lower_level_runs", "activation", "penalty_minimiser", "hypergradient"]
 """The stages a vector can test, named as a subject's methods are."""

@@ -77,14 +77,7 @@ def asked(vector: TestVector) -> Probe:
 
 
 def answers(vector: TestVector, stages: Stages) -> dict[str, Vector]:
-    """What a subject answers.
-
-    Args:
-        vector: A test vector, also one that must be rejected.
-        stages: The subject's stages.
-
-    Returns:
-        The blocks its method returns, by name; ``dual_pull`` beside multipliers.
+    """What a subject answers, by block, also to a vector that must be rejected; ``dual_pull`` beside multipliers.
 
     Raises:
         MissingCapabilityError: If the subject lacks the stage, or the vector supplies draws it does not use.

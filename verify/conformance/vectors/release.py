@@ -14,11 +14,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, cast
 
 from spec import InvalidInputError
 from spec.exact import dumps
-from verify.conformance.bugs.flags import FLAGS
+from verify.conformance.bugs.catalogue import FLAGS
 from verify.conformance.vectors.generation import all_vectors, left_out
 from verify.conformance.vectors.model import Counts, FileEntry, Manifest, TestVector
 
@@ -34,17 +35,13 @@ def file_of(vector: TestVector) -> str:
     return f"{vector.id.partition('/')[0]}.json"
 
 
-def contents() -> dict[str, bytes]:
-    """Every file of a release by name, the manifest last."""
-    return dict(_contents())
-
-
 @lru_cache(maxsize=1)
-def _contents() -> dict[str, bytes]:
+def contents() -> Mapping[str, bytes]:
+    """Every file of a release by name, the manifest last."""
     vectors = all_vectors()
     files = {name: file_bytes(vector for vector in vectors if file_of(vector) == name)
             for name in sorted({file_of(vector) for vector in vectors})}  # fmt: skip
-    return files | {MANIFEST: manifest_bytes(vectors, files)}
+    return MappingProxyType(files | {MANIFEST: manifest_bytes(vectors, files)})
 
 
 def file_bytes(vectors: Iterable[TestVector]) -> bytes:
@@ -118,8 +115,7 @@ _GIVEN = ("id", "stage", "problem", "blocks", "x", "alpha", "reading", "paramete
 
 def released() -> dict[str, str]:
     """Every id ever released with its fingerprint; ids are added, never changed or taken away."""
-    found: dict[str, str] = json.loads((FOLDER / RELEASED).read_bytes())
-    return found
+    return cast("dict[str, str]", json.loads((FOLDER / RELEASED).read_bytes()))
 
 
 def shipped_manifest() -> bytes:

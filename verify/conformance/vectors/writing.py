@@ -38,14 +38,10 @@ class UselessError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A stage call at a place, by its permanent id.
+    """A stage call at a place, by its permanent id; numbers alone have the strata of what they come from instead.
 
-    Args:
-        known: Computes the call and its answer.
-        notes: What it is for, a sentence.
-        place: Where it is; numbers alone have the strata of what they come from instead.
-        flags: What is special beside what the answer shows.
-        useful: Largest relative tolerance with which it is worth writing.
+    ``known`` computes call and answer; ``flags`` are beside what the answer shows; ``useful`` is the largest relative
+    tolerance with which it is worth writing.
     """
 
     id: str

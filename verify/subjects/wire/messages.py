@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Annotated, Any, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
@@ -198,8 +198,6 @@ Kind = Literal[
     "crash", "hang", "garbage", "half", "schema", "not-finite", "unknown-id", "closed-pipe", "flood", "memory", "lie",
     "error",
 ]  # fmt: skip
-
-KINDS: tuple[Kind, ...] = get_args(Kind)
 
 SHOWN = 300
 """Longest text of a fault, in characters."""

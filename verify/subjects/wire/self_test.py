@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -86,11 +87,8 @@ def _checked(name: str, check: Callable[[], str]) -> SelfTestLine:
 
 
 def _handshake(command: str, seconds: float) -> str:
-    talk = Conversation(command, time_limit=seconds)
-    try:
+    with closing(Conversation(command, time_limit=seconds)) as talk:
         hello = talk.hello
-    finally:
-        talk.close()
     return f"{hello.name} {hello.version} in {hello.language} offers {', '.join(hello.capabilities)}"
 
 

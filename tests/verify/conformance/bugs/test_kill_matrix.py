@@ -18,7 +18,6 @@ from verify.conformance.bugs.kill_matrix import (
     dumps,
     judged,
     recorded,
-    survives,
 )
 from verify.conformance.bugs.model import Bug, Catch
 from verify.conformance.bugs.page import killed_by, page
@@ -32,6 +31,11 @@ REFUTED = (
 )  # fmt: skip
 """Only their randomness gives them away: an open verdict would catch them too, and say nothing."""
 JUDGED = sorted({(catch.claim, catch.reading, catch.instance) for _, catch in PAIRS})
+
+
+def survives(mutant: Bug, catch: Catch) -> bool:
+    """Whether a mutant gets past a claim that must catch it."""
+    return not changed_verdicts(Cell(mutant, catch.claim, catch.reading), [catch.instance])
 
 
 @pytest.mark.parametrize(("mutant", "catch"), PAIRS, ids=[f"{m.id}-{c.claim}-{c.instance}" for m, c in PAIRS])

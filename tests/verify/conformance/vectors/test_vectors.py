@@ -16,7 +16,7 @@ from spec import AS_WRITTEN, Holder, Quadratic
 from spec.atlas import Stratum
 from spec.claims import find
 from verify.cli.exports import schemas
-from verify.conformance.bugs.flags import BUGS, FLAGS
+from verify.conformance.bugs.catalogue import BUGS, FLAGS
 from verify.conformance.vectors.checking import problems_of
 from verify.conformance.vectors.generation import all_vectors, left_out, named_cases
 from verify.conformance.vectors.model import Manifest, StageName, TestVector
