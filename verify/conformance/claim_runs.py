@@ -147,25 +147,20 @@ def _decided(result: Result, ignored: Sequence[str]) -> Result:
 
 def finding(result: Result) -> str | None:
     """A line for a repaired claim that fails although it is not refuted for the reference."""
-    recorded = _on_record(result)
+    recorded = shipped_record().get(result.key)
     if result.verdict is not Verdict.REFUTED or recorded == str(Verdict.REFUTED):
         return None
     beside = f" ({recorded.lower().replace('_', ' ')} for the reference)" if recorded else ""
     return f"{result.claim} on {result.instance}: refuted{beside}. {result.sentence}"
 
 
-def _on_record(result: Result) -> str | None:
-    """The reference's verdict."""
-    return shipped_record().get(result.key)
-
-
 def claim_findings(report: Report) -> tuple[ClaimFinding, ...]:
     """One line a claim or step."""
-    clear = (Verdict.SUPPORTED, Verdict.REFUTED, Verdict.VACUOUS)
+    clear, record = (Verdict.SUPPORTED, Verdict.REFUTED, Verdict.VACUOUS), shipped_record()
     findings = []
     for row in report.summary:
         own = [result for result in report.results if result.claim == row.claim and result.verdict in clear]
-        compared = [str(result.verdict) == recorded for result in own if (recorded := _on_record(result)) is not None]
+        compared = [str(result.verdict) == record[result.key] for result in own if result.key in record]
         findings.append(
             ClaimFinding(claim=row.claim, status=str(row.status), on_record=all(compared) if compared else None,
                          sentence=row.sentence, reproduce=row.reproduce)

@@ -20,7 +20,7 @@ from verify.conformance.claim_runs import Judged, claim_findings, ignored_choice
 from verify.conformance.diagnosis import diagnose, suspect
 from verify.conformance.known_answers import Probe
 from verify.conformance.model import Conformance, Diagnosis, StageFinding
-from verify.conformance.places import doubles, place_of
+from verify.conformance.places import place_of
 from verify.conformance.random_stages import Setting, run_settings
 from verify.conformance.repro import reproduce
 from verify.conformance.stage_comparison import SECONDS as STAGE_SECONDS
@@ -39,6 +39,7 @@ from verify.subjects import (
 from verify.subjects.loading import end
 from verify.subjects.protocol import Stages
 from verify.subjects.time_limits import timed_here
+from verify.truth.formulas import as_float
 
 PROFILE = "conform"
 WITH_VECTORS: tuple[Capability, ...] = ("lower_level", "activation", "hypergradient")
@@ -227,7 +228,7 @@ def _trials(stages: Stages) -> dict[str, Callable[[], str]]:
     place = place_of("random-3x5x4")
     alone = (
         probe_set.lower_level_probe(place),
-        probe_set.activation_probe("", doubles(place.lower.h), place.lam, 0.1, 0.1),
+        probe_set.activation_probe("", as_float(place.lower.h), place.lam, 0.1, 0.1),
         probe_set.penalty_probe(place, 0.1, tol=probe_set.GRADIENT_NORM, name=""),
         probe_set.off_truth(place, 0.1),
     )

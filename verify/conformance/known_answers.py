@@ -11,7 +11,7 @@ import numpy as np
 from spec import OracleParameters
 from spec.exact import FloatArray, Vector
 from verify.conformance import tolerances
-from verify.conformance.places import Place, doubles
+from verify.conformance.places import Place
 from verify.conformance.sizes import ONE_EVALUATION, Allowance, Sizes, Sizing, sizes
 from verify.conformance.tolerances import Errors, Penalty, Ramps
 from verify.conformance.vectors.model import MAIN_OUTPUT, StageName
@@ -19,6 +19,7 @@ from verify.subjects import Call
 from verify.subjects.protocol import Stages
 from verify.truth.algebra.numbers import Real, double, dyadic
 from verify.truth.algebra.rationals import column, fractions
+from verify.truth.formulas import as_float
 from verify.truth.stages import TERMS, Setting, Values, evaluate, weights
 
 Given = Literal["all", "y_star, lam, rho", "y_star, lam", "nothing", ""]
@@ -209,13 +210,13 @@ def probe_of(id_: str, known: Known, *, tol: float | None = None, published: boo
     expected = np.array([double(value) for name in known.outputs for value in known.values[name]], dtype=np.float64)
     tolerance = np.concatenate([known.limits[name] for name in known.outputs])
     if isinstance(asked, Ramps):
-        call = Call(alpha=0.1, lam=doubles(asked.lam), parameters=OracleParameters(lam_width=asked.lam_width))
-        return Probe(id_, known.stage, expected, tolerance, call=call, h=doubles(asked.h), h_width=asked.h_width,
+        call = Call(alpha=0.1, lam=as_float(asked.lam), parameters=OracleParameters(lam_width=asked.lam_width))
+        return Probe(id_, known.stage, expected, tolerance, call=call, h=as_float(asked.h), h_width=asked.h_width,
                      published=published)  # fmt: skip
     parameters = OracleParameters(N_g=asked.N_g, lam_width=float(asked.lam_width),
                                   ramp_constant=float(asked.ramp_constant))  # fmt: skip
-    draws = {name: np.array([doubles(row) for row in rows]) for name, rows in asked.draws.items()}
-    stages: dict[str, Any] = {name: doubles(values) for name, values in asked.given.items()}
+    draws = {name: np.array([as_float(row) for row in rows]) for name, rows in asked.draws.items()}
+    stages: dict[str, Any] = {name: as_float(values) for name, values in asked.given.items()}
     call = Call(alpha=float(asked.alpha), reading=asked.reading, parameters=parameters, draws=draws or None, **stages)
-    return Probe(id_, known.stage, expected, tolerance, asked.problem, doubles(asked.x), call, tol, scale=known.scale,
+    return Probe(id_, known.stage, expected, tolerance, asked.problem, as_float(asked.x), call, tol, scale=known.scale,
                  published=published)  # fmt: skip

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache, partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,10 @@ from spec import REPAIRED, Noise, Quadratic, parse_problem
 from spec.exact import Vector
 from verify.conformance import known_answers as known
 from verify.conformance.known_answers import FROM_PAIR, FROM_RHO, FROM_SCRATCH, Given, Probe, probe_of
-from verify.conformance.places import Place, doubles, place_of, rounded
+from verify.conformance.places import Place, place_of, rounded
 from verify.conformance.sizes import ANY_PROGRAM
 from verify.conformance.tolerances import Ramps
+from verify.truth.formulas import as_float
 from verify.truth.stages import Setting, evaluate
 
 GRADIENT_NORM = 1e-6
@@ -53,7 +55,7 @@ def activation_probe(name: str, h: Vector, lam: Vector, h_width: float, lam_widt
 def penalty_probe(place: Place, alpha: float, *, tol: float | None, name: str, off_pair: bool = False) -> Probe:
     """The minimiser on the exact pair and its weights; off the pair, a quarter more multiplier and half the weights."""
     pair = {"y_star": rounded(place.lower.y_star), "lam": rounded(place.lower.lam)}
-    rho = doubles(evaluate(place.setting(alpha=Fraction(0.1), given=pair)).rho)
+    rho = as_float(evaluate(place.setting(alpha=Fraction(0.1), given=pair)).rho)
     if off_pair:
         rho, pair["lam"] = 0.5 * rho, rounded(1.25 * place.lam)
     setting = place.setting(alpha=Fraction(alpha), given=pair | {"rho": rounded(rho)})
@@ -182,13 +184,10 @@ def vector_probes() -> tuple[Probe, ...]:
     from verify.conformance.vectors.vector_cases import activation, estimates, lower_level, noisy_estimates
 
     published = released()
-    asked = []
-    for family in (activation, estimates, noisy_estimates, lower_level):
-        for case in family():
-            if case.id not in published:
-                continue
-            answer = case.known(ANY_PROGRAM)
-            of_another = isinstance(answer.asked, Setting) and answer.asked.reading != REPAIRED
-            if not of_another and "dual_pull" not in answer.values:
-                asked.append(probe_of(case.id, answer, published=True))
-    return tuple(sorted(asked, key=lambda probe: probe.id))
+    cases = (case for family in (activation, estimates, noisy_estimates, lower_level) for case in family())
+    answers = {case.id: case.known(ANY_PROGRAM) for case in cases if case.id in published}
+    return tuple(
+        probe_of(id_, answer, published=True)
+        for id_, answer in sorted(answers.items(), key=itemgetter(0))
+        if "dual_pull" not in answer.values and getattr(answer.asked, "reading", REPAIRED) == REPAIRED
+    )
