@@ -22,7 +22,7 @@ from verify.checks.measuring.case import checks
 from verify.checks.measuring.profiles import find_profile
 from verify.conformance.model import MARK, ClaimFinding
 from verify.conformance.places import place_of
-from verify.conformance.probe_set import off_truth
+from verify.conformance.probes import off_truth
 from verify.conformance.random_stages import ADDITIVE, under_noise
 from verify.report.faces import Report
 from verify.report.model import Result

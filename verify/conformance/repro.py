@@ -13,8 +13,8 @@ import numpy as np
 from spec import InvalidInputError, OuterParameters
 from spec.exact import plain
 from verify.conformance import outer
-from verify.conformance.known_answers import Probe
 from verify.conformance.model import Reproduction
+from verify.conformance.probes import Probe
 from verify.conformance.random_stages import sample_settings
 from verify.conformance.shrink import Smallest, shrink
 from verify.conformance.stage_comparison import INSIDE, PROBED, Answer, Seen

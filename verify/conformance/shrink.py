@@ -13,9 +13,8 @@ import numpy as np
 
 from spec import InvalidInputError, Quadratic, parse_problem
 from spec.exact import Vector
-from verify.conformance.known_answers import Probe
 from verify.conformance.places import Place, rounded
-from verify.conformance.probe_set import activation_probe
+from verify.conformance.probes import Probe, activation_probe
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 

@@ -12,9 +12,8 @@ from typing import Any, Literal, get_args
 from spec.exact import Vector
 from verify.conformance import outer, random_stages
 from verify.conformance.bugs.model import Stage
-from verify.conformance.known_answers import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE, Probe
 from verify.conformance.model import Divergence, StageFinding
-from verify.conformance.probe_set import probes
+from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE, Probe, probes
 from verify.conformance.random_stages import RUN_STAGES, SAMPLES, Sampled, Signature, Statistic, distance
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
