@@ -21,7 +21,7 @@ from verify.campaign.summary import summarise
 from verify.checks.measuring.case import checks, find_profile
 from verify.conformance.model import MARK, ClaimFinding
 from verify.conformance.places import place_of
-from verify.conformance.probe_set import off_truth
+from verify.conformance.probes import off_truth
 from verify.conformance.random_stages import ADDITIVE, under_noise
 from verify.report.faces import Report
 from verify.report.model import Result
@@ -146,25 +146,20 @@ def _decided(result: Result, ignored: Sequence[str]) -> Result:
 
 def finding(result: Result) -> str | None:
     """A line for a repaired claim that fails although it is not refuted for the reference."""
-    recorded = _on_record(result)
+    recorded = shipped_record().get(result.key)
     if result.verdict is not Verdict.REFUTED or recorded == str(Verdict.REFUTED):
         return None
     beside = f" ({recorded.lower().replace('_', ' ')} for the reference)" if recorded else ""
     return f"{result.claim} on {result.instance}: refuted{beside}. {result.sentence}"
 
 
-def _on_record(result: Result) -> str | None:
-    """The reference's verdict."""
-    return shipped_record().get(result.key)
-
-
 def claim_findings(report: Report) -> tuple[ClaimFinding, ...]:
     """One line a claim or step."""
-    clear = (Verdict.SUPPORTED, Verdict.REFUTED, Verdict.VACUOUS)
+    clear, record = (Verdict.SUPPORTED, Verdict.REFUTED, Verdict.VACUOUS), shipped_record()
     findings = []
     for row in report.summary:
         own = [result for result in report.results if result.claim == row.claim and result.verdict in clear]
-        compared = [str(result.verdict) == recorded for result in own if (recorded := _on_record(result)) is not None]
+        compared = [str(result.verdict) == record[result.key] for result in own if result.key in record]
         findings.append(
             ClaimFinding(claim=row.claim, status=str(row.status), on_record=all(compared) if compared else None,
                          sentence=row.sentence, reproduce=row.reproduce)

@@ -14,8 +14,8 @@ from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import CATALOGUE, find
 from verify.conformance.bugs.model import Bug, Stage
 from verify.conformance.bugs.outer_loop import OuterLoop
-from verify.conformance.known_answers import Probe
 from verify.conformance.model import Diagnosis, Match
+from verify.conformance.probes import Probe
 from verify.conformance.random_stages import RUN_STAGES, Signature, distance
 from verify.conformance.stage_comparison import INSIDE, PROBED, Answer, Seen
 from verify.subjects import MissingCapabilityError, SubjectFaultError

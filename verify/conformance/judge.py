@@ -15,12 +15,12 @@ from spec import InvalidInputError
 from verify.campaign import run as campaign
 from verify.campaign.summary import selected
 from verify.checks.measuring.case import find_profile
-from verify.conformance import outer, probe_set
+from verify.conformance import outer, probes
 from verify.conformance.claim_runs import Judged, claim_findings, ignored_choices, run_claims
 from verify.conformance.diagnosis import diagnose, suspect
-from verify.conformance.known_answers import Probe
 from verify.conformance.model import Conformance, Diagnosis, StageFinding
-from verify.conformance.places import doubles, place_of
+from verify.conformance.places import place_of
+from verify.conformance.probes import Probe
 from verify.conformance.random_stages import Setting, run_settings
 from verify.conformance.repro import reproduce
 from verify.conformance.stage_comparison import SECONDS as STAGE_SECONDS
@@ -39,6 +39,7 @@ from verify.subjects import (
 from verify.subjects.loading import end
 from verify.subjects.protocol import Stages
 from verify.subjects.time_limits import timed_here
+from verify.truth.formulas import as_float
 
 PROFILE = "conform"
 WITH_VECTORS: tuple[Capability, ...] = ("lower_level", "activation", "hypergradient")
@@ -116,7 +117,7 @@ def _judge(asked: Judged, load: str, started: float) -> Conformance:
 
     stages = Stages(asked.subject)
     with threadpool_limits(1):
-        extra = probe_set.vector_probes() if any(stages.offers(stage) for stage in WITH_VECTORS) else ()
+        extra = probes.vector_probes() if any(stages.offers(stage) for stage in WITH_VECTORS) else ()
         seen = look(stages, seconds=min(STAGE_SECONDS, asked.seconds), extra=extra)
         diagnosis = diagnose(seen)
         renew = partial(_renewed, asked.name, asked.time_limit) if asked.loadable else None
@@ -226,10 +227,10 @@ def run_self_test(subject: Subject) -> list[tuple[str, bool, str]]:
 def _trials(stages: Stages) -> dict[str, Callable[[], str]]:
     place = place_of("random-3x5x4")
     alone = (
-        probe_set.lower_level_probe(place),
-        probe_set.activation_probe("", doubles(place.lower.h), place.lam, 0.1, 0.1),
-        probe_set.penalty_probe(place, 0.1, tol=probe_set.GRADIENT_NORM, name=""),
-        probe_set.off_truth(place, 0.1),
+        probes.lower_level_probe(place),
+        probes.activation_probe("", as_float(place.lower.h), place.lam, 0.1, 0.1),
+        probes.penalty_probe(place, 0.1, tol=probes.GRADIENT_NORM, name=""),
+        probes.off_truth(place, 0.1),
     )
 
     def shapes(probe: Probe) -> str:

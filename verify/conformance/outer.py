@@ -103,12 +103,7 @@ class WrongNumberOfCallsError(Exception):
 
 
 def record(stages: Stages, trial: Trial, seed: int) -> Recorded:
-    """Run the subject on an oracle that remembers.
-
-    Raises:
-        SubjectFaultError: If it crashes or its answer is none.
-        WrongNumberOfCallsError: If it does not ask T times.
-    """
+    """Run the subject on an oracle that remembers; refused if it does not ask T times."""
     asked: list[Vector] = []
 
     def remembering(z: Vector) -> Vector:

@@ -10,12 +10,11 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from spec import Generated, InvalidInputError, Noise, Problem, Quadratic, parse_problem
 from spec.atlas import atlas
 from spec.exact import FloatArray
 from verify.truth.algebra.rationals import Vector
+from verify.truth.formulas import as_float
 from verify.truth.lower_level import ExactLowerLevel
 from verify.truth.stages import Setting
 
@@ -28,11 +27,6 @@ _DECLARED = ("rows-nearly-dependent", "ill-conditioned", "kink-nearby")
 def rounded(values: Any) -> Vector:
     """The nearest doubles, as the fractions they are."""
     return tuple(Fraction(float(value)) for value in values)
-
-
-def doubles(values: Any) -> FloatArray:
-    """Correctly rounded doubles."""
-    return np.array([float(value) for value in values])
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,17 +76,17 @@ class Place:
     @property
     def point(self) -> FloatArray:
         """The upper variable in doubles."""
-        return doubles(self.x)
+        return as_float(self.x)
 
     @property
     def y_star(self) -> FloatArray:
         """The lower-level solution in doubles."""
-        return doubles(self.lower.y_star)
+        return as_float(self.lower.y_star)
 
     @property
     def lam(self) -> FloatArray:
         """Its multipliers in doubles."""
-        return doubles(self.lower.lam)
+        return as_float(self.lower.lam)
 
 
 def with_noise(problem: Quadratic, noise: Noise) -> Quadratic:

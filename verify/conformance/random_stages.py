@@ -18,12 +18,12 @@ import numpy as np
 
 from spec import REPAIRED, Noise, OracleParameters, Quadratic
 from spec.exact import Vector
-from verify.conformance.known_answers import Probe
-from verify.conformance.places import doubles, place_of, with_noise
-from verify.conformance.probe_set import NOISES, n_of, off_truth
+from verify.conformance.places import place_of, with_noise
+from verify.conformance.probes import NOISES, Probe, n_of, off_truth
 from verify.subjects import Call, Capability, MissingCapabilityError, ReferenceSubject
 from verify.subjects.protocol import Stages
 from verify.subjects.stage_table import Stage
+from verify.truth.formulas import as_float
 from verify.truth.stages import evaluate
 
 SURE = 6.0
@@ -108,11 +108,7 @@ class Setting:
         return getattr(stages, self.stage)(self.problem, self.x, self.call, rng, count)
 
     def of_runs(self, stages: Stages, runs: int = RUNS) -> dict[str, Statistic]:
-        """Means and spreads of an inner solver's results, and the count of samples.
-
-        Raises:
-            SubjectFaultError: If the stage crashes or its answer is none.
-        """
+        """Means and spreads of an inner solver's results, and the count of samples."""
         first, second = self.draw(stages, runs, np.random.default_rng([n_of(self.id), runs]))
         if self.stage == "lower_level_runs":
             return _moments(np.hstack([first, second]), self.id)
@@ -143,7 +139,7 @@ def run_settings() -> tuple[Setting, ...]:
     """Of the noisy inner solvers."""
     steps = OracleParameters(lower_level="primal-dual", lower_level_steps=STEPS, eta_y=0.25, eta_lam=0.25)
     place, shared = place_of("toy1"), REPAIRED.choose(inner_solver="shared-sample")
-    rho = doubles(evaluate(place.setting(alpha=Fraction(1, 5))).rho)
+    rho = as_float(evaluate(place.setting(alpha=Fraction(1, 5))).rho)
     budget = OracleParameters(penalty_steps=20, shared_samples=16)
     given = Call(alpha=0.2, reading=shared, y_star=place.y_star, lam=place.lam, rho=rho, parameters=budget)
     whole = budget.model_copy(update={"lower_level": "primal-dual", "lower_level_steps": STEPS})
@@ -180,30 +176,30 @@ def reference_runs() -> dict[str, Statistic]:
 
 @dataclass(frozen=True)
 class Sampled:
-    """What a subject's samples look like, and should: statistics by setting.
+    """What a subject's samples look like.
 
     ``counts`` are samples by setting, 0 where there was no time for any; ``refused`` is what the subject said about
     settings that it does not support.
     """
 
     signature: Signature
-    law: Signature
     counts: dict[str, int]
     seconds_a_call: float
-    refused: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, str]
+
+    @property
+    def law(self) -> Signature:
+        """What they should look like: every statistic is 0 then."""
+        return dict.fromkeys(self.signature, Statistic(0.0, 0.0, ""))
 
 
 def sample(stages: Stages, seconds: float, counts: dict[str, int] | None = None, stream: int = 0) -> Sampled:
     """Draw as many estimates as the time for all settings allows, at most :data:`SAMPLES` a setting.
 
-    ``counts`` are sample sizes to use instead, ``stream`` which of the independent random streams is handed over.
-
-    Raises:
-        SubjectFaultError: If a call crashes or its answer is none.
-        MissingCapabilityError: If the subject supports no setting at all.
+    ``counts`` are sample sizes to use instead, ``stream`` which of the independent random streams is handed over. A
+    subject that supports no setting at all is refused with its own words.
     """
     signature: dict[str, Statistic] = {}
-    law: dict[str, Statistic] = {}
     used: dict[str, int] = {}
     refused: dict[str, str] = {}
     chosen, spent, slowest = sample_settings(), 0.0, 0.0
@@ -223,8 +219,7 @@ def sample(stages: Stages, seconds: float, counts: dict[str, int] | None = None,
         used[setting.id] = len(found) if len(found) >= FEWEST else 0
         if len(found) >= FEWEST:
             signature |= of_samples(found, setting.mean, setting.deviation, setting.id)
-            law |= of_law(len(setting.x), setting.id)
-    return Sampled(signature, law, used, slowest, refused)
+    return Sampled(signature, used, slowest, refused)
 
 
 def _seconds_of_two(setting: Setting, stages: Stages) -> float:
@@ -258,11 +253,7 @@ def _drawn(setting: Setting, stages: Stages, wanted: int, seconds: float, stream
 def of_samples(samples: Vector, centre: Vector, unit: float, prefix: str) -> dict[str, Statistic]:
     """Mean, spread, repetition and correlation of vectors that should be independent, isotropic and Gaussian.
 
-    Args:
-        samples: Shape (R, n), R >= 8.
-        centre: Their expected mean, shape (n,).
-        unit: Expected standard deviation of a component, > 0.
-        prefix: Where they were drawn, put before every name.
+    ``samples`` of shape (R, n), R >= 8, should have mean ``centre`` and standard deviation ``unit`` in each component.
     """
     R, n = samples.shape
     off = (samples - centre) / unit
@@ -308,13 +299,6 @@ def _of_components(rows: Vector) -> dict[str, Statistic]:
         )
         for i, square in enumerate(squares, 1)
     } | {"components": Statistic(joint, 1.0 / math.sqrt(R), "correlation of neighbouring components")}
-
-
-def of_law(n: int, prefix: str) -> dict[str, Statistic]:
-    """The signature of the law itself: 0 throughout."""
-    each = (f"{what} of component {i + 1}" for what in ("log variance", "mean") for i in range(n))
-    names = ("log variance", "repeated", "correlation", "opposites", "components", *each)
-    return {f"{prefix}: {name}": Statistic(0.0, 0.0, "") for name in names}
 
 
 def _moments(rows: Vector, prefix: str) -> dict[str, Statistic]:

@@ -13,8 +13,8 @@ import numpy as np
 from spec import InvalidInputError, OuterParameters
 from spec.exact import plain
 from verify.conformance import outer
-from verify.conformance.known_answers import Probe
 from verify.conformance.model import Reproduction
+from verify.conformance.probes import Probe
 from verify.conformance.random_stages import sample_settings
 from verify.conformance.shrink import Smallest, shrink
 from verify.conformance.stage_comparison import INSIDE, PROBED, Answer, Seen
@@ -36,10 +36,7 @@ SCHEDULES = ((1, 2), (1, 3), (2, 2), (1, 4), (2, 3), (1, 6), (2, 6), (1, 12), (1
 def reproduce(seen: Seen, load: str, renew: Renew | None = None) -> Reproduction | None:
     """Shrink the first divergence, or else show a fault; ``None`` where neither can be shown.
 
-    Args:
-        seen: What the subject showed.
-        load: Python expression that loads the subject.
-        renew: Makes a new copy of the subject, where that is possible: what is pasted will be one.
+    ``load`` is a Python expression that loads the subject; ``renew`` makes a new copy of it, as what is pasted will be.
     """
     stage, head = seen.first, HEAD.format(load=load)
     if stage is None and seen.broken:

@@ -6,15 +6,15 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from spec import InvalidInputError, Quadratic, parse_problem
 from spec.exact import Vector
-from verify.conformance.known_answers import Probe
 from verify.conformance.places import Place, rounded
-from verify.conformance.probe_set import activation_probe
+from verify.conformance.probes import Probe, activation_probe
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 
@@ -126,24 +126,18 @@ def shrink(stages: Stages, probe: Probe, got: Vector, *, seconds: float = SECOND
     build, ends = probe.elsewhere, time.monotonic() + seconds
     if build is None or not isinstance(probe.problem, Quadratic):
         return Smallest(probe, got)
-    instance = Instance.of(probe.problem, probe.x)
-    best = Smallest(probe, got)
+    instance, best = Instance.of(probe.problem, probe.x), Smallest(probe, got)
     remembers = _remembers(stages, instance, build)
     if remembers:
         found = _diverging(stages, instance, build, remembers)
         if found is None:
             return best
         best = found
-    smaller = True
-    while smaller and time.monotonic() < ends:
-        smaller = False
-        for candidate in instance.smaller():
-            if time.monotonic() >= ends:
-                break
-            found = _diverging(stages, candidate, build, remembers)
-            if found is not None:
-                instance, best, smaller = candidate, found, True
-                break
+    candidates = instance.smaller()
+    while time.monotonic() < ends and (candidate := next(candidates, None)) is not None:
+        found = _diverging(stages, candidate, build, remembers)
+        if found is not None:
+            best, candidates = found, candidate.smaller()
     return best
 
 
@@ -182,16 +176,13 @@ def _diverging(stages: Stages, instance: Instance, build: Build, remembers: bool
 def _fewest_rows(stages: Stages, probe: Probe, got: Vector) -> Smallest:
     lam: Any = probe.call.lam
     w, lw = probe.h_width, probe.call.parameters.lam_width
-    best = Smallest(probe, got)
-    singles = [[i] for i in range(len(lam))]
-    pairs = [[i, j] for i in range(len(lam)) for j in range(i + 1, len(lam))]
-    for rows in (*singles, *pairs):
+    for rows in (list(rows) for count in (1, 2) for rows in combinations(range(len(lam)), count)):
         # In units of the widths, so that the numbers are round.
-        single = activation_probe("smallest", probe.h[rows] / w, lam[rows] / lw, 1.0, 1.0)
+        few = activation_probe("smallest", probe.h[rows] / w, lam[rows] / lw, 1.0, 1.0)
         try:
-            answer = single.ask(stages)
+            answer = few.ask(stages)
         except (SubjectFaultError, MissingCapabilityError):
             continue
-        if single.excess(answer) > CLEARLY:
-            return Smallest(single, answer)
-    return best
+        if few.excess(answer) > CLEARLY:
+            return Smallest(few, answer)
+    return Smallest(probe, got)

@@ -12,9 +12,8 @@ from typing import Any, Literal, get_args
 from spec.exact import Vector
 from verify.conformance import outer, random_stages
 from verify.conformance.bugs.model import Stage
-from verify.conformance.known_answers import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE, Probe
 from verify.conformance.model import Divergence, StageFinding
-from verify.conformance.probe_set import probes
+from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE, Probe, probes
 from verify.conformance.random_stages import RUN_STAGES, SAMPLES, Sampled, Signature, Statistic, distance
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
@@ -54,14 +53,13 @@ class Answer:
 class Asked:
     """What came of a stage's probes, in the order of asking; ``broken`` are those that ended in a fault, with it.
 
-    ``refusal`` is what the subject said the first time it did not support a probe, ``late`` how many there was no time
-    for, or no point in after so many faults.
+    ``refusals`` are the subject's words where it does not support a probe; for ``late`` ones there was no time, or no
+    point in after so many faults.
     """
 
     answers: list[Answer] = field(default_factory=list)
     broken: list[tuple[Probe, SubjectFaultError]] = field(default_factory=list)
-    refusal: str = ""
-    refused: int = 0
+    refusals: list[str] = field(default_factory=list)
     late: int = 0
 
 
@@ -141,8 +139,7 @@ def ask(stages: Stages, asked: Iterable[Probe], seconds: float) -> Asked:
         try:
             found.answers.append(Answer(probe, probe.ask(stages)))
         except MissingCapabilityError as refusal:
-            found.refusal = found.refusal or str(refusal)
-            found.refused += 1
+            found.refusals.append(str(refusal))
         except SubjectFaultError as fault:
             found.broken.append((probe, fault))
     return found
@@ -177,18 +174,20 @@ def _probed(stage: Probed, spread: list[Probe], seconds: float, seen: Seen) -> S
     if fault:
         rest = f" {count} other answer{' agrees' if count == 1 else 's agree'}." if count else ""
         return finding(status="fault", sentence=f"{fault}.{rest}")
-    if not count and not asked.late and asked.refused:
-        return _not_offered(stage, asked.refusal)
+    if not count and not asked.late and asked.refusals:
+        return _not_offered(stage, asked.refusals[0])
     sentence = f"{count} answers agree; the largest difference is {worst:.2g} of its tolerance."
-    sentence += _besides(asked.refused, asked.refusal)
+    sentence += _besides(asked.refusals)
     sentence += f" There was no time for {asked.late} more." if asked.late else ""
     return finding(status="undecided" if asked.late else "agrees", sentence=sentence)
 
 
-def _besides(count: int, refusal: str) -> str:
-    """What is added where a stage does not support some of what it is asked; nothing for ``count`` 0."""
-    words = re.sub(r"^the subject does not support this \w+: ", "", refusal)
-    return f" {count} more it says it does not support ({words})." if count else ""
+def _besides(refusals: Sequence[str]) -> str:
+    """What is added where a stage does not support some of what it is asked."""
+    if not refusals:
+        return ""
+    words = re.sub(r"^the subject does not support this \w+: ", "", refusals[0])
+    return f" {len(refusals)} more it says it does not support ({words})."
 
 
 def _numbers(answer: Answer) -> str:
@@ -217,7 +216,7 @@ def _sampled(seconds: float, seen: Seen) -> StageFinding:
             f" {len(short)} of {len(sampled.counts)} settings have fewer than the {SAMPLES} it takes: one "
             f"estimate takes {sampled.seconds_a_call * 1e3:.3g} ms."
         )
-    sentence += _besides(len(sampled.refused), next(iter(sampled.refused.values()), ""))
+    sentence += _besides([*sampled.refused.values()])
     return StageFinding(stage="samples", status="undecided" if short else "agrees", sentence=sentence,
                         compared=len(sampled.signature), worst=worst)  # fmt: skip
 
@@ -227,7 +226,7 @@ def _run(seen: Seen) -> StageFinding:
     if not offered:
         return _not_offered("runs", "the subject offers no stochastic inner solver")
     low, refusals = "", []
-    settled: set[str] = set()
+    kept: dict[str, Statistic] = {}
     for setting in random_stages.run_settings():
         if setting.stage not in offered:
             continue
@@ -237,14 +236,13 @@ def _run(seen: Seen) -> StageFinding:
             refusals.append(str(error))
             continue
         seen.runs |= signature
-        settled |= set(signature) if setting.settled else set()
+        kept |= signature if setting.settled else {}
         fewest, count = setting.fewest_gradients, signature.get(f"{setting.id}: samples")
         if count is not None and count.value < fewest:
             low = f"{setting.id}: a run reports {count.value:g} samples where its lower level alone takes {fewest:g}."
     if not seen.runs:
         return _not_offered("runs", refusals[0])
     law = random_stages.reference_runs()
-    kept = {name: value for name, value in seen.runs.items() if name in settled}
     worst = distance(kept, law)
     if worst > 1:
         return _unlike("runs", kept, law, f"{random_stages.RUNS} runs")
@@ -254,7 +252,7 @@ def _run(seen: Seen) -> StageFinding:
     sentence = "The protocol leaves the laws of its results open"
     if kept:
         sentence = f"{len(kept)} means and spreads agree with the protocol's iteration"
-    sentence += "; counts of samples are possible ones." + _besides(len(refusals), "".join(refusals[:1]))
+    sentence += "; counts of samples are possible ones." + _besides(refusals)
     return StageFinding(stage="runs", status="agrees", sentence=sentence, compared=len(kept), worst=worst)
 
 

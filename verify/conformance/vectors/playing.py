@@ -10,7 +10,7 @@ import numpy as np
 
 from spec import OracleParameters
 from spec.exact import Vector
-from verify.conformance.known_answers import Probe
+from verify.conformance.probes import Probe
 from verify.conformance.vectors.model import TestVector
 from verify.subjects import Call, MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import StageFaultError, Stages

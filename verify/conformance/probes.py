@@ -1,25 +1,39 @@
-"""Which stage calls an implementation is compared on: small problems of every kind, and points where mistakes show."""
+"""Stage calls put to a subject: what is asked, what must come out, how far it may be off, and which are asked.
+
+Small problems of every kind, and points where mistakes show.
+"""
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache, partial
-from typing import Any
+from operator import itemgetter
+from typing import Any, Literal
 
 import numpy as np
 
-from spec import REPAIRED, Noise, Quadratic, parse_problem
+from spec import REPAIRED, Noise, OracleParameters, Quadratic, parse_problem
 from spec.exact import Vector
 from verify.conformance import known_answers as known
-from verify.conformance.known_answers import FROM_PAIR, FROM_RHO, FROM_SCRATCH, Given, Probe, probe_of
-from verify.conformance.places import Place, doubles, place_of, rounded
+from verify.conformance.known_answers import Known
+from verify.conformance.places import Place, place_of, rounded
 from verify.conformance.sizes import ANY_PROGRAM
 from verify.conformance.tolerances import Ramps
+from verify.conformance.vectors.model import StageName
+from verify.subjects import Call
+from verify.subjects.protocol import Stages
+from verify.truth.algebra.numbers import double
+from verify.truth.formulas import as_float
 from verify.truth.stages import Setting, evaluate
 
+Given = Literal["all", "y_star, lam, rho", "y_star, lam", "nothing", ""]
+WHOLE: Given = "all"
+FROM_RHO: Given = "y_star, lam, rho"
+FROM_PAIR: Given = "y_star, lam"
+FROM_SCRATCH: Given = "nothing"
 GRADIENT_NORM = 1e-6
 """What penalty minimisers are asked for where they are compared to many digits."""
 PLACES = (
@@ -39,6 +53,95 @@ SQUARE: dict[str, Any] = {
 """n = m = p and no block symmetric that need not be: a transposed one has the right shape, and shows."""
 
 
+@dataclass(frozen=True, eq=False)
+class Probe:
+    """One stage call, and what must come out, all blocks one after another, to within ``tolerance`` entry by entry.
+
+    The activation has no problem but row values ``h`` and their ramp's width; ``tol`` is the gradient norm asked of the
+    penalty minimiser; ``elsewhere`` makes the same kind of probe at another place, where there is one.
+    """
+
+    id: str
+    stage: StageName
+    expected: Vector
+    tolerance: Vector
+    problem: Any = None
+    x: Vector = field(default_factory=lambda: np.zeros(0))
+    call: Call = field(default_factory=lambda: Call(alpha=0.1))
+    tol: float | None = None
+    h: Vector = field(default_factory=lambda: np.zeros(0))
+    h_width: float = 1.0
+    scale: Vector | None = None
+    published: bool = False
+    elsewhere: Callable[[Place], Probe] | None = None
+
+    def blocks(self, stages: Stages) -> dict[str, Vector]:
+        """The subject's answer, block by block.
+
+        Raises:
+            SubjectFaultError: If the stage crashes or its answer is none.
+            MissingCapabilityError: If it is not offered.
+        """
+        problem, x, call = self.problem, self.x, self.call
+        if self.stage == "activation":
+            lam: Any = call.lam
+            return {"rho": stages.activation(self.h, lam, self.h_width, call.parameters.lam_width)}
+        if self.stage == "lower_level":
+            return dict(zip(("y_star", "lam"), stages.lower_level(problem, x), strict=True))
+        if self.stage == "lower_level_runs":
+            # Without noise nothing is drawn; the generator is there because the stage is called with one.
+            y, lam = stages.lower_level_runs(problem, x, call, np.random.default_rng(0), 1)
+            return {"y_star": y[0], "lam": lam[0]}
+        if self.stage == "penalty_minimiser":
+            return {"y_penalty": stages.penalty_minimiser(problem, x, call, self.tol)}
+        return {"hypergradient": stages.hypergradient(problem, x, call, np.random.default_rng(0))}
+
+    def ask(self, stages: Stages) -> Vector:
+        """The subject's answer in the form of :attr:`expected`; raises as :meth:`blocks` does."""
+        return np.concatenate([*self.blocks(stages).values()])
+
+    def excess(self, got: Vector) -> float:
+        """Largest difference in tolerances; beyond 1 it is a divergence."""
+        with np.errstate(invalid="ignore"):
+            return float(np.max(np.abs(got - self.expected) / self.tolerance, initial=0.0))
+
+    def excess_of(self, stages: Stages) -> float:
+        """How far a subject is off."""
+        return self.excess(self.ask(stages))
+
+    @property
+    def needs_draws(self) -> bool:
+        """Whether it makes sense only for a subject that takes its normals from the call."""
+        return self.call.draws is not None
+
+    @property
+    def given(self) -> Given:
+        """For the oracle call, which stages are given."""
+        if self.stage != "hypergradient":
+            return ""
+        if self.call.rho is not None:
+            return FROM_RHO if self.call.y_penalty is None else WHOLE
+        return FROM_SCRATCH if self.call.lam is None else FROM_PAIR
+
+
+def probe_of(id_: str, known: Known, *, tol: float | None = None, published: bool = False) -> Probe:
+    """A known answer as a question."""
+    asked = known.asked
+    expected = np.array([double(value) for name in known.outputs for value in known.values[name]], dtype=np.float64)
+    tolerance = np.concatenate([known.limits[name] for name in known.outputs])
+    if isinstance(asked, Ramps):
+        call = Call(alpha=0.1, lam=as_float(asked.lam), parameters=OracleParameters(lam_width=asked.lam_width))
+        return Probe(id_, known.stage, expected, tolerance, call=call, h=as_float(asked.h), h_width=asked.h_width,
+                     published=published)  # fmt: skip
+    parameters = OracleParameters(N_g=asked.N_g, lam_width=float(asked.lam_width),
+                                  ramp_constant=float(asked.ramp_constant))  # fmt: skip
+    draws = {name: np.array([as_float(row) for row in rows]) for name, rows in asked.draws.items()}
+    stages: dict[str, Any] = {name: as_float(values) for name, values in asked.given.items()}
+    call = Call(alpha=float(asked.alpha), reading=asked.reading, parameters=parameters, draws=draws or None, **stages)
+    return Probe(id_, known.stage, expected, tolerance, asked.problem, as_float(asked.x), call, tol, scale=known.scale,
+                 published=published)  # fmt: skip
+
+
 def lower_level_probe(place: Place) -> Probe:
     """The pair at a point."""
     return probe_of(f"lower-level/{place.name}", known.lower_level(place.setting(), ANY_PROGRAM))
@@ -53,7 +156,7 @@ def activation_probe(name: str, h: Vector, lam: Vector, h_width: float, lam_widt
 def penalty_probe(place: Place, alpha: float, *, tol: float | None, name: str, off_pair: bool = False) -> Probe:
     """The minimiser on the exact pair and its weights; off the pair, a quarter more multiplier and half the weights."""
     pair = {"y_star": rounded(place.lower.y_star), "lam": rounded(place.lower.lam)}
-    rho = doubles(evaluate(place.setting(alpha=Fraction(0.1), given=pair)).rho)
+    rho = as_float(evaluate(place.setting(alpha=Fraction(0.1), given=pair)).rho)
     if off_pair:
         rho, pair["lam"] = 0.5 * rho, rounded(1.25 * place.lam)
     setting = place.setting(alpha=Fraction(alpha), given=pair | {"rho": rounded(rho)})
@@ -182,12 +285,10 @@ def vector_probes() -> tuple[Probe, ...]:
     from verify.conformance.vectors.vector_cases import activation, listed
 
     published = released()
-    asked = []
-    for case in (*activation(), *listed("hypergradient"), *listed("lower-level")):
-        if case.id not in published:
-            continue
-        answer = case.known(ANY_PROGRAM)
-        of_another = isinstance(answer.asked, Setting) and answer.asked.reading != REPAIRED
-        if not of_another and "dual_pull" not in answer.values:
-            asked.append(probe_of(case.id, answer, published=True))
-    return tuple(sorted(asked, key=lambda probe: probe.id))
+    cases = (*activation(), *listed("hypergradient"), *listed("lower-level"))
+    answers = {case.id: case.known(ANY_PROGRAM) for case in cases if case.id in published}
+    return tuple(
+        probe_of(id_, answer, published=True)
+        for id_, answer in sorted(answers.items(), key=itemgetter(0))
+        if "dual_pull" not in answer.values and getattr(answer.asked, "reading", REPAIRED) == REPAIRED
+    )

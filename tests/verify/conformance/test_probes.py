@@ -9,9 +9,8 @@ import pytest
 
 from spec import Quadratic, parse_problem
 from tests.verify.conformance.subjects import Iterative
-from verify.conformance.known_answers import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE
 from verify.conformance.places import Place, place_of
-from verify.conformance.probe_set import chain_probe, probes, vector_probes
+from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE, chain_probe, probes, vector_probes
 from verify.conformance.sizes import ANY_PROGRAM
 from verify.conformance.vectors.generation import all_vectors
 from verify.conformance.vectors.playing import asked
