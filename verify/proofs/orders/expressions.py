@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
 
 from spec.errors import InvalidInputError
 from spec.orders import Relation
@@ -15,13 +14,6 @@ from verify.proofs.orders.order import ONE, ZERO, Order
 
 _RULE = "must be made of names, 0, 1, + * / ^ and parentheses"
 _COMPARISON = re.compile(r"\s*(<=|>=)\s*")
-
-
-class Inequality(NamedTuple):
-    """``larger >= smaller``, both expressions."""
-
-    larger: str
-    smaller: str
 
 
 def evaluate(text: str, lookup: Callable[[str, Relation], Order], side: Relation = "upper") -> Order:
@@ -40,8 +32,8 @@ def names_in(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(node.id for node in sorted(names, key=lambda node: node.col_offset)))
 
 
-def split(text: str) -> Inequality:
-    """The two sides of an inequality.
+def split(text: str) -> tuple[str, str]:
+    """The larger and the smaller side of an inequality.
 
     Raises:
         InvalidInputError: If there is not exactly one ``<=`` or ``>=``.
@@ -50,7 +42,7 @@ def split(text: str) -> Inequality:
     if len(parts) != 3:
         raise InvalidInputError("inequality", "must have the form A <= B or A >= B", text)
     left, sign, right = parts
-    return Inequality(right, left) if sign == "<=" else Inequality(left, right)
+    return (right, left) if sign == "<=" else (left, right)
 
 
 @lru_cache(maxsize=1024)
