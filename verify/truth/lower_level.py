@@ -145,9 +145,7 @@ def rows_in_doubles(a: QuadraticArrays, at: FloatArray) -> tuple[int, ...] | Non
 def jacobian(problem: Quadratic, x: Sequence[Number]) -> tuple[Vector, ...]:
     """The exact derivative of y*, row by row (m, n), the strictly active rows held as equations.
 
-    Raises:
-        InvalidInputError: As :func:`solve`.
-        DegenerateLowerLevelError: If an active row is only weakly active, or the active rows are dependent.
+    Refused as by :func:`solve`, or if an active row is only weakly active, or the active rows are dependent.
 
     Source:
         Implicit function theorem on the optimality conditions; used by Lemma "Hypergradient Bias Bound", T3.

@@ -19,9 +19,7 @@ _COMPARISON = re.compile(r"\s*(<=|>=)\s*")
 def evaluate(text: str, lookup: Callable[[str, Relation], Order], side: Relation = "upper") -> Order:
     """The order of an expression as a bound from one side; a divisor is bounded from the other.
 
-    Raises:
-        InvalidInputError: If the expression is malformed.
-        NoOrderError: If a bound it needs is not available.
+    Refused if the expression is malformed; there is no order if a bound it needs is not available.
     """
     return _order(parse(text), lookup, side)
 
@@ -33,11 +31,7 @@ def names_in(text: str) -> tuple[str, ...]:
 
 
 def split(text: str) -> tuple[str, str]:
-    """The larger and the smaller side of an inequality.
-
-    Raises:
-        InvalidInputError: If there is not exactly one ``<=`` or ``>=``.
-    """
+    """The larger and the smaller side of an inequality, which has exactly one ``<=`` or ``>=``."""
     parts = _COMPARISON.split(text.strip())
     if len(parts) != 3:
         raise InvalidInputError("inequality", "must have the form A <= B or A >= B", text)
@@ -47,12 +41,7 @@ def split(text: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=1024)
 def parse(text: str) -> ast.expr:
-    """The expression as a tree of a few kinds of nodes; ``^`` is a power.
-
-    Raises:
-        InvalidInputError: If it holds anything else.
-        NoOrderError: If it divides by zero.
-    """
+    """The expression as a tree of a few kinds of nodes, refused if it holds others; ``^`` is a power."""
     try:
         tree = ast.parse(text.replace("^", "**"), mode="eval").body
         _order(tree, lambda _name, _side: ONE, "upper")
