@@ -13,7 +13,6 @@ from typing import Any, cast
 import numpy as np
 
 from spec import Problem, Quadratic
-from spec.atlas import Instance
 from spec.exact import Vector
 from spec.parameters import PenaltyParameters
 from spec.quadratic import QuadraticArrays
@@ -174,11 +173,6 @@ def _top_right(matrix: Vector) -> Vector:
     top = np.asarray(np.linalg.svd(matrix)[2][0])
     # A sign convention, so that results do not depend on the LAPACK at hand.
     return top if top[np.argmax(np.abs(top))] > 0 else -top
-
-
-def point(instance: Instance) -> Vector:
-    """The instance's upper-level point as doubles, shape (n,)."""
-    return np.array([float(value) for value in instance.x])
 
 
 def spectral_norm(matrix: Any) -> float:

@@ -5,7 +5,7 @@ With :math:`S` the strictly active rows, differentiating the optimality conditio
 .. math:: G J - B_S^T \Lambda = -g_{xy}^T, \quad B_S J = A_S, \qquad
           \nabla F = \nabla_x f + J^T \nabla_y f,
 
-where :math:`J = dy^*/dx` and :math:`\Lambda = d\lambda_S/dx`.
+where :math:`J = dy^*/dx`, and :math:`\Lambda = d\lambda_S/dx` is eliminated.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from verify.truth.algebra.rationals import (
     beside,
     blocks,
     column,
-    fraction_rows,
+    fraction,
     fractions,
     is_positive_definite,
     point,
@@ -145,9 +145,7 @@ def rows_in_doubles(a: QuadraticArrays, at: FloatArray) -> tuple[int, ...] | Non
 def jacobian(problem: Quadratic, x: Sequence[Number]) -> tuple[Vector, ...]:
     """The exact derivative of y*, row by row (m, n), the strictly active rows held as equations.
 
-    Raises:
-        InvalidInputError: As :func:`solve`.
-        DegenerateLowerLevelError: If an active row is only weakly active, or the active rows are dependent.
+    Refused as by :func:`solve`, or if an active row is only weakly active, or the active rows are dependent.
 
     Source:
         Implicit function theorem on the optimality conditions; used by Lemma "Hypergradient Bias Bound", T3.
@@ -155,7 +153,8 @@ def jacobian(problem: Quadratic, x: Sequence[Number]) -> tuple[Vector, ...]:
     lower = solve(problem, x)
     if not (lower.strict_complementarity and lower.licq):
         raise DegenerateLowerLevelError(lower.weakly_active, _distinct_gradients(problem, x, lower))
-    return fraction_rows(_jacobian(blocks(problem), lower.strictly_active))
+    J = _jacobian(blocks(problem), lower.strictly_active)
+    return tuple(tuple(map(fraction, row)) for row in J.tolist())
 
 
 def hypergradient(problem: Quadratic, x: Sequence[Number]) -> Vector:

@@ -18,7 +18,6 @@ from verify.truth.algebra.numbers import add, double
 from verify.truth.algebra.rationals import Number, Vector, point
 from verify.truth.formulas import as_float
 from verify.truth.geometry import Geometry, quadratic_of, ramp
-from verify.truth.geometry import point as point_of
 from verify.truth.lower_level import DegenerateLowerLevelError, ExactLowerLevel
 from verify.truth.stages import Rules, Setting, evaluate
 
@@ -134,7 +133,7 @@ def holder_bias(problem: Holder, alpha: float) -> float:
 def geometry_at_truth(instance: Instance, truth: Truth, alpha: float, h_width: float, lam_width: float) -> Geometry:
     """Penalty geometry built on the exact pair; its rows are exactly on the boundary or off."""
     problem = quadratic_of(instance.problem)
-    x = point_of(instance)
+    x = as_float(instance.x)
     h = np.where(truth.active > 0, 0.0, problem.arrays.A @ x - problem.arrays.B @ truth.y_star - problem.arrays.b)
     return Geometry(problem, x, alpha, truth.y_star, truth.lam, ramp(h, truth.lam, h_width, lam_width))
 

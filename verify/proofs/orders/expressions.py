@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
 
 from spec.claims import Relation
 from spec.errors import InvalidInputError
@@ -17,19 +16,10 @@ _RULE = "must be made of names, 0, 1, + * / ^ and parentheses"
 _COMPARISON = re.compile(r"\s*(<=|>=)\s*")
 
 
-class Inequality(NamedTuple):
-    """``larger >= smaller``, both expressions."""
-
-    larger: str
-    smaller: str
-
-
 def evaluate(text: str, lookup: Callable[[str, Relation], Order], side: Relation = "upper") -> Order:
     """The order of an expression as a bound from one side; a divisor is bounded from the other.
 
-    Raises:
-        InvalidInputError: If the expression is malformed.
-        NoOrderError: If a bound it needs is not available.
+    Refused if the expression is malformed; there is no order if a bound it needs is not available.
     """
     return _order(parse(text), lookup, side)
 
@@ -40,27 +30,18 @@ def names_in(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(node.id for node in sorted(names, key=lambda node: node.col_offset)))
 
 
-def split(text: str) -> Inequality:
-    """The two sides of an inequality.
-
-    Raises:
-        InvalidInputError: If there is not exactly one ``<=`` or ``>=``.
-    """
+def split(text: str) -> tuple[str, str]:
+    """The larger and the smaller side of an inequality, which has exactly one ``<=`` or ``>=``."""
     parts = _COMPARISON.split(text.strip())
     if len(parts) != 3:
         raise InvalidInputError("inequality", "must have the form A <= B or A >= B", text)
     left, sign, right = parts
-    return Inequality(right, left) if sign == "<=" else Inequality(left, right)
+    return (right, left) if sign == "<=" else (left, right)
 
 
 @lru_cache(maxsize=1024)
 def parse(text: str) -> ast.expr:
-    """The expression as a tree of a few kinds of nodes; ``^`` is a power.
-
-    Raises:
-        InvalidInputError: If it holds anything else.
-        NoOrderError: If it divides by zero.
-    """
+    """The expression as a tree of a few kinds of nodes, refused if it holds others; ``^`` is a power."""
     try:
         tree = ast.parse(text.replace("^", "**"), mode="eval").body
         _order(tree, lambda _name, _side: ONE, "upper")

@@ -45,11 +45,7 @@ class Entry:
 
 
 class Ledger:
-    """All orders under one reading.
-
-    Raises:
-        InvalidInputError: If a quantity is asserted twice, or a name stands for nothing.
-    """
+    """All orders under one reading, refused if a quantity is asserted twice, or a name stands for nothing."""
 
     def __init__(self, claims: Mapping[str, Claim], base: BaseOrders, reading: ReadingName) -> None:
         self.base = base
@@ -66,11 +62,7 @@ class Ledger:
         self._open: list[tuple[str, Relation]] = []
 
     def order(self, text: str, context: Context, level: Level, side: Relation = "upper") -> Order:
-        """The order of an expression at a level.
-
-        Raises:
-            NoOrderError: If a quantity in it has no bound from the side needed.
-        """
+        """The order of an expression at a level; there is none if a quantity has no bound from the side needed."""
         order = evaluate(text, lambda name, wanted: self._lookup(name, wanted, context, level), side)
         return order.dominant(self.limits(context.variables))
 

@@ -120,11 +120,7 @@ class Order:
         return Order(frozenset(monomial(combined(dict(a), dict(b), Fraction(1))) for a, b in pairs))
 
     def power(self, exponent: Fraction) -> Order:
-        """The order of a power: term by term, which is right up to constants for exponents > 0.
-
-        Raises:
-            NoOrderError: For a negative power of a sum, or of zero.
-        """
+        """The order of a power: term by term, right up to constants for exponents > 0; a quotient needs one term."""
         if exponent < 0 and len(self.monomials) != 1:
             raise NoOrderError("a quotient by a sum or by zero has no order")
         return Order(frozenset(monomial({name: p * exponent for name, p in one}) for one in self.monomials))

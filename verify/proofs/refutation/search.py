@@ -47,18 +47,9 @@ def minimal_counterexample(
     Problems with n = m = p = 1 come first, all of them in the order of the sum of their integers; if none breaks the
     claim, random larger ones are tried and the first that does is shrunk until no neighbour does.
 
-    Args:
-        claim: Full id, one of :func:`refutable`.
-        reading: Which reading's premises are spent.
-        weight: Largest sum of absolute integers of a scalar problem, the point included, >= 2.
-        tries: How many larger problems to try, >= 0.
-        seed: Seed of the larger ones, >= 0.
-
-    Returns:
-        The counterexample, the same one on every call; ``None`` if the budget holds none.
-
-    Raises:
-        InvalidInputError: If the claim has no search or an argument breaks its rule.
+    The claim is one of :func:`refutable`, under the reading whose premises are spent. ``weight`` >= 2 is the largest
+    sum of absolute integers of a scalar problem, the point included; ``tries`` larger ones are drawn from the seed. The
+    counterexample is the same one on every call, ``None`` if the budget holds none.
     """
     if claim not in refutable():
         find(claim)  # an unknown id is answered with the nearest ones
@@ -126,11 +117,7 @@ def _search(claim: str, reading: ReadingName, weight: int, tries: int, seed: int
 
 
 def shrink(candidate: Candidate, breaks: Callable[[Candidate], bool]) -> Candidate:
-    """The candidate, which breaks the claim, made smaller a step at a time while it still does.
-
-    Returns:
-        One whose every neighbour (see :meth:`Candidate.smaller`) does not.
-    """
+    """The candidate, which breaks the claim, made smaller until no neighbour (:meth:`Candidate.smaller`) breaks it."""
     while True:
         smaller = sorted((near for near in candidate.smaller() if near.size < candidate.size), key=lambda c: c.size)
         better = next((near for near in smaller if breaks(near)), None)

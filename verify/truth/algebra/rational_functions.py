@@ -182,10 +182,8 @@ def solve(matrix: RationalVector, right: RationalVector) -> RationalVector:
     """Solve a square linear system of rational functions, for every column on the right.
 
     With the numerators P of the matrix, ``adj(P) times right`` and ``det P`` are polynomials: they are found by
-    solving at more integers than their degree and interpolating, in alpha**2 where P has even powers only.
-
-    Raises:
-        InvalidInputError: If the determinant is identically zero.
+    solving at more integers than their degree and interpolating, in alpha**2 where P has even powers only. Refused if
+    the determinant is identically zero.
     """
     size = matrix.width
     step = 2 if all(value == 0 for entry in matrix.numerators for value in entry.coeffs()[1::2]) else 1

@@ -91,11 +91,6 @@ def fractions(values: fmpq_mat) -> Vector:
     return tuple(fraction(value) for value in values.entries())
 
 
-def fraction_rows(values: fmpq_mat) -> tuple[Vector, ...]:
-    """Python fractions of a matrix, row by row."""
-    return tuple(tuple(fraction(value) for value in row) for row in values.tolist())
-
-
 def select(values: fmpq_mat, rows: Sequence[int], columns: Sequence[int] | None = None) -> fmpq_mat:
     """The given rows (and columns) of a matrix; either may be empty."""
     kept = range(values.ncols()) if columns is None else columns

@@ -73,9 +73,7 @@ class Cell:
 def cells_in_ball(problem: Quadratic, x: Vector, radius: Fraction) -> list[Cell]:
     """All cells with an interior that meet the closed ball, touching ones included.
 
-    Raises:
-        InvalidInputError: If the lower level is infeasible somewhere in the ball.
-        TooManyCellsError: If there are more than :data:`MAX_ROW_SETS` independent row sets.
+    Refused if the lower level is infeasible somewhere in the ball, or there are too many independent row sets.
     """
     maps = _Maps(blocks(problem))
     centre = column(x)
