@@ -90,11 +90,7 @@ class _File(Frozen):
 
 @lru_cache(maxsize=1)
 def atlas() -> dict[str, Instance]:
-    """All named instances, in a stable order.
-
-    Raises:
-        InvalidInputError: If a file is malformed.
-    """
+    """All named instances, in a stable order."""
     return {name: _load(name, package_text(f"instances/{name}.toml")) for name in ORDER}
 
 

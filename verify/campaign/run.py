@@ -168,10 +168,8 @@ class Store:
     def load(self) -> dict[str, Result]:
         """Results kept so far, by key; starts the file if there is none.
 
-        A line that is torn, or is not a result, is dropped with all that follows it. Faults are tried again.
-
-        Raises:
-            InvalidInputError: If the file belongs to another run or is not such a file.
+        A line that is torn, or is not a result, is dropped with all that follows it. Faults are tried again. A file of
+        another run, or of another kind, is refused.
         """
         if not self.path.exists():
             return self.start()
@@ -193,9 +191,7 @@ class Store:
                 key, result = entry["key"], Result.model_validate(entry["result"])
             except (ValueError, RecursionError, KeyError, TypeError):
                 break
-            if key != result.key:
-                break
-            if (result.verdict is None) == (result.fault is None):
+            if key != result.key or (result.verdict is None) == (result.fault is None):
                 break
             if result.fault is None:
                 kept[key] = result

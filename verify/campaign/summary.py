@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from spec import load_claims
+from spec.claims import Claim
 from spec.claims import find as find_claim
 from verify.checks.measuring.case import checks
 from verify.report.model import NAMED, Result, SmallestCounterexample, SummaryRow
@@ -40,10 +41,10 @@ def summarise(
         for full_id, statement in claim.statements():
             if full_id not in wanted:
                 continue
-            if full_id not in checks() and not (statement is claim and _statement_steps(full_id, by_key)):
+            steps = _statement_steps(claim, by_key) if statement is claim else []
+            if full_id not in checks() and not steps:
                 yield SummaryRow(claim=full_id, reading="", status="NOT_CHECKED", sentence="Not checked yet.")
                 continue
-            steps = _statement_steps(full_id, by_key) if statement is claim else []
             for reading in _readings_present(full_id, steps, by_key):
                 own = by_key.get((full_id, reading), [])
                 row = _row(full_id, reading, own, [r for s in steps for r in by_key.get((s, reading), [])])
@@ -64,10 +65,9 @@ def _smallest(full_id: str) -> SmallestCounterexample | None:
     )
 
 
-def _statement_steps(full_id: str, by_key: dict[tuple[str, str], list[Result]]) -> list[str]:
-    claim = load_claims()[full_id]
-    present = {claim_id for claim_id, _ in by_key}
-    return [f"{full_id}/{s.id}" for s in claim.steps if s.role == "statement" and f"{full_id}/{s.id}" in present]
+def _statement_steps(claim: Claim, by_key: dict[tuple[str, str], list[Result]]) -> list[str]:
+    own = [f"{claim.id}/{step.id}" for step in claim.steps if step.role == "statement"]
+    return [step for step in own if any(step == run for run, _ in by_key)]
 
 
 def _readings_present(full_id: str, steps: list[str], by_key: dict[tuple[str, str], list[Result]]) -> list[str]:

@@ -62,20 +62,9 @@ def hypergradient(asked: options.Hypergradient) -> None:
         # Exactly there is a lower-level point; in doubles the rows leave none.
         thin = f"the lower level is feasible but too thin for double precision; exactly y* = {exact['y_star'][:4]}"
         raise RuntimeError(thin) from None
-    shown = {
-        "x": at,
-        "alpha": alpha,
-        "reading": reading.model_dump(),
-        "N_g": parameters.N_g,
-        "seed": asked.seed,
-        **{name: getattr(answer, name) for name in STAGES},
-        "terms": answer.terms,
-        "hypergradient": answer.hypergradient,
-        "exact": exact,
-        "counts": answer.counts,
-        "notes": answer.notes,
-    }
-    print_json(_finite(shown))
+    call = {"x": at, "alpha": alpha, "reading": reading.model_dump(), "N_g": parameters.N_g, "seed": asked.seed}
+    seen = {name: getattr(answer, name) for name in (*STAGES, "terms", "hypergradient")}
+    print_json(_finite(call | seen | {"exact": exact, "counts": answer.counts, "notes": answer.notes}))
 
 
 def _given(assignments: Sequence[str]) -> f2csa_ref.Stages:
@@ -136,18 +125,13 @@ def plain(found: GoldsteinDistance) -> dict[str, Any]:
             f"n > {MAX_CERTIFIED_DIMENSION}: the upper bound holds (a convex combination of gradients in the ball); "
             "the lower one is an estimate from the pieces of F that were found, not certified"
         )
+    proof = {
+        "points": [[float(v) for v in point] for point in found.points],
+        "gradients": [list(gradient) for gradient in found.gradients],
+        "weights": list(found.weights), "direction": list(found.direction),
+    }  # fmt: skip
     return {
-        "lower": found.lower,
-        "upper": found.upper,
-        "certified": {"lower": found.certified, "upper": True},
-        "exact": None if found.exact is None else str(found.exact),
-        "method": found.method,
-        "cells": found.cells,
-        "proof": {
-            "points": [[float(v) for v in point] for point in found.points],
-            "gradients": [list(gradient) for gradient in found.gradients],
-            "weights": list(found.weights),
-            "direction": list(found.direction),
-        },
-        "notes": notes,
-    }
+        "lower": found.lower, "upper": found.upper, "certified": {"lower": found.certified, "upper": True},
+        "exact": None if found.exact is None else str(found.exact), "method": found.method, "cells": found.cells,
+        "proof": proof, "notes": notes,
+    }  # fmt: skip

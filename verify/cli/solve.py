@@ -116,18 +116,17 @@ def result(problem: Problem | Objectives, report: SolveReport) -> dict[str, Any]
     setting, trace = report.setting, report.trace
     block = report.blocks[trace.block]
     best = min(report.blocks, key=lambda other: other.grad_norm)
+    smallest = {
+        "block": best.k, "x": best.x_bar.tolist(), "F": best.F,
+        "stationarity": stationarity(problem, best.x_bar, best.grad_norm, setting),
+    }  # fmt: skip
     return {
         "x_out": trace.x_out.tolist(),
         "F": block.F,
         "output": setting.output,
         "block": trace.block,
         "stationarity": stationarity(problem, trace.x_out, block.grad_norm, setting),
-        "smallest": {
-            "block": best.k,
-            "x": best.x_bar.tolist(),
-            "F": best.F,
-            "stationarity": stationarity(problem, best.x_bar, best.grad_norm, setting),
-        },
+        "smallest": smallest,
         "calls": trace.calls,
         "counts": report.counts,
         "schedule": setting.outer.model_dump() | {"T": setting.outer.T},

@@ -88,7 +88,7 @@ def _undecided(report: Report) -> list[Result]:
 def _show(report: Report, paths: Sequence[Path]) -> None:
     lines = [f"finding: {line}" for line in report.findings]
     lines += [f"note: {line}" for line in report.changes]
-    lines += [f"fault: {r.claim} [{r.reading}] on {r.instance}: {r.fault}" for r in report.faults]
+    lines += [f"fault: {result.where}: {result.fault}" for result in report.faults]
     if not report.complete:
         lines.append("interrupted: the report is partial; add --resume to go on")
     elif undecided := _undecided(report):
@@ -109,7 +109,7 @@ def record(asked: options.Record) -> int:
     if not report.complete:
         sys.stderr.write("f2csa: the run was interrupted; nothing was recorded\n")
         return 3
-    faults = [f"{r.claim} [{r.reading}] on {r.instance}: {r.fault}" for r in report.faults]
+    faults = [f"{result.where}: {result.fault}" for result in report.faults]
     kept = Baseline.of(report) if len(faults) < len(report.results) else None
     kept = selected(asked).narrow(kept) if kept is not None else None
     if kept is not None:
@@ -136,9 +136,9 @@ def compare(asked: options.Compare) -> int:
     if kept is None:
         named = " ".join(asked.claims or ()) or None
         raise InvalidInputError("claims", "must select at least one result on record", named)
+    report = _report(asked, "--with") or _rerun(_repeating(asked, recorded), replay(kept))
     # A claim brings its steps; what was not asked about says nothing here.
-    report = _narrowed(_report(asked, "--with") or _rerun(_repeating(asked, recorded), replay(kept)), selection)
-    judged, comparison = judge(report, kept)
+    judged, comparison = judge(report.model_copy(update={"results": selection.of(report.results)}), kept)
     if not (comparison.compared or comparison.findings or comparison.faults) and report.complete:
         # Nothing compared is no success.
         rule = "must have at least one result in common with the run; none is"
@@ -179,15 +179,6 @@ def _rerun(asked: options.Record | options.Compare, selection: Selection) -> Rep
         selection, jobs=asked.jobs, seed=asked.seed, subject=asked.subject or "reference",
         profile=asked.profile or "ci", effort=asked.effort or 1, time_limit=asked.time_limit, record={},
     )  # fmt: skip
-
-
-def _narrowed(report: Report, selection: Selection) -> Report:
-    kept = tuple(
-        result
-        for result in report.results
-        if selection.includes(result.claim, result.reading, result.instance)
-    )  # fmt: skip
-    return report.model_copy(update={"results": kept})
 
 
 def _show_comparison(comparison: Comparison, report: Report) -> None:

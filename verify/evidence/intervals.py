@@ -41,9 +41,7 @@ def quantile_interval(values: Vector, level: float, error: float) -> tuple[float
 
     Order statistics: as many values lie below the true quantile as heads in tosses of a coin of that bias. Returned
     are the quantile of the sample, shape (k,), and the ends of the interval.
-
-    Raises:
-        InvalidInputError: If the sample is too small for any such interval.
+    A sample too small for any such interval is refused.
     """
     ordered, k = np.sort(values), len(values)
     heads = np.arange(k)

@@ -42,11 +42,7 @@ class Report(ReportData):
 
 
 def write(report: ReportData, out: Path) -> list[Path]:
-    """Write ``report.json``, ``report.html``, ``report.md`` and ``junit.xml`` into a folder; returns their paths.
-
-    Raises:
-        InvalidInputError: If the folder cannot be written.
-    """
+    """Write ``report.json``, ``report.html``, ``report.md`` and ``junit.xml`` into a folder; returns their paths."""
     from verify.report.junit import render_junit
     from verify.report.markdown import render_markdown
     from verify.report.page import render_html

@@ -34,18 +34,9 @@ _BETTER = (
 """Corrections to the MathML that latex2mathml writes."""
 
 _WORDS = (
-    (r"\left", ""),
-    (r"\right", ""),
-    (r"\big", ""),
-    (r"\,", " "),
-    (r"\;", " "),
-    (r"\quad", " "),
-    (r"\lVert", "‖"),
-    (r"\rVert", "‖"),
-    (r"\|", "‖"),
-    (r"\le", "≤"),
-    (r"\ge", "≥"),
-)
+    (r"\left", ""), (r"\right", ""), (r"\big", ""), (r"\,", " "), (r"\;", " "), (r"\quad", " "),
+    (r"\lVert", "‖"), (r"\rVert", "‖"), (r"\|", "‖"), (r"\le", "≤"), (r"\ge", "≥"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from verify.campaign.baseline.model import Baseline
 from verify.campaign.plan import plan
 from verify.checks.measuring.case import checks, find_profile
+from verify.report.model import About
+
+R = TypeVar("R", bound=About)
 
 
 @dataclass(frozen=True)
@@ -20,20 +25,21 @@ class Selection:
     readings: tuple[str, ...] = ()
     instances: tuple[str, ...] = ()
 
-    def includes(self, claim: str, reading: str, instance: str) -> bool:
-        """Whether a run of this selection should produce this result."""
-        return (
-            (not self.claims or bool({claim, claim.split("/")[0]} & set(self.claims)))
-            and (not self.readings or reading in self.readings or self._isolates(reading))
-            and (not self.instances or instance in self.instances)
-        )
+    def of(self, results: Iterable[R]) -> tuple[R, ...]:
+        """Those results that a run of this selection should produce."""
+        return tuple(
+            result for result in results
+            if (not self.claims or {result.claim, result.claim.split("/")[0]} & set(self.claims))
+            and (not self.readings or result.reading in self.readings or self._isolates(result.reading))
+            and (not self.instances or result.instance in self.instances)
+        )  # fmt: skip
 
     def _isolates(self, reading: str) -> bool:
         return reading.startswith("only:") and {"as-written", "repaired"} <= set(self.readings)
 
     def narrow(self, baseline: Baseline) -> Baseline | None:
         """The baseline with the selected results only; ``None`` if that leaves nothing."""
-        kept = tuple(entry for entry in baseline.results if self.includes(entry.claim, entry.reading, entry.instance))
+        kept = self.of(baseline.results)
         return baseline.model_copy(update={"results": kept}) if kept else None
 
 

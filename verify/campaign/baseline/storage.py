@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from contextlib import suppress
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -56,11 +57,14 @@ def _parsed(text: str, argument: str, path: str) -> Baseline:
             raise from_validation(error, argument) from None
     if isinstance(schema, str) and schema.startswith(SCHEMA.partition("/")[0] + "/"):
         raise InvalidInputError(argument, f"must have the schema {SCHEMA}", schema)
-    if schema == REPORT and (report := _report(text)) is not None:
-        if all(result.verdict is None for result in report.results):
-            raise InvalidInputError(argument, NOTHING, path)
-        return Baseline.of(report)
-    return _verdicts(data, argument, path)
+    report = None
+    with suppress(ValidationError):  # one of another version: its verdicts can be compared all the same
+        report = Report.model_validate_json(text) if schema == REPORT else None
+    if report is None:
+        return _verdicts(data, argument, path)
+    if all(result.verdict is None for result in report.results):
+        raise InvalidInputError(argument, NOTHING, path)
+    return Baseline.of(report)
 
 
 def load_report(path: Path, argument: str) -> Report:
@@ -147,14 +151,6 @@ def _consistent(baseline: Baseline, argument: str) -> Baseline:
                 )
                 raise InvalidInputError(f"{argument}.results.{entry.claim}", rule, sweep.exponent)
     return baseline
-
-
-def _report(text: str) -> Report | None:
-    try:
-        return Report.model_validate_json(text)
-    except ValidationError:
-        # Of another version: its verdicts can be compared all the same.
-        return None
 
 
 def _verdicts(data: dict[str, Any], argument: str, path: str) -> Baseline:

@@ -175,9 +175,10 @@ def test_only_baselines_are_overwritten(tmp_path: Path) -> None:
 
 def test_a_selection_is_what_a_run_of_it_produces() -> None:
     both = Selection(claims=("bias-bound",), readings=("as-written", "repaired"), instances=("toy1",))
-    assert both.includes("bias-bound/T3", "only:dual_term", "toy1")
-    assert not both.includes("bias-bound/T3", "repaired", "toy2")
-    assert not both.includes("solution-error", "repaired", "toy1")
+    alone = result(claim="bias-bound/T3", reading="only:dual_term", instance="toy1")
+    elsewhere = result(claim="bias-bound/T3", reading="repaired", instance="toy2")
+    other = result(claim="solution-error", reading="repaired", instance="toy1")
+    assert both.of([alone, elsewhere, other]) == (alone,)
     assert Selection(readings=("repaired",)).narrow(Baseline.of(FULL)) == Baseline.of(FULL)
     assert Selection(claims=("solution-error",)).narrow(Baseline.of(FULL)) is None
 
