@@ -110,9 +110,7 @@ def share(objectives: Objectives, batch: int, rng: np.random.Generator, runs: tu
     ``batch`` thresholds.
 
     Partial gradients draw in the order f.x, f.y, g.x, g.y; ``runs`` is ``(R,)`` for R runs independent of each other.
-
-    Raises:
-        InvalidInputError: For many runs under jump noise, whose empirical problem is not smooth.
+    Refused for many runs under jump noise, whose empirical problem is not smooth.
 
     Source: Lemma "Inner-loop Oracle Complexity", proof, steps C1 and C2, read so that the cited variance-reduced
     method has the finite sum it needs.

@@ -21,11 +21,7 @@ ACCEPTED_RESIDUAL = 1e-11
 
 
 def solve_quadratic(objectives: QuadraticObjectives, x: Vector) -> LowerLevelSolution:
-    """Solve min ½ yᵀGy + cᵀy over B y >= A x - b, with multipliers.
-
-    Raises:
-        InvalidInputError: If the rows admit no y at this x.
-        LowerLevelError: If no pair of small KKT residual is found.
+    """Solve min ½ yᵀGy + cᵀy over B y >= A x - b, with multipliers, or say that no y or no good pair was found.
 
     Source: Algorithm 1, line 3. Differs from the paper: solved to rounding instead of by SGD.
     """
@@ -94,11 +90,8 @@ _OPTIMAL, _INFEASIBLE = 1, -1
 def solve_program(H: Matrix, c: Vector, B: Matrix, r: Vector, *, size: float, x: Vector) -> tuple[Vector, Vector]:
     """Minimise ½ yᵀHy + cᵀy over B y >= r: y, and multipliers with H y + c = Bᵀ lam.
 
-    H is positive definite, of norm about 1; the problem is scaled by ``size`` > 0, expected of y; errors name x.
-
-    Raises:
-        InvalidInputError: If no y satisfies the rows.
-        LowerLevelError: If daqp gives up.
+    H is positive definite, of norm about 1; the problem is scaled by ``size`` > 0, expected of y. Where no y satisfies
+    the rows x is refused; where daqp gives up that is a :class:`LowerLevelError`.
     """
     lengths = np.linalg.norm(B, axis=1)
     empty = lengths == 0

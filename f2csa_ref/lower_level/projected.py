@@ -23,10 +23,7 @@ def solve_smooth(objectives: Objectives, x: Vector, *, steps: int) -> LowerLevel
     """Minimise g(x, .) over the rows; multipliers come from the last projection.
 
     y ← proj(v - ∇g(v) / C_g) with Nesterov's momentum, dropped whenever it points uphill.
-
-    Raises:
-        InvalidInputError: If the rows admit no y at this x.
-        LowerLevelError: If the budget ends or progress stops at a KKT residual above 1e-9.
+    A budget or progress that ends at a KKT residual above 1e-9 is a :class:`LowerLevelError`.
 
     Source: Algorithm 1, line 3. Differs from the paper: deterministic, solved to rounding instead of by SGD.
     """

@@ -12,6 +12,7 @@ import numpy as np
 from flint import fmpq_mat
 
 from spec import InvalidInputError, Problem, Quadratic, Reading, parse_problem
+from spec.reading import alternatives
 from verify.conformance.bugs.catalogue import ROWS
 from verify.conformance.bugs.model import Rules
 from verify.truth import lower_level
@@ -25,13 +26,6 @@ MOST = 1e18
 """Largest separation written; beyond it only says: far."""
 Answer = Mapping[str, tuple[Real, ...]]
 Wrong = Iterator[tuple[str, Callable[[], Answer]]]
-
-OTHER = {
-    "dual_term": {"frozen": "cancelled", "cancelled": "frozen"},
-    "noise_pairing": {"common": "independent", "independent": "common"},
-    "ramp_width": {"delta": "tau-delta", "tau-delta": "delta"},
-}
-"""What a rule that says ``other`` takes in place of the reading's choice."""
 
 
 def shown_at(stage: str) -> Iterator[tuple[str, Rules]]:
@@ -87,7 +81,9 @@ def _estimate(setting: Setting, rules: Rules) -> tuple[Real, ...]:
 
 
 def _others(rules: Rules, reading: Reading) -> dict[str, Any]:
-    return {name: other[getattr(reading, name)] for name, other in OTHER.items() if getattr(rules, name) == "other"}
+    """What a rule that says ``other`` takes: the alternative to the reading's choice."""
+    names = [name for name in type(reading).model_fields if getattr(rules, name, None) == "other"]
+    return {name: next(value for value in alternatives(name) if value != getattr(reading, name)) for name in names}
 
 
 def separation(

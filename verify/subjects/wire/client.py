@@ -33,10 +33,7 @@ class WireSubject:
     """A program that speaks the wire, as a subject; started when first needed, its command line never by a shell.
 
     ``time_limit`` is for one stage call, ``start_limit`` for the start, in seconds; the memory, which all its processes
-    may take together, is checked on Linux.
-
-    Raises:
-        InvalidInputError: If the command is empty or a limit not positive.
+    may take together, is checked on Linux. An empty command or a limit that is not positive is refused.
     """
 
     name: str

@@ -142,10 +142,7 @@ def _schema_of(kinds: Any) -> dict[str, Any]:
 
 
 def read_answers(line: bytes, method: str, ids: Sequence[int]) -> list[Any] | OracleRequest:
-    """Read the answer to one request, or to a batch.
-
-    Returns:
-        The results in the order of the ids, or what the subject asks the oracle.
+    """The results of one request, or of a batch in the order of the ids; or what the subject asks the oracle.
 
     Raises:
         WireFault: If the line is no valid answer, or an error.

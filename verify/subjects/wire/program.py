@@ -47,11 +47,7 @@ class Lines:
         self._held += data
 
     def take(self) -> bytes | None:
-        """The first line without its line feed, if it is there in full.
-
-        Raises:
-            WireFault: If it is too long.
-        """
+        """The first line without its line feed, if it is there in full; too long a line is a fault."""
         end = self._held.find(b"\n", self._scanned)
         if end < 0:
             self._scanned = len(self._held)
@@ -75,11 +71,7 @@ class Lines:
 
 
 class Program:
-    """A running subject; the memory of all its processes together is checked on Linux.
-
-    Raises:
-        InvalidInputError: If the program cannot be started at all.
-    """
+    """A running subject, refused if it cannot be started; the memory of all its processes is checked on Linux."""
 
     def __init__(self, command: Sequence[str], *, message_bytes: int, memory_bytes: int) -> None:
         if os.name != "posix":

@@ -53,10 +53,7 @@ class SelfTestLine(NamedTuple):
 
 
 def run_self_test(command: str, *, seconds: float = SECONDS) -> list[SelfTestLine]:
-    """Try everything a subject must be able to do, on tiny inputs; ``seconds`` are for one answer.
-
-    Returns:
-        One line a check, in the order they are made; a failed handshake ends the list.
+    """Try everything a subject must be able to do, on tiny inputs, a line a check; a failed handshake ends the list.
 
     Raises:
         InvalidInputError: If the command line is none, or its program cannot be started.
