@@ -38,7 +38,6 @@ MAX_EXPONENT = 9999
 """Largest power of ten of a number in a file; beyond doubles, so that what is too large is refused by name."""
 MAX_DIMENSION = 4096
 """Largest n, m or p of a problem written out entry by entry (one 4096 x 4096 matrix is 128 MiB of doubles)."""
-
 _RATIO = re.compile(r"[+-]?\d+/\d+", re.ASCII)
 _DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 _ENTRY_SCHEMA: dict[str, Any] = {

@@ -85,8 +85,6 @@ class Choice(NamedTuple):
 
 
 CHOICES = tuple(Choice(**row) for row in tomllib.loads(package_text("choices.toml"))["choices"])
-
 AS_WRITTEN = Reading.model_validate({choice.field: choice.as_written for choice in CHOICES})
 """The literal text."""
-
 NAMED: dict[str, Reading] = {"as-written": AS_WRITTEN, "repaired": REPAIRED}

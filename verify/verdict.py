@@ -49,18 +49,7 @@ class RungDisagreementError(NoEvidenceError):
 
 @dataclass(frozen=True)
 class Decision:
-    """A verdict with the numbers it rests on.
-
-    Args:
-        verdict: The verdict.
-        sentence: The same in a sentence.
-        claimed: The claimed side, for display.
-        measured: The deciding measured value.
-        interval: Interval of a measured exponent.
-        loose_by: Orders by which a supported bound is beaten.
-        rung: Weakest rung among the evidence that decided.
-        error_rates: Error probabilities of statistical evidence.
-    """
+    """A verdict with the numbers it rests on; a supported bound is beaten by ``loose_by`` orders."""
 
     verdict: Verdict
     sentence: str
@@ -77,13 +66,6 @@ def decide(bound: Bound, evidence: Sequence[Evidence]) -> Decision:
 
     Premises first: one that nothing can satisfy makes the claim VACUOUS, one unmet on this instance makes the
     instance NOT_APPLICABLE. Then every conclusion counts and the worst decides.
-
-    Args:
-        bound: The claimed bound under the reading at hand.
-        evidence: All that was measured on one instance.
-
-    Returns:
-        The decision.
 
     Raises:
         NoEvidenceError: If there is no deciding evidence, or it holds NaN.

@@ -7,9 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from f2csa_ref.lower_level.exact import solve_quadratic
+from f2csa_ref.lower_level.exact import solve_quadratic, solve_smooth
 from f2csa_ref.lower_level.primal_dual import lower_level_runs, primal_dual
-from f2csa_ref.lower_level.projected import solve_smooth
 from f2csa_ref.lower_level.solution import LowerLevelError, LowerLevelSolution
 from f2csa_ref.objectives import Objectives, QuadraticObjectives, as_vector, double_range, objectives_of
 from f2csa_ref.sampling import DEFAULTS

@@ -1,7 +1,8 @@
-"""The lower level of a quadratic problem, exact up to rounding: a quadratic program, then polished."""
+"""The lower level, exact up to rounding: a quadratic program, polished; projected steps where g is only smooth."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ import scipy.linalg
 
 from f2csa_ref.lower_level.solution import Candidate, LowerLevelError, LowerLevelSolution, Mask, sizes
 from f2csa_ref.objectives import EXTENDED_LIMIT, Objectives, QuadraticObjectives
+from f2csa_ref.penalty_minimiser import accelerated
 from spec.errors import InvalidInputError
 from spec.exact import Matrix, Vector
 
@@ -80,7 +82,6 @@ def _polish(q: QuadraticObjectives, c: Vector, r: Vector, working: Mask) -> tupl
 
 PRIMAL_TOL = 1e-12
 """Infeasibility daqp accepts, relative to the scaled rows; its default 1e-6 loses active rows."""
-
 SINGULAR_TOL = 1e-16
 """Squared distance below which daqp takes a row for dependent; its default mistakes near for exact dependence."""
 
@@ -111,3 +112,49 @@ def solve_program(H: Matrix, c: Vector, B: Matrix, r: Vector, *, size: float, x:
 def _infeasible(x: Vector) -> InvalidInputError:
     rule = "lower-level problem is infeasible here: no y satisfies A x - B y - b <= 0"
     return InvalidInputError("x", rule, x.tolist())
+
+
+TARGET_RESIDUAL = 1e-12
+ACCEPTED_SMOOTH_RESIDUAL = 1e-9
+"""Scaled KKT residual that is aimed at, and the largest that counts as solved where rounding forbids the aim."""
+STALL_WINDOW = 100
+"""Steps without a smaller residual after which the best pair is judged."""
+
+
+def solve_smooth(objectives: Objectives, x: Vector, *, steps: int) -> LowerLevelSolution:
+    """Minimise g(x, .) over the rows; multipliers come from the last projection.
+
+    y ← proj(v - ∇g(v) / C_g) with Nesterov's momentum, dropped whenever it points uphill.
+    A budget or progress that ends at a KKT residual above 1e-9 is a :class:`LowerLevelError`.
+
+    Source: Algorithm 1, line 3. Differs from the paper: deterministic, solved to rounding instead of by SGD.
+    """
+    q = objectives
+    r = q.A @ x - q.b
+    eye = np.eye(q.m)
+    reach = distance_to_rows(q, r)
+    y = v = np.zeros(q.m)
+    momentum, since_best = 1.0, 0
+    best: Candidate | None = None
+    taken = 0
+    while taken < steps:
+        taken += 1
+        grad = q.grad_y_g(x, v)
+        free = v - grad / q.C_g
+        size = float(np.linalg.norm(free)) + reach
+        y_next, multipliers = solve_program(eye, -free, q.B, r, size=size if size > 0 else 1.0, x=x)
+        lam = q.C_g * multipliers
+        here = Candidate(q, x, y_next, lam, sizes(q, x, y_next, lam))
+        since_best += 1
+        if best is None or here.residual < best.residual:
+            best, since_best = here, 0
+        if here.residual <= TARGET_RESIDUAL or since_best > STALL_WINDOW or not math.isfinite(here.residual):
+            break
+        uphill = bool((v - y_next) @ (y_next - y) > 0)
+        v, momentum = accelerated(y, y_next, momentum, uphill=uphill)
+        y = y_next
+    if best is None or not best.residual <= ACCEPTED_SMOOTH_RESIDUAL:
+        reached = math.inf if best is None else best.residual
+        rule = "check that C_g bounds the curvature of g(x, .), or raise lower_level_steps"
+        raise LowerLevelError(f"projected gradients stopped at KKT residual {reached:.1e} after {taken} steps; {rule}")
+    return best.solution("projected-gradient", steps=taken, gradient_samples=taken)

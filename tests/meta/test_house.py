@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("spec", "f2csa_ref", "verify")
@@ -12,6 +15,8 @@ ROOMS = {
     "truth", "subjects", "checks", "evidence", "report", "campaign", "conformance", "proofs", "cli",
     "verdict.py", "__init__.py", "__main__.py", "py.typed",
 }  # fmt: skip
+MODELS = {"__init__.py", "__main__.py", "model.py"}
+"""File names that every room may have: its face, its command and its data."""
 
 
 def files() -> list[Path]:
@@ -65,5 +70,39 @@ def test_no_circle_of_rooms() -> None:
     assert circle(graph) == []
 
 
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_second_file_of_one_name(package: str) -> None:
+    names = Counter(path.name for path in files() if module(path).split(".")[0] == package)
+    assert [name for name, count in names.items() if count > 1 and name not in MODELS] == []
+
+
 def test_no_new_room_at_the_top() -> None:
     assert {path.name for path in (ROOT / "verify").iterdir() if path.name != "__pycache__"} == ROOMS
+
+
+def test_files_are_of_a_size_to_read() -> None:
+    sizes = {module(path): len(path.read_text(encoding="utf-8").splitlines()) for path in files()}
+    assert {name: size for name, size in sizes.items() if size > 350} == {}
+    assert sum(sizes.values()) / len(sizes) >= 120
+
+
+WIDE = {
+    "f2csa_ref.algorithm_1.hypergradient": "Algorithm 1's inputs; users call it by keyword",
+    "f2csa_ref.algorithm_2.outer_loop": "Algorithm 2's inputs and its options; users call it by keyword",
+    "verify.campaign.run.run": "the public entry point: one keyword an option of the command",
+    "verify.campaign.pytest_plugin.parametrize_with_claims": "public: options of the plug-in",
+    "verify.conformance.judge.conform": "public: options of the command",
+}
+"""Functions that take seven arguments or more, each with its reason."""
+
+
+def test_few_functions_take_seven_arguments() -> None:
+    wide = set()
+    for name, path in MODULES.items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                arguments = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+                if len(arguments) - (arguments[:1] in (["self"], ["cls"])) >= 7:
+                    wide.add(f"{name}.{node.name}")
+    assert wide == WIDE.keys()
+    assert len(wide) <= 15

@@ -21,8 +21,7 @@ import pytest
 from spec.errors import InvalidInputError
 from verify.campaign.baseline.comparison import is_missing_stage
 from verify.campaign.baseline.storage import shipped_record
-from verify.campaign.plan import DEFAULT_SEED, Task, plan
-from verify.campaign.tasks import perform
+from verify.campaign.plan import DEFAULT_SEED, Task, perform, plan
 from verify.checks.measuring.case import checks, find_profile
 from verify.report.model import Result
 from verify.subjects import Subject, load_subject, name_of, require_stages

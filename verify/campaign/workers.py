@@ -15,8 +15,7 @@ from functools import lru_cache
 from multiprocessing import connection
 from typing import Any
 
-from verify.campaign.plan import Task
-from verify.campaign.tasks import fault, perform
+from verify.campaign.plan import Task, fault, perform
 from verify.checks.measuring.case import checks
 from verify.report.model import Result
 from verify.subjects import Subject, load_subject
@@ -92,7 +91,7 @@ def context() -> Any:
     method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     context = multiprocessing.get_context(method)
     if method == "forkserver":
-        context.set_forkserver_preload(["verify.campaign.tasks", "f2csa_ref"])
+        context.set_forkserver_preload(["verify.campaign.plan", "f2csa_ref"])
     return context
 
 
@@ -114,10 +113,8 @@ def one_blas_thread() -> Iterator[None]:
 
 TICK = 0.1
 """Longest time between two looks at the clocks, seconds."""
-
 TRIES = 2
 """How often a task is given to a worker that dies of it."""
-
 GRACE = 2.0
 """Time for a worker to end its subject's program before it is killed, seconds."""
 

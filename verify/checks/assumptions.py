@@ -19,7 +19,7 @@ from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.premises import DEGENERATE, REGULAR, PremiseUnmetError, feasible, regular_truth
 from verify.evidence.model import ComparisonEvidence, Counterexample, Point, PremiseEvidence, Relation
-from verify.evidence.sweeps import fit_rate
+from verify.evidence.rates import fit_rate
 from verify.truth import lower_level as exact_lower_level
 from verify.truth.formulas import as_float
 from verify.truth.geometry import quadratic_of, spectral_norm

@@ -25,7 +25,7 @@ from verify.checks.measuring.premises import (
     sweep_point,
 )  # fmt: skip
 from verify.evidence.model import Point
-from verify.evidence.sweeps import fit_rate
+from verify.evidence.rates import fit_rate
 from verify.subjects.protocol import Call
 from verify.truth.formulas import as_float
 from verify.truth.geometry import EPS, quadratic_of, ramp, spectral_norm

@@ -13,13 +13,11 @@ from verify.checks.measuring.case import Case, Measurement, check, values_at
 from verify.checks.measuring.premises import additive, at_truth, estimate, frozen, regular_truth
 from verify.checks.measuring.samples import ADDITIVE, Setting, second_moment
 from verify.evidence.decisions import SquareDecision
-from verify.evidence.intervals import mean_square_interval
+from verify.evidence.intervals import Looks, mean_square_interval
 from verify.evidence.laws import SquareLaw, normal_upper
 from verify.evidence.model import Point
 from verify.evidence.moments import Moments
-from verify.evidence.power_laws import Estimate, fit_power_law
-from verify.evidence.sequential import Looks
-from verify.evidence.sweeps import fit_rate
+from verify.evidence.rates import Estimate, fit_power_law, fit_rate
 from verify.truth.geometry import Geometry, solve
 from verify.truth.pair import Truth, exact_bias
 from verify.verdict import decide

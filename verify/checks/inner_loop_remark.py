@@ -16,7 +16,7 @@ from verify.checks.measuring.case import Case, Measurement, check, values_at
 from verify.checks.measuring.iteration_runs import constant_step, measured_steps, settled_iteration, steps_call
 from verify.checks.measuring.premises import activated, regular_truth
 from verify.evidence.model import Point, RateEvidence
-from verify.evidence.sweeps import fit_rate
+from verify.evidence.rates import fit_rate
 from verify.truth.geometry import quadratic_of, solve
 from verify.truth.iterations import LinearIteration, averaged_mean_square
 

@@ -15,7 +15,7 @@ from verify.checks.goldstein_convergence.theorem import at_targets, rates
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
 from verify.checks.measuring.outer_runs import SIGMA, SLOPES, batch, sweep
 from verify.evidence.model import Point, RateEvidence
-from verify.evidence.sweeps import fit_rate
+from verify.evidence.rates import fit_rate
 
 NAMES = ("epsilon", "goldstein_radius")
 LONG_SWEEP = tuple(0.4 / 2**j for j in range(6))

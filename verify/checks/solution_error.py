@@ -9,11 +9,11 @@ import numpy as np
 
 from spec.atlas import find
 from spec.exact import Vector
-from verify.checks.measuring.case import Case, Measurement, check
+from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.exact import DIRECTION_ALPHA, Spending, exact_rate, multipliers_clear_of_the_ramp, unit
 from verify.checks.measuring.premises import DEGENERATE, REGULAR, at_truth, regular_truth
 from verify.evidence.model import ComparisonEvidence, Point, PremiseEvidence, RateEvidence
-from verify.evidence.sweeps import fit_rate
+from verify.evidence.rates import fit_rate
 from verify.subjects.protocol import Call
 from verify.truth.geometry import EPS, Geometry, quadratic_of, ramp, solve, spectral_norm
 from verify.truth.pair import Truth
@@ -64,9 +64,9 @@ def strong_convexity(case: Case) -> Measurement:
         smallest = float(np.linalg.eigvalsh(geometry.H)[0])
         required = 0.0 if case.reading.alpha_range == "lower-bound" else alpha**-2 * mu_g / 2
         evidence.append(
-            ComparisonEvidence(
-                quantity="smallest curvature of the penalty Lagrangian in y", measured=smallest, relation=">=",
-                predicted=required, tolerance=64 * EPS * spectral_norm(geometry.H), context={"alpha": float(alpha)},
+            compare(
+                "smallest curvature of the penalty Lagrangian in y", smallest, ">=", required,
+                64 * EPS * spectral_norm(geometry.H), context={"alpha": float(alpha)},
             )
         )  # fmt: skip
     if case.reading.alpha_range == "upper-bound":
@@ -91,9 +91,9 @@ def _certified_convexity(case: Case, truth: Truth, mu_g: float, edge: float) -> 
     modulus, end = (Fraction(int(value * 2**20 * (1 - 1e-6)), 2**20) for value in (mu_g / 2, edge))
     rho = tuple(Fraction(float(weight)) for weight in at_truth(case, truth, DIRECTION_ALPHA)[0].rho)
     proven = convex_up_to(quadratic_of(case.instance.problem), rho, end, modulus)
-    return ComparisonEvidence(
-        quantity=f"curvature at least {float(modulus):.6g}·α⁻² for all α in (0, {float(end):.6g}], proven",
-        measured=float(proven), relation="==", predicted=1.0, rung="certified",
+    return compare(
+        f"curvature at least {float(modulus):.6g}·α⁻² for all α in (0, {float(end):.6g}], proven", float(proven), "==",
+        1.0, rung="certified",
     )  # fmt: skip
 
 
@@ -113,10 +113,7 @@ def monotonicity(case: Case) -> Measurement:
         ratio = mu * float(np.linalg.norm(y_moved - y)) / change
         if ratio > worst:
             worst, at = ratio, alpha
-    compared = ComparisonEvidence(
-        quantity="μ‖Δy‖ / ‖difference of the gradients‖", measured=worst, relation="<=", predicted=1.0,
-        tolerance=1e-4, context={"alpha": at},
-    )  # fmt: skip
+    compared = compare("μ‖Δy‖ / ‖difference of the gradients‖", worst, "<=", 1.0, 1e-4, context={"alpha": at})
     return Measurement((compared,))
 
 
@@ -166,10 +163,10 @@ def _accuracy(case: Case, truth: Truth) -> ComparisonEvidence:
     alpha = _convex_alphas(case)[0]
     geometry, call = at_truth(case, truth, alpha)
     y, _ = _minimisers(case, call, geometry, geometry)
-    return ComparisonEvidence(
-        quantity="distance of the subject's penalty minimiser from the exact one",
-        measured=float(np.linalg.norm(y - geometry.minimiser)), relation="<=", predicted=0.0,
-        tolerance=MINIMISER_ACCURACY * (1 + float(np.linalg.norm(y))), context={"alpha": alpha},
+    return compare(
+        "distance of the subject's penalty minimiser from the exact one",
+        float(np.linalg.norm(y - geometry.minimiser)), "<=", 0.0, MINIMISER_ACCURACY * (1 + float(np.linalg.norm(y))),
+        context={"alpha": alpha},
     )  # fmt: skip
 
 

@@ -30,9 +30,9 @@ from verify.checks.measuring.samples import (
 )  # fmt: skip
 from verify.evidence.correlations import DirectionDecision
 from verify.evidence.decisions import MeanDecision, VarianceDecision
+from verify.evidence.intervals import EmpiricalBernstein
 from verify.evidence.model import ComparisonEvidence, RateEvidence, Relation
-from verify.evidence.power_laws import Estimate, fit_power_law
-from verify.evidence.sequential import EmpiricalBernstein
+from verify.evidence.rates import Estimate, fit_power_law
 from verify.evidence.streams import BoundedSampler, Streams
 
 INSTANCES = ("toy1", "two-of-three", "experiment-5d")

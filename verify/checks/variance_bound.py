@@ -10,7 +10,7 @@ from scipy.special import ndtr
 from spec import Noise
 from spec.exact import Vector
 from verify.checks.measuring.agreement import with_closed_form
-from verify.checks.measuring.case import Case, Measurement, check
+from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.premises import regular_truth
 from verify.checks.measuring.samples import (
     ADDITIVE,
@@ -28,9 +28,8 @@ from verify.evidence.correlations import CorrelationDecision, DirectionDecision
 from verify.evidence.decisions import VarianceDecision
 from verify.evidence.model import ComparisonEvidence, Point, PremiseEvidence, RateEvidence
 from verify.evidence.moments import Moments
-from verify.evidence.power_laws import fit_power_law
+from verify.evidence.rates import fit_power_law, fit_rate
 from verify.evidence.streams import Sampler, Streams
-from verify.evidence.sweeps import fit_rate
 from verify.truth.pair import Truth
 
 INSTANCES = ("toy1", "two-of-three", "box-rational", "random-3x5x4")
@@ -132,9 +131,9 @@ def _repeats(case: Case, setting: Setting) -> ComparisonEvidence:
     rng = case.fresh_rng()
     calls = [case.stages.hypergradient_samples(problem, case.x, setting.call, rng, REPEATS) for _ in range(2)]
     rows = np.vstack(calls)
-    return ComparisonEvidence(
-        quantity="estimates of two calls that repeat an earlier one exactly",
-        measured=float(len(rows) - len(np.unique(rows, axis=0))), relation="==", predicted=0.0,
+    return compare(
+        "estimates of two calls that repeat an earlier one exactly", float(len(rows) - len(np.unique(rows, axis=0))),
+        "==", 0.0,
     )  # fmt: skip
 
 

@@ -14,7 +14,6 @@ from verify.cli import options
 
 TRACEBACK = "F2CSA_TRACEBACK"
 """Environment variable that lets an internal fault show where it happened."""
-
 COMMANDS: dict[type, tuple[str, str]] = {
     options.Verify: ("verify", "verify.cli.verify:verify"),
     options.Claims: ("claims", "verify.cli.claims:claims"),

@@ -33,7 +33,6 @@ from verify.truth.pair import solve_any
 
 STAGES = ("y_star", "lam", "rho", "y_penalty")
 """The stages an oracle call can be given, in the order it computes them."""
-
 EXACT = ("y_star", "lam", "hypergradient", "error", "method", "strictly_active", "weakly_active", "licq")
 """What is said of the exact truth at the point."""
 

@@ -12,8 +12,7 @@ from typing import Any
 from spec.errors import InvalidInputError
 from verify.campaign import run as campaign
 from verify.campaign.baseline.comparison import Comparison, judge
-from verify.campaign.baseline.model import Baseline
-from verify.campaign.baseline.selection import Selection, replay
+from verify.campaign.baseline.model import Baseline, Selection, replay
 from verify.campaign.baseline.storage import load, load_report, refuse_to_overwrite
 from verify.campaign.baseline.storage import store as keep
 from verify.cli import options

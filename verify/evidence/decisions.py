@@ -16,11 +16,10 @@ import numpy as np
 
 from spec.exact import Vector
 from verify.evidence.budget import Share
-from verify.evidence.intervals import mean_interval, median_interval
+from verify.evidence.intervals import Looks, mean_interval, median_interval
 from verify.evidence.laws import SquareLaw, chi2_lower, chi2_upper, f_upper, normal_upper
 from verify.evidence.model import ComparisonEvidence, Relation, Role
 from verify.evidence.moments import Moments
-from verify.evidence.sequential import Looks
 from verify.evidence.streams import BLOCK, Sampler
 
 LOOKS = 3

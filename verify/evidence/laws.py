@@ -98,8 +98,7 @@ class SquareLaw:
     def _log_mgf(self, t: Vector) -> Vector:
         w, shift = np.array(self.weights)[:, None], np.array(self.shifts)[:, None]
         scaled = 2 * w * t
-        total: Vector = (shift * t / (1 - scaled) - 0.5 * np.log1p(-scaled)).sum(axis=0)
-        return total
+        return np.asarray((shift * t / (1 - scaled) - 0.5 * np.log1p(-scaled)).sum(axis=0))
 
 
 def log_variance_interval(weights: Vector, dofs: Vector, error: float) -> tuple[float, float]:
@@ -120,8 +119,7 @@ def _log_variance_interval(
         s = weights[:, None] * t
         half = dofs[:, None] / 2
         ratio: Vector = special.gammaln(half + s) - special.gammaln(half) - s * np.log(half)
-        total: Vector = ratio.sum(axis=0)
-        return total
+        return np.asarray(ratio.sum(axis=0))
 
     used = weights != 0
     weights, dofs = weights[used], dofs[used]

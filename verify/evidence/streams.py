@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from spec.exact import Vector
+from verify.evidence.intervals import EmpiricalBernstein
 from verify.evidence.moments import Moments
-from verify.evidence.sequential import EmpiricalBernstein
 
 BLOCK = 1 << 14
 """Samples a block holds; blocks, not calls or workers, own random streams, so no split of the work shows."""

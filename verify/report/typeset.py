@@ -12,10 +12,8 @@ from markupsafe import Markup
 
 _SIZE = 12.0
 """Ziamath draws its glyphs at this size, so that only scripts need scaling."""
-
 _LONG = re.compile(r"-?\d+\.\d{3,}")
 _LOOSE = re.compile(r"(?<=[A-Z]) | (?=[A-Z])")
-
 _BETTER = (
     # A hat over one letter is an accent, not a roof.
     (re.compile(r"(<mover accent=.true.>(?:<mi[^>]*>[^<]*</mi>|<mrow><m[io][^>]*>[^<]*</m[io]></mrow>))"

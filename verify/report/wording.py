@@ -224,26 +224,17 @@ def place(claim: Claim) -> str:
 
 
 _LETTER = r"[A-Za-zα-ωΑ-Ωℒℓ]\u0303?"
-
 _INDEX = r"\{[^{}]{1,24}\}|∇h|[α-ωΑ-Ω]|[A-Za-z0-9]{1,4}(?![A-Za-z0-9_])"
-
 _SUBSCRIPT = re.compile(rf"(?<![\w.])(?:({_LETTER})_({_INDEX})|(∇)_(\{{[^{{}}]{{1,24}}\}}|[a-z]))")
-
 _POWER = re.compile(r"(?<=[\w)\u0303>])\^(\{[^}]{1,24}\}|[-−+]?\d+(?:[./]\d+)?|[A-Za-z*]\b|\*)")
-
 _ONE = re.compile(r"\^1(?![\d./])")
-
 _MINUS = re.compile(r"(?<![\w.)])-(?=\d)| - ")
-
 _PLUS = re.compile(r"(?<![\w.)])\+(?=\d)")
-
 _SIGNS = (("&lt;=", "≤"), ("&gt;=", "≥"), ("==", "="))
-
 _GREEK = {"alpha": "α", "delta": "δ", "epsilon": "ε", "eta": "η", "kappa": "κ", "lambda": "λ", "mu": "μ", "rho": "ρ",
           "sigma": "σ", "tau": "τ"}  # fmt: skip
 
 _SPELT = re.compile(rf"(?<![\w.-])({'|'.join(_GREEK)})(?![\w-]|\.\w)")
-
 _WORD = re.compile(r"[a-z]{2,}\b")
 
 

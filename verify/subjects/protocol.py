@@ -212,8 +212,7 @@ class Stages:
         return means, np.stack([run.path for run in runs], axis=1) if keep_path else None
 
     def _one(self, stage: Stage, *args: Any) -> Vector:
-        answer: Vector = self._ask(stage, *args)[0]
-        return answer
+        return np.asarray(self._ask(stage, *args)[0])
 
     def _two(self, stage: Stage, *args: Any) -> tuple[Vector, Any]:
         first, second = self._ask(stage, *args)

@@ -29,7 +29,6 @@ from verify.truth.lower_level import guess_working_rows
 
 PRECISION = 128
 """Working precision in bits; doubled once where the balls come out too wide."""
-
 _EPS = float(np.finfo(np.float64).eps)
 _MAX_BETA = 0.5
 _SWEEPS = 40

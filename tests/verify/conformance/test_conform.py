@@ -13,8 +13,7 @@ import pytest
 import verify
 from spec import REPAIRED, InvalidInputError, OuterParameters
 from tests.verify.conformance.subjects import OnlyHypergradient, RepairedOnly
-from verify.campaign.plan import Task
-from verify.campaign.tasks import perform
+from verify.campaign.plan import Task, perform
 from verify.checks.measuring.case import checks
 from verify.cli.exports import schemas
 from verify.cli.main import invoke

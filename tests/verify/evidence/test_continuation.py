@@ -14,8 +14,8 @@ from verify.checks.measuring.case import checks
 from verify.cli.main import invoke
 from verify.evidence.budget import Share, level_of
 from verify.evidence.decisions import MeanDecision, VarianceDecision
+from verify.evidence.intervals import EmpiricalBernstein
 from verify.evidence.moments import Moments
-from verify.evidence.sequential import EmpiricalBernstein
 from verify.evidence.streams import BLOCK, BoundedSampler, Ledger, Sampler, Streams
 from verify.report.model import Result
 

@@ -16,11 +16,16 @@ from verify.checks.measuring.case import Case
 from verify.checks.measuring.iteration_runs import slope_of
 from verify.checks.measuring.samples import sampled_rates
 from verify.evidence.budget import Share
-from verify.evidence.intervals import mean_square_interval, median_interval, quantile_interval, sub_gaussian_interval
+from verify.evidence.intervals import (
+    EmpiricalBernstein,
+    mean_square_interval,
+    median_interval,
+    quantile_interval,
+    sub_gaussian_interval,
+)
 from verify.evidence.model import ComparisonEvidence, Law, RateEvidence
 from verify.evidence.moments import Moments
-from verify.evidence.power_laws import RESOLVED, Estimate, fit_power_law, invert
-from verify.evidence.sequential import EmpiricalBernstein
+from verify.evidence.rates import RESOLVED, Estimate, fit_power_law, invert
 
 BATCHES = (1, 2, 4, 8, 16)
 SAMPLES = 2048

@@ -9,10 +9,10 @@ import numpy as np
 
 from spec import Holder
 from verify.checks.bias_bound.steps import penalty_bias
-from verify.checks.measuring.case import Case, Measurement, check
+from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.premises import SHOWN_ALPHA, at_truth, estimate, frozen, regular_truth, sweep_ends
-from verify.evidence.model import ComparisonEvidence, Point, PremiseEvidence
-from verify.evidence.sweeps import fit_rate
+from verify.evidence.model import Point, PremiseEvidence
+from verify.evidence.rates import fit_rate
 from verify.truth import lower_level as exact_lower_level
 from verify.truth.geometry import EPS, quadratic_of
 from verify.truth.pair import holder_bias, holder_minimiser
@@ -34,9 +34,8 @@ def uniform_in_x(case: Case) -> Measurement:
     rate = fit_rate(points, quantity=name, variable="alpha")
     offset = Fraction(SHOWN_ALPHA) ** 2 * Fraction(lam_width)
     here = max(_distance_at(case, SHOWN_ALPHA, kink + side * offset, Fraction(SHOWN_ALPHA))[0] for side in (1, -1))
-    shown = ComparisonEvidence(
-        quantity="error at distance α²ε_λ from the kink",
-        measured=here, relation="<=", predicted=SHOWN_ALPHA,
+    shown = compare(
+        "error at distance α²ε_λ from the kink", here, "<=", SHOWN_ALPHA,
         context={"alpha": SHOWN_ALPHA, "lam_width": lam_width}, role="support",
     )  # fmt: skip
     values = sweep_ends(points) | {"kink at x": str(kink), "error at distance alpha^2 lam_width, alpha = 0.1": here}

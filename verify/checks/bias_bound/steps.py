@@ -10,7 +10,7 @@ import numpy as np
 from spec import OracleParameters
 from spec.exact import Vector
 from verify.checks.measuring.agreement import on_sweep
-from verify.checks.measuring.case import Case, Measurement, check
+from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.exact import (
     AGREEMENT_ROUNDINGS,
     DIRECTION_ALPHA,
@@ -33,8 +33,8 @@ from verify.checks.measuring.premises import (
     sweep_ends,
     sweep_point,
 )
-from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
-from verify.evidence.sweeps import fit_rate
+from verify.evidence.model import Point, RateEvidence
+from verify.evidence.rates import fit_rate
 from verify.truth import lower_level as exact_lower_level
 from verify.truth.geometry import Geometry, quadratic_of, ramp, spectral_norm
 from verify.truth.pair import Truth, exact_bias
@@ -58,15 +58,12 @@ def penalty_bias(case: Case) -> Measurement:
     shown = estimate(case, call, geometry.minimiser)
     rate = fit_rate(points, quantity="T₃", variable="alpha")
     ideal = exact_bias(case.instance, truth, geometry, frozen=frozen(case))
-    beside = ComparisonEvidence(
-        quantity="T₃ of the subject against its exact rational value",
-        measured=float(np.linalg.norm(shown - truth.grad_F)),
-        relation="==",
-        predicted=ideal,
-        tolerance=geometry.rounding(geometry.minimiser, frozen=frozen(case)) + 1e-12 * ideal,
+    beside = compare(
+        "T₃ of the subject against its exact rational value", float(np.linalg.norm(shown - truth.grad_F)), "==", ideal,
+        geometry.rounding(geometry.minimiser, frozen=frozen(case)) + 1e-12 * ideal,
         context={"alpha": SHOWN_ALPHA, "estimate": shown_vector(shown), "gradient of F": shown_vector(truth.grad_F)},
         role="support",
-    )
+    )  # fmt: skip
     note = (
         f"At alpha = {SHOWN_ALPHA:g}, with the exact pair (y*, λ*) and the exact penalty minimiser, the estimate is "
         f"{shown_vector(shown)} while ∇F = {shown_vector(truth.grad_F)}."
@@ -208,15 +205,15 @@ def formula_at_given_stages(case: Case) -> Measurement:
             if case.as_written:
                 other = estimate(case, call, y + alpha * (y - y_star))
                 apart = max(apart, float(np.linalg.norm(other - found)) / 2 / rounding)
-    formula = ComparisonEvidence(
-        quantity="difference of the estimate from ∇_xL at the given stages, in roundings", measured=worst,
-        relation="<=", predicted=AGREEMENT_ROUNDINGS, context={"alpha": at},
+    formula = compare(
+        "difference of the estimate from ∇_xL at the given stages, in roundings", worst, "<=", AGREEMENT_ROUNDINGS,
+        context={"alpha": at},
     )  # fmt: skip
     if not case.as_written:
         return Measurement((formula,))
-    runs = ComparisonEvidence(
-        quantity="difference of one run's ∇_xL from the mean over two equally likely runs, in roundings",
-        measured=apart, relation="<=", predicted=AGREEMENT_ROUNDINGS,
+    runs = compare(
+        "difference of one run's ∇_xL from the mean over two equally likely runs, in roundings", apart, "<=",
+        AGREEMENT_ROUNDINGS,
     )  # fmt: skip
     return Measurement((formula, runs), {}, "Two runs whose ỹ differ have different ∇_xL; neither equals their mean.")
 

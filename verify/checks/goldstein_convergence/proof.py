@@ -16,8 +16,7 @@ from verify.evidence.decisions import SquareDecision
 from verify.evidence.intervals import sub_gaussian_interval
 from verify.evidence.laws import SquareLaw
 from verify.evidence.model import Point
-from verify.evidence.power_laws import Estimate, fit_power_law
-from verify.evidence.sweeps import fit_rate
+from verify.evidence.rates import Estimate, fit_power_law, fit_rate
 from verify.subjects.protocol import SubjectFaultError
 from verify.truth.functions import SyntheticOracle, WeightedAbsolute
 
@@ -82,8 +81,7 @@ def telescoping(case: Case) -> Measurement:
 def _block_regret(recorded: Recorded) -> Vector:
     """Largest Σ⟨g_m, Δ_m - u⟩ over ‖u‖ <= D of every block, shape (K,)."""
     g, steps = recorded.blocks(recorded.g), recorded.blocks(recorded.steps)
-    regret: Vector = (g * steps).sum(axis=(1, 2)) + recorded.parameters.D * np.linalg.norm(g.sum(axis=1), axis=1)
-    return regret
+    return np.asarray((g * steps).sum(axis=(1, 2)) + recorded.parameters.D * np.linalg.norm(g.sum(axis=1), axis=1))
 
 
 @check("goldstein-convergence/second-moment", instances=("absolute-fixed", "kink"), needs=("optimise",), decisions=1)

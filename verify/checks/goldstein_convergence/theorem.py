@@ -28,8 +28,7 @@ from verify.evidence.budget import Share
 from verify.evidence.decisions import BoundDecision
 from verify.evidence.intervals import median_interval
 from verify.evidence.model import Evidence, Law, Point
-from verify.evidence.power_laws import Estimate, fit_power_law
-from verify.evidence.sweeps import fit_rate
+from verify.evidence.rates import Estimate, fit_power_law, fit_rate
 from verify.truth.functions import SyntheticOracle, WeightedAbsolute
 from verify.truth.geometry import quadratic_of
 from verify.truth.goldstein import distance as goldstein

@@ -27,8 +27,7 @@ from verify.evidence.decisions import SquareDecision
 from verify.evidence.laws import SquareLaw
 from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
 from verify.evidence.moments import Moments
-from verify.evidence.power_laws import Estimate, fit_power_law
-from verify.evidence.sweeps import fit_rate
+from verify.evidence.rates import Estimate, fit_power_law, fit_rate
 from verify.subjects.protocol import Call
 from verify.truth.geometry import quadratic_of
 from verify.truth.iterations import LinearIteration, best_radius, shrinking

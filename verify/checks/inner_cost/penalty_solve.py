@@ -14,8 +14,7 @@ from verify.checks.measuring.premises import activated, additive, at_truth, regu
 from verify.evidence.intervals import mean_square_interval, quantile_interval
 from verify.evidence.model import Point, PremiseEvidence, RateEvidence
 from verify.evidence.moments import Moments
-from verify.evidence.power_laws import Estimate, fit_power_law, invert
-from verify.evidence.sweeps import fit_rate
+from verify.evidence.rates import Estimate, fit_power_law, fit_rate, invert
 from verify.subjects.protocol import Call
 from verify.truth.geometry import EPS, Geometry, quadratic_of, spectral_norm
 from verify.truth.pair import Truth

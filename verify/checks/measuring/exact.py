@@ -15,7 +15,7 @@ import numpy as np
 
 from spec.exact import Vector
 from verify.checks.measuring.agreement import held
-from verify.checks.measuring.case import Case
+from verify.checks.measuring.case import Case, compare
 from verify.evidence.model import CertifiedBound, ComparisonEvidence, RateEvidence
 from verify.truth.certificates.certificate import Certificate, Side
 from verify.truth.certificates.certification import Bound, NoCertificateError, certify
@@ -167,8 +167,7 @@ def symbolic_rate(
 def exact_direction(vector: Vector) -> Vector:
     """A direction truncated towards zero to doubles with few digits: exact, and no longer than it was."""
     length = max(1.0, float(np.linalg.norm(vector)))
-    truncated: Vector = np.trunc(vector / length * GRID) / GRID
-    return truncated
+    return np.asarray(np.trunc(vector / length * GRID) / GRID)
 
 
 def unit(vector: Vector) -> Vector:
@@ -286,9 +285,9 @@ def _agreement(
         ratio = float(np.linalg.norm(found - exact)) / max(rounding, EPS**2)
         if ratio > worst:
             worst, at = ratio, alpha
-    return ComparisonEvidence(
-        quantity="difference of the subject from the exact value, in roundings",
-        measured=worst, relation="<=", predicted=AGREEMENT_ROUNDINGS, context={"alpha": at}, role="support",
+    return compare(
+        "difference of the subject from the exact value, in roundings", worst, "<=", AGREEMENT_ROUNDINGS,
+        context={"alpha": at}, role="support",
     )  # fmt: skip
 
 

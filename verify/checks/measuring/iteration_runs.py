@@ -16,7 +16,7 @@ from verify.evidence.budget import Share
 from verify.evidence.decisions import SquareDecision
 from verify.evidence.laws import SquareLaw, normal_upper
 from verify.evidence.model import ComparisonEvidence, RateEvidence
-from verify.evidence.power_laws import RESOLVED, Estimate, fit_power_law, invert
+from verify.evidence.rates import RESOLVED, Estimate, fit_power_law, invert
 from verify.subjects.protocol import Call
 from verify.truth.geometry import quadratic_of, spectral_norm
 from verify.truth.iterations import LinearIteration, best_constant, mean_square, primal_dual, shrinking

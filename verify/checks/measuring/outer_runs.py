@@ -20,7 +20,7 @@ from spec.exact import FloatArray, Vector
 from verify.checks.measuring.case import Case, compare
 from verify.evidence.intervals import mean_interval, median_interval
 from verify.evidence.model import ComparisonEvidence
-from verify.evidence.power_laws import Estimate
+from verify.evidence.rates import Estimate
 from verify.subjects.protocol import OuterRun, SubjectFaultError
 from verify.truth.functions import SyntheticOracle, WeightedAbsolute
 
@@ -67,9 +67,7 @@ FUNCTION = WeightedAbsolute((1.0,))
 UNIFORM_RUNS = 3000
 START = 0.3
 """The second segment leads from here to -0.7: its middle and its ends say nothing about the kink's place on it."""
-
 ACROSS = OuterParameters(goldstein_radius=2.0, epsilon=0.1, D=1.0, eta=1.0, M=2, K=1)
-
 TOWARDS = OuterParameters(goldstein_radius=0.2, epsilon=0.1, D=0.1, eta=1.0, M=1, K=4)
 """Four blocks on the way to the kink: far from it, far, near or far by chance, near."""
 

@@ -12,10 +12,10 @@ from spec.exact import Vector
 from verify.checks.measuring.case import Case
 from verify.checks.measuring.premises import at_truth
 from verify.evidence.budget import Share
+from verify.evidence.intervals import Looks
 from verify.evidence.model import RateEvidence, Role
 from verify.evidence.moments import Moments, Scatter
-from verify.evidence.power_laws import Estimate, fit_power_law
-from verify.evidence.sequential import Looks
+from verify.evidence.rates import Estimate, fit_power_law
 from verify.evidence.streams import BLOCK, Sampler, Streams
 from verify.subjects.protocol import Call
 from verify.truth.algebra.numbers import double

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
-from functools import lru_cache
 from importlib import resources
 from typing import get_args
 
 from pydantic import ValidationError
 
-from spec import InvalidInputError
 from spec.errors import from_validation
+from spec.files import find_named
 from verify.conformance.bugs.model import Bug, Flag, Stage
 
 
@@ -31,8 +29,6 @@ ROWS: tuple[Bug, ...] = tuple(bug for stage in get_args(Stage) for bug in _load(
 """Everything that can be shown."""
 CATALOGUE: tuple[Bug, ...] = tuple(bug for bug in ROWS if bug.caught_by)
 """What claims catch and diagnosis names; the others are shown by test vectors alone."""
-
-
 BUGS: tuple[Flag, ...] = tuple(
     Flag(id=bug.flag.id or bug.id, kind="bug", bug_type=bug.flag.does or bug.does, effect=bug.flag.effect or bug.effect,
          claim=bug.flag.claim)
@@ -49,9 +45,7 @@ FLAGS: dict[str, Flag] = {flag.id: flag for flag in (*BUGS, *CIRCUMSTANCES)}
 """Every flag by id."""
 
 
-@lru_cache(maxsize=1)
-def _by_id() -> dict[str, Bug]:
-    return {bug.id: bug for bug in ROWS}
+BY_ID: dict[str, Bug] = {bug.id: bug for bug in ROWS}
 
 
 def find(id: str) -> Bug:
@@ -60,8 +54,4 @@ def find(id: str) -> Bug:
     Raises:
         InvalidInputError: If there is none of that id, naming near ones.
     """
-    if id not in _by_id():
-        near = difflib.get_close_matches(id, _by_id(), n=3)
-        hint = f"; did you mean {' or '.join(near)}?" if near else ""
-        raise InvalidInputError("mutant", f"must be an id of the catalogue{hint}", id)
-    return _by_id()[id]
+    return find_named(BY_ID, id, "mutant", "must be an id of the catalogue", "docs/mutants.md lists them")

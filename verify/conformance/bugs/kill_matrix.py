@@ -10,9 +10,8 @@ from typing import Any, NamedTuple, cast
 
 from verify.campaign import run as campaign
 from verify.campaign.baseline.storage import shipped_record
-from verify.campaign.plan import Task
+from verify.campaign.plan import Task, perform
 from verify.campaign.summary import selected
-from verify.campaign.tasks import perform
 from verify.checks.measuring.case import checks, find_profile
 from verify.conformance.bugs.bent_subject import subject_class
 from verify.conformance.bugs.catalogue import CATALOGUE

@@ -8,8 +8,16 @@ from typing import Literal, TypeAlias
 
 from spec import REPAIRED
 from verify.proofs.notation import decimals, function, term, vector
-from verify.proofs.refutation.derivation import conclusion, gradient, opening, penalty_point
-from verify.proofs.refutation.model import SHOWN_ALPHA, Break, Case, Target
+from verify.proofs.refutation.model import (
+    SHOWN_ALPHA,
+    Break,
+    Case,
+    Target,
+    conclusion,
+    gradient,
+    opening,
+    penalty_point,
+)
 from verify.truth.algebra.rational_functions import Leading
 from verify.truth.algebra.rationals import Vector
 from verify.truth.penalty_functions import Family, error, estimator, minimiser, sampled_point

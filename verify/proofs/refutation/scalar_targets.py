@@ -11,8 +11,7 @@ from flint import fmpq_poly
 from spec import Holder, OracleParameters
 from spec.claims import Bound
 from verify.proofs.notation import decimals, function, power, term, vector
-from verify.proofs.refutation.derivation import conclusion, opening
-from verify.proofs.refutation.model import SHOWN_ALPHA, Break, Case, Target
+from verify.proofs.refutation.model import SHOWN_ALPHA, Break, Case, Target, conclusion, opening
 from verify.truth import lower_level
 from verify.truth.algebra.rational_functions import RationalVector
 from verify.truth.algebra.rationals import blocks, fraction, rational

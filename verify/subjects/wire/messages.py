@@ -201,7 +201,6 @@ Kind = Literal[
 
 SHOWN = 300
 """Longest text of a fault, in characters."""
-
 LOST: frozenset[Kind] = frozenset({"crash", "hang", "garbage", "half", "unknown-id", "closed-pipe", "flood", "memory"})
 """Kinds after which nobody knows where the conversation stands: the process is replaced."""
 

@@ -90,7 +90,6 @@ _HELD: dict[str, tuple[Any, Any]] = {
 }
 METHODS = {name: Method(name, params, result) for name, (params, result) in _HELD.items()}
 """All methods of a subject by name."""
-
 _FORGET = message(Sent, "Forget", "jsonrpc method params", "The only notification.",
                   jsonrpc=Literal["2.0"], method=Literal["forget"], params=messages.ForgetParams)  # fmt: skip
 _REPLY = message(Sent, "OracleReply", "jsonrpc id result", "The runner's reply.",

@@ -13,8 +13,7 @@ from jsonschema import Draft202012Validator
 
 from spec.errors import InvalidInputError
 from tests.verify.campaign.baseline.reports import exact, level, rate, report, result
-from verify.campaign.baseline.model import Baseline
-from verify.campaign.baseline.selection import Selection, replay
+from verify.campaign.baseline.model import Baseline, Selection, replay
 from verify.campaign.baseline.storage import (
     RECORD,
     dumps,

@@ -8,8 +8,8 @@ import pytest
 
 from verify.campaign import run as campaign
 from verify.campaign.baseline.storage import shipped_record
-from verify.campaign.plan import Task
-from verify.campaign.tasks import perform
+from verify.campaign.plan import Task, perform
+from verify.conformance.bugs.__main__ import killed_by, page
 from verify.conformance.bugs.catalogue import CATALOGUE
 from verify.conformance.bugs.kill_matrix import (
     Cell,
@@ -20,7 +20,6 @@ from verify.conformance.bugs.kill_matrix import (
     recorded,
 )
 from verify.conformance.bugs.model import Bug, Catch
-from verify.conformance.bugs.page import killed_by, page
 from verify.subjects import ReferenceSubject
 
 PAIRS = [(mutant, catch) for mutant in CATALOGUE for catch in mutant.caught_by]
