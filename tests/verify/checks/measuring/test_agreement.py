@@ -16,6 +16,7 @@ from verify.evidence.model import RateEvidence
 from verify.subjects import ReferenceSubject
 from verify.truth import closed_forms
 from verify.truth.algebra.products import field, scalar
+from verify.truth.algebra.rings import SYMBOLS
 from verify.truth.closed_forms import closed_form
 from verify.truth.formulas import Lagrangian
 from verify.truth.geometry import quadratic_of
@@ -73,12 +74,15 @@ def bend(monkeypatch, alpha_1=1, drop=None):
             terms = super().terms(y, h)
             return terms | ({drop: terms[drop] - terms[drop]} if drop else {})
 
-    def bent(family, scenario):
-        given = {field.name: getattr(right(family, scenario), field.name) for field in fields(Lagrangian)}
+    def bent(family, ring, alpha, scenario):
+        true = right(family, ring, alpha, scenario)
+        if ring is not SYMBOLS:
+            return true
+        given = {field.name: getattr(true, field.name) for field in fields(Lagrangian)}
         return Bent(**given | {"alpha_1": scalar(alpha_1) * given["alpha_1"]})
 
-    right = closed_forms._lagrangian
-    monkeypatch.setattr(closed_forms, "_lagrangian", bent)
+    right = Family.lagrangian_over
+    monkeypatch.setattr(Family, "lagrangian_over", bent)
 
 
 @pytest.mark.parametrize(
