@@ -115,6 +115,8 @@ TICK = 0.1
 """Longest time between two looks at the clocks, seconds."""
 TRIES = 2
 """How often a task is given to a worker that dies of it."""
+CHUNK = 6
+"""Neighbouring tasks a worker takes at once: what it keeps of one serves the next, and both cores stay busy."""
 GRACE = 2.0
 """Time for a worker to end its subject's program before it is killed, seconds."""
 
@@ -129,6 +131,7 @@ class _Worker:
     task: Task | None = None
     tries: int = 0
     since: float = 0.0
+    own: deque[tuple[Task, int]] = field(default_factory=deque)
 
     def end(self) -> None:
         self.pipe.close()
@@ -152,14 +155,16 @@ class _Crew:
             while len(self.workers) < min(self.jobs, len(self.waiting) + self._busy()):
                 self.workers.append(self._started())
             for worker in self.workers:
-                if worker.task is None and self.waiting:
-                    self._hand_over(worker, *self.waiting.popleft())
+                if worker.task is None and not worker.own:
+                    worker.own.extend(self.waiting.popleft() for _ in range(min(CHUNK, len(self.waiting))))
+                if worker.task is None and worker.own:
+                    self._hand_over(worker, *worker.own.popleft())
             connection.wait([end for worker in self.workers for end in (worker.pipe, worker.process.sentinel)], tick)
             for worker in self.workers[:]:
                 yield from self._look_at(worker)
 
     def _busy(self) -> int:
-        return sum(worker.task is not None for worker in self.workers)
+        return sum(worker.task is not None or bool(worker.own) for worker in self.workers)
 
     def _started(self) -> _Worker:
         how = context()
@@ -192,6 +197,7 @@ class _Crew:
             return
         worker.end()
         self.workers.remove(worker)
+        self.waiting.extendleft(reversed(worker.own))
         if task is None:
             return
         if alive and stage is not None and self.seconds is not None:
