@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import sys
@@ -156,7 +157,9 @@ class _Crew:
                 self.workers.append(self._started())
             for worker in self.workers:
                 if worker.task is None and not worker.own:
-                    worker.own.extend(self.waiting.popleft() for _ in range(min(CHUNK, len(self.waiting))))
+                    # Fewer towards the end, so that no worker is left without.
+                    share = min(CHUNK, math.ceil(len(self.waiting) / self.jobs))
+                    worker.own.extend(self.waiting.popleft() for _ in range(share))
                 if worker.task is None and worker.own:
                     self._hand_over(worker, *worker.own.popleft())
             connection.wait([end for worker in self.workers for end in (worker.pipe, worker.process.sentinel)], tick)

@@ -6,6 +6,7 @@ power. It never decides a verdict: it returns evidence that says what was seen a
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -52,24 +53,24 @@ class SampledDecision:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GrowingDecision(SampledDecision):
+class GrowingDecision(SampledDecision, ABC):
     """A decision about a sample of ``width`` component vectors that grows, by whole blocks, until it is settled."""
 
     width: int
     limit: int = LIMIT
     block: int = BLOCK
 
+    @abstractmethod
     def tolerance(self, samples: int, error: float) -> float:
         """Relative deviation that is refuted at this sample size."""
-        raise NotImplementedError
 
+    @abstractmethod
     def detectable(self, samples: int, error: float) -> float:
         """Smallest relative violation refuted with the promised power."""
-        raise NotImplementedError
 
+    @abstractmethod
     def evidence(self, moments: Moments, tolerance: float, detectable: float) -> ComparisonEvidence:
         """What the samples so far say, for the tolerance and the detectable violation at their number."""
-        raise NotImplementedError
 
     @cached_property
     def needed(self) -> int:
