@@ -25,7 +25,7 @@ from verify.truth.geometry import EPS, Geometry, quadratic_of, spectral_norm
 from verify.truth.pair import Truth
 from verify.truth.penalty_functions import Family, error, estimator, minimiser, sampled_point
 from verify.truth.scenario import Error, Quantity, Scenario
-from verify.verdict import RungDisagreementError
+from verify.verdict import NoEvidenceError, RungDisagreementError
 
 DIRECTION_ALPHA = 0.02
 """Worst directions are taken at this alpha: close to their limits, far from the floating-point floor."""
@@ -95,6 +95,7 @@ def exact_rate(
 
     Raises:
         RungDisagreementError: If the reference itself does not agree, or the closed form with the exact rate.
+        NoEvidenceError: If the subject could be asked at no alpha of the sweep.
     """
     claimed = case.bound.exponents.get("alpha")
     if not spendings or claimed is None or claimed.denominator != 1:
@@ -108,7 +109,11 @@ def exact_rate(
     # The smallest exponent decides; among equals the largest coefficient is the worse error.
     worst = min(range(len(tried)), key=lambda k: (exponents[k], -leads[k].norm_squared))
     (spending, scenario), leading = tried[worst], leads[worst]
-    agreement = _agreement(case, truth, family, spending, scenario, quantity)
+    end = _end(family, spending)
+    asked = [alpha for alpha in case.profile.alphas if alpha <= end]
+    if not asked:
+        raise NoEvidenceError(f"no alpha of the sweep is at most {float(end):g}, where the formulas of {name} hold")
+    agreement = _agreement(case, truth, family, asked, scenario, quantity)
     if not agreement.holds and case.stages.are_the_reference:
         left = f"{agreement.measured:.3g} roundings at alpha = {agreement.context['alpha']:g}"
         raise RungDisagreementError(f"the reference leaves the exact value of {name} by {left}")
@@ -118,7 +123,6 @@ def exact_rate(
         wanted = [
             Bound(power, quantity, side) for side, power in _wanted(leading.exponent, int(claimed), case.bound.tag)
         ]
-        end = _end(family, spending)
         # One error suffices to refute, and is all there is without a linear response; to support, every error counts.
         columns = [spending.along(i).scenario(frozen=frozen) for i in every_error]
         bounds = _bounds(family, scenario, columns, wanted, end, recheck=case.profile.recheck)
@@ -132,7 +136,7 @@ def exact_rate(
         role="conclusion" if agreement.holds else "support",
         coefficient=None if leading.exponent is None else math.sqrt(leading.norm_squared),
         bounds=bounds,
-        closed_form=held(formula, errors[worst], case.profile.alphas, name, measured=agreement.holds),
+        closed_form=held(formula, errors[worst], asked, name, measured=agreement.holds),
     )
     return rate, agreement
 
@@ -254,13 +258,11 @@ def _attempts(family: Family, scenario: Scenario, bound: Bound, end: Fraction) -
 
 
 def _agreement(
-    case: Case, truth: Truth, family: Family, spending: Spending, scenario: Scenario, quantity: Quantity
+    case: Case, truth: Truth, family: Family, asked: Sequence[float], scenario: Scenario, quantity: Quantity
 ) -> ComparisonEvidence:
     """The subject's values under the very same errors against the exact ones, in units of rounding."""
-    worst, at = 0.0, case.profile.alphas[0]
-    for alpha in case.profile.alphas:
-        if alpha > float(_end(family, spending)):
-            continue
+    worst, at = 0.0, asked[0]
+    for alpha in asked:
         exact_alpha = Fraction(alpha)
         y_star = truth.y_star + _at(scenario.y_star_error, alpha, len(truth.y_star))
         lam = truth.lam + _at(scenario.lam_error, alpha, len(truth.lam))
