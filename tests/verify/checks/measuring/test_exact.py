@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -98,3 +100,12 @@ def test_a_failing_comparison_still_counts_beside_an_exact_rate():
         decide(Bound(quantity="q", exponents={"alpha": "1"}), [rate(2.0, "certified"), wrong]).verdict
         is Verdict.REFUTED
     )
+
+
+def test_a_subject_asked_at_no_alpha_agrees_with_nothing(monkeypatch):
+    monkeypatch.setattr("verify.checks.measuring.exact.LARGEST_END", Fraction(1, 10**9))
+    report = verify.run(["bias-bound/T3"], readings=["repaired"], instances=["toy1"])
+    (result,) = report.results
+    assert result.verdict is None
+    assert "no alpha of the sweep" in result.fault
+    assert report.exit_code == 3
