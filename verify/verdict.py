@@ -219,25 +219,18 @@ def _decide_comparison(item: ComparisonEvidence) -> Decision:
     return Decision(verdict, sentence, shown, item.measured, None, None, item.rung, error_rates)
 
 
-def combine(verdicts: Iterable[Verdict | None]) -> Verdict | None:
-    """One verdict over instances: refuted anywhere is refuted; a fault anywhere leaves none.
+def combine(verdicts: Iterable[Verdict | None], *, parts: bool = False) -> Verdict | None:
+    """One verdict over instances, or over the parts of a statement: refuted anywhere is refuted; a fault leaves none.
 
-    An instance on which the claim says nothing (not applicable, vacuous) does not weigh against one where it does.
+    An instance on which the claim says nothing (not applicable, vacuous) does not weigh against one where it does; a
+    part that cannot be met, or asked, leaves the whole unmet.
     """
     found = list(verdicts)
     if not found or None in found:
         return None
-    order = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.SUPPORTED, Verdict.VACUOUS, Verdict.NOT_APPLICABLE)
-    return next(verdict for verdict in order if verdict in found)
-
-
-def combine_parts(verdicts: Iterable[Verdict | None]) -> Verdict | None:
-    """One verdict over the parts of a statement: a part that cannot be met, or asked, leaves the whole unmet."""
-    found = list(verdicts)
-    if not found or None in found:
-        return None
-    order = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.VACUOUS, Verdict.NOT_APPLICABLE, Verdict.SUPPORTED)
-    return next(verdict for verdict in order if verdict in found)
+    silent = [Verdict.VACUOUS, Verdict.NOT_APPLICABLE]
+    last = [*silent, Verdict.SUPPORTED] if parts else [Verdict.SUPPORTED, *silent]
+    return next(verdict for verdict in (Verdict.REFUTED, Verdict.INCONCLUSIVE, *last) if verdict in found)
 
 
 def strongest(rungs: Iterable[Rung | None]) -> Rung | None:

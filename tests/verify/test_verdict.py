@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from spec import Bound
 from verify.evidence.model import ComparisonEvidence, Point, PremiseEvidence, RateEvidence
-from verify.verdict import NoEvidenceError, Verdict, combine, combine_parts, decide
+from verify.verdict import NoEvidenceError, Verdict, combine, decide
 
 
 def bound(k, tag="upper", toward="zero", variable="alpha"):
@@ -126,7 +126,7 @@ def test_combining_over_instances():
     assert combine([S, None]) is None
     assert combine([]) is None
     # A statement's parts must each hold; one that could not be asked leaves the whole open.
-    assert combine_parts([S, N]) is N
-    assert combine_parts([V, N, S]) is V
-    assert combine_parts([R, N]) is R
-    assert combine_parts([S, S]) is S
+    assert combine([S, N], parts=True) is N
+    assert combine([V, N, S], parts=True) is V
+    assert combine([R, N], parts=True) is R
+    assert combine([S, S], parts=True) is S

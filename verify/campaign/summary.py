@@ -13,7 +13,7 @@ from spec.claims import find as find_claim
 from verify.checks.measuring.case import checks
 from verify.report.model import NAMED, Result, SmallestCounterexample, SummaryRow
 from verify.report.wording import FAULT, status_of
-from verify.verdict import Verdict, combine, combine_parts
+from verify.verdict import Verdict, combine
 
 
 def selected(claims: Sequence[str]) -> list[str]:
@@ -82,7 +82,7 @@ def _row(full_id: str, reading: str, own: list[Result], inherited: list[Result])
     for result in weighed:
         parts.setdefault(result.claim, []).append(result)
     # Over instances a claim says nothing where it does not apply; of a statement's parts each must hold.
-    verdict = combine_parts(combine(result.verdict for result in part) for part in parts.values())
+    verdict = combine((combine(result.verdict for result in part) for part in parts.values()), parts=True)
     status: Any = verdict or FAULT
     deciding = next(result for result in weighed if result.verdict == verdict)
     sentence = deciding.sentence if deciding.claim == full_id else f"By its part {deciding.claim}: {deciding.sentence}"

@@ -37,7 +37,8 @@ def run_apart(tasks: Sequence[Task], jobs: int, time_limit: float | None = None)
 
     A worker that dies, or whose stage call takes longer than the limit, costs only the result it was at.
     """
-    crew = _Crew(jobs, time_limit, deque((task, 0) for task in tasks))
+    # The longest row of tasks first, so that the others are shared out around it.
+    crew = _Crew(jobs, time_limit, deque((task, 0) for task in sorted(tasks, key=lambda task: not _shares_runs(task))))
     try:
         with one_blas_thread():
             yield from crew.results()
@@ -157,14 +158,25 @@ class _Crew:
                 self.workers.append(self._started())
             for worker in self.workers:
                 if worker.task is None and not worker.own:
-                    # Fewer towards the end, so that no worker is left without.
-                    share = min(CHUNK, math.ceil(len(self.waiting) / self.jobs))
-                    worker.own.extend(self.waiting.popleft() for _ in range(share))
+                    worker.own.extend(self._share())
                 if worker.task is None and worker.own:
                     self._hand_over(worker, *worker.own.popleft())
             connection.wait([end for worker in self.workers for end in (worker.pipe, worker.process.sentinel)], tick)
             for worker in self.workers[:]:
                 yield from self._look_at(worker)
+
+    def _share(self) -> Iterator[tuple[Task, int]]:
+        """Tasks for a worker that has none: some of those that wait, or of those another worker cannot begin yet."""
+        if not self.waiting:
+            source = max((worker.own for worker in self.workers), key=len)
+            yield from reversed([source.pop() for _ in range(len(source) // 2)])
+        elif _shares_runs(self.waiting[0][0]):
+            while self.waiting and _shares_runs(self.waiting[0][0]):
+                yield self.waiting.popleft()
+        else:
+            # Fewer towards the end, so that no worker is left without.
+            for _ in range(min(CHUNK, math.ceil(len(self.waiting) / self.jobs))):
+                yield self.waiting.popleft()
 
     def _busy(self) -> int:
         return sum(worker.task is not None or bool(worker.own) for worker in self.workers)
@@ -211,6 +223,11 @@ class _Crew:
         else:
             how = "its process ended" if self.seconds is None else f"exit code {worker.process.exitcode}"
             yield task, fault(task, f"the worker died ({how})", worker.since)
+
+
+def _shares_runs(task: Task) -> bool:
+    """Whether it asks for runs of Algorithm 2, which one worker makes once for all who ask."""
+    return "optimise" in checks()[task.claim].needs
 
 
 def _work(pipe: Any, cells: Any, seconds: float | None) -> None:

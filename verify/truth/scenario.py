@@ -10,9 +10,10 @@ from fractions import Fraction
 from numbers import Rational
 from typing import Annotated, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
+from pydantic import BeforeValidator, Field, PlainSerializer
 
 from spec import InvalidInputError
+from spec.files import Frozen
 
 DualTerm: TypeAlias = Literal["frozen", "cancelled"]
 """Whether ``alpha_1 A' lam`` stays in the estimator."""
@@ -23,12 +24,6 @@ minimiser with inexact minus with exact multipliers. ``penalty-shift``: penalty 
 
 Exact = Annotated[Fraction, BeforeValidator(Fraction), PlainSerializer(str)]
 """A rational number, spelt ``"p/q"`` in files."""
-
-
-class Frozen(BaseModel):
-    """Plain data that does not change."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Error(Frozen):

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from functools import cache
 
 import pytest
 
-import verify
 from spec import InvalidInputError
+from verify.campaign.plan import DEFAULT_SEED, Task, perform
+from verify.checks.measuring.case import checks
 from verify.evidence.model import ComparisonEvidence, RateEvidence
+from verify.subjects import ReferenceSubject
 from verify.truth.certificates.certificate import Certificate
 from verify.truth.certificates.checker import check
 from verify.verdict import Verdict
 
 
-@pytest.fixture(scope="module")
-def report():
-    ids = ("bias-bound", "solution-error", "dual-extraction", "variance-bound", "smoothness")
-    return verify.run(ids, profile="ci")
-
-
-def find(report, claim, reading, instance):
-    (result,) = [r for r in report.results if (r.claim, r.reading, r.instance) == (claim, reading, instance)]
+@cache
+def find(claim, reading, instance):
+    """One result of the default profile, run when a test first asks for it."""
+    result = perform(Task(claim, reading, instance, "reference", "ci", DEFAULT_SEED), ReferenceSubject())
     assert result.fault is None, result.fault
     return result
 
@@ -73,9 +72,9 @@ FIXED = ("box-rational", "toy2", "kink", "crossing-kinks", "absolute-fixed", "fi
         ("variance-bound/pairing-alone", "as-written", ("two-of-three",), -2, "REFUTED"),
     ],
 )
-def test_exponents(report, claim, reading, instances, exponent, verdict):
+def test_exponents(claim, reading, instances, exponent, verdict):
     for instance in instances:
-        result = find(report, claim, reading, instance)
+        result = find(claim, reading, instance)
         assert str(result.verdict) == verdict, result.sentence
         assert result.measured == pytest.approx(exponent, abs=0.12), result.sentence
         low, high = result.interval
@@ -83,48 +82,48 @@ def test_exponents(report, claim, reading, instances, exponent, verdict):
 
 
 @pytest.mark.parametrize(("reading", "value"), [("repaired", 0.990099), ("as-written", 100.990099)])
-def test_smallest_moving_constraint_at_a_tenth(report, reading, value):
-    result = find(report, "bias-bound/T3", reading, "toy1")
+def test_smallest_moving_constraint_at_a_tenth(reading, value):
+    result = find("bias-bound/T3", reading, "toy1")
     shown = numbers(result, "exact rational value")
     assert float(shown.context["estimate"].strip("()")) == pytest.approx(value, abs=5e-7)
     assert shown.holds
 
 
 @pytest.mark.parametrize("instance", ["toy2", "kink"])
-def test_bias_at_the_critical_distance_from_a_kink(report, instance):
-    shown = numbers(find(report, "bias-bound/uniformity", "as-written", instance), "distance α²ε_λ")
+def test_bias_at_the_critical_distance_from_a_kink(instance):
+    shown = numbers(find("bias-bound/uniformity", "as-written", instance), "distance α²ε_λ")
     assert shown.measured == pytest.approx(0.5 if instance == "toy2" else 1.0, abs=1e-9)
 
 
-def test_supremum_near_a_kink_tends_to_the_size_of_the_jump(report):
-    result = find(report, "bias-bound/uniformity", "as-written", "kink")
+def test_supremum_near_a_kink_tends_to_the_size_of_the_jump():
+    result = find("bias-bound/uniformity", "as-written", "kink")
     (rate,) = [e for e in result.evidence if isinstance(e, RateEvidence)]
     assert rate.points[-4].measured == pytest.approx(2.0, abs=0.01)
 
 
-def test_counterexample_to_dual_extraction(report):
-    result = find(report, "dual-extraction", "as-written", "weakly-active")
+def test_counterexample_to_dual_extraction():
+    result = find("dual-extraction", "as-written", "weakly-active")
     assert result.counterexample.values["difference of the gradients"] == pytest.approx(10000.1)
     assert result.counterexample.values["(alpha_1 + alpha_2) delta"] == pytest.approx(10.1)
     assert result.counterexample.values["ratio"] == pytest.approx(990.1, abs=0.1)
 
 
-def test_literal_experiment_data_is_rarely_strongly_convex(report):
-    result = find(report, "smoothness/experiment-data", "as-written", "experiment-5d")
+def test_literal_experiment_data_is_rarely_strongly_convex():
+    result = find("smoothness/experiment-data", "as-written", "experiment-5d")
     shares = [e.measured for e in result.evidence if isinstance(e, ComparisonEvidence)]
     assert shares[0] == pytest.approx(0.15, abs=0.05)
     assert shares[1] < 0.06
     assert shares[3] < 0.01
 
 
-def test_concave_upper_level_at_the_alpha_the_hypothesis_picks(report):
-    result = find(report, "solution-error/strong-convexity", "as-written", "concave-upper")
+def test_concave_upper_level_at_the_alpha_the_hypothesis_picks():
+    result = find("solution-error/strong-convexity", "as-written", "concave-upper")
     at_two = [e for e in result.evidence if isinstance(e, ComparisonEvidence) and e.context.get("alpha") == 2.0]
     assert at_two[0].measured == pytest.approx(-0.75)
 
 
-def test_per_sample_variance_of_independent_draws(report):
-    result = find(report, "variance-bound/per-sample", "as-written", "toy1")
+def test_per_sample_variance_of_independent_draws():
+    result = find("variance-bound/per-sample", "as-written", "toy1")
     (additive,) = [e for e in result.evidence if "additive" in getattr(e, "quantity", "")]
     first = additive.points[0]
     assert first.at == 0.1
@@ -132,9 +131,9 @@ def test_per_sample_variance_of_independent_draws(report):
     assert abs(first.measured - first.predicted) <= first.uncertainty
 
 
-def test_bounded_gradient_is_vacuous_and_where_double_precision_ends_is_said(report):
-    assert str(find(report, "smoothness/bounded-gradient", "as-written", "toy1").verdict) == "VACUOUS"
-    rates = [e for e in find(report, "bias-bound/T3", "repaired", "toy1").evidence if isinstance(e, RateEvidence)]
+def test_bounded_gradient_is_vacuous_and_where_double_precision_ends_is_said():
+    assert str(find("smoothness/bounded-gradient", "as-written", "toy1").verdict) == "VACUOUS"
+    rates = [e for e in find("bias-bound/T3", "repaired", "toy1").evidence if isinstance(e, RateEvidence)]
     rate = next(e for e in rates if e.rung == "numeric")
     assert rate.floor is not None
     assert 1e-4 < rate.floor < 0.02
@@ -147,38 +146,32 @@ DETERMINISTIC = ("bias-bound/T1", "bias-bound/T2", "bias-bound/T3", "bias-bound/
 
 
 @pytest.mark.parametrize("claim", DETERMINISTIC)
-def test_a_dozen_instances_carry_a_certificate_under_the_repaired_reading(report, claim):
+def test_a_dozen_instances_carry_a_certificate_under_the_repaired_reading(claim):
     wanted = 8 if claim.endswith("active-rows") else 12
-    found = [r for r in report.results if r.claim == claim and r.reading == "repaired" and r.rung == "certified"]
+    results = [find(claim, "repaired", instance) for instance in checks()[claim].instances]
+    found = [result for result in results if result.rung == "certified"]
     assert len({r.instance for r in found}) >= wanted
     assert all(r.verdict is Verdict.SUPPORTED for r in found)
 
 
-def test_refutations_are_certified_from_below(report):
-    found = [
-        r for r in report.results if r.claim == "bias-bound/T3" and r.reading == "as-written" and r.instance == "toy1"
-    ]
-    (result,) = found
+def test_refutations_are_certified_from_below():
+    result = find("bias-bound/T3", "as-written", "toy1")
     (exact,) = [e for e in result.evidence if isinstance(e, RateEvidence) and e.rung == "certified"]
     (bound,) = exact.bounds
     assert (bound.side, bound.exponent) == ("lower", -2)
     assert exact.coefficient == pytest.approx(1.0)
 
 
-def test_certificates_in_the_report_stand_by_themselves_and_a_corrupted_one_is_rejected(report):
-    seen = 0
-    for result in report.results:
-        for item in result.evidence:
-            if not isinstance(item, RateEvidence) or not item.bounds or seen >= 12:
-                continue
-            plain = item.bounds[0].certificates[0]
-            check(Certificate.model_validate(plain))
-            broken = deepcopy(plain)
-            factor = "1/100" if broken["side"] == "upper" else "100"
-            top, _, bottom = str(broken["constant_squared"]).partition("/")
-            scale_top, _, scale_bottom = factor.partition("/")
-            broken["constant_squared"] = f"{int(top) * int(scale_top)}/{int(bottom or 1) * int(scale_bottom or 1)}"
-            with pytest.raises(InvalidInputError):
-                check(Certificate.model_validate(broken))
-            seen += 1
-    assert seen == 12
+@pytest.mark.parametrize("claim", DETERMINISTIC[:4])
+@pytest.mark.parametrize("place", range(3))
+def test_a_results_certificate_stands_by_itself_and_a_corrupted_one_is_rejected(claim, place):
+    result = find(claim, "repaired", checks()[claim].instances[place])
+    plain = next(e for e in result.evidence if isinstance(e, RateEvidence) and e.bounds).bounds[0].certificates[0]
+    check(Certificate.model_validate(plain))
+    broken = deepcopy(plain)
+    factor = "1/100" if broken["side"] == "upper" else "100"
+    top, _, bottom = str(broken["constant_squared"]).partition("/")
+    scale_top, _, scale_bottom = factor.partition("/")
+    broken["constant_squared"] = f"{int(top) * int(scale_top)}/{int(bottom or 1) * int(scale_bottom or 1)}"
+    with pytest.raises(InvalidInputError):
+        check(Certificate.model_validate(broken))

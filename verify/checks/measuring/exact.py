@@ -262,6 +262,9 @@ def _agreement(
 ) -> ComparisonEvidence:
     """The subject's values under the very same errors against the exact ones, in units of rounding."""
     worst, at = 0.0, asked[0]
+    shifts = quantity in ("solution-shift", "penalty-shift")
+    value = minimiser(family, scenario) if shifts else estimator(family, scenario)
+    sampled = value if shifts else sampled_point(family, scenario)
     for alpha in asked:
         exact_alpha = Fraction(alpha)
         y_star = truth.y_star + _at(scenario.y_star_error, alpha, len(truth.y_star))
@@ -269,9 +272,9 @@ def _agreement(
         rho = np.array([float(weight) for weight in scenario.rho or ()])
         geometry = Geometry(family.problem, case.x, alpha, y_star, lam, rho)
         call = case.call(alpha, y_star=y_star, lam=lam)
-        if quantity in ("solution-shift", "penalty-shift"):
+        exact = _floats(value(exact_alpha))
+        if shifts:
             found = case.stages.penalty_minimiser(case.instance.problem, case.x, replace(call, rho=rho), 0.0)
-            exact = _floats(minimiser(family, scenario)(exact_alpha))
             softest = float(np.linalg.eigvalsh(geometry.H)[0])
             size = (
                 float(np.linalg.norm(np.abs(geometry.H) @ np.abs(found)))
@@ -279,9 +282,8 @@ def _agreement(
             )
             rounding = EPS * size / softest
         else:
-            y = _floats(sampled_point(family, scenario)(exact_alpha))
+            y = _floats(sampled(exact_alpha))
             found = case.stages.hypergradient(case.instance.problem, case.x, replace(call, y_penalty=y))
-            exact = _floats(estimator(family, scenario)(exact_alpha))
             width = call.parameters.h_width(case.reading, alpha**3, spectral_norm(geometry.a.B))
             rounding = geometry.rounding(y, frozen=scenario.dual_term == "frozen", h_width=width)
         ratio = float(np.linalg.norm(found - exact)) / max(rounding, EPS**2)

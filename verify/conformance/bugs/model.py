@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BeforeValidator, ConfigDict
 
+from spec.files import Frozen
 from verify.truth import stages
 
 Stage = Literal["lower_level", "activation", "penalty_minimiser", "hypergradient", "samples", "runs", "optimise"]
@@ -97,11 +98,7 @@ class Catch:
         return cls(claim, *where.split(", "))
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Flag(BaseModel):
+class Flag(Frozen):
     """One flag.
 
     Args:
@@ -113,8 +110,6 @@ class Flag(BaseModel):
         claim: Where the paper's claim on it is checked.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     id: str
     kind: Literal["bug", "circumstance"]
     bug_type: str
@@ -122,7 +117,7 @@ class Flag(BaseModel):
     claim: str
 
 
-class Shown(_Frozen):
+class Shown(Frozen):
     """The flag of test vectors that show a bug; what is not said is as the bug says it.
 
     ``at`` are the stages whose vectors are held against it, ``claim`` is where the paper's claim on it is checked, and
@@ -137,7 +132,7 @@ class Shown(_Frozen):
     rules: Rules | None = None
 
 
-class Bug(_Frozen):
+class Bug(Frozen):
     """One mistake.
 
     The ``id`` is permanent. ``does`` is a line, ``effect`` what a user would see, with the order in alpha. All results

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
 from spec import AS_WRITTEN, REPAIRED, Noise
+from spec.files import Frozen
 from verify.conformance import known_answers as known
 from verify.conformance.known_answers import Known
 from verify.conformance.places import Place, atlas_places, further_places, place_of, rounded
@@ -30,10 +31,8 @@ LISTED: dict[str, Any] = tomllib.loads((Path(__file__).parent / "cases.toml").re
 """Lists of places, rows of cases by family, and the corners of the ramps."""
 
 
-class Row(BaseModel):
+class Row(Frozen):
     """Cases of a family that differ in their place alone."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     family: str
     at: str | list[str]
@@ -41,7 +40,7 @@ class Row(BaseModel):
     notes: str = ""
     alpha: Fraction = Fraction(1, 10)
     reading: Literal["repaired", "as-written"] = "repaired"
-    choose: dict[str, str] = {}
+    choose: dict[str, str] = Field(default_factory=dict)
     stages: Literal["exact", "displaced", "ramp", "none"] = "exact"
     noise: Noise | None = None
     N_g: int = 1

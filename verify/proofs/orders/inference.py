@@ -9,9 +9,8 @@ from fractions import Fraction
 from itertools import product
 from typing import get_args
 
-from pydantic import BaseModel, ConfigDict
-
 from spec.claims import ReadingName, Relation
+from spec.files import Frozen
 from verify.proofs.notation import expression, power
 from verify.proofs.orders.expressions import names_in, split
 from verify.proofs.orders.ledger import Entry, Ledger, Level
@@ -27,15 +26,13 @@ class Following(StrEnum):
     FOLLOWS = "follows"
 
 
-class OrderRow(BaseModel):
+class OrderRow(Frozen):
     """One inference, judged; quantity, bounds and orders in print, ``why`` a sentence.
 
     ``step`` is a full id, of the claim itself for its conclusion. ``quantity`` is empty where only hypotheses are
     collected, ``derived`` (what follows once nothing rests on a broken step) where no order follows. An inherited break
     comes ``broken_by`` steps of these full ids.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     claim: str
     step: str

@@ -8,18 +8,15 @@ from graphlib import TopologicalSorter
 from itertools import chain, product
 from typing import get_args
 
-from pydantic import BaseModel, ConfigDict
-
 from spec.claims import BaseOrders, Claim, ReadingName, find, load_base_orders, load_claims
 from spec.errors import InvalidInputError
+from spec.files import Frozen
 from verify.proofs.orders.inference import Following, Judge, OrderRow
 from verify.proofs.orders.ledger import Ledger
 
 
-class FirstBreak(BaseModel):
+class FirstBreak(Frozen):
     """Where one proof, of so many inferences judged, first breaks under one reading; ``None`` if all follow."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     claim: str
     title: str

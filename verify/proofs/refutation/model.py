@@ -9,10 +9,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
 from spec import InvalidInputError, Quadratic, Reading, dumps_problem, parse_problem
 from spec.claims import Bound, ReadingName
+from spec.files import Frozen
 from verify.evidence.model import Counterexample
 from verify.proofs.notation import function, problem_in_words, term, vector
 from verify.truth import lower_level
@@ -101,7 +100,7 @@ class Target:
     scalar_only: bool = False
 
 
-class Refutation(BaseModel):
+class Refutation(Frozen):
     """The smallest problem found that breaks a claim, with its derivation by hand, a step a line; numbers are exact.
 
     Args:
@@ -113,8 +112,6 @@ class Refutation(BaseModel):
         examined: Smaller or equal candidates examined.
         exhaustive: Whether every smaller problem was examined, rather than this one shrunk from a larger.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     claim: str
     reading: ReadingName

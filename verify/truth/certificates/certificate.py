@@ -8,7 +8,8 @@ from typing import Literal, TypeAlias
 
 from pydantic import Field
 
-from verify.truth.scenario import Exact, Frozen, Quantity, Scenario
+from spec.files import Frozen
+from verify.truth.scenario import Exact, Quantity, Scenario
 
 Side: TypeAlias = Literal["upper", "lower"]
 Variable: TypeAlias = Literal["alpha", "alpha^2"]

@@ -31,11 +31,13 @@ def primitive_together(polynomials: Sequence[Sequence[Fraction | int]]) -> list[
 
 
 def evaluate(coefficients: Sequence[Fraction | int], at: Fraction) -> Fraction:
-    """Value at a rational point, by Horner's rule."""
-    total = Fraction(0)
+    """Value at a rational point, by Horner's rule in integers."""
+    scale = lcm(*(value.denominator for value in coefficients))
+    total, power = 0, 1
     for value in reversed(coefficients):
-        total = total * at + value
-    return total
+        total = total * at.numerator + value.numerator * (scale // value.denominator) * power
+        power *= at.denominator
+    return Fraction(total * at.denominator, power * scale)
 
 
 def sign_at(polynomial: Polynomial, at: Fraction) -> int:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
+from math import lcm
 from typing import TypeAlias
 
 from spec import Quadratic
@@ -59,7 +61,7 @@ class PlainProblem:
 
     def h(self, y: Sequence[Fraction]) -> Vector:
         """Row values A x - B y - b."""
-        return difference(difference(apply(self.A, self.x), apply(self.B, y)), self.b)
+        return difference(self._at_origin[2], apply(self.B, y))
 
     def grad_x_f(self, y: Sequence[Fraction]) -> Vector:
         """Gradient of f in x."""
@@ -67,11 +69,25 @@ class PlainProblem:
 
     def grad_y_f(self, y: Sequence[Fraction]) -> Vector:
         """Gradient of f in y."""
-        return add(self.f_y, apply(transpose(self.f_xy), self.x), apply(self.f_yy, y))
+        return add(self._at_origin[0], apply(self.f_yy, y))
 
     def grad_y_g(self, y: Sequence[Fraction]) -> Vector:
         """Gradient of g in y."""
-        return add(self.g_y, apply(transpose(self.g_xy), self.x), apply(self.g_yy, y))
+        return add(self._at_origin[1], apply(self.g_yy, y))
+
+    @cached_property
+    def _at_origin(self) -> tuple[Vector, Vector, Vector]:
+        """Gradients of f and g in y, and the row values, at y = 0; every alpha needs them."""
+        return (
+            add(self.f_y, apply(transpose(self.f_xy), self.x)),
+            add(self.g_y, apply(transpose(self.g_xy), self.x)),
+            difference(apply(self.A, self.x), self.b),
+        )
+
+    @cached_property
+    def _turned(self) -> tuple[Matrix, Matrix]:
+        """A and B transposed."""
+        return transpose(self.A), transpose(self.B)
 
     def curvature(self, rho: tuple[Fraction, ...]) -> Matrix:
         """B' diag(rho) B; kept, since every alpha needs it."""
@@ -94,11 +110,9 @@ class PlainProblem:
         self, u: Fraction, lam: Sequence[Fraction], rho: tuple[Fraction, ...], gradient: Sequence[Fraction]
     ) -> Vector | None:
         """Solve alpha**4 (grad_y L - gradient) = 0 for y; ``None`` where L is singular."""
-        origin = [ZERO] * len(self.g_yy)
-        slope_f = difference(self.grad_y_f(origin), gradient)
-        slope_g = difference(self.grad_y_g(origin), apply(transpose(self.B), lam))
-        weighted = [weight * value for weight, value in zip(rho, self.h(origin), strict=True)]
-        pull = apply(transpose(self.B), weighted)
+        of_f, of_g, h = self._at_origin
+        slope_f, slope_g = difference(of_f, gradient), difference(of_g, apply(self._turned[1], lam))
+        pull = apply(self._turned[1], [weight * value for weight, value in zip(rho, h, strict=True)])
         right = [r - u * (g + u * f) for f, g, r in zip(slope_f, slope_g, pull, strict=True)]
         return solve(self.scaled_hessian(u, rho), right)
 
@@ -114,14 +128,23 @@ class PlainProblem:
         weighted = [weight * value for weight, value in zip(rho, self.h(y), strict=True)]
         gap = apply(self.g_xy, difference(y, y_star))
         if frozen_lam is not None:
-            gap = add(gap, apply(transpose(self.A), frozen_lam))
-        pull = apply(transpose(self.A), weighted)
+            gap = add(gap, apply(self._turned[0], frozen_lam))
+        pull = apply(self._turned[0], weighted)
         return [a + (b + c / u) / u for a, b, c in zip(self.grad_x_f(y), gap, pull, strict=True)]
 
 
 def apply(matrix: Matrix, vector: Sequence[Fraction]) -> Vector:
     """Matrix times vector."""
-    return [sum((a * b for a, b in zip(row, vector, strict=True) if a and b), ZERO) for row in matrix]
+    return [_dot(row, vector) for row in matrix]
+
+
+def _dot(row: Sequence[Fraction], vector: Sequence[Fraction]) -> Fraction:
+    """The sum of products, brought to lowest terms once."""
+    pairs = [(a, b) for a, b in zip(row, vector, strict=True) if a and b]
+    bottoms = [a.denominator * b.denominator for a, b in pairs]
+    common = lcm(*bottoms)
+    parts = (a.numerator * b.numerator * (common // below) for (a, b), below in zip(pairs, bottoms, strict=True))
+    return Fraction(sum(parts), common)
 
 
 def transpose(matrix: Matrix, width: int = 0) -> Matrix:
