@@ -16,6 +16,9 @@ from spec.errors import InvalidInputError, from_validation
 T = TypeVar("T")
 Model = TypeVar("Model", bound=BaseModel)
 
+MARK, _START = "f2csa", 2000
+"""What every file of ours says among its first characters."""
+
 
 class Frozen(BaseModel):
     """Data that is fixed once read, and refuses fields it does not know."""
@@ -51,16 +54,37 @@ def find_named(known: Mapping[str, T], name: str, argument: str, rule: str, othe
     raise InvalidInputError(argument, f"{rule}; {hint}", name)
 
 
+def refuse_to_replace(path: Path, argument: str = "--out") -> None:
+    """Refuse a file that is there and that this package did not write: what it writes names it at its start.
+
+    Raises:
+        InvalidInputError: If it is somebody else's; an empty file is nobody's.
+    """
+    if path.is_file():
+        with path.open("rb") as file:
+            start = file.read(_START)
+        if start and MARK.encode() not in start.lower():
+            rule = f"must not hold a {path.name} that f2csa did not write: move it, or choose another folder"
+            raise InvalidInputError(argument, rule, str(path))
+
+
 def write_files(folder: Path, texts: Mapping[str, str], argument: str = "--out") -> list[Path]:
     """Write texts by file name into a folder, made where it is missing; returns their paths.
 
+    Each file is replaced whole, or left as it was; where a text names this package, only a file that does, too.
+
     Raises:
-        InvalidInputError: If the folder cannot be written.
+        InvalidInputError: If the folder cannot be written, or holds somebody else's file.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
-            (folder / name).write_text(text, encoding="utf-8")
+            if MARK in text[:_START].lower():
+                refuse_to_replace(folder / name, argument)
+        for name, text in texts.items():
+            part = folder / f".{name}.part"
+            part.write_text(text, encoding="utf-8")
+            part.replace(folder / name)
     except OSError as error:
         raise InvalidInputError(argument, f"must be a writable folder ({error.strerror})", str(folder)) from None
     return [folder / name for name in texts]

@@ -194,4 +194,4 @@ def fault(task: Task, why: str, started: float) -> Result:
 
 def _about(task: Task, started: float, **outcome: Any) -> Result:
     spent = time.perf_counter() - started
-    return Result(**task.about, reproduce=task.command, seconds=spent, effort=task.effort, **outcome)
+    return Result(**task.named, reproduce=task.command, seconds=spent, effort=task.effort, **outcome)

@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -21,10 +21,12 @@ import pytest
 from spec.errors import InvalidInputError
 from verify.campaign.baseline.comparison import is_missing_stage
 from verify.campaign.baseline.storage import shipped_record
-from verify.campaign.plan import DEFAULT_SEED, Task, perform, plan
+from verify.campaign.plan import DEFAULT_SEED, Task, plan
+from verify.campaign.workers import Crew, run_here
 from verify.checks.measuring.case import checks, find_profile
 from verify.report.model import Result
-from verify.subjects import Subject, load_subject, name_of, require_stages
+from verify.subjects import name_of, require_stages
+from verify.subjects.time_limits import check_limit
 from verify.verdict import Verdict, combine
 
 ARGUMENT = "claim"
@@ -33,29 +35,47 @@ Test = TypeVar("Test", bound=Callable[..., Any])
 
 @dataclass
 class _Source:
-    """A subject, made when the first test needs it, and once only."""
+    """A subject, made when the first test needs it, and once only; one given by name is made in a worker."""
 
     given: Any
     name: str
-    made: Subject | None = None
+    time_limit: float | None = None
+    made: Callable[[Sequence[Task]], Iterator[tuple[Task, Result]]] | None = None
+    why: str = ""
+    """Why it cannot be made; it is not tried again."""
 
     @classmethod
-    def of(cls, given: Any) -> _Source:
+    def of(cls, given: Any, time_limit: float | None) -> _Source:
         if isinstance(given, str):
-            return cls(given, given)
+            return cls(given, given, time_limit)
         if isinstance(given, type):
-            return cls(given, f"{given.__module__}:{given.__qualname__}")
-        return cls(given, name_of(given))
+            return cls(given, f"{given.__module__}:{given.__qualname__}", time_limit)
+        return cls(given, name_of(given), time_limit)
 
-    def get(self) -> Subject:
-        if self.made is None:
-            if isinstance(self.given, str):
-                subject = load_subject(self.given)
-            else:
-                subject = self.given() if isinstance(self.given, type) else self.given
-                require_stages(subject, self.name)
-            self.made = subject
-        return self.made
+    def ready(self) -> bool:
+        """Whether it is made, or can be."""
+        if self.made is None and not self.why:
+            try:
+                self.made = self._make()
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # whatever a stranger's constructor does, exit() included
+                self.why = str(error) if isinstance(error, InvalidInputError) else f"{type(error).__name__}: {error}"
+        return self.made is not None
+
+    def run(self, tasks: Sequence[Task]) -> tuple[Result, ...]:
+        """Results of the tasks, in their order; the subject must be ready."""
+        assert self.made is not None
+        found = dict(self.made(tasks))
+        return tuple(found[task] for task in tasks)
+
+    def _make(self) -> Callable[[Sequence[Task]], Iterator[tuple[Task, Result]]]:
+        if isinstance(self.given, str):
+            # Open until the tests end: its worker ends with this process.
+            return Crew(self.given, seconds=self.time_limit).__enter__().results
+        subject = self.given() if isinstance(self.given, type) else self.given
+        require_stages(subject, self.name)
+        return functools.partial(run_here, subject=subject, time_limit=self.time_limit)
 
 
 @dataclass
@@ -76,16 +96,9 @@ class ClaimTest:
     def results(self) -> tuple[Result, ...]:
         """One result an instance; run at the first look."""
         if self._results is None:
-            subject, what = None, ""
-            try:
-                subject = self._source.get()
-            except KeyboardInterrupt:
-                raise
-            except BaseException as error:  # whatever a stranger's constructor does, exit() included
-                what = str(error) if isinstance(error, InvalidInputError) else f"{type(error).__name__}: {error}"
-            if subject is None:
-                pytest.fail(f"FAULT: the subject {self._source.name} cannot be made: {what}", pytrace=False)
-            self._results = tuple(perform(task, subject) for task in self._tasks)
+            if not self._source.ready():
+                pytest.fail(f"FAULT: the subject {self._source.name} cannot be made: {self._source.why}", pytrace=False)
+            self._results = self._source.run(self._tasks)
         return self._results
 
     @property
@@ -139,6 +152,7 @@ def parametrize_with_claims(
     profile: str = "smoke",
     seed: int = DEFAULT_SEED,
     per_instance: bool = False,
+    time_limit: float | None = None,
 ) -> Callable[[Test], Test]:
     """Run a test once for each claim and step, as ``claim``.
 
@@ -147,8 +161,8 @@ def parametrize_with_claims(
     (``-k bias-bound``). Ids are the same in every process, so that pytest-xdist can share the tests out.
 
     Args:
-        subject: An object with stages, a class (called without arguments), ``"package.module:Attribute"``, or
-            ``"command:COMMAND LINE"``.
+        subject: ``"package.module:Attribute"`` or ``"command:COMMAND LINE"``, run in a process of its own; or an
+            object with stages, or a class (called without arguments), run in this one, which it can end.
         expected_failed: Reasons by id: ``"bias-bound/T1"``, or narrower, ``"bias-bound/T1|repaired"`` and, with
             ``per_instance``, ``"bias-bound/T1|repaired|toy1"``. One that passes fails its test; an id that no
             test has is an error at collection.
@@ -158,11 +172,13 @@ def parametrize_with_claims(
         profile: ``"smoke"``, ``"ci"`` or ``"full"``.
         seed: Seed of all randomness, >= 0.
         per_instance: Whether each instance is a test of its own.
+        time_limit: Seconds one stage call may take, as :func:`verify.run` takes it.
 
     Raises:
         pytest.Collector.CollectError: If a name or an expected failure is unknown, in one line.
     """
-    source = _Source.of(subject)
+    check_limit(time_limit)
+    source = _Source.of(subject, time_limit)
     wanted = [[value] if isinstance(value, str) else list(value) for value in (claims, readings, instances)]
     try:
         tests = _tests(_planned(wanted, profile, source.name, seed), source, per_instance)

@@ -6,7 +6,9 @@ import json
 import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 
@@ -15,15 +17,15 @@ from verify.campaign.baseline.comparison import hold_verdicts
 from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.plan import DEFAULT_SEED, Task, plan
 from verify.campaign.summary import summarise
-from verify.campaign.workers import run_apart, run_here
+from verify.campaign.workers import Crew, run_here
 from verify.checks.measuring.case import find_profile
 from verify.evidence.budget import level_of
 from verify.report.faces import Report
 from verify.report.model import NAMED as ALL_READINGS
 from verify.report.model import Result
 from verify.subjects import Subject, load_subject, name_of, require_stages
-from verify.subjects.loading import end, version_of
-from verify.subjects.time_limits import check_limit, is_limited
+from verify.subjects.loading import version_of
+from verify.subjects.time_limits import check_limit
 from verify.verdict import Verdict
 
 Progress = Callable[[int, int, str], None]
@@ -59,21 +61,22 @@ def run(
         seed: Seed of all randomness, >= 0. The same seed gives the same report for any number of jobs.
         effort: Factor on all sample sizes of random decisions: 1, 4, 16, ..., at most 4096. With ``resume`` and a
             store, results that a smaller effort left undecided go on from the samples they have.
-        jobs: Worker processes; 1 runs in this process. An object as subject runs in this process.
+        jobs: Worker processes, >= 1. A subject given by name is loaded in them alone; an object, and the reference
+            with one job, run in this process.
         progress: Called after each result.
         store: File that keeps finished results, so that an interrupted run can go on from there.
         resume: Whether to go on from what the store holds; else it starts anew.
         record: Verdicts on record by result key, to compare with; the shipped record if ``None``.
         time_limit: Seconds one stage call of the subject may take, > 0; one that takes longer is a fault, and a stage
-            that did so twice is not called again. ``None``: 30 s for a program, no limit in Python. Python subjects
-            given by name then run in worker processes; an object is interrupted as far as one process can. The
-            reference is never limited.
+            that did so twice is not called again. ``None``: 30 s for a program, no limit in Python. An object is
+            interrupted as far as one process can; the reference is never limited. Loading may take as long, and at
+            least 15 s; 60 s without a limit.
 
     Returns:
         The report. ``print`` it, show it in a notebook, or :meth:`~verify.report.model.Report.write` it.
 
     Raises:
-        InvalidInputError: If a name is unknown or a number out of range.
+        InvalidInputError: If a name is unknown, a number out of range, or the subject cannot be loaded.
 
     Example:
         >>> import verify
@@ -88,50 +91,51 @@ def run(
         raise InvalidInputError("jobs", "must be >= 1", jobs)
     name = subject if isinstance(subject, str) else name_of(subject)
     check_limit(time_limit)
-    loaded = load_subject(subject, time_limit=time_limit) if isinstance(subject, str) else subject
-    require_stages(loaded, name)
     level_of(effort)
     planned = plan(claims, readings, instances, find_profile(profile), name, seed)
     tasks = [replace(task, effort=effort) for task in planned]
     kept = Store(store, environment(), name, profile, seed) if store is not None else None
-    done = {} if kept is None else kept.load() if resume else kept.start()
-    started = time.perf_counter()
-    open_tasks = [task for planned in tasks if (task := _left(planned, done.get(planned.key))) is not None]
     complete = True
-    count = len(tasks) - len(open_tasks)
-    try:
-        for task, result in _results(open_tasks, subject, loaded, jobs, time_limit):
-            done[task.key] = result
-            count += 1
-            if kept is not None:
-                kept.append(task.key, result)
-            if progress is not None:
-                progress(count, len(tasks), task.key)
-    except KeyboardInterrupt:
-        complete = False
+    with _loaded(subject, name, jobs, time_limit) as (version, results_of, stop):
+        done = {} if kept is None else kept.load() if resume else kept.start()
+        started = time.perf_counter()
+        open_tasks = [task for planned in tasks if (task := _left(planned, done.get(planned.key))) is not None]
+        count = len(tasks) - len(open_tasks)
+        try:
+            for task, result in results_of(open_tasks):
+                done[task.key] = result
+                count += 1
+                if kept is not None:
+                    kept.append(task.key, result)
+                if progress is not None:
+                    progress(count, len(tasks), task.key)
+        except KeyboardInterrupt:
+            complete = False
+            stop()
     results = [done[task.key] for task in tasks if task.key in done]
     judged, findings = hold_verdicts(results, shipped_record() if record is None else record)
     return Report(
-        environment=environment(), seed=seed, profile=profile, subject=name, subject_version=version_of(loaded),
+        environment=environment(), seed=seed, profile=profile, subject=name, subject_version=version,
         results=tuple(judged), summary=tuple(summarise(judged, claims, name)),
         seconds=time.perf_counter() - started, complete=complete, findings=tuple(findings),
     )  # fmt: skip
 
 
-def _results(
-    tasks: Sequence[Task], subject: str | Subject, loaded: Subject, jobs: int, time_limit: float | None
-) -> Iterator[tuple[Task, Result]]:
-    """Run tasks here or in workers."""
-    try:
-        # A stranger's code may end its process, with a success at that: never this one.
-        if not isinstance(subject, str) or (jobs == 1 and not is_limited(loaded)):
-            yield from run_here(tasks, loaded, time_limit)
-        else:
-            end(loaded)  # each worker has a process of its own
-            yield from run_apart(tasks, jobs, time_limit)
-    finally:
-        if isinstance(subject, str):
-            end(loaded)
+@contextmanager
+def _loaded(
+    subject: str | Subject, name: str, jobs: int, time_limit: float | None
+) -> Iterator[tuple[str, Callable[[Sequence[Task]], Iterator[tuple[Task, Result]]], Callable[[], None]]]:
+    """The version a subject states, how tasks are run on it, and how that is stopped at once.
+
+    What is given by name is loaded in workers: a stranger's code may end its process, with a success at that, or hang.
+    """
+    if isinstance(subject, str) and (subject != "reference" or jobs > 1):
+        with Crew(subject, jobs, time_limit) as crew:
+            yield crew.version, crew.results, crew.close
+    else:
+        here = load_subject(subject) if isinstance(subject, str) else subject
+        require_stages(here, name)
+        yield version_of(here), partial(run_here, subject=here, time_limit=time_limit), lambda: None
 
 
 def _left(task: Task, found: Result | None) -> Task | None:

@@ -12,15 +12,15 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
 from multiprocessing import connection
-from typing import Any
+from typing import Any, Self
 
+from spec import InvalidInputError
 from verify.campaign.plan import Task, fault, perform
 from verify.checks.measuring.case import checks
 from verify.report.model import Result
 from verify.subjects import Subject, load_subject
-from verify.subjects.loading import COMMAND
+from verify.subjects.loading import end, version_of
 from verify.subjects.time_limits import HANGS, SharedClock, TimedSubject, hung, is_limited, overdue, timed_here
 
 
@@ -30,25 +30,6 @@ def run_here(tasks: Sequence[Task], subject: Subject, time_limit: float | None =
         with timed_here(subject, time_limit) as timed:
             result = perform(task, timed)
         yield task, result
-
-
-def run_apart(tasks: Sequence[Task], jobs: int, time_limit: float | None = None) -> Iterator[tuple[Task, Result]]:
-    """Run tasks of subjects that can be loaded by name in worker processes; their results come as they are done.
-
-    A worker that dies, or whose stage call takes longer than the limit, costs only the result it was at.
-    """
-    # The longest row of tasks first, so that the others are shared out around it.
-    crew = _Crew(jobs, time_limit, deque((task, 0) for task in sorted(tasks, key=lambda task: not _shares_runs(task))))
-    try:
-        with one_blas_thread():
-            yield from crew.results()
-        for worker in crew.workers:
-            # It ends by itself, and its subject's program with it.
-            worker.pipe.close()
-            worker.process.join(GRACE)
-    finally:
-        for worker in crew.workers:
-            worker.end()
 
 
 @contextmanager
@@ -76,8 +57,10 @@ def prepare_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # A worker outlives a killed parent otherwise, waiting for tasks that never come.
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    # What a subject prints is not the report.
+    # What a subject prints is not the report, from native code either.
     sys.stdout = sys.stderr
+    with suppress(OSError):
+        os.dup2(2, 1)
     checks()
 
 
@@ -116,11 +99,13 @@ def one_blas_thread() -> Iterator[None]:
 TICK = 0.1
 """Longest time between two looks at the clocks, seconds."""
 TRIES = 2
-"""How often a task is given to a worker that dies of it."""
+"""How often a task is given to a worker that dies of it, and how often workers may die of loading the subject."""
 CHUNK = 6
 """Neighbouring tasks a worker takes at once: what it keeps of one serves the next, and both cores stay busy."""
 GRACE = 2.0
 """Time for a worker to end its subject's program before it is killed, seconds."""
+LOADING, LEAST_LOADING = 60.0, 15.0
+"""Time to load a subject without a limit on its stages, and the least with one, seconds."""
 
 
 @dataclass
@@ -130,9 +115,11 @@ class _Worker:
     process: Any
     pipe: Any
     cells: Any
+    since: float
+    ready: bool = False
+    """Whether it has loaded its subject."""
     task: Task | None = None
     tries: int = 0
-    since: float = 0.0
     own: deque[tuple[Task, int]] = field(default_factory=deque)
 
     def end(self) -> None:
@@ -142,28 +129,87 @@ class _Worker:
 
 
 @dataclass
-class _Crew:
-    """Worker processes, the tasks they have not begun with how often each was tried, and which stages hung."""
+class Crew:
+    """Worker processes of one subject that can be loaded by name; nothing of it is loaded in this process.
 
-    jobs: int
-    seconds: float | None
-    waiting: deque[tuple[Task, int]]
+    A worker that dies, or whose stage call takes longer than the limit, costs only the result it was at.
+
+    Args:
+        subject: As :func:`verify.subjects.load_subject` takes it.
+        jobs: Worker processes, >= 1.
+        seconds: Limit on one stage call, ``None`` for none.
+    """
+
+    subject: str
+    jobs: int = 1
+    seconds: float | None = None
+    version: str = ""
+    """What the subject states, once it is loaded."""
+    waiting: deque[tuple[Task, int]] = field(default_factory=deque)
     workers: list[_Worker] = field(default_factory=list)
     hangs: Counter[str] = field(default_factory=Counter)
+    losses: list[InvalidInputError] = field(default_factory=list)
+    """Why workers could not load the subject."""
 
-    def results(self) -> Iterator[tuple[Task, Result]]:
-        tick = None if self.seconds is None else min(TICK, self.seconds / 4)
-        while self.waiting or self._busy():
-            while len(self.workers) < min(self.jobs, len(self.waiting) + self._busy()):
+    def __enter__(self) -> Self:
+        """Load the subject in a first worker.
+
+        Raises:
+            InvalidInputError: If it cannot be loaded, ends its process or takes too long.
+        """
+        try:
+            with one_blas_thread():
                 self.workers.append(self._started())
+                while self.workers and not self.workers[0].ready:
+                    self._wait()
+                    for _ in self._look_at(self.workers[0]):
+                        pass  # it has no task yet
+        except BaseException:
+            self.close()
+            raise
+        if self.losses:
+            raise self.losses[0]
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
             for worker in self.workers:
-                if worker.task is None and not worker.own:
-                    worker.own.extend(self._share())
-                if worker.task is None and worker.own:
-                    self._hand_over(worker, *worker.own.popleft())
-            connection.wait([end for worker in self.workers for end in (worker.pipe, worker.process.sentinel)], tick)
-            for worker in self.workers[:]:
-                yield from self._look_at(worker)
+                # It ends by itself, and its subject's program with it.
+                worker.pipe.close()
+                worker.process.join(GRACE)
+        self.close()
+
+    def close(self) -> None:
+        """End all workers at once."""
+        for worker in self.workers:
+            worker.end()
+        self.workers.clear()
+
+    def results(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Result]]:
+        """Run tasks; their results come as they are done."""
+        # The longest row of tasks first, so that the others are shared out around it.
+        self.waiting = deque((task, 0) for task in sorted(tasks, key=lambda task: not _shares_runs(task)))
+        with one_blas_thread():
+            while self.waiting or self._busy():
+                if len(self.losses) < TRIES:
+                    while len(self.workers) < min(self.jobs, len(self.waiting) + self._busy()):
+                        self.workers.append(self._started())
+                elif not self.workers:
+                    yield from ((task, fault(task, str(self.losses[-1]), 0.0)) for task, _ in self.waiting)
+                    return
+                for worker in self.workers:
+                    if worker.task is None and not worker.own:
+                        worker.own.extend(self._share())
+                    if worker.ready and worker.task is None and worker.own:
+                        self._hand_over(worker, *worker.own.popleft())
+                self._wait()
+                for worker in self.workers[:]:
+                    yield from self._look_at(worker)
+
+    def _wait(self) -> None:
+        unlimited = self.seconds is None and all(worker.ready for worker in self.workers)
+        tick = None if unlimited else TICK if self.seconds is None else min(TICK, self.seconds / 4)
+        connection.wait([end for worker in self.workers for end in (worker.pipe, worker.process.sentinel)], tick)
 
     def _share(self) -> Iterator[tuple[Task, int]]:
         """Tasks for a worker that has none: some of those that wait, or of those another worker cannot begin yet."""
@@ -185,11 +231,11 @@ class _Crew:
         how = context()
         ours, theirs = how.Pipe()
         cells = how.RawArray("d", 2)
-        process = how.Process(target=_work, args=(theirs, cells, self.seconds), daemon=True)
+        process = how.Process(target=_work, args=(theirs, cells, self.subject, self.seconds), daemon=True)
         with main_left_alone():
             process.start()
         theirs.close()
-        return _Worker(process, ours, cells)
+        return _Worker(process, ours, cells, time.perf_counter())
 
     def _hand_over(self, worker: _Worker, task: Task, tries: int) -> None:
         worker.task, worker.tries, worker.since = task, tries + 1, time.perf_counter()
@@ -200,19 +246,32 @@ class _Crew:
     def _look_at(self, worker: _Worker) -> Iterator[tuple[Task, Result]]:
         task, alive = worker.task, worker.process.is_alive()
         try:
-            result = worker.pipe.recv() if worker.pipe.poll() else None
+            told = worker.pipe.recv() if worker.pipe.poll() else None
         except (EOFError, OSError):
-            result, alive = None, False
-        if result is not None and task is not None:
+            told, alive = None, False
+        if told is not None and not worker.ready:
+            worker.ready, said = told
+            if worker.ready:
+                self.version = said
+            else:
+                self._lose(worker, said)
+            return
+        if told is not None and task is not None:
             worker.task = None
-            yield task, result
+            yield task, told
+            return
+        if not worker.ready:
+            seconds = LOADING if self.seconds is None else max(self.seconds, LEAST_LOADING)
+            if not alive:
+                worker.process.join()
+                self._lose(worker, f"ended its process while it was loaded (exit code {worker.process.exitcode})")
+            elif time.perf_counter() - worker.since > seconds:
+                self._lose(worker, f"was not loaded within {seconds:g} s")
             return
         stage = None if self.seconds is None else overdue(worker.cells, self.seconds)
         if alive and stage is None:
             return
-        worker.end()
-        self.workers.remove(worker)
-        self.waiting.extendleft(reversed(worker.own))
+        self._dismiss(worker)
         if task is None:
             return
         if alive and stage is not None and self.seconds is not None:
@@ -224,36 +283,41 @@ class _Crew:
             how = "its process ended" if self.seconds is None else f"exit code {worker.process.exitcode}"
             yield task, fault(task, f"the worker died ({how})", worker.since)
 
+    def _lose(self, worker: _Worker, why: InvalidInputError | str) -> None:
+        self.losses.append(InvalidInputError("subject", why, self.subject) if isinstance(why, str) else why)
+        self._dismiss(worker)
+
+    def _dismiss(self, worker: _Worker) -> None:
+        worker.end()
+        self.workers.remove(worker)
+        self.waiting.extendleft(reversed(worker.own))
+
 
 def _shares_runs(task: Task) -> bool:
     """Whether it asks for runs of Algorithm 2, which one worker makes once for all who ask."""
     return "optimise" in checks()[task.claim].needs
 
 
-def _work(pipe: Any, cells: Any, seconds: float | None) -> None:
-    """What a worker does until its pipe is closed."""
+def _work(pipe: Any, cells: Any, name: str, seconds: float | None) -> None:
+    """What a worker does until its pipe is closed: says how loading the subject went, then performs tasks."""
     prepare_worker()
+    try:
+        subject: Any = load_subject(name, time_limit=seconds)
+        pipe.send((True, version_of(subject)))
+    except InvalidInputError as error:
+        pipe.send((False, error))
+        return
     while True:
         try:
             task, hangs = pipe.recv()
         except (EOFError, OSError):
+            end(subject)
             return
-        started = time.perf_counter()
+        started, timed = time.perf_counter(), subject
         try:
-            subject: Any = _subject(task.subject, seconds)
             if seconds is not None and is_limited(subject):
-                subject = TimedSubject(subject, SharedClock(cells, seconds, hangs))
-            result = perform(task, subject)
+                timed = TimedSubject(subject, SharedClock(cells, seconds, hangs))
+            result = perform(task, timed)
         except Exception as error:
             result = fault(task, f"the worker died ({type(error).__name__})", started)
         pipe.send(result)
-
-
-def _subject(name: str, time_limit: float | None) -> Subject:
-    return _program(name, time_limit) if name.startswith(COMMAND) else load_subject(name)
-
-
-@lru_cache(maxsize=4)
-def _program(name: str, time_limit: float | None) -> Subject:
-    """One process of a program serves all tasks of a worker; it ends with the worker."""
-    return load_subject(name, time_limit=time_limit)

@@ -11,10 +11,12 @@ from contextlib import redirect_stdout
 from dataclasses import replace
 
 from spec.errors import InvalidInputError
+from spec.files import refuse_to_replace
 from verify.campaign import run as campaign
+from verify.campaign.workers import Crew
 from verify.cli import options
 from verify.cli.console import cores, ended_politely, plain_console, print_json, progress_bar
-from verify.cli.sources import require_folder
+from verify.cli.folder import FILES, require_folder
 from verify.conformance import judge
 from verify.subjects import load_subject, require_stages
 from verify.subjects.loading import COMMAND
@@ -34,6 +36,8 @@ def conform(asked: options.Conform) -> int:
         raise InvalidInputError("subject", 'must be given by one of --python pkg.mod:Subject or --command "…"', given)
     if not asked.self_test:
         require_folder(asked.out)
+        for name in ("conform.json", *FILES):
+            refuse_to_replace(asked.out / name)
     if asked.python is not None and not is_apart():
         with ended_politely():
             code = judge_apart(["conform", *_spelled_out(asked)])
@@ -60,6 +64,9 @@ def _spelled_out(asked: options.Conform) -> list[str]:
 
 
 def _judge(asked: options.Conform) -> int:
+    if asked.python is not None:
+        with Crew(asked.python, seconds=asked.time_limit):
+            pass  # one that ends its process while it is loaded, or hangs, is refused here
     if asked.self_test:
         return _self_test(asked)
     name = asked.python if asked.python is not None else f"{COMMAND}{asked.command}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import TypeAlias
 
 from pydantic import ValidationError
@@ -105,9 +104,3 @@ def require_at_least(argument: str, value: int | None, least: int) -> None:
     """Refuse a number below the least allowed; none given is allowed."""
     if value is not None and value < least:
         raise InvalidInputError(argument, f"must be >= {least}", value)
-
-
-def require_folder(out: Path) -> None:
-    """Refuse a file where a folder is to be written."""
-    if out.exists() and not out.is_dir():
-        raise InvalidInputError("--out", "must be a folder", str(out))

@@ -15,28 +15,28 @@ from verify.campaign.baseline.comparison import Comparison, judge
 from verify.campaign.baseline.model import Baseline, Selection, replay
 from verify.campaign.baseline.storage import load, load_report, refuse_to_overwrite
 from verify.campaign.baseline.storage import store as keep
+from verify.campaign.plan import Task, plan
+from verify.checks.measuring.case import find_profile
 from verify.cli import options
 from verify.cli.console import cores, ended_politely, plain_console, printable, progress_bar
-from verify.cli.sources import require_folder
+from verify.cli.folder import STORE, folder_for, holds_complete
 from verify.evidence.budget import EFFORT_STEP
 from verify.report.faces import Report, render_json, summary_table, write
 from verify.report.model import Result
 from verify.report.wording import counted
 from verify.verdict import Verdict
 
-STORE = "results.jsonl"
-
 
 def verify(asked: options.Verify) -> int:
     """Run, write the four files, print the summary; returns the exit code."""
     on_record = load(asked.baseline, "--baseline") if asked.baseline is not None else None
-    require_folder(asked.out)
     selection = selected(asked)
+    folder = folder_for(asked.out, [task.key for task in _planned(selection, asked)])
     compared = None if on_record is None else selection.narrow(on_record)
     if on_record is not None and compared is None:
         # Compared with nothing, nothing would ever differ.
         raise InvalidInputError("--baseline", "must hold a result of what is to be run; none is", str(asked.baseline))
-    store = asked.out / STORE
+    store = folder / STORE
     report = watched(
         selection, jobs=asked.jobs, subject=asked.subject, profile=asked.profile, seed=asked.seed, effort=asked.effort,
         store=store, resume=asked.resume, time_limit=asked.time_limit,
@@ -44,7 +44,8 @@ def verify(asked: options.Verify) -> int:
     )  # fmt: skip
     if compared is not None and not compared.verdicts_only:
         report = judge(report, compared)[0]
-    paths = write(report, asked.out)
+    # An interrupted run leaves the report of a whole one; what it finished is kept to go on from.
+    paths = [] if not report.complete and holds_complete(folder) else write(report, folder)
     if asked.record is not None and report.complete and len(report.faults) < len(report.results):
         keep(Baseline.of(report).bare, asked.record, argument="--record")
     if report.complete and not _undecided(report):
@@ -53,8 +54,18 @@ def verify(asked: options.Verify) -> int:
     if asked.as_json:
         sys.stdout.write(render_json(report) + "\n")
     else:
-        _show(report, paths)
+        _show(report, paths, folder)
+        if folder != asked.out:
+            _print([f"note: {asked.out} holds results beyond these and was left as it is"])
     return report.exit_code
+
+
+def _planned(selection: Selection, asked: options.Verify) -> list[Task]:
+    """What will be run; wrong names are refused here."""
+    return plan(
+        selection.claims, selection.readings or campaign.ALL_READINGS, selection.instances,
+        find_profile(asked.profile), asked.subject, campaign.DEFAULT_SEED if asked.seed is None else asked.seed,
+    )  # fmt: skip
 
 
 def selected(asked: options.Verify | options.Record | options.Compare) -> Selection:
@@ -84,17 +95,18 @@ def _undecided(report: Report) -> list[Result]:
     return [r for r in report.results if r.verdict is Verdict.INCONCLUSIVE and r.rung == "statistical"]
 
 
-def _show(report: Report, paths: Sequence[Path]) -> None:
+def _show(report: Report, paths: Sequence[Path], folder: Path) -> None:
     lines = [f"finding: {line}" for line in report.findings]
     lines += [f"note: {line}" for line in report.changes]
     lines += [f"fault: {result.where}: {result.fault}" for result in report.faults]
     if not report.complete:
-        lines.append("interrupted: the report is partial; add --resume to go on")
+        kept = "the report is partial" if paths else f"{folder} keeps the report of an earlier run"
+        lines.append(f"interrupted: {kept}; add --resume to go on")
     elif undecided := _undecided(report):
         more = f"--resume --effort {EFFORT_STEP * max(result.effort for result in undecided)}"
         lines.append(f"undecided for want of samples: {len(undecided)} results; {more} goes on from there")
-    page = next(path for path in paths if path.suffix == ".html")
-    lines.append(f"{len(report.results)} results in {report.seconds:.1f} s; report: {page}")
+    page = "".join(f"; report: {path}" for path in paths if path.suffix == ".html")
+    lines.append(f"{len(report.results)} results in {report.seconds:.1f} s{page}")
     console = plain_console()
     console.print(summary_table(report))
     for line in lines:
@@ -129,7 +141,7 @@ def compare(asked: options.Compare) -> int:
     """Compare a run, or a report of one, with a baseline; returns the exit code."""
     recorded = load(asked.file, "FILE")
     if asked.out is not None:
-        require_folder(asked.out)
+        folder_for(asked.out, ())  # refused before the run, if at all
     selection = selected(asked)
     kept = selection.narrow(recorded)
     if kept is None:
@@ -143,7 +155,7 @@ def compare(asked: options.Compare) -> int:
         rule = "must have at least one result in common with the run; none is"
         raise InvalidInputError("FILE", rule, str(asked.file))
     if asked.out is not None:
-        write(judged, asked.out)
+        write(judged, folder_for(asked.out, [result.key for result in judged.results]))
     if asked.as_json:
         sys.stdout.write(comparison.model_dump_json(indent=1) + "\n")
     else:

@@ -27,7 +27,7 @@ class About:
         return f"{self.claim}|{self.reading}|{self.instance}"
 
     @property
-    def about(self) -> dict[str, Any]:
+    def named(self) -> dict[str, Any]:
         """The three by name."""
         return {"claim": self.claim, "reading": self.reading, "instance": self.instance}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import sympy  # noqa: F401  # before pytester notes which modules to forget: sympy cannot be imported twice
 
 from verify.campaign.pytest_plugin import parametrize_with_claims
 from verify.checks.measuring.case import checks
@@ -42,10 +43,10 @@ class Project:
         self.pytester = pytester
         pytester.makepyfile(my_solver=SOLVER)
 
-    def run(self, text: str, *arguments: str) -> tuple[dict[str, int], str]:
+    def run(self, text: str, *arguments: str, apart: bool = False) -> tuple[dict[str, int], str]:
         """Outcome counts and what pytest printed."""
         self.pytester.makepyfile(test_mine=HEAD + text)
-        made = self.pytester.runpytest_inprocess(
+        made = (self.pytester.runpytest_subprocess if apart else self.pytester.runpytest_inprocess)(
             "-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-rA", "--no-header", *arguments
         )
         return made.parseoutcomes(), made.stdout.str() + made.stderr.str()
@@ -88,6 +89,14 @@ def test_verdicts_become_outcomes(project: Project) -> None:
     assert [line.split("::")[1].split("[")[0] for line in passed] == ["test_right", "test_own"]
     assert counts["failed"] == 4
     assert out.count("PASSED test_mine.py::test_right[bias-bound/T3-repaired]") == 1
+
+
+def test_ending_the_process_fails_every_test_and_is_tried_once(project: Project) -> None:
+    project.pytester.makepyfile(my_end="import os\nprint('tried', file=open('tried', 'a'))\nos._exit(0)")
+    counts, out = project.run(decorated('"my_end:Subject"', claims=["bias-bound/T3", "bias-bound/T1"]), apart=True)
+    assert counts == {"failed": 2}
+    assert "cannot be made: subject: ended its process while it was loaded (exit code 0)" in out
+    assert (project.pytester.path / "tried").read_text() == "tried\n"
 
 
 def test_expected_failures(project: Project) -> None:

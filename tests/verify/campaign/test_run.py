@@ -7,8 +7,7 @@ import pytest
 
 import verify
 from spec import InvalidInputError
-from verify.campaign.plan import Task, plan
-from verify.campaign.workers import run_apart
+from verify.campaign.plan import plan
 from verify.checks.measuring.case import find_profile
 from verify.report.faces import Report
 from verify.subjects import Call, ReferenceSubject
@@ -181,14 +180,6 @@ def test_the_shipped_record_is_what_a_run_finds():
     assert report.findings == ()
     assert report.exit_code == 0
     assert all(result.expected is not None for result in report.results)
-
-
-def test_a_dead_worker_is_a_fault_of_its_tasks_only():
-    tasks = [Task("bias-bound/T3", r, "toy1", "reference", "smoke", 0) for r in ("as-written", "repaired")]
-    broken = Task("bias-bound/T3", "repaired", "toy1", "tests.verify.nowhere:Subject", "smoke", 0)
-    found = dict(run_apart([*tasks, broken], 2))
-    assert found[tasks[0]].verdict is Verdict.REFUTED
-    assert found[broken].fault == "the worker died (InvalidInputError)"
 
 
 def test_a_report_is_pleasant_in_python(tmp_path):

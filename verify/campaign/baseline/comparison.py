@@ -216,7 +216,7 @@ class _Both:
 
 
 def _change(entry: Entry, kind: Kind, worse: bool, text: str) -> Change:
-    return Change(**entry.about, kind=kind, worse=worse, line=f"{entry.where}: {text}")
+    return Change(**entry.named, kind=kind, worse=worse, line=f"{entry.where}: {text}")
 
 
 def _unrecorded(entry: Entry, sentence: str) -> Iterator[Change]:

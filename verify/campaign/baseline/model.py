@@ -168,7 +168,7 @@ class Entry(Frozen, About):
     def of(cls, result: Result, verdict: Verdict) -> Entry:
         """What is kept of a result."""
         return cls(
-            **result.about, verdict=verdict, rung=result.rung,
+            **result.named, verdict=verdict, rung=result.rung,
             sweeps=tuple(Sweep.of(item) for item in result.evidence if isinstance(item, RateEvidence)),
             levels=tuple(Level.of(item) for item in result.evidence if isinstance(item, ComparisonEvidence)),
         )  # fmt: skip
@@ -222,7 +222,7 @@ class Baseline(Frozen):
     @property
     def bare(self) -> Baseline:
         """Its verdicts alone."""
-        bare = tuple(Entry(**entry.about, verdict=entry.verdict) for entry in self.results)
+        bare = tuple(Entry(**entry.named, verdict=entry.verdict) for entry in self.results)
         return self.model_copy(update={"results": bare, "verdicts_only": True})
 
     @property

@@ -1,0 +1,85 @@
+"""Subjects that end or hang while they are loaded, or later: a line, never a success, and never this process."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+import verify
+from spec import InvalidInputError
+from verify.campaign import workers
+from verify.cli.main import invoke
+
+QUICK = {"instances": ["toy1"], "profile": "smoke"}
+ENDS = "import os\nos._exit(0)\n"
+RAISES = "raise SystemExit(0)\n"
+ENDS_LATER = """
+import os
+import pathlib
+from verify.subjects import ReferenceSubject
+seen = pathlib.Path(__file__).with_name("seen")
+if seen.exists():
+    os._exit(0)
+class Subject(ReferenceSubject):
+    def hypergradient(self, *given):
+        seen.touch()
+        os._exit(0)
+"""
+
+
+@pytest.fixture
+def solver(tmp_path, monkeypatch):
+    """Writes a module that workers can import; returns the subject's name."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+
+    def write(name, text):
+        (tmp_path / f"{name}.py").write_text(text)
+        return f"{name}:Subject"
+
+    return write
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(("name", "text"), [("quits_at_once", ENDS), ("exits_at_once", RAISES)])
+def test_ending_the_process_at_import_is_refused(solver, name, text, jobs):
+    with pytest.raises(InvalidInputError, match=r"ended its process while it was loaded|cannot be loaded"):
+        verify.run(["bias-bound/T3"], subject=solver(name, text), jobs=jobs, **QUICK)
+
+
+def test_hanging_at_import_is_refused_when_its_time_is_over(solver, monkeypatch):
+    monkeypatch.setattr(workers, "LOADING", 0.5)
+    monkeypatch.setattr(workers, "LEAST_LOADING", 0.5)
+    name = solver("hangs_at_once", "import time\ntime.sleep(1000)\n")
+    for limit in (None, 0.1):
+        with pytest.raises(InvalidInputError, match=r"was not loaded within 0\.5 s"):
+            verify.run(["bias-bound/T3"], subject=name, time_limit=limit, **QUICK)
+
+
+def test_one_that_can_be_loaded_no_more_is_a_fault_of_all_that_is_left(solver):
+    report = verify.run(["bias-bound/T3", "bias-bound/T1"], subject=solver("ends_later", ENDS_LATER), **QUICK)
+    assert {result.verdict for result in report.results} == {None}
+    assert all("ended its process while it was loaded (exit code 0)" in result.fault for result in report.results)
+    assert report.exit_code == 3
+
+
+@pytest.mark.parametrize("verb", ["verify", "baseline record", "baseline compare", "conform"])
+def test_no_command_calls_it_a_success(solver, tmp_path, capsys, verb):
+    name, out = solver("quits_everywhere", ENDS), str(tmp_path / "out")
+    recorded = tmp_path / "recorded.json"
+    if verb == "baseline compare":
+        assert invoke(["baseline", "record", "bias-bound/T3", "--instance", "toy1", "--out", str(recorded)]) == 0
+    given = {
+        "verify": ["bias-bound/T3", "--subject", name, "--out", out],
+        "baseline record": ["bias-bound/T3", "--subject", name, "--out", out],
+        "baseline compare": [str(recorded), "--subject", name],
+        "conform": ["--python", name, "--out", out],
+    }[verb]
+    assert invoke([*verb.split(), *given]) == 2
+    assert "ended its process while it was loaded (exit code 0)" in capsys.readouterr().err
+
+
+def test_the_subjects_version_comes_from_its_worker(solver):
+    text = "from verify.subjects import ReferenceSubject\nclass Subject(ReferenceSubject):\n    version = '7'\n"
+    assert verify.run(["bias-bound/T3"], subject=solver("versioned", text), **QUICK).subject_version == "7"

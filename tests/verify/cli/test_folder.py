@@ -1,0 +1,74 @@
+"""What a run finds in the folder it writes into: nobody else's file is lost, nor a report that holds more."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from verify.cli.folder import FILES, PART, STORE, folder_for
+from verify.cli.main import invoke
+
+QUICK = ("verify", "--profile", "smoke", "--instance", "toy1", "--jobs", "1")
+
+
+def ran(out, *claims, capsys=None):
+    return invoke([*QUICK, *claims, "--out", str(out)])
+
+
+@pytest.mark.parametrize("name", [*FILES, STORE])
+def test_somebody_elses_file_is_refused_and_kept(tmp_path, capsys, name):
+    (tmp_path / name).write_text("mine")
+    assert ran(tmp_path, "bias-bound/T3") == 2
+    assert f"{name} that f2csa did not write" in capsys.readouterr().err
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {name: "mine"}
+
+
+def test_other_files_are_left_alone(tmp_path):
+    (tmp_path / "notes.md").write_text("mine")
+    assert ran(tmp_path, "bias-bound/T3") == 0
+    assert (tmp_path / "notes.md").read_text() == "mine"
+    assert {path.name for path in tmp_path.iterdir()} == {"notes.md", *FILES}
+
+
+def test_a_narrower_run_goes_beside_the_report_and_a_wider_one_replaces_it(tmp_path, capsys):
+    assert ran(tmp_path, "bias-bound/T3", "bias-bound/T1") == 0
+    whole = (tmp_path / "report.json").read_bytes()
+    assert ran(tmp_path, "bias-bound/T3") == 0
+    assert "holds results beyond these" in capsys.readouterr().out
+    assert (tmp_path / "report.json").read_bytes() == whole
+    part = json.loads((tmp_path / PART / "report.json").read_text())
+    assert {row["claim"] for row in part["results"]} == {"bias-bound/T3"}
+    assert ran(tmp_path, "bias-bound/T3", "bias-bound/T1", "bias-bound/T2") == 0
+    assert {row["claim"] for row in json.loads((tmp_path / "report.json").read_text())["results"]} == {
+        "bias-bound/T1", "bias-bound/T2", "bias-bound/T3",
+    }  # fmt: skip
+
+
+def test_what_an_interrupted_run_finished_is_not_started_anew_by_a_narrower_one(tmp_path):
+    key = "bias-bound/T1|repaired|toy1"
+    (tmp_path / STORE).write_text('{"environment": {"f2csa-verify": "0"}}\n' + json.dumps({"key": key}) + "\n")
+    assert folder_for(tmp_path, ["bias-bound/T3|repaired|toy1"]) == tmp_path / PART
+    assert folder_for(tmp_path, [key]) == tmp_path
+
+
+@pytest.mark.parametrize("content", ["", '{"schema": "f2csa-report/1"', '{"f2csa": 1, "results": [1, {}]}', "[" * 9999])
+def test_a_broken_report_holds_nothing(tmp_path, content):
+    (tmp_path / "report.json").write_text(
+        content.replace("[", "[", 1) if "f2csa" in content or not content else "f2csa" + content
+    )
+    assert folder_for(tmp_path, []) == tmp_path
+
+
+def test_an_interrupted_run_leaves_the_report_of_a_whole_one(tmp_path, capsys, monkeypatch):
+    assert ran(tmp_path, "bias-bound/T3") == 0
+    whole = (tmp_path / "report.json").read_bytes()
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("verify.campaign.workers.perform", interrupted)
+    assert ran(tmp_path, "bias-bound/T3") == 3
+    assert "keeps the report of an earlier run; add --resume" in capsys.readouterr().out
+    assert (tmp_path / "report.json").read_bytes() == whole
+    assert (tmp_path / STORE).exists()
