@@ -25,6 +25,10 @@ ReadingName = Literal["as-written", "repaired"]
 Tag = Literal["upper", "lower", "tight", "equality"]
 ClaimKind = Literal["assumption", "lemma", "theorem", "remark", "experiment", "context"]
 
+About = Literal["subject", "mathematics", "paper"]
+"""Whom a statement is about: the program under test; problems and formulas, whatever the program; the paper's own data
+and citations."""
+
 Exponent = Annotated[Fraction, BeforeValidator(Fraction), PlainSerializer(str)]
 
 ORDER = (
@@ -120,6 +124,7 @@ class Statement(Frozen):
     Args:
         id: ``bias-bound``, or ``T1`` for a step (whose full id is ``bias-bound/T1``).
         title: A few words.
+        about: Whom it is about; a program under test is asked, and credited, what is about the ``subject`` alone.
         location: Where it stands in the paper.
         statement: In our words.
         latex: As a formula for display.
@@ -135,6 +140,7 @@ class Statement(Frozen):
 
     id: str = Field(pattern=r"^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$")
     title: str = Field(min_length=1)
+    about: About
     location: str = Field(min_length=1)
     statement: str = Field(min_length=1)
     latex: str = ""

@@ -33,14 +33,15 @@ from verify.checks.measuring.premises import PremiseUnmetError, premises_met
 from verify.evidence.budget import level_of
 from verify.evidence.model import Counterexample, PremiseEvidence
 from verify.evidence.streams import Ledger
-from verify.report.model import NAMED, About, Result
+from verify.report.model import NAMED, Identified, Result
 from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError
+from verify.subjects.loading import REFERENCE
 from verify.subjects.protocol import Stages
 from verify.verdict import Decision, NoEvidenceError, Verdict, decide
 
 
 @dataclass(frozen=True)
-class Task(About):
+class Task(Identified):
     """One result to produce; plain data, so it crosses process boundaries.
 
     ``continuation`` holds the growing samples that an earlier run left undecided.
@@ -81,7 +82,7 @@ DEFAULT_SEED = 20_240_913
 def plan(
     claims: Sequence[str], readings: Sequence[str], instances: Sequence[str], profile: Profile, subject: str, seed: int
 ) -> list[Task]:
-    """All results a run will produce, in the report's order."""
+    """All results a run will produce, in the report's order: of a foreign subject, what is about the subject alone."""
     if not readings:
         raise InvalidInputError("readings", "must name at least one reading")
     if seed < 0:
@@ -89,11 +90,16 @@ def plan(
     for instance in instances:
         find_instance(instance)
     tasks: list[Task] = []
-    for full_id in selected(claims):
+    chosen = {full_id: find_claim(full_id) for full_id in selected(claims)}
+    if subject != REFERENCE:
+        # What is true of the paper, or of mathematics, is no credit to a program.
+        chosen = {full_id: statement for full_id, statement in chosen.items() if statement.about == "subject"}
+        if not chosen:
+            raise InvalidInputError("claims", "must say something about a solver", ", ".join(claims))
+    for full_id, statement in chosen.items():
         found = checks().get(full_id)
         if found is None or _skipped(full_id, claims, profile):
             continue
-        statement = find_claim(full_id)
         for reading in _readings(statement, readings, profile):
             tasks += [
                 Task(full_id, reading, instance, subject, profile.name, seed)
@@ -194,4 +200,5 @@ def fault(task: Task, why: str, started: float) -> Result:
 
 def _about(task: Task, started: float, **outcome: Any) -> Result:
     spent = time.perf_counter() - started
+    outcome["about"] = find_claim(task.claim).about
     return Result(**task.named, reproduce=task.command, seconds=spent, effort=task.effort, **outcome)

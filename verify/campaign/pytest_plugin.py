@@ -43,6 +43,8 @@ class _Source:
     made: Callable[[Sequence[Task]], Iterator[tuple[Task, Result]]] | None = None
     why: str = ""
     """Why it cannot be made; it is not tried again."""
+    applies: bool | None = None
+    """Whether anything applies to it, once that was tried."""
 
     @classmethod
     def of(cls, given: Any, time_limit: float | None) -> _Source:
@@ -68,6 +70,16 @@ class _Source:
         assert self.made is not None
         found = dict(self.made(tasks))
         return tuple(found[task] for task in tasks)
+
+    def answers(self) -> bool:
+        """Whether anything said of a solver applies to it: a stage that refuses every call is none."""
+        if self.applies is None:
+            asked: dict[tuple[str, ...], Task] = {}
+            for task in plan((), ("repaired",), (), find_profile("smoke"), self.name, DEFAULT_SEED):
+                asked.setdefault(checks()[task.claim].needs, task)
+            silent = (Verdict.NOT_APPLICABLE, Verdict.VACUOUS)
+            self.applies = any(self.run([task])[0].verdict not in silent for task in asked.values())
+        return self.applies
 
     def _make(self) -> Callable[[Sequence[Task]], Iterator[tuple[Task, Result]]]:
         if isinstance(self.given, str):
@@ -110,9 +122,9 @@ class ClaimTest:
         """Pass, fail, skip or xfail as the verdict has it.
 
         SUPPORTED passes. REFUTED fails, and so does INCONCLUSIVE: undecided is not supported. A claim that does not
-        apply to the subject, or says nothing, is skipped with the reason. A fault always fails, expected or not. An
-        expected failure that passes, or is skipped, fails. As written, a right implementation reproduces the paper's
-        refutations: there the verdict on record passes and any other fails.
+        apply to the subject, or says nothing, is skipped with the reason, unless it answers nothing at all. A fault
+        always fails, expected or not. An expected failure that passes, or is skipped, fails. As written, a right
+        implementation reproduces the paper's refutations: there the verdict on record passes and any other fails.
         """
         faults = [result for result in self.results if result.verdict is None]
         if faults:
@@ -130,6 +142,8 @@ class ClaimTest:
             )
         if bad:
             pytest.fail(_told("", bad), pytrace=False)
+        if not applies and not self._source.answers():
+            pytest.fail(f"FAULT: {self._source.name} answers nothing: no comparison was made", pytrace=False)
         if not applies and self.reading == "repaired":
             pytest.skip(f"{self.results[0].verdict}: {self.results[0].sentence}")
         if all(is_missing_stage(result) for result in self.results):

@@ -24,7 +24,7 @@ from verify.report.faces import Report
 from verify.report.model import NAMED as ALL_READINGS
 from verify.report.model import Result
 from verify.subjects import Subject, load_subject, name_of, require_stages
-from verify.subjects.loading import version_of
+from verify.subjects.loading import REFERENCE, version_of
 from verify.subjects.time_limits import check_limit
 from verify.verdict import Verdict
 
@@ -129,7 +129,7 @@ def _loaded(
 
     What is given by name is loaded in workers: a stranger's code may end its process, with a success at that, or hang.
     """
-    if isinstance(subject, str) and (subject != "reference" or jobs > 1):
+    if isinstance(subject, str) and (subject != REFERENCE or jobs > 1):
         with Crew(subject, jobs, time_limit) as crew:
             yield crew.version, crew.results, crew.close
     else:

@@ -13,6 +13,7 @@ from spec.claims import find as find_claim
 from verify.checks.measuring.case import checks
 from verify.report.model import NAMED, Result, SmallestCounterexample, SummaryRow
 from verify.report.wording import FAULT, status_of
+from verify.subjects.loading import REFERENCE
 from verify.verdict import Verdict, combine
 
 
@@ -26,9 +27,7 @@ def selected(claims: Sequence[str]) -> list[str]:
     return [full_id for full_id in known if full_id in claims or full_id.split("/")[0] in claims]
 
 
-def summarise(
-    results: Sequence[Result], claims: Sequence[str] = (), subject: str = "reference"
-) -> Iterator[SummaryRow]:
+def summarise(results: Sequence[Result], claims: Sequence[str] = (), subject: str = REFERENCE) -> Iterator[SummaryRow]:
     """One row a claim or step and reading, in the paper's order; claims without a check are said to have none.
 
     A claim's row also weighs the steps that are part of its statement: the claim falls with them.
@@ -39,18 +38,20 @@ def summarise(
     wanted = set(selected(claims))
     for claim in load_claims().values():
         for full_id, statement in claim.statements():
-            if full_id not in wanted:
+            if full_id not in wanted or (subject != REFERENCE and statement.about != "subject"):
                 continue
             steps = _statement_steps(claim, by_key) if statement is claim else []
             if full_id not in checks() and not steps:
-                yield SummaryRow(claim=full_id, reading="", status="NOT_CHECKED", sentence="Not checked yet.")
+                yield SummaryRow(claim=full_id, reading="", status="NOT_CHECKED", sentence="Not checked yet.",
+                                 about=statement.about)  # fmt: skip
                 continue
             for reading in _readings_present(full_id, steps, by_key):
                 own = by_key.get((full_id, reading), [])
                 row = _row(full_id, reading, own, [r for s in steps for r in by_key.get((s, reading), [])])
                 # The search is about the paper's formulas, which the reference follows; a stranger may not.
-                searched = subject == "reference" and reading == "as-written" and row.status is Verdict.REFUTED
-                yield row.model_copy(update={"smallest": _smallest(full_id)}) if searched else row
+                searched = subject == REFERENCE and reading == "as-written" and row.status is Verdict.REFUTED
+                known: dict[str, Any] = {"smallest": _smallest(full_id)} if searched else {}
+                yield row.model_copy(update=known | {"about": statement.about})
 
 
 @lru_cache(maxsize=64)

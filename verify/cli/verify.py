@@ -26,6 +26,8 @@ from verify.report.model import Result
 from verify.report.wording import counted
 from verify.verdict import Verdict
 
+NOTHING = "fault: nothing that was asked applies to the subject; no comparison was made"
+
 
 def verify(asked: options.Verify) -> int:
     """Run, write the four files, print the summary; returns the exit code."""
@@ -46,7 +48,8 @@ def verify(asked: options.Verify) -> int:
         report = judge(report, compared)[0]
     # An interrupted run leaves the report of a whole one; what it finished is kept to go on from.
     paths = [] if not report.complete and holds_complete(folder) else write(report, folder)
-    if asked.record is not None and report.complete and len(report.faults) < len(report.results):
+    judged = len(report.faults) < len(report.results) and not report.nothing_compared
+    if asked.record is not None and report.complete and judged:
         keep(Baseline.of(report).bare, asked.record, argument="--record")
     if report.complete and not _undecided(report):
         # Its results are in the report now; only an interrupted or undecided run needs them to go on.
@@ -99,6 +102,8 @@ def _show(report: Report, paths: Sequence[Path], folder: Path) -> None:
     lines = [f"finding: {line}" for line in report.findings]
     lines += [f"note: {line}" for line in report.changes]
     lines += [f"fault: {result.where}: {result.fault}" for result in report.faults]
+    if report.nothing_compared:
+        lines.append(NOTHING)
     if not report.complete:
         kept = "the report is partial" if paths else f"{folder} keeps the report of an earlier run"
         lines.append(f"interrupted: {kept}; add --resume to go on")
@@ -119,6 +124,9 @@ def record(asked: options.Record) -> int:
     report = _report(asked, "--from") or _rerun(asked, selected(asked))
     if not report.complete:
         sys.stderr.write("f2csa: the run was interrupted; nothing was recorded\n")
+        return 3
+    if report.nothing_compared:
+        _print([f"{NOTHING}: nothing was recorded"])
         return 3
     faults = [f"{result.where}: {result.fault}" for result in report.faults]
     kept = Baseline.of(report) if len(faults) < len(report.results) else None

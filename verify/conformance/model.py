@@ -11,6 +11,7 @@ from pydantic import ConfigDict, Field
 from verify.conformance.bugs.model import Stage
 from verify.evidence.model import Frozen
 from verify.report.faces import Report
+from verify.report.model import Coverage
 
 SCHEMA = "f2csa-conformance/1"
 MARK = "more than there is time for"
@@ -188,9 +189,19 @@ class Conformance(Frozen):
         return self.exit_code == 0
 
     @property
+    def coverage(self) -> Coverage:
+        """How much of what is said of a solver could be asked of this one."""
+        return Coverage.of(claim.status for claim in self.claims)
+
+    @property
+    def nothing_compared(self) -> bool:
+        """Whether neither a stage nor a claim could be asked: no success."""
+        return not self.coverage.asked and not any(stage.compared for stage in self.stages)
+
+    @property
     def exit_code(self) -> int:
-        """0 as expected, 1 a finding, 3 a fault in the subject or the run."""
-        if self.faults or not self.complete:
+        """0 as expected, 1 a finding, 3 a fault in the subject or the run, or nothing compared."""
+        if self.faults or not self.complete or self.nothing_compared:
             return 3
         return 1 if self.findings else 0
 
@@ -235,6 +246,8 @@ def _verdict(found: Conformance) -> str:
     if found.faults:
         count = len(found.faults)
         return f": no deviation in what could be judged, but {count} fault{'' if count == 1 else 's'}"
+    if found.nothing_compared:
+        return ": nothing it was asked applies to it; no comparison was made"
     undecided = [s.stage for s in found.stages if s.status == "undecided"]
     rest = f"; too few comparisons to be sure of {', '.join(undecided)}" if undecided else ""
     return f": no deviation{rest}"
@@ -260,7 +273,7 @@ def _claims(found: Conformance) -> Iterator[str]:
     if counts:
         told = ", ".join(f"{counts[status]} {word}" for status, word in words.items() if counts[status])
         unchecked = f"; {counts['NOT_CHECKED']} more have no check" if counts["NOT_CHECKED"] else ""
-        yield f"Claims and steps, repaired reading: {told or 'none judged'}{unchecked}."
+        yield f"{found.coverage}. Claims and steps, repaired reading: {told or 'none judged'}{unchecked}."
     hurried = [claim.claim for claim in found.claims if claim.status == "INCONCLUSIVE" and MARK in claim.sentence]
     if hurried:
         shown = ", ".join(hurried[:SHOWN]) + (", …" if len(hurried) > SHOWN else "")

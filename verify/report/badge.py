@@ -1,11 +1,11 @@
-"""A badge of a report: how many repaired claims hold, as a picture and as JSON for a shields endpoint."""
+"""A badge of a report: how many repaired statements about a solver hold, as a picture and for a shields endpoint."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
-from verify.report.model import ReportData
+from verify.report.model import ReportData, SummaryRow
 from verify.report.wording import counted
 from verify.verdict import Verdict
 
@@ -59,25 +59,27 @@ class Badge:
 
 
 def badge_of(report: ReportData, label: str = "F2CSA") -> Badge:
-    """The badge of a report: its faults first, then its findings, then how many repaired claims and steps hold.
+    """The badge of a report: its faults first, then its findings, then how many repaired statements hold.
 
-    Claims that do not apply to the subject, or that nothing checks, are not counted.
+    Only what is said about a solver counts; where some of it could not be asked, the badge says so and is not green.
     """
-    rows = [row for row in report.summary if row.reading == "repaired"]
-    judged = [row.status for row in rows if row.status is not Verdict.NOT_APPLICABLE and row.status != "NOT_CHECKED"]
-    held = judged.count(Verdict.SUPPORTED)
-    hold = f"{held} of {len(judged)} repaired claims hold"
-    if not judged and not report.findings and not report.faults:
-        return Badge(label, "no repaired claim judged", "lightgrey")
+    coverage, hold = report.coverage, str(report.coverage)
+    refuted = any(row.status in (Verdict.REFUTED, Verdict.VACUOUS) for row in report.summary if _counts(row))
+    if not coverage.asked and not report.findings and not report.faults:
+        return Badge(label, "nothing could be asked" if coverage.all else "no repaired claim judged", "lightgrey")
     if not report.complete:
         return Badge(label, f"incomplete run, {hold}", "lightgrey")
     if report.faults:
         return Badge(label, f"{counted(len(report.faults), 'fault')}, {hold}", "orange")
-    if Verdict.REFUTED in judged or Verdict.VACUOUS in judged:
+    if refuted:
         return Badge(label, hold, "red")
     if report.findings:
         return Badge(label, f"{counted(len(report.findings), 'finding')}, {hold}", "red")
-    return Badge(label, hold, "brightgreen" if held == len(judged) else "yellow")
+    return Badge(label, hold, "brightgreen" if coverage.held == coverage.all else "yellow")
+
+
+def _counts(row: SummaryRow) -> bool:
+    return row.reading == "repaired" and row.about == "subject"
 
 
 def _width(text: str) -> int:

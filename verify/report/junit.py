@@ -39,6 +39,9 @@ def render_junit(report: ReportData) -> str:
         case = _case(_suite(root, suites, "record"), name, "record")
         failure = ElementTree.SubElement(case, "failure", message=_clean(untold[0]))
         failure.text = _clean("\n".join(untold))
+    if report.nothing_compared:
+        case = _case(_suite(root, suites, "run"), "compared something", "run")
+        ElementTree.SubElement(case, "error", message="nothing that was asked applies to the subject")
     if not report.complete:
         case = _case(_suite(root, suites, "run"), "ran to its end", "run")
         ElementTree.SubElement(case, "error", message="the run was interrupted; its report is incomplete")

@@ -35,7 +35,12 @@ def render_markdown(report: ReportData, claims: Mapping[str, Claim] | None = Non
     facts = {"subject": report.subject, "profile": report.profile, "seed": str(report.seed)} | report.environment
     # Opened sections first: a reader, and a cut, starts at the top.
     sections = [
-        ["<!-- f2csa-verify -->", "# Does the paper hold?", "", _escape(" ".join(prose.overview(report, arranged)))],
+        [
+            "<!-- f2csa-verify -->",
+            f"# {_escape(prose.title(report))}",
+            "",
+            _escape(" ".join(prose.overview(report, arranged))),
+        ],
         _listed("Findings: differs from the record", [_escape(line) for line in report.findings]),
         _listed("Faults", faults),
         _section("Repaired claims that do not hold", [line for reading in failed for line in _item(reading)]),

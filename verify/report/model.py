@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
+from spec.claims import About
 from verify.evidence.model import Counterexample, Evidence, Frozen, Rung
 from verify.verdict import Verdict
 
@@ -14,7 +17,7 @@ NAMED = ("as-written", "repaired")
 """The readings of a whole statement; ``only:FIELD`` isolates one choice."""
 
 
-class About:
+class Identified:
     """What a result is about: a claim under a reading on an instance."""
 
     claim: str
@@ -37,7 +40,7 @@ class About:
         return f"{self.claim} [{self.reading}] on {self.instance}"
 
 
-class Result(Frozen, About):
+class Result(Frozen, Identified):
     """One claim or proof step, under one reading, on one instance.
 
     Args:
@@ -56,6 +59,7 @@ class Result(Frozen, About):
         counterexample: For a refuted claim.
         reproduce: Command that repeats exactly this result.
         seconds: Time spent.
+        about: Whom the claim is about, as its own text says.
         fault: What went wrong in the subject or the run, in one line; then there is no verdict.
         expected: Whether this is the verdict on record for this subject; ``None`` without a record.
         effort: Factor on all sample sizes it was found with.
@@ -77,6 +81,7 @@ class Result(Frozen, About):
     counterexample: Counterexample | None = None
     reproduce: str = ""
     seconds: float = 0.0
+    about: About = "subject"
     fault: str | None = None
     expected: bool | None = None
     effort: int = 1
@@ -113,6 +118,7 @@ class SummaryRow(Frozen):
         deciding: The instance whose result decided.
         reproduce: Command that repeats the deciding result.
         smallest: For a refuted text whose refutation was searched for: the smallest counterexample.
+        about: Whom the claim is about.
     """
 
     claim: str
@@ -123,6 +129,29 @@ class SummaryRow(Frozen):
     deciding: str = ""
     reproduce: str = ""
     smallest: SmallestCounterexample | None = None
+    about: About = "subject"
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Of the repaired statements about a solver that a run held: how many could be asked, and how many hold."""
+
+    held: int
+    asked: int
+    all: int
+
+    @classmethod
+    def of(cls, statuses: Iterable[str]) -> Coverage:
+        """From one status each."""
+        known = [str(status) for status in statuses if status != "NOT_CHECKED"]
+        asked = [status for status in known if status not in (Verdict.NOT_APPLICABLE, Verdict.VACUOUS)]
+        return cls(asked.count(Verdict.SUPPORTED), len(asked), len(known))
+
+    def __str__(self) -> str:
+        if self.asked == self.all:
+            return f"{self.held} of {self.all} statements about a solver hold"
+        hold = "it holds" if self.asked == self.held == 1 else f"{self.held} hold{'s' if self.held == 1 else ''}"
+        return f"{self.asked} of {self.all} statements about a solver could be asked; {hold}"
 
 
 class ReportData(Frozen):
@@ -161,8 +190,26 @@ class ReportData(Frozen):
         return tuple(result for result in self.results if result.fault is not None)
 
     @property
+    def coverage(self) -> Coverage:
+        """How much of what is said of a solver, repaired, could be asked of this one."""
+        return Coverage.of(row.status for row in self.summary if row.reading == "repaired" and row.about == "subject")
+
+    @property
+    def is_of_the_paper(self) -> bool:
+        """Whether the subject is the reference, so that the report is about the paper."""
+        return self.subject == "reference"
+
+    @property
+    def nothing_compared(self) -> bool:
+        """Whether nothing that was asked of a foreign subject applied to it: no success."""
+        silent = (Verdict.NOT_APPLICABLE, Verdict.VACUOUS)
+        return not self.is_of_the_paper and all(result.verdict in silent for result in self.results)
+
+    @property
     def exit_code(self) -> int:
-        """0 as expected, 1 a finding, 3 a fault in the subject or the run; an empty run is a fault."""
-        if self.faults or not self.complete or not self.results:
+        """0 as expected, 1 a finding, 3 a fault in the subject or the run; an empty run, or one that compares nothing,
+        is a fault.
+        """
+        if self.faults or not self.complete or not self.results or self.nothing_compared:
             return 3
         return 1 if self.findings else 0

@@ -9,6 +9,11 @@ from verify.report.model import ReportData
 from verify.report.outline import Outline
 
 
+def title(report: ReportData) -> str:
+    """What a report asks: of the paper, or of somebody's solver."""
+    return "Does the paper hold?" if report.is_of_the_paper else f"Does {report.subject} do what the paper says?"
+
+
 def overview(report: ReportData, arranged: Outline) -> list[str]:
     """The paragraph that opens a report, sentence by sentence."""
     if not report.results:
@@ -22,7 +27,12 @@ def overview(report: ReportData, arranged: Outline) -> list[str]:
     verb = "was" if checked == 1 else "were"
     opening = f"Of {record}, {checked} {verb}" if arranged.unchecked else f"{_capital(record)} {verb}"
     results = wording.counted(len(report.results), "result")
-    said = [f"{opening} checked against the subject “{report.subject}” on {on}, giving {results}."]
+    if report.is_of_the_paper:
+        said = [f"{opening} checked against the subject “{report.subject}” on {on}, giving {results}."]
+    else:
+        said = [f"{opening} put to “{report.subject}” on {on}, giving {results}; each is about what a solver does."]
+        said += ["Nothing that was asked applies to it: no comparison was made."] if report.nothing_compared else []
+        said += [f"Repaired, {report.coverage}."] if report.coverage.all and not report.nothing_compared else []
     said += [
         f"Read as {reading.removeprefix('as-')}, {_counts(counts)}."
         for reading, counts in arranged.counts.items()

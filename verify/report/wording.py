@@ -30,6 +30,12 @@ class Status(NamedTuple):
     """In a notebook, which brings its own light or dark: a mid-tone that can be read on both."""
 
 
+ABOUT = {
+    "mathematics": "About mathematics: problems and formulas are examined, no program takes part and none is credited.",
+    "paper": "About the paper itself: its data, or what it quotes; no program is credited.",
+}
+"""What a statement that is not about a solver is about."""
+
 STATUSES: dict[str, Status] = {
     Verdict.SUPPORTED: Status("supported", "The measurements agree with the claim, within the stated uncertainty.",
                               "✓", "cyan", "#1b8297"),

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from spec.errors import InvalidInputError
-from verify.subjects.protocol import Subject, offers
+from verify.subjects.protocol import TRUSTED, Subject, offers
 from verify.subjects.reference import ReferenceSubject
 from verify.subjects.stage_table import CAPABILITIES
 
+REFERENCE = "reference"
+"""The name of the reference, which nothing else goes by."""
 COMMAND = "command:"
 """What the name of a program begins with."""
 
@@ -31,7 +33,7 @@ def load_subject(name: str, *, time_limit: float | None = None) -> Subject:
         from verify.subjects.wire.client import WireSubject
 
         return WireSubject(name.removeprefix(COMMAND), time_limit=time_limit)
-    if name == "reference":
+    if name == REFERENCE:
         return ReferenceSubject()
     module_name, colon, attribute = name.partition(":")
     if not colon or not module_name or not attribute:
@@ -71,7 +73,8 @@ def require_stages(subject: object, name: str) -> None:
 def name_of(subject: object) -> str:
     """What a report calls an object given as subject: its name if it has one, else its type's."""
     name = getattr(subject, "name", None)
-    return name if isinstance(name, str) and name else type(subject).__name__
+    own = isinstance(name, str) and name and (name != REFERENCE or type(subject) in TRUSTED)
+    return str(name) if own else type(subject).__name__
 
 
 def version_of(subject: object) -> str:

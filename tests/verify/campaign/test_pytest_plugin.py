@@ -99,6 +99,23 @@ def test_ending_the_process_fails_every_test_and_is_tried_once(project: Project)
     assert (project.pytester.path / "tried").read_text() == "tried\n"
 
 
+NOTHING = """
+from verify.subjects import MissingCapabilityError
+class Nothing:
+    def hypergradient(self, *given):
+        raise MissingCapabilityError("not today")
+    lower_level = activation = penalty_minimiser = optimise = hypergradient
+"""
+
+
+def test_a_subject_that_answers_nothing_fails_where_it_would_be_skipped(project: Project) -> None:
+    project.pytester.makepyfile(my_nothing=NOTHING)
+    text = decorated('"my_nothing:Nothing"', claims=["bias-bound/T3", "goldstein-convergence/clip"])
+    counts, out = project.run(text, apart=True)
+    assert counts == {"failed": 2}
+    assert "FAULT: my_nothing:Nothing answers nothing: no comparison was made" in out
+
+
 def test_expected_failures(project: Project) -> None:
     text = decorated("my_solver.Wrong", "test_known", claims=["bias-bound/T3"], instances=("toy1",),
                      expected_failed={"bias-bound/T3": "keeps a term, see our #12"})  # fmt: skip
@@ -125,7 +142,7 @@ def test_expected_failures(project: Project) -> None:
         ({"readings": ["literal"]}, "must be as-written, repaired or only:FIELD"),
         ({"instances": ["toy9"]}, "toy9"),
         ({"profile": "fast"}, "must be one of smoke, ci, full"),
-        ({"claims": ["scaling-experiment"]}, "must select at least one check"),
+        ({"claims": ["scaling-experiment"]}, "must say something about a solver"),
     ],
 )
 def test_stale_and_unknown_names_are_one_line_at_collection(options: dict, says: str) -> None:

@@ -141,7 +141,7 @@ def test_a_badge_of_a_report(capsys: pytest.CaptureFixture[str], tmp_path: Path)
     assert run(capsys, "verify", *QUICK, "--out", tmp_path / "r")[0] == 0
     code, out, _ = run(capsys, "badge", tmp_path / "r")
     assert code == 0
-    assert out.startswith("F2CSA: 1 of 1 repaired claims hold\n")
+    assert out.startswith("F2CSA: 1 of 1 statements about a solver hold\n")
     assert json.loads((tmp_path / "r" / "badge.json").read_text())["color"] == "brightgreen"
     assert run(capsys, "badge", tmp_path / "r" / "report.json", "--out", tmp_path / "b", "--label", "mine")[0] == 0
     assert "<title>mine: 1 of 1" in (tmp_path / "b" / "badge.svg").read_text()

@@ -46,6 +46,7 @@ def _statement(name: str, title: str, power: str | None, **more: object) -> dict
         "as_written": _assertion("Of order alpha for every admissible problem.", power),
         "repaired": _assertion("Of order alpha where strict complementarity holds.", power),
         "refuted_by": "an exponent below one",
+        "about": "subject",
     } | more
 
 

@@ -24,18 +24,31 @@ def of(*statuses: str, **more: object) -> Badge:
 @pytest.mark.parametrize(
     ("statuses", "more", "message", "colour"),
     [
-        (["SUPPORTED"] * 3, {}, "3 of 3 repaired claims hold", "brightgreen"),
-        (["SUPPORTED", "NOT_APPLICABLE", "NOT_CHECKED"], {}, "1 of 1 repaired claims hold", "brightgreen"),
-        (["SUPPORTED", "INCONCLUSIVE"], {}, "1 of 2 repaired claims hold", "yellow"),
-        (["SUPPORTED", "REFUTED"], {}, "1 of 2 repaired claims hold", "red"),
-        (["SUPPORTED"], {"findings": ("a",)}, "1 finding, 1 of 1 repaired claims hold", "red"),
-        (["SUPPORTED"], {"complete": False}, "incomplete run, 1 of 1 repaired claims hold", "lightgrey"),
+        (["SUPPORTED"] * 3, {}, "3 of 3 statements about a solver hold", "brightgreen"),
+        (
+            ["SUPPORTED", "NOT_APPLICABLE", "NOT_CHECKED"],
+            {},
+            "1 of 2 statements about a solver could be asked; it holds",
+            "yellow",
+        ),
+        (["NOT_APPLICABLE"] * 2, {}, "nothing could be asked", "lightgrey"),
+        (["SUPPORTED", "INCONCLUSIVE"], {}, "1 of 2 statements about a solver hold", "yellow"),
+        (["SUPPORTED", "REFUTED"], {}, "1 of 2 statements about a solver hold", "red"),
+        (["SUPPORTED"], {"findings": ("a",)}, "1 finding, 1 of 1 statements about a solver hold", "red"),
+        (["SUPPORTED"], {"complete": False}, "incomplete run, 1 of 1 statements about a solver hold", "lightgrey"),
         ([], {}, "no repaired claim judged", "lightgrey"),
     ],
 )
 def test_the_message_comes_from_the_verdicts(statuses: list, more: dict, message: str, colour: str) -> None:
     made = of(*statuses, **more)
     assert (made.message, made.colour) == (message, colour)
+
+
+@pytest.mark.parametrize("about", ["mathematics", "paper"])
+def test_what_is_not_about_a_solver_is_no_credit_to_one(about: str) -> None:
+    row = SummaryRow(claim="c", reading="repaired", status="SUPPORTED", sentence="", about=about)
+    assert of(summary=[row]).message == "no repaired claim judged"
+    assert of(summary=[row, row.model_copy(update={"about": "subject"})]).message.startswith("1 of 1 ")
 
 
 def test_a_fault_comes_before_everything_else(report: Report) -> None:

@@ -30,7 +30,7 @@ from verify.campaign.baseline.model import Baseline, Entry, Level, Sweep
 from verify.campaign.plan import bound_under
 from verify.evidence.model import Frozen
 from verify.report.faces import Report
-from verify.report.model import About, Result
+from verify.report.model import Identified, Result
 from verify.verdict import Verdict
 
 UNDECIDED = (Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE)
@@ -48,7 +48,7 @@ _COUNTED = {
 Item = TypeVar("Item", Sweep, Level)
 
 
-class Change(Frozen, About):
+class Change(Frozen, Identified):
     """One difference between two runs.
 
     Args:

@@ -13,7 +13,7 @@ from verify.campaign.plan import plan
 from verify.checks.measuring.case import ProfileName, checks, find_profile
 from verify.evidence.model import ComparisonEvidence, Frozen, RateEvidence, Relation, Role, Rung, agrees
 from verify.report.faces import Report
-from verify.report.model import About, Result
+from verify.report.model import Identified, Result
 from verify.verdict import Verdict
 
 SCHEMA: Literal["f2csa-baseline/1"] = "f2csa-baseline/1"
@@ -143,7 +143,7 @@ class Level(Frozen):
         return agrees(self.measured, self.relation, self.predicted, self.tolerance)
 
 
-class Entry(Frozen, About):
+class Entry(Frozen, Identified):
     """One result on record.
 
     Args:
@@ -240,7 +240,7 @@ def _short(value: float, digits: int = DIGITS) -> float:
     return float(f"{value:.{digits}g}") if math.isfinite(value) else value
 
 
-R = TypeVar("R", bound=About)
+R = TypeVar("R", bound=Identified)
 
 
 @dataclass(frozen=True)
