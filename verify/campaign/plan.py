@@ -29,6 +29,7 @@ from verify.checks.measuring.case import (
     enforce,
     find_profile,
 )
+from verify.checks.measuring.identity import not_as_asked
 from verify.checks.measuring.premises import PremiseUnmetError, premises_met
 from verify.evidence.budget import level_of
 from verify.evidence.model import Counterexample, PremiseEvidence
@@ -133,11 +134,15 @@ def _instances(found: Check, wanted: Sequence[str], profile: Profile) -> Sequenc
     return found.instances[: profile.breadth]
 
 
-def perform(task: Task, subject: Subject) -> Result:
-    """Produce one result; whatever the subject does, a result comes back."""
+def perform(task: Task, subject: Subject, bound: Bound | None = None) -> Result:
+    """Produce one result; whatever the subject does, a result comes back.
+
+    ``bound``: what is held against the measurements, where that is not the claim's own.
+    """
     started = time.perf_counter()
     instance = find_instance(task.instance)
-    bound, reading = bound_under(find_claim(task.claim), task.reading)
+    own, reading = bound_under(find_claim(task.claim), task.reading)
+    bound = own if bound is None else bound
     found = checks()[task.claim]
     case = Case(
         claim=task.claim, bound=bound, reading_name=task.reading, reading=reading, instance=instance,
@@ -149,8 +154,9 @@ def perform(task: Task, subject: Subject) -> Result:
         case.stages.require(found.needs)
         with threadpool_limits(1), np.errstate(all="ignore"):
             measured = found.function(case)
+            wrong = () if case.stages.are_the_reference else not_as_asked(case, found.needs)
         enforce(found, measured.evidence, case.share.error, drew=case.ledger.drew)
-        measured = replace(measured, evidence=(*_premises(task, measured), *measured.evidence))
+        measured = replace(measured, evidence=(*_premises(task, measured), *wrong, *measured.evidence))
         decision = decide(bound, measured.evidence)
     except PremiseUnmetError as unmet:
         measured = Measurement((unmet.evidence,))
@@ -160,7 +166,7 @@ def perform(task: Task, subject: Subject) -> Result:
         decision = Decision(Verdict.NOT_APPLICABLE, f"Not applicable: {missing_stage}.")
     except (SubjectFaultError, NoEvidenceError, OverspentError) as error:
         return fault(task, str(error), started)
-    except (ArithmeticError, ValueError, np.linalg.LinAlgError) as error:
+    except Exception as error:  # a check that fails on what a subject answers costs its own result
         return fault(task, f"the check failed: {type(error).__name__}: {error}", started)
     made = _result(task, instance, measured, decision, started)
     if decision.verdict is Verdict.INCONCLUSIVE and decision.rung == "statistical":

@@ -156,6 +156,17 @@ class Calibrate:
 
 
 @dataclass(frozen=True)
+class Gate:
+    """Whether each statement about a solver can fail: for a wrong one, a null one, and half an order stronger."""
+
+    claims: Annotated[Texts, Argument(help="Claims or proof steps; all if none.")] = None
+    out: Annotated[File, Option(help="Markdown file for the table.")] = None
+    seed: Seed = 0
+    jobs: Jobs = None
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True)
 class Badge:
     """A badge of a report's verdicts: a picture, and JSON for a shields endpoint."""
 

@@ -273,6 +273,12 @@ def _lengths(given: Mapping[str, Any]) -> dict[str, int]:
     return lengths
 
 
+def answer_shapes(stage: Stage, given: Mapping[str, Any]) -> list[tuple[int, ...] | None]:
+    """Shapes of the parts of a stage's answer to these arguments by name; ``None`` for a count."""
+    lengths = _lengths(given)
+    return [tuple(lengths[size] for size in part.sizes) or None for part in ROWS[stage].gives]
+
+
 def _array(stage: str, value: Any, shape: tuple[int, ...]) -> Vector:
     with _as_fault(f"{stage} must return numbers; got {type(value).__name__}"):
         if getattr(value, "requires_grad", False) is True:
