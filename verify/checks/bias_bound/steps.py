@@ -12,7 +12,6 @@ from spec.exact import Vector
 from verify.checks.measuring.agreement import on_sweep
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.exact import (
-    AGREEMENT_ROUNDINGS,
     DIRECTION_ALPHA,
     Spending,
     exact_direction,
@@ -20,6 +19,7 @@ from verify.checks.measuring.exact import (
     multipliers_clear_of_the_ramp,
     unit,
 )
+from verify.checks.measuring.own_values import AGREEMENT_ROUNDINGS
 from verify.checks.measuring.premises import (
     DEGENERATE,
     REGULAR,
