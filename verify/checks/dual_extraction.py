@@ -11,6 +11,7 @@ import numpy as np
 from spec import OracleParameters
 from spec.atlas import find
 from spec.exact import Vector
+from verify.checks.measuring.agreement import held
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.exact import DIRECTION_ALPHA, Spending, symbolic_rate
 from verify.checks.measuring.own_values import floats, points_agree
@@ -29,6 +30,7 @@ from verify.checks.measuring.premises import (
 from verify.evidence.model import Point
 from verify.evidence.rates import fit_rate
 from verify.subjects.protocol import Call
+from verify.truth.closed_forms import closed_row_change
 from verify.truth.formulas import as_float
 from verify.truth.geometry import EPS, Geometry, quadratic_of, ramp, spectral_norm
 from verify.truth.penalty_functions import Family, error
@@ -53,14 +55,15 @@ def conclusion(case: Case) -> Measurement:
     y_star, lam = as_float(lower.y_star), as_float(lower.lam)
     y = _violating(quadratic_of(case.instance.problem).arrays.B, y_star)
     name = "‖∇L_{λ*} - ∇L_{λ̃}‖ at a fixed y"
-    points = [_difference(case, alpha, y_star, lam, y) for alpha in (*case.profile.alphas, SHOWN_ALPHA)]
+    found = [_difference(case, alpha, y_star, lam, y) for alpha in (*case.profile.alphas, SHOWN_ALPHA)]
+    points = [point for point, _ in found]
     rate = fit_rate(points[:-1], quantity=name, variable="alpha")
     moved, claimed = points[-1].measured, (SHOWN_ALPHA**-2 + SHOWN_ALPHA**-4) * SHOWN_ALPHA**3
     ratio = compare("‖∇L_{λ*} - ∇L_{λ̃}‖ in units of (α₁ + α₂)δ", moved / claimed, "<=", _constant(case, y),
                     context={"alpha": SHOWN_ALPHA}, role="support")  # fmt: skip
     values: dict[str, float | str] = {
-        "alpha": SHOWN_ALPHA, "difference of the gradients": moved, "(alpha_1 + alpha_2) delta": claimed,
-        "ratio": moved / claimed,
+        "alpha": SHOWN_ALPHA, "difference of the gradients": moved, "its part in x": found[-1][1],
+        "(alpha_1 + alpha_2) delta": claimed, "ratio": moved / claimed,
     }  # fmt: skip
     width = "δ" if case.reading_name == "as-written" else "fixed"
     note = (
@@ -126,8 +129,8 @@ def constraint_difference(case: Case) -> Measurement:
     a = quadratic_of(case.instance.problem).arrays
     rho = at_truth(case, truth, DIRECTION_ALPHA)[0].rho
     family = Family.at(quadratic_of(case.instance.problem), case.instance.x)
-    shift = error(family, Spending(rho=rho).scenario(frozen=False), "penalty-shift")
-    exact = family.lagrangian(family.exact_stages).blocks.B @ shift
+    scenario = Spending(rho=rho).scenario(frozen=False)
+    exact = family.lagrangian(scenario).blocks.B.times(-1) @ error(family, scenario, "penalty-shift")
     points, active_points = [], []
     for alpha in case.profile.alphas:
         geometry, call = at_truth(case, truth, alpha)
@@ -147,7 +150,10 @@ def constraint_difference(case: Case) -> Measurement:
     values: dict[str, float | str] = {f"value at alpha = {points[0].at:g}": points[0].measured}
     first = exact.leading()
     terms = {} if first.exponent is None else {first.exponent: first.coefficient}
-    return Measurement((*evidence, *symbolic_rate(case, terms, rate, name=name)), values, note)
+    derived, agreement = symbolic_rate(case, terms, rate, name=name)
+    form = held(closed_row_change(family, scenario), exact, case.profile.alphas, name, measured=agreement.holds)
+    derived = derived.model_copy(update={"closed_form": form})
+    return Measurement((*evidence, derived, agreement), values, note)
 
 
 @check("dual-extraction/ramp-slope", instances=("toy1",), needs=("activation",))
@@ -212,7 +218,8 @@ def _violating(B: Vector, y_star: Vector) -> Vector:
     return np.asarray(y_star - B[0] / float(B[0] @ B[0]))
 
 
-def _difference(case: Case, alpha: float, y_star: Vector, lam: Vector, y: Vector) -> Point:
+def _difference(case: Case, alpha: float, y_star: Vector, lam: Vector, y: Vector) -> tuple[Point, float]:
+    """The largest difference over rows and signs beside the exact one, and its part in x."""
     inner_tol = alpha**3
     # Only the literal text as a whole leaves ε_λ free; one choice alone as written changes that choice alone.
     parameters = OracleParameters(lam_width=inner_tol) if case.reading_name == "as-written" else OracleParameters()
@@ -229,20 +236,22 @@ def _difference(case: Case, alpha: float, y_star: Vector, lam: Vector, y: Vector
 
     at_star, rows = weighed(lam), np.hstack([a.A, -a.B])
     before = _gradient(case, call, at_star, y)
-    sizes, predicted, rounding = [], [], 0.0
+    changes, predicted, rounding = [], [], 0.0
     for i in range(len(lam)):
         for sign in (1.0, -1.0):
             multipliers = lam + sign * inner_tol * np.eye(len(lam))[i]
             if multipliers[i] < 0:
                 continue
             moved = weighed(multipliers)
-            sizes.append(float(np.linalg.norm(_gradient(case, call, moved, y) - before)))
+            changes.append(_gradient(case, call, moved, y) - before)
             kept = np.hstack([a.A if frozen(case) else 0 * a.A, -a.B]).T @ (multipliers - lam)
             h = a.A @ case.x - a.B @ y - a.b
             exact = alpha**-4 * rows.T @ ((moved.rho - at_star.rho) * h) + alpha**-2 * kept
             predicted.append(float(np.linalg.norm(exact)))
             rounding = max(rounding, _rounding(moved, y), _rounding(at_star, y))
-    return Point(at=alpha, measured=max(sizes), uncertainty=rounding, predicted=max(predicted))
+    largest = max(changes, key=lambda change: float(np.linalg.norm(change)))
+    size, in_x = (float(np.linalg.norm(part)) for part in (largest, largest[: len(case.x)]))
+    return Point(at=alpha, measured=size, uncertainty=rounding, predicted=max(predicted)), in_x
 
 
 def _exact_terms(case: Case) -> dict[int, tuple[Fraction, ...]]:

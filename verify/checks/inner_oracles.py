@@ -65,8 +65,10 @@ def y_gradients(case: Case) -> Measurement:
         level = drawn.variance
         if case.as_written and drawn is not matrix:
             level = max(lower.variance, upper.variance)
-        variance = VarianceDecision(f"variance of a draw of {drawn.name}", case.share, width=len(drawn.mean),
-                                    level=level, relation=relation, wanted=drawn.seen[1], block=drawn.block)  # fmt: skip
+        variance = VarianceDecision(
+            f"variance of a draw of {drawn.name}", case.share, width=len(drawn.mean), level=level, relation=relation,
+            wanted=drawn.seen[1], block=drawn.block,
+        )  # fmt: skip
         evidence.append(variance.run(drawn.sampler(case)))
         if not case.as_written:
             along = replace(variance, quantity=f"{variance.quantity} along its most deviating direction", wanted=0.4)

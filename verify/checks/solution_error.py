@@ -84,8 +84,8 @@ def strong_convexity(case: Case) -> Measurement:
         "smallest curvature": lowest.measured,
     }
     note = (
-        "The curvature along the free directions is that of f plus α⁻² times that of g: a large α leaves f alone, so no "
-        "constant c makes it cαμ_g."
+        "The curvature along the free directions is that of f plus α⁻² times that of g: a large α leaves f alone, "
+        "so no constant c makes it cαμ_g."
     )
     return Measurement(tuple(evidence), values, note)
 

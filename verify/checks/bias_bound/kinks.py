@@ -63,15 +63,28 @@ def uniform_in_x(case: Case) -> Measurement:
     rate = fit_rate(points, quantity=quantity, variable="alpha")
     worst, at = _worst(case, SHOWN_ALPHA), shown_vector(floats(_kink(name)), 3)
     x = shown_vector(floats(worst.x), 6)
-    shown = compare("largest error found", worst.size, "<=", SHOWN_ALPHA, context={"alpha": SHOWN_ALPHA, "x": x},
-                    role="support")  # fmt: skip
-    values = sweep_ends(points) | {"kink at x": at, "x, alpha = 0.1": x, "error there": worst.size}
+    in_ramp = _in_ramp(case)
+    shown = compare("error at distance α²ε_λ from the kink", in_ramp, "<=", SHOWN_ALPHA,
+                    context={"alpha": SHOWN_ALPHA}, role="support")  # fmt: skip
+    values = sweep_ends(points) | {
+        "kink at x": at, "x, alpha = 0.1": x, "error there": worst.size,
+        "error at distance alpha^2 lam_width, alpha = 0.1": in_ramp,
+    }  # fmt: skip
     note = f"x approaches the kink at {at}; at distance α²ε_λ the weight of the switching row is about α²."
     if not case.as_written and (missing := _missing(name)):
         finding = f"{missing}; the repaired bound then fails too, it scales as alpha^{rate.exponent:+.2f}"
         unmet = PremiseEvidence(premise="independent-switching", holds=False, finding=finding)
         return Measurement((unmet, rate.model_copy(update={"role": "support"})), values, note)
     return Measurement((rate, shown), values, note)
+
+
+def _in_ramp(case: Case) -> float:
+    """The largest error at distance α²ε_λ from the kink on either side, all rows switching."""
+    kink, way = _kink(case.instance.name), _ways(case.instance.name).sum(axis=0)
+    offset = Fraction(SHOWN_ALPHA) ** 2 * Fraction(case.call(SHOWN_ALPHA).parameters.lam_width)
+    steps = [Fraction(float(value)) * offset for value in way / float(np.linalg.norm(way))]
+    places = [tuple(at + side * step for at, step in zip(kink, steps, strict=True)) for side in (1, -1)]
+    return max(_ask(case, x, SHOWN_ALPHA).size for x in places)
 
 
 @dataclass(frozen=True)
@@ -145,7 +158,9 @@ def _missing(name: str) -> str:
     sets = {frozenset(piece.rows) & frozenset(rows) for piece in _pieces(name) if piece.contains(kink)}
     if len(sets) == 2 ** len(rows):
         return ""
-    return f"{len(rows)} rows switch at x = {shown_vector(floats(kink), 3)} and only {len(sets)} sets of them are ever active"
+    return (
+        f"{len(rows)} rows switch at x = {shown_vector(floats(kink), 3)}, only {len(sets)} sets of them are ever active"
+    )
 
 
 @lru_cache(maxsize=64)

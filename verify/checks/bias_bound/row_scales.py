@@ -92,4 +92,4 @@ def _bound(geometry: Geometry, truth: Truth) -> float:
     mu = float(np.linalg.eigvalsh(a.g_yy)[0]) + min(0.0, geometry.alpha**2 * float(np.linalg.eigvalsh(a.f_yy)[0]))
     size, alpha = float(np.linalg.norm(c)), geometry.alpha
     first = alpha**2 * spectral_norm(a.f_xy + Y.T @ a.f_yy) / mu
-    return size * (first + alpha * spectral_norm(rates) / (2 * np.sqrt(mu))) + EPS**2
+    return float(size * (first + alpha * spectral_norm(rates) / (2 * np.sqrt(mu))) + EPS**2)

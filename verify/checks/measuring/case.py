@@ -114,7 +114,7 @@ class Case:
         return np.random.default_rng([self.seed, zlib.crc32(name.encode())])
 
     def place_rng(self) -> np.random.Generator:
-        """Randomness for *where* a subject is asked, where what is held holds at every place: no decision is a chance."""
+        """Randomness for *where* a subject is asked about what holds everywhere: no decision hangs on it."""
         return np.random.default_rng([self.seed, zlib.crc32(f"{self.claim} on {self.instance.name}".encode())])
 
     def fresh_rng(self) -> np.random.Generator:

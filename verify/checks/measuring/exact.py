@@ -16,7 +16,7 @@ import numpy as np
 from spec.exact import Vector
 from verify.checks.measuring.agreement import held
 from verify.checks.measuring.case import Case
-from verify.checks.measuring.own_values import held_to_formulas, points_agree, says_something
+from verify.checks.measuring.own_values import Formula, held_to_formulas, points_agree, says_something
 from verify.evidence.model import CertifiedBound, ComparisonEvidence, RateEvidence
 from verify.truth.certificates.certificate import Certificate, Side
 from verify.truth.certificates.certification import Bound, NoCertificateError, certify
@@ -111,13 +111,11 @@ def exact_rate(
     end = _end(family, spending)
     if not any(alpha <= end for alpha in case.profile.alphas):
         raise NoEvidenceError(f"no alpha of the sweep is at most {float(end):g}, where the formulas of {name} hold")
-    agreement, asked = held_to_formulas(case, truth, family, scenario, quantity=quantity, name=name, end=end)
+    agreement, asked = held_to_formulas(case, truth, Formula(family, scenario, quantity), name, end)
     formula = closed_form(family, scenario, quantity)
     bounds: tuple[CertifiedBound, ...] = ()
     if leading.exponent is not None:
-        wanted = [
-            Bound(power, quantity, side) for side, power in _wanted(leading.exponent, claimed, case.bound.tag)
-        ]
+        wanted = [Bound(power, quantity, side) for side, power in _wanted(leading.exponent, claimed, case.bound.tag)]
         # One error suffices to refute, and is all there is without a linear response; to support, every error counts.
         columns = [spending.along(i).scenario(frozen=frozen) for i in every_error]
         bounds = _bounds(family, scenario, columns, wanted, end, recheck=case.profile.recheck)
@@ -203,7 +201,7 @@ def _end(family: Family, spending: Spending) -> Fraction:
 
 
 def _wanted(leading: int, claimed: Fraction, tag: str) -> list[tuple[Side, int]]:
-    """The claimed bound where it holds, and one that excludes it where it does not; the next whole power proves both."""
+    """The claimed bound, or the next whole power's, where it holds, and one that excludes it where it does not."""
     wanted: list[tuple[Side, int]] = []
     if tag in ("upper", "tight", "equality"):
         wanted.append(("upper", math.ceil(claimed)) if leading >= claimed else ("lower", leading))

@@ -28,6 +28,15 @@ MEANINGLESS = 0.5
 
 
 @dataclass(frozen=True)
+class Formula:
+    """A quantity of the proof under one scenario, to be held against a subject."""
+
+    family: Family
+    scenario: Scenario
+    quantity: Quantity
+
+
+@dataclass(frozen=True)
 class Beside:
     """A subject's value under one scenario at one alpha: what it found, the exact value, and the rounding of it."""
 
@@ -42,16 +51,16 @@ class Beside:
 
 
 def held_to_formulas(
-    case: Case, truth: Truth, family: Family, scenario: Scenario, *, quantity: Quantity, name: str, end: Fraction
+    case: Case, truth: Truth, formula: Formula, name: str, end: Fraction
 ) -> tuple[ComparisonEvidence, tuple[float, ...]]:
-    """The subject's values under a scenario against the exact ones, in roundings, and the alphas it was asked at.
+    """The subject's own values against the exact ones, in roundings, and the alphas it was asked at.
 
     Asked are the sweep's alphas up to ``end`` and some drawn afresh; the worst counts, and decides.
 
     Raises:
         RungDisagreementError: If the reference itself does not agree.
     """
-    beside = _asker(case, truth, family, scenario, quantity)
+    beside = _asker(case, truth, formula)
     grid = [alpha for alpha in case.profile.alphas if alpha <= end]
     asked = tuple(sorted((*grid, *fresh_alphas(case, beside.size_and_rounding, float(end))), reverse=True))
     ratios = {alpha: beside(alpha).ratio for alpha in asked}
@@ -59,7 +68,7 @@ def held_to_formulas(
 
 
 def agreement(case: Case, ratios: dict[float, float], name: str) -> ComparisonEvidence:
-    """Differences from exact values in roundings, by alpha: the worst decides; for the reference a large one is a fault.
+    """Differences from exact values in roundings, by alpha: the worst decides; of the reference's it is a fault.
 
     Raises:
         RungDisagreementError: If the reference itself does not agree.
@@ -150,8 +159,9 @@ class _Asker:
         return Beside(found, exact, self.rounding(geometry, y))
 
 
-def _asker(case: Case, truth: Truth, family: Family, scenario: Scenario, quantity: Quantity) -> _Asker:
-    shifts = quantity in ("solution-shift", "penalty-shift")
+def _asker(case: Case, truth: Truth, formula: Formula) -> _Asker:
+    family, scenario = formula.family, formula.scenario
+    shifts = formula.quantity in ("solution-shift", "penalty-shift")
     value = minimiser(family, scenario) if shifts else estimator(family, scenario)
     return _Asker(case, truth, family, scenario, shifts, value, value if shifts else sampled_point(family, scenario))
 
