@@ -14,7 +14,7 @@ from spec.exact import Vector
 from verify.checks.measuring.agreement import held
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.exact import DIRECTION_ALPHA, Spending, symbolic_rate
-from verify.checks.measuring.own_values import floats, points_agree
+from verify.checks.measuring.own_values import agreement, floats, roundings
 from verify.checks.measuring.premises import (
     REGULAR,
     SHOWN_ALPHA,
@@ -56,7 +56,7 @@ def conclusion(case: Case) -> Measurement:
     y = _violating(quadratic_of(case.instance.problem).arrays.B, y_star)
     name = "‖∇L_{λ*} - ∇L_{λ̃}‖ at a fixed y"
     found = [_difference(case, alpha, y_star, lam, y) for alpha in (*case.profile.alphas, SHOWN_ALPHA)]
-    points = [point for point, _ in found]
+    points, off = [point for point, _, _ in found], {point.at: worst for point, _, worst in found}
     rate = fit_rate(points[:-1], quantity=name, variable="alpha")
     moved, claimed = points[-1].measured, (SHOWN_ALPHA**-2 + SHOWN_ALPHA**-4) * SHOWN_ALPHA**3
     ratio = compare("‖∇L_{λ*} - ∇L_{λ̃}‖ in units of (α₁ + α₂)δ", moved / claimed, "<=", _constant(case, y),
@@ -70,7 +70,8 @@ def conclusion(case: Case) -> Measurement:
         f"y is fixed, one unit beyond the first row; λ̃ is λ* plus δ on the worst row, ε_λ = {width}. "
         "The weight changes by min(1, δ/ε_λ) and is multiplied by α₂h."
     )
-    return Measurement((rate, ratio, *symbolic_rate(case, _exact_terms(case), rate, name=name)), values, note)
+    exact = symbolic_rate(case, _exact_terms(case), rate, off, name=name)
+    return Measurement((rate, ratio, *exact), values, note)
 
 
 @check("dual-extraction/linear-term", instances=FEW, needs=("hypergradient", "penalty_minimiser"))
@@ -79,22 +80,23 @@ def linear_term(case: Case) -> Measurement:
     truth = regular_truth(case.instance)
     a = quadratic_of(case.instance.problem).arrays
     kept = np.vstack([a.A.T if frozen(case) else 0 * a.A.T, -a.B.T])
-    points = []
+    points, off = [], {}
     for alpha in case.profile.alphas:
         geometry, call = at_truth(case, truth, alpha)
         call = replace(call, rho=geometry.rho)
         error = geometry.worst_lam_within(alpha**3, kept)
         moved = replace(geometry, lam=truth.lam + error)
         change = _gradient(case, call, moved, truth.y_star) - _gradient(case, call, geometry, truth.y_star)
-        predicted = alpha**-2 * float(np.linalg.norm(kept @ error))
-        points.append(sweep_point(alpha, change, _rounding(geometry, truth.y_star), predicted))
+        exact, rounding = alpha**-2 * kept @ error, _rounding(geometry, truth.y_star)
+        points.append(sweep_point(alpha, change, rounding, float(np.linalg.norm(exact))))
+        off[alpha] = roundings(change, exact, rounding)
     name = "‖α₁[A, -B]ᵀ(λ* - λ̃)‖" if frozen(case) else "‖α₁Bᵀ(λ* - λ̃)‖"
     rate = fit_rate(points, quantity=name, variable="alpha")
     M = max(spectral_norm(a.A), spectral_norm(a.B))
     M, unit = (2 * M, "2M") if frozen(case) else (M, "M")
     largest = max(((p.measured - p.uncertainty) / (M * p.at) for p in rate.points if p.usable), default=0.0)
     within = compare(f"linear term in units of {unit}·α₁δ", largest, "<=", 1.0, 1e-6)
-    return Measurement((rate, within, points_agree(case, points, name)))
+    return Measurement((rate, within, agreement(case, off, name)))
 
 
 @check("dual-extraction/activation-locality", instances=("toy1",), needs=("activation",), sure=2)
@@ -131,7 +133,7 @@ def constraint_difference(case: Case) -> Measurement:
     family = Family.at(quadratic_of(case.instance.problem), case.instance.x)
     scenario = Spending(rho=rho).scenario(frozen=False)
     exact = family.lagrangian(scenario).blocks.B.times(-1) @ error(family, scenario, "penalty-shift")
-    points, active_points = [], []
+    points, active_points, off = [], [], {}
     for alpha in case.profile.alphas:
         geometry, call = at_truth(case, truth, alpha)
         y = case.stages.penalty_minimiser(case.instance.problem, case.x, replace(call, rho=rho), 1e-12)
@@ -139,7 +141,9 @@ def constraint_difference(case: Case) -> Measurement:
         # The condition number says how much a rounding of the gradient moves the minimiser.
         softness = float(np.linalg.cond(geometry.H))
         rounding = 16 * EPS * spectral_norm(a.B) * (1 + float(np.linalg.norm(y))) * softness
-        points.append(sweep_point(alpha, moved, rounding, float(np.linalg.norm(floats(exact(Fraction(alpha)))))))
+        right = -floats(exact(Fraction(alpha)))
+        points.append(sweep_point(alpha, moved, rounding, float(np.linalg.norm(right))))
+        off[alpha] = roundings(moved, right, rounding)
         active_points.append(sweep_point(alpha, moved[truth.active > 0], rounding, None))
     name = "‖h(x, y) - h(x, y*)‖"
     rate = fit_rate(points, quantity=name, variable="alpha")
@@ -150,10 +154,10 @@ def constraint_difference(case: Case) -> Measurement:
     values: dict[str, float | str] = {f"value at alpha = {points[0].at:g}": points[0].measured}
     first = exact.leading()
     terms = {} if first.exponent is None else {first.exponent: first.coefficient}
-    derived, agreement = symbolic_rate(case, terms, rate, name=name)
-    form = held(closed_row_change(family, scenario), exact, case.profile.alphas, name, measured=agreement.holds)
+    derived, agrees = symbolic_rate(case, terms, rate, off, name=name)
+    form = held(closed_row_change(family, scenario), exact, case.profile.alphas, name, measured=agrees.holds)
     derived = derived.model_copy(update={"closed_form": form})
-    return Measurement((*evidence, derived, agreement), values, note)
+    return Measurement((*evidence, derived, agrees), values, note)
 
 
 @check("dual-extraction/ramp-slope", instances=("toy1",), needs=("activation",))
@@ -179,17 +183,18 @@ def active_rows(case: Case) -> Measurement:
     parameters = OracleParameters(lam_width=float(min(0.1, smallest / 4)))
     y = _violating(a.B, truth.y_star)
     kept = np.vstack([a.A.T if frozen(case) else 0 * a.A.T, -a.B.T])
-    points = []
+    points, off = [], {}
     for alpha in case.profile.alphas:
         geometry, call = at_truth(case, truth, alpha)
         call = replace(call, parameters=parameters)
         error = geometry.worst_lam_within(min(alpha**3, smallest / 4), kept, rows=truth.active)
         moved = replace(geometry, lam=truth.lam + error)
         change = _gradient(case, call, moved, y) - _gradient(case, call, geometry, y)
-        predicted = alpha**-2 * float(np.linalg.norm(kept @ error))
-        points.append(sweep_point(alpha, change, _rounding(geometry, y), predicted))
+        exact, rounding = alpha**-2 * kept @ error, _rounding(geometry, y)
+        points.append(sweep_point(alpha, change, rounding, float(np.linalg.norm(exact))))
+        off[alpha] = roundings(change, exact, rounding)
     name = "‖∇L_{λ*} - ∇L_{λ̃}‖, active multipliers above ε_λ"
-    return Measurement((fit_rate(points, quantity=name, variable="alpha"), points_agree(case, points, name)))
+    return Measurement((fit_rate(points, quantity=name, variable="alpha"), agreement(case, off, name)))
 
 
 def _gradient(case: Case, call: Call, at: Geometry, y: Vector) -> Vector:
@@ -218,8 +223,8 @@ def _violating(B: Vector, y_star: Vector) -> Vector:
     return np.asarray(y_star - B[0] / float(B[0] @ B[0]))
 
 
-def _difference(case: Case, alpha: float, y_star: Vector, lam: Vector, y: Vector) -> tuple[Point, float]:
-    """The largest difference over rows and signs beside the exact one, and its part in x."""
+def _difference(case: Case, alpha: float, y_star: Vector, lam: Vector, y: Vector) -> tuple[Point, float, float]:
+    """The largest difference over rows and signs beside the exact one, its part in x, and the most roundings off."""
     inner_tol = alpha**3
     # Only the literal text as a whole leaves ε_λ free; one choice alone as written changes that choice alone.
     parameters = OracleParameters(lam_width=inner_tol) if case.reading_name == "as-written" else OracleParameters()
@@ -236,7 +241,7 @@ def _difference(case: Case, alpha: float, y_star: Vector, lam: Vector, y: Vector
 
     at_star, rows = weighed(lam), np.hstack([a.A, -a.B])
     before = _gradient(case, call, at_star, y)
-    changes, predicted, rounding = [], [], 0.0
+    changes, predicted, rounding, off = [], [], 0.0, 0.0
     for i in range(len(lam)):
         for sign in (1.0, -1.0):
             multipliers = lam + sign * inner_tol * np.eye(len(lam))[i]
@@ -248,10 +253,11 @@ def _difference(case: Case, alpha: float, y_star: Vector, lam: Vector, y: Vector
             h = a.A @ case.x - a.B @ y - a.b
             exact = alpha**-4 * rows.T @ ((moved.rho - at_star.rho) * h) + alpha**-2 * kept
             predicted.append(float(np.linalg.norm(exact)))
-            rounding = max(rounding, _rounding(moved, y), _rounding(at_star, y))
+            own = max(_rounding(moved, y), _rounding(at_star, y))
+            rounding, off = max(rounding, own), max(off, roundings(changes[-1], exact, own))
     largest = max(changes, key=lambda change: float(np.linalg.norm(change)))
     size, in_x = (float(np.linalg.norm(part)) for part in (largest, largest[: len(case.x)]))
-    return Point(at=alpha, measured=size, uncertainty=rounding, predicted=max(predicted)), in_x
+    return Point(at=alpha, measured=size, uncertainty=rounding, predicted=max(predicted)), in_x, off
 
 
 def _exact_terms(case: Case) -> dict[int, tuple[Fraction, ...]]:

@@ -16,7 +16,7 @@ import numpy as np
 from spec.exact import Vector
 from verify.checks.measuring.agreement import held
 from verify.checks.measuring.case import Case
-from verify.checks.measuring.own_values import Formula, held_to_formulas, points_agree, says_something
+from verify.checks.measuring.own_values import Formula, agreement, held_to_formulas, says_something
 from verify.evidence.model import CertifiedBound, ComparisonEvidence, RateEvidence
 from verify.truth.certificates.certificate import Certificate, Side
 from verify.truth.certificates.certification import Bound, NoCertificateError, certify
@@ -111,7 +111,7 @@ def exact_rate(
     end = _end(family, spending)
     if not any(alpha <= end for alpha in case.profile.alphas):
         raise NoEvidenceError(f"no alpha of the sweep is at most {float(end):g}, where the formulas of {name} hold")
-    agreement, asked = held_to_formulas(case, truth, Formula(family, scenario, quantity), name, end)
+    agrees, asked = held_to_formulas(case, truth, Formula(family, scenario, quantity), name, end)
     formula = closed_form(family, scenario, quantity)
     bounds: tuple[CertifiedBound, ...] = ()
     if leading.exponent is not None:
@@ -126,39 +126,45 @@ def exact_rate(
         exponent=exponents[worst],
         interval=(exponents[worst], exponents[worst]),
         rung="certified" if bounds else "symbolic",
-        role="conclusion" if agreement.holds else "support",
+        role="conclusion" if agrees.holds else "support",
         coefficient=None if leading.exponent is None else math.sqrt(leading.norm_squared),
         bounds=bounds,
-        closed_form=held(formula, errors[worst], _on_grid(case, end), name, measured=agreement.holds),
+        closed_form=held(formula, errors[worst], _on_grid(case, end), name, measured=agrees.holds),
         held_at=() if case.stages.are_the_reference else asked,
     )
-    return rate, agreement
+    return rate, agrees
 
 
 def symbolic_rate(
-    case: Case, terms: Mapping[int, Sequence[Fraction]], measured: RateEvidence, *, name: str
+    case: Case,
+    terms: Mapping[int, Sequence[Fraction]],
+    measured: RateEvidence,
+    off: dict[float, float],
+    *,
+    name: str,
 ) -> tuple[RateEvidence, ComparisonEvidence]:
     """A quantity that begins with a short sum of powers of alpha, exactly: its leading term decides.
 
-    ``measured`` is the sweep on the subject, whose points carry the exact values as ``predicted``; the exact rate
-    decides only where every point agrees, and that comparison decides too.
+    ``measured`` is the sweep on the subject, whose points carry the exact values as ``predicted``, and ``off`` how far
+    its values are from them, in roundings, by alpha; the exact rate decides only where every one agrees, and that
+    comparison decides too.
 
     Raises:
         RungDisagreementError: If the reference itself does not agree.
         NoEvidenceError: If at no point the exact value stands out of what is rounding.
     """
     powers = sorted(power for power, vector in terms.items() if any(vector))
-    agreement = points_agree(case, measured.points, name)
+    agrees = agreement(case, off, name)
     if powers and not says_something(measured.points):
         raise NoEvidenceError(f"every value of {name} is below its own rounding: the subject was not asked")
     exponent = float(powers[0]) if powers else math.inf
     size = math.sqrt(sum((value * value for value in terms[powers[0]]), Fraction(0))) if powers else None
     rate = RateEvidence(
         quantity=name, variable="alpha", points=(), exponent=exponent, interval=(exponent, exponent), rung="symbolic",
-        role="conclusion" if agreement.holds else "support", coefficient=size,
-        held_at=() if case.stages.are_the_reference else tuple(point.at for point in measured.points),
+        role="conclusion" if agrees.holds else "support", coefficient=size,
+        held_at=() if case.stages.are_the_reference else tuple(off),
     )  # fmt: skip
-    return rate, agreement
+    return rate, agrees
 
 
 def exact_direction(vector: Vector) -> Vector:

@@ -47,7 +47,7 @@ class Beside:
     @property
     def ratio(self) -> float:
         """The difference in roundings."""
-        return float(np.linalg.norm(self.found - self.exact)) / max(self.rounding, EPS**2)
+        return roundings(self.found, self.exact, self.rounding)
 
 
 def held_to_formulas(
@@ -82,6 +82,11 @@ def agreement(case: Case, ratios: dict[float, float], name: str) -> ComparisonEv
         left = f"{compared.measured:.3g} roundings at alpha = {at:g}"
         raise RungDisagreementError(f"the reference leaves the exact value of {name} by {left}")
     return compared
+
+
+def roundings(found: Vector, exact: Vector, rounding: float) -> float:
+    """A difference in units of what counts as one rounding."""
+    return float(np.linalg.norm(found - exact)) / max(rounding, EPS**2)
 
 
 def points_agree(case: Case, points: Sequence[Point], name: str) -> ComparisonEvidence:
