@@ -174,7 +174,9 @@ def exact(evidence: RateEvidence) -> str:
     def times(constant: float, exponent: float) -> str:
         return number(constant, 4) + (f"·{raised(name, exponent)}" if exponent else "")
 
-    lead = f"{whose}exactly {times(evidence.coefficient, evidence.exponent)} + …" if evidence.coefficient is not None else ""
+    lead = ""
+    if evidence.coefficient is not None:
+        lead = f"{whose}exactly {times(evidence.coefficient, evidence.exponent)} + …"
     proven = [
         f"{'≤' if bound.side == 'upper' else '≥'} {times(bound.constant, bound.exponent)} up to {name} = {bound.end:g}"
         for bound in evidence.bounds
