@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from spec.claims import Bound
@@ -44,7 +44,7 @@ class NoEvidenceError(RuntimeError):
 
 
 class RungDisagreementError(NoEvidenceError):
-    """Exact and measured evidence decide differently about one quantity: something is wrong, loudly."""
+    """Exact and measured evidence about the reference decide differently: something is wrong, loudly."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,11 @@ def _decide_rates(bound: Bound, rates: Sequence[RateEvidence]) -> list[Decision]
         return measured
     worst, seen = _worst(exact), _worst(measured) if measured else None
     if seen is not None and {worst.verdict, seen.verdict} == {Verdict.SUPPORTED, Verdict.REFUTED}:
-        raise RungDisagreementError(f"rungs disagree; exact: {worst.sentence} measured: {seen.sentence}")
+        if not any(rate.held_at for rate in rates):
+            raise RungDisagreementError(f"rungs disagree; exact: {worst.sentence} measured: {seen.sentence}")
+        # A program that gives the formulas' values here and others there does not compute the formulas.
+        if seen.verdict is Verdict.REFUTED:
+            return [replace(seen, sentence=f"{seen.sentence} It gives the formulas' values only where it was asked.")]
     return [worst]
 
 
@@ -157,10 +161,10 @@ def _decide_exact(
     """An exact exponent needs no interval; a bound proven on an interval is quoted with its constant."""
     holds = {"upper": gain >= 0, "lower": gain <= 0}.get(bound.tag, gain == 0)
     if rate.exponent == math.inf:
-        zero = f"{rate.quantity} is exactly zero. Claimed {_claim(bound, rate.variable)}."
+        zero = f"{_formulas(rate)}{rate.quantity} is exactly zero{_held(rate)}. Claimed {_claim(bound, rate.variable)}."
         return decision(Verdict.SUPPORTED if holds else Verdict.REFUTED, zero, None)
     name = _symbol(rate.variable)
-    lead = rate.quantity
+    lead = _formulas(rate) + rate.quantity
     if rate.coefficient is not None:
         lead += f" = {_times(rate.coefficient, rate.variable, rate.exponent)} + …, exactly"
     proven = "".join(
@@ -170,8 +174,21 @@ def _decide_exact(
     )
     loose_by = gain if holds and bound.tag == "upper" and gain >= LOOSE else None
     loose = f", loose by {gain:g} orders" if loose_by else ""
-    sentence = f"{lead}{proven}. Claimed {_claim(bound, rate.variable)}{loose}."
+    sentence = f"{lead}{proven}{_held(rate)}. Claimed {_claim(bound, rate.variable)}{loose}."
     return decision(Verdict.SUPPORTED if holds else Verdict.REFUTED, sentence, loose_by)
+
+
+def _formulas(rate: RateEvidence) -> str:
+    """Of a program that is not the reference, what is exact is the formulas."""
+    return "By the formulas " if rate.held_at else ""
+
+
+def _held(rate: RateEvidence) -> str:
+    """Where such a program was asked, and no further."""
+    if not rate.held_at:
+        return ""
+    ends = f"{_symbol(rate.variable)} from {max(rate.held_at):.3g} to {min(rate.held_at):.3g}"
+    return f"; the program gives their values, up to rounding, at the {len(rate.held_at)} {ends} at which it was asked"
 
 
 def _whose(bound: CertifiedBound) -> str:

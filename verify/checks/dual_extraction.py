@@ -11,8 +11,10 @@ import numpy as np
 from spec import OracleParameters
 from spec.atlas import find
 from spec.exact import Vector
+from verify.checks.measuring.agreement import held
 from verify.checks.measuring.case import Case, Measurement, check, compare
-from verify.checks.measuring.exact import DIRECTION_ALPHA, Spending, exact_rate, symbolic_rate
+from verify.checks.measuring.exact import DIRECTION_ALPHA, Spending, symbolic_rate
+from verify.checks.measuring.own_values import agreement, floats, roundings
 from verify.checks.measuring.premises import (
     REGULAR,
     SHOWN_ALPHA,
@@ -20,6 +22,7 @@ from verify.checks.measuring.premises import (
     at_truth,
     estimate,
     feasible,
+    frozen,
     h_width,
     regular_truth,
     sweep_point,
@@ -27,17 +30,21 @@ from verify.checks.measuring.premises import (
 from verify.evidence.model import Point
 from verify.evidence.rates import fit_rate
 from verify.subjects.protocol import Call
+from verify.truth.closed_forms import closed_row_change
 from verify.truth.formulas import as_float
-from verify.truth.geometry import EPS, quadratic_of, ramp, spectral_norm
+from verify.truth.geometry import EPS, Geometry, quadratic_of, ramp, spectral_norm
+from verify.truth.penalty_functions import Family, error
 
 RAMP_TRIALS = 200
+FEW = ("toy1", "absolute-moving", "two-of-three", "random-3x5x4")
 MOVING = tuple(name for name in REGULAR if "A-nonzero" in find(name).strata)
-"""Where A = 0 the x-gradient does not see the multipliers at all."""
+"""Where both parts of the gradient see the multipliers."""
 
 
-@check("dual-extraction", instances=("weakly-active", *MOVING, "licq-fails", "infeasible"), needs=("hypergradient",))
+@check("dual-extraction", instances=("weakly-active", *MOVING, "box-rational", "licq-fails", "infeasible"),
+       needs=("hypergradient", "penalty_minimiser"))  # fmt: skip
 def conclusion(case: Case) -> Measurement:
-    """‖∇_xL_{λ*} - ∇_xL_{λ̃}‖ at a fixed y one unit beyond the first row, λ̃ off by δ = α³.
+    """‖∇L_{λ*} - ∇L_{λ̃}‖ in (x, y) at a fixed y one unit beyond the first row, λ̃ off by δ = α³.
 
     As written ε_λ may be any small number, so it is spent as ε_λ = δ; repaired it is fixed.
     """
@@ -47,43 +54,49 @@ def conclusion(case: Case) -> Measurement:
         raise PremiseUnmetError("licq", f"the active rows have rank {lower.licq_rank}")
     y_star, lam = as_float(lower.y_star), as_float(lower.lam)
     y = _violating(quadratic_of(case.instance.problem).arrays.B, y_star)
-    name = "‖∇_xL_{λ*} - ∇_xL_{λ̃}‖ at a fixed y"
-    points = [_difference(case, alpha, y_star, lam, y) for alpha in (*case.profile.alphas, SHOWN_ALPHA)]
+    name = "‖∇L_{λ*} - ∇L_{λ̃}‖ at a fixed y"
+    found = [_difference(case, alpha, y_star, lam, y) for alpha in (*case.profile.alphas, SHOWN_ALPHA)]
+    points, off = [point for point, _, _ in found], {point.at: worst for point, _, worst in found}
     rate = fit_rate(points[:-1], quantity=name, variable="alpha")
     moved, claimed = points[-1].measured, (SHOWN_ALPHA**-2 + SHOWN_ALPHA**-4) * SHOWN_ALPHA**3
     ratio = compare("‖∇L_{λ*} - ∇L_{λ̃}‖ in units of (α₁ + α₂)δ", moved / claimed, "<=", _constant(case, y),
                     context={"alpha": SHOWN_ALPHA}, role="support")  # fmt: skip
     values: dict[str, float | str] = {
-        "alpha": SHOWN_ALPHA, "difference of the gradients": moved, "(alpha_1 + alpha_2) delta": claimed,
-        "ratio": moved / claimed,
+        "alpha": SHOWN_ALPHA, "difference of the gradients": moved, "its part in x": found[-1][1],
+        "(alpha_1 + alpha_2) delta": claimed, "ratio": moved / claimed,
     }  # fmt: skip
     width = "δ" if case.reading_name == "as-written" else "fixed"
     note = (
         f"y is fixed, one unit beyond the first row; λ̃ is λ* plus δ on the worst row, ε_λ = {width}. "
         "The weight changes by min(1, δ/ε_λ) and is multiplied by α₂h."
     )
-    return Measurement((rate, ratio, symbolic_rate(case, _exact_terms(case), rate, name=name)), values, note)
+    exact = symbolic_rate(case, _exact_terms(case), rate, off, name=name)
+    return Measurement((rate, ratio, *exact), values, note)
 
 
-@check("dual-extraction/linear-term", instances=("toy1", "absolute-moving", "two-of-three", "random-3x5x4"),
-       needs=("hypergradient",))  # fmt: skip
+@check("dual-extraction/linear-term", instances=FEW, needs=("hypergradient", "penalty_minimiser"))
 def linear_term(case: Case) -> Measurement:
-    """The part α₁Aᵀ(λ* - λ̃), isolated by holding the weights; it is what the frozen reading keeps."""
+    """The part that is linear in λ* - λ̃, isolated by holding the weights: -α₁Bᵀ in y, and α₁Aᵀ in x if it is kept."""
     truth = regular_truth(case.instance)
     a = quadratic_of(case.instance.problem).arrays
-    points = []
+    kept = np.vstack([a.A.T if frozen(case) else 0 * a.A.T, -a.B.T])
+    points, off = [], {}
     for alpha in case.profile.alphas:
         geometry, call = at_truth(case, truth, alpha)
-        call = replace(call, rho=geometry.rho, reading=call.reading.choose(dual_term="frozen"))
-        error = geometry.worst_lam_within(alpha**3, a.A.T)
-        change = _change(case, call, truth.lam + error, truth.y_star)
-        bound = alpha**-2 * spectral_norm(a.A) * alpha**3
-        rounding = 8 * EPS * alpha**-2 * float(np.abs(truth.lam).max())
-        points.append(Point(at=alpha, measured=change, uncertainty=rounding, predicted=bound))
-    rate = fit_rate(points, quantity="α₁‖Aᵀ(λ* - λ̃)‖", variable="alpha")
+        call = replace(call, rho=geometry.rho)
+        error = geometry.worst_lam_within(alpha**3, kept)
+        moved = replace(geometry, lam=truth.lam + error)
+        change = _gradient(case, call, moved, truth.y_star) - _gradient(case, call, geometry, truth.y_star)
+        exact, rounding = alpha**-2 * kept @ error, _rounding(geometry, truth.y_star)
+        points.append(sweep_point(alpha, change, rounding, float(np.linalg.norm(exact))))
+        off[alpha] = roundings(change, exact, rounding)
+    name = "‖α₁[A, -B]ᵀ(λ* - λ̃)‖" if frozen(case) else "‖α₁Bᵀ(λ* - λ̃)‖"
+    rate = fit_rate(points, quantity=name, variable="alpha")
     M = max(spectral_norm(a.A), spectral_norm(a.B))
-    largest = max((p.measured / (2 * M * p.at) for p in points if p.uncertainty < p.measured), default=0.0)
-    return Measurement((rate, compare("linear term in units of 2M·α₁δ", largest, "<=", 1.0, 1e-6)))
+    M, unit = (2 * M, "2M") if frozen(case) else (M, "M")
+    largest = max(((p.measured - p.uncertainty) / (M * p.at) for p in rate.points if p.usable), default=0.0)
+    within = compare(f"linear term in units of {unit}·α₁δ", largest, "<=", 1.0, 1e-6)
+    return Measurement((rate, within, agreement(case, off, name)))
 
 
 @check("dual-extraction/activation-locality", instances=("toy1",), needs=("activation",), sure=2)
@@ -116,29 +129,35 @@ def constraint_difference(case: Case) -> Measurement:
     """‖h(x, y) - h(x, y*)‖ at the subject's own penalty minimiser; the proof takes it to be of order δ."""
     truth = regular_truth(case.instance)
     a = quadratic_of(case.instance.problem).arrays
-    points, active_points = [], []
+    rho = at_truth(case, truth, DIRECTION_ALPHA)[0].rho
+    family = Family.at(quadratic_of(case.instance.problem), case.instance.x)
+    scenario = Spending(rho=rho).scenario(frozen=False)
+    exact = family.lagrangian(scenario).blocks.B.times(-1) @ error(family, scenario, "penalty-shift")
+    points, active_points, off = [], [], {}
     for alpha in case.profile.alphas:
         geometry, call = at_truth(case, truth, alpha)
-        y = case.stages.penalty_minimiser(case.instance.problem, case.x, replace(call, rho=geometry.rho), 1e-12)
+        y = case.stages.penalty_minimiser(case.instance.problem, case.x, replace(call, rho=rho), 1e-12)
         moved = a.B @ (y - truth.y_star)
         # The condition number says how much a rounding of the gradient moves the minimiser.
         softness = float(np.linalg.cond(geometry.H))
         rounding = 16 * EPS * spectral_norm(a.B) * (1 + float(np.linalg.norm(y))) * softness
-        points.append(sweep_point(alpha, moved, rounding, None))
+        right = -floats(exact(Fraction(alpha)))
+        points.append(sweep_point(alpha, moved, rounding, float(np.linalg.norm(right))))
+        off[alpha] = roundings(moved, right, rounding)
         active_points.append(sweep_point(alpha, moved[truth.active > 0], rounding, None))
-    rate = fit_rate(points, quantity="‖h(x, y) - h(x, y*)‖", variable="alpha")
+    name = "‖h(x, y) - h(x, y*)‖"
+    rate = fit_rate(points, quantity=name, variable="alpha")
     evidence = [rate]
     if truth.active.any():
         evidence.append(fit_rate(active_points, quantity="the same on active rows", variable="alpha", role="support"))
     note = "Even at the penalty minimiser y leaves y* by α², not by δ; at the lemma's fixed y nothing shrinks."
     values: dict[str, float | str] = {f"value at alpha = {points[0].at:g}": points[0].measured}
-    if case.as_written:
-        # The shift of y bounds ‖Δh‖ from above only: it says nothing against a claim that is too small.
-        return Measurement(tuple(evidence), values, note)
-    geometry, _ = at_truth(case, truth, DIRECTION_ALPHA)
-    # ‖h(x, y) - h(x, y*)‖ ≤ ‖B‖‖y - y*‖, and the shift's own order is derived exactly.
-    exact = exact_rate(case, truth, [Spending(rho=geometry.rho)], "penalty-shift", name="‖y - y*‖ ≥ ‖Δh‖/‖B‖")
-    return Measurement((*evidence, *exact), values, note)
+    first = exact.leading()
+    terms = {} if first.exponent is None else {first.exponent: first.coefficient}
+    derived, agrees = symbolic_rate(case, terms, rate, off, name=name)
+    form = held(closed_row_change(family, scenario), exact, case.profile.alphas, name, measured=agrees.holds)
+    derived = derived.model_copy(update={"closed_form": form})
+    return Measurement((*evidence, derived, agrees), values, note)
 
 
 @check("dual-extraction/ramp-slope", instances=("toy1",), needs=("activation",))
@@ -155,8 +174,7 @@ def ramp_slope(case: Case) -> Measurement:
     return Measurement((rate,), {"slope at the smallest delta": points[-1].measured}, "The slope is 1/width.")
 
 
-@check("dual-extraction/active-rows", instances=("toy1", "absolute-moving", "two-of-three", "random-3x5x4"),
-       needs=("hypergradient",))  # fmt: skip
+@check("dual-extraction/active-rows", instances=FEW, needs=("hypergradient", "penalty_minimiser"))
 def active_rows(case: Case) -> Measurement:
     """The difference where every active multiplier stays above ε_λ: no weight changes, only α₁δ remains."""
     truth = regular_truth(case.instance)
@@ -164,16 +182,40 @@ def active_rows(case: Case) -> Measurement:
     smallest = min((value for value in truth.lam if value > 0), default=np.inf)
     parameters = OracleParameters(lam_width=float(min(0.1, smallest / 4)))
     y = _violating(a.B, truth.y_star)
-    points = []
+    kept = np.vstack([a.A.T if frozen(case) else 0 * a.A.T, -a.B.T])
+    points, off = [], {}
     for alpha in case.profile.alphas:
         geometry, call = at_truth(case, truth, alpha)
-        call = replace(call, parameters=parameters, reading=call.reading.choose(dual_term="frozen"))
-        error = geometry.worst_lam_within(min(alpha**3, smallest / 4), a.A.T, rows=truth.active)
-        change = _change(case, call, truth.lam + error, y)
-        rounding = EPS * alpha**-4 * spectral_norm(a.A) * (2 + float(np.abs(a.B).sum()) * float(np.abs(y).max()))
-        points.append(Point(at=alpha, measured=change, uncertainty=rounding))
-    quantity = "‖∇L_{λ*} - ∇L_{λ̃}‖, active multipliers above ε_λ"
-    return Measurement((fit_rate(points, quantity=quantity, variable="alpha"),))
+        call = replace(call, parameters=parameters)
+        error = geometry.worst_lam_within(min(alpha**3, smallest / 4), kept, rows=truth.active)
+        moved = replace(geometry, lam=truth.lam + error)
+        change = _gradient(case, call, moved, y) - _gradient(case, call, geometry, y)
+        exact, rounding = alpha**-2 * kept @ error, _rounding(geometry, y)
+        points.append(sweep_point(alpha, change, rounding, float(np.linalg.norm(exact))))
+        off[alpha] = roundings(change, exact, rounding)
+    name = "‖∇L_{λ*} - ∇L_{λ̃}‖, active multipliers above ε_λ"
+    return Measurement((fit_rate(points, quantity=name, variable="alpha"), agreement(case, off, name)))
+
+
+def _gradient(case: Case, call: Call, at: Geometry, y: Vector) -> Vector:
+    """∇L of the subject at y, its x-part before its y-part, shape (n + m,), with the pair and the weights of ``at``.
+
+    The x-part is its estimate there. What it has of ∇_yL shows in where it vanishes: as L is quadratic in y, ∇_yL(y) is
+    H times the distance of y from the subject's own minimiser.
+    """
+    given = replace(call, y_star=at.y_star, lam=at.lam)
+    least = case.stages.penalty_minimiser(case.instance.problem, case.x, replace(given, rho=at.rho), 0.0)
+    return np.concatenate([estimate(case, given, y), at.H @ (y - least)])
+
+
+def _rounding(at: Geometry, y: Vector) -> float:
+    """Rounding of the difference of two such gradients: their terms cancel, in y about as in x."""
+    a, sizes = at.a, np.abs(y) + np.abs(at.y_star)
+    size_h = np.abs(a.A) @ np.abs(at.x) + np.abs(a.B) @ sizes + np.abs(a.b)
+    rows = np.abs(np.hstack([a.A, a.B])).T @ (at.rho * size_h)
+    lower = np.abs(np.hstack([a.A, a.B])).T @ np.abs(at.lam) + float(np.linalg.norm(np.abs(a.g_yy) @ sizes))
+    upper = float(np.linalg.norm(np.abs(a.f_yy) @ sizes)) + float(np.linalg.norm(np.abs(a.f_xy) @ sizes))
+    return 8 * EPS * (float(np.linalg.norm(at.alpha**-4 * rows + at.alpha**-2 * lower)) + upper)
 
 
 def _violating(B: Vector, y_star: Vector) -> Vector:
@@ -181,30 +223,41 @@ def _violating(B: Vector, y_star: Vector) -> Vector:
     return np.asarray(y_star - B[0] / float(B[0] @ B[0]))
 
 
-def _difference(case: Case, alpha: float, y_star: Vector, lam: Vector, y: Vector) -> Point:
+def _difference(case: Case, alpha: float, y_star: Vector, lam: Vector, y: Vector) -> tuple[Point, float, float]:
+    """The largest difference over rows and signs beside the exact one, its part in x, and the most roundings off."""
     inner_tol = alpha**3
     # Only the literal text as a whole leaves ε_λ free; one choice alone as written changes that choice alone.
     parameters = OracleParameters(lam_width=inner_tol) if case.reading_name == "as-written" else OracleParameters()
     call = case.call(alpha, y_star=y_star, lam=lam, parameters=parameters)
-    a = quadratic_of(case.instance.problem).arrays
+    problem = quadratic_of(case.instance.problem)
+    a = problem.arrays
     h_star = a.A @ case.x - a.B @ y_star - a.b
     h_star = np.where(np.abs(h_star) <= 16 * EPS * (1 + np.abs(a.b)), 0.0, h_star)
     width = h_width(case, alpha, call)
-    weights = ramp(h_star, lam, width, parameters.lam_width)
-    sizes, predicted = [], []
+
+    def weighed(multipliers: Vector) -> Geometry:
+        rho = ramp(h_star, multipliers, width, parameters.lam_width)
+        return Geometry(problem, case.x, alpha, y_star, multipliers, rho)
+
+    at_star, rows = weighed(lam), np.hstack([a.A, -a.B])
+    before = _gradient(case, call, at_star, y)
+    changes, predicted, rounding, off = [], [], 0.0, 0.0
     for i in range(len(lam)):
         for sign in (1.0, -1.0):
-            moved = lam + sign * inner_tol * np.eye(len(lam))[i]
-            if moved[i] < 0:
+            multipliers = lam + sign * inner_tol * np.eye(len(lam))[i]
+            if multipliers[i] < 0:
                 continue
-            sizes.append(_change(case, replace(call, y_penalty=y), moved, y))
-            change = ramp(h_star, moved, width, parameters.lam_width) - weights
-            exact = alpha**-4 * a.A.T @ (change * (a.A @ case.x - a.B @ y - a.b))
-            if case.reading.dual_term == "frozen":
-                exact = exact + alpha**-2 * a.A.T @ (moved - lam)
+            moved = weighed(multipliers)
+            changes.append(_gradient(case, call, moved, y) - before)
+            kept = np.hstack([a.A if frozen(case) else 0 * a.A, -a.B]).T @ (multipliers - lam)
+            h = a.A @ case.x - a.B @ y - a.b
+            exact = alpha**-4 * rows.T @ ((moved.rho - at_star.rho) * h) + alpha**-2 * kept
             predicted.append(float(np.linalg.norm(exact)))
-    scale = spectral_norm(a.A) * (1 + float(np.abs(a.A @ case.x).max()) + float(np.abs(a.B @ y).max()))
-    return Point(at=alpha, measured=max(sizes), uncertainty=16 * EPS * alpha**-4 * scale, predicted=max(predicted))
+            own = max(_rounding(moved, y), _rounding(at_star, y))
+            rounding, off = max(rounding, own), max(off, roundings(changes[-1], exact, own))
+    largest = max(changes, key=lambda change: float(np.linalg.norm(change)))
+    size, in_x = (float(np.linalg.norm(part)) for part in (largest, largest[: len(case.x)]))
+    return Point(at=alpha, measured=size, uncertainty=rounding, predicted=max(predicted)), in_x, off
 
 
 def _exact_terms(case: Case) -> dict[int, tuple[Fraction, ...]]:
@@ -228,11 +281,17 @@ def _exact_terms(case: Case) -> dict[int, tuple[Fraction, ...]]:
             terms: dict[int, tuple[Fraction, ...]] = {}
             if i in lower.active:
                 power, change = _weight_change(case, lower.lam[i], sign)
-                terms[power] = tuple(change * h * value for value in A[i])
-            if case.reading.dual_term == "frozen":
-                terms[1] = tuple(sign * value for value in A[i])
+                terms[power] = tuple(change * h * value for value in (*A[i], *(-value for value in B[i])))
+            kept = A[i] if frozen(case) else [Fraction(0)] * problem.n
+            terms[1] = tuple(sign * value for value in (*kept, *(-value for value in B[i])))
             moves.append(terms)
-    return min(moves, key=lambda terms: min((p for p, v in terms.items() if any(v)), default=99))
+    return min(moves, key=_leading)
+
+
+def _leading(terms: dict[int, tuple[Fraction, ...]]) -> tuple[int, Fraction]:
+    """What makes one sum larger than another as alpha tends to 0: the smallest power, then the largest coefficient."""
+    power = min((power for power, vector in terms.items() if any(vector)), default=99)
+    return power, -sum((value * value for value in terms.get(power, ())), Fraction(0))
 
 
 def _weight_change(case: Case, lam: Fraction, sign: int) -> tuple[int, Fraction]:
@@ -242,10 +301,6 @@ def _weight_change(case: Case, lam: Fraction, sign: int) -> tuple[int, Fraction]
     lam_width = Fraction(str(OracleParameters().lam_width))
     on_ramp = lam < lam_width or (lam == lam_width and sign < 0)
     return -1, sign / lam_width if on_ramp else Fraction(0)
-
-
-def _change(case: Case, call: Call, lam: Vector, y: Vector) -> float:
-    return float(np.linalg.norm(estimate(case, replace(call, lam=lam), y) - estimate(case, call, y)))
 
 
 def _constant(case: Case, y: Vector) -> float:

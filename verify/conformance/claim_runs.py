@@ -30,7 +30,7 @@ from verify.subjects.protocol import Stages, offers
 from verify.verdict import Verdict
 
 ASKS_FOR: dict[str, frozenset[str]] = {
-    "dual_term": frozenset({"dual-extraction/linear-term", "dual-extraction/active-rows"}),
+    "dual_term": frozenset(),
     "noise_pairing": frozenset({
         "stochastic-oracles", "stochastic-oracles/unbiasedness", "stochastic-oracles/bounded-variance",
         "stochastic-oracles/noise-reaches-gradient",

@@ -115,6 +115,8 @@ class RateEvidence(Frozen):
         samples_needed: Samples at which the interval would resolve a tenth of an order.
         law: What the error rate rests on.
         closed_form: The quantity as a formula, on instances small enough to derive one.
+        held_at: Where a program other than the reference was held against this exact rate: it is about the formulas,
+            and about the program at these values of the variable only.
     """
 
     kind: Literal["rate"] = "rate"
@@ -137,6 +139,7 @@ class RateEvidence(Frozen):
     samples_needed: int | None = None
     law: Law | None = None
     closed_form: ClosedForm | None = None
+    held_at: tuple[float, ...] = ()
 
 
 Relation = Literal["<=", ">=", "=="]

@@ -163,7 +163,7 @@ def comparison(evidence: ComparisonEvidence) -> str:
 def rate(evidence: RateEvidence) -> str:
     """``exponent 2.00 [1.99, 2.01] in α``, or that the quantity is exactly zero."""
     if evidence.exponent == math.inf:
-        return f"exactly zero at every {letter(evidence.variable)}"
+        return exact(evidence) if evidence.held_at else f"exactly zero at every {letter(evidence.variable)}"
     if not evidence.points:
         return exact(evidence)
     drift = "" if evidence.settled else ", not settled"
@@ -171,15 +171,18 @@ def rate(evidence: RateEvidence) -> str:
 
 
 def exact(evidence: RateEvidence) -> str:
-    """``exactly ∝ α², ≤ 1.94·α up to α = 0.25``: a derived exponent and the bounds proven with it."""
+    """``exactly ∝ α², ≤ 1.94·α up to α = 0.25``: a derived exponent and the bounds proven with it, by the formulas."""
+    whose = "by the formulas " if evidence.held_at else ""
     if evidence.exponent == math.inf:
-        return "exactly zero"
+        return f"{whose}exactly zero"
     name = letter(evidence.variable)
 
     def times(constant: float, exponent: float) -> str:
         return number(constant, 4) + (f"·{raised(name, exponent)}" if exponent else "")
 
-    lead = f"exactly {times(evidence.coefficient, evidence.exponent)} + …" if evidence.coefficient is not None else ""
+    lead = ""
+    if evidence.coefficient is not None:
+        lead = f"{whose}exactly {times(evidence.coefficient, evidence.exponent)} + …"
     proven = [
         f"{'≤' if bound.side == 'upper' else '≥'} {times(bound.constant, bound.exponent)} up to {name} = {bound.end:g}"
         for bound in evidence.bounds

@@ -156,7 +156,10 @@ class Geometry:
         penalty = w.alpha_2 * np.abs(a.A.T) @ (self.rho * size_h)
         if h_width is not None:
             violation = np.abs(self.h - a.B @ (y - self.y_star))
-            penalty = penalty + w.alpha_2 * np.abs(a.A.T) @ (np.minimum(size_h / h_width, 1 / EPS) * violation)
+            # A row off the ramp by more than rounding keeps its weight.
+            on_ramp = (self.h >= -h_width - EPS * size_h) & (self.h <= EPS * size_h)
+            moved = np.where(on_ramp, np.minimum(size_h / h_width, 1 / EPS), 0.0)
+            penalty = penalty + w.alpha_2 * np.abs(a.A.T) @ (moved * violation)
         lower = 2 * w.alpha_1 * (np.abs(a.g_xy) @ np.maximum(np.abs(y), np.abs(self.y_star)))
         lower = lower + 2 * w.alpha_1 * (np.abs(a.g_xx) @ np.abs(self.x) + np.abs(a.g_x))
         upper = np.abs(a.f_xx) @ np.abs(self.x) + np.abs(a.f_xy) @ np.abs(y) + np.abs(a.f_x)

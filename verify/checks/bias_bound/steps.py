@@ -12,7 +12,6 @@ from spec.exact import Vector
 from verify.checks.measuring.agreement import on_sweep
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.exact import (
-    AGREEMENT_ROUNDINGS,
     DIRECTION_ALPHA,
     Spending,
     exact_direction,
@@ -20,6 +19,7 @@ from verify.checks.measuring.exact import (
     multipliers_clear_of_the_ramp,
     unit,
 )
+from verify.checks.measuring.own_values import AGREEMENT_ROUNDINGS
 from verify.checks.measuring.premises import (
     DEGENERATE,
     REGULAR,
@@ -36,7 +36,7 @@ from verify.checks.measuring.premises import (
 from verify.evidence.model import Point, RateEvidence
 from verify.evidence.rates import fit_rate
 from verify.truth import lower_level as exact_lower_level
-from verify.truth.geometry import Geometry, quadratic_of, ramp, spectral_norm
+from verify.truth.geometry import EPS, Geometry, quadratic_of, ramp, spectral_norm
 from verify.truth.pair import Truth, exact_bias
 
 SMALLEST_RETREAT = 0.02
@@ -199,12 +199,12 @@ def formula_at_given_stages(case: Case) -> Measurement:
             found = estimate(case, call, y)
             exact = given.estimate(y, frozen=frozen(case))
             rounding = given.rounding(y, frozen=frozen(case), h_width=width)
-            ratio = float(np.linalg.norm(found - exact)) / rounding
+            ratio = float(np.linalg.norm(found - exact)) / max(rounding, EPS**2)
             if ratio > worst:
                 worst, at = ratio, alpha
             if case.as_written:
                 other = estimate(case, call, y + alpha * (y - y_star))
-                apart = max(apart, float(np.linalg.norm(other - found)) / 2 / rounding)
+                apart = max(apart, float(np.linalg.norm(other - found)) / 2 / max(rounding, EPS**2))
     formula = compare(
         "difference of the estimate from ∇_xL at the given stages, in roundings", worst, "<=", AGREEMENT_ROUNDINGS,
         context={"alpha": at},

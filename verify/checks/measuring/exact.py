@@ -1,36 +1,35 @@
 """Exact evidence beside a measured sweep: the same errors spent, as rational functions of alpha.
 
-The exact evidence is about the paper's formulas. It decides about a *subject* only where the subject's own values
-agree with the formulas; a subject that deviates is judged by what was measured on it.
+The exact evidence is about the paper's formulas. It says something about a *subject* only where the subject's own
+values agree with them; one that does not agree is refuted by that.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from spec.exact import Vector
 from verify.checks.measuring.agreement import held
-from verify.checks.measuring.case import Case, compare
+from verify.checks.measuring.case import Case
+from verify.checks.measuring.own_values import Formula, agreement, held_to_formulas, says_something
 from verify.evidence.model import CertifiedBound, ComparisonEvidence, RateEvidence
 from verify.truth.certificates.certificate import Certificate, Side
 from verify.truth.certificates.certification import Bound, NoCertificateError, certify
 from verify.truth.certificates.checker import check
 from verify.truth.closed_forms import closed_form
-from verify.truth.geometry import EPS, Geometry, quadratic_of, spectral_norm
+from verify.truth.geometry import quadratic_of
 from verify.truth.pair import Truth
-from verify.truth.penalty_functions import Family, error, estimator, minimiser, sampled_point
+from verify.truth.penalty_functions import Family, error
 from verify.truth.scenario import Error, Quantity, Scenario
-from verify.verdict import NoEvidenceError, RungDisagreementError
+from verify.verdict import NoEvidenceError
 
 DIRECTION_ALPHA = 0.02
 """Worst directions are taken at this alpha: close to their limits, far from the floating-point floor."""
-AGREEMENT_ROUNDINGS = 64.0
-"""Largest difference, in units of the estimate's own rounding, that still is rounding."""
 GRID = 2**20
 """Directions are truncated to this many steps a unit: exact as doubles, and never longer than what is allowed."""
 LARGEST_END = Fraction(1, 4)
@@ -90,15 +89,15 @@ def exact_rate(
     to one for every allowed error. Bias and shifts come with their closed form.
 
     Returns:
-        The exact rate, deciding only where the subject agrees with the formulas, and that comparison; nothing
-        where there is no spending or the claim's bound is not a whole power of alpha.
+        The exact rate, deciding only where the subject agrees with the formulas, and that comparison, which decides
+        too; nothing where there is no spending.
 
     Raises:
         RungDisagreementError: If the reference itself does not agree, or the closed form with the exact rate.
         NoEvidenceError: If the subject could be asked at no alpha of the sweep.
     """
     claimed = case.bound.exponents.get("alpha")
-    if not spendings or claimed is None or claimed.denominator != 1:
+    if not spendings or claimed is None:
         return ()
     family = Family.at(quadratic_of(case.instance.problem), case.instance.x)
     frozen = case.reading.dual_term == "frozen"
@@ -110,19 +109,13 @@ def exact_rate(
     worst = min(range(len(tried)), key=lambda k: (exponents[k], -leads[k].norm_squared))
     (spending, scenario), leading = tried[worst], leads[worst]
     end = _end(family, spending)
-    asked = [alpha for alpha in case.profile.alphas if alpha <= end]
-    if not asked:
+    if not any(alpha <= end for alpha in case.profile.alphas):
         raise NoEvidenceError(f"no alpha of the sweep is at most {float(end):g}, where the formulas of {name} hold")
-    agreement = _agreement(case, truth, family, asked, scenario, quantity)
-    if not agreement.holds and case.stages.are_the_reference:
-        left = f"{agreement.measured:.3g} roundings at alpha = {agreement.context['alpha']:g}"
-        raise RungDisagreementError(f"the reference leaves the exact value of {name} by {left}")
+    agrees, asked = held_to_formulas(case, truth, Formula(family, scenario, quantity), name, end)
     formula = closed_form(family, scenario, quantity)
     bounds: tuple[CertifiedBound, ...] = ()
     if leading.exponent is not None:
-        wanted = [
-            Bound(power, quantity, side) for side, power in _wanted(leading.exponent, int(claimed), case.bound.tag)
-        ]
+        wanted = [Bound(power, quantity, side) for side, power in _wanted(leading.exponent, claimed, case.bound.tag)]
         # One error suffices to refute, and is all there is without a linear response; to support, every error counts.
         columns = [spending.along(i).scenario(frozen=frozen) for i in every_error]
         bounds = _bounds(family, scenario, columns, wanted, end, recheck=case.profile.recheck)
@@ -133,45 +126,55 @@ def exact_rate(
         exponent=exponents[worst],
         interval=(exponents[worst], exponents[worst]),
         rung="certified" if bounds else "symbolic",
-        role="conclusion" if agreement.holds else "support",
+        role="conclusion" if agrees.holds else "support",
         coefficient=None if leading.exponent is None else math.sqrt(leading.norm_squared),
         bounds=bounds,
-        closed_form=held(formula, errors[worst], asked, name, measured=agreement.holds),
+        closed_form=held(formula, errors[worst], _on_grid(case, end), name, measured=agrees.holds),
+        held_at=() if case.stages.are_the_reference else asked,
     )
-    return rate, agreement
+    return rate, agrees
 
 
 def symbolic_rate(
-    case: Case, terms: Mapping[int, Sequence[Fraction]], measured: RateEvidence, *, name: str
-) -> RateEvidence:
-    """A quantity that is a short sum of powers of alpha, exactly: its leading term decides.
+    case: Case,
+    terms: Mapping[int, Sequence[Fraction]],
+    measured: RateEvidence,
+    off: dict[float, float],
+    *,
+    name: str,
+) -> tuple[RateEvidence, ComparisonEvidence]:
+    """A quantity that begins with a short sum of powers of alpha, exactly: its leading term decides.
 
-    ``measured`` is the sweep on the subject, whose points carry the same sum as ``predicted``; the exact rate decides
-    only where every usable point agrees with it.
+    ``measured`` is the sweep on the subject, whose points carry the exact values as ``predicted``, and ``off`` how far
+    its values are from them, in roundings, by alpha; the exact rate decides only where every one agrees, and that
+    comparison decides too.
 
     Raises:
         RungDisagreementError: If the reference itself does not agree.
+        NoEvidenceError: If at no point the exact value stands out of what is rounding.
     """
     powers = sorted(power for power, vector in terms.items() if any(vector))
-    agrees = all(
-        point.predicted is not None and abs(point.measured - point.predicted) <= AGREEMENT_ROUNDINGS * point.uncertainty
-        for point in measured.points
-        if point.usable
-    )
-    if not agrees and case.stages.are_the_reference:
-        raise RungDisagreementError(f"the reference leaves the exact value of {name}")
+    agrees = agreement(case, off, name)
+    if powers and not says_something(measured.points):
+        raise NoEvidenceError(f"every value of {name} is below its own rounding: the subject was not asked")
     exponent = float(powers[0]) if powers else math.inf
     size = math.sqrt(sum((value * value for value in terms[powers[0]]), Fraction(0))) if powers else None
-    return RateEvidence(
+    rate = RateEvidence(
         quantity=name, variable="alpha", points=(), exponent=exponent, interval=(exponent, exponent), rung="symbolic",
-        role="conclusion" if agrees else "support", coefficient=size,
+        role="conclusion" if agrees.holds else "support", coefficient=size,
+        held_at=() if case.stages.are_the_reference else tuple(off),
     )  # fmt: skip
+    return rate, agrees
 
 
 def exact_direction(vector: Vector) -> Vector:
     """A direction truncated towards zero to doubles with few digits: exact, and no longer than it was."""
     length = max(1.0, float(np.linalg.norm(vector)))
     return np.asarray(np.trunc(vector / length * GRID) / GRID)
+
+
+def _on_grid(case: Case, end: Fraction) -> list[float]:
+    return [alpha for alpha in case.profile.alphas if alpha <= end]
 
 
 def unit(vector: Vector) -> Vector:
@@ -203,13 +206,13 @@ def _end(family: Family, spending: Spending) -> Fraction:
     return end
 
 
-def _wanted(leading: int, claimed: int, tag: str) -> list[tuple[Side, int]]:
-    """The claimed bound where it holds, and one that excludes it where it does not."""
+def _wanted(leading: int, claimed: Fraction, tag: str) -> list[tuple[Side, int]]:
+    """The claimed bound, or the next whole power's, where it holds, and one that excludes it where it does not."""
     wanted: list[tuple[Side, int]] = []
     if tag in ("upper", "tight", "equality"):
-        wanted.append(("upper", claimed) if leading >= claimed else ("lower", leading))
+        wanted.append(("upper", math.ceil(claimed)) if leading >= claimed else ("lower", leading))
     if tag in ("lower", "tight", "equality"):
-        wanted.append(("lower", claimed) if leading <= claimed else ("upper", leading))
+        wanted.append(("lower", math.floor(claimed)) if leading <= claimed else ("upper", leading))
     return list(dict.fromkeys(wanted))
 
 
@@ -255,52 +258,3 @@ def _attempts(family: Family, scenario: Scenario, bound: Bound, end: Fraction) -
             yield certify(family, scenario, bound, end / 2**halvings, PRECISION)
         except NoCertificateError:
             continue
-
-
-def _agreement(
-    case: Case, truth: Truth, family: Family, asked: Sequence[float], scenario: Scenario, quantity: Quantity
-) -> ComparisonEvidence:
-    """The subject's values under the very same errors against the exact ones, in units of rounding."""
-    worst, at = 0.0, asked[0]
-    shifts = quantity in ("solution-shift", "penalty-shift")
-    value = minimiser(family, scenario) if shifts else estimator(family, scenario)
-    sampled = value if shifts else sampled_point(family, scenario)
-    for alpha in asked:
-        exact_alpha = Fraction(alpha)
-        y_star = truth.y_star + _at(scenario.y_star_error, alpha, len(truth.y_star))
-        lam = truth.lam + _at(scenario.lam_error, alpha, len(truth.lam))
-        rho = np.array([float(weight) for weight in scenario.rho or ()])
-        geometry = Geometry(family.problem, case.x, alpha, y_star, lam, rho)
-        call = case.call(alpha, y_star=y_star, lam=lam)
-        exact = _floats(value(exact_alpha))
-        if shifts:
-            found = case.stages.penalty_minimiser(case.instance.problem, case.x, replace(call, rho=rho), 0.0)
-            softest = float(np.linalg.eigvalsh(geometry.H)[0])
-            size = (
-                float(np.linalg.norm(np.abs(geometry.H) @ np.abs(found)))
-                + float(np.linalg.norm(geometry.a.B)) * alpha**-4
-            )
-            rounding = EPS * size / softest
-        else:
-            y = _floats(sampled(exact_alpha))
-            found = case.stages.hypergradient(case.instance.problem, case.x, replace(call, y_penalty=y))
-            width = call.parameters.h_width(case.reading, alpha**3, spectral_norm(geometry.a.B))
-            rounding = geometry.rounding(y, frozen=scenario.dual_term == "frozen", h_width=width)
-        ratio = float(np.linalg.norm(found - exact)) / max(rounding, EPS**2)
-        if ratio > worst:
-            worst, at = ratio, alpha
-    return compare(
-        "difference of the subject from the exact value, in roundings", worst, "<=", AGREEMENT_ROUNDINGS,
-        context={"alpha": at}, role="support",
-    )  # fmt: skip
-
-
-def _at(errors: Sequence[Error], alpha: float, size: int) -> Vector:
-    total = np.zeros(size)
-    for spent in errors:
-        total = total + alpha**spent.power * np.array([float(value) for value in spent.direction])
-    return total
-
-
-def _floats(values: Sequence[Fraction]) -> Vector:
-    return np.array([float(value) for value in values])
