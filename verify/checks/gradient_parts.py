@@ -47,7 +47,7 @@ def weights_part(case: Case) -> Measurement:
     """
     start = _Start(case, wide=True)
     a, y = start.a, start.y_star - start.a.B[0] / float(start.a.B[0] @ start.a.B[0])
-    whole = [np.linalg.norm([*a.A[i], *a.B[i]]) / np.linalg.norm(a.A[i]) if a.A[i].any() else 0.0 for i in start.rows]
+    whole = [_whole_over_seen(a.A[i], a.B[i]) for i in start.rows]
     points, worst, at = [], 0.0, case.profile.alphas[0]
     for alpha in case.profile.alphas:
         call, weights = start.call(alpha), start.weights(alpha, start.lam)
@@ -64,9 +64,7 @@ def weights_part(case: Case) -> Measurement:
                 worst, at = max((worst, at), (float(np.linalg.norm(change - exact)) / rounding, alpha))
                 sizes.append(float(whole[i] * np.linalg.norm(change)))
                 predicted.append(float(whole[i] * np.linalg.norm(exact)))
-        points.append(
-            Point(at=alpha, measured=max(sizes), uncertainty=max(whole) * rounding, predicted=max(predicted))
-        )
+        points.append(Point(at=alpha, measured=max(sizes), uncertainty=max(whole) * rounding, predicted=max(predicted)))
     rate = fit_rate(points, quantity="α₂‖Σ Δρ_i h_i ∇h_i‖ at a fixed y", variable="alpha")
     width = "δ" if start.shrinks else "fixed"
     note = f"y is fixed, one unit beyond the first row; λ̃ is λ* ± δ on the worst row, ε_λ = {width}."
@@ -89,7 +87,7 @@ def _slope_of_weights(start: _Start, row: int) -> Measurement:
     case, a = start.case, start.a
     points = []
     for alpha in case.profile.alphas:
-        width, moved = start.width(alpha), list(_moved(start.lam, row, alpha**3))[0]
+        width, moved = start.width(alpha), _moved(start.lam, row, alpha**3)[0]
         y = start.geometry(alpha, start.lam).minimiser
         h = float(a.A[row] @ case.x - a.B[row] @ y - a.b[row])
 
@@ -206,6 +204,12 @@ class _Start:
         """A lower-level point at which a row is inside by this much."""
         B = self.a.B[row]
         return np.asarray(self.y_star + depth * B / float(B @ B))
+
+
+def _whole_over_seen(A: Vector, B: Vector) -> float:
+    """‖[A_i, -B_i]‖ over ‖A_i‖; 0 where the estimate does not see the row."""
+    seen = float(np.linalg.norm(A))
+    return float(np.hypot(seen, np.linalg.norm(B))) / seen if seen else 0.0
 
 
 def _moved(lam: Vector, row: int, size: float) -> list[Vector]:
