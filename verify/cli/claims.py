@@ -11,13 +11,16 @@ from rich.table import Table
 
 from spec import load_claims
 from spec.claims import Claim, ProofStep, ReadingName, Statement, find
+from verify.campaign.baseline.storage import shipped_record
 from verify.checks.measuring.case import checks
 from verify.cli import options
 from verify.cli.console import plain_console, print_json
 from verify.cli.sources import require_one_of
+from verify.proofs.orders.evaluation import evaluations
 from verify.proofs.orders.inference import Following, OrderRow
 from verify.proofs.orders.table import first_breaks, order_table
 from verify.proofs.refutation.search import minimal_counterexample
+from verify.verdict import Verdict, combine
 
 _STYLES = {
     Following.CONTRADICTION: "red",
@@ -101,14 +104,45 @@ def _explain(full_id: str, statement: Statement) -> None:
         line(f"Instances: {', '.join(found.instances)}")
 
 
-def orders(asked: options.Orders) -> None:
-    """Print the first broken steps of all proofs, or every inference of one claim or step."""
+def orders(asked: options.Orders) -> int:
+    """Print the first broken steps of all proofs, or every inference of one claim or step.
+
+    With ``atlas``, 1 if an inequality is false there.
+    """
+    if asked.atlas:
+        return _evaluated(asked)
     if asked.as_json:
         print_json([row.model_dump(mode="json") for row in order_table(asked.claim)])
     elif asked.claim is None:
         _breaks(plain_console())
     else:
         _proof(plain_console(), asked.claim)
+    return 0
+
+
+def _evaluated(asked: options.Orders) -> int:
+    """Every inequality in numbers, the false ones first."""
+    if asked.claim is not None:
+        find(asked.claim)
+    found = [line for line in evaluations() if asked.claim in (None, line.step, line.step.partition("/")[0])]
+    broken = [line for line in found if not line.holds]
+    if asked.as_json:
+        print_json([line.model_dump(mode="json") for line in found])
+        return int(bool(broken))
+    console = plain_console()
+    for line in sorted((line for line in found if line.instances), key=lambda line: line.holds):
+        said = f"{line.step}, {line.reading.replace('-', ' ')}: {line.quantity} {line.relation} {line.bound_by}: "
+        console.print(said, end="", markup=False)
+        if line.holds:
+            console.print(f"holds on {line.instances} problems, ratio at most {line.ratio:.3g}", style="green")
+        else:
+            console.print(f"false on {line.worst}: {line.why}", style="red")
+    silent = sum(not line.instances for line in found)
+    console.print(
+        f"\n{len(found) - silent - len(broken)} inequalities hold, {len(broken)} are false; {silent} are about counts, "
+        "random means or regimes that have no value at a regular point.", style="dim",
+    )  # fmt: skip
+    return int(bool(broken))
 
 
 def _breaks(console: Console) -> None:
@@ -139,6 +173,22 @@ def _proof(console: Console, claim: str) -> None:
 
 def _why(console: Console, row: OrderRow) -> None:
     console.print(Padding(row.why, (0, 0, 0, 4)), style="dim")
+    if row.following is not Following.FOLLOWS and (verdict := _on_record(row.step, row.reading)):
+        # A break is about the argument: what it argues for may hold all the same.
+        by = "; the statement holds all the same, by another route" if verdict is Verdict.SUPPORTED else ""
+        said = f"`f2csa verify` on record: {verdict}{by}."
+        console.print(Padding(said, (0, 0, 0, 4)), style="dim")
+
+
+def _recorded(full_id: str, reading: ReadingName) -> str:
+    verdict = _on_record(full_id, reading)
+    return f" (on record: {verdict})" if verdict else ""
+
+
+def _on_record(full_id: str, reading: ReadingName) -> Verdict | None:
+    """The reference's verdict on a statement as shipped with this version, over all its instances."""
+    start = f"{full_id}|{reading}|"
+    return combine(Verdict(verdict) for key, verdict in shipped_record().items() if key.startswith(start))
 
 
 def refute(asked: options.Refute) -> None:
@@ -155,7 +205,7 @@ def refute(asked: options.Refute) -> None:
         sys.stdout.write(
             f"{asked_about} no counterexample among the one-dimensional problems whose integers add up to at most "
             f"{asked.weight}, nor among {asked.tries} larger ones. That proves nothing; `f2csa verify {asked.claim}` "
-            "weighs the evidence.\n"
+            f"weighs the evidence{_recorded(asked.claim, reading)}.\n"
         )
         return
     how = "no smaller integer problem breaks it" if found.exhaustive else "shrunk until no smaller neighbour breaks it"

@@ -128,6 +128,9 @@ class Orders:
     """Whether the orders the proofs assert follow from the bounds they rest on."""
 
     claim: Annotated[str | None, Argument(help="A claim or step; where each proof first breaks if none.")] = None
+    atlas: Annotated[
+        bool, Option("--atlas", help="Hold every inequality against numbers on the atlas; exit 1 where one is false.")
+    ] = False
     as_json: Annotated[bool, Option("--json", help="Every inference, machine-readable.")] = False
 
 

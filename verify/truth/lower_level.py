@@ -21,7 +21,7 @@ from flint import fmpq, fmpq_mat
 from spec import InvalidInputError, Quadratic
 from spec.exact import FloatArray
 from spec.quadratic import QuadraticArrays
-from verify.truth import complementarity
+from verify.truth import complementarity, local_regions
 from verify.truth.algebra.rationals import (
     Number,
     RationalBlocks,
@@ -41,17 +41,19 @@ MAX_WEAKLY_ACTIVE = 12
 
 
 class DegenerateLowerLevelError(InvalidInputError):
-    """F has a kink at x: the pieces of the solution that adjoin it give different gradients.
+    """No derivative at x: a kink, or the edge of where F is defined; ``gradients`` are those of the adjoining pieces.
 
     Raised where active rows are ``weakly_active``, without a positive multiplier, or dependent.
     """
 
-    def __init__(self, weakly_active: tuple[int, ...], gradients: tuple[Vector, ...]) -> None:
+    def __init__(
+        self, weakly_active: tuple[int, ...], gradients: tuple[Vector, ...], rule: str = "must not lie on a kink of F"
+    ) -> None:
         self.weakly_active = weakly_active
         self.gradients = gradients
         listed = " or ".join("(" + ", ".join(map(str, gradient)) + ")" for gradient in gradients[:3])
-        named = ", ".join(map(str, weakly_active))
-        super().__init__("x", f"must not lie on a kink of F; row(s) {named} weakly active, gradient {listed or 'none'}")
+        named = ", ".join(map(str, weakly_active)) or "none"
+        super().__init__("x", f"{rule}; row(s) {named} weakly active, gradient {listed or 'none'}")
 
 
 @dataclass(frozen=True)
@@ -152,7 +154,8 @@ def jacobian(problem: Quadratic, x: Sequence[Number]) -> tuple[Vector, ...]:
     """
     lower = solve(problem, x)
     if not (lower.strict_complementarity and lower.licq):
-        raise DegenerateLowerLevelError(lower.weakly_active, _distinct_gradients(problem, x, lower))
+        rule = "must be a point where all active rows are independent and carry multipliers"
+        raise DegenerateLowerLevelError(lower.weakly_active, _distinct_gradients(problem, x, lower), rule)
     J = _jacobian(blocks(problem), lower.strictly_active)
     return tuple(tuple(map(fraction, row)) for row in J.tolist())
 
@@ -160,12 +163,13 @@ def jacobian(problem: Quadratic, x: Sequence[Number]) -> tuple[Vector, ...]:
 def hypergradient(problem: Quadratic, x: Sequence[Number]) -> Vector:
     """The exact gradient of F(x) = f(x, y*(x)), shape (n,).
 
-    Where rows are weakly active or dependent the solution map has several adjoining pieces; if all give the
-    same gradient F is differentiable all the same and that gradient is returned.
+    Where rows are weakly active or dependent the solution map may have several adjoining pieces, each a polyhedron with
+    an interior on which F is quadratic; near x they cover everything, so F is differentiable at x iff F is defined all
+    around and every one of them has the same gradient there, which is returned.
 
     Raises:
         InvalidInputError: As :func:`solve`.
-        DegenerateLowerLevelError: If F has a kink at x, with the gradients of the adjoining pieces.
+        DegenerateLowerLevelError: If F has a kink at x, or ends there, with the gradients of the adjoining pieces.
 
     Source:
         Section "Problem Formulation"; the chain rule through y*(x).
@@ -174,17 +178,20 @@ def hypergradient(problem: Quadratic, x: Sequence[Number]) -> Vector:
     if lower.strict_complementarity and lower.licq:
         return piece_gradient(blocks(problem), x, lower.y_star, lower.strictly_active)
     gradients = _distinct_gradients(problem, x, lower)
-    if len(gradients) != 1 or _rows_outside_every_piece(problem, lower):
+    if not (lower.licq or local_regions.defined_around(blocks(problem), lower.active)):
+        rule = "must lie inside the region where the lower level is feasible"
+        raise DegenerateLowerLevelError(lower.weakly_active, gradients, rule)
+    if len(gradients) != 1:
         raise DegenerateLowerLevelError(lower.weakly_active, gradients)
     return gradients[0]
 
 
 def pieces(problem: Quadratic, x: Sequence[Number], lower: ExactLowerLevel) -> dict[tuple[int, ...], Vector]:
-    """The gradient of every selection of F that can adjoin x, solved there, keyed by the rows it holds as equations.
+    """The gradient of every piece of F that adjoins x, solved there, keyed by the rows it holds as equations.
 
-    Under strict complementarity and independent rows there is exactly one. Otherwise each choice of independent
-    active rows that can carry the multipliers gives one; which of them own a region of positive volume near x is
-    for the caller to decide. Refused if more than 12 active rows are degenerate.
+    Under strict complementarity and independent rows there is exactly one. Otherwise a choice of independent active
+    rows counts if it can carry the multipliers and owns a region with an interior arbitrarily near x; with dependent
+    rows one piece may come under several keys. Refused if more than 12 active rows are degenerate.
     """
     rows = blocks(problem)
     # Without independence the positive multipliers may move to other rows, so none is necessary.
@@ -198,7 +205,8 @@ def pieces(problem: Quadratic, x: Sequence[Number], lower: ExactLowerLevel) -> d
             chosen = tuple(sorted((*necessary, *extra)))
             if chosen and select(rows.B, chosen).rank() < len(chosen):
                 continue
-            if lower.licq or _carries_multipliers(rows, x, lower.y_star, chosen):
+            lam = _multipliers_on(rows, x, lower.y_star, chosen)
+            if lam is not None and local_regions.owns_region(rows, chosen, lam, lower.active):
                 found[chosen] = piece_gradient(rows, x, lower.y_star, chosen)
     return found
 
@@ -212,12 +220,6 @@ def _distinct_gradients(problem: Quadratic, x: Sequence[Number], lower: ExactLow
     return tuple(dict.fromkeys(pieces(problem, x, lower).values()))
 
 
-def _rows_outside_every_piece(problem: Quadratic, lower: ExactLowerLevel) -> bool:
-    """Whether an active row ignores y, so that it bounds where F is defined."""
-    B = blocks(problem).B
-    return any(all(value == fmpq(0) for value in select(B, [i]).entries()) for i in lower.active)
-
-
 def _jacobian(rows: RationalBlocks, S: tuple[int, ...]) -> fmpq_mat:
     """J with the rows S held as equations."""
     m = rows.g_yy.nrows()
@@ -229,15 +231,18 @@ def _jacobian(rows: RationalBlocks, S: tuple[int, ...]) -> fmpq_mat:
     return J_0 + Z * (B_S * Z).solve(A_S - B_S * J_0)
 
 
-def _carries_multipliers(rows: RationalBlocks, x: Sequence[Number], y_star: Vector, chosen: tuple[int, ...]) -> bool:
-    """Whether the optimality conditions hold with multipliers on the chosen rows alone."""
+def _multipliers_on(
+    rows: RationalBlocks, x: Sequence[Number], y_star: Vector, chosen: tuple[int, ...]
+) -> list[fmpq] | None:
+    """Multipliers on the independent rows chosen that alone meet the optimality conditions; ``None`` without any."""
     at, y = column(x), column(y_star)
     residual = rows.g_y + rows.g_xy.transpose() * at + rows.g_yy * y
     if not chosen:
-        return all(value == 0 for value in residual.entries())
+        return [] if all(value == 0 for value in residual.entries()) else None
     B_c = select(rows.B, chosen)
     lam = (B_c * B_c.transpose()).solve(B_c * residual)
-    return B_c.transpose() * lam == residual and all(value >= 0 for value in lam.entries())
+    fits = B_c.transpose() * lam == residual and all(value >= 0 for value in lam.entries())
+    return list(lam.entries()) if fits else None
 
 
 def piece_gradient(rows: RationalBlocks, x: Sequence[Number], y_star: Vector, S: tuple[int, ...]) -> Vector:

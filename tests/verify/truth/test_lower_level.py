@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 from spec import InvalidInputError, parse_problem
 from tests.verify.truth.problems import KINK, TOY1, TOY2, objective, problems_at_points, quadratic, random_rows
 from verify.truth import lower_level
+from verify.truth.algebra import rationals
 from verify.truth.complementarity import InfeasibleLowerLevelError
 from verify.truth.lower_level import DegenerateLowerLevelError
+
+EYE = [[1, 0], [0, 1]]
 
 
 def kkt_holds(problem, x, found) -> bool:
@@ -223,6 +226,67 @@ def test_a_row_that_ignores_y_bounds_where_F_is_defined():
         lower_level.hypergradient(bounded, [0])
     with pytest.raises(InfeasibleLowerLevelError):
         lower_level.solve(bounded, [1])
+
+
+SWAPPING = quadratic({"y": [-1, 1]}, {"xx": [[2]], "xy": [[1, -1]], "yy": [[1, 0], [0, 1]]}, [[0], [0]], EYE, [0, 0])
+
+
+def test_rows_that_swap_leave_F_differentiable():
+    # y = (max(-x, 0), max(x, 0)) and F = x: no row, and both rows, are active nowhere but at x = 0.
+    assert lower_level.pieces(SWAPPING, [0], lower_level.solve(SWAPPING, [0])) == {(0,): (1,), (1,): (1,)}
+    assert lower_level.hypergradient(SWAPPING, [0]) == (1,)
+    with pytest.raises(DegenerateLowerLevelError, match="independent and carry multipliers"):
+        lower_level.jacobian(SWAPPING, [0])
+
+
+def test_rows_that_together_end_the_domain_leave_no_gradient():
+    # x <= y <= -x: feasible for x <= 0 alone, and y* = 0 there.
+    ended = quadratic({"y": [1], "x": [3]}, {"yy": [[1]]}, [[1], [1]], [[1], [-1]], [0, 0])
+    assert lower_level.hypergradient(ended, [-1]) == (3,)
+    with pytest.raises(DegenerateLowerLevelError, match="must lie inside the region where") as caught:
+        lower_level.hypergradient(ended, [0])
+    assert caught.value.gradients == ((Fraction(3),),)
+
+
+ENTRY = st.integers(-2, 2)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.integers(1, 2), st.integers(1, 2), st.integers(1, 3), st.data())
+def test_the_pieces_at_a_degenerate_point_are_those_found_around_it(n, m, p, data):
+    def block(*shape):
+        return np.array(data.draw(st.lists(ENTRY, min_size=int(np.prod(shape)), max_size=int(np.prod(shape))))).reshape(
+            shape
+        )
+
+    # No constant terms: every row is active at x = 0, and every piece is a cone with its apex there.
+    yy = np.eye(m, dtype=int) * (m + 1) + np.minimum(block(m, m), 1).clip(0) * (1 - np.eye(m, dtype=int))
+    yy = np.triu(yy) + np.triu(yy, 1).T
+    f = {"y": block(m), "xy": block(n, m)}
+    g = {"xy": block(n, m), "yy": yy}
+    blocks_ = [{key: value.tolist() for key, value in group.items()} for group in (f, g)]
+    problem = quadratic(*blocks_, block(p, n).tolist(), block(p, m).tolist(), [0] * p)
+    zero = [0] * n
+    lower = lower_level.solve(problem, zero)
+    known = set(lower_level.pieces(problem, zero, lower).values())
+    rows, seen, ends = rationals.blocks(problem), set(), False
+    steps = [(1,), (-1,)] if n == 1 else [(a, b) for a in range(-7, 8) for b in (-7, -5, 3, 7)]
+    for d in steps:
+        try:
+            there = lower_level.solve(problem, d)
+        except InfeasibleLowerLevelError:
+            ends = True
+            continue
+        if there.licq and there.strict_complementarity:
+            seen.add(lower_level.piece_gradient(rows, zero, lower.y_star, there.strictly_active))
+    assert seen <= known
+    try:
+        gradient = lower_level.hypergradient(problem, zero)
+    except DegenerateLowerLevelError:
+        assert n > 1 or ends or len(known) > 1
+    else:
+        assert not ends
+        assert seen <= {gradient}
 
 
 def test_infeasibility_names_the_rows_that_contradict_each_other():

@@ -87,7 +87,7 @@ def inexact_minimiser(case: Case) -> Measurement:
     points = []
     for alpha in case.profile.alphas:
         geometry, call = at_truth(case, truth, alpha)
-        error = _allowed_error(case, geometry)
+        error = allowed_error(case, geometry)
         moved = estimate(case, call, geometry.minimiser + error) - estimate(case, call, geometry.minimiser)
         rounding = 2 * geometry.rounding(geometry.minimiser, frozen=frozen(case))
         points.append(sweep_point(alpha, moved, rounding, float(np.linalg.norm(geometry.E @ error))))
@@ -138,7 +138,7 @@ def inexact_multipliers(case: Case) -> Measurement:
         geometry, call = at_truth(case, truth, alpha)
         response = geometry.lam_to_estimate(frozen=frozen(case))
         lam = truth.lam + geometry.worst_lam_within(alpha**3, response)
-        moved = _with_pair(case, geometry, truth.y_star, lam, alpha)
+        moved = with_pair(case, geometry, truth.y_star, lam, alpha)
         call_moved = replace(call, lam=lam)
         change = estimate(case, call_moved, moved.minimiser) - estimate(case, call, geometry.minimiser)
         rounding = 2 * geometry.rounding(geometry.minimiser, frozen=frozen(case))
@@ -227,7 +227,7 @@ def ramp_under_error(case: Case) -> Measurement:
         geometry, _ = at_truth(case, truth, alpha)
         sizes = []
         for error in geometry.retreats(alpha**3):
-            moved = _with_pair(case, geometry, truth.y_star + error, truth.lam, alpha)
+            moved = with_pair(case, geometry, truth.y_star + error, truth.lam, alpha)
             call = case.call(alpha, y_star=moved.y_star, lam=truth.lam)
             sizes.append(float(np.linalg.norm(estimate(case, call, moved.minimiser) - truth.grad_F)))
             worst_rho = min([worst_rho, *moved.rho[truth.active > 0].tolist()])
@@ -295,13 +295,13 @@ def _retreat_spendings(case: Case, truth: Truth) -> list[Spending]:
     return made
 
 
-def _allowed_error(case: Case, geometry: Geometry) -> Vector:
+def allowed_error(case: Case, geometry: Geometry) -> Vector:
     if case.reading.inner_stop == "distance":
         return geometry.worst_y_within(geometry.alpha**3)
     return geometry.worst_y_with_gradient(geometry.alpha)
 
 
-def _with_pair(case: Case, geometry: Geometry, y_star: Vector, lam: Vector, alpha: float) -> Geometry:
+def with_pair(case: Case, geometry: Geometry, y_star: Vector, lam: Vector, alpha: float) -> Geometry:
     """The same instance with another lower-level pair, its weights recomputed."""
     call = case.call(alpha)
     moved = replace(geometry, y_star=y_star, lam=lam)
@@ -319,8 +319,8 @@ def _spent(case: Case, truth: Truth, alpha: float, geometry: Geometry) -> Iterat
     multipliers = [truth.lam + sign * shift for sign in (1.0, -1.0) if (truth.lam + sign * shift >= 0).all()]
     for error in (np.zeros(len(truth.y_star)), *geometry.retreats(alpha**3)):
         for lam in multipliers:
-            moved = _with_pair(case, geometry, truth.y_star + error, lam, alpha)
-            slip = _allowed_error(case, moved)
+            moved = with_pair(case, geometry, truth.y_star + error, lam, alpha)
+            slip = allowed_error(case, moved)
             call = case.call(alpha, y_star=moved.y_star, lam=lam)
             for sign in (1.0, -1.0):
                 yield estimate(case, call, moved.minimiser + sign * slip)
