@@ -81,7 +81,7 @@ def _made_blocks(case: Case) -> Measurement:
     function = WeightedAbsolute((1.0,))
     for radius, M in FRAGILE:
         D = _rounded_up(radius, M)
-        schedule = OuterParameters(goldstein_radius=radius, epsilon=1.0, D=D, eta=D, M=M, K=3)
+        schedule = OuterParameters(goldstein_radius=radius, epsilon=1.0, D=D, eta=D / 3, M=M, K=3)
         recorded = record(case, function.gradient, np.array([5.0]), schedule)
         blocks = recorded.blocks(recorded.z)
         shortest = min(shortest, _length(blocks, recorded.run.x_bar))

@@ -37,7 +37,9 @@ def second_moment_of_answers(case: Case) -> Measurement:
     V, mean = second_moment(setting, NOISE), setting.mean
     L, beta = float(np.linalg.norm(truth.grad_F)), float(np.linalg.norm(mean - truth.grad_F))
     runs = case.share.times(QUESTIONS)
-    schedule = OuterParameters(goldstein_radius=runs * STEP, epsilon=1.0, D=STEP, eta=STEP, M=runs, K=1)
+    # A third of the run goes by until its steps are clipped: till then they tell what was answered.
+    eta = 3 * STEP / (runs * float(np.linalg.norm(mean)))
+    schedule = OuterParameters(goldstein_radius=runs * STEP, epsilon=1.0, D=STEP, eta=eta, M=runs, K=1)
     recorded = record(case, lambda z: case.stages.hypergradient(noisy, z, call, case.rng), case.x, schedule)
     measured = float((recorded.g**2).sum(axis=1).mean())
     # The law of an answer at the start; along the run its exact mean moves by the slack at most.

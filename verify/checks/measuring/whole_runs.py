@@ -45,7 +45,7 @@ SETTLED = 1e-9
 TARGET = 2 / 3
 """ε of the whole runs: theorem's constants, at the smallest size at which ε + 2β says something (L_F = 1)."""
 RADIUS = 0.5
-START = 1.9
+START = 1.65
 """In radii: the first block stays outside the ball, the second comes within. All lies inside x = 1, where the lower
 level's iteration starts further from its solution than anywhere on the way."""
 
