@@ -245,7 +245,9 @@ def normal_cone(case: Case) -> Measurement:
     worst = float(np.linalg.norm(outside, axis=1).max())
     left = compare("largest distance of an iterate from X", worst, "==", 0.0, context={"X": "[0, 1]^n"})
     values: dict[str, float | str] = {"largest distance from X": worst, **_beside_the_end(case)}
-    return Measurement((left, recorded.followed), values, "Nothing in the algorithm refers to X; from the inside it walks out of it.")
+    return Measurement(
+        (left, recorded.followed), values, "Nothing in the algorithm refers to X; from the inside it walks out of it."
+    )
 
 
 def _every_step_in_full(recorded: Recorded) -> Measurement:
