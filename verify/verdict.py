@@ -107,7 +107,11 @@ def _decide_rates(bound: Bound, rates: Sequence[RateEvidence]) -> list[Decision]
 
 
 def _worst(decisions: Sequence[Decision]) -> Decision:
-    return min(decisions, key=lambda decision: (_SEVERITY.index(decision.verdict), -(decision.loose_by or 0.0)))
+    """The decision that stands for all; support needs every one of them, so it stands no firmer than the weakest."""
+    worst = min(decisions, key=lambda decision: (_SEVERITY.index(decision.verdict), -(decision.loose_by or 0.0)))
+    if worst.verdict is not Verdict.SUPPORTED:
+        return worst
+    return replace(worst, rung=weakest(decision.rung for decision in decisions))
 
 
 def _decide_rate(bound: Bound, rate: RateEvidence) -> Decision:
@@ -250,10 +254,10 @@ def combine(verdicts: Iterable[Verdict | None], *, parts: bool = False) -> Verdi
     return next(verdict for verdict in (Verdict.REFUTED, Verdict.INCONCLUSIVE, *last) if verdict in found)
 
 
-def strongest(rungs: Iterable[Rung | None]) -> Rung | None:
-    """The strongest rung among some."""
+def weakest(rungs: Iterable[Rung | None]) -> Rung | None:
+    """The weakest rung among some."""
     present = [rung for rung in rungs if rung is not None]
-    return min(present, key=RUNGS.index, default=None)
+    return max(present, key=RUNGS.index, default=None)
 
 
 def _orders(rate: RateEvidence, claimed: float) -> float:

@@ -74,6 +74,19 @@ def test_the_worst_conclusion_decides_and_support_does_not_count():
     assert decide(bound(1), [good, bad.model_copy(update={"role": "support"})]).verdict is Verdict.SUPPORTED
 
 
+def test_support_is_no_firmer_than_the_weakest_evidence_it_needs():
+    certified = rate(1, 1).model_copy(update={"rung": "certified"})
+    measured = ComparisonEvidence(quantity="q", measured=1, relation="==", predicted=1, rung="numeric")
+    sampled = measured.model_copy(update={"rung": "statistical"})
+    assert decide(bound(1), [certified]).rung == "certified"
+    assert decide(bound(1), [certified, measured]).rung == "numeric"
+    assert decide(bound(1), [measured, certified, sampled]).rung == "statistical"
+    shown = sampled.model_copy(update={"role": "support"})
+    assert decide(bound(1), [certified, shown]).rung == "certified"
+    off = measured.model_copy(update={"measured": 2})
+    assert decide(bound(1), [certified, sampled, off]).rung == "numeric"
+
+
 def test_premises_come_first():
     bad = rate(-1, -1)
     unmet = PremiseEvidence(premise="licq", holds=False, finding="rank 1")

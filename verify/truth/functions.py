@@ -41,6 +41,38 @@ class WeightedAbsolute:
 
 
 @dataclass(frozen=True)
+class Texture:
+    r"""F(x) = c x₁ φ(x₂) + l w(x₂) for \|x₁\| <= R: φ a ramp from -1 to 1 of half-width ``ramp``, w a fine zigzag.
+
+    The zigzag's slopes are 1 and -1, its period is at most 2r: within r of any point both occur, so that ∂_r F(x) holds
+    every (c φ, c x₁ φ′ + v) with \|v\| <= l, but for c r / ramp beside the ramp's ends. For x₁ beyond R, F goes on as
+    at R. Needs l >= c R / ramp.
+    """
+
+    c: float
+    ramp: float
+    zigzag: float
+    R: float
+
+    def trend(self, x: Vector) -> Vector:
+        """Gradient of F without its zigzag, a Lipschitz function of its own, over the last axis."""
+        inside = np.abs(x[..., 0]) <= self.R
+        first = self.c * np.clip(x[..., 1] / self.ramp, -1.0, 1.0) * inside
+        slope = np.where(np.abs(x[..., 1]) < self.ramp, self.c / self.ramp, 0.0)
+        return np.stack([first, slope * np.clip(x[..., 0], -self.R, self.R)], axis=-1)
+
+    def distance(self, x: Vector, radius: float) -> Vector:
+        """dist(0, ∂_δF(x)), over the last axis, in closed form for radii above the zigzag's period.
+
+        All gradients in the ball have c φ as their first component, and the zigzag frees the second; beyond R the
+        first is 0.
+        """
+        nearest = np.maximum(np.abs(x[..., 1]) - radius, 0.0)
+        inside = np.abs(x[..., 0]) + radius <= self.R
+        return np.asarray(self.c * np.minimum(nearest / self.ramp, 1.0) * inside)
+
+
+@dataclass(frozen=True)
 class SyntheticOracle:
     """The gradient of a function, a bias of stated length, and isotropic Gaussian noise of stated total variance.
 

@@ -1,6 +1,6 @@
 """Theorem "Convergence with Stochastic Hypergradient Oracle": how many steps, with which constants, and where they lie.
 
-Of the places: blocks and their means, the Goldstein ball, the set X, and kinks.
+Of the places: blocks and their means, the Goldstein ball, and the set X.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ import numpy as np
 
 from spec import OuterParameters, Quadratic, parse_problem
 from spec.exact import Vector
-from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
+from verify.checks.measuring.case import Case, Measurement, check, compare
+from verify.checks.measuring.following import farthest
 from verify.checks.measuring.outer_runs import (
     SIGMA,
     Recorded,
     Target,
     batch,
     record,
+    run_many,
     sweep,
     uniform_block,
     uniform_point,
@@ -27,8 +29,8 @@ from verify.checks.measuring.outer_runs import (
 from verify.evidence.budget import Share
 from verify.evidence.decisions import BoundDecision
 from verify.evidence.intervals import median_interval
-from verify.evidence.model import Evidence, Law, Point
-from verify.evidence.rates import Estimate, fit_power_law, fit_rate
+from verify.evidence.model import ComparisonEvidence, Evidence, Law
+from verify.evidence.rates import Estimate, fit_power_law
 from verify.truth.functions import SyntheticOracle, WeightedAbsolute
 from verify.truth.geometry import quadratic_of
 from verify.truth.goldstein import distance as goldstein
@@ -59,16 +61,17 @@ def at_targets(estimates: Sequence[Estimate], of: str = "") -> dict[str, float |
     return {f"{of}at ε = {e.at['epsilon']:g}, δ = {e.at['goldstein_radius']:g}": e.value for e in estimates}
 
 
-@check("goldstein-convergence", instances=("absolute-fixed",), needs=("optimise",), decisions=2, sure=1)
+@check("goldstein-convergence", instances=("absolute-fixed",), needs=("optimise",), decisions=2, sure=2)
 def outer_calls(case: Case) -> Measurement:
     """Calls until the expected distance is ε, on F = 2ε|x₁| + √(1 - 4ε²)|x₂|, a member of this instance's family."""
-    estimates = sweep(case)
-    fitted = rates(estimates, case.share, "outer calls", ("epsilon", "goldstein_radius"))
+    estimates, followed = sweep(case)
+    fitted = (*rates(estimates, case.share, "outer calls", ("epsilon", "goldstein_radius")), followed)
     note = f"F = 2ε|x₁| + √(1-4ε²)|x₂| from (1/(2ε), 0), N_g = {batch(case, 0.1)} at ε = 0.1."
     return Measurement(fitted, at_targets(estimates, "calls "), note)
 
 
-@check("goldstein-convergence/explicit-constants", instances=("absolute-fixed",), needs=("optimise",), decisions=3)
+@check("goldstein-convergence/explicit-constants", instances=("absolute-fixed",), needs=("optimise",), decisions=3,
+       sure=1)  # fmt: skip
 def expected_distance(case: Case) -> Measurement:
     """Expected distance of the output at the asserted schedule, with an oracle of stated bias and variance."""
     return _stated_orders(case) if case.as_written else _stated_constants(case)
@@ -81,26 +84,27 @@ def _stated_constants(case: Case) -> Measurement:
         goldstein_radius=RADIUS, epsilon=epsilon, lipschitz_F=1.0, gap=1.0, bias=BIAS, variance=variance
     )
     starts = np.tile([1.0 / function.c[0], 0.0], (case.share.times(RUNS), 1))
-    distances = _given_run(case, SyntheticOracle(function, BIAS, variance, case.rng), starts, schedule)
+    distances, followed = _given_run(case, SyntheticOracle(function, BIAS, variance, case.rng), starts, schedule)
     mean, bound = float(distances.mean()), epsilon + 2 * BIAS
     compared = BoundDecision(
         "expected distance at T = KM", case.share, predicted=bound, wanted=bound / 2,
         context={"epsilon": epsilon, "bias": BIAS, "variance": variance, "N_g": "1"},
     ).mean(distances, function.lipschitz)  # fmt: skip
     # The expectation is over the output's block too, which the subject draws.
-    return Measurement((compared, uniform_block(case)), {"expected distance": mean, "ε + 2β": bound})
+    return Measurement((compared, uniform_block(case), followed), {"expected distance": mean, "ε + 2β": bound})
 
 
 def _stated_orders(case: Case) -> Measurement:
     share, name = case.share.part(2 * len(EPSILONS)), "expected distance at the stated T, α = ε"
-    estimates, compared = [], []
+    estimates, compared, followed = [], [], []
     for epsilon in EPSILONS:
         target = Target(epsilon, SMALL_RADIUS)
         schedule = OuterParameters.paper(goldstein_radius=SMALL_RADIUS, epsilon=epsilon, lipschitz_F=1.0, gap=1.0)
         schedule = schedule.model_copy(update={"K": THETA * schedule.K})
         oracle = SyntheticOracle(target.function, BIAS * epsilon, SIGMA**2 / batch(case, epsilon), case.rng)
         runs = case.share.times(MEDIAN_RUNS)
-        distances = _given_run(case, oracle, np.tile(target.start, (runs, 1)), schedule)
+        distances, follows = _given_run(case, oracle, np.tile(target.start, (runs, 1)), schedule)
+        followed.append(follows)
         low, high = median_interval(distances, share.single.error)
         # The way in ends within some block.
         half = epsilon / schedule.K
@@ -118,26 +122,32 @@ def _stated_orders(case: Case) -> Measurement:
     worst = max(compared, key=lambda item: item.measured / item.predicted)
     # All were looked at: the one shown has spent the error of each.
     shown = worst.model_copy(update={"error_rate": case.share.error / 2})
-    return Measurement((shown, rate), {f"at ε = {e.at['epsilon']:g}": e.value for e in estimates})
+    return Measurement((shown, rate, farthest(followed)), {f"at ε = {e.at['epsilon']:g}": e.value for e in estimates})
 
 
-def _given_run(case: Case, oracle: SyntheticOracle, starts: Vector, schedule: OuterParameters) -> Vector:
-    """Expected distance of the random output given each run, shape (runs,): the mean over its blocks."""
-    x_bar, _ = case.stages.optimise_runs(oracle, starts, schedule, case.rng)
-    return np.asarray(oracle.function.distance(x_bar, schedule.goldstein_radius).mean(axis=0))
+def _given_run(
+    case: Case, oracle: SyntheticOracle, starts: Vector, schedule: OuterParameters
+) -> tuple[Vector, ComparisonEvidence]:
+    """Expected distance of the random output given each run, shape (runs,): the mean over its blocks.
+
+    And whether the runs followed their answers.
+    """
+    x_bar, followed = run_many(case, oracle, starts, schedule, case.rng)
+    return np.asarray(oracle.function.distance(x_bar, schedule.goldstein_radius).mean(axis=0)), followed
 
 
 @check("goldstein-convergence/segment-mean", instances=("absolute-fixed", "absolute-moving"), needs=("optimise",),
-       decisions=1, sure=2)  # fmt: skip
+       decisions=1, sure=3)  # fmt: skip
 def segment_mean(case: Case) -> Measurement:
     """F along a segment against the mean of the oracle's gradients on it, on and off a kink."""
     function = WeightedAbsolute((1.0, 2.0))
     if case.as_written:
         return _along_a_kink(case, function)
-    run = case.stages.optimise(function.gradient, np.array([0.7, -0.4]) + 1e-3 * case.rng.random(2), SCHEDULE, case.rng)
-    worst = max(abs(_change(function, a, b) - _mean_inner(function, a, b)) for a, b in pairwise(run.path))
+    recorded = record(case, function.gradient, np.array([0.7, -0.4]) + 1e-3 * case.rng.random(2), SCHEDULE)
+    path = recorded.run.path
+    worst = max(abs(_change(function, a, b) - _mean_inner(function, a, b)) for a, b in pairwise(path))
     sides = compare("largest difference of the two sides over the segments of a run", worst, "==", 0.0, 1e-12)
-    return Measurement((sides, uniform_point(case)))
+    return Measurement((sides, uniform_point(case), recorded.followed))
 
 
 def _along_a_kink(case: Case, function: WeightedAbsolute) -> Measurement:
@@ -190,7 +200,7 @@ def _reach(case: Case) -> float:
     return M * D if case.as_written else (M + 1) * D / 2
 
 
-@check("goldstein-convergence/block-radius", instances=KINKED, needs=("optimise",), sure=2)
+@check("goldstein-convergence/block-radius", instances=KINKED, needs=("optimise",), sure=3)
 def block_radius(case: Case) -> Measurement:
     """Largest distance of a query point from its block's mean, on straight runs and beside kinks."""
     recorded, bound = _exact_run(case, STRAIGHT), _reach(case)
@@ -200,10 +210,10 @@ def block_radius(case: Case) -> Measurement:
     within = compare("largest ‖z - x_k‖", worst, "<=", bound, 1e-12, context=context)
     off = float(np.abs(blocks.mean(axis=1) - recorded.run.x_bar).max())
     centred = compare("largest difference of x_k from the mean of its queried points", off, "==", 0.0, 1e-9)
-    return Measurement((within, centred), {"largest ‖z - x_k‖": worst, "bound": bound})
+    return Measurement((within, centred, recorded.followed), {"largest ‖z - x_k‖": worst, "bound": bound})
 
 
-@check("goldstein-convergence/membership", instances=KINKED[:3], needs=("optimise",), sure=1)
+@check("goldstein-convergence/membership", instances=KINKED[:3], needs=("optimise",), sure=2)
 def membership(case: Case) -> Measurement:
     """Certified distance of a block's mean gradient from the subdifferential at the block's mean, worst block."""
     recorded, radius = _exact_run(case, STRAIGHT.model_copy(update={"K": 6})), _reach(case)
@@ -213,7 +223,7 @@ def membership(case: Case) -> Measurement:
     worst = max(_distance_of(problem, mean, x, radius) for mean, x in zip(means, recorded.run.x_bar, strict=True))
     quantity, context = "largest distance of a block's mean gradient from ∂_δF(x_k)", {"radius": radius}
     apart = compare(quantity, worst, "==", 0.0, TOLERANCE, context=context, rung="certified")
-    return Measurement((apart,), {"largest distance": worst, "radius": radius})
+    return Measurement((apart, recorded.followed), {"largest distance": worst, "radius": radius})
 
 
 def _distance_of(problem: Quadratic, v: Vector, x: Vector, radius: float) -> float:
@@ -225,7 +235,7 @@ def _distance_of(problem: Quadratic, v: Vector, x: Vector, radius: float) -> flo
     return goldstein.distance(without, x.tolist(), radius * (1 + 1e-12), tolerance=TOLERANCE).lower
 
 
-@check("goldstein-convergence/normal-cone", instances=("toy1", "absolute-fixed"), needs=("optimise",), sure=1)
+@check("goldstein-convergence/normal-cone", instances=("toy1", "absolute-fixed"), needs=("optimise",), sure=2)
 def normal_cone(case: Case) -> Measurement:
     """As written, iterates on X = [0, 1]^n, as far outside as they get; repaired, whether any X cuts a step."""
     recorded = _exact_run(case, STRAIGHT, np.clip(case.x, 0.25, 0.75))
@@ -235,7 +245,9 @@ def normal_cone(case: Case) -> Measurement:
     worst = float(np.linalg.norm(outside, axis=1).max())
     left = compare("largest distance of an iterate from X", worst, "==", 0.0, context={"X": "[0, 1]^n"})
     values: dict[str, float | str] = {"largest distance from X": worst, **_beside_the_end(case)}
-    return Measurement((left,), values, "Nothing in the algorithm refers to X; from the inside it walks out of it.")
+    return Measurement(
+        (left, recorded.followed), values, "Nothing in the algorithm refers to X; from the inside it walks out of it."
+    )
 
 
 def _every_step_in_full(recorded: Recorded) -> Measurement:
@@ -245,7 +257,7 @@ def _every_step_in_full(recorded: Recorded) -> Measurement:
     lengths = np.maximum(np.linalg.norm(v, axis=1, keepdims=True), D)
     worst = float(np.abs(recorded.steps[1:] - D * v / lengths).max())
     cut = compare("largest part of a step that was not taken", worst, "==", 0.0, 1e-12, context={"X": "R^n"})
-    return Measurement((cut,), {"largest part of a step not taken": worst})
+    return Measurement((cut, recorded.followed), {"largest part of a step not taken": worst})
 
 
 def _beside_the_end(case: Case) -> dict[str, float | str]:
@@ -256,35 +268,3 @@ def _beside_the_end(case: Case) -> dict[str, float | str]:
     box = ([Fraction(1, 2)], [Fraction(1)])
     coned, free = (goldstein.distance(problem, [Fraction(1, 2)], Fraction(1, 10), box=X).upper for X in (box, None))
     return {"distance at the lower end with the normal cone": coned, "without it": free}
-
-
-@check("goldstein-convergence/bias-hypothesis", instances=("kink", "experiment-1d"),
-       needs=("optimise", "hypergradient"), sure=1)  # fmt: skip
-def at_kinks(case: Case) -> Measurement:
-    """Long-run distance with Algorithm 1 as the oracle, beside a kink at which F is least."""
-    kink = Fraction(case.instance.known["kink"])
-    lam_width = Fraction(case.call(0.1).parameters.lam_width)
-    points = []
-    for alpha in case.profile.sample_alphas[:4]:
-        transition = Fraction(alpha) ** 2 * lam_width
-        radius = transition / 2 if case.as_written else Fraction(alpha)
-        points.append(Point(at=alpha, measured=_settles_at(case, alpha, kink, transition, radius)))
-    rate = fit_rate(points, quantity="distance in the long run", variable="alpha")
-    size = "α²ε_λ/2" if case.as_written else "α"
-    note = (
-        f"The oracle's mean crosses 0 where the multiplier is α²ε_λ, off the kink at x = {kink}; with δ = {size} the "
-        f"ball {'does not reach' if case.as_written else 'reaches'} the kink from there."
-    )
-    return Measurement((rate,), values_at("distance at α", points), note)
-
-
-def _settles_at(case: Case, alpha: float, kink: Fraction, transition: Fraction, radius: Fraction) -> float:
-    """Mean certified distance over the second half of the blocks, started two transition widths from the kink."""
-    problem, call = case.instance.problem, case.call(alpha)
-    M, K = 10, 24
-    walk = float(min(transition, radius))
-    schedule = OuterParameters(goldstein_radius=walk, epsilon=0.1, D=walk / M, eta=4 * walk / M, M=M, K=K)
-    start = np.array([float(kink + 2 * transition)])
-    recorded = record(case, lambda z: case.stages.hypergradient(problem, z, call), start, schedule)
-    later = recorded.run.x_bar[K // 2 :]
-    return float(np.mean([goldstein.distance(quadratic_of(problem), x.tolist(), radius).upper for x in later]))

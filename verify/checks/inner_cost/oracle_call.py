@@ -85,7 +85,7 @@ def whole_call(case: Case) -> Measurement:
 def _counted_call(case: Case, note: str = "", *, batch: bool = False) -> Measurement:
     truth = regular_truth(case.instance)
     rate = _counted(case, truth, batch=batch)
-    return Measurement((rate, _accurate(case, truth)), values_at("calls at alpha", rate.points), note)
+    return Measurement((rate, accurate(case, truth)), values_at("calls at alpha", rate.points), note)
 
 
 @check("inner-cost/output-accuracy", instances=INSTANCES, needs=("hypergradient",), decisions=1)
@@ -205,9 +205,9 @@ def _call(case: Case, noise: Noise, alpha: float, iteration: LinearIteration | N
 
 def _counted(case: Case, truth: Truth, *, batch: bool) -> RateEvidence:
     """Counts of single calls whose lower level takes the steps its exact law asks for accuracy α³ of the pair."""
-    noise, points = _noise(case), []
+    noise, points = noise_of(case), []
     for alpha in COUNTED:
-        call = _call(case, noise, alpha, *_enough(case, alpha))
+        call = _call(case, noise, alpha, *enough(case, alpha))
         if batch:
             samples = ceil(second_moment(Setting.at(case, truth, alpha, noise), noise) / alpha**2)
             call = replace(call, parameters=call.parameters.model_copy(update={"N_g": samples}))
@@ -217,12 +217,12 @@ def _counted(case: Case, truth: Truth, *, batch: bool) -> RateEvidence:
     return fit_rate(points, quantity="gradient samples of one call", variable="alpha")
 
 
-def _accurate(case: Case, truth: Truth) -> ComparisonEvidence:
+def accurate(case: Case, truth: Truth) -> ComparisonEvidence:
     """The subject's pair after the counted steps: within α³ in mean square, at the middle of the sweep."""
     alpha = COUNTED[len(COUNTED) // 2]
-    iteration, steps = _enough(case, alpha)
+    iteration, steps = enough(case, alpha)
     call = replace(call_of(case, iteration, steps), alpha=alpha)
-    moments = iterates(case, truth, call, _noise(case), runs=case.share.times(RUNS))
+    moments = iterates(case, truth, call, noise_of(case), runs=case.share.times(RUNS))
     law = SquareLaw.of(*law_at(case, iteration, steps), moments.count)
     return SquareDecision(
         quantity="mean squared error of the pair at the counted steps", law=law, share=case.share, relation="<=",
@@ -230,7 +230,7 @@ def _accurate(case: Case, truth: Truth) -> ComparisonEvidence:
     ).evidence(moments.mean_square)  # fmt: skip
 
 
-def _noise(case: Case) -> Noise:
+def noise_of(case: Case) -> Noise:
     """Fainter for the constant step, whose logarithm would make its runs long."""
     return FAINT if constant_step(case) else NOISE
 
@@ -242,9 +242,9 @@ def _ladder(name: str, constant: bool, sigma: float) -> tuple[tuple[int, float, 
     return tuple((steps, *mean_square_at(constant, iteration, steps)) for steps in LADDER[constant])
 
 
-def _enough(case: Case, alpha: float) -> tuple[LinearIteration, int]:
+def enough(case: Case, alpha: float) -> tuple[LinearIteration, int]:
     """Steps after which the mean square is α⁶, between the ladder's rungs by their power law."""
-    law, target = _ladder(case.instance.name, constant_step(case), _noise(case).scale("g.y")), alpha**6
+    law, target = _ladder(case.instance.name, constant_step(case), noise_of(case).scale("g.y")), alpha**6
     (few, before, _), (many, after, sized) = next(
         (pair for pair in pairwise(law) if pair[1][1] <= target), (law[-2], law[-1])
     )

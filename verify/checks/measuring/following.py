@@ -1,0 +1,94 @@
+"""Whether an outer loop goes where its answers lead: Algorithm 2's recursion beside a subject's, told the same.
+
+Given the answers g_t, the iterates and the clipped steps are determined; only the place of a question on its segment is
+drawn. A subject that never moves, or moves without regard to what it is told, is off at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from spec import OuterParameters
+from spec.exact import Vector
+from verify.checks.measuring.case import compare
+from verify.evidence.model import ComparisonEvidence
+from verify.subjects.protocol import SubjectFaultError
+
+FOLLOWED = 2048
+"""Questions of a run that are held against the recursion: where a run is longer, its first ones."""
+OFF = 1e-6
+"""Distance allowed to rounding, in clipping lengths: positions are some thousand times as long."""
+
+
+@dataclass
+class Follower:
+    """An oracle that keeps, from its own answers, where Algorithm 2 is: asked by R runs at once, or one by one.
+
+    ``starts`` has shape (R, n). ``off`` is the largest distance so far of a question from the segment of its step.
+    """
+
+    oracle: Callable[[Vector], Vector]
+    starts: Vector
+    parameters: OuterParameters
+    off: float = 0.0
+    asked: int = 0
+    _first: int = 0
+    _t: int = 0
+    _x: Vector = field(default_factory=lambda: np.zeros((0, 0)))
+    _step: Vector = field(default_factory=lambda: np.zeros((0, 0)))
+    _path: list[Vector] = field(default_factory=list)
+
+    def __call__(self, z: Vector) -> Vector:
+        """Answer to z, shape (n,) or (k, n), as the oracle does."""
+        g = self.oracle(z)
+        rows = np.atleast_2d(z)
+        self.asked += len(rows)
+        if self._t == 0:
+            self._x = self.starts[self._first : self._first + len(rows)].copy()
+            self._step = np.zeros_like(self._x)
+        if self._x.shape != rows.shape:
+            raise SubjectFaultError(f"optimise asked the oracle about {len(rows)} points amid runs of {len(self._x)}")
+        if self._t < FOLLOWED:
+            self._see(rows, np.atleast_2d(g))
+        self._t += 1
+        if self._t == self.parameters.T:
+            self._first, self._t = self._first + len(rows), 0
+        return g
+
+    def _see(self, z: Vector, g: Vector) -> None:
+        step, D = self._step, self.parameters.D
+        along = z - self._x
+        square = np.einsum("ri,ri->r", step, step)
+        s = np.clip(np.einsum("ri,ri->r", along, step) / np.where(square > 0, square, 1.0), 0.0, 1.0)
+        apart = along - s[:, None] * step
+        self.off = max(self.off, float(np.sqrt(np.einsum("ri,ri->r", apart, apart).max())) / D)
+        if not self._first:
+            self._path.append(self._x[0])
+        self._x = self._x + step
+        v = step - self.parameters.eta * g
+        length = np.sqrt(np.einsum("ri,ri->r", v, v))[:, None]
+        self._step = v * (D / np.maximum(length, D))
+
+    def evidence(self, path: Vector | None = None) -> ComparisonEvidence:
+        """The distance against none; not to ask T times in every run is the subject's fault.
+
+        Iterates of a single run, shape (T + 1, n), are held against the recursion too.
+        """
+        T, R = self.parameters.T, len(self.starts)
+        if self.asked != T * R:
+            runs = "" if R == 1 else f" for each of {R} runs"
+            raise SubjectFaultError(f"optimise asked the oracle {self.asked} times instead of T = {T}{runs}")
+        off = self.off
+        if path is not None:
+            kept = np.array(self._path)
+            off = max(off, float(np.linalg.norm(path[: len(kept)] - kept, axis=1).max()) / self.parameters.D)
+        quantity = "largest distance of a question from where the answers before it lead, in units of D"
+        return compare(quantity, off, "==", 0.0, OFF, context={"questions": float(min(T, FOLLOWED))})
+
+
+def farthest(followed: Sequence[ComparisonEvidence]) -> ComparisonEvidence:
+    """Of several runs the one that was furthest from where its answers lead."""
+    return max(followed, key=lambda item: item.measured)
