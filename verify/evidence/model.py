@@ -57,7 +57,7 @@ class CertifiedBound(Frozen):
         exponent: The power.
         constant: C.
         end: Right end of the interval, included.
-        tightness: C over the largest value met: no constant better by more than this factor exists; 1 means none better.
+        tightness: C over the largest value met: no constant better by more than this factor exists; 1: none better.
         certificates: The proof as data; :mod:`verify.truth.certificates.checker` verifies each without the code that
             made it. With several, each bounds the effect of one unit error, and their constants combine to C by the
             root of the sum of squares, which bounds the effect of every error of norm 1.

@@ -1,13 +1,12 @@
 """Which evidence each result of the reference holds, as recorded by running: so that none can be left out unseen.
 
-``python -m verify.campaign.recheck.expected_evidence REPORT`` records that of a report anew.
+``python -m verify.campaign.recheck REPORT`` records that of a report anew.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -95,16 +94,3 @@ def write(report: ReportData, share: Share, path: Path) -> None:
     kinds = ",\n".join("  " + json.dumps(kind, ensure_ascii=False) for kind in data["kinds"])  # type: ignore[attr-defined]
     rows = ",\n".join(f"  {json.dumps(key)}: {json.dumps(groups)}" for key, groups in data["results"].items())  # type: ignore[attr-defined]
     path.write_text(f'{{\n "kinds": [\n{kinds}\n ],\n "results": {{\n{rows}\n }}\n}}\n', encoding="utf-8")
-
-
-def main(arguments: Sequence[str]) -> None:
-    """Record the evidence of a full run of the reference."""
-    from verify.campaign.baseline.storage import load_report
-    from verify.campaign.recheck.rechecking import share_of
-
-    report = load_report(Path(arguments[0]), "REPORT")
-    write(report, share_of(1), Path(str(RECORD)))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -61,6 +61,7 @@ def asserted(claim: str, reading: str) -> tuple[Bound, Reading]:
 def obligation(claim: str, reading: Reading) -> Obligation | None:
     """What certificates must prove for a claim or step; ``None`` where none may be offered."""
     slip: dict[Field, int] = {"y_error": DELTA} if reading.inner_stop == "distance" else {"gradient_error": 1}
+    all_errors: dict[Field, int] = {"y_star_error": DELTA, "lam_error": DELTA, **slip}
     known = {
         "bias-bound/T3": Obligation("T3"),
         "bias-bound/hessian-lipschitz": Obligation("T3"),
@@ -68,9 +69,7 @@ def obligation(claim: str, reading: Reading) -> Obligation | None:
         "bias-bound/L-H-y": Obligation("T1", {"y_error": 0}, linear="y_error"),
         "bias-bound/T2": Obligation("T2", {"lam_error": DELTA}, linear="lam_error"),
         "bias-bound/ramp": Obligation("bias", {"y_star_error": DELTA}),
-        "bias-bound": Obligation(
-            "bias", {"y_star_error": DELTA, "lam_error": DELTA} | slip, optional=("y_star_error", "lam_error")
-        ),
+        "bias-bound": Obligation("bias", all_errors, optional=("y_star_error", "lam_error")),
         "solution-error": Obligation("solution-shift", {"lam_error": DELTA}, linear="lam_error"),
         "solution-error/active-rows": Obligation(
             "solution-shift", {"lam_error": DELTA}, linear="lam_error", active_rows=True

@@ -69,7 +69,7 @@ def _bound(
             yield name, "must be that of the certificates"
             return
     proven = combine(certificates)
-    # Numbers are compared as the doubles they are, rounding apart; what is stated may not be better than what is proven.
+    # Compared as the doubles they are, rounding apart: nothing stated may be better than what is proven.
     for name in ("constant", "end", "tightness"):
         if not math.isclose(getattr(bound, name), getattr(proven, name), rel_tol=AGREES):
             yield name, f"must be {getattr(proven, name):.9g}, as proven; it is {getattr(bound, name):.9g}"
@@ -106,7 +106,10 @@ def _leading(rate: RateEvidence, certificates: Sequence[Certificate]) -> Iterato
     found = [pair for certificate in certificates if (pair := leading(certificate)) is not None]
     order = min((power for power, _ in found), default=math.inf)
     if rate.exponent != order:
-        yield "certificates", f"must begin with alpha^{rate.exponent:g}, the rate's exponent; they do with alpha^{order}"
+        yield (
+            "certificates",
+            f"must begin with alpha^{rate.exponent:g}, the rate's exponent; they do with alpha^{order}",
+        )
         return
     norm = math.sqrt(sum(float(sum(v * v for v in head)) for power, head in found if power == order))
     stated, alone = rate.coefficient or 0.0, len(certificates) == 1

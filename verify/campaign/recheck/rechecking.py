@@ -1,4 +1,4 @@
-"""A report decided again: every verdict from its evidence, the evidence from points and certificates, the rows from all.
+"""A report decided again: verdicts from evidence, evidence from points and certificates, summary rows from results.
 
 The verdict itself comes from :mod:`verify.verdict`, the one place; what goes into it is taken from claim, instance and
 reading as the spec has them, and re-derived where the report holds enough to do so. What it does not hold is said.
@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from spec import Reading
-from spec.atlas import Instance, atlas
+from spec import InvalidInputError, Reading
+from spec.atlas import atlas
 from spec.atlas import find as find_instance
 from spec.claims import Bound, Statement, load_claims
 from verify.campaign.baseline.comparison import hold_verdicts, is_missing_stage
@@ -67,7 +67,9 @@ def share_of(effort: int) -> Share:
     return Share(TOTAL_ERROR / full_run_decisions(), level=level_of(effort))
 
 
-def recheck(report: ReportData, progress: Callable[[int, int, str], None] = lambda _done, _all, _what: None) -> Rechecked:
+def recheck(
+    report: ReportData, progress: Callable[[int, int, str], None] = lambda _done, _all, _what: None
+) -> Rechecked:
     """Decide a report's verdicts again; ``progress`` is told how many results are done, of how many, and which is next.
 
     Returns:
@@ -93,30 +95,29 @@ def recheck_result(result: Result, report: ReportData) -> Iterator[tuple[str, st
         if result.verdict is not None or result.evidence or result.sentence != f"Fault: {result.fault}":
             yield "fault", "must come without verdict or evidence, and be what its sentence says"
         return
-    reference = report.subject == "reference"
     if not result.evidence:
+        reference = report.subject == "reference"
         if reference or result.verdict is not Verdict.NOT_APPLICABLE or not result.sentence.startswith("Not applic"):
             yield "evidence", "must not be empty: nothing decides this verdict"
         elif (offered := _offered(result, report.results)) is not None:
             yield "verdict", f"must not be for want of {offered}: the subject offers it elsewhere in the report"
         return
-    share = share_of(result.effort)
-    for line in missing(result, share, reference=reference) or ():
-        yield "evidence", line
-    yield from _evidence(result, bound, reading, share)
+    yield from _evidence(result, bound, reading, reference=report.subject == "reference")
     yield from _decision(result, bound)
     yield from _counterexample(result)
 
 
-def follows(result: Result) -> str | None:
-    """Why a stored result does not follow from its evidence, or ``None``; certificates are not checked again."""
+def follows(result: Result, subject: str) -> str | None:
+    """Why a kept result does not follow from its evidence, or ``None``; its certificates are not checked again."""
     if result.fault is not None or (not result.evidence and result.verdict is Verdict.NOT_APPLICABLE):
         return None
     try:
-        bound, _ = asserted(result.claim, result.reading)
-        return next((f"{field} {rule}" for field, rule in _decision(result, bound)), None)
-    except (KeyError, ValueError):
-        return "claim must be one that is known under this reading"
+        bound, reading = asserted(result.claim, result.reading)
+        broken = list(_evidence(result, bound, reading, reference=subject == "reference", proofs=False))
+        broken += [*_decision(result, bound), *_counterexample(result)]
+    except (KeyError, InvalidInputError) as error:
+        return str(error)
+    return " ".join(broken[0]) if broken else None
 
 
 def _identity(result: Result, report: ReportData) -> Iterator[tuple[str, str]]:
@@ -133,7 +134,9 @@ def _identity(result: Result, report: ReportData) -> Iterator[tuple[str, str]]:
     elif report.profile not in PROFILES:
         yield "profile", f"of the report must be one of {', '.join(PROFILES)}"
     else:
-        task = Task(**result.about, subject=report.subject, profile=report.profile, seed=report.seed, effort=result.effort)
+        task = Task(
+            **result.about, subject=report.subject, profile=report.profile, seed=report.seed, effort=result.effort
+        )
         if result.reproduce != task.command:
             yield "reproduce", "must be the command that repeats this result"
 
@@ -153,20 +156,27 @@ def _offered(result: Result, others: Sequence[Result]) -> str | None:
     return wanted if used else None
 
 
-def _evidence(result: Result, bound: Bound, reading: Reading, share: Share) -> Iterator[tuple[str, str]]:
-    """Every piece of evidence against what it was made of."""
-    instance: Instance = find_instance(result.instance)
-    owed = obligation(result.claim, reading)
-    known = _premise_ids()
+def _evidence(
+    result: Result, bound: Bound, reading: Reading, *, reference: bool, proofs: bool = True
+) -> Iterator[tuple[str, str]]:
+    """Every piece of evidence against what it was made of; that none is left out; proofs, unless spared."""
+    share, instance = share_of(result.effort), find_instance(result.instance)
+    for line in missing(result, share, reference=reference) or ():
+        yield "evidence", line
+    owed, known = obligation(result.claim, reading), _premise_ids()
     for item in result.evidence:
-        if isinstance(item, RateEvidence):
-            proven = item.rung == "certified"
-            broken = certified_rate(item, owed, bound, reading, instance) if proven else measured_rate(item, share)
-            yield from ((f"{item.quantity}: {field}", rule) for field, rule in broken)
-        elif isinstance(item, ComparisonEvidence):
-            yield from ((f"{item.quantity}: {field}", rule) for field, rule in error_spent(item, share))
-        elif isinstance(item, PremiseEvidence) and item.premise not in known:
-            yield f"premise {item.premise}", "must be one that a claim names"
+        broken: Iterable[tuple[str, str]] = ()
+        if isinstance(item, PremiseEvidence):
+            if item.premise not in known:
+                yield f"premise {item.premise}", "must be one that a claim names"
+            continue
+        if isinstance(item, ComparisonEvidence):
+            broken = error_spent(item, share)
+        elif item.rung != "certified":
+            broken = measured_rate(item, share)
+        elif proofs:
+            broken = certified_rate(item, owed, bound, reading, instance)
+        yield from ((f"{item.quantity}: {field}", rule) for field, rule in broken)
     yield from exact_partners(result.evidence)
 
 
@@ -216,8 +226,8 @@ def _whole(report: ReportData) -> Iterator[Refusal]:
         yield Refusal("summary", "claim", "must be known")
         return
     found = {(row.claim, row.reading): row for row in report.summary}
-    for key in [*again, *(key for key in found if key not in again)]:
-        yield from _row(" ".join(key).strip(), again.get(key), found.get(key))
+    for name in [*again, *(name for name in found if name not in again)]:
+        yield from _row(" ".join(name).strip(), again.get(name), found.get(name))
 
 
 def _expected(report: ReportData) -> list[Task]:
@@ -234,7 +244,9 @@ def _expected(report: ReportData) -> list[Task]:
     # Who names no instance runs them all.
     everywhere = {task.instance for task in plan(claims, named + alone, [], profile, report.subject, report.seed)}
     instances = {result.instance for result in found}
-    made = plan(claims, named + alone, sorted(instances) if instances < everywhere else [], profile, report.subject, report.seed)
+    made = plan(
+        claims, named + alone, sorted(instances) if instances < everywhere else [], profile, report.subject, report.seed
+    )
     skipped = {full_id for full_id in known if {full_id, full_id.split("/")[0]} & set(profile.skips)} - here
     return [task for task in made if task.claim not in skipped]
 
@@ -263,15 +275,17 @@ def _notes(report: ReportData) -> Iterator[str]:
     exact = sum(isinstance(item, ComparisonEvidence) and item.rung == "certified" for item in items)
     series = sum(getattr(item, "rung", "") == "symbolic" for item in items)
     if sampled:
-        yield f"{sampled} statistical items: their samples are not kept, so means, tolerances and intervals are as stated"
+        yield f"{sampled} statistical items: samples are not kept, so means, tolerances and intervals are as stated"
     if values or points:
-        yield f"{values} measured values and the points of {points} sweeps are as stated: only running again repeats them"
+        yield f"{values} measured values and the points of {points} sweeps are as stated: only a new run repeats them"
     if exact or series:
         yield f"{exact} exact comparisons and {series} leading terms come without a certificate and are as stated"
     if faults := len(report.results) - sum(result.verdict is not None for result in report.results):
         yield f"{counted(faults, 'fault')} in the report: no verdict to decide"
     if silent := sum(result.verdict is not None and not result.evidence for result in report.results):
         yield f"{silent} verdicts say only that the subject lacks a stage"
+    if not report.complete:
+        yield "the run was interrupted: what it left out is not asked for"
     if report.profile in PROFILES:
         whole = plan([], list(NAMED), [], find_profile(report.profile), report.subject, report.seed)
         left = len({task.key for task in whole} - {result.key for result in report.results})

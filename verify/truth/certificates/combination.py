@@ -1,8 +1,8 @@
 r"""What several certificates prove together: a bound for every error of norm 1, from bounds for the unit errors.
 
 The quantity is linear in the error: :math:`M(\alpha) u` with a column of M a certificate. :math:`\|M u\| \le
-\|M\|_F \|u\|`, so the root of the sum of the squared constants bounds it for every u. How much better a constant could be
-is seen where :math:`\|M(\alpha)\|_2 / \alpha^k` is largest among the points tried. Plain fractions and data alone.
+\|M\|_F \|u\|`, so the root of the sum of the squared constants bounds it for every u. How much better a constant could
+be is seen where :math:`\|M(\alpha)\|_2 / \alpha^k` is largest among the points tried. Plain fractions and data alone.
 """
 
 from __future__ import annotations
