@@ -7,14 +7,11 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import get_args
 
+from verify.campaign.recheck.proven_bounds import ROUNDINGS
 from verify.evidence.budget import POWER, Share
 from verify.evidence.model import ComparisonEvidence, Evidence, Law, Point, RateEvidence
 from verify.evidence.rates import FLOOR_SHARE, RESOLVED, fit_rate
 
-AGREES = 1e-9
-"""Relative difference of doubles computed twice from the same numbers."""
-ROUNDINGS = 64.0
-"""Largest difference of a measured point from its exact value, in units of its uncertainty."""
 FITTED = ("exponent", "interval", "local_exponents", "settled", "floor", "points")
 """What a deterministic fit makes of its points."""
 Shortcoming = tuple[str, str]
@@ -42,7 +39,7 @@ def error_spent(item: RateEvidence | ComparisonEvidence, share: Share) -> Iterat
         yield "error_rate", "must be stated by statistical evidence only"
     parts = share.error / item.error_rate if item.error_rate > 0 else math.inf
     single = (share.level + 1) * (share.level + 2)
-    if not any(math.isclose(parts, whole * max(1, round(parts / whole)), rel_tol=AGREES) for whole in (1, single)):
+    if not any(math.isclose(parts, whole * max(1, round(parts / whole)), rel_tol=1e-9) for whole in (1, single)):
         yield "error_rate", f"must be {share.error:.6g}, this decision's share of the run's, or an equal part of it"
     if item.law not in get_args(Law):
         yield "law", "must name what the error rate rests on"

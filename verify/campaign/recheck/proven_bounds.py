@@ -14,7 +14,7 @@ from spec import InvalidInputError, Quadratic, Reading, loads_problem
 from spec.atlas import Instance
 from spec.claims import Bound
 from verify.campaign.recheck.obligations import Obligation, shortcomings
-from verify.evidence.model import CertifiedBound, RateEvidence
+from verify.evidence.model import CertifiedBound, Evidence, RateEvidence
 from verify.truth.certificates.adjoining_pieces import limits_of_gradients
 from verify.truth.certificates.certificate import Certificate
 from verify.truth.certificates.checker import check
@@ -24,6 +24,8 @@ from verify.truth.certificates.plain_formulas import PlainProblem
 
 AGREES = 1e-9
 """Relative difference of doubles computed twice from the same exact numbers."""
+ROUNDINGS = 64.0
+"""Largest difference of a measured point from its exact value, in units of its uncertainty."""
 Shortcoming = tuple[str, str]
 """A field and the rule it breaks."""
 
@@ -125,6 +127,29 @@ def _closed_form(rate: RateEvidence, certificate: Certificate) -> Iterator[Short
         if not math.isclose(abs(value), exact, rel_tol=AGREES):
             yield "certificates", f"must have the closed form's value {value:.9g} at alpha = {alpha:g}; got {exact:.9g}"
             return
+
+
+def exact_sweep(evidence: Sequence[Evidence]) -> Iterator[Shortcoming]:
+    """The penalty's own bias is swept as it is certified: the sweep's points against the certificate's values.
+
+    Predictions are these values; measurements leave them by rounding alone where the certified rate decides. Where a
+    multiplier lies on its ramp the sweep has a weight below 1, the certified quantity none, and nothing is compared.
+    """
+    rates = [item for item in evidence if isinstance(item, RateEvidence)]
+    sweeps = [rate for rate in rates if rate.rung == "numeric" and rate.role == "conclusion"]
+    proven = [(rate, bound) for rate in rates for bound in rate.bounds if rate.rung == "certified"]
+    for rate, bound in proven:
+        certificate = _checked(json.dumps(bound.certificates[0]))[0] if bound.certificates else None
+        if certificate is None or certificate.quantity != "T3" or not set(certificate.scenario.rho or ()) <= {0, 1}:
+            continue
+        for point in (point for sweep in sweeps for point in sweep.points if 0 < point.at <= bound.end):
+            exact = certificate_value(certificate, point.at)
+            if point.predicted is not None and not math.isclose(point.predicted, exact, rel_tol=AGREES):
+                yield "points", f"must predict {exact:.9g} at alpha = {point.at:g}, the certificate's value"
+                return
+            if rate.role == "conclusion" and abs(point.measured - exact) > ROUNDINGS * point.uncertainty:
+                yield "role", f"must be support: the sweep leaves the certificate's value at alpha = {point.at:g}"
+                return
 
 
 def certificate_value(certificate: Certificate, alpha: float) -> float:

@@ -21,7 +21,7 @@ from verify.campaign.plan import Task, plan
 from verify.campaign.recheck.expected_evidence import missing
 from verify.campaign.recheck.measured_evidence import error_spent, exact_partners, measured_rate
 from verify.campaign.recheck.obligations import asserted, obligation
-from verify.campaign.recheck.proven_bounds import certified_rate
+from verify.campaign.recheck.proven_bounds import certified_rate, exact_sweep
 from verify.campaign.summary import summarise
 from verify.checks.measuring.case import PROFILES, checks, find_profile, full_run_decisions
 from verify.evidence.budget import EFFORT_STEP, LEVELS, TOTAL_ERROR, Share, level_of
@@ -178,6 +178,8 @@ def _evidence(
             broken = certified_rate(item, owed, bound, reading, instance)
         yield from ((f"{item.quantity}: {field}", rule) for field, rule in broken)
     yield from exact_partners(result.evidence)
+    if proofs:
+        yield from exact_sweep(result.evidence)
 
 
 def _premise_ids() -> set[str]:
