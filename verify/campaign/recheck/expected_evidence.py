@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -16,6 +16,7 @@ from pathlib import Path
 from verify.evidence.budget import Share
 from verify.evidence.model import Evidence, PremiseEvidence
 from verify.report.model import ReportData, Result
+from verify.verdict import Verdict
 
 RECORD = resources.files("verify.campaign.recheck") / "records" / "evidence.json"
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[-+]?\d+)?")
@@ -38,9 +39,9 @@ def _parts(error: float, share: Share) -> str:
     return "level" if round(parts) == single else f"{parts:.4g}"
 
 
-def named(item: str) -> str:
-    """A kind without role and rung, which may differ between subjects."""
-    return re.sub(r"^(conclusion|support) (\w+) \(.*?\) of ", r"\2 of ", item)
+def asked(kind: str) -> str:
+    """A kind as it is for every subject: an exact rate decides only where the subject agrees with it."""
+    return re.sub(r"^(conclusion|support) rate \((certified|symbolic)\)", r"rate (\2)", kind)
 
 
 @lru_cache(maxsize=1)
@@ -59,22 +60,21 @@ def recorded() -> dict[str, tuple[str, ...]]:
 def missing(result: Result, share: Share, *, reference: bool) -> Iterator[str] | None:
     """Evidence that was left out, or does not belong there, one line each; ``None`` where none is on record.
 
-    Another subject than the reference may be asked less than it, or be decided by other rungs: of it only premises and
-    quantities that decide are expected. A result without any evidence is not judged here.
+    Of another subject than the reference an exact rate may decide or not, and what is refuted may be so by other means:
+    leaving something out then hides nothing. A result without any evidence is not judged here.
     """
     expected = recorded().get(result.key)
-    if expected is None:
+    if expected is None or (result.verdict is Verdict.REFUTED and not reference):
         return None
-    return _missing(expected, [kind_of(item, share) for item in result.evidence], reference=reference)
+    found = [kind_of(item, share) for item in result.evidence]
+    return _missing(expected, found) if reference else _missing(map(asked, expected), map(asked, found))
 
 
-def _missing(expected: Sequence[str], found: Sequence[str], *, reference: bool) -> Iterator[str]:
+def _missing(expected: Iterable[str], found: Iterable[str]) -> Iterator[str]:
     wanted, held = Counter(expected), Counter(found)
-    if not reference:
-        wanted, held = (Counter(map(named, counter.elements())) for counter in (wanted, held))
     for kind in wanted - held:
         yield f"must hold: {kind}"
-    for kind in (held - wanted) if reference else ():
+    for kind in held - wanted:
         yield f"must not hold: {kind}"
 
 

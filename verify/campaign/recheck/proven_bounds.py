@@ -14,7 +14,7 @@ from spec import InvalidInputError, Quadratic, Reading, loads_problem
 from spec.atlas import Instance
 from spec.claims import Bound
 from verify.campaign.recheck.obligations import Obligation, shortcomings
-from verify.evidence.model import CertifiedBound, Evidence, RateEvidence
+from verify.evidence.model import CertifiedBound, ComparisonEvidence, Evidence, RateEvidence
 from verify.truth.certificates.adjoining_pieces import limits_of_gradients
 from verify.truth.certificates.certificate import Certificate
 from verify.truth.certificates.checker import check
@@ -26,6 +26,8 @@ AGREES = 1e-9
 """Relative difference of doubles computed twice from the same exact numbers."""
 ROUNDINGS = 64.0
 """Largest difference of a measured point from its exact value, in units of its uncertainty."""
+AGREEMENT = "difference of the subject from the exact value, in roundings"
+"""The comparison that says whether a subject follows the formulas a certificate is about."""
 Shortcoming = tuple[str, str]
 """A field and the rule it breaks."""
 
@@ -130,12 +132,17 @@ def _closed_form(rate: RateEvidence, certificate: Certificate) -> Iterator[Short
 
 
 def exact_sweep(evidence: Sequence[Evidence]) -> Iterator[Shortcoming]:
-    """The penalty's own bias is swept as it is certified: the sweep's points against the certificate's values.
+    """Whether a certified rate may decide: only about a subject that agrees with the formulas.
 
+    The penalty's own bias is swept as it is certified: there the sweep's points are held against the certificate.
     Predictions are these values; measurements leave them by rounding alone where the certified rate decides. Where a
     multiplier lies on its ramp the sweep has a weight below 1, the certified quantity none, and nothing is compared.
     """
     rates = [item for item in evidence if isinstance(item, RateEvidence)]
+    agrees = [item.holds for item in evidence if isinstance(item, ComparisonEvidence) and item.quantity == AGREEMENT]
+    for rate in rates:
+        if rate.rung == "certified" and rate.role == "conclusion" and agrees != [True]:
+            yield f"{rate.quantity}: role", "must be support: the subject does not agree with the exact values"
     sweeps = [rate for rate in rates if rate.rung == "numeric" and rate.role == "conclusion"]
     proven = [(rate, bound) for rate in rates for bound in rate.bounds if rate.rung == "certified"]
     for rate, bound in proven:
