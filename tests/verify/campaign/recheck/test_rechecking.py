@@ -121,6 +121,18 @@ def test_a_missing_stage_is_believed_only_where_no_other_result_needed_it(told):
     assert "the subject offers it elsewhere" in said
 
 
+def test_of_another_subject_no_exact_rate_decides_where_it_left_the_formulas(told):
+    run = verify.run(["bias-bound/T3"], subject=NoRamp(), instances=["toy1"], readings=["repaired"], profile="smoke")
+    data = json.loads(render_json(run))
+    found = result(data, "bias-bound/T3", instance="toy1")
+    assert found["verdict"] == "REFUTED"
+    for item in found["evidence"]:
+        item |= {"conclusion": {"role": "support"}, "support": {"role": "conclusion"}}.get(item.get("role"), {})
+    code, said = told(data)
+    assert code == 1
+    assert "T₃: role must be support: the subject does not agree with the exact values" in said
+
+
 def test_the_evidence_on_record_is_that_of_the_checks(produced):
     """``python -m verify.campaign.recheck REPORT`` records it anew."""
     report = ReportData.model_validate_json(json.dumps(produced))
