@@ -29,6 +29,11 @@ def measured_rate(rate: RateEvidence, share: Share) -> Iterator[Shortcoming]:
     elif (rate.interval != (rate.exponent, rate.exponent)) or rate.points:
         yield "interval", "must be the exponent, without points: nothing was measured"
     yield from error_spent(rate, share)
+    form = rate.closed_form
+    if form is not None and form.measured and len(form.values) == len(rate.points):
+        pairs = zip(rate.points, form.values, strict=True)
+        if any(not abs(point.measured - value) <= point.uncertainty for point, (_, value) in pairs):
+            yield "closed_form", "must not be called measured: points leave it by more than their uncertainty"
 
 
 def error_spent(item: RateEvidence | ComparisonEvidence, share: Share) -> Iterator[Shortcoming]:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from spec import InvalidInputError, Reading
+from spec import Reading
 from spec.atlas import atlas
 from spec.atlas import find as find_instance
 from spec.claims import Bound, Statement, load_claims
@@ -32,6 +32,8 @@ from verify.verdict import Decision, NoEvidenceError, Verdict, decide
 
 DECIDED = ("verdict", "sentence", "claimed", "measured", "interval", "loose_by", "rung")
 """Fields of a result that its evidence decides."""
+UNDECIDABLE = (ArithmeticError, ValueError, LookupError, TypeError, RecursionError)
+"""What numbers that no run produces may raise where they are decided by."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,10 @@ def recheck(
     refusals: list[Refusal] = []
     for done, result in enumerate(report.results):
         progress(done, len(report.results), result.key)
-        refusals += [Refusal(result.where, *broken) for broken in recheck_result(result, report)]
+        try:
+            refusals += [Refusal(result.where, *broken) for broken in recheck_result(result, report)]
+        except UNDECIDABLE as error:
+            refusals.append(Refusal(result.where, "evidence", f"must hold numbers that can be decided by; {error}"))
     refusals += _whole(report)
     judged = [result for result in report.results if result.verdict is not None]
     return Rechecked(tuple(refusals), len(judged), _certificates(report), tuple(_notes(report)))
@@ -115,8 +120,8 @@ def follows(result: Result, subject: str) -> str | None:
         bound, reading = asserted(result.claim, result.reading)
         broken = list(_evidence(result, bound, reading, reference=subject == "reference", proofs=False))
         broken += [*_decision(result, bound), *_counterexample(result)]
-    except (KeyError, InvalidInputError) as error:
-        return str(error)
+    except UNDECIDABLE as error:
+        return f"evidence must hold numbers that can be decided by; {error}"
     return " ".join(broken[0]) if broken else None
 
 
@@ -169,6 +174,8 @@ def _evidence(
         if isinstance(item, PremiseEvidence):
             if item.premise not in known:
                 yield f"premise {item.premise}", "must be one that a claim names"
+            if item.holds and not item.satisfiable:
+                yield f"premise {item.premise}", "must be one that can be met: it is"
             continue
         if isinstance(item, ComparisonEvidence):
             broken = error_spent(item, share)
@@ -224,7 +231,7 @@ def _whole(report: ReportData) -> Iterator[Refusal]:
     asked = list(dict.fromkeys(row.claim for row in report.summary))
     try:
         again = {(row.claim, row.reading): row for row in summarise(report.results, asked, report.subject)}
-    except (KeyError, ValueError, StopIteration, RuntimeError):
+    except (*UNDECIDABLE, StopIteration, RuntimeError):
         yield Refusal("summary", "claim", "must be known")
         return
     found = {(row.claim, row.reading): row for row in report.summary}
@@ -279,7 +286,7 @@ def _notes(report: ReportData) -> Iterator[str]:
     if sampled:
         yield f"{sampled} statistical items: samples are not kept, so means, tolerances and intervals are as stated"
     if values or points:
-        yield f"{values} measured values and the points of {points} sweeps are as stated: only a new run repeats them"
+        yield f"{values} measured values and the points of {points} sweeps are as stated; only a new run repeats them"
     if exact or series:
         yield f"{exact} exact comparisons and {series} leading terms come without a certificate and are as stated"
     if faults := len(report.results) - sum(result.verdict is not None for result in report.results):

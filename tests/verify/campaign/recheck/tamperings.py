@@ -138,6 +138,24 @@ def certificate_of_a_smaller_error(data: Data) -> None:
     found["coefficient"] /= 10
 
 
+def certificate_with_a_number_that_fills_the_memory(data: Data) -> None:
+    certified(data, "bias-bound/T3")["bounds"][0]["certificates"][0]["constant_squared"] = "1e999999999"
+
+
+def certificate_that_is_none(data: Data) -> None:
+    certified(data, "bias-bound/T3")["bounds"][0]["certificates"][0] = {"x": []}
+
+
+def reference_that_is_not_used(data: Data) -> None:
+    proof = certified(data, "bias-bound/T1")["bounds"][0]["certificates"][0]
+    proof["reference"] = [str(Fraction(value) + 1) for value in proof["reference"]]
+
+
+def points_no_run_produces(data: Data) -> None:
+    for point in sweep(data, "bias-bound/T1")["points"]:
+        point["at"] = 0.0
+
+
 def one_unit_error_left_out(data: Data) -> None:
     certified(data, "bias-bound/T1")["bounds"][0]["certificates"].pop()
 
@@ -236,7 +254,9 @@ TAMPERINGS = (
     verdict, verdict_and_its_sentence, exponent, exponent_of_a_sweep, interval, points, points_with_their_fit,
     predicted_points, usable_points, sampled_points, constant, end, tightness, worst_case, coefficient, closed_form,
     certificate_constant, reference, certificate_of_an_easier_problem, certificate_of_another_reading,
-    certificate_of_another_quantity, certificate_of_a_smaller_error, one_unit_error_left_out, certificate_left_out,
+    certificate_of_another_quantity, certificate_of_a_smaller_error, certificate_that_is_none,
+    certificate_with_a_number_that_fills_the_memory, reference_that_is_not_used, points_no_run_produces,
+    one_unit_error_left_out, certificate_left_out,
     dropped_evidence, dropped_premise, failed_premise, all_evidence_dropped, support_for_conclusion, dropped_result,
     dropped_statement, doubled_result, fault_for_refutation, summary_status, summary_row_left_out,
     smallest_counterexample, error_rate, smaller_error_rate, stated_error_rates, rung, command, instance,
