@@ -28,6 +28,7 @@ from verify.evidence.budget import EFFORT_STEP, LEVELS, TOTAL_ERROR, Share, leve
 from verify.evidence.model import ComparisonEvidence, PremiseEvidence, RateEvidence
 from verify.report.model import NAMED, ReportData, Result, SummaryRow
 from verify.report.wording import counted
+from verify.subjects.loading import REFERENCE
 from verify.verdict import Decision, NoEvidenceError, Verdict, decide
 
 DECIDED = ("verdict", "sentence", "claimed", "measured", "interval", "loose_by", "rung")
@@ -101,13 +102,13 @@ def recheck_result(result: Result, report: ReportData) -> Iterator[tuple[str, st
             yield "fault", "must come without verdict or evidence, and be what its sentence says"
         return
     if not result.evidence:
-        reference = report.subject == "reference"
+        reference = report.subject == REFERENCE
         if reference or result.verdict is not Verdict.NOT_APPLICABLE or not result.sentence.startswith("Not applic"):
             yield "evidence", "must not be empty: nothing decides this verdict"
         elif (offered := _offered(result, report.results)) is not None:
             yield "verdict", f"must not be for want of {offered}: the subject offers it elsewhere in the report"
         return
-    yield from _evidence(result, bound, reading, reference=report.subject == "reference")
+    yield from _evidence(result, bound, reading, reference=report.subject == REFERENCE)
     yield from _decision(result, bound)
     yield from _counterexample(result)
 
@@ -118,7 +119,7 @@ def follows(result: Result, subject: str) -> str | None:
         return None
     try:
         bound, reading = asserted(result.claim, result.reading)
-        broken = list(_evidence(result, bound, reading, reference=subject == "reference", proofs=False))
+        broken = list(_evidence(result, bound, reading, reference=subject == REFERENCE, proofs=False))
         broken += [*_decision(result, bound), *_counterexample(result)]
     except UNDECIDABLE as error:
         return f"evidence must hold numbers that can be decided by; {error}"
@@ -140,8 +141,10 @@ def _identity(result: Result, report: ReportData) -> Iterator[tuple[str, str]]:
         yield "profile", f"of the report must be one of {', '.join(PROFILES)}"
     else:
         task = Task(
-            **result.about, subject=report.subject, profile=report.profile, seed=report.seed, effort=result.effort
+            **result.named, subject=report.subject, profile=report.profile, seed=report.seed, effort=result.effort
         )
+        if result.about != statement.about:
+            yield "about", f"must be {statement.about}, as the claim says"
         if result.reproduce != task.command:
             yield "reproduce", "must be the command that repeats this result"
 
@@ -248,6 +251,8 @@ def _expected(report: ReportData) -> list[Task]:
     claims = [full_id for full_id in statements if full_id in here | {row.claim for row in report.summary}]
     named = [reading for reading in NAMED if any(result.reading == reading for result in found)]
     alone = sorted({r.reading for r in found if r.reading not in NAMED}) if len(named) < len(NAMED) else []
+    if report.subject != REFERENCE:
+        claims = [full_id for full_id in claims if statements[full_id].about == "subject"]
     if not claims or not (named or alone):
         return []
     # Who names no instance runs them all.

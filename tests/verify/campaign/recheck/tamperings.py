@@ -246,6 +246,10 @@ def instance(data: Data) -> None:
     result(data, "bias-bound/T1")["instance"] = "box-rational"
 
 
+def credit(data: Data) -> None:
+    result(data, "bias-bound/T3")["about"] = "mathematics"
+
+
 def counterexample(data: Data) -> None:
     result(data, "bias-bound/T3", "as-written")["counterexample"] = None
 
@@ -259,7 +263,7 @@ TAMPERINGS = (
     one_unit_error_left_out, certificate_left_out,
     dropped_evidence, dropped_premise, failed_premise, all_evidence_dropped, support_for_conclusion, dropped_result,
     dropped_statement, doubled_result, fault_for_refutation, summary_status, summary_row_left_out,
-    smallest_counterexample, error_rate, smaller_error_rate, stated_error_rates, rung, command, instance,
+    smallest_counterexample, error_rate, smaller_error_rate, stated_error_rates, rung, command, credit, instance,
     counterexample,
 )  # fmt: skip
 FIELDS = {
