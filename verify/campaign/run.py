@@ -16,6 +16,7 @@ from spec import InvalidInputError
 from verify.campaign.baseline.comparison import hold_verdicts
 from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.plan import DEFAULT_SEED, Task, plan
+from verify.campaign.recheck.rechecking import follows
 from verify.campaign.summary import summarise
 from verify.campaign.workers import Crew, run_here
 from verify.checks.measuring.case import find_profile
@@ -118,6 +119,7 @@ def run(
         environment=environment(), seed=seed, profile=profile, subject=name, subject_version=version,
         results=tuple(judged), summary=tuple(summarise(judged, claims, name)),
         seconds=time.perf_counter() - started, complete=complete, findings=tuple(findings),
+        changes=tuple(kept.dropped) if kept is not None else (),
     )  # fmt: skip
 
 
@@ -156,11 +158,14 @@ def environment() -> dict[str, str]:
 class Store:
     """A JSON-lines file: a header that says which run it belongs to, then one finished result a line.
 
-    The file is created if missing; results of other versions are not reused.
+    The file is created if missing; results of other versions are not reused. ``dropped`` says which results were not
+    believed, one line each.
     """
 
     def __init__(self, path: Path, environment: dict[str, str], subject: str, profile: str, seed: int) -> None:
         self.path = path
+        self.dropped: list[str] = []
+        self.subject = subject
         self.header = {"environment": environment, "subject": subject, "profile": profile, "seed": seed}
 
     def start(self) -> dict[str, Result]:
@@ -172,8 +177,8 @@ class Store:
     def load(self) -> dict[str, Result]:
         """Results kept so far, by key; starts the file if there is none.
 
-        A line that is torn, or is not a result, is dropped with all that follows it. Faults are tried again. A file of
-        another run, or of another kind, is refused.
+        A line that is torn, or is not a result, is dropped with all that follows it. Faults are tried again, and so is
+        a result that does not follow from its own evidence. A file of another run, or of another kind, is refused.
         """
         if not self.path.exists():
             return self.start()
@@ -197,7 +202,10 @@ class Store:
                 break
             if key != result.key or (result.verdict is None) == (result.fault is None):
                 break
-            if result.fault is None:
+            if (broken := follows(result, self.subject)) is not None:
+                self.dropped.append(f"{result.where}: the kept result was dropped: {broken}")
+                kept.pop(key, None)
+            elif result.fault is None:
                 kept[key] = result
         good = [json.dumps(self.header), *(_line(key, result) for key, result in kept.items())]
         self.path.write_text("\n".join(good) + "\n", encoding="utf-8")

@@ -9,7 +9,7 @@ import numpy as np
 from spec import OracleParameters
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check, compare
-from verify.checks.measuring.exact import AGREEMENT_ROUNDINGS
+from verify.checks.measuring.own_values import AGREEMENT_ROUNDINGS
 from verify.checks.measuring.premises import PremiseUnmetError, estimate, feasible, h_width, sweep_ends
 from verify.evidence.model import ComparisonEvidence, Point
 from verify.evidence.rates import fit_rate

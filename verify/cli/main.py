@@ -24,6 +24,7 @@ COMMANDS: dict[type, tuple[str, str]] = {
     options.Refute: ("refute", "verify.cli.claims:refute"),
     options.Calibrate: ("calibrate", "verify.cli.calibrate:calibrate"),
     options.Gate: ("gate", "verify.cli.gate:gate"),
+    options.Recheck: ("recheck", "verify.cli.recheck:recheck"),
     options.Badge: ("badge", "verify.cli.exports:badge"),
     options.Vectors: ("vectors", "verify.cli.exports:vectors"),
     options.Conform: ("conform", "verify.cli.conform:conform"),

@@ -170,6 +170,14 @@ class Gate:
 
 
 @dataclass(frozen=True)
+class Recheck:
+    """Decide every verdict of a report again, from its evidence and certificates."""
+
+    report: Annotated[Path, Argument(help="A report.json, or the folder it lies in.")] = Path("report")
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True)
 class Badge:
     """A badge of a report's verdicts: a picture, and JSON for a shields endpoint."""
 

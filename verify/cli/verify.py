@@ -45,7 +45,8 @@ def verify(asked: options.Verify) -> int:
         record=None if on_record is None else on_record.verdicts,
     )  # fmt: skip
     if compared is not None and not compared.verdicts_only:
-        report = judge(report, compared)[0]
+        dropped, report = report.changes, judge(report, compared)[0]
+        report = report.model_copy(update={"changes": (*dropped, *report.changes)})
     # An interrupted run leaves the report of a whole one; what it finished is kept to go on from.
     paths = [] if not report.complete and holds_complete(folder) else write(report, folder)
     judged = len(report.faults) < len(report.results) and not report.nothing_compared

@@ -57,11 +57,12 @@ class CertifiedBound(Frozen):
         exponent: The power.
         constant: C.
         end: Right end of the interval, included.
-        tightness: C over the best constant possible; 1 means none better.
+        tightness: C over the largest value met: no constant better by more than this factor exists; 1: none better.
         certificates: The proof as data; :mod:`verify.truth.certificates.checker` verifies each without the code that
             made it. With several, each bounds the effect of one unit error, and their constants combine to C by the
             root of the sum of squares, which bounds the effect of every error of norm 1.
-        worst_case: Whether the bound holds for every allowed error, not only for the one spent.
+        worst_case: Whether the bound holds for every allowed error, not only for the one spent; a lower bound is about
+            the one spent.
     """
 
     side: Literal["upper", "lower"]

@@ -166,6 +166,24 @@ def test_a_torn_line_is_dropped_and_another_run_is_refused(tmp_path):
         verify.run(["bias-bound/T3"], store=store, seed=3, **QUICK)
 
 
+def test_a_kept_result_that_does_not_follow_from_its_evidence_is_run_again(tmp_path):
+    store = tmp_path / "results.jsonl"
+    first = verify.run(["bias-bound/T3"], store=store, **QUICK)
+    kept = store.read_text()
+    edits = {
+        '"verdict": "REFUTED"': '"verdict": "SUPPORTED"',
+        '"premise": "licq", "holds": true': '"premise": "licq", "holds": false',
+        '"settled": true': '"settled": false',
+    }
+    for old, new in edits.items():
+        assert old in kept
+        store.write_text(kept.replace(old, new, 1))
+        again = verify.run(["bias-bound/T3"], store=store, **QUICK)
+        assert without_times(again.model_copy(update={"changes": ()})) == without_times(first)
+        assert "bias-bound/T3 [as-written] on toy1: the kept result was dropped" in again.changes[0]
+    assert verify.run(["bias-bound/T3"], store=store, **QUICK).changes == ()
+
+
 def test_findings_compare_with_a_record():
     right = verify.run(["bias-bound/T3"], record={"bias-bound/T3|repaired|toy1": "SUPPORTED"}, **QUICK)
     assert right.exit_code == 0

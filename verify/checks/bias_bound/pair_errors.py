@@ -10,7 +10,7 @@ import numpy as np
 from spec.exact import Vector
 from verify.checks.bias_bound.steps import allowed_error, with_pair
 from verify.checks.measuring.case import Case, Measurement, check, compare
-from verify.checks.measuring.exact import AGREEMENT_ROUNDINGS
+from verify.checks.measuring.own_values import AGREEMENT_ROUNDINGS
 from verify.checks.measuring.premises import (
     PremiseUnmetError,
     at_truth,

@@ -21,6 +21,7 @@ from verify.evidence.model import CertifiedBound, ComparisonEvidence, RateEviden
 from verify.truth.certificates.certificate import Certificate, Side
 from verify.truth.certificates.certification import Bound, NoCertificateError, certify
 from verify.truth.certificates.checker import check
+from verify.truth.certificates.combination import combine
 from verify.truth.closed_forms import closed_form
 from verify.truth.geometry import quadratic_of
 from verify.truth.pair import Truth
@@ -235,18 +236,17 @@ def _bounds(
             return ()
         for certificate in certificates if recheck else certificates[:1]:
             check(certificate)
-        constant = math.sqrt(sum(float(certificate.constant_squared) for certificate in certificates))
-        alone = len(certificates) == 1
+        proven = combine(certificates)
+        every = bound.side == "upper" and bool(columns)
         made.append(
             CertifiedBound(
                 side=bound.side,
                 exponent=bound.exponent,
-                # Rounded outwards, so that what is printed is proven too.
-                constant=constant * (1 + 1e-9 if bound.side == "upper" else 1 - 1e-9),
-                end=float(min(certificate.alpha_0 for certificate in certificates)),
-                tightness=certificates[0].tightness if alone else 1.0,
+                constant=proven.constant,
+                end=proven.end,
+                tightness=proven.tightness,
                 certificates=tuple(certificate.model_dump(mode="json") for certificate in certificates),
-                worst_case=bool(columns) or not scenario.errors,
+                worst_case=every or not scenario.errors,
             )
         )
     return tuple(made)

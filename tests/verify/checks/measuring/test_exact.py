@@ -78,6 +78,22 @@ def test_proven_bounds_for_every_error_hold_for_random_ones():
                 assert np.linalg.norm(moved) <= bound.constant * alpha**bound.exponent
 
 
+def test_the_tightness_of_combined_certificates_is_the_constant_over_the_largest_effect_met():
+    report = verify.run(["bias-bound/L-H-y"], readings=["repaired", "as-written"], instances=["experiment-5d"])
+    by_reading = {r.reading: next(e for e in r.evidence if getattr(e, "bounds", ())) for r in report.results}
+    (every,) = by_reading["repaired"].bounds
+    instance = find("experiment-5d")
+    truth = regular_truth(instance)
+    alphas = np.linspace(0.01, 0.25, 49)
+    geometries = [geometry_at_truth(instance, truth, alpha, 2 * alpha**3, 0.1) for alpha in alphas]
+    best = max(np.linalg.norm(g.E, 2) * g.alpha**-every.exponent for g in geometries)
+    assert every.tightness == pytest.approx(every.constant / best, rel=1e-3)
+    assert every.tightness == pytest.approx(2.0931, rel=1e-4)
+    assert every.worst_case
+    # From below one error was spent, and the bound is about that one.
+    assert not any(bound.worst_case for bound in by_reading["as-written"].bounds if bound.side == "lower")
+
+
 def rate(exponent, rung, **changes):
     made = {"quantity": "q", "variable": "alpha", "points": (Point(at=0.1, measured=1.0),), "exponent": exponent,
             "interval": (exponent, exponent), "rung": rung}  # fmt: skip

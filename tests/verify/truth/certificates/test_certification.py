@@ -219,7 +219,7 @@ def test_a_certificate_at_a_kink_names_a_piece():
     family = Family.at(KINK, [0], gradient=[1])
     found = certify(family, Scenario(rho=(Fraction(0),)), exponent=2)
     check(found)
-    with pytest.raises(RejectedCertificateError, match="piece of F"):
+    with pytest.raises(RejectedCertificateError, match="limit of its gradients"):
         check(found.model_copy(update={"reference": (Fraction(1, 2),)}))
 
 

@@ -1,0 +1,154 @@
+"""A report as produced is accepted; one in which anything that follows from something else was changed is refused."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+import verify
+from tests.verify.campaign.recheck.tamperings import FIELDS, TAMPERINGS, Data, result, verdict
+from verify.campaign.recheck.expected_evidence import RECORD, inventory, recorded
+from verify.campaign.recheck.rechecking import share_of
+from verify.cli.main import invoke
+from verify.report.faces import render_json
+from verify.report.model import ReportData
+
+CLAIMS = ["bias-bound", "bias-bound/T1", "bias-bound/T2", "bias-bound/T3", "solution-error/active-rows",
+          "dual-extraction", "variance-bound/per-sample"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def produced() -> Data:
+    report = verify.run(CLAIMS, instances=["toy1", "two-of-three"], profile="smoke")
+    return json.loads(render_json(report))
+
+
+@pytest.fixture
+def told(capsys, tmp_path) -> Callable[[Data], tuple[int, str]]:
+    def recheck(data: Data) -> tuple[int, str]:
+        (tmp_path / "report.json").write_text(json.dumps(data))
+        code = invoke(["recheck", str(tmp_path)])
+        found = capsys.readouterr()
+        return code, found.out + found.err
+
+    return recheck
+
+
+def test_a_report_is_accepted_as_produced_and_says_what_could_not_be_decided_again(produced, told):
+    code, said = told(produced)
+    assert code == 0, said
+    assert re.search(r"\d\d verdicts decided again, \d\d certificates checked: all follow", said)
+    assert "statistical items: samples are not kept" in said
+    assert "a partial run" in said
+
+
+@pytest.mark.parametrize("tampering", TAMPERINGS, ids=lambda made: made.__name__)
+def test_a_report_that_was_changed_is_refused_with_a_line_that_names_what(produced, told, tampering):
+    data = copy.deepcopy(produced)
+    tampering(data)
+    code, said = told(data)
+    assert code == 1
+    refused = [line for line in said.splitlines() if line.startswith("refused: ")]
+    assert refused
+    assert any(re.search(FIELDS.get(tampering.__name__, ""), line) for line in refused), said
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "REPORT"),
+        ("[]", "must be a report.json"),
+        ('{"schema": "f2csa-report/2"}', "must be a report.json"),
+        ('{"schema": "f2csa-report/1"}', "REPORT"),
+        ('{"problem": 1}', "must be a report.json"),
+    ],
+)
+def test_what_is_no_report_is_wrong_input_said_in_one_line(tmp_path, capsys, text, message):
+    (tmp_path / "report.json").write_text(text)
+    assert invoke(["recheck", str(tmp_path)]) == 2
+    assert message in (said := capsys.readouterr().err)
+    assert said.count("\n") == 1
+
+
+def test_a_missing_file_another_version_and_a_report_without_verdict_are_wrong_input(produced, told, tmp_path, capsys):
+    assert invoke(["recheck", str(tmp_path / "none.json")]) == 2
+    assert "cannot be read" in capsys.readouterr().err
+    code, said = told(produced | {"environment": {"f2csa-verify": "9.9"}})
+    assert (code, said.count("\n")) == (2, 1)
+    assert "must be of version" in said
+    assert told(produced | {"results": [], "summary": []})[0] == 2
+
+
+def test_refusals_are_told_to_machines_too(produced, tmp_path, capsys):
+    data = copy.deepcopy(produced)
+    verdict(data)
+    (tmp_path / "report.json").write_text(json.dumps(data))
+    assert invoke(["recheck", str(tmp_path / "report.json"), "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["refused"][0] | {"rule": ""} == {
+        "where": "bias-bound/T3 [as-written] on two-of-three", "field": "verdict", "rule": "",
+    }  # fmt: skip
+
+
+class NoRamp:
+    """A subject that offers one stage."""
+
+    name = "one-stage"
+
+    def hypergradient(self, problem, x, call, rng):
+        return [0.0] * len(x)
+
+
+def test_a_missing_stage_is_believed_only_where_no_other_result_needed_it(told):
+    run = verify.run(
+        ["bias-bound/T3", "solution-error/active-rows"], subject=NoRamp(), instances=["toy1"], profile="smoke"
+    )
+    data = json.loads(render_json(run))
+    code, said = told(data)
+    assert code == 0, said
+    assert "the subject lacks a stage" in said
+    hidden = result(data, "bias-bound/T3", instance="toy1")
+    sentence = "Not applicable: the subject offers no hypergradient."
+    hidden |= {"verdict": "NOT_APPLICABLE", "evidence": [], "sentence": sentence, "counterexample": None}
+    code, said = told(data)
+    assert code == 1
+    assert "the subject offers it elsewhere" in said
+
+
+def test_of_another_subject_no_exact_rate_decides_where_it_left_the_formulas(told):
+    run = verify.run(["bias-bound/T3"], subject=NoRamp(), instances=["toy1"], readings=["repaired"], profile="smoke")
+    data = json.loads(render_json(run))
+    found = result(data, "bias-bound/T3", instance="toy1")
+    assert found["verdict"] == "REFUTED"
+    for item in found["evidence"]:
+        item |= {"conclusion": {"role": "support"}, "support": {"role": "conclusion"}}.get(item.get("role"), {})
+    code, said = told(data)
+    assert code == 1
+    assert "T₃: role must be support: the subject does not agree with the exact values" in said
+
+
+def test_the_evidence_on_record_is_that_of_the_checks(produced):
+    """``python -m verify.campaign.recheck REPORT`` records it anew."""
+    report = ReportData.model_validate_json(json.dumps(produced))
+    made = inventory(report.results, share_of(1))
+    kinds = made["kinds"]
+    for statement, groups in made["results"].items():  # type: ignore[attr-defined]
+        for chosen, instances in groups:
+            for name in instances:
+                assert recorded()[f"{statement}|{name}"] == tuple(kinds[k] for k in chosen)  # type: ignore[index]
+    assert RECORD.is_file()
+
+
+def test_proofs_are_rechecked_without_the_libraries_they_were_made_with():
+    code = (
+        "import sys, verify.campaign.recheck.proven_bounds; "
+        "print([name for name in ('flint', 'sympy', 'daqp', 'scipy') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
