@@ -14,9 +14,9 @@ import numpy as np
 from spec import REPAIRED, OuterParameters
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, compare
-from verify.checks.measuring.own_values import AGREEMENT_ROUNDINGS
 from verify.checks.measuring.iteration_runs import call_of, settled_iteration
 from verify.checks.measuring.outer_runs import record
+from verify.checks.measuring.own_values import AGREEMENT_ROUNDINGS
 from verify.checks.measuring.premises import PremiseUnmetError, estimate, feasible, frozen, h_width, regular_truth
 from verify.evidence.model import ComparisonEvidence
 from verify.subjects.protocol import MissingCapabilityError
