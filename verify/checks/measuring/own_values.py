@@ -20,8 +20,8 @@ from verify.verdict import RungDisagreementError
 
 AGREEMENT_ROUNDINGS = 64.0
 """Largest difference, in units of the estimate's own rounding, that still is rounding."""
-FRESH = 4
-"""Alphas drawn afresh, one in each quarter of the way down, in orders of magnitude."""
+FRESH = 3
+"""Alphas drawn afresh, one in each third of the way down, in orders of magnitude."""
 SMALLEST = 1e-8
 MEANINGLESS = 0.5
 """Doubles end where what counts as rounding reaches this share of the value: no first digit is left to disagree."""
