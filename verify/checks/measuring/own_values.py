@@ -20,11 +20,13 @@ from verify.verdict import RungDisagreementError
 
 AGREEMENT_ROUNDINGS = 64.0
 """Largest difference, in units of the estimate's own rounding, that still is rounding."""
-FRESH = 3
-"""Alphas drawn afresh, one in each third of the way down, in orders of magnitude."""
+FRESH = 4
+"""Alphas drawn afresh, one in each quarter of the way down, in orders of magnitude."""
 SMALLEST = 1e-8
 MEANINGLESS = 0.5
 """Doubles end where what counts as rounding reaches this share of the value: no first digit is left to disagree."""
+SOLVABLE = 1e-6
+"""Smallest alpha a minimiser is asked for at: below, α⁻² of g is lost in the roundings of the rows' α⁻⁴."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,8 @@ def held_to_formulas(
     """
     beside = _asker(case, truth, formula)
     grid = [alpha for alpha in case.profile.alphas if alpha <= end]
-    asked = tuple(sorted((*grid, *fresh_alphas(case, beside.size_and_rounding, float(end))), reverse=True))
+    smallest = SOLVABLE if beside.shifts else SMALLEST
+    asked = tuple(sorted((*grid, *fresh_alphas(case, beside.size_and_rounding, float(end), smallest)), reverse=True))
     ratios = {alpha: beside(alpha).ratio for alpha in asked}
     return agreement(case, ratios, name), asked
 
@@ -101,10 +104,12 @@ def says_something(points: Sequence[Point]) -> bool:
     return any(MEANINGLESS * (p.predicted or 0.0) > rounding for p, rounding in zip(points, allowed, strict=True))
 
 
-def fresh_alphas(case: Case, at: Callable[[float], tuple[float, float]], end: float) -> list[float]:
+def fresh_alphas(
+    case: Case, at: Callable[[float], tuple[float, float]], end: float, smallest: float = SMALLEST
+) -> list[float]:
     """Alphas drawn between ``end`` and where doubles end; ``at`` gives a value's size and rounding at an alpha."""
     floor = end
-    while floor > SMALLEST:
+    while floor > 2 * smallest:
         size, rounding = at(floor / 2)
         if AGREEMENT_ROUNDINGS * rounding > MEANINGLESS * (1 + size):
             break
