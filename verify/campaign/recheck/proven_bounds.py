@@ -31,7 +31,7 @@ _POWER_OF_TEN = re.compile(r"\d[eE][+-]?\d")
 """Nothing writes rationals so, and few characters of it name a number that fills the memory."""
 ROUNDINGS = 64.0
 """Largest difference of a measured point from its exact value, in units of its uncertainty."""
-AGREEMENT = "difference of the subject from the exact value, in roundings"
+AGREEMENT = re.compile(r"difference of the subject's .* from the exact value, in roundings")
 """The comparison that says whether a subject follows the formulas a certificate is about."""
 Shortcoming = tuple[str, str]
 """A field and the rule it breaks."""
@@ -146,9 +146,10 @@ def exact_sweep(evidence: Sequence[Evidence]) -> Iterator[Shortcoming]:
     multiplier lies on its ramp the sweep has a weight below 1, the certified quantity none, and nothing is compared.
     """
     rates = [item for item in evidence if isinstance(item, RateEvidence)]
-    agrees = [item.holds for item in evidence if isinstance(item, ComparisonEvidence) and item.quantity == AGREEMENT]
+    compared = [item for item in evidence if isinstance(item, ComparisonEvidence)]
+    agrees = [item.holds for item in compared if AGREEMENT.fullmatch(item.quantity)]
     for rate in rates:
-        if rate.rung == "certified" and rate.role == "conclusion" and agrees != [True]:
+        if rate.rung == "certified" and rate.role == "conclusion" and not (agrees and all(agrees)):
             yield f"{rate.quantity}: role", "must be support: the subject does not agree with the exact values"
     sweeps = [rate for rate in rates if rate.rung == "numeric" and rate.role == "conclusion"]
     proven = [(rate, bound) for rate in rates for bound in rate.bounds if rate.rung == "certified"]
