@@ -329,11 +329,8 @@ def described(error: BaseException) -> str:
         text = str(error)
     except Exception:
         text = "which cannot be shown"
-    line = "".join(c if c.isprintable() else " " for c in text[:_SHOWN])
+    line = "".join(c if c.isprintable() else " " for c in text[:240])
     return f"{type(error).__name__}: {' '.join(line.split())}" if text else type(error).__name__
-
-
-_SHOWN = 240
 
 
 def _copied(argument: Any) -> Any:

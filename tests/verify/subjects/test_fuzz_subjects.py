@@ -86,9 +86,11 @@ FAULTY: dict[str, Any] = {
 
 @pytest.mark.parametrize("case", FAULTY)
 def test_a_faulty_subject_gets_faults_and_never_a_verdict(case: str, tmp_path: Path) -> None:
-    report = verify.run(["dual-extraction"], subject=Subject(FAULTY[case]), instances=["toy1"], profile="smoke")
+    report = verify.run(
+        ["bias-bound/T3", "bias-bound/L-H-y"], subject=Subject(FAULTY[case]), instances=["toy1"], profile="smoke"
+    )
     asked = [result for result in report.results if str(result.verdict) != "NOT_APPLICABLE"]
-    assert "dual-extraction" in {result.claim for result in asked}
+    assert "bias-bound/T3" in {result.claim for result in asked}
     for result in asked:
         assert result.verdict is None
         assert result.fault
@@ -100,7 +102,7 @@ def test_a_faulty_subject_gets_faults_and_never_a_verdict(case: str, tmp_path: P
 
 
 def test_a_keyboard_interrupt_is_the_users_and_ends_the_run() -> None:
-    report = verify.run(["dual-extraction"], subject=Subject(raising(KeyboardInterrupt())), instances=["toy1"],
+    report = verify.run(["bias-bound/T3", "bias-bound/L-H-y"], subject=Subject(raising(KeyboardInterrupt())), instances=["toy1"],
                         profile="smoke")  # fmt: skip
     assert report.results == ()
     assert not report.complete
@@ -116,14 +118,14 @@ def test_a_stage_that_cannot_be_called_is_not_offered(value: Any) -> None:
     class Partial(ReferenceSubject):
         hypergradient = value
 
-    report = verify.run(["dual-extraction"], subject=Partial(), instances=["toy1"], profile="smoke")
-    assert verdicts(report, "dual-extraction") == ["NOT_APPLICABLE"] * 2
+    report = verify.run(["bias-bound/T3", "bias-bound/L-H-y"], subject=Partial(), instances=["toy1"], profile="smoke")
+    assert verdicts(report, "bias-bound/T3") == ["NOT_APPLICABLE"] * 2
 
 
 def test_a_stage_may_decline_a_reading() -> None:
     subject = Subject(raising(MissingCapabilityError("repaired only")))
-    report = verify.run(["dual-extraction"], subject=subject, instances=["toy1"], profile="smoke")
-    assert verdicts(report, "dual-extraction") == ["NOT_APPLICABLE"] * 2
+    report = verify.run(["bias-bound/T3", "bias-bound/L-H-y"], subject=subject, instances=["toy1"], profile="smoke")
+    assert verdicts(report, "bias-bound/T3") == ["NOT_APPLICABLE"] * 2
     assert "repaired only" in report.results[0].sentence
 
 
