@@ -12,7 +12,7 @@ import numpy as np
 from spec import Quadratic
 from spec.problem import parse_problem
 from verify.checks.inner_cost.lower_level_solve import calls_for_accuracy
-from verify.checks.measuring.case import Case, Measurement, check, values_at
+from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
 from verify.checks.measuring.iteration_runs import constant_step, measured_steps, settled_iteration, steps_call
 from verify.checks.measuring.premises import activated, regular_truth
 from verify.evidence.model import Point, RateEvidence
@@ -25,6 +25,8 @@ CURVATURES = (4, 16, 64, 256)
 """Condition numbers of the lower level."""
 TARGET = 1e-6
 """Relative accuracy to which noise-free steps are counted."""
+SAME_RATE = 0.01
+"""Relative difference of two contraction rates that are one."""
 LONG = tuple(2**k for k in range(9, 16))
 """Steps of the averaged iteration at which its exact law is read, one coordinate at a time."""
 PENALTY_ALPHAS = tuple(0.05 / 2**k for k in range(8))
@@ -44,10 +46,13 @@ def log_in_epsilon(case: Case) -> Measurement:
     return _steps(case, power=1 / 3, name="epsilon")
 
 
-@check("inner-loop-remark/noise-free", instances=("interior",), needs=("lower_level_runs",), sure=1)
+@check("inner-loop-remark/noise-free", instances=("interior",), needs=("lower_level_runs",), sure=2)
 def noise_free(case: Case) -> Measurement:
-    """Noise-free gradient steps of size 1/C_g to a fixed accuracy, against κ_g; the subject's own contraction."""
-    points = []
+    """Noise-free gradient steps of size 1/C_g to a fixed accuracy, against κ_g; the subject's own contraction.
+
+    A constant factor more or less has the same order, so each step's contraction is held to 1 - 1/κ_g besides.
+    """
+    points, off = [], 0.0
     for kappa in CURVATURES:
         problem = _conditioned(case.instance.problem, kappa)
         truth = regular_truth(replace(case.instance, problem=problem))
@@ -57,9 +62,11 @@ def noise_free(case: Case) -> Measurement:
             y, _ = case.stages.lower_level_runs(problem, case.x, call, case.rng, 1)
             distances.append(float(np.linalg.norm(y[0] - truth.y_star)))
         factor = (distances[1] / distances[0]) ** (1 / (4 * kappa))
+        off = max(off, abs(log(factor) / log(1 - 1 / kappa) - 1))
         points.append(Point(at=float(kappa), measured=log(TARGET) / log(factor)))
     rate = fit_rate(points, quantity=f"noise-free steps to accuracy {TARGET:g}", variable="kappa_g")
-    return Measurement((rate,), values_at("steps at κ_g", rate.points))
+    compared = compare("difference of a step's log contraction from log(1 - 1/κ_g), relative", off, "<=", SAME_RATE)
+    return Measurement((rate, compared), values_at("steps at κ_g", rate.points))
 
 
 @check("inner-loop-remark/penalty-solve", instances=("two-of-three", "box-rational", "random-3x5x4"),

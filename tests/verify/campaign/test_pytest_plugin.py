@@ -170,7 +170,7 @@ def test_only_what_is_selected_runs_and_ids_are_the_same_in_every_process(projec
     assert out.count("made once") == 1
     counts, out = project.run(text, f"test_mine.py::test_claims[{name}]")
     assert counts == {"passed": 1}
-    counts, out = project.run(text, "-k", "T3 and repaired", "-n", "2")
+    counts, out = project.run(text, "-k", "T3 and not uniform and repaired", "-n", "2")
     assert counts["passed"] == 2, out
 
 
