@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from verify.campaign.baseline.model import Baseline, Selection, replay
 from verify.campaign.baseline.storage import load, load_report, refuse_to_overwrite
 from verify.campaign.baseline.storage import store as keep
 from verify.campaign.plan import Task, plan
+from verify.campaign.workers import context, one_blas_thread
 from verify.checks.measuring.case import find_profile
 from verify.cli import options
 from verify.cli.console import cores, ended_politely, plain_console, printable, progress_bar
@@ -48,7 +50,7 @@ def verify(asked: options.Verify) -> int:
         dropped, report = report.changes, judge(report, compared)[0]
         report = report.model_copy(update={"changes": (*dropped, *report.changes)})
     # An interrupted run leaves the report of a whole one; what it finished is kept to go on from.
-    paths = [] if not report.complete and holds_complete(folder) else write(report, folder)
+    paths = [] if not report.complete and holds_complete(folder) else _written(report, folder, asked.jobs)
     judged = len(report.faults) < len(report.results) and not report.nothing_compared
     if asked.record is not None and report.complete and judged:
         keep(Baseline.of(report).bare, asked.record, argument="--record")
@@ -62,6 +64,18 @@ def verify(asked: options.Verify) -> int:
         if folder != asked.out:
             _print([f"note: {asked.out} holds results beyond these and was left as it is"])
     return report.exit_code
+
+
+LARGE = 200
+"""Results from which processes that help to draw the page are worth their start."""
+
+
+def _written(report: Report, folder: Path, jobs: int | None) -> list[Path]:
+    jobs = cores() if jobs is None else jobs
+    if jobs == 1 or len(report.results) < LARGE:
+        return write(report, folder)
+    with one_blas_thread(), ProcessPoolExecutor(jobs, mp_context=context()) as pool:
+        return write(report, folder, pool)
 
 
 def _planned(selection: Selection, asked: options.Verify) -> list[Task]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,14 +43,18 @@ class Report(ReportData):
         return html_fragment(self)
 
 
-def write(report: ReportData, out: Path) -> list[Path]:
-    """Write ``report.json``, ``report.html``, ``report.md`` and ``junit.xml`` into a folder; returns their paths."""
+def write(report: ReportData, out: Path, pool: Executor | None = None) -> list[Path]:
+    """Write ``report.json``, ``report.html``, ``report.md`` and ``junit.xml`` into a folder; returns their paths.
+
+    ``pool``: processes that help to draw the page.
+    """
     from verify.report.junit import render_junit
     from verify.report.markdown import render_markdown
     from verify.report.page import render_html
 
     renderers: dict[str, Callable[[ReportData], str]] = {
-        "report.json": render_json, "report.html": render_html, "report.md": render_markdown, "junit.xml": render_junit,
+        "report.json": render_json, "report.html": partial(render_html, pool=pool), "report.md": render_markdown,
+        "junit.xml": render_junit,
     }  # fmt: skip
     # Rendered before any old file is touched, so that an error leaves no half report.
     return write_files(out, {name: render(report) for name, render in renderers.items()})

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from itertools import chain
+from typing import Any, TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
@@ -18,8 +20,10 @@ from verify.report import prose, wording
 from verify.report.model import NAMED, ReportData, Result
 from verify.report.outline import Outline, ReadingOutline, outline, proof_breaks
 from verify.report.plots import RatePlots
-from verify.report.typeset import FormulaSheet
+from verify.report.typeset import Formula, FormulaSheet, set_formula
 from verify.report.wording import sentence, typeset
+
+T = TypeVar("T")
 
 SHOWN_PANELS = SHOWN_ROWS = 8
 """Plots, and rows of a table, shown openly under one reading; further ones fold away."""
@@ -64,27 +68,67 @@ class Drawing:
 
     def formula(self, form: ClosedForm) -> Markup:
         """What a plotted quantity is: set where that fits beside a plot, else in a line of text."""
-        text, latex = form.text.split(" = ")[-1], form.latex.split(" = ")[-1]
-        return self.formulas.render(latex) if len(text) <= SET_CHARACTERS else typeset(text)
+        latex = _formula(form)
+        return self.formulas.render(latex) if latex else typeset(form.text.split(" = ")[-1])
 
     def panels(self, reading: ReadingOutline) -> list[Panel]:
         """The sweeps that decide under one reading, an instance each."""
-        made = []
-        for result in reading.results:
-            rates = [entry for entry in result.evidence if isinstance(entry, RateEvidence)]
-            sweeps = [rate for rate in rates if rate.role == "conclusion" and rate.points]
-            exact = next((rate for rate in rates if rate.role == "conclusion" and not rate.points), None)
-            for rate in sweeps:
-                claimed = reading.claimed_exponent(rate)
-                svg = self.plots.panel(rate, claimed, toward=reading.toward)
-                made.append(Panel(result, rate, svg, claimed, len(sweeps) > 1, exact))
-        return made
+        return [
+            replace(panel, svg=self.plots.panel(panel.rate, panel.claimed, toward=reading.toward))
+            for panel in _undrawn(reading)
+        ]
 
 
-def render_html(report: ReportData, claims: Mapping[str, Claim] | None = None) -> str:
-    """The page for one report; the same report gives the same bytes."""
+def _undrawn(reading: ReadingOutline) -> Iterator[Panel]:
+    for result in reading.results:
+        rates = [entry for entry in result.evidence if isinstance(entry, RateEvidence)]
+        sweeps = [rate for rate in rates if rate.role == "conclusion" and rate.points]
+        exact = next((rate for rate in rates if rate.role == "conclusion" and not rate.points), None)
+        for rate in sweeps:
+            yield Panel(result, rate, None, reading.claimed_exponent(rate), len(sweeps) > 1, exact)
+
+
+SHARE = 24
+"""Plots, or formulas, that a process makes at once."""
+
+
+def _drawn_ahead(arranged: Outline, pool: Executor) -> Drawing:
+    """Plots and formulas, which take most of a page's time, made by several processes."""
+    panels = [(reading, panel) for entry in arranged.statements for reading in entry.readings
+              for panel in _undrawn(reading)]  # fmt: skip
+    sweeps = {(id(panel.rate), panel.claimed, reading.toward): panel.rate for reading, panel in panels}
+    forms = [panel.closed_form for _, panel in panels if panel.closed_form is not None]
+    texts = [entry.statement for entry in arranged.statements if entry.statement is not None]
+    wanted = [latex for latex in map(_formula, forms) if latex] + [text.latex for text in texts if text.latex]
+    latex = [(each, False) for each in dict.fromkeys(wanted)]
+    made = pool.map(_sources, _shares([(rate, key[1], key[2]) for key, rate in sweeps.items()]))
+    put = pool.map(_formulas, _shares(latex))
+    plots = dict(zip(sweeps, chain.from_iterable(made), strict=True))
+    return Drawing(FormulaSheet(ready=dict(zip(latex, chain.from_iterable(put), strict=True))), RatePlots(plots))
+
+
+def _shares(items: Sequence[T]) -> list[Sequence[T]]:
+    return [items[i : i + SHARE] for i in range(0, len(items), SHARE)]
+
+
+def _sources(sweeps: Sequence[tuple[RateEvidence, float | None, str]]) -> list[str | None]:
+    plots = RatePlots()
+    return [plots.source(*sweep) for sweep in sweeps]
+
+
+def _formulas(wanted: Sequence[tuple[str, bool]]) -> list[Formula | None]:
+    return [set_formula(latex, inline) for latex, inline in wanted]
+
+
+def _formula(form: ClosedForm) -> str:
+    """The LaTeX of a plotted quantity where it fits beside a plot, else the empty string."""
+    return form.latex.split(" = ")[-1] if len(form.text.split(" = ")[-1]) <= SET_CHARACTERS else ""
+
+
+def render_html(report: ReportData, claims: Mapping[str, Claim] | None = None, pool: Executor | None = None) -> str:
+    """The page for one report; the same report gives the same bytes, whether processes of a pool help or not."""
     arranged = outline(report, claims)
-    drawing = Drawing()
+    drawing = Drawing() if pool is None else _drawn_ahead(arranged, pool)
     # The body comes first: the head carries the glyphs, markers and styles that the body turned out to need.
     names = _names(report, arranged, drawing) | {"breaks": proof_breaks(arranged, claims)}
     body = Markup(template("claims.html.j2").render(names))  # escaped there

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -35,14 +36,25 @@ _QUOTED = re.compile(r'"[^"]*"')
 _ROTATION = re.compile(r' transform="rotate\(-?0 [^)]*\)"')
 
 
+SweepKey = tuple[int, float | None, str]
+"""A sweep by the identity of its evidence, with the claimed exponent and the limit."""
+
+
 class RatePlots:
     """Draws all panels of one page on one figure.
 
     Styles and markers repeat in every panel, so they are collected: the page writes them once, from :meth:`markers` and
-    :meth:`stylesheet`. The same panels in the same order give the same bytes.
+    :meth:`stylesheet`. The same panels in the same order give the same bytes. ``ready`` are
+    sources drawn ahead.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, ready: Mapping[SweepKey, str | None] | None = None) -> None:
+        self._ready = ready or {}
+        self._styles: dict[str, str] = {}
+        self._markers: dict[str, str] = {}
+
+    @cached_property
+    def _axes(self) -> Any:
         from matplotlib.backends.backend_svg import FigureCanvasSVG
         from matplotlib.figure import Figure
 
@@ -50,28 +62,36 @@ class RatePlots:
         figure = Figure(figsize=(WIDTH / 72, HEIGHT / 72))
         FigureCanvasSVG(figure)
         figure.patch.set_visible(False)
-        self._figure = figure
-        self._axes: Any = figure.add_axes(
+        return figure.add_axes(
             (_LEFT / WIDTH, _BOTTOM / HEIGHT, 1 - (_LEFT + _RIGHT) / WIDTH, 1 - (_BOTTOM + _TOP) / HEIGHT)
         )
-        self._artists = _prepared(self._axes)
-        self._styles: dict[str, str] = {}
-        self._markers: dict[str, str] = {}
+
+    @cached_property
+    def _artists(self) -> dict[str, Any]:
+        return _prepared(self._axes)
 
     def panel(self, evidence: RateEvidence, claimed: float | None = None, *, toward: str = "zero") -> Markup | None:
         """One sweep; ``None`` where nothing positive was measured, so that no logarithm exists.
 
         The claimed exponent is drawn through the usable point furthest from the limit, ``zero`` or ``infinity``.
         """
+        key = (id(evidence), claimed, toward)
+        source = self._ready[key] if key in self._ready else self.source(evidence, claimed, toward)
+        caption = f"{evidence.quantity} against {wording.letter(evidence.variable)}, log–log"
+        return None if source is None else self._inline(source, caption)
+
+    def source(self, evidence: RateEvidence, claimed: float | None, toward: str) -> str | None:
+        """The same as matplotlib writes it, a file of its own."""
         shown = [point for point in evidence.points if point.at > 0 and 0 < point.measured < math.inf]
         if not shown:
             return None
+        assert self._artists  # in place, with their style, before anything is set
         box = _Box(shown, evidence.floor, claimed, toward)
         self._scale(box, evidence.variable, toward)
         self._draw_floor(box, evidence.floor, toward)
         self._draw_slopes(box, evidence, claimed, [point for point in shown if point.usable], toward)
         self._draw_points(box, shown)
-        return self._write(f"{evidence.quantity} against {wording.letter(evidence.variable)}, log–log")
+        return self._write()
 
     def markers(self) -> Markup:
         """The hidden sheet of marker shapes; goes once into the page."""
@@ -129,13 +149,13 @@ class RatePlots:
         self._artists[name].set_data(at, measured)
         self._artists[name].set_visible(shown)
 
-    def _write(self, caption: str) -> Markup:
+    def _write(self) -> str:
         import matplotlib
 
         stream = io.StringIO()
         with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "f2csa", "path.simplify": False}):
-            self._figure.savefig(stream, format="svg", metadata={"Date": None}, transparent=True)
-        return self._inline(stream.getvalue(), caption)
+            self._axes.figure.savefig(stream, format="svg", metadata={"Date": None}, transparent=True)
+        return stream.getvalue()
 
     def _inline(self, source: str, caption: str) -> Markup:
         """Reduce matplotlib's standalone file to the little that a page needs."""

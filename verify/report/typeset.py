@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from xml.etree import ElementTree
@@ -38,7 +39,7 @@ _WORDS = (
 
 
 @dataclass(frozen=True)
-class _Formula:
+class Formula:
     """A formula taken apart: glyphs, each with its scale and place on the baseline, and plain shapes."""
 
     left: float
@@ -53,18 +54,21 @@ class FormulaSheet:
     """The formulas of one page.
 
     Each formula becomes an ``<svg>`` of the text's own colour and size that refers to glyphs; the glyphs, shared by all
-    formulas, are written once by :meth:`glyphs`. Formulas that cannot be set are shown as code.
+    formulas, are written once by :meth:`glyphs`. Formulas that cannot be set are shown as code. ``ready`` are those set
+    ahead.
     """
 
-    def __init__(self, prefix: str = "g") -> None:
+    def __init__(self, prefix: str = "g", ready: Mapping[tuple[str, bool], Formula | None] | None = None) -> None:
         self._prefix = prefix
+        self._ready = ready or {}
         self._names: dict[str, str] = {}
 
     def render(self, latex: str, *, inline: bool = False) -> Markup:
         """One formula as inline SVG, its alternative text the LaTeX itself."""
         if not latex:
             return Markup("")
-        made = _set(latex, inline)
+        key = (latex, inline)
+        made = self._ready[key] if key in self._ready else set_formula(latex, inline)
         if made is None:
             return Markup("<code>{}</code>").format(latex)
         uses = "".join(self._use(*glyph) for glyph in made.glyphs)
@@ -101,7 +105,7 @@ def spoken(latex: str) -> str:
 
 
 @lru_cache(maxsize=512)
-def _set(latex: str, inline: bool) -> _Formula | None:
+def set_formula(latex: str, inline: bool) -> Formula | None:
     """The formula as ziamath sets it; ``None`` where it does not parse."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # ziamath's import uses importlib.resources.path
@@ -116,7 +120,7 @@ def _set(latex: str, inline: bool) -> _Formula | None:
         return None
 
 
-def _taken_apart(svg: ElementTree.Element) -> _Formula:
+def _taken_apart(svg: ElementTree.Element) -> Formula:
     outlines: dict[str, tuple[list[float], str]] = {}
     glyphs: list[tuple[str, float, float, float]] = []
     shapes: list[str] = []
@@ -140,7 +144,7 @@ def _taken_apart(svg: ElementTree.Element) -> _Formula:
             element.attrib = {name: _shortened(value) for name, value in element.attrib.items() if name != "fill"}
             shapes.append(ElementTree.tostring(element, encoding="unicode"))
     left, top, width, height = _numbers(svg.get("viewBox", ""))
-    return _Formula(left, top, width, height, tuple(glyphs), "".join(shapes))
+    return Formula(left, top, width, height, tuple(glyphs), "".join(shapes))
 
 
 def _numbers(text: str) -> list[float]:

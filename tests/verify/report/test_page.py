@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
 from html.parser import HTMLParser
 
 import pytest
 
+import verify
+from verify.campaign.workers import context
 from verify.evidence.model import Counterexample
 from verify.report.faces import Report
 from verify.report.page import html_fragment, problem_text, render_html
@@ -188,3 +191,9 @@ def test_the_fragment_brings_its_own_styles(report: Report) -> None:
     assert page.tags["style"] == 0
     assert "class=" not in fragment
     assert "✗ refuted" in fragment
+
+
+def test_processes_that_help_change_no_byte() -> None:
+    report = verify.run(["bias-bound/T3", "bias-bound/L-H-y"], profile="smoke", instances=["toy1"])
+    with ProcessPoolExecutor(2, mp_context=context()) as pool:
+        assert render_html(report, pool=pool) == render_html(report)

@@ -47,7 +47,7 @@ SHARED_ALPHAS = {True: (0.1, 0.07, 0.05, 0.035), False: (0.1, 0.05, 0.025, 0.012
 ERROR_ALPHAS = (0.1, 0.0125, 0.0015625)
 LEVEL = 0.9
 """Which quantile speaks where errors follow no known law: the mean is at least a tenth of it."""
-RUNS = 1000
+RUNS, ENDS = 1000, 700
 """Independent complete calls behind one error."""
 ACCURATE = 0.2
 """Relative slack on the accuracy asked of the counted calls."""
@@ -153,7 +153,7 @@ def _errors_from(case: Case, truth: Truth, alpha: float, mean: Vector, covarianc
     """Errors of the subject's estimates, each from a pair of its own."""
     active, m = truth.active > 0, len(truth.y_star)
     # Independent draws bury everything in Gaussian noise; without them the pair's own, clipped errors spread further.
-    count = case.share.times(RUNS if case.reading.noise_pairing == "independent" else 2 * RUNS)
+    count = case.share.times(ENDS if case.reading.noise_pairing == "independent" else 2 * ENDS)
     pairs = case.rng.multivariate_normal(mean, covariance, size=count, method="eigh")
     problem = case.instance.with_noise(LOUD).problem
     call = _call(case, LOUD, alpha, None, 1)
