@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +11,9 @@ import pytest
 from spec.claims import find as statement
 from tests.verify.checks.test_step_checks import NULLS, Null, verdicts
 from tests.verify.conformance.subjects import OnlyHypergradient
+from verify.campaign.plan import DEFAULT_SEED, Task, perform
+from verify.checks.measuring.case import checks
+from verify.checks.measuring.identity import UNAIDED
 from verify.conformance.bugs.bent_subject import by_id
 from verify.subjects import ReferenceSubject
 from verify.verdict import Verdict, combine
@@ -115,3 +119,20 @@ def test_rows_times_alpha_leave_the_truth_alone():
         ]
         columns.append([float((a - b) / (2 * step)) for a, b in zip(*ends, strict=True)])
     assert slopes[0] == pytest.approx(np.linalg.norm(np.array(columns).T, 2))
+
+
+class TakesNoStages:
+    """Right from outside; stage values it is given it does not look at."""
+
+    name = "takes-no-stages"
+
+    def hypergradient(self, problem, x, call, rng):
+        return ReferenceSubject().hypergradient(problem, x, replace(call, y_star=None, lam=None, y_penalty=None), rng)
+
+
+@pytest.mark.parametrize("claim", UNAIDED[:2])
+def test_one_that_takes_no_stage_values_is_right_all_the_same(claim):
+    assert checks()[claim].needs == ("hypergradient",)
+    name = checks()[claim].instances[0]
+    task = Task(claim, "repaired", name, "takes-no-stages", "smoke", DEFAULT_SEED)
+    assert perform(task, TakesNoStages()).verdict is Verdict.SUPPORTED

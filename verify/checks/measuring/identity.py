@@ -35,12 +35,17 @@ STEPS = 4000
 """Longest noise-free iteration that is tried."""
 
 
+UNAIDED = ("bias-bound/black-box", "bias-bound/black-box-kinks", "variance-bound/black-box")
+"""What is asked of a subject's own answers alone: one that takes no stage values is right there all the same."""
+
+
 def not_as_asked(case: Case, stages: Sequence[str]) -> tuple[ComparisonEvidence, ...]:
     """For each of the stages that does not compute what it is asked, the comparison that shows it.
 
-    A stage that is not offered, or refuses what it is given, is compared with nothing.
+    A stage that is not offered, or refuses what it is given, is compared with nothing; nor is any in :data:`UNAIDED`.
     """
-    found = [error for stage in stages if stage in ASKED for error in _compared(case, ASKED[stage])]
+    asked = () if case.claim in UNAIDED else stages
+    found = [error for stage in asked if stage in ASKED for error in _compared(case, ASKED[stage])]
     return tuple(item for item in found if not item.holds)
 
 
