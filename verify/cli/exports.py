@@ -116,13 +116,18 @@ def _summary(manifest: Manifest) -> str:
     )
 
 
-def badge(asked: options.Badge) -> None:
-    """Write ``badge.svg`` and ``badge.json``, a report in one line, and say what they say."""
+def badge(asked: options.Badge) -> int:
+    """Write ``badge.svg`` and ``badge.json``, a report in one line, and say what they say.
+
+    Returns 0, 1 where no statement about a solver holds, or 3 where nothing could be compared.
+    """
     if not asked.label.strip() or not asked.label.isprintable():
         raise InvalidInputError("--label", "must be printable text", asked.label)
-    drawn = badge_of(load_report(asked.report, "REPORT"), asked.label.strip())
+    report = load_report(asked.report, "REPORT")
+    drawn = badge_of(report, asked.label.strip())
     beside = asked.report if asked.report.is_dir() else asked.report.parent
     folder = beside if asked.out is None else asked.out
     files = {"badge.svg": drawn.svg(), "badge.json": json.dumps(drawn.endpoint(), ensure_ascii=False) + "\n"}
     for line in (f"{drawn.label}: {drawn.message}", *write_files(folder, files)):
         sys.stdout.write(f"{line}\n")
+    return 3 if report.nothing_compared else int(report.nothing_holds)

@@ -157,7 +157,9 @@ def record(asked: options.Record) -> int:
         raise InvalidInputError("claims", "must select at least one result of the report", named)
     how = f"profile {kept.profile}, seed {kept.seed}"
     _print([f"{counted(len(kept.results), 'result')} of {kept.subject} ({how}) recorded: {asked.out}"])
-    return 3 if faults else 0
+    if report.nothing_holds:
+        _print(["finding: no repaired statement about a solver holds for this subject"])
+    return 3 if faults else int(report.nothing_holds)
 
 
 def compare(asked: options.Compare) -> int:

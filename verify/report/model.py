@@ -206,6 +206,11 @@ class ReportData(Frozen):
         return not self.is_of_the_paper and all(result.verdict in silent for result in self.results)
 
     @property
+    def nothing_holds(self) -> bool:
+        """Whether repaired statements about a solver were asked and none of them holds."""
+        return self.coverage.asked > 0 and self.coverage.held == 0
+
+    @property
     def exit_code(self) -> int:
         """0 as expected, 1 a finding, 3 a fault in the subject or the run; an empty run, or one that compares nothing,
         is a fault.

@@ -162,3 +162,20 @@ def test_nothing_in_common_is_wrong_input_and_no_success(
     code, out, err = run(capsys, "verify", *QUICK, "--out", tmp_path / "report", "--baseline", other)
     assert (code, out) == (2, "")
     assert "--baseline: must hold a result of what is to be run" in err
+
+
+class Zero:
+    """Knows nothing."""
+
+    def hypergradient(self, problem: Any, x: Any, call: Call, rng: Any) -> Any:
+        return 0.0 * x
+
+
+def test_a_subject_for_which_nothing_holds_is_no_success(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    code, out, _ = run(capsys, "baseline", "record", *QUICK, "--subject", HERE + "Zero", "--out", tmp_path / "z.json")
+    assert code == 1
+    assert "no repaired statement about a solver holds" in out
+    assert run(capsys, "verify", *QUICK, "--subject", HERE + "Zero", "--out", tmp_path / "z")[0] == 1
+    code, out, _ = run(capsys, "badge", tmp_path / "z")
+    assert code == 1
+    assert "F2CSA: 0 of 1 statements about a solver hold" in out
