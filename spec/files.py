@@ -16,8 +16,12 @@ from spec.errors import InvalidInputError, from_validation
 T = TypeVar("T")
 Model = TypeVar("Model", bound=BaseModel)
 
-MARK, _START = "f2csa", 2000
-"""What every file of ours says among its first characters."""
+MARKS = (
+    '"schema": "f2csa-', '"f2csa-verify": "', 'content="f2csa-verify"', "<!-- f2csa-verify -->",
+    '<testsuites name="f2csa"',
+)  # fmt: skip
+"""What a file of ours says among its first characters, and nobody else's does: in JSON, HTML, Markdown, SVG, XML."""
+_START = 2000
 
 
 class Frozen(BaseModel):
@@ -55,7 +59,7 @@ def find_named(known: Mapping[str, T], name: str, argument: str, rule: str, othe
 
 
 def refuse_to_replace(path: Path, argument: str = "--out") -> None:
-    """Refuse a file that is there and that this package did not write: what it writes names it at its start.
+    """Refuse a file that is there and that this package did not write: what it writes says so at its start.
 
     Raises:
         InvalidInputError: If it is somebody else's; an empty file is nobody's.
@@ -63,15 +67,19 @@ def refuse_to_replace(path: Path, argument: str = "--out") -> None:
     if path.is_file():
         with path.open("rb") as file:
             start = file.read(_START)
-        if start and MARK.encode() not in start.lower():
+        if start and not _is_ours(start.decode("utf-8", "replace")):
             rule = f"must not hold a {path.name} that f2csa did not write: move it, or choose another folder"
             raise InvalidInputError(argument, rule, str(path))
+
+
+def _is_ours(start: str) -> bool:
+    return any(mark in start for mark in MARKS)
 
 
 def write_files(folder: Path, texts: Mapping[str, str], argument: str = "--out") -> list[Path]:
     """Write texts by file name into a folder, made where it is missing; returns their paths.
 
-    Each file is replaced whole, or left as it was; where a text names this package, only a file that does, too.
+    Each file is replaced whole, or left as it was; where a text says that it is ours, only a file that does, too.
 
     Raises:
         InvalidInputError: If the folder cannot be written, or holds somebody else's file.
@@ -79,7 +87,7 @@ def write_files(folder: Path, texts: Mapping[str, str], argument: str = "--out")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
-            if MARK in text[:_START].lower():
+            if _is_ours(text[:_START]):
                 refuse_to_replace(folder / name, argument)
         for name, text in texts.items():
             part = folder / f".{name}.part"

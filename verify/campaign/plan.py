@@ -60,7 +60,7 @@ class Task(Identified):
     @property
     def command(self) -> str:
         """The command that repeats exactly this result."""
-        subject = "" if self.subject == "reference" else f" --subject {shlex.quote(self.subject)}"
+        subject = "" if self.subject == REFERENCE else f" --subject {shlex.quote(self.subject)}"
         effort = "" if self.effort == 1 else f" --effort {self.effort}"
         return (
             f"f2csa verify {self.claim} --reading {self.reading} --instance {self.instance} "
@@ -134,10 +134,11 @@ def _instances(found: Check, wanted: Sequence[str], profile: Profile) -> Sequenc
     return found.instances[: profile.breadth]
 
 
-def perform(task: Task, subject: Subject, bound: Bound | None = None) -> Result:
+def perform(task: Task, subject: Subject, bound: Bound | None = None, *, held: bool = True) -> Result:
     """Produce one result; whatever the subject does, a result comes back.
 
-    ``bound``: what is held against the measurements, where that is not the claim's own.
+    ``bound``: what is held against the measurements, where that is not the claim's own. ``held``: whether a foreign
+    subject's stages are held to what they are asked, beside what the check finds.
     """
     started = time.perf_counter()
     instance = find_instance(task.instance)
@@ -154,7 +155,7 @@ def perform(task: Task, subject: Subject, bound: Bound | None = None) -> Result:
         case.stages.require(found.needs)
         with threadpool_limits(1), np.errstate(all="ignore"):
             measured = found.function(case)
-            wrong = () if case.stages.are_the_reference else not_as_asked(case, found.needs)
+            wrong = () if case.stages.are_the_reference or not held else not_as_asked(case, found)
         enforce(found, measured.evidence, case.share.error, drew=case.ledger.drew)
         measured = replace(measured, evidence=(*_premises(task, measured), *wrong, *measured.evidence))
         decision = decide(bound, measured.evidence)

@@ -35,6 +35,8 @@ from verify.truth.formulas import as_float
 from verify.truth.geometry import EPS, Geometry, quadratic_of, ramp, spectral_norm
 from verify.truth.penalty_functions import Family, error
 
+RAMP_PIECES = 96
+"""Pieces on which a ramp's slope is read, from below it to above."""
 RAMP_TRIALS = 200
 FEW = ("toy1", "absolute-moving", "two-of-three", "random-3x5x4")
 MOVING = tuple(name for name in REGULAR if "A-nonzero" in find(name).strata)
@@ -162,16 +164,21 @@ def constraint_difference(case: Case) -> Measurement:
 
 @check("dual-extraction/ramp-slope", instances=("toy1",), needs=("activation",))
 def ramp_slope(case: Case) -> Measurement:
-    """Slope of the subject's ramp below the boundary, against δ."""
-    points = []
+    """Steepest piece of the subject's ramp against δ, and in units of 1/width: that of a straight ramp is 1."""
+    points, slopes = [], []
     for alpha in case.profile.alphas:
         call = case.call(alpha)
         width = h_width(case, alpha, call)
-        # Centred inside the ramp, wide enough that the quotient loses no digits.
-        high, low = (_rho(case, -share * width, 1.0, width, call.parameters.lam_width) for share in (0.25, 0.75))
-        points.append(Point(at=alpha**3, measured=(high - low) / (0.5 * width), uncertainty=16 * EPS / width))
+        # Beyond both ends of the ramp; no piece is so narrow that the quotient loses its digits.
+        h = width * np.linspace(-1.5, 0.5, RAMP_PIECES + 1)
+        rho = case.stages.activation(h, np.ones_like(h), width, call.parameters.lam_width)
+        slopes.append(float(np.abs(np.diff(rho)).max()) * RAMP_PIECES / 2)
+        points.append(Point(at=alpha**3, measured=slopes[-1] / width, uncertainty=RAMP_PIECES * EPS / width))
+    steepest = max(slopes, key=lambda slope: abs(slope - 1))
     rate = fit_rate(points, quantity="slope of the ramp", variable="inner_tol")
-    return Measurement((rate,), {"slope at the smallest delta": points[-1].measured}, "The slope is 1/width.")
+    straight = compare("steepest slope of the ramp, times its width", steepest, "==", 1.0, 64 * RAMP_PIECES * EPS)
+    shown: dict[str, float | str] = {"slope at the smallest delta": points[-1].measured}
+    return Measurement((rate, straight), shown, "The slope is 1/width.")
 
 
 @check("dual-extraction/active-rows", instances=FEW, needs=("hypergradient", "penalty_minimiser"))

@@ -14,7 +14,7 @@ from spec.problem import parse_problem
 from verify.checks.inner_cost.lower_level_solve import calls_for_accuracy
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
 from verify.checks.measuring.iteration_runs import constant_step, measured_steps, settled_iteration, steps_call
-from verify.checks.measuring.premises import activated, regular_truth
+from verify.checks.measuring.premises import regular_truth, weighted
 from verify.evidence.model import Point, RateEvidence
 from verify.evidence.rates import fit_rate
 from verify.truth.geometry import quadratic_of, solve
@@ -69,8 +69,7 @@ def noise_free(case: Case) -> Measurement:
     return Measurement((rate, compared), values_at("steps at κ_g", rate.points))
 
 
-@check("inner-loop-remark/penalty-solve", instances=("two-of-three", "box-rational", "random-3x5x4"),
-       needs=("activation",))  # fmt: skip
+@check("inner-loop-remark/penalty-solve", instances=("two-of-three", "box-rational", "random-3x5x4"))
 def penalty_solve(case: Case) -> Measurement:
     """Plain gradient steps of the penalty solve from y* to its stopping rule, against alpha, logarithms divided out.
 
@@ -79,7 +78,7 @@ def penalty_solve(case: Case) -> Measurement:
     truth = regular_truth(case.instance)
     points = []
     for alpha in PENALTY_ALPHAS:
-        geometry = activated(case, truth, alpha)
+        geometry = weighted(case, truth, alpha)
         values, vectors = np.linalg.eigh(geometry.H)
         error = vectors.T @ solve(geometry.H, geometry.gradient_y(truth.y_star))
         if case.reading.inner_stop == "gradient":

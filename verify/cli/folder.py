@@ -23,13 +23,17 @@ def folder_for(out: Path, planned: Collection[str]) -> Path:
     Raises:
         InvalidInputError: If it is a file, or holds somebody else's file under one of our names.
     """
-    for folder in (out, out / PART):
-        require_folder(folder)
-        for name in (*FILES, STORE):
-            refuse_to_replace(folder / name)
-        if folder == out and _held(out) <= set(planned):
-            break
-    return folder
+    _require_ours(out)
+    if _held(out) <= set(planned):
+        return out
+    _require_ours(out / PART)
+    return out / PART
+
+
+def _require_ours(folder: Path) -> None:
+    require_folder(folder)
+    for name in (*FILES, STORE):
+        refuse_to_replace(folder / name)
 
 
 def require_folder(out: Path) -> None:

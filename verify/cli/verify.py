@@ -28,6 +28,7 @@ from verify.report.model import Result
 from verify.report.wording import counted
 from verify.verdict import Verdict
 
+NONE_HOLDS = "finding: no repaired statement about a solver holds for this subject"
 NOTHING = "fault: nothing that was asked applies to the subject; no comparison was made"
 
 
@@ -115,6 +116,7 @@ def _undecided(report: Report) -> list[Result]:
 
 def _show(report: Report, paths: Sequence[Path], folder: Path) -> None:
     lines = [f"finding: {line}" for line in report.findings]
+    lines += [NONE_HOLDS] if report.nothing_holds and not report.findings else []
     lines += [f"note: {line}" for line in report.changes]
     lines += [f"fault: {result.where}: {result.fault}" for result in report.faults]
     if report.nothing_compared:
@@ -158,7 +160,7 @@ def record(asked: options.Record) -> int:
     how = f"profile {kept.profile}, seed {kept.seed}"
     _print([f"{counted(len(kept.results), 'result')} of {kept.subject} ({how}) recorded: {asked.out}"])
     if report.nothing_holds:
-        _print(["finding: no repaired statement about a solver holds for this subject"])
+        _print([NONE_HOLDS])
     return 3 if faults else int(report.nothing_holds)
 
 
@@ -219,6 +221,7 @@ def _rerun(asked: options.Record | options.Compare, selection: Selection) -> Rep
 
 def _show_comparison(comparison: Comparison, report: Report) -> None:
     lines = [f"finding: {line}" for line in comparison.findings]
+    lines += [NONE_HOLDS] if report.nothing_holds else []
     lines += [f"fault: {line}" for line in comparison.faults]
     lines += [f"{'new' if c.kind == 'new' else 'improved'}: {c.line}" for c in comparison.changes if not c.worse]
     lines += [f"note: {line}" for line in comparison.notes]

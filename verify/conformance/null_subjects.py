@@ -5,6 +5,7 @@ Whatever is supported for one of them was not earned.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -21,11 +22,12 @@ Fill = Callable[[Shape, Mapping[str, Any]], FloatArray]
 
 
 class Null:
-    """Answers every stage by one rule, whatever it is asked."""
+    """Answers every stage by one rule, whatever it is asked; one that is ``unaided`` takes no stage from anybody."""
 
-    def __init__(self, name: str, fill: Fill) -> None:
+    def __init__(self, name: str, fill: Fill, *, unaided: bool = False) -> None:
         self.name = name
         self._fill = fill
+        self._unaided = unaided
 
     def __getattr__(self, stage: str) -> Any:
         if stage not in STAGES:
@@ -34,6 +36,9 @@ class Null:
 
     def _answer(self, stage: Stage, *args: Any) -> Any:
         given = dict(zip(ROWS[stage].takes, args, strict=True))
+        call = given.get("call")
+        if self._unaided and call is not None and any(value is not None for value in call.stages.values()):
+            raise MissingCapabilityError("it takes no stages")
         asked = given.get("oracle")
         if asked is not None:
             # As often as a run must, at the start: what is told is not listened to.
@@ -55,6 +60,15 @@ def _echo(shape: Shape, given: Mapping[str, Any]) -> FloatArray:
 def _random(shape: Shape, given: Mapping[str, Any]) -> FloatArray:
     rng = given.get("rng")
     return (np.random.default_rng() if rng is None else rng).standard_normal(shape)
+
+
+def _noise(shape: Shape, given: Mapping[str, Any]) -> FloatArray:
+    """What is random with the variance that N_g samples of the upper level have, around nothing."""
+    problem, call = given.get("problem"), given.get("call")
+    if problem is None or call is None:
+        return _random(shape, given)
+    size: float = float(problem.noise.sigma_f) / math.sqrt(call.parameters.N_g)
+    return size * _random(shape, given)
 
 
 def _unmoved(shape: Shape, given: Mapping[str, Any]) -> FloatArray:
@@ -113,9 +127,11 @@ def null_subjects() -> dict[str, Any]:
         "zero": lambda shape, _: np.zeros(shape),
         "constant": lambda shape, _: np.full(shape, -1000.0),
         "random": _random,
+        "noise": _noise,
         "nan": lambda shape, _: np.full(shape, np.nan),
         "echo": _echo,
         "unmoved": _unmoved,
     }
     made: dict[str, Any] = {name: Null(name, fill) for name, fill in rules.items()}
+    made |= {f"{name}-unaided": Null(f"{name}-unaided", rules[name], unaided=True) for name in ("constant", "noise")}
     return made | {"missing": Missing(), "deaf": Deaf()}

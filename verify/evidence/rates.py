@@ -29,6 +29,8 @@ CENTRED = 1.5
 EXTRAPOLATION = 1.5
 """A first-order correction halves along a halving sweep, so the limit lies beyond the later half's exponent by about
 as much as that lies beyond the whole sweep's; half as much again is allowed."""
+ROUNDING = 1e-12
+"""Least width of an estimate's interval in logarithms: what never varies is known to that."""
 FLOOR_SHARE = 0.5
 """A point whose uncertainty is more than this share of it lies at the noise floor and is not fitted."""
 
@@ -183,9 +185,9 @@ def _rows(estimates: Sequence[Estimate], variables: Sequence[str], chosen: Seque
 
 
 def _design(estimates: Sequence[Estimate], variables: Sequence[str]) -> tuple[Vector, Vector]:
-    """The fit's design matrix, and the widths of the intervals in logarithms."""
+    """The fit's design matrix, and the widths of the intervals in logarithms, which rounding at least has."""
     design = np.array([[1.0, *(math.log(e.at[name]) for name in variables)] for e in estimates])
-    return design, np.array([math.log(e.high / e.low) for e in estimates])
+    return design, np.array([max(math.log(e.high / e.low), ROUNDING) for e in estimates])
 
 
 def _is_straight(estimates: Sequence[Estimate], variables: Sequence[str], logs: Vector, rows: Vector) -> bool:

@@ -10,6 +10,7 @@ from pydantic import ConfigDict, Field
 
 from spec.claims import About
 from verify.evidence.model import Counterexample, Evidence, Frozen, Rung
+from verify.subjects.loading import REFERENCE
 from verify.verdict import Verdict
 
 SCHEMA = "f2csa-report/1"
@@ -197,7 +198,7 @@ class ReportData(Frozen):
     @property
     def is_of_the_paper(self) -> bool:
         """Whether the subject is the reference, so that the report is about the paper."""
-        return self.subject == "reference"
+        return self.subject == REFERENCE
 
     @property
     def nothing_compared(self) -> bool:
@@ -207,14 +208,15 @@ class ReportData(Frozen):
 
     @property
     def nothing_holds(self) -> bool:
-        """Whether repaired statements about a solver were asked and none of them holds."""
-        return self.coverage.asked > 0 and self.coverage.held == 0
+        """Whether repaired statements were asked of a foreign subject and none of them holds."""
+        return not self.is_of_the_paper and self.coverage.asked > 0 and self.coverage.held == 0
 
     @property
     def exit_code(self) -> int:
-        """0 as expected, 1 a finding, 3 a fault in the subject or the run; an empty run, or one that compares nothing,
-        is a fault.
+        """0 as expected, 1 a finding, 3 a fault in the subject or the run.
+
+        That nothing holds is a finding, on record or not; an empty run, or one that compares nothing, is a fault.
         """
         if self.faults or not self.complete or not self.results or self.nothing_compared:
             return 3
-        return 1 if self.findings else 0
+        return 1 if self.findings or self.nothing_holds else 0

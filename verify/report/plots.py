@@ -54,7 +54,8 @@ class RatePlots:
         self._markers: dict[str, str] = {}
 
     @cached_property
-    def _axes(self) -> Any:
+    def _canvas(self) -> tuple[Any, dict[str, Any]]:
+        """Axes, and every artist in place on them with its style, before anything is set."""
         from matplotlib.backends.backend_svg import FigureCanvasSVG
         from matplotlib.figure import Figure
 
@@ -62,13 +63,18 @@ class RatePlots:
         figure = Figure(figsize=(WIDTH / 72, HEIGHT / 72))
         FigureCanvasSVG(figure)
         figure.patch.set_visible(False)
-        return figure.add_axes(
+        axes = figure.add_axes(
             (_LEFT / WIDTH, _BOTTOM / HEIGHT, 1 - (_LEFT + _RIGHT) / WIDTH, 1 - (_BOTTOM + _TOP) / HEIGHT)
         )
+        return axes, _prepared(axes)
 
-    @cached_property
+    @property
+    def _axes(self) -> Any:
+        return self._canvas[0]
+
+    @property
     def _artists(self) -> dict[str, Any]:
-        return _prepared(self._axes)
+        return self._canvas[1]
 
     def panel(self, evidence: RateEvidence, claimed: float | None = None, *, toward: str = "zero") -> Markup | None:
         """One sweep; ``None`` where nothing positive was measured, so that no logarithm exists.
@@ -85,7 +91,6 @@ class RatePlots:
         shown = [point for point in evidence.points if point.at > 0 and 0 < point.measured < math.inf]
         if not shown:
             return None
-        assert self._artists  # in place, with their style, before anything is set
         box = _Box(shown, evidence.floor, claimed, toward)
         self._scale(box, evidence.variable, toward)
         self._draw_floor(box, evidence.floor, toward)

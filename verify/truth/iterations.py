@@ -106,6 +106,17 @@ def primal_dual(problem: Problem, truth: Truth, *, eta_y: float, eta_lam: float,
     return LinearIteration(a.g_yy, a.B[active], eta_y, eta_lam, sigma, start)
 
 
+def projected(problem: Problem, x: Vector, *, eta_y: float, eta_lam: float, steps: int) -> tuple[Vector, Vector]:
+    """The noise-free iteration from zero on all rows, multipliers kept at or above 0: its last pair, (m,) and (p,)."""
+    a = quadratic_of(problem).arrays
+    slope, offset = a.g_y + a.g_xy.T @ x, a.A @ x - a.b
+    y, lam = np.zeros(len(a.g_y)), np.zeros(len(a.b))
+    for _ in range(steps):
+        y = y - eta_y * (slope + a.g_yy @ y - a.B.T @ lam)
+        lam = np.maximum(0.0, lam + eta_lam * (offset - a.B @ y))
+    return y, lam
+
+
 def best_constant(iteration: LinearIteration, steps: int) -> tuple[float, LinearIteration]:
     """Smallest mean square that a constant step size reaches in so many steps, and the iteration with that size."""
     from scipy.optimize import minimize_scalar

@@ -179,3 +179,17 @@ def test_a_subject_for_which_nothing_holds_is_no_success(capsys: pytest.CaptureF
     code, out, _ = run(capsys, "badge", tmp_path / "z")
     assert code == 1
     assert "F2CSA: 0 of 1 statements about a solver hold" in out
+    # Not even against its own record.
+    code, out, _ = run(capsys, "baseline", "compare", tmp_path / "z.json")
+    assert code == 1
+    assert "0 findings" in out
+    assert "no repaired statement about a solver holds" in out
+
+
+def test_the_refutations_of_a_text_are_no_credit_to_who_computes_something_else(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    literal = ("bias-bound/T3", "--instance", "toy1", "--reading", "as-written", "--jobs", "1")
+    code, out, _ = run(capsys, "verify", *literal, "--subject", HERE + "Zero", "--out", tmp_path / "z")
+    assert code == 3
+    assert "NOT_APPLICABLE, on record REFUTED. Premise “stages-as-asked” is not met" in out

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from spec import InvalidInputError
 from verify.cli.folder import FILES, PART, STORE, folder_for
 from verify.cli.main import invoke
 
@@ -52,12 +53,20 @@ def test_what_an_interrupted_run_finished_is_not_started_anew_by_a_narrower_one(
     assert folder_for(tmp_path, [key]) == tmp_path
 
 
-@pytest.mark.parametrize("content", ["", '{"schema": "f2csa-report/1"', '{"f2csa": 1, "results": [1, {}]}', "[" * 9999])
+OURS = '{"schema": "f2csa-report/1"'
+
+
+@pytest.mark.parametrize("content", ["", OURS, OURS + ', "results": [1, {}]}', OURS + ', "results": ' + "[" * 9999])
 def test_a_broken_report_holds_nothing(tmp_path, content):
-    (tmp_path / "report.json").write_text(
-        content.replace("[", "[", 1) if "f2csa" in content or not content else "f2csa" + content
-    )
+    (tmp_path / "report.json").write_text(content)
     assert folder_for(tmp_path, []) == tmp_path
+
+
+@pytest.mark.parametrize("name", ["report.md", "report.html", "junit.xml", "report.json", "results.jsonl"])
+def test_a_file_that_only_speaks_of_us_is_somebody_elses(tmp_path, name):
+    (tmp_path / name).write_text("My notes on f2csa, the F2CSA paper and f2csa-verify.")
+    with pytest.raises(InvalidInputError, match="that f2csa did not write"):
+        folder_for(tmp_path, [])
 
 
 def test_an_interrupted_run_leaves_the_report_of_a_whole_one(tmp_path, capsys, monkeypatch):

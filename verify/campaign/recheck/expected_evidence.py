@@ -13,6 +13,7 @@ from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 
+from verify.checks.measuring.identity import PREMISE
 from verify.evidence.budget import Share
 from verify.evidence.model import Evidence, PremiseEvidence
 from verify.report.model import ReportData, Result
@@ -66,8 +67,13 @@ def missing(result: Result, share: Share, *, reference: bool) -> Iterator[str] |
     expected = recorded().get(result.key)
     if expected is None or (result.verdict is Verdict.REFUTED and not reference):
         return None
-    found = [kind_of(item, share) for item in result.evidence]
+    found = [kind_of(item, share) for item in result.evidence if reference or not _is_own(item)]
     return _missing(expected, found) if reference else _missing(map(asked, expected), map(asked, found))
+
+
+def _is_own(item: Evidence) -> bool:
+    """Whether it is about a foreign subject alone."""
+    return isinstance(item, PremiseEvidence) and item.premise == PREMISE
 
 
 def _missing(expected: Iterable[str], found: Iterable[str]) -> Iterator[str]:

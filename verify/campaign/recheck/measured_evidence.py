@@ -73,6 +73,8 @@ def _stochastic_fit(rate: RateEvidence) -> Iterator[Shortcoming]:
     low, high = rate.interval
     if not (math.isnan(rate.exponent) or low <= rate.exponent <= high):
         yield "interval", "must contain the exponent"
+    if low == -math.inf and high == math.inf:
+        return  # it decides nothing
     if any(point.usable != _is_usable(point) for point in rate.points):
         yield "points", f"must be usable exactly where their uncertainty is at most {FLOOR_SHARE:g} of them"
         return

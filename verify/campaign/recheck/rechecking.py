@@ -24,6 +24,7 @@ from verify.campaign.recheck.obligations import asserted, obligation
 from verify.campaign.recheck.proven_bounds import certified_rate, exact_sweep
 from verify.campaign.summary import summarise
 from verify.checks.measuring.case import PROFILES, checks, find_profile, full_run_decisions
+from verify.checks.measuring.identity import PREMISE
 from verify.evidence.budget import EFFORT_STEP, LEVELS, TOTAL_ERROR, Share, level_of
 from verify.evidence.model import ComparisonEvidence, PremiseEvidence, RateEvidence
 from verify.report.model import NAMED, ReportData, Result, SummaryRow
@@ -194,7 +195,7 @@ def _evidence(
 
 def _premise_ids() -> set[str]:
     """Every premise that some text names: a check may find one unmet that only a neighbouring text spells out."""
-    return {premise.id for _, statement in _statements() for premise in statement.premises}
+    return {PREMISE, *(premise.id for _, statement in _statements() for premise in statement.premises)}
 
 
 def _decision(result: Result, bound: Bound) -> Iterator[tuple[str, str]]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from spec import Noise, Quadratic
+from spec.exact import Vector
 from spec.problem import parse_problem
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
 from verify.checks.measuring.iteration_runs import (
@@ -30,11 +31,15 @@ from verify.evidence.moments import Moments
 from verify.evidence.rates import Estimate, fit_power_law, fit_rate
 from verify.subjects.protocol import Call
 from verify.truth.geometry import quadratic_of
-from verify.truth.iterations import LinearIteration, best_radius, shrinking
+from verify.truth.iterations import LinearIteration, best_radius, projected, shrinking
 from verify.truth.pair import Truth
 
 SEVERAL_ACTIVE = ("absolute-moving", "two-of-three", "fixed-rows", "random-3x5x4")
 UNIT = Noise(model="additive", sigma_f=1, sigma_g=1)
+FADED = 1e-12
+"""Distance at which an iteration is done."""
+SAME_DISTANCE = 1e-3
+"""Relative difference that roundings of some thousand steps may leave in a distance far below its start."""
 CONVERGED = 1e-6
 """Relative distance that counts as converged; far above rounding, far below any other point of interest."""
 ROW_SCALES = (Fraction(3, 10), Fraction(1, 10), Fraction(3, 100), Fraction(1, 100), Fraction(3, 1000))
@@ -66,25 +71,32 @@ def primal_dual_sign(case: Case) -> Measurement:
     return Measurement((compared,), values, "∇_y(λᵀh) = -Bᵀλ; with +Bᵀλ the iteration climbs where it should descend.")
 
 
-@check("inner-cost/linear-rate", instances=SEVERAL_ACTIVE[:3], needs=("lower_level_runs",), sure=1)
+@check("inner-cost/linear-rate", instances=SEVERAL_ACTIVE[:3], needs=("lower_level_runs",), sure=2)
 def linear_rate(case: Case) -> Measurement:
-    """The subject's contraction at the best step sizes, while one active row shrinks and κ_g stays."""
+    """The subject's contraction at the best step sizes, while one active row shrinks and κ_g stays.
+
+    Where its runs stand at either time is held against the exact iteration.
+    """
     truth = regular_truth(case.instance)
     problem = quadratic_of(case.instance.problem)
     active = np.flatnonzero(truth.active)
-    points = []
+    points, off = [], 0.0
     values: dict[str, float | str] = {}
     for scale in ROW_SCALES:
         scaled = _with_row(problem, int(active[-1]), scale)
         there = replace(case, instance=replace(case.instance, problem=scaled))
         rows = scaled.arrays.B[active]
         radius, *sizes = best_radius(scaled.arrays.g_yy, rows)
-        gap = 1 - _contraction(there, radius, sizes)
+        times = [ceil(log(shrunk) / log(max(radius, 1e-3))) + 3 for shrunk in (1e-4, 1e-8)]
+        found, exact = _distances(there, times, sizes)
+        off = max(off, *(abs(a - b) / b for a, b in zip(found, exact, strict=True) if b > FADED))
+        gap = 1 - (radius if found[1] <= FADED else (found[1] / found[0]) ** (1 / (times[1] - times[0])))
         smallest = float(np.linalg.svd(rows, compute_uv=False)[-1])
         points.append(Point(at=smallest, measured=gap, predicted=1 - radius))
         values[f"best contraction factor at σ_min(B_I) = {smallest:.3g}"] = 1 - gap
     rate = fit_rate(points, quantity="1 - best contraction factor", variable="sigma_min_B")
-    return Measurement((rate,), values, "A row of small norm is felt by y only as fast as its multiplier grows.")
+    same = compare("difference of the distance left from the exact iteration's, relative", off, "<=", SAME_DISTANCE)
+    return Measurement((rate, same), values, "A row of small norm is felt by y only as fast as its multiplier grows.")
 
 
 @check("inner-cost/noise-floor", instances=("concave-upper", "toy1"), needs=("lower_level_runs",), decisions=6, sure=1)
@@ -198,18 +210,22 @@ def _averaged_below(case: Case, truth: Truth, noise: Noise, steps: int, floor: f
 
 def _distance(case: Case, truth: Truth, call: Call) -> float:
     y, lam = case.stages.lower_level_runs(case.instance.problem, case.x, call, case.rng, 1)
-    return float(np.hypot(np.linalg.norm(y[0] - truth.y_star), np.linalg.norm(lam[0] - truth.lam)))
+    return _apart(truth, y[0], lam[0])
 
 
-def _contraction(case: Case, radius: float, sizes: list[float]) -> float:
-    """Factor a step of the subject's iteration between two late times, noise-free; exactly 0 where it is done."""
+def _distances(case: Case, times: list[int], sizes: list[float]) -> tuple[list[float], list[float]]:
+    """Distance of the noise-free iteration from (y*, λ*) after some numbers of steps: the subject's, and exactly."""
     repaired, truth = replace(case, reading=case.repaired), regular_truth(case.instance)
-    times = [ceil(log(shrunk) / log(max(radius, 1e-3))) + 3 for shrunk in (1e-4, 1e-8)]
-    calls = [steps_call(repaired, steps, *sizes, inner_solver="constant-step") for steps in times]
-    ends = [_distance(case, truth, call) for call in calls]
-    if ends[1] <= 1e-12 or ends[0] == 0:
-        return radius
-    return float((ends[1] / ends[0]) ** (1 / (times[1] - times[0])))
+    found, exact = [], []
+    for steps in times:
+        found.append(_distance(case, truth, steps_call(repaired, steps, *sizes, inner_solver="constant-step")))
+        pair = projected(case.instance.problem, case.x, eta_y=sizes[0], eta_lam=sizes[1], steps=steps)
+        exact.append(_apart(truth, *pair))
+    return found, exact
+
+
+def _apart(truth: Truth, y: Vector, lam: Vector) -> float:
+    return float(np.hypot(np.linalg.norm(y - truth.y_star), np.linalg.norm(lam - truth.lam)))
 
 
 def _stationary(iteration: LinearIteration) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from math import log, sqrt
 
@@ -10,7 +11,7 @@ import numpy as np
 from spec import Noise, OracleParameters
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
-from verify.checks.measuring.premises import activated, additive, at_truth, regular_truth
+from verify.checks.measuring.premises import activated, additive, at_truth, regular_truth, weighted
 from verify.evidence.intervals import mean_square_interval, quantile_interval
 from verify.evidence.model import Point, PremiseEvidence, RateEvidence
 from verify.evidence.moments import Moments
@@ -35,7 +36,7 @@ FAINT_MATRIX = Noise(model="matrix", sigma_f="1/50", sigma_g="1/50")  # type: ig
 ADDITIVE = additive("1/10")
 
 
-@check("inner-cost/strong-convexity", instances=CURVED, needs=("activation",))
+@check("inner-cost/strong-convexity", instances=CURVED)
 def strong_convexity(case: Case) -> Measurement:
     """Smallest curvature of L in y against alpha, and against half of α₁μ_g within the range asked for."""
     truth = regular_truth(case.instance)
@@ -44,11 +45,11 @@ def strong_convexity(case: Case) -> Measurement:
     edge = sqrt(mu_g / (2 * C_f)) if C_f > 0 else 1.0
     compared = []
     for alpha in (edge, edge / 2, edge / 8):
-        H = activated(case, truth, alpha).H
+        H = weighted(case, truth, alpha).H
         smallest, tolerance = float(np.linalg.eigvalsh(H)[0]), 64 * EPS * spectral_norm(H)
         bound, context = mu_g / (2 * alpha**2), {"alpha": alpha}
         compared.append(compare("smallest eigenvalue of ∇²_yy L", smallest, ">=", bound, tolerance, context=context))
-    return Measurement((_eigenvalues(case, truth, "smallest"), *compared))
+    return Measurement((_eigenvalues(case, truth, "smallest", weighted), *compared))
 
 
 @check("inner-cost/smoothness", instances=CURVED, needs=("activation",))
@@ -57,7 +58,7 @@ def smoothness(case: Case) -> Measurement:
     truth = regular_truth(case.instance)
     active = int(truth.active.sum())
     premise = PremiseEvidence(premise="some-row-active", holds=active > 0, finding=f"{active} rows are active")
-    return Measurement((premise, _eigenvalues(case, truth, "largest")))
+    return Measurement((premise, _eigenvalues(case, truth, "largest", activated)))
 
 
 @check("inner-cost/condition-number", instances=CURVED, needs=("activation",))
@@ -67,7 +68,7 @@ def condition_number(case: Case) -> Measurement:
     active, m = int(truth.active.sum()), len(truth.y_star)
     finding = f"{active} of {m} directions are active"
     premise = PremiseEvidence(premise="some-but-not-all-active", holds=0 < active < m, finding=finding)
-    return Measurement((premise, _eigenvalues(case, truth, "ratio")))
+    return Measurement((premise, _eigenvalues(case, truth, "ratio", activated)))
 
 
 @check("inner-cost/svrg", instances=("two-of-three", "toy1", "interior"), needs=("penalty_runs",), decisions=1)
@@ -133,10 +134,10 @@ def _on_finite_sum(case: Case, given: Call, y_star: Vector) -> RateEvidence:
     return fit_power_law(estimates, case.share.single, quantity=quantity)["inner_tol"]
 
 
-def _eigenvalues(case: Case, truth: Truth, which: str) -> RateEvidence:
+def _eigenvalues(case: Case, truth: Truth, which: str, at: Callable[[Case, Truth, float], Geometry]) -> RateEvidence:
     points = []
     for alpha in case.profile.alphas:
-        H = activated(case, truth, alpha).H
+        H = at(case, truth, alpha).H
         values = np.linalg.eigvalsh(H)
         low, high, rounding = float(values[0]), float(values[-1]), 8 * EPS * spectral_norm(H)
         measured = {"smallest": low, "largest": high, "ratio": high / low if low > 0 else np.inf}[which]

@@ -175,7 +175,8 @@ class Check:
     Instances are atlas names, the most telling first (a smoke run takes the first ones). ``decisions`` are stochastic
     decisions one case makes; they share the run's error budget. ``sure`` are comparisons and rates of one case, beside
     those decisions, that refute nothing falsely whatever is drawn: exact laws, counts, identities of every path,
-    bounds tried at random points.
+    bounds tried at random points. ``unaided`` says that the subject's own answers are asked for and no stage is given:
+    one that takes no stage values is right there all the same.
     """
 
     claim: str
@@ -184,20 +185,27 @@ class Check:
     needs: tuple[Capability, ...]
     decisions: int = 0
     sure: int = 0
+    unaided: bool = False
 
 
 _CHECKS: dict[str, Check] = {}
 
 
 def check(
-    claim: str, *, instances: tuple[str, ...], needs: tuple[Capability, ...] = (), decisions: int = 0, sure: int = 0
+    claim: str,
+    *,
+    instances: tuple[str, ...],
+    needs: tuple[Capability, ...] = (),
+    decisions: int = 0,
+    sure: int = 0,
+    unaided: bool = False,
 ) -> Callable[[CheckFunction], CheckFunction]:
     """Register a check for a claim or proof step; arguments as the fields of :class:`Check`."""
 
     def register(function: CheckFunction) -> CheckFunction:
         if claim in _CHECKS:
             raise ValueError(f"two checks for {claim}")
-        _CHECKS[claim] = Check(claim, function, instances, needs, decisions, sure)
+        _CHECKS[claim] = Check(claim, function, instances, needs, decisions, sure, unaided)
         return function
 
     return register

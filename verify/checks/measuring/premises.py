@@ -14,7 +14,7 @@ from verify.checks.measuring.case import Case
 from verify.evidence.model import Point, PremiseEvidence
 from verify.subjects.protocol import Call
 from verify.truth import lower_level as exact_lower_level
-from verify.truth.geometry import Geometry, quadratic_of, spectral_norm
+from verify.truth.geometry import Geometry, quadratic_of, ramp, spectral_norm
 from verify.truth.pair import Truth, from_rationals, geometry_at_truth
 
 REGULAR = (
@@ -146,6 +146,13 @@ def sweep_ends(points: list[Point]) -> dict[str, float | str]:
 def shown_vector(vector: Vector, digits: int = 9) -> str:
     """A vector for a sentence."""
     return "(" + ", ".join(f"{value:.{digits}g}" for value in vector) + ")"
+
+
+def weighted(case: Case, truth: Truth, alpha: float) -> Geometry:
+    """The penalty geometry under the exact weights at the truth."""
+    geometry, call = at_truth(case, truth, alpha)
+    h = np.where(truth.active > 0, 0.0, geometry.h)
+    return replace(geometry, rho=ramp(h, truth.lam, h_width(case, alpha, call), call.parameters.lam_width))
 
 
 def activated(case: Case, truth: Truth, alpha: float) -> Geometry:

@@ -104,6 +104,7 @@ DRAWS: dict[str, Callable[[Estimates, int], Any]] = {
     "call-shared": call_shared,
     "one-component": lambda e, R: mixed(e, R, np.diag([len(e.x) ** 0.5] + [0.0] * (len(e.x) - 1))),
     "mixed-components": lambda e, R: mixed(e, R, half_correlated(len(e.x))),
+    "noise-twice": lambda e, R: e.mean + e.off(R) + e.off(R),
     "noisier-alone": lambda e, R: e.mean + e.off(R) * (1.6 if R == 1 else 1.0),
 }
 """Wrong ways to draw R estimates."""

@@ -22,7 +22,7 @@ BugType = Literal[
 
 Draws = Literal[
     "averaged-twice", "batch-shared", "each-twice", "half-copied", "one-alone", "own-seed", "echo", "mirrored",
-    "shuffled-opposites", "call-shared", "one-component", "mixed-components", "noisier-alone",
+    "shuffled-opposites", "call-shared", "one-component", "mixed-components", "noise-twice", "noisier-alone",
 ]  # fmt: skip
 """Ways to draw many estimates wrongly; :data:`verify.conformance.bugs.bent_sampling.DRAWS` plays them."""
 
