@@ -23,7 +23,10 @@ from spec.reading import AS_WRITTEN, REPAIRED, Reading
 Relation = Literal["upper", "lower"]
 ReadingName = Literal["as-written", "repaired"]
 Tag = Literal["upper", "lower", "tight", "equality"]
-ClaimKind = Literal["assumption", "lemma", "theorem", "remark", "experiment", "context"]
+ClaimKind = Literal["assumption", "lemma", "theorem", "remark", "experiment", "context", "consistency"]
+TextRelation = Literal["said", "implied", "silent", "consequence"]
+"""How a statement stands to the paper's words: they say it; they take it for granted; they say nothing of it; or it is
+our consequence of what they say."""
 
 About = Literal["subject", "mathematics", "paper"]
 """Whom a statement is about: the program under test; problems and formulas, whatever the program; the paper's own data
@@ -125,6 +128,7 @@ class Statement(Frozen):
         id: ``bias-bound``, or ``T1`` for a step (whose full id is ``bias-bound/T1``).
         title: A few words.
         about: Whom it is about; a program under test is asked, and credited, what is about the ``subject`` alone.
+        relation: How it stands to the paper's words.
         location: Where it stands in the paper.
         statement: In our words.
         latex: As a formula for display.
@@ -141,6 +145,7 @@ class Statement(Frozen):
     id: str = Field(pattern=r"^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$")
     title: str = Field(min_length=1)
     about: About
+    relation: TextRelation = "said"
     location: str = Field(min_length=1)
     statement: str = Field(min_length=1)
     latex: str = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -18,11 +19,12 @@ from verify.subjects import ReferenceSubject
 from verify.verdict import Verdict, decide
 
 
-class Deaf(ReferenceSubject):
+class Deaf(ReferenceSubject, ABC):
     """Asks as often as it should and goes where it likes."""
 
+    @abstractmethod
     def step(self, x, D, rng):
-        raise NotImplementedError
+        """The next step, from anything but an answer."""
 
     def optimise(self, oracle, x0, parameters, rng):
         x_bar, path = self._go(lambda z: oracle(z[0])[None], x0[None], parameters, rng)
