@@ -14,6 +14,7 @@ from f2csa_ref.penalty import TERMS, PenaltyLagrangian, penalty_parameters, tota
 from f2csa_ref.penalty_minimiser import PenaltySolution, penalty_minimiser
 from f2csa_ref.sampling import DEFAULTS, Draws, check_draws, mean_noise, require_rng
 from f2csa_ref.shared_sample import share
+from f2csa_ref.solution_maps import solution_maps
 from spec.errors import InvalidInputError
 from spec.exact import Vector
 from spec.parameters import OracleParameters
@@ -107,7 +108,7 @@ def oracle(
     if rho is None:
         h_width = parameters.h_width(reading, weights.inner_tol, q.B_norm)
         rho = activation_weights(q.h(x, y_star), lam, h_width=h_width, lam_width=parameters.lam_width)
-    L = PenaltyLagrangian(q, x, weights, y_star, lam, rho)
+    L = PenaltyLagrangian(q, x, weights, y_star, lam, rho, maps=lambda: solution_maps(q, x))
 
     # Line 5.  y = argmin_y L(x, y), stopped as the reading says; w = y - y* keeps the digits that count in h.
     if given.y_penalty is None:

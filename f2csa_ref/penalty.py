@@ -5,19 +5,19 @@ r"""The smoothed penalty Lagrangian and its gradients.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 from pydantic import ValidationError
 
 from f2csa_ref.objectives import Objectives, as_vector, objectives_of
-from spec.errors import from_validation
-from spec.exact import Vector
+from spec.errors import InvalidInputError, from_validation
+from spec.exact import Matrix, Vector
 from spec.parameters import PenaltyParameters
 from spec.problem import Problem
+from spec.reading import DualTerm
 
-DualTerm = Literal["frozen", "cancelled"]
 TERMS = ("f", "g_difference", "dual", "penalty")
 """The parts of the gradient in x, in the order of the formula."""
 
@@ -40,10 +40,11 @@ class PenaltyLagrangian:
 
     Working in the shift keeps digits: ``h(x, y) = h(x, y*_hat) - B w`` and ``grad_y g`` likewise, so what
     alpha_1 and alpha_2 amplify are small numbers known to full relative accuracy.
-    ``y_star``, ``lam`` and ``rho`` count as constants in every derivative; each is one vector, or one row a run.
+    ``y_star``, ``lam`` and ``rho`` count as constants in every derivative but where ``dual_term`` says that the first
+    two are maps of x; each is one vector, or one row a run.
 
-    Source: Eq. (penaltylagrangian). Differs from the paper: nothing; the derivative of its value term in x,
-    which the text leaves open, is the argument ``dual_term``.
+    Source: Eq. (penaltylagrangian). Differs from the paper: nothing; what its derivative in x sees of these maps, which
+    the text leaves open, is the argument ``dual_term``.
     """
 
     objectives: Objectives
@@ -52,6 +53,8 @@ class PenaltyLagrangian:
     y_star: Vector
     lam: Vector
     rho: Vector
+    maps: Callable[[], tuple[Matrix, Matrix]] | None = None
+    """Derivatives of y* and lam in x, where they can be had; see :func:`f2csa_ref.solution_maps.solution_maps`."""
 
     @classmethod
     def at(
@@ -98,17 +101,32 @@ class PenaltyLagrangian:
     def terms_x(self, w: Vector, dual_term: DualTerm) -> dict[str, Vector]:
         """The parts of the gradient in x at ``y_star + w``, each of shape (n,); their sum is the gradient.
 
-        Frozen, the dual part is ``alpha_1 A' lam``; cancelled, it is zero.
+        Frozen, the dual part is ``alpha_1 A' lam``; cancelled, it is zero. With y* a map, its derivative times
+        ``grad_y g(x, y*)`` is taken off; with both maps, that of lam times ``h(x, y)`` is added.
+
+        Raises:
+            InvalidInputError: With a map, where the problem has no second derivatives or the map none.
         """
         q = self.objectives
-        rows = self.alpha.alpha_2 * (self.rho * (self.h_star - w @ q.B.T))
-        frozen = self.alpha.alpha_1 if dual_term == "frozen" else 0.0
+        h = self.h_star - w @ q.B.T
         return {
             "f": q.grad_x_f(self.x, self.y_star + w),
             "g_difference": self.alpha.alpha_1 * q.grad_x_g_change(self.x, self.y_star, w),
-            "dual": frozen * (self.lam @ q.A),
-            "penalty": rows @ q.A,
+            "dual": self.alpha.alpha_1 * self._dual_part(h, dual_term),
+            "penalty": (self.alpha.alpha_2 * (self.rho * h)) @ q.A,
         }
+
+    def _dual_part(self, h: Vector, dual_term: DualTerm) -> Vector:
+        """What ``lam' h - g(x, y*)`` leaves in the derivative beside the change of ``grad_x g``, shape (n,)."""
+        part: Vector = (0.0 if dual_term == "cancelled" else 1.0) * (self.lam @ self.objectives.A)
+        if dual_term in ("map", "both-maps"):
+            if self.maps is None:
+                raise InvalidInputError("reading.dual_term", "must be frozen or cancelled without the maps")
+            of_y, of_lam = self.maps()
+            part = part - self.objectives.grad_y_g(self.x, self.y_star) @ of_y
+            if dual_term == "both-maps":
+                part = part + h @ of_lam
+        return part
 
     def grad_x(self, w: Vector, dual_term: DualTerm) -> Vector:
         """Gradient in x at ``y_star + w``, shape (n,)."""

@@ -9,11 +9,11 @@ from spec.noise import Noise
 from spec.parameters import OracleParameters, OuterParameters, PenaltyParameters
 from spec.problem import Generated, Holder, Problem, dumps_problem, load_problem, loads_problem, parse_problem
 from spec.quadratic import Constraints, Quadratic, QuadraticForm
-from spec.reading import AS_WRITTEN, CHOICES, REPAIRED, Choice, Reading
+from spec.reading import AS_WRITTEN, CHOICES, REPAIRED, Choice, Reading, Sense
 
 __all__ = [
     "AS_WRITTEN", "CHOICES", "REPAIRED", "Assertion", "Bound", "Choice", "Claim", "Constraints", "ExactArray",
     "Generated", "Holder", "InvalidInputError", "Noise", "OracleParameters", "OuterParameters", "PenaltyParameters",
-    "Premise", "Problem", "ProofStep", "Quadratic", "QuadraticForm", "Reading", "Statement", "dumps_problem",
-    "load_claims", "load_problem", "loads_problem", "parse_problem",
+    "Premise", "Problem", "ProofStep", "Quadratic", "QuadraticForm", "Reading", "Sense", "Statement",
+    "dumps_problem", "load_claims", "load_problem", "loads_problem", "parse_problem",
 ]  # fmt: skip

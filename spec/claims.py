@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
+from itertools import combinations, product
 from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
 from spec.errors import InvalidInputError
 from spec.files import Frozen, find_named, package_text, parse_toml
-from spec.reading import AS_WRITTEN, REPAIRED, Reading
+from spec.reading import Interpretation, Reading, find_choice
 
 Relation = Literal["upper", "lower"]
 ReadingName = Literal["as-written", "repaired"]
@@ -31,6 +32,9 @@ our consequence of what they say."""
 About = Literal["subject", "mathematics", "paper"]
 """Whom a statement is about: the program under test; problems and formulas, whatever the program; the paper's own data
 and citations."""
+
+NAMES = "must be as-written, repaired, only:FIELD or choose:FIELD=VALUE,... with choices of the statement"
+"""How a point of a statement's lattice of readings is named."""
 
 Exponent = Annotated[Fraction, BeforeValidator(Fraction), PlainSerializer(str)]
 
@@ -121,6 +125,23 @@ class Premise(Frozen):
     readings: tuple[ReadingName, ...] = ("as-written", "repaired")
 
 
+def chosen_by(name: str) -> dict[str, str]:
+    """Values by field of a reading's name ``choose:FIELD=VALUE,...``.
+
+    Raises:
+        InvalidInputError: If it has another form, or a field or value is unknown.
+    """
+    chosen = {}
+    for part in name.removeprefix("choose:").split(","):
+        field, _, value = part.partition("=")
+        choice = find_choice(field)
+        allowed = list(dict.fromkeys([*choice.values, choice.repaired]))
+        if value not in allowed:
+            raise InvalidInputError(f"reading.{field}", f"must be one of {', '.join(allowed)}", value)
+        chosen[field] = value
+    return chosen
+
+
 class Statement(Frozen):
     """What a claim and a proof step have in common.
 
@@ -160,28 +181,59 @@ class Statement(Frozen):
     @model_validator(mode="after")
     def _known_choices(self) -> Self:
         for name in self.choices:
-            if name not in Reading.model_fields:
-                raise InvalidInputError(
-                    "choices", f"must be fields of Reading ({', '.join(Reading.model_fields)})", name
-                )
+            find_choice(name)
         return self
 
-    def assertion(self, reading: ReadingName) -> Assertion:
-        """What is asserted under a named reading."""
-        return self.as_written if reading == "as-written" else self.repaired
+    def assertion(self, reading: str) -> Assertion:
+        """What is asserted under a reading, by its name."""
+        return self.repaired if reading == "repaired" else self.as_written
 
-    def reading(self, name: ReadingName) -> Reading:
-        """The full reading under which this text is judged.
+    def interpreted(self, name: str) -> Interpretation:
+        """The point of the lattice under which this text is judged, by its name.
 
-        As written, exactly this text's own choices are as written; all others stay repaired.
+        ``repaired``; ``as-written``, this text's own choices at their first literal value and all others repaired, so
+        that one error cannot hide another; ``only:FIELD``, that one alone so; ``choose:FIELD=VALUE,...``, as-written
+        but for the choices named.
+
+        Raises:
+            InvalidInputError: If there is no such name, field or value.
         """
         if name == "repaired":
-            return REPAIRED
-        return REPAIRED.choose(**{field: getattr(AS_WRITTEN, field) for field in self.choices})
+            return Interpretation.of({})
+        written = {field: find_choice(field).as_written for field in self.choices}
+        kind, _, rest = name.partition(":")
+        if name == "as-written":
+            return Interpretation.of(written)
+        if kind == "only" and rest in written:
+            return Interpretation.of({rest: written[rest]})
+        if kind == "choose" and (chosen := chosen_by(name)).keys() <= written.keys():
+            return Interpretation.of(written | chosen)
+        raise InvalidInputError("reading", NAMES, name)
 
-    def isolated(self) -> dict[str, Reading]:
-        """Each of this text's choices as written, alone."""
-        return {field: REPAIRED.choose(**{field: getattr(AS_WRITTEN, field)}) for field in self.choices}
+    def reading(self, name: str) -> Reading:
+        """What a program is told at that point."""
+        return self.interpreted(name).reading
+
+    @property
+    def literal_readings(self) -> tuple[str, ...]:
+        """Every combination of literal values of this text's choices, by name; ``as-written`` is the first."""
+        values = [[(field, value) for value in find_choice(field).values] for field in self.choices]
+        return tuple(self._named(dict(point)) for point in product(*values))
+
+    @property
+    def repairs(self) -> dict[tuple[str, ...], str]:
+        """The literal assertion with some of its choices repaired, smallest sets first: the choices, and the name."""
+        sets = (chosen for k in range(1, len(self.choices) + 1) for chosen in combinations(self.choices, k))
+        return {chosen: self._named({field: find_choice(field).repaired for field in chosen}) for chosen in sets}
+
+    def _named(self, values: dict[str, str]) -> str:
+        """The name of as-written with some choices made otherwise."""
+        written = {field: find_choice(field).as_written for field in self.choices}
+        other = {field: values[field] for field in self.choices if values.get(field, written[field]) != written[field]}
+        left = [field for field in self.choices if field not in other]
+        if len(left) == 1 and len(other) > 0 and all(v == find_choice(f).repaired for f, v in other.items()):
+            return f"only:{left[0]}"
+        return "choose:" + ",".join(f"{k}={v}" for k, v in other.items()) if other else "as-written"
 
 
 class ProofStep(Statement):

@@ -8,13 +8,17 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 from spec.errors import InvalidInputError
 from spec.files import Frozen, package_text
 
+DualTerm = Literal["frozen", "map", "both-maps", "cancelled"]
+"""What of ``alpha_1 (lam' h(x, y) - g(x, y*))`` the derivative in x sees; see :class:`Reading`."""
+
 
 class Reading(Frozen):
     """How the paper is read; each field is one open choice, its default the repaired one.
 
     Args:
-        dual_term: Differentiating the penalty Lagrangian in x, is the value term ``-g(x, y*_hat)`` frozen, so
-            that ``alpha_1 A' lam_hat`` stays, or does it carry the multiplier so that the term cancels?
+        dual_term: Differentiating the penalty Lagrangian in x, is ``y*_hat`` in the value term ``-g(x, y*_hat)``
+            frozen, so that ``alpha_1 A' lam_hat`` stays; is it a map of x, or are both it and ``lam_hat`` maps, each
+            differentiated; or does the value term carry the multiplier so that the dual term cancels?
         noise_pairing: Do ``g(x, y_hat)`` and ``g(x, y*_hat)`` of one sample see independent draws or the same?
         ramp_width: Is the activation's ramp tau * delta wide (delta^2), or Theta(delta)?
         inner_stop: Is the penalty minimiser stopped by distance delta, or by its gradient norm alpha?
@@ -26,7 +30,7 @@ class Reading(Frozen):
     Source: see :data:`CHOICES` for the place of each in the paper.
     """
 
-    dual_term: Literal["frozen", "cancelled"] = "cancelled"
+    dual_term: DualTerm = "cancelled"
     noise_pairing: Literal["independent", "common"] = "common"
     ramp_width: Literal["tau-delta", "delta"] = "delta"
     inner_stop: Literal["distance", "gradient"] = "gradient"
@@ -67,24 +71,90 @@ class Reading(Frozen):
 
 def alternatives(field: str) -> tuple[str, ...]:
     """The values one choice can take."""
-    return get_args(Reading.model_fields[field].annotation)
+    return get_args((Reading.model_fields | Sense.model_fields)[field].annotation)
 
 
 REPAIRED = Reading()
 """The choices under which the mathematics holds."""
 
 
+class Sense(Frozen):
+    """How the paper's hypotheses are read: choices that no program sees; each field's default the repaired one.
+
+    Args:
+        multiplier_width: May the width eps_lam of the multiplier's ramp shrink with delta, or is it fixed?
+        accuracy: Are the lower level's errors of size delta surely, in the mean, or in mean square?
+    """
+
+    multiplier_width: Literal["shrinking", "fixed"] = "fixed"
+    accuracy: Literal["mean", "sure", "mean-square"] = "mean-square"
+
+
+class Literally(NamedTuple):
+    """One value of a choice that the paper's words allow, in a few words, and the passage that it rests on."""
+
+    value: str
+    words: str
+    passage: str
+
+
 class Choice(NamedTuple):
-    """One open choice: where the paper leaves it open, and what hangs on it."""
+    """One open choice: where the paper leaves it open, its literal values, and what hangs on it.
+
+    ``as_written`` is the literal value that the reading of that name takes, the first of ``literal``.
+    """
 
     field: str
     location: str
     as_written: str
     repaired: str
+    repaired_words: str
     matters: str
+    literal: tuple[Literally, ...]
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The literal values."""
+        return tuple(one.value for one in self.literal)
+
+    def words(self, value: str) -> str:
+        """A value in a few words."""
+        return {self.repaired: self.repaired_words, **{one.value: one.words for one in self.literal}}.get(value, value)
 
 
-CHOICES = tuple(Choice(**row) for row in tomllib.loads(package_text("choices.toml"))["choices"])
-AS_WRITTEN = Reading.model_validate({choice.field: choice.as_written for choice in CHOICES})
-"""The literal text."""
+def _choice(row: dict[str, Any]) -> Choice:
+    literal = tuple(Literally(**one) for one in row.pop("literal"))
+    return Choice(**row, literal=literal)
+
+
+CHOICES = tuple(_choice(row) for row in tomllib.loads(package_text("choices.toml"))["choices"])
+"""Of the program, then of the text, in the order of the fields of :class:`Reading` and :class:`Sense`."""
+AS_WRITTEN = Reading.model_validate({c.field: c.as_written for c in CHOICES if c.field in Reading.model_fields})
+"""The literal text; where its words allow several values, the least favourable one."""
 NAMED: dict[str, Reading] = {"as-written": AS_WRITTEN, "repaired": REPAIRED}
+
+
+def find_choice(field: str) -> Choice:
+    """A choice by its field.
+
+    Raises:
+        InvalidInputError: If there is none of that name.
+    """
+    known = {choice.field: choice for choice in CHOICES}
+    if field not in known:
+        raise InvalidInputError("choices", f"must be one of {', '.join(known)}", field)
+    return known[field]
+
+
+class Interpretation(NamedTuple):
+    """One point of the lattice of readings: every choice of the program and of the text made."""
+
+    reading: Reading
+    sense: Sense
+
+    @classmethod
+    def of(cls, values: dict[str, str]) -> Interpretation:
+        """The repaired one with some choices made otherwise, by field."""
+        chosen = {k: v for k, v in values.items() if k in Reading.model_fields}
+        sense = {k: v for k, v in values.items() if k in Sense.model_fields}
+        return cls(REPAIRED.choose(**chosen), Sense.model_validate(sense))

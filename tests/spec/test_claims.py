@@ -7,14 +7,16 @@ import tomllib
 import warnings
 from graphlib import TopologicalSorter
 from importlib import resources
+from math import prod
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spec import AS_WRITTEN, REPAIRED, InvalidInputError, Reading, Statement, load_claims
+from spec import CHOICES, REPAIRED, InvalidInputError, Sense, Statement, load_claims
 from spec.claims import ORDER, Bound, Claim, find
+from spec.reading import find_choice
 
 CLAIMS = load_claims()
 STATEMENTS = {full: statement for claim in CLAIMS.values() for full, statement in claim.statements()}
@@ -143,26 +145,63 @@ def test_both_readings_measure_powers_of_the_same_variables_or_say_otherwise() -
                          "smoothness/f-lipschitz"}  # fmt: skip
 
 
+def values(statement: Statement, name: str) -> dict[str, str]:
+    """What a reading chooses otherwise than the repaired one, by field."""
+    reading, sense = statement.interpreted(name)
+    return reading.differences(REPAIRED) | {
+        field: value for field, value in sense.model_dump().items() if value != getattr(Sense(), field)
+    }
+
+
 def test_readings_differ_where_a_statement_decides_a_choice() -> None:
     for full, statement in STATEMENTS.items():
-        written, repaired = statement.reading("as-written"), statement.reading("repaired")
-        assert repaired == REPAIRED
-        assert set(written.differences(REPAIRED)) == set(statement.choices), full
-        for field in statement.choices:
-            assert getattr(written, field) == getattr(AS_WRITTEN, field)
+        assert values(statement, "repaired") == {}
+        written = {field: find_choice(field).as_written for field in statement.choices}
+        assert values(statement, "as-written") == written, full
 
 
 @given(st.sampled_from(sorted(STATEMENTS)))
 def test_each_choice_is_isolated_alone(full: str) -> None:
+    for field in STATEMENTS[full].choices:
+        assert values(STATEMENTS[full], f"only:{field}") == {field: find_choice(field).as_written}
+
+
+@given(st.sampled_from(sorted(full for full, statement in STATEMENTS.items() if statement.choices)))
+def test_the_lattice_holds_every_literal_reading_and_every_partial_repair_once(full: str) -> None:
     statement = STATEMENTS[full]
-    isolated = statement.isolated()
-    assert tuple(isolated) == statement.choices
-    for field, reading in isolated.items():
-        assert reading.differences(REPAIRED) == {field: getattr(AS_WRITTEN, field)}
+    names = statement.literal_readings
+    points = [statement.interpreted(name) for name in names]
+    assert names[0] == "as-written"
+    assert len(set(points)) == len(points) == prod(len(find_choice(field).literal) for field in statement.choices)
+    repairs = statement.repairs
+    assert len(repairs) == 2 ** len(statement.choices) - 1
+    for chosen, name in repairs.items():
+        written = {f: find_choice(f).as_written for f in statement.choices if f not in chosen}
+        assert values(statement, name) == written
+    whole = statement.interpreted(repairs[statement.choices])
+    assert whole == statement.interpreted("repaired")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("literal", "must be as-written, repaired, only:FIELD or choose"),
+        ("only:ramp_width", "must be as-written"),
+        ("choose:ramp_width=delta", "must be as-written"),
+        ("choose:dual_term=thawed", "reading.dual_term: must be one of frozen, map, both-maps, cancelled; got thawed"),
+        ("choose:dual_term", "reading.dual_term: must be one of"),
+        ("choose:mood=good", "choices: must be one of dual_term"),
+        ("choose:", "choices: must be one of dual_term"),
+    ],
+)
+def test_another_name_of_a_reading_is_refused(name: str, message: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        find("bias-bound/T3").interpreted(name)
+    assert message in str(caught.value)
 
 
 def test_every_open_choice_is_decided_somewhere() -> None:
-    assert {field for statement in STATEMENTS.values() for field in statement.choices} == set(Reading.model_fields)
+    assert {f for statement in STATEMENTS.values() for f in statement.choices} == {c.field for c in CHOICES}
 
 
 @given(st.sampled_from(sorted(STATEMENTS)))
@@ -181,7 +220,7 @@ def test_an_unknown_claim_is_answered_with_the_nearest() -> None:
 
 def test_an_unknown_choice_is_refused() -> None:
     data = tomllib.loads(source("variance-bound")) | {"choices": ["no_such_choice"]}
-    with pytest.raises(ValueError, match="must be fields of Reading"):
+    with pytest.raises(ValueError, match="must be one of dual_term"):
         Claim.model_validate(data)
 
 

@@ -5,21 +5,22 @@ from __future__ import annotations
 import shlex
 import time
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from spec import InvalidInputError, Reading
+from spec import CHOICES, InvalidInputError
 from spec.atlas import Instance
 from spec.atlas import find as find_instance
-from spec.claims import Bound, Statement
+from spec.claims import NAMES, Bound, Statement
 from spec.claims import find as find_claim
 from spec.exact import plain
 from verify.campaign.summary import selected
 from verify.checks.measuring.case import (
+    LONG,
     Case,
     Check,
     Measurement,
@@ -68,15 +69,6 @@ class Task(Identified):
         )
 
 
-def bound_under(statement: Statement, reading: str) -> tuple[Bound, Reading]:
-    """What is asserted under a reading, and the full reading it is judged under."""
-    if reading == "repaired":
-        return statement.repaired.bound, statement.reading("repaired")
-    if reading == "as-written":
-        return statement.as_written.bound, statement.reading("as-written")
-    return statement.as_written.bound, statement.isolated()[reading.removeprefix("only:")]
-
-
 DEFAULT_SEED = 20_240_913
 
 
@@ -101,37 +93,54 @@ def plan(
         found = checks().get(full_id)
         if found is None or _skipped(full_id, claims, profile):
             continue
-        for reading in _readings(statement, readings, profile):
+        for reading in _readings(statement, readings, profile, lattice=subject == REFERENCE):
             tasks += [
                 Task(full_id, reading, instance, subject, profile.name, seed)
-                for instance in _instances(found, instances, profile)
+                for instance in _instances(found, instances, profile, beside=reading.startswith("choose:"))
             ]
     return tasks
 
 
 def _skipped(full_id: str, claims: Sequence[str], profile: Profile) -> bool:
-    family = {full_id, full_id.split("/")[0]}
-    return bool(family & set(profile.skips)) and not family & set(claims)
+    return _of_family(full_id, profile.skips) and not _of_family(full_id, claims)
 
 
-def _readings(statement: Statement, wanted: Sequence[str], profile: Profile) -> Iterator[str]:
+def _of_family(full_id: str, claims: Collection[str]) -> bool:
+    return full_id in claims or full_id.split("/")[0] in claims
+
+
+def _readings(statement: Statement, wanted: Sequence[str], profile: Profile, *, lattice: bool) -> Iterator[str]:
+    """The readings asked for; where both named ones are, and the profile goes into it, the rest of the lattice.
+
+    Each choice is isolated, and of the reference, which can be asked for anything, every literal reading and every
+    partial repair is judged.
+    """
     for name in dict.fromkeys(wanted):
         if name in NAMED:
             yield name
-        elif name.startswith("only:") and name[5:] in Reading.model_fields:
+        elif name.startswith("only:") and name[5:] in {choice.field for choice in CHOICES}:
             if name[5:] in statement.choices:
                 yield name
-        else:
-            raise InvalidInputError("reading", "must be as-written, repaired or only:FIELD", name)
-    # A statement that makes a single choice is isolated already.
-    if profile.isolate and set(NAMED) <= set(wanted) and len(statement.choices) > 1:
-        yield from (f"only:{choice}" for choice in statement.choices if f"only:{choice}" not in wanted)
+        elif name.startswith("choose:") and all(
+            part.partition("=")[0] in statement.choices for part in name[7:].split(",")
+        ):
+            statement.interpreted(name)
+            yield name
+        elif not name.startswith("choose:"):
+            raise InvalidInputError("reading", NAMES, name)
+    if profile.isolate and set(NAMED) <= set(wanted):
+        # A statement that makes a single choice is isolated already.
+        alone = [f"only:{choice}" for choice in statement.choices] if len(statement.choices) > 1 else []
+        beside = [*statement.literal_readings, *statement.repairs.values()] if lattice else []
+        yield from (name for name in dict.fromkeys([*alone, *beside]) if name not in wanted)
 
 
-def _instances(found: Check, wanted: Sequence[str], profile: Profile) -> Sequence[str]:
+def _instances(found: Check, wanted: Sequence[str], profile: Profile, *, beside: bool = False) -> Sequence[str]:
     if wanted:
         return [name for name in found.instances if name in wanted]
-    return found.instances[: profile.breadth]
+    # What samples long is judged beside on its most telling instance.
+    long = beside and profile.beside is not None and _of_family(found.claim, LONG)
+    return found.instances[: 1 if long else profile.beside if beside else profile.breadth]
 
 
 def perform(task: Task, subject: Subject, bound: Bound | None = None, *, held: bool = True) -> Result:
@@ -142,11 +151,13 @@ def perform(task: Task, subject: Subject, bound: Bound | None = None, *, held: b
     """
     started = time.perf_counter()
     instance = find_instance(task.instance)
-    own, reading = bound_under(find_claim(task.claim), task.reading)
-    bound = own if bound is None else bound
+    statement = find_claim(task.claim)
+    reading, sense = statement.interpreted(task.reading)
+    bound = statement.assertion(task.reading).bound if bound is None else bound
     found = checks()[task.claim]
     case = Case(
-        claim=task.claim, bound=bound, reading_name=task.reading, reading=reading, instance=instance,
+        claim=task.claim, bound=bound, reading_name=task.reading, reading=reading, sense=sense,
+        instance=instance,
         stages=Stages(subject), profile=find_profile(task.profile),
         rng=np.random.default_rng([task.seed, zlib.crc32(task.key.encode())]), seed=task.seed,
         level=level_of(task.effort), ledger=Ledger(given=task.continuation),

@@ -14,7 +14,7 @@ import numpy as np
 
 from spec import Noise, OracleParameters, Problem, Quadratic, parse_problem
 from verify.checks.measuring.case import Case, Measurement, check, compare
-from verify.checks.measuring.premises import frozen, h_width, regular_truth, sweep_ends
+from verify.checks.measuring.premises import h_width, regular_truth, sweep_ends
 from verify.checks.measuring.samples import ADDITIVE, Setting, second_moment
 from verify.evidence.decisions import VarianceDecision
 from verify.evidence.model import Point
@@ -73,7 +73,7 @@ def _scaled_errors(case: Case, truth: Truth, alpha: float) -> Iterator[tuple[flo
         rho = np.where(truth.active > 0, 1.0, 0.0)
         geometry = Geometry(scaled, case.x, alpha, truth.y_star, truth.lam / float(scale), rho)
         width = h_width(replace(case, instance=replace(case.instance, problem=asked)), alpha, case.call(alpha))
-        rounding = geometry.rounding(geometry.minimiser, frozen=frozen(case), h_width=width)
+        rounding = geometry.rounding(geometry.minimiser, dual_term=case.reading.dual_term, h_width=width)
         yield float(np.linalg.norm(found - truth.grad_F)) / unit, rounding / unit
 
 
@@ -118,7 +118,9 @@ def _rounding_at(case: Case, alpha: float, x: Fraction) -> float:
     truth = regular_truth(at)
     rho = np.where(truth.active > 0, 1.0, 0.0)
     geometry = Geometry(quadratic_of(at.problem), np.array([float(x)]), alpha, truth.y_star, truth.lam, rho)
-    return geometry.rounding(geometry.minimiser, frozen=frozen(case), h_width=h_width(case, alpha, case.call(alpha)))
+    return geometry.rounding(
+        geometry.minimiser, dual_term=case.reading.dual_term, h_width=h_width(case, alpha, case.call(alpha))
+    )
 
 
 def _error_at(case: Case, alpha: float, x: Fraction, kink: Fraction) -> float:

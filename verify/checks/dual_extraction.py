@@ -22,10 +22,12 @@ from verify.checks.measuring.premises import (
     at_truth,
     estimate,
     feasible,
-    frozen,
     h_width,
+    keeps_dual_term,
     regular_truth,
+    shrinks,
     sweep_point,
+    with_maps_frozen,
 )  # fmt: skip
 from verify.evidence.model import Point
 from verify.evidence.rates import fit_rate
@@ -48,8 +50,10 @@ MOVING = tuple(name for name in REGULAR if "A-nonzero" in find(name).strata)
 def conclusion(case: Case) -> Measurement:
     """‖∇L_{λ*} - ∇L_{λ̃}‖ in (x, y) at a fixed y one unit beyond the first row, λ̃ off by δ = α³.
 
-    As written ε_λ may be any small number, so it is spent as ε_λ = δ; repaired it is fixed.
+    Where ε_λ may be any small number it is spent as ε_λ = δ; else it is fixed. Where ỹ* or λ̃ are maps of x, what their
+    derivatives add is the same on both sides: the difference is that of frozen maps.
     """
+    case = with_maps_frozen(case)
     # Weak activity is welcome here, dependent rows are not.
     lower = feasible(case.instance)
     if not lower.licq:
@@ -67,7 +71,7 @@ def conclusion(case: Case) -> Measurement:
         "alpha": SHOWN_ALPHA, "difference of the gradients": moved, "its part in x": found[-1][1],
         "(alpha_1 + alpha_2) delta": claimed, "ratio": moved / claimed,
     }  # fmt: skip
-    width = "δ" if case.reading_name == "as-written" else "fixed"
+    width = "δ" if shrinks(case) else "fixed"
     note = (
         f"y is fixed, one unit beyond the first row; λ̃ is λ* plus δ on the worst row, ε_λ = {width}. "
         "The weight changes by min(1, δ/ε_λ) and is multiplied by α₂h."
@@ -81,7 +85,7 @@ def linear_term(case: Case) -> Measurement:
     """The part that is linear in λ* - λ̃, isolated by holding the weights: -α₁Bᵀ in y, and α₁Aᵀ in x if it is kept."""
     truth = regular_truth(case.instance)
     a = quadratic_of(case.instance.problem).arrays
-    kept = np.vstack([a.A.T if frozen(case) else 0 * a.A.T, -a.B.T])
+    kept = np.vstack([a.A.T if keeps_dual_term(case) else 0 * a.A.T, -a.B.T])
     points, off = [], {}
     for alpha in case.profile.alphas:
         geometry, call = at_truth(case, truth, alpha)
@@ -92,10 +96,10 @@ def linear_term(case: Case) -> Measurement:
         exact, rounding = alpha**-2 * kept @ error, _rounding(geometry, truth.y_star)
         points.append(sweep_point(alpha, change, rounding, float(np.linalg.norm(exact))))
         off[alpha] = roundings(change, exact, rounding)
-    name = "‖α₁[A, -B]ᵀ(λ* - λ̃)‖" if frozen(case) else "‖α₁Bᵀ(λ* - λ̃)‖"
+    name = "‖α₁[A, -B]ᵀ(λ* - λ̃)‖" if keeps_dual_term(case) else "‖α₁Bᵀ(λ* - λ̃)‖"
     rate = fit_rate(points, quantity=name, variable="alpha")
     M = max(spectral_norm(a.A), spectral_norm(a.B))
-    M, unit = (2 * M, "2M") if frozen(case) else (M, "M")
+    M, unit = (2 * M, "2M") if keeps_dual_term(case) else (M, "M")
     largest = max(((p.measured - p.uncertainty) / (M * p.at) for p in rate.points if p.usable), default=0.0)
     within = compare(f"linear term in units of {unit}·α₁δ", largest, "<=", 1.0, 1e-6)
     return Measurement((rate, within, agreement(case, off, name)))
@@ -106,7 +110,7 @@ def activation_locality(case: Case) -> Measurement:
     """Where a change of the multiplier changes the weight: inside the band |h| <= width, or everywhere above it?"""
     alpha = SHOWN_ALPHA
     call = case.call(alpha)
-    width, lam_width = h_width(case, alpha, call), alpha**3 if case.as_written else call.parameters.lam_width
+    width, lam_width = h_width(case, alpha, call), alpha**3 if shrinks(case) else call.parameters.lam_width
     outside = [10 * width, 1.0] if case.as_written else [-1.001 * width, -10 * width, -1.0]
     weights = [[_rho(case, h, lam, width, lam_width) for lam in (0.0, alpha**3)] for h in outside]
     change, h = max(((abs(low - high), h) for h, (low, high) in zip(outside, weights, strict=True)), key=itemgetter(0))
@@ -133,7 +137,7 @@ def constraint_difference(case: Case) -> Measurement:
     a = quadratic_of(case.instance.problem).arrays
     rho = at_truth(case, truth, DIRECTION_ALPHA)[0].rho
     family = Family.at(quadratic_of(case.instance.problem), case.instance.x)
-    scenario = Spending(rho=rho).scenario(frozen=False)
+    scenario = Spending(rho=rho).scenario("cancelled")
     exact = family.lagrangian(scenario).blocks.B.times(-1) @ error(family, scenario, "penalty-shift")
     points, active_points, off = [], [], {}
     for alpha in case.profile.alphas:
@@ -189,7 +193,7 @@ def active_rows(case: Case) -> Measurement:
     smallest = min((value for value in truth.lam if value > 0), default=np.inf)
     parameters = OracleParameters(lam_width=float(min(0.1, smallest / 4)))
     y = _violating(a.B, truth.y_star)
-    kept = np.vstack([a.A.T if frozen(case) else 0 * a.A.T, -a.B.T])
+    kept = np.vstack([a.A.T if keeps_dual_term(case) else 0 * a.A.T, -a.B.T])
     points, off = [], {}
     for alpha in case.profile.alphas:
         geometry, call = at_truth(case, truth, alpha)
@@ -233,8 +237,7 @@ def _violating(B: Vector, y_star: Vector) -> Vector:
 def _difference(case: Case, alpha: float, y_star: Vector, lam: Vector, y: Vector) -> tuple[Point, float, float]:
     """The largest difference over rows and signs beside the exact one, its part in x, and the most roundings off."""
     inner_tol = alpha**3
-    # Only the literal text as a whole leaves ε_λ free; one choice alone as written changes that choice alone.
-    parameters = OracleParameters(lam_width=inner_tol) if case.reading_name == "as-written" else OracleParameters()
+    parameters = OracleParameters(lam_width=inner_tol) if shrinks(case) else OracleParameters()
     call = case.call(alpha, y_star=y_star, lam=lam, parameters=parameters)
     problem = quadratic_of(case.instance.problem)
     a = problem.arrays
@@ -256,7 +259,7 @@ def _difference(case: Case, alpha: float, y_star: Vector, lam: Vector, y: Vector
                 continue
             moved = weighed(multipliers)
             changes.append(_gradient(case, call, moved, y) - before)
-            kept = np.hstack([a.A if frozen(case) else 0 * a.A, -a.B]).T @ (multipliers - lam)
+            kept = np.hstack([a.A if keeps_dual_term(case) else 0 * a.A, -a.B]).T @ (multipliers - lam)
             h = a.A @ case.x - a.B @ y - a.b
             exact = alpha**-4 * rows.T @ ((moved.rho - at_star.rho) * h) + alpha**-2 * kept
             predicted.append(float(np.linalg.norm(exact)))
@@ -289,7 +292,7 @@ def _exact_terms(case: Case) -> dict[int, tuple[Fraction, ...]]:
             if i in lower.active:
                 power, change = _weight_change(case, lower.lam[i], sign)
                 terms[power] = tuple(change * h * value for value in (*A[i], *(-value for value in B[i])))
-            kept = A[i] if frozen(case) else [Fraction(0)] * problem.n
+            kept = A[i] if keeps_dual_term(case) else [Fraction(0)] * problem.n
             terms[1] = tuple(sign * value for value in (*kept, *(-value for value in B[i])))
             moves.append(terms)
     return min(moves, key=_leading)
@@ -303,7 +306,7 @@ def _leading(terms: dict[int, tuple[Fraction, ...]]) -> tuple[int, Fraction]:
 
 def _weight_change(case: Case, lam: Fraction, sign: int) -> tuple[int, Fraction]:
     """Power of alpha and factor of α₂Δρ on an active row."""
-    if case.reading_name == "as-written":
+    if shrinks(case):
         return -4, Fraction(int(lam == 0))
     lam_width = Fraction(str(OracleParameters().lam_width))
     on_ramp = lam < lam_width or (lam == lam_width and sign < 0)

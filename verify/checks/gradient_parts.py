@@ -10,7 +10,7 @@ from spec import OracleParameters
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.own_values import AGREEMENT_ROUNDINGS
-from verify.checks.measuring.premises import PremiseUnmetError, estimate, feasible, h_width, sweep_ends
+from verify.checks.measuring.premises import PremiseUnmetError, estimate, feasible, h_width, shrinks, sweep_ends
 from verify.evidence.model import ComparisonEvidence, Point
 from verify.evidence.rates import fit_rate
 from verify.subjects.protocol import Call
@@ -53,7 +53,7 @@ def weights_part(case: Case) -> Measurement:
         call, weights = start.call(alpha), start.weights(alpha, start.lam)
         h = a.A @ case.x - a.B @ y - a.b
         here = estimate(case, call, y)
-        rounding = 2 * start.geometry(alpha, start.lam).rounding(y, frozen=False, h_width=start.width(alpha))
+        rounding = 2 * start.geometry(alpha, start.lam).rounding(y, dual_term="cancelled", h_width=start.width(alpha))
         # Every row at full weight bounds the rounding whatever the weights are.
         rounding += 2 * EPS * alpha**-4 * float(np.linalg.norm(np.abs(a.A.T) @ (np.abs(h) + np.abs(a.B) @ np.abs(y))))
         sizes, predicted = [0.0], [0.0]
@@ -122,8 +122,8 @@ def _constant_weights(start: _Start, row: int) -> Measurement:
         pair = Geometry(start.problem, case.x, alpha, y_star, lam, ramp(h, lam, width, start.lam_width(alpha)))
         y = pair.minimiser
         found = estimate(case, replace(start.call(alpha), y_star=y_star, lam=lam), y)
-        rounding = pair.rounding(y, frozen=False, h_width=width)
-        ratio = float(np.linalg.norm(found - pair.estimate(y, frozen=False))) / rounding
+        rounding = pair.rounding(y, dual_term="cancelled", h_width=width)
+        ratio = float(np.linalg.norm(found - pair.estimate(y, dual_term="cancelled"))) / rounding
         there = float(a.A[row] @ case.x - a.B[row] @ y - a.b[row])
         part = 0.5 * alpha**-4 * there**2 * min(1.0, lam[row] / start.lam_width(alpha)) / width
         would = min(would, part * float(np.linalg.norm(a.A[row])) / rounding)
@@ -179,8 +179,7 @@ class _Start:
         self.y_star, self.lam = as_float(lower.y_star), as_float(lower.lam)
         self.h = np.array([0.0 if i in lower.active else float(value) for i, value in enumerate(lower.h)])
         self.rows = range(self.problem.p)
-        # Only the literal text as a whole leaves ε_λ free; one choice alone as written changes that choice alone.
-        self.shrinks = case.reading_name == "as-written"
+        self.shrinks = shrinks(case)
         self.fixed_width = max(OracleParameters().lam_width, 2 * float(self.lam.max()) if wide else 0.0)
 
     def lam_width(self, alpha: float) -> float:

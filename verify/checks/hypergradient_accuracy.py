@@ -10,7 +10,7 @@ import numpy as np
 from spec import OracleParameters
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check, values_at
-from verify.checks.measuring.premises import additive, at_truth, estimate, frozen, regular_truth
+from verify.checks.measuring.premises import additive, at_truth, estimate, regular_truth
 from verify.checks.measuring.samples import ADDITIVE, Setting, second_moment
 from verify.evidence.decisions import SquareDecision
 from verify.evidence.intervals import Looks, mean_square_interval
@@ -73,7 +73,7 @@ def decomposition(case: Case) -> Measurement:
     """MSE given the stages against 2 variance + 2 bias² as written, variance + bias² repaired."""
     truth = regular_truth(case.instance)
     quiet = Setting.at(case, truth, PREASYMPTOTIC, LOUD)
-    bias = exact_bias(case.instance, truth, quiet.geometry, frozen=frozen(case))
+    bias = exact_bias(case.instance, truth, quiet.geometry, dual_term=case.reading.dual_term)
     N_g = max(1, round(second_moment(quiet, LOUD) / bias**2)) if bias > 0 else 1
     setting = Setting.at(case, truth, PREASYMPTOTIC, LOUD, N_g=N_g)
     n, variance = len(case.x), second_moment(setting, LOUD) / N_g
@@ -138,7 +138,7 @@ def conditional_mean(case: Case) -> Measurement:
        "random-3x5x4"), needs=("hypergradient",))  # fmt: skip
 def first_moment(case: Case) -> Measurement:
     """α₁²E‖∇_xg(x, ỹ*) - ∇_xg(x, y*)‖² under the worst law the moment bound admits: rare and large, or spread out."""
-    truth = regular_truth(case.instance)
+    truth, kind = regular_truth(case.instance), case.sense.accuracy
     points = []
     for alpha in case.profile.alphas:
         geometry, call = at_truth(case, truth, alpha)
@@ -146,19 +146,23 @@ def first_moment(case: Case) -> Measurement:
         given = replace(call, rho=geometry.rho)
         right = estimate(case, given, geometry.minimiser)
         worst, slack = 0.0, 0.0
-        for length in (alpha**3, alpha**2, alpha, LARGE_SLIP):
-            probability = min(1.0, alpha**3 / length if case.as_written else alpha**6 / length**2)
+        for length in (alpha**3, alpha**2, alpha, LARGE_SLIP) if kind != "sure" else (alpha**3,):
+            probability = min(1.0, alpha**3 / length if kind == "mean" else alpha**6 / length**2)
             slip = length * _worst_slip(geometry)
             wrong = estimate(case, replace(given, y_star=truth.y_star + slip), geometry.minimiser)
             moved = float(np.linalg.norm(wrong - right))
             part = probability * moved**2
             if part > worst:
-                rounding = 4 * geometry.rounding(np.abs(truth.y_star) + np.abs(slip), frozen=frozen(case))
+                rounding = 4 * geometry.rounding(np.abs(truth.y_star) + np.abs(slip), dual_term=case.reading.dual_term)
                 worst, slack = part, probability * 2 * moved * rounding
         points.append(Point(at=alpha, measured=worst, uncertainty=slack))
     rate = fit_rate(points, quantity="part of the mean squared error due to ỹ*", variable="alpha")
-    law = "Error 1 with probability α³" if case.as_written else "Any length with second moment α⁶"
-    note = f"{law} contributes α₁²‖g_xy u‖² times its mean square."
+    laws = {
+        "mean": "Error 1 with probability α³",
+        "sure": "Error α³",
+        "mean-square": "Any length with second moment α⁶",
+    }
+    note = f"{laws[kind]} contributes α₁²‖g_xy u‖² times its mean square."
     return Measurement((rate,), values_at("part at alpha", rate.points[:1]), note)
 
 

@@ -80,7 +80,8 @@ def summary_table(report: ReportData, claims: Mapping[str, Claim] | None = None)
 
 def _cell(entry: StatementOutline, reading: str) -> Text:
     if reading in entry.named:
-        return _status(entry.named[reading].status)
+        shown = _status(entry.named[reading].status)
+        return shown + Text(f" {entry.several}", style="dim") if reading == "as-written" and entry.several else shown
     return _status(wording.NOT_CHECKED) if entry.unchecked else Text("not in this run", style="dim")
 
 

@@ -51,6 +51,7 @@ def render_markdown(report: ReportData, claims: Mapping[str, Claim] | None = Non
     folded = [
         ("Proof steps", _table(steps) if steps else []),
         ("Reported, not failed", [f"- {_escape(line)}" for line in report.changes]),
+        ("Every literal reading", _reading_sets(arranged)),
         ("Where each proof first breaks", _breaks(arranged, claims)),
         ("Refuted as written", [line for reading in refuted for line in _item(reading)]),
         ("Closed forms", [line for reading in readings for line in _closed_forms(reading)]),
@@ -94,6 +95,22 @@ def _table(entries: Sequence[StatementOutline]) -> list[str]:
     return [*head, *(_row(entry) for entry in entries)]
 
 
+def _reading_sets(arranged: Outline) -> list[str]:
+    sets = arranged.reading_sets
+    if not sets:
+        return []
+    rows = [
+        f"| `{one.claim}` | {'<br>'.join(f'{wording.mark(r.status)} {_escape(r.words)}' for r in one.literal)} "
+        f"| {_escape(one.said)} | {_escape(one.repaired_by)} |"
+        for one in sets
+    ]
+    return [
+        "| Statement | Its literal readings | Read as its words allow, it | Smallest repair |",
+        "|---|---|---|---|",
+        *rows,
+    ]
+
+
 def _breaks(arranged: Outline, claims: Mapping[str, Claim] | None) -> list[str]:
     proofs = proof_breaks(arranged, claims)
     if not proofs:
@@ -114,6 +131,7 @@ def _row(entry: StatementOutline) -> str:
     name = f"`{entry.id}`" if "/" in entry.id else f"**{_escape(entry.title)}** `{entry.id}`"
     missing = f"*{wording.marked(wording.NOT_CHECKED)}*" if entry.unchecked else "not in this run"
     cells = [_status(entry.named[reading].status) if reading in entry.named else missing for reading in NAMED]
+    cells[0] += f" {entry.several}" if entry.several else ""
     alone = ", ".join(f"{wording.mark(found.status)} `{found.choice}`".strip() for found in entry.isolated)
     return f"| {name} | {' | '.join(cells)} | {alone} |"
 

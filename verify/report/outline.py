@@ -11,6 +11,7 @@ from verify.evidence.model import PremiseEvidence, RateEvidence
 from verify.proofs.orders.table import FirstBreak, first_breaks
 from verify.report import wording
 from verify.report.model import NAMED, ReportData, Result, SmallestCounterexample, SummaryRow
+from verify.report.reading_sets import ReadingSet, reading_set
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,8 @@ class StatementOutline:
     kind: str = ""
     unchecked: bool = False
     """On record, but nothing checks it yet; a statement neither checked nor unchecked was not in this run."""
+    literal: ReadingSet | None = None
+    """How it fares under every literal reading of its words, where they leave a choice open."""
 
     @property
     def anchor(self) -> str:
@@ -86,6 +89,13 @@ class StatementOutline:
     def checked(self) -> bool:
         """Whether the run says how it came out."""
         return bool(self.named or self.isolated)
+
+    @property
+    def several(self) -> str:
+        """``(2 of 3)``: under how many of several literal readings it holds; empty where there is one."""
+        if self.literal is None or len(self.literal.literal) < 2:
+            return ""
+        return f"({self.literal.holding} of {len(self.literal.literal)})"
 
     @property
     def readings(self) -> tuple[ReadingOutline, ...]:
@@ -111,6 +121,12 @@ class Outline:
     """By named reading: how many statements have each status."""
     unchecked: int = 0
     instances: int = 0
+
+    @property
+    def reading_sets(self) -> tuple[ReadingSet, ...]:
+        """Statements whose words allow several readings, in order."""
+        sets = (entry.literal for entry in self.statements)
+        return tuple(found for found in sets if found is not None and len(found.literal) > 1)
 
     @property
     def statements(self) -> tuple[StatementOutline, ...]:
@@ -180,14 +196,17 @@ def _statement(
         if name not in rows or rows[name].status != wording.NOT_CHECKED
     }
     named = {name: entry for name, entry in readings.items() if name in NAMED}
-    isolated = tuple(entry for name, entry in readings.items() if name not in NAMED)
+    isolated = tuple(entry for name, entry in readings.items() if name.startswith("only:"))
     premises = tuple(
         PremiseOutline(premise, {name: _finding(premise, name, named.get(name)) for name in NAMED})
         for premise in (statement.premises if statement else ())
     )
     title = statement.title if statement else full
     unchecked = any(row.status == wording.NOT_CHECKED for row in rows.values())
-    return StatementOutline(full, title, statement, named, isolated, premises, unchecked=unchecked)
+    statuses = {name: entry.status for name, entry in readings.items()}
+    judged = {name: entry.results for name, entry in readings.items()}
+    literal = reading_set(full, statement, statuses, judged) if statement else None
+    return StatementOutline(full, title, statement, named, isolated, premises, unchecked=unchecked, literal=literal)
 
 
 def _reading(

@@ -3,14 +3,17 @@ r"""Lines 5 and 6 of Algorithm 1, written once, over any ring: doubles, rational
 .. math::
     \nabla_y L &= \nabla_y f + \alpha_1 (\nabla_y g - B^T\lambda) - \alpha_2 B^T R\, h, \\
     \nabla_x L &= \nabla_x f + \alpha_1 (\nabla_x g(x, y) - \nabla_x g(x, y^*)) + \alpha_2 A^T R\, h
-                  \;[+\ \alpha_1 A^T\lambda].
+                  \;[+\ \alpha_1 (A^T\lambda - (Dy^*)^T\nabla_y g(x, y^*) + (D\lambda^*)^T h)].
+
+Of the bracket, the derivative of :math:`\lambda^T h(x, y) - g(x, y^*)`, a reading keeps nothing (``cancelled``), the
+first term (``frozen``), two (``map``) or all three (``both-maps``).
 
 Only the certificate checker writes them again (:mod:`verify.truth.certificates.plain_formulas`), on purpose.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -20,9 +23,9 @@ import numpy as np
 
 from spec import InvalidInputError, Quadratic
 from spec.exact import FloatArray
+from spec.reading import DualTerm
 from verify.truth.algebra.rationals import Blocks, Number, Vector, fractions, is_positive_definite
 from verify.truth.algebra.rings import Flint, Ring
-from verify.truth.scenario import DualTerm
 
 M = TypeVar("M", bound=Any)
 """A matrix or vector of the ring."""
@@ -46,6 +49,8 @@ class Lagrangian(Generic[M]):
     y_star: M
     lam: M
     R: M
+    maps: Callable[[], tuple[M, M]] | None = None
+    """Derivatives of the exact y* (m, n) and multipliers (p, n), made where a reading asks for them."""
 
     @classmethod
     def of(
@@ -87,8 +92,13 @@ class Lagrangian(Generic[M]):
         """Derivative of the estimate at the minimiser in the multipliers, activation held, shape (n, p)."""
         b = self.blocks
         cancelled: M = self.E @ self.ring.solve(self.H, self.alpha_1 * b.B.T)
-        frozen: M = cancelled + self.alpha_1 * b.A.T
-        return frozen if dual_term == "frozen" else cancelled
+        if dual_term == "cancelled":
+            return cancelled
+        kept: M = cancelled + self.alpha_1 * b.A.T
+        if dual_term == "both-maps":
+            through_h = self.alpha_1 * (self._solution_maps[1].T @ b.B)
+            kept = kept - through_h @ self.ring.solve(self.H, self.alpha_1 * b.B.T)
+        return kept
 
     def gradient_y(self, y: M) -> M:
         """Gradient in y, shape (m,)."""
@@ -105,8 +115,8 @@ class Lagrangian(Generic[M]):
         y: M = self.y_star - self.ring.solve(self.H, gradient if left is None else gradient - left)
         return y
 
-    def terms(self, y: M, h: M | None = None) -> dict[str, M]:
-        """Line 6 in parts, dual part included, each of shape (n,), at a y.
+    def terms(self, y: M, h: M | None = None, dual_term: DualTerm = "frozen") -> dict[str, M]:
+        """Line 6 in parts, the dual part as a reading that keeps it has it, each of shape (n,), at a y.
 
         ``h``: row values at the lower-level solution where they are known better than by their formula.
         """
@@ -116,15 +126,32 @@ class Lagrangian(Generic[M]):
             "f": b.f_xx @ self.x + b.f_xy @ y + b.f_x,
             "g_difference": (self.alpha_1 * b.g_xy) @ shift,
             "penalty": (self.alpha_2 * b.A.T) @ (self.R @ h),
-            "dual": (self.alpha_1 * b.A.T) @ self.lam,
+            "dual": self.alpha_1 * self._dual_part(h, dual_term),
         }
 
+    def _dual_part(self, h: M, dual_term: DualTerm) -> M:
+        """What the derivative of lam' h - g(x, y*) keeps beside the change of grad_x g, shape (n,)."""
+        b = self.blocks
+        part: M = b.A.T @ self.lam
+        if dual_term in ("map", "both-maps"):
+            of_y, of_lam = self._solution_maps
+            part = part - of_y.T @ (b.g_xy.T @ self.x + b.g_yy @ self.y_star + b.g_y)
+            if dual_term == "both-maps":
+                part = part + of_lam.T @ h
+        return part
+
+    @cached_property
+    def _solution_maps(self) -> tuple[M, M]:
+        if self.maps is None:
+            raise InvalidInputError("dual_term", "must be frozen or cancelled where the solution maps are not known")
+        return self.maps()
+
     def estimate(self, y: M, dual_term: DualTerm = "cancelled", h: M | None = None) -> M:
-        """Line 6 in expectation: the gradient in x, the frozen dual term only if asked for; shape (n,)."""
-        terms = self.terms(y, h)
+        """Line 6 in expectation: the gradient in x, the dual part only if asked for; shape (n,)."""
+        terms = self.terms(y, h, "frozen" if dual_term == "cancelled" else dual_term)
         cancelled: M = terms["f"] + terms["g_difference"] + terms["penalty"]
-        frozen: M = cancelled + terms["dual"]
-        return frozen if dual_term == "frozen" else cancelled
+        kept: M = cancelled + terms["dual"]
+        return cancelled if dual_term == "cancelled" else kept
 
 
 def exact_minimiser(lagrangian: Lagrangian[Flint], alpha: Number) -> Vector:

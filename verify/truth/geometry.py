@@ -7,7 +7,8 @@ spent.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from fractions import Fraction
+from functools import cached_property, lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -16,9 +17,11 @@ from spec import Problem, Quadratic
 from spec.exact import Vector
 from spec.parameters import PenaltyParameters
 from spec.quadratic import QuadraticArrays
+from spec.reading import DualTerm
 from verify.truth.algebra.rationals import Blocks
 from verify.truth.algebra.rings import DOUBLES
 from verify.truth.formulas import Lagrangian
+from verify.truth.lower_level import solution_maps
 
 EPS = float(np.finfo(np.float64).eps)
 solve = DOUBLES.solve
@@ -62,7 +65,11 @@ class Geometry:
         """The formulas, in doubles."""
         blocks = cast("Blocks[Vector]", self.a)  # the same names, two more
         weights = self.weights.alpha_1, self.weights.alpha_2
-        return Lagrangian(DOUBLES, blocks, self.x, *weights, self.y_star, self.lam, np.diag(self.rho))
+        return Lagrangian(DOUBLES, blocks, self.x, *weights, self.y_star, self.lam, np.diag(self.rho), self._maps)
+
+    def _maps(self) -> tuple[Vector, Vector]:
+        """Derivatives of the exact y* (m, n) and multipliers (p, n)."""
+        return _maps(self.problem, tuple(Fraction(value) for value in self.x.tolist()))
 
     @property
     def H(self) -> Vector:  # noqa: N802  # the formula's letter
@@ -83,9 +90,9 @@ class Geometry:
         """Gradient of the penalty Lagrangian in y, shape (m,)."""
         return self.lagrangian.gradient_y(y)
 
-    def estimate(self, y: Vector, *, frozen: bool) -> Vector:
+    def estimate(self, y: Vector, *, dual_term: DualTerm) -> Vector:
         """Gradient of the penalty Lagrangian in x at y, the noise-free estimate, shape (n,)."""
-        return self.lagrangian.estimate(y, "frozen" if frozen else "cancelled")
+        return self.lagrangian.estimate(y, dual_term)
 
     @cached_property
     def minimiser(self) -> Vector:
@@ -100,9 +107,9 @@ class Geometry:
         """Error of the minimiser that leaves a gradient of given norm and moves the estimator most, shape (m,)."""
         return solve(self.H, norm * _top_right(self.lagrangian.left_to_estimate))
 
-    def lam_to_estimate(self, *, frozen: bool) -> Vector:
+    def lam_to_estimate(self, *, dual_term: DualTerm) -> Vector:
         """Derivative of the estimator at its minimiser in the multipliers, weights held, shape (n, p)."""
-        return self.lagrangian.lam_to_estimate("frozen" if frozen else "cancelled")
+        return self.lagrangian.lam_to_estimate(dual_term)
 
     def worst_lam_within(self, distance: float, response: Vector, *, rows: Vector | None = None) -> Vector:
         """Admissible error of the multipliers, of given length, that moves a linear response most, shape (p,).
@@ -145,7 +152,7 @@ class Geometry:
             tried += [top, -top]
         return [distance * direction for direction in tried] or [np.zeros(len(self.y_star))]
 
-    def rounding(self, y: Vector, *, frozen: bool, h_width: float | None = None) -> float:
+    def rounding(self, y: Vector, *, dual_term: DualTerm, h_width: float | None = None) -> float:
         """Rounding of one double-precision estimate at y: unit roundoff times the sizes of its weighted terms.
 
         The term α₂Aᵀ(ρ∘h) loses most: h is a difference of numbers of size ‖Ax‖ + ‖By‖ + ‖b‖. Where the weights
@@ -163,7 +170,11 @@ class Geometry:
         lower = 2 * w.alpha_1 * (np.abs(a.g_xy) @ np.maximum(np.abs(y), np.abs(self.y_star)))
         lower = lower + 2 * w.alpha_1 * (np.abs(a.g_xx) @ np.abs(self.x) + np.abs(a.g_x))
         upper = np.abs(a.f_xx) @ np.abs(self.x) + np.abs(a.f_xy) @ np.abs(y) + np.abs(a.f_x)
-        dual = w.alpha_1 * np.abs(a.A.T) @ np.abs(self.lam) if frozen else 0.0
+        dual = 0.0 * upper if dual_term == "cancelled" else w.alpha_1 * np.abs(a.A.T) @ np.abs(self.lam)
+        if dual_term in ("map", "both-maps"):
+            of_y, of_lam = map(np.abs, self._maps())
+            slope = np.abs(a.g_xy.T) @ np.abs(self.x) + np.abs(a.g_yy) @ np.abs(self.y_star) + np.abs(a.g_y)
+            dual = dual + w.alpha_1 * (2 * of_y.T @ slope + of_lam.T @ size_h)
         # y itself is only a double: its last bit reaches the estimate through E.
         through_y = np.abs(self.E) @ np.abs(y)
         return EPS * float(np.linalg.norm(penalty + lower + upper + dual + through_y))
@@ -176,6 +187,12 @@ def _top_right(matrix: Vector) -> Vector:
     top = np.asarray(np.linalg.svd(matrix)[2][0])
     # A sign convention, so that results do not depend on the LAPACK at hand.
     return top if top[np.argmax(np.abs(top))] > 0 else -top
+
+
+@lru_cache(maxsize=256)
+def _maps(problem: Quadratic, x: tuple[Fraction, ...]) -> tuple[Vector, Vector]:
+    of_y, of_lam = (np.array([list(map(float, row)) for row in rows]) for rows in solution_maps(problem, x))
+    return of_y, of_lam
 
 
 def spectral_norm(matrix: Any) -> float:

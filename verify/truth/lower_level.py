@@ -145,7 +145,12 @@ def rows_in_doubles(a: QuadraticArrays, at: FloatArray) -> tuple[int, ...] | Non
 
 
 def jacobian(problem: Quadratic, x: Sequence[Number]) -> tuple[Vector, ...]:
-    """The exact derivative of y*, row by row (m, n), the strictly active rows held as equations.
+    """The exact derivative of y*, row by row (m, n), as :func:`solution_maps` has it."""
+    return solution_maps(problem, x)[0]
+
+
+def solution_maps(problem: Quadratic, x: Sequence[Number]) -> tuple[tuple[Vector, ...], tuple[Vector, ...]]:
+    """The exact derivatives of y* (m, n) and of the multipliers (p, n), the strictly active rows held as equations.
 
     Refused as by :func:`solve`, or if an active row is only weakly active, or the active rows are dependent.
 
@@ -156,8 +161,11 @@ def jacobian(problem: Quadratic, x: Sequence[Number]) -> tuple[Vector, ...]:
     if not (lower.strict_complementarity and lower.licq):
         rule = "must be a point where all active rows are independent and carry multipliers"
         raise DegenerateLowerLevelError(lower.weakly_active, _distinct_gradients(problem, x, lower), rule)
-    J = _jacobian(blocks(problem), lower.strictly_active)
-    return tuple(tuple(map(fraction, row)) for row in J.tolist())
+    J, on_active = _slopes(blocks(problem), lower.strictly_active)
+    of_rows = dict(zip(lower.strictly_active, on_active.tolist(), strict=True))
+    nothing = [fmpq(0)] * problem.n
+    of_lam = tuple(tuple(map(fraction, of_rows.get(i, nothing))) for i in range(problem.p))
+    return tuple(tuple(map(fraction, row)) for row in J.tolist()), of_lam
 
 
 def hypergradient(problem: Quadratic, x: Sequence[Number]) -> Vector:
@@ -220,15 +228,16 @@ def _distinct_gradients(problem: Quadratic, x: Sequence[Number], lower: ExactLow
     return tuple(dict.fromkeys(pieces(problem, x, lower).values()))
 
 
-def _jacobian(rows: RationalBlocks, S: tuple[int, ...]) -> fmpq_mat:
-    """J with the rows S held as equations."""
-    m = rows.g_yy.nrows()
+def _slopes(rows: RationalBlocks, S: tuple[int, ...]) -> tuple[fmpq_mat, fmpq_mat]:
+    """Derivatives of y and of the multipliers of S, the rows S held as equations."""
+    m, n = rows.g_yy.nrows(), rows.g_xy.nrows()
     B_S, A_S = select(rows.B, S), select(rows.A, S)
     solved = rows.g_yy.solve(beside(B_S.transpose(), rows.g_xy.transpose()))
     Z, J_0 = select(solved, range(m), range(len(S))), -1 * select(solved, range(m), range(len(S), solved.ncols()))
     if not S:
-        return J_0
-    return J_0 + Z * (B_S * Z).solve(A_S - B_S * J_0)
+        return J_0, fmpq_mat(0, n)
+    of_lam = (B_S * Z).solve(A_S - B_S * J_0)
+    return J_0 + Z * of_lam, of_lam
 
 
 def _multipliers_on(
@@ -247,7 +256,7 @@ def _multipliers_on(
 
 def piece_gradient(rows: RationalBlocks, x: Sequence[Number], y_star: Vector, S: tuple[int, ...]) -> Vector:
     """Gradient of the selection of F that holds the rows S as equations."""
-    at, y, J = column(x), column(y_star), _jacobian(rows, S)
+    at, y, J = column(x), column(y_star), _slopes(rows, S)[0]
     grad_x_f = rows.f_x + rows.f_xx * at + rows.f_xy * y
     grad_y_f = rows.f_y + rows.f_xy.transpose() * at + rows.f_yy * y
     return fractions(grad_x_f + J.transpose() * grad_y_f)

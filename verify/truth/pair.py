@@ -13,13 +13,16 @@ import numpy as np
 from spec import Holder, Quadratic
 from spec.atlas import Instance
 from spec.exact import FloatArray
+from spec.reading import DualTerm
 from verify.truth import balls, lower_level
 from verify.truth.algebra.numbers import add, double
-from verify.truth.algebra.rationals import Number, Vector, point
+from verify.truth.algebra.rationals import Number, Vector, fractions, point, rational
+from verify.truth.algebra.rings import RATIONALS
 from verify.truth.formulas import as_float
 from verify.truth.geometry import Geometry, quadratic_of, ramp
 from verify.truth.lower_level import DegenerateLowerLevelError, ExactLowerLevel
-from verify.truth.stages import Rules, Setting, evaluate
+from verify.truth.penalty_functions import Family
+from verify.truth.scenario import Scenario
 
 MAX_RATIONAL = 40
 """Largest n + m + p solved in rationals first: some 30 ms there, growing with the fourth power."""
@@ -138,11 +141,11 @@ def geometry_at_truth(instance: Instance, truth: Truth, alpha: float, h_width: f
     return Geometry(problem, x, alpha, truth.y_star, truth.lam, ramp(h, truth.lam, h_width, lam_width))
 
 
-def exact_bias(instance: Instance, truth: Truth, geometry: Geometry, *, frozen: bool) -> float:
+def exact_bias(instance: Instance, truth: Truth, geometry: Geometry, *, dual_term: DualTerm) -> float:
     """Norm of (penalty estimator - gradient of F) at the exact minimiser, in rational arithmetic."""
-    lower, grad_F = truth.lower, truth.exact_grad_F
-    assert lower is not None and grad_F is not None  # of a regular point
-    given = {"y_star": lower.y_star, "lam": lower.lam, "rho": tuple(map(Fraction, geometry.rho.tolist()))}
-    setting = Setting(quadratic_of(instance.problem), instance.x, Fraction(geometry.alpha), given=given)
-    estimate = evaluate(setting, Rules(dual_term="frozen" if frozen else "cancelled")).hypergradient
-    return float(np.linalg.norm([double(add(a, -b)) for a, b in zip(estimate, grad_F, strict=True)]))
+    assert truth.exact_grad_F is not None  # of a regular point
+    family = Family.at(quadratic_of(instance.problem), instance.x)
+    scenario = Scenario(dual_term=dual_term, rho=tuple(map(Fraction, geometry.rho.tolist())))
+    there = family.lagrangian_over(RATIONALS, rational(geometry.alpha), scenario)
+    estimate = fractions(there.estimate(there.minimiser(), dual_term).entries)
+    return float(np.linalg.norm([double(add(a, -b)) for a, b in zip(estimate, truth.exact_grad_F, strict=True)]))

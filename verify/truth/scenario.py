@@ -14,9 +14,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer
 
 from spec import InvalidInputError
 from spec.files import Frozen
-
-DualTerm: TypeAlias = Literal["frozen", "cancelled"]
-"""Whether ``alpha_1 A' lam`` stays in the estimator."""
+from spec.reading import DualTerm
 
 Quantity: TypeAlias = Literal["bias", "T1", "T2", "T3", "solution-shift", "penalty-shift"]
 """``bias``: estimator minus gradient of F. ``T1``, ``T2``, ``T3``: its parts in the proof. ``solution-shift``: penalty

@@ -7,6 +7,7 @@ import pytest
 
 import verify
 from spec import InvalidInputError
+from spec.claims import find
 from verify.campaign.plan import plan
 from verify.checks.measuring.case import find_profile
 from verify.report.faces import Report
@@ -45,7 +46,12 @@ def test_a_claim_brings_its_steps_and_each_choice_is_isolated():
     tasks = plan(["bias-bound"], ["as-written", "repaired"], [], find_profile("ci"), "reference", 0)
     assert {t.claim for t in tasks} >= {"bias-bound", "bias-bound/T1", "bias-bound/T2", "bias-bound/T3"}
     whole = {t.reading for t in tasks if t.claim == "bias-bound"}
-    assert whole == {"as-written", "repaired", "only:dual_term", "only:inner_stop", "only:ramp_width"}
+    alone = {"only:dual_term", "only:inner_stop", "only:ramp_width"}
+    assert whole > {"as-written", "repaired", *alone, "choose:dual_term=map", "choose:dual_term=both-maps"}
+    statement = find("bias-bound")
+    assert whole == {"repaired", *alone, *statement.literal_readings, *statement.repairs.values()}
+    foreign = plan(["bias-bound"], ["as-written", "repaired"], [], find_profile("ci"), "a:b", 0)
+    assert {t.reading for t in foreign if t.claim == "bias-bound"} == {"as-written", "repaired", *alone}
     assert len({t.key for t in tasks}) == len(tasks)
 
 

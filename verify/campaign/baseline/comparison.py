@@ -27,7 +27,6 @@ from verify.campaign.baseline.drift import (
     sweep_drifts,
 )
 from verify.campaign.baseline.model import Baseline, Entry, Level, Sweep
-from verify.campaign.plan import bound_under
 from verify.evidence.model import Frozen
 from verify.report.faces import Report
 from verify.report.model import Identified, Result
@@ -245,8 +244,8 @@ def _is_better(old: Verdict, new: Verdict, reading: str) -> bool:
 
 def _bound(entry: Entry) -> Bound | None:
     try:
-        return bound_under(find_claim(entry.claim), entry.reading)[0]
-    except (InvalidInputError, KeyError):
+        return find_claim(entry.claim).assertion(entry.reading).bound
+    except InvalidInputError:
         return None
 
 

@@ -24,7 +24,7 @@ Width = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 """An uncertainty or tolerance."""
 Probability = Annotated[float, Field(ge=0, le=1)]
 Samples = Annotated[int, Field(ge=0)]
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9:/._-]+$")]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9:/._=,-]+$")]
 """What identifies a result holds nothing that separates names."""
 
 

@@ -50,12 +50,9 @@ class Obligation:
 
 
 def asserted(claim: str, reading: str) -> tuple[Bound, Reading]:
-    """What a text asserts under a reading, and the full reading it is judged under; from the claim's data alone."""
+    """What a text asserts under a reading, and what a program is told there; from the claim's data alone."""
     statement = find(claim)
-    if reading in ("as-written", "repaired"):
-        named: Literal["as-written", "repaired"] = "repaired" if reading == "repaired" else "as-written"
-        return statement.assertion(named).bound, statement.reading(named)
-    return statement.as_written.bound, statement.isolated()[reading.removeprefix("only:")]
+    return statement.assertion(reading).bound, statement.interpreted(reading).reading
 
 
 def obligation(claim: str, reading: Reading) -> Obligation | None:

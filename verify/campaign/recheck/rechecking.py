@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from spec import Reading
+from spec import InvalidInputError, Reading
 from spec.atlas import atlas
 from spec.atlas import find as find_instance
 from spec.claims import Bound, Statement, load_claims
@@ -132,7 +132,7 @@ def _identity(result: Result, report: ReportData) -> Iterator[tuple[str, str]]:
     statement = dict(_statements()).get(result.claim)
     if statement is None or result.claim not in checks():
         yield "claim", "must be one that a check covers"
-    elif result.reading not in NAMED and result.reading not in {f"only:{choice}" for choice in statement.choices}:
+    elif not _has_reading(statement, result.reading):
         yield "reading", "must be one of the claim's"
     elif result.instance not in checks()[result.claim].instances or result.instance not in atlas():
         yield "instance", "must be one of the check's"
@@ -148,6 +148,14 @@ def _identity(result: Result, report: ReportData) -> Iterator[tuple[str, str]]:
             yield "about", f"must be {statement.about}, as the claim says"
         if result.reproduce != task.command:
             yield "reproduce", "must be the command that repeats this result"
+
+
+def _has_reading(statement: Statement, name: str) -> bool:
+    try:
+        statement.interpreted(name)
+    except InvalidInputError:
+        return False
+    return True
 
 
 def _statements() -> Iterator[tuple[str, Statement]]:

@@ -19,7 +19,6 @@ from verify.checks.measuring.premises import (
     SHOWN_ALPHA,
     at_truth,
     estimate,
-    frozen,
     regular_truth,
     shown_vector,
     sweep_ends,
@@ -178,7 +177,7 @@ def _ask(case: Case, x: tuple[Fraction, ...], alpha: float) -> _Asked:
     there, truth = replace(case, instance=case.instance.at(*x)), _truth(case.instance.name, x)
     geometry, call = at_truth(there, truth, alpha)
     found = estimate(there, call, geometry.minimiser)
-    rounding = geometry.rounding(geometry.minimiser, frozen=frozen(case))
+    rounding = geometry.rounding(geometry.minimiser, dual_term=case.reading.dual_term)
     if case.as_written:
         return _Asked(x, found, float(np.linalg.norm(found - truth.grad_F)), rounding)
     gradients = [*_gradients_in_ball(_pieces(case.instance.name), floats(x), alpha), truth.grad_F]

@@ -16,10 +16,10 @@ from verify.checks.measuring.premises import (
     at_truth,
     estimate,
     feasible,
-    frozen,
     h_width,
     regular_truth,
     sweep_ends,
+    with_maps_frozen,
 )
 from verify.evidence.model import ComparisonEvidence, Point
 from verify.evidence.rates import fit_rate
@@ -41,7 +41,7 @@ def lipschitz_in_lam(case: Case) -> Measurement:
 
     The subject computes the weights itself, so that they move with the multiplier.
     """
-    lower = feasible(case.instance)
+    case, lower = with_maps_frozen(case), feasible(case.instance)
     if not lower.licq:
         raise PremiseUnmetError("licq", f"{len(lower.active)} rows are active, their rank is {lower.licq_rank}")
     problem = quadratic_of(case.instance.problem)
@@ -53,13 +53,13 @@ def lipschitz_in_lam(case: Case) -> Measurement:
         width, lam_width = h_width(case, alpha, call), call.parameters.lam_width
         pair = Geometry(problem, case.x, alpha, y_star, lam, ramp(h, lam, width, lam_width))
         y, step = pair.minimiser, ON_THE_RAMP * lam_width
-        rounding = 2 * pair.rounding(y, frozen=frozen(case), h_width=width)
+        rounding = 2 * pair.rounding(y, dual_term=case.reading.dual_term, h_width=width)
         found, exact = [], []
         for i in range(problem.p):
             ends = [np.where(np.arange(problem.p) == i, value, lam) for value in (0.0, step)]
             low, high = (estimate(case, replace(call, lam=end), y) for end in ends)
             given = [replace(pair, lam=end, rho=ramp(h, end, width, lam_width)) for end in ends]
-            low_exact, high_exact = (one.estimate(y, frozen=frozen(case)) for one in given)
+            low_exact, high_exact = (one.estimate(y, dual_term=case.reading.dual_term) for one in given)
             found.append((high - low) / step)
             exact.append((high_exact - low_exact) / step)
         off = max(float(np.linalg.norm(a - b)) for a, b in zip(found, exact, strict=True)) * step / rounding
@@ -91,7 +91,7 @@ def inexact_lower_level(case: Case) -> Measurement:
         moved = truth.y_star + alpha**3 * direction
         change = estimate(case, replace(held, y_star=moved), y) - estimate(case, held, y)
         exact = -(alpha**-2) * g_xy @ (moved - truth.y_star)
-        rounding = 2 * geometry.rounding(y, frozen=frozen(case))
+        rounding = 2 * geometry.rounding(y, dual_term=case.reading.dual_term)
         worst, at = max((worst, at), (float(np.linalg.norm(change - exact)) / rounding, alpha))
         sizes = (float(np.linalg.norm(vector)) for vector in (change, exact))
         points.append(Point(at=alpha, measured=next(sizes), uncertainty=rounding, predicted=next(sizes)))
@@ -126,10 +126,10 @@ def sum_of_terms(case: Case) -> Measurement:
 def _sums(case: Case, truth: Truth, alpha: float) -> Iterator[tuple[str, float, float, float]]:
     """Which errors are spent, the sum of the terms, the subject's bias, and what counts as rounding."""
     exact, _ = at_truth(case, truth, alpha)
-    keeps = frozen(case)
+    dual_term = case.reading.dual_term
 
     def at_its_minimiser(pair: Geometry) -> Vector:
-        return pair.estimate(pair.minimiser, frozen=keeps)
+        return pair.estimate(pair.minimiser, dual_term=dual_term)
 
     T3 = float(np.linalg.norm(at_its_minimiser(exact) - truth.grad_F))
     slip = alpha**3 * np.array([1.0 if value >= alpha**3 else 0.0 for value in truth.lam])
@@ -144,10 +144,10 @@ def _sums(case: Case, truth: Truth, alpha: float) -> Iterator[tuple[str, float, 
         y = pair.minimiser + (allowed_error(case, pair) if inexact else 0.0)
         T2 = float(np.linalg.norm(at_its_minimiser(off_dual) - at_its_minimiser(exact)))
         of_y_star = float(np.linalg.norm(at_its_minimiser(pair) - at_its_minimiser(off_dual)))
-        T1 = float(np.linalg.norm(pair.estimate(y, frozen=keeps) - at_its_minimiser(pair)))
+        T1 = float(np.linalg.norm(pair.estimate(y, dual_term=dual_term) - at_its_minimiser(pair)))
         call = case.call(alpha, y_star=y_star, lam=lam, rho=pair.rho)
         bias = float(np.linalg.norm(estimate(case, call, y) - truth.grad_F))
-        yield name, T1 + T2 + T3 + of_y_star, bias, pair.rounding(y, frozen=keeps)
+        yield name, T1 + T2 + T3 + of_y_star, bias, pair.rounding(y, dual_term=dual_term)
 
 
 def _agreement(what: str, worst: float, alpha: float) -> ComparisonEvidence:

@@ -12,7 +12,7 @@ from spec.atlas import Instance
 from spec.exact import ExactArray
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.own_values import points_agree
-from verify.checks.measuring.premises import SHOWN_ALPHA, at_truth, estimate, frozen, regular_truth, sweep_ends
+from verify.checks.measuring.premises import SHOWN_ALPHA, at_truth, estimate, regular_truth, sweep_ends
 from verify.evidence.model import Counterexample, Point
 from verify.evidence.rates import fit_rate
 from verify.truth.geometry import EPS, Geometry, quadratic_of, solve, spectral_norm
@@ -75,8 +75,8 @@ def _T3(case: Case, alpha: float, s: Fraction) -> tuple[Point, float]:  # noqa: 
     # Multipliers are to be clear of the ramp whatever the scale.
     geometry = replace(geometry, rho=truth.active)
     found = estimate(there, replace(call, rho=truth.active), geometry.minimiser)
-    exact = exact_bias(there.instance, truth, geometry, frozen=frozen(case))
-    rounding = geometry.rounding(geometry.minimiser, frozen=frozen(case))
+    exact = exact_bias(there.instance, truth, geometry, dual_term=case.reading.dual_term)
+    rounding = geometry.rounding(geometry.minimiser, dual_term=case.reading.dual_term)
     size = float(np.linalg.norm(found - truth.grad_F))
     return Point(at=alpha, measured=size, uncertainty=rounding, predicted=exact), _bound(geometry, truth)
 

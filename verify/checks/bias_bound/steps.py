@@ -26,7 +26,6 @@ from verify.checks.measuring.premises import (
     SHOWN_ALPHA,
     at_truth,
     estimate,
-    frozen,
     h_width,
     regular_truth,
     shown_vector,
@@ -51,16 +50,16 @@ def penalty_bias(case: Case) -> Measurement:
     for alpha in case.profile.alphas:
         geometry, call = at_truth(case, truth, alpha)
         error = estimate(case, call, geometry.minimiser) - truth.grad_F
-        rounding = geometry.rounding(geometry.minimiser, frozen=frozen(case))
-        ideal = exact_bias(case.instance, truth, geometry, frozen=frozen(case))
+        rounding = geometry.rounding(geometry.minimiser, dual_term=case.reading.dual_term)
+        ideal = exact_bias(case.instance, truth, geometry, dual_term=case.reading.dual_term)
         points.append(sweep_point(alpha, error, rounding, ideal))
     geometry, call = at_truth(case, truth, SHOWN_ALPHA)
     shown = estimate(case, call, geometry.minimiser)
     rate = fit_rate(points, quantity="T₃", variable="alpha")
-    ideal = exact_bias(case.instance, truth, geometry, frozen=frozen(case))
+    ideal = exact_bias(case.instance, truth, geometry, dual_term=case.reading.dual_term)
     beside = compare(
         "T₃ of the subject against its exact rational value", float(np.linalg.norm(shown - truth.grad_F)), "==", ideal,
-        geometry.rounding(geometry.minimiser, frozen=frozen(case)) + 1e-12 * ideal,
+        geometry.rounding(geometry.minimiser, dual_term=case.reading.dual_term) + 1e-12 * ideal,
         context={"alpha": SHOWN_ALPHA, "estimate": shown_vector(shown), "gradient of F": shown_vector(truth.grad_F)},
         role="support",
     )  # fmt: skip
@@ -89,7 +88,7 @@ def inexact_minimiser(case: Case) -> Measurement:
         geometry, call = at_truth(case, truth, alpha)
         error = allowed_error(case, geometry)
         moved = estimate(case, call, geometry.minimiser + error) - estimate(case, call, geometry.minimiser)
-        rounding = 2 * geometry.rounding(geometry.minimiser, frozen=frozen(case))
+        rounding = 2 * geometry.rounding(geometry.minimiser, dual_term=case.reading.dual_term)
         points.append(sweep_point(alpha, moved, rounding, float(np.linalg.norm(geometry.E @ error))))
     rate = fit_rate(points, quantity="T₁ at the worst allowed ỹ", variable="alpha")
     stop = "‖ỹ - y*‖ = α³" if case.reading.inner_stop == "distance" else "‖∇_yL(x, ỹ)‖ = α"
@@ -115,7 +114,7 @@ def lipschitz_in_y(case: Case) -> Measurement:
         geometry, call = at_truth(case, truth, alpha)
         step = geometry.worst_y_within(1.0)
         moved = estimate(case, call, geometry.minimiser + step) - estimate(case, call, geometry.minimiser)
-        rounding = 2 * geometry.rounding(np.abs(geometry.minimiser) + np.abs(step), frozen=frozen(case))
+        rounding = 2 * geometry.rounding(np.abs(geometry.minimiser) + np.abs(step), dual_term=case.reading.dual_term)
         points.append(sweep_point(alpha, moved, rounding, spectral_norm(geometry.E)))
     rate = fit_rate(points, quantity="L_{H,y}", variable="alpha")
     geometry, _ = at_truth(case, truth, DIRECTION_ALPHA)
@@ -136,12 +135,12 @@ def inexact_multipliers(case: Case) -> Measurement:
     points = []
     for alpha in case.profile.alphas:
         geometry, call = at_truth(case, truth, alpha)
-        response = geometry.lam_to_estimate(frozen=frozen(case))
+        response = geometry.lam_to_estimate(dual_term=case.reading.dual_term)
         lam = truth.lam + geometry.worst_lam_within(alpha**3, response)
         moved = with_pair(case, geometry, truth.y_star, lam, alpha)
         call_moved = replace(call, lam=lam)
         change = estimate(case, call_moved, moved.minimiser) - estimate(case, call, geometry.minimiser)
-        rounding = 2 * geometry.rounding(geometry.minimiser, frozen=frozen(case))
+        rounding = 2 * geometry.rounding(geometry.minimiser, dual_term=case.reading.dual_term)
         predicted = float(np.linalg.norm(response @ (lam - truth.lam))) if (moved.rho == geometry.rho).all() else None
         points.append(sweep_point(alpha, change, rounding, predicted))
     rate = fit_rate(points, quantity="T₂ at the worst allowed λ̃", variable="alpha")
@@ -170,7 +169,11 @@ def _weakly_active_multipliers(case: Case) -> Measurement:
             rho = ramp(h, multipliers, h_width(case, alpha, call), alpha**3)
             geometry = Geometry(problem, case.x, alpha, y_star, multipliers, rho)
             found.append(estimate(case, replace(call, lam=multipliers), geometry.minimiser))
-        points.append(sweep_point(alpha, found[1] - found[0], 2 * geometry.rounding(y_star, frozen=frozen(case)), None))
+        points.append(
+            sweep_point(
+                alpha, found[1] - found[0], 2 * geometry.rounding(y_star, dual_term=case.reading.dual_term), None
+            )
+        )
     rate = fit_rate(points, quantity="T₂ at the worst allowed λ̃", variable="alpha")
     return Measurement(
         (rate,), sweep_ends(points), "λ* = 0 on an active row, λ̃ = ε_λ = δ: the row's weight jumps from 0 to 1."
@@ -197,8 +200,8 @@ def formula_at_given_stages(case: Case) -> Measurement:
             width = h_width(case, alpha, call)
             given = replace(given, rho=ramp(given.h, lam, width, call.parameters.lam_width))
             found = estimate(case, call, y)
-            exact = given.estimate(y, frozen=frozen(case))
-            rounding = given.rounding(y, frozen=frozen(case), h_width=width)
+            exact = given.estimate(y, dual_term=case.reading.dual_term)
+            rounding = given.rounding(y, dual_term=case.reading.dual_term, h_width=width)
             ratio = float(np.linalg.norm(found - exact)) / max(rounding, EPS**2)
             if ratio > worst:
                 worst, at = ratio, alpha
@@ -231,7 +234,7 @@ def ramp_under_error(case: Case) -> Measurement:
             call = case.call(alpha, y_star=moved.y_star, lam=truth.lam)
             sizes.append(float(np.linalg.norm(estimate(case, call, moved.minimiser) - truth.grad_F)))
             worst_rho = min([worst_rho, *moved.rho[truth.active > 0].tolist()])
-        rounding = geometry.rounding(geometry.minimiser, frozen=frozen(case))
+        rounding = geometry.rounding(geometry.minimiser, dual_term=case.reading.dual_term)
         points.append(Point(at=alpha, measured=max(sizes), uncertainty=rounding))
     rate = fit_rate(points, quantity="bias at the worst allowed ỹ*", variable="alpha")
     note = f"ỹ* is off by α³, feasibly; the smallest weight an active row then gets is {worst_rho:.3g}."
@@ -249,7 +252,7 @@ def bias(case: Case) -> Measurement:
         own = case.stages.hypergradient(case.instance.problem, case.x, case.call(alpha))
         sizes = [float(np.linalg.norm(own - truth.grad_F))]
         sizes += [float(np.linalg.norm(estimate_ - truth.grad_F)) for estimate_ in _spent(case, truth, alpha, geometry)]
-        rounding = geometry.rounding(geometry.minimiser, frozen=frozen(case))
+        rounding = geometry.rounding(geometry.minimiser, dual_term=case.reading.dual_term)
         points.append(Point(at=alpha, measured=max(sizes), uncertainty=rounding))
     rate = fit_rate(points, quantity="bias", variable="alpha")
     note = "All allowed errors (ỹ*, λ̃, ỹ) are spent together, each in its worst direction found."
@@ -274,7 +277,7 @@ def _slip(case: Case, geometry: Geometry, spending: Spending, *, sign: float = 1
 
 def _lam_direction(case: Case, geometry: Geometry) -> Vector:
     alpha = geometry.alpha
-    return unit(geometry.worst_lam_within(alpha**3, geometry.lam_to_estimate(frozen=frozen(case))))
+    return unit(geometry.worst_lam_within(alpha**3, geometry.lam_to_estimate(dual_term=case.reading.dual_term)))
 
 
 def _retreat_spendings(case: Case, truth: Truth) -> list[Spending]:
@@ -314,7 +317,7 @@ def with_pair(case: Case, geometry: Geometry, y_star: Vector, lam: Vector, alpha
 
 def _spent(case: Case, truth: Truth, alpha: float, geometry: Geometry) -> Iterator[Vector]:
     """Estimates with every premise's error spent, over the candidates for the worst and all their signs."""
-    response = geometry.lam_to_estimate(frozen=frozen(case))
+    response = geometry.lam_to_estimate(dual_term=case.reading.dual_term)
     shift = geometry.worst_lam_within(alpha**3, response)
     multipliers = [truth.lam + sign * shift for sign in (1.0, -1.0) if (truth.lam + sign * shift >= 0).all()]
     for error in (np.zeros(len(truth.y_star)), *geometry.retreats(alpha**3)):

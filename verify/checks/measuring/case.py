@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from spec import REPAIRED, InvalidInputError, OracleParameters, Reading
+from spec import REPAIRED, InvalidInputError, OracleParameters, Reading, Sense
 from spec.atlas import Instance
 from spec.claims import Bound
 from spec.exact import Vector
@@ -31,7 +31,8 @@ class Profile:
 
     ``alphas`` go towards zero and beyond the floating-point floor on purpose, so a report can show where double
     precision ends; ``sample_alphas`` are for sampled quantities. ``breadth`` is how many of a check's instances to run,
-    ``None`` for all; ``isolate`` whether each choice of a reading is also judged alone; ``recheck`` whether every
+    ``None`` for all, and ``beside`` how many under the further points of the lattice of readings; ``isolate`` whether
+    these are judged, each choice alone among them; ``recheck`` whether every
     certificate is verified by the independent checker, not only the first of each bound: it works in plain fractions
     and takes far longer than making them. ``skips`` are claims and steps left out unless they are asked for by name:
     their samples cannot shrink without leaving the verdict open.
@@ -43,6 +44,7 @@ class Profile:
     replications: int
     breadth: int | None
     isolate: bool
+    beside: int | None = None
     recheck: bool = False
     skips: tuple[str, ...] = ()
 
@@ -58,7 +60,7 @@ LONG = (
 """What a smoke run leaves out."""
 _SIZES = (
     Profile("smoke", _halvings(0.1, 7), _halvings(0.1, 4), 20_000, 2, isolate=False, skips=LONG),
-    Profile("ci", _halvings(0.2, 10), _halvings(0.1, 5), 20_000, None, isolate=True),
+    Profile("ci", _halvings(0.2, 10), _halvings(0.1, 5), 20_000, None, isolate=True, beside=3),
     Profile("full", _halvings(0.2, 12), _halvings(0.2, 7), 200_000, None, isolate=True, recheck=True),
     # As ci, on fewer instances: an implementation that fails somewhere fails on the telling ones.
     Profile("conform", _halvings(0.2, 10), _halvings(0.1, 5), 20_000, 2, isolate=False),
@@ -79,7 +81,9 @@ def find_profile(name: str) -> Profile:
 
 @dataclass(frozen=True)
 class Case:
-    """What one check is given; ``reading_name`` is ``as-written``, ``repaired`` or ``only:FIELD``.
+    """What one check is given; ``reading_name`` is ``as-written``, ``repaired``, ``only:FIELD`` or ``choose:...``.
+
+    ``reading`` is what a program is told, ``sense`` how the text's hypotheses are read.
 
     ``rng`` is this case's alone, from the run's ``seed`` and the case's name; ``seed`` serves randomness that several
     cases share by name. ``error_budget`` is the largest probability that a full run refutes anything falsely, split
@@ -96,6 +100,7 @@ class Case:
     profile: Profile
     rng: np.random.Generator
     seed: int = 0
+    sense: Sense = field(default_factory=Sense)
     error_budget: float = TOTAL_ERROR
     level: int = 0
     ledger: Ledger = field(default_factory=Ledger, repr=False, compare=False)
@@ -226,11 +231,12 @@ def full_run_decisions() -> int:
     return sum(check.decisions * len(check.instances) * len(_readings(check)) for check in checks().values())
 
 
-def _readings(check: Check) -> tuple[str, ...]:
+def _readings(check: Check) -> set[str]:
     from spec.claims import find
 
-    choices = find(check.claim).choices
-    return ("as-written", "repaired", *(choices if len(choices) > 1 else ()))
+    statement = find(check.claim)
+    alone = {f"only:{choice}" for choice in statement.choices}
+    return {"as-written", "repaired", *alone, *statement.literal_readings, *statement.repairs.values()}
 
 
 class OverspentError(RuntimeError):

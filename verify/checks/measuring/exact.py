@@ -14,6 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from spec.exact import Vector
+from spec.reading import DualTerm
 from verify.checks.measuring.agreement import held
 from verify.checks.measuring.case import Case
 from verify.checks.measuring.own_values import Formula, agreement, held_to_formulas, says_something
@@ -62,10 +63,10 @@ class Spending:
 
         return Spending(self.rho, turned(self.y), turned(self.gradient), turned(self.lam), turned(self.y_star))
 
-    def scenario(self, *, frozen: bool) -> Scenario:
+    def scenario(self, dual_term: DualTerm) -> Scenario:
         """The same as exact data."""
         return Scenario(
-            dual_term="frozen" if frozen else "cancelled",
+            dual_term=dual_term,
             rho=tuple(Fraction(float(weight)) for weight in self.rho),
             y_error=_errors(self.y),
             gradient_error=_errors(self.gradient),
@@ -101,8 +102,8 @@ def exact_rate(
     if not spendings or claimed is None:
         return ()
     family = Family.at(quadratic_of(case.instance.problem), case.instance.x)
-    frozen = case.reading.dual_term == "frozen"
-    tried = [(spending, spending.scenario(frozen=frozen)) for spending in spendings]
+    dual_term = case.reading.dual_term
+    tried = [(spending, spending.scenario(dual_term)) for spending in spendings]
     errors = [error(family, scenario, quantity) for _, scenario in tried]
     leads = [function.leading() for function in errors]
     exponents = [math.inf if lead.exponent is None else float(lead.exponent) for lead in leads]
@@ -118,7 +119,7 @@ def exact_rate(
     if leading.exponent is not None:
         wanted = [Bound(power, quantity, side) for side, power in _wanted(leading.exponent, claimed, case.bound.tag)]
         # One error suffices to refute, and is all there is without a linear response; to support, every error counts.
-        columns = [spending.along(i).scenario(frozen=frozen) for i in every_error]
+        columns = [spending.along(i).scenario(dual_term) for i in every_error]
         bounds = _bounds(family, scenario, columns, wanted, end, recheck=case.profile.recheck)
     rate = RateEvidence(
         quantity=name,

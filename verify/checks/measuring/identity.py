@@ -18,7 +18,7 @@ from verify.checks.measuring.case import Case, Check, compare
 from verify.checks.measuring.iteration_runs import call_of, settled_iteration
 from verify.checks.measuring.outer_runs import record
 from verify.checks.measuring.own_values import AGREEMENT_ROUNDINGS
-from verify.checks.measuring.premises import PremiseUnmetError, estimate, feasible, frozen, h_width, regular_truth
+from verify.checks.measuring.premises import PremiseUnmetError, estimate, feasible, h_width, regular_truth
 from verify.evidence.model import ComparisonEvidence, PremiseEvidence
 from verify.subjects.protocol import MissingCapabilityError
 from verify.truth.formulas import as_float
@@ -104,8 +104,8 @@ def _hypergradient(case: Case, rng: np.random.Generator) -> ComparisonEvidence:
     for at in _geometries(case, rng):
         y = at.y_star + at.alpha * rng.standard_normal(len(at.y_star))
         call = case.call(at.alpha, y_star=at.y_star, lam=at.lam)
-        error = float(np.linalg.norm(estimate(case, call, y) - at.estimate(y, frozen=frozen(case))))
-        rounding = at.rounding(y, frozen=frozen(case), h_width=h_width(case, at.alpha, call))
+        error = float(np.linalg.norm(estimate(case, call, y) - at.estimate(y, dual_term=case.reading.dual_term)))
+        rounding = at.rounding(y, dual_term=case.reading.dual_term, h_width=h_width(case, at.alpha, call))
         off.append((error / max(rounding, 1e-300), at.alpha))
     worst, alpha = max(off)
     quantity = "difference of the subject's hypergradient from ∇_xL at given stages, in roundings"

@@ -146,14 +146,13 @@ class _Asker:
         width = case.call(geometry.alpha).parameters.h_width(
             case.reading, geometry.alpha**3, spectral_norm(geometry.a.B)
         )
-        return geometry.rounding(y, frozen=self.scenario.dual_term == "frozen", h_width=width)
+        return geometry.rounding(y, dual_term=self.scenario.dual_term, h_width=width)
 
     def size_and_rounding(self, alpha: float) -> tuple[float, float]:
         """Size of the value near this alpha and its rounding, in doubles."""
         geometry = self.geometry(alpha)
         y = geometry.minimiser
-        frozen = self.scenario.dual_term == "frozen"
-        value = y if self.shifts else geometry.estimate(y, frozen=frozen)
+        value = y if self.shifts else geometry.estimate(y, dual_term=self.scenario.dual_term)
         return float(np.linalg.norm(value)), self.rounding(geometry, y)
 
     def __call__(self, alpha: float) -> Beside:

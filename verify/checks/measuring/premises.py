@@ -126,9 +126,19 @@ def estimate(case: Case, call: Call, y: Vector) -> Vector:
     return case.stages.hypergradient(case.instance.problem, case.x, replace(call, y_penalty=y))
 
 
-def frozen(case: Case) -> bool:
-    """Whether this reading keeps the dual term in the estimator."""
-    return case.reading.dual_term == "frozen"
+def shrinks(case: Case) -> bool:
+    """Whether the width ε_λ of the multiplier's ramp may shrink with δ."""
+    return case.sense.multiplier_width == "shrinking"
+
+
+def with_maps_frozen(case: Case) -> Case:
+    """The same case for a difference in λ̃: what the derivatives of maps of x add is the same on both its sides."""
+    return replace(case, reading=case.reading.choose(dual_term="frozen")) if keeps_dual_term(case) else case
+
+
+def keeps_dual_term(case: Case) -> bool:
+    """Whether this reading keeps the dual term in the estimator, whole or in part."""
+    return case.reading.dual_term != "cancelled"
 
 
 def sweep_point(alpha: float, error: Vector, rounding: float, predicted: float | None) -> Point:

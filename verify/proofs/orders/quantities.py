@@ -19,6 +19,7 @@ from spec import Noise, OracleParameters, Quadratic
 from spec.claims import ReadingName
 from spec.claims import find as find_claim
 from spec.exact import Vector
+from spec.reading import DualTerm
 from verify.truth import lower_level
 from verify.truth.algebra.rational_functions import RationalVector
 from verify.truth.algebra.rationals import Vector as Exact
@@ -26,7 +27,7 @@ from verify.truth.formulas import as_float
 from verify.truth.geometry import Geometry, ramp, spectral_norm
 from verify.truth.noise import variance_function
 from verify.truth.penalty_functions import Family, error, minimiser
-from verify.truth.scenario import DualTerm, Quantity, Scenario
+from verify.truth.scenario import Quantity, Scenario
 from verify.truth.series import Spent, response, worst_scenario
 
 LAM_WIDTH = Fraction(str(OracleParameters().lam_width))

@@ -245,8 +245,19 @@ class _Evaluation:
         scenario, star = self.certificate.scenario, list(self.certificate.y_star)
         if which.inexact:
             star = add(star, self._errors(scenario.y_star_error, len(star)))
-        frozen = self._lam(which) if scenario.dual_term == "frozen" else None
-        return self.data.estimator(self.u, y, star, which.rho, frozen)
+        return self.data.estimator(self.u, y, star, which.rho, self._dual(which, y, star))
+
+    def _dual(self, which: _Minimiser, y: Vector, star: Vector) -> Vector | None:
+        """What the derivative of lam' h(x, y) - g(x, y*) keeps: frozen maps, y* a map, or both."""
+        kind = self.certificate.scenario.dual_term
+        if kind == "cancelled":
+            return None
+        part = self.data.multiplier_part(self._lam(which))
+        if kind == "frozen":
+            return part
+        of_y, of_lam = self.data.solution_maps(tuple(i for i, value in enumerate(self.certificate.lam) if value > 0))
+        part = difference(part, apply(of_y, self.data.grad_y_g(star)))
+        return add(part, apply(of_lam, self.data.h(y))) if kind == "both-maps" else part
 
     def _lam(self, which: _Minimiser) -> Vector:
         lam = list(self.certificate.lam)

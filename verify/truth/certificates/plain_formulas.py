@@ -39,6 +39,7 @@ class PlainProblem:
     B: Matrix
     b: Vector
     _curvatures: dict[tuple[Fraction, ...], Matrix] = field(default_factory=dict)
+    _maps: dict[tuple[int, ...], tuple[Matrix, Matrix]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, problem: Quadratic, x: Sequence[Fraction]) -> PlainProblem:
@@ -122,15 +123,36 @@ class PlainProblem:
         y: Sequence[Fraction],
         y_star: Sequence[Fraction],
         rho: Sequence[Fraction],
-        frozen_lam: Sequence[Fraction] | None,
+        dual: Sequence[Fraction] | None,
     ) -> Vector:
-        """Line 6 of Algorithm 1 in expectation; the multipliers enter only if their term is frozen."""
+        """Line 6 of Algorithm 1 in expectation; ``dual`` is what a reading keeps of the dual part, over alpha_1."""
         weighted = [weight * value for weight, value in zip(rho, self.h(y), strict=True)]
         gap = apply(self.g_xy, difference(y, y_star))
-        if frozen_lam is not None:
-            gap = add(gap, apply(self._turned[0], frozen_lam))
+        if dual is not None:
+            gap = add(gap, dual)
         pull = apply(self._turned[0], weighted)
         return [a + (b + c / u) / u for a, b, c in zip(self.grad_x_f(y), gap, pull, strict=True)]
+
+    def multiplier_part(self, lam: Sequence[Fraction]) -> Vector:
+        """A' lam."""
+        return apply(self._turned[0], lam)
+
+    def solution_maps(self, active: tuple[int, ...]) -> tuple[Matrix, Matrix]:
+        """Derivatives in x of y* and of all multipliers, a row for each component of x, the active rows equations."""
+        if active not in self._maps:
+            m, n, p = len(self.g_yy), len(self.x), len(self.B)
+            stationary = [[*row, *(-self.B[i][k] for i in active)] for k, row in enumerate(self.g_yy)]
+            saddle = stationary + [[*self.B[i], *([ZERO] * len(active))] for i in active]
+            of_y, of_lam = [], []
+            for j in range(n):
+                found = solve(saddle, [*(-value for value in self.g_xy[j]), *(self.A[i][j] for i in active)])
+                if found is None:
+                    raise ZeroDivisionError
+                on_rows = dict(zip(active, found[m:], strict=True))
+                of_y.append(found[:m])
+                of_lam.append([on_rows.get(i, ZERO) for i in range(p)])
+            self._maps[active] = of_y, of_lam
+        return self._maps[active]
 
 
 def apply(matrix: Matrix, vector: Sequence[Fraction]) -> Vector:

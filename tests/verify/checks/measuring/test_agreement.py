@@ -70,8 +70,8 @@ def bend(monkeypatch, alpha_1=1, drop=None):
     """The formulas as the closed forms read them, with a weight off or a part left out; nobody else sees it."""
 
     class Bent(Lagrangian):
-        def terms(self, y, h=None):
-            terms = super().terms(y, h)
+        def terms(self, y, *more):
+            terms = super().terms(y, *more)
             return terms | ({drop: terms[drop] - terms[drop]} if drop else {})
 
     def bent(family, ring, alpha, scenario):

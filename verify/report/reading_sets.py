@@ -1,0 +1,172 @@
+"""A statement under every literal reading of its words: where it holds, where it fails and how, and what repairs it.
+
+Which readings there are is data of the claims; the verdicts are the run's. Nothing is said of what was not run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from spec.claims import Statement
+from spec.reading import find_choice
+from verify.evidence.model import LETTERS, RateEvidence, raised
+from verify.report import wording
+from verify.report.model import Result
+from verify.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class LiteralReading:
+    """One combination of literal values, and how the statement fares: its status, and what is measured there."""
+
+    name: str
+    values: tuple[str, ...]
+    status: str
+    how: str
+    reproduce: str = ""
+
+    @property
+    def words(self) -> str:
+        """Its values in words."""
+        return ", ".join(self.values)
+
+    @property
+    def holds(self) -> bool:
+        return self.status == Verdict.SUPPORTED
+
+    @property
+    def fails(self) -> bool:
+        return self.status == Verdict.REFUTED
+
+
+@dataclass(frozen=True)
+class Repair:
+    """A smallest change under which the literal assertion holds: choices made otherwise, hypotheses added.
+
+    ``weaker`` says that no choice suffices and the repaired text asserts another bound.
+    """
+
+    choices: tuple[str, ...]
+    hypotheses: tuple[str, ...] = ()
+    weaker: bool = False
+
+    def __str__(self) -> str:
+        parts = [find_choice(field).repaired_words for field in self.choices]
+        parts += [f"the hypothesis {name}" for name in self.hypotheses]
+        return " and ".join(parts + (["another bound"] if self.weaker else []))
+
+
+@dataclass(frozen=True)
+class ReadingSet:
+    """All literal readings of one statement that were run, and its smallest repairs."""
+
+    claim: str
+    title: str
+    literal: tuple[LiteralReading, ...]
+    repairs: tuple[Repair, ...]
+
+    @property
+    def holding(self) -> int:
+        """Under how many it holds."""
+        return sum(reading.holds for reading in self.literal)
+
+    @property
+    def said(self) -> str:
+        """``holds under 2 of 3 literal readings; fails with ỹ* and λ̃ held fixed: α⁻² where O(α) is claimed``."""
+        count, failing = len(self.literal), [one for one in self.literal if one.fails]
+        readings = wording.counted(count, "literal reading")
+        if self.holding == count:
+            return f"holds under {'its one literal reading' if count == 1 else f'all {readings}'}"
+        if len(failing) == count:
+            return f"fails under {'its one literal reading' if count == 1 else f'all {readings}'}: {_range(failing)}"
+        open_ = [one.words for one in self.literal if not (one.fails or one.holds)]
+        parts = [f"holds under {self.holding or 'none'} of {readings}"]
+        if failing:
+            named = self._in_common(failing) or "; with ".join(one.words for one in failing)
+            parts.append(f"fails with {named}: {_range(failing)}")
+        return "; ".join(parts + ([f"undecided with {'; with '.join(open_)}"] if open_ else []))
+
+    def _in_common(self, failing: Sequence[LiteralReading]) -> str:
+        """The values that all these have and no other has, in words; empty where that does not describe them."""
+        common = set.intersection(*(set(one.values) for one in failing))
+        others = [one for one in self.literal if one not in failing]
+        if not common or any(common <= set(one.values) for one in others):
+            return ""
+        # As few of them as tell the failing ones from the others.
+        for size in range(1, len(common) + 1):
+            for chosen in combinations(sorted(common), size):
+                if not any(set(chosen) <= set(one.values) for one in others):
+                    return " and ".join(chosen)
+        return ""
+
+    @property
+    def repaired_by(self) -> str:
+        """The smallest repairs in words; empty where none was found or none is needed."""
+        return ", or ".join(map(str, self.repairs))
+
+
+def reading_set(
+    full_id: str, statement: Statement, statuses: Mapping[str, str], results: Mapping[str, Sequence[Result]]
+) -> ReadingSet | None:
+    """From the statuses and results of one statement's readings, by name; ``None`` where it has no literal choice.
+
+    Also where not all of them were run.
+    """
+    if not statement.choices or not set(statement.literal_readings) <= statuses.keys():
+        return None
+    literal = tuple(
+        LiteralReading(name, _values(statement, name), statuses[name], *_how(statuses[name], results.get(name, ())))
+        for name in statement.literal_readings
+    )
+    return ReadingSet(full_id, statement.title, literal, _smallest_repairs(statement, statuses))
+
+
+def _range(failing: Sequence[LiteralReading]) -> str:
+    """What is measured where it fails; the least and the most favourable where that differs."""
+    hows = list(dict.fromkeys(one.how for one in failing if one.how))
+    if len(hows) < 2:
+        return hows[0] if hows else "no number"
+    return f"{hows[0]} at its first, {hows[-1]} at its last"
+
+
+def _values(statement: Statement, name: str) -> tuple[str, ...]:
+    reading, sense = statement.interpreted(name)
+    values = {**reading.model_dump(), **sense.model_dump()}
+    # A choice whose words allow one value alone says nothing that tells readings apart.
+    open_ = [field for field in statement.choices if len(find_choice(field).literal) > 1] or list(statement.choices)
+    return tuple(find_choice(field).words(values[field]) for field in open_)
+
+
+def _how(status: str, results: Sequence[Result]) -> tuple[str, str]:
+    """What the deciding result measured where it refutes, and the command that repeats it."""
+    deciding = next((result for result in results if wording.status_of(result) == status), None)
+    if deciding is None:
+        return "", ""
+    if deciding.verdict is not Verdict.REFUTED or deciding.measured is None:
+        return "", deciding.reproduce
+    rates = [e for e in deciding.evidence if isinstance(e, RateEvidence) and e.exponent == deciding.measured]
+    if not rates:
+        return f"{wording.number(deciding.measured)} where {deciding.claimed} is claimed", deciding.reproduce
+    power = raised(LETTERS.get(rates[0].variable, rates[0].variable), round(rates[0].exponent, 2) + 0.0)
+    return f"{power} where {deciding.claimed} is claimed", deciding.reproduce
+
+
+def _smallest_repairs(statement: Statement, statuses: Mapping[str, str]) -> tuple[Repair, ...]:
+    """Smallest sets of choices under which the literal assertion holds; failing all, what it lacks besides."""
+    if statuses["as-written"] != Verdict.REFUTED:
+        return ()
+    found: list[Repair] = []
+    for choices, name in statement.repairs.items():
+        if found and len(choices) > len(found[0].choices):
+            break
+        if statuses.get(name) == Verdict.SUPPORTED:
+            found.append(Repair(choices))
+    if found or statuses.get("repaired") != Verdict.SUPPORTED:
+        return tuple(found)
+    added = tuple(p.id for p in statement.premises if "as-written" not in p.readings)
+    ours, theirs = (
+        one.model_dump(exclude={"quantity"}) for one in (statement.repaired.bound, statement.as_written.bound)
+    )
+    return (Repair(statement.choices, added, weaker=ours != theirs),) if added or ours != theirs else ()
