@@ -1,0 +1,90 @@
+"""Hypotheses of each lemma beside those the paper lists: which are needed, and what shows that they are.
+
+A hypothesis counts as needed where a statement that goes without it is refuted as written and holds repaired, both by
+the run's own verdicts. Those needed, with the choices repaired, are the smallest set that the run knows to suffice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from spec.claims import Claim, Premise, find, load_claims
+from verify.report.model import SummaryRow
+from verify.verdict import Verdict
+
+Need = Literal["needed", "not needed here", "open", "not judged"]
+"""``needed``: without it the statement that shows it fails; ``not needed here``: that one holds as written all the same;
+``open``: its verdicts decide neither; ``not judged``: no statement on record goes without it, or it was not run."""
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """One hypothesis of a claim, or of a step of its own: whether the paper lists it, and whether it is needed."""
+
+    claim: str
+    premise: Premise
+    need: Need
+
+    @property
+    def listed(self) -> bool:
+        """Whether the paper's text asks for it."""
+        return "as-written" in self.premise.readings
+
+    @property
+    def repaired(self) -> bool:
+        """Whether the repaired text does."""
+        return "repaired" in self.premise.readings
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """A claim's hypotheses, those of its steps included, in order."""
+
+    claim: str
+    title: str
+    hypotheses: tuple[Hypothesis, ...]
+
+    @property
+    def missing(self) -> tuple[Hypothesis, ...]:
+        """Needed, and not listed."""
+        return tuple(h for h in self.hypotheses if h.need == "needed" and not h.listed)
+
+
+def ledgers(summary: Sequence[SummaryRow], claims: Mapping[str, Claim] | None = None) -> Iterator[Ledger]:
+    """One for each claim of the run that has hypotheses of which one was judged."""
+    claims = load_claims() if claims is None else claims
+    statuses = {(row.claim, row.reading): row.status for row in summary}
+    run = {row.claim.split("/")[0] for row in summary}
+    for name, claim in claims.items():
+        if name not in run:
+            continue
+        seen: dict[str, Hypothesis] = {}
+        for full_id, statement in claim.statements():
+            for premise in statement.premises:
+                # A step that asks for a hypothesis of its claim once more adds nothing but what shows its need.
+                known = seen.get(premise.id)
+                if known is None or (known.need == "not judged" and premise.shown_by):
+                    seen[premise.id] = Hypothesis(full_id, premise, _need(premise, statuses))
+        if any(hypothesis.need != "not judged" for hypothesis in seen.values()):
+            yield Ledger(name, claim.title, tuple(seen.values()))
+
+
+def _need(premise: Premise, statuses: Mapping[tuple[str, str], str]) -> Need:
+    if not premise.shown_by:
+        return "not judged"
+    without = statuses.get((premise.shown_by, _without(premise.shown_by, premise.without)))
+    repaired = statuses.get((premise.shown_by, "repaired"))
+    if without is None or repaired is None:
+        return "not judged"
+    if repaired != Verdict.SUPPORTED or without not in (Verdict.REFUTED, Verdict.SUPPORTED, Verdict.VACUOUS):
+        return "open"
+    return "not needed here" if without == Verdict.SUPPORTED else "needed"
+
+
+def _without(shown_by: str, choice: str) -> str:
+    """The reading of the showing statement that goes without the hypothesis."""
+    if not choice:
+        return "as-written"
+    return f"only:{choice}" if len(find(shown_by).choices) > 1 else "as-written"
