@@ -19,6 +19,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 from spec.errors import InvalidInputError
 from spec.files import Frozen, find_named, package_text, parse_toml
 from spec.reading import AS_WRITTEN, REPAIRED, Reading
+from spec.works import find as find_work
 
 Relation = Literal["upper", "lower"]
 ReadingName = Literal["as-written", "repaired"]
@@ -37,7 +38,7 @@ Exponent = Annotated[Fraction, BeforeValidator(Fraction), PlainSerializer(str)]
 ORDER = (
     "smoothness", "lipschitz-solution", "stochastic-oracles", "dual-extraction", "solution-error", "bias-bound",
     "variance-bound", "hypergradient-accuracy", "inner-cost", "inner-loop-remark", "goldstein-convergence",
-    "sfo-complexity", "related-rates", "convergence-experiment", "scaling-experiment",
+    "sfo-complexity", "related-rates", "convergence-experiment", "scaling-experiment", "background",
 )  # fmt: skip
 """Claim ids in the paper's order. Ids never change once released."""
 
@@ -139,6 +140,8 @@ class Statement(Frozen):
         as_written: What the literal text asserts.
         repaired: What the repaired text asserts.
         rests_on: Ids it depends on.
+        sources: Works by others that it rests on, by id (:mod:`spec.works`).
+        left_open: Why nothing that is computed or was looked up decides it; empty where something can.
         refuted_by: What observation would refute it.
     """
 
@@ -155,6 +158,8 @@ class Statement(Frozen):
     as_written: Assertion
     repaired: Assertion
     rests_on: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    left_open: str = ""
     refuted_by: str = Field(min_length=1)
 
     @model_validator(mode="after")
@@ -229,6 +234,8 @@ def load_claims() -> dict[str, Claim]:
             missing = [target for target in statement.rests_on if target not in known]
             if missing:
                 raise InvalidInputError(f"{full}.rests_on", "must name known claims or steps", missing[0])
+            for source in statement.sources:
+                find_work(source)
     return claims
 
 
