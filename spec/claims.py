@@ -29,6 +29,10 @@ TextRelation = Literal["said", "implied", "silent", "consequence"]
 """How a statement stands to the paper's words: they say it; they take it for granted; they say nothing of it; or it is
 our consequence of what they say."""
 
+Question = Literal["holds", "can-be-met", "falls-inside"]
+"""What is asked of a statement: whether it holds; whether, as an assumption, it can be met; whether the paper's
+experiment falls inside one."""
+
 About = Literal["subject", "mathematics", "paper"]
 """Whom a statement is about: the program under test; problems and formulas, whatever the program; the paper's own data
 and citations."""
@@ -130,6 +134,7 @@ class Statement(Frozen):
         title: A few words.
         about: Whom it is about; a program under test is asked, and credited, what is about the ``subject`` alone.
         relation: How it stands to the paper's words.
+        question: What is asked of it.
         location: Where it stands in the paper.
         statement: In our words.
         latex: As a formula for display.
@@ -149,6 +154,7 @@ class Statement(Frozen):
     title: str = Field(min_length=1)
     about: About
     relation: TextRelation = "said"
+    question: Question = "holds"
     location: str = Field(min_length=1)
     statement: str = Field(min_length=1)
     latex: str = ""

@@ -29,7 +29,9 @@ def render_markdown(report: ReportData, claims: Mapping[str, Claim] | None = Non
     arranged = outline(report, claims)
     readings = [reading for entry in arranged.statements for reading in entry.readings]
     failed = [r for r in readings if r.reading == "repaired" and r.status in ("REFUTED", "INCONCLUSIVE", "VACUOUS")]
-    refuted = [r for r in readings if r.status == "REFUTED" and not r.choice and r.reading != "repaired"]
+    refuted = [r for r in readings if r.status == "REFUTED" and not r.choice and r.reading != "repaired" and r.said]
+    unsaid = [r for r in readings if r.status == "REFUTED" and r.reading == "as-written" and not r.said]
+    remarks = [f"`{entry.id}`: {_escape(said)}" for entry in arranged.claims for said in prose.remarks(entry)]
     faults = [f"`{r.claim}`, {wording.reading_title(r.reading).lower()}, on {_escape(r.instance)}: {_escape(r.fault)}"
               for r in report.faults if r.fault is not None]  # fmt: skip
     facts = {"subject": report.subject, "profile": report.profile, "seed": str(report.seed)} | report.environment
@@ -45,6 +47,7 @@ def render_markdown(report: ReportData, claims: Mapping[str, Claim] | None = Non
         _listed("Faults", faults),
         _section("Repaired claims that do not hold", [line for reading in failed for line in _item(reading)]),
         _section("Verdicts", _table(arranged.claims)),
+        _listed("Claims whose verdict and steps point apart", remarks),
         [", ".join(f"{_escape(name)} {_escape(value)}" for name, value in facts.items())],
     ]
     steps = [step for claim in arranged.claims for step in claim.steps if step.checked]
@@ -53,6 +56,8 @@ def render_markdown(report: ReportData, claims: Mapping[str, Claim] | None = Non
         ("Reported, not failed", [f"- {_escape(line)}" for line in report.changes]),
         ("Where each proof first breaks", _breaks(arranged, claims)),
         ("Refuted as written", [line for reading in refuted for line in _item(reading)]),
+        ("Not in the text, and not so", [line for reading in unsaid for line in _item(reading)]),
+        ("Left open", [f"- `{e.id}`: {_escape(e.left_open)}" for e in arranged.statements if e.left_open]),
         ("Closed forms", [line for reading in readings for line in _closed_forms(reading)]),
     ]
     text = "\n\n".join("\n".join(section) for section in sections if section) + "\n"
@@ -112,14 +117,14 @@ def _breaks(arranged: Outline, claims: Mapping[str, Claim] | None) -> list[str]:
 
 def _row(entry: StatementOutline) -> str:
     name = f"`{entry.id}`" if "/" in entry.id else f"**{_escape(entry.title)}** `{entry.id}`"
-    missing = f"*{wording.marked(wording.NOT_CHECKED)}*" if entry.unchecked else "not in this run"
-    cells = [_status(entry.named[reading].status) if reading in entry.named else missing for reading in NAMED]
+    missing = f"*{wording.marked(entry.missing)}*" if entry.missing else "not in this run"
+    cells = [_status(entry.named[reading]) if reading in entry.named else missing for reading in NAMED]
     alone = ", ".join(f"{wording.mark(found.status)} `{found.choice}`".strip() for found in entry.isolated)
     return f"| {name} | {' | '.join(cells)} | {alone} |"
 
 
-def _status(status: str) -> str:
-    return wording.marked(status) if status in wording.STATUSES else ""
+def _status(found: ReadingOutline) -> str:
+    return f"{wording.mark(found.status)} {found.word}" if found.status in wording.STATUSES else ""
 
 
 def _item(reading: ReadingOutline) -> list[str]:
