@@ -57,13 +57,13 @@ def _entry(full_id: str, statement: Statement) -> dict[str, Any]:
 
 def _list() -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("claim", "kind", "steps", "checked", "title"):
+    for heading in ("claim", "kind", "steps", "checked", "open", "title"):
         table.add_column(heading)
     for claim in load_claims().values():
-        ids = [full_id for full_id, _ in claim.statements()]
-        covered = sum(full_id in checks() for full_id in ids)
-        shown = "not yet" if covered == 0 else f"{covered} of {len(ids)}"
-        table.add_row(claim.id, claim.kind, str(len(claim.steps)), shown, claim.title)
+        covered = [full_id in checks() for full_id, _ in claim.statements()]
+        left_open = sum(bool(statement.left_open) for _, statement in claim.statements())
+        shown = f"{sum(covered)} of {len(covered)}" if any(covered) else "not yet"
+        table.add_row(claim.id, claim.kind, str(len(claim.steps)), shown, str(left_open or ""), claim.title)
     console = plain_console()
     console.print(table)
     console.print("\nf2csa claims CLAIM explains one; f2csa verify CLAIM checks it.", style="dim")
