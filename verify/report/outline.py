@@ -44,6 +44,12 @@ class ReadingOutline:
         return wording.told(self.status, self.statement, self.reading)
 
     @property
+    def counts(self) -> bool:
+        """Whether it counts for or against the text: not what the text does not say, nor where an experiment falls."""
+        asked = not wording.asks_of_experiment(self.statement)
+        return asked and (self.said or self.reading == "repaired")
+
+    @property
     def said(self) -> bool:
         """Whether this is what the text says, in words or by taking it for granted."""
         return wording.is_said(self.statement)
@@ -112,9 +118,7 @@ class StatementOutline:
     def fallen(self, reading: str) -> tuple[StatementOutline, ...]:
         """Its steps that are refuted, as written those that the text makes."""
         found = [(step, step.named[reading]) for step in self.steps if reading in step.named]
-        return tuple(
-            step for step, entry in found if entry.status == "REFUTED" and (entry.said or reading == "repaired")
-        )
+        return tuple(step for step, entry in found if entry.status == "REFUTED" and entry.counts)
 
     @property
     def refutations(self) -> str:
@@ -136,6 +140,8 @@ class Outline:
     unsaid: Mapping[str, int] = field(default_factory=dict)
     """As ``counts``, of the literal reading of statements that the text does not make."""
     left_open: int = 0
+    outside: int = 0
+    """How often the paper's experiment, as written, falls outside an assumption."""
 
     @property
     def statements(self) -> tuple[StatementOutline, ...]:
@@ -182,20 +188,20 @@ def _counted(claims: tuple[StatementOutline, ...], report: ReportData) -> Outlin
     every = Outline(claims).statements
     counts = {
         reading: Counter(
-            entry.named[reading].status
-            for entry in every
-            if reading in entry.named and (entry.named[reading].said or reading == "repaired")
+            entry.named[reading].status for entry in every if reading in entry.named and entry.named[reading].counts
         )
         for reading in NAMED
     }
-    unsaid = [entry.named["as-written"] for entry in every if "as-written" in entry.named]
+    written = [entry.named["as-written"] for entry in every if "as-written" in entry.named]
+    placed = [entry for entry in written if wording.asks_of_experiment(entry.statement)]
     return Outline(
         claims,
         {reading: count for reading, count in counts.items() if count},
         sum(entry.unchecked for entry in every),
         len({result.instance for result in report.results}),
-        Counter(entry.status for entry in unsaid if not entry.said),
+        Counter(entry.status for entry in written if not entry.said),
         sum(bool(entry.left_open) for entry in every),
+        sum(entry.status == "REFUTED" for entry in placed),
     )
 
 

@@ -40,6 +40,9 @@ def overview(report: ReportData, arranged: Outline) -> list[str]:
     ]
     if arranged.unsaid:
         said.append(f"Of statements that the text does not make, {_counts(arranged.unsaid, wording.PLAIN)}.")
+    if arranged.outside:
+        places = wording.counted(arranged.outside, "place")
+        said.append(f"In {places} the paper's own experiment falls outside what is assumed.")
     if arranged.left_open:
         verb = "is left open for a reason" if arranged.left_open == 1 else "are left open, each for its reason"
         said.append(f"{_capital(wording.counted(arranged.left_open, 'more statement'))} {verb}.")
@@ -79,9 +82,8 @@ def remarks(entry: StatementOutline) -> list[str]:
         fallen = entry.fallen(reading)
         if found.status == "SUPPORTED" and fallen:
             steps = wording.listing(step.id.partition("/")[2] for step in fallen)
-            verb = "does" if len(fallen) == 1 else "do"
-            how = "Repaired" if reading == "repaired" else found.title
-            said.append(f"{how}, the statement holds although {steps} {verb} not: the argument fails there, not it.")
+            part = "which is no part of it, does" if len(fallen) == 1 else "which are no part of it, do"
+            said.append(f"{found.title}, the statement holds although {steps}, {part} not.")
     alone = {found.status for found in entry.isolated}
     if written and written.status == "REFUTED" and len(entry.isolated) > 1 and alone == {"SUPPORTED"}:
         choices = wording.listing(found.choice for found in entry.isolated)

@@ -61,12 +61,12 @@ QUESTIONS: dict[str, dict[str, str]] = {
         Verdict.SUPPORTED: "can be met", Verdict.REFUTED: "cannot be met", Verdict.VACUOUS: "cannot be met",
     },
     "falls-inside": {
-        Verdict.SUPPORTED: "the experiment falls inside", Verdict.REFUTED: "the experiment falls outside",
+        Verdict.SUPPORTED: "experiment falls inside", Verdict.REFUTED: "experiment falls outside",
     },
 }  # fmt: skip
 """Words of a verdict where something else is asked than whether a statement holds."""
 PLAIN: dict[str, str] = {Verdict.SUPPORTED: "holds", Verdict.REFUTED: "fails"}
-UNSAID = {"silent": "not said; {}", "consequence": "not said; our consequence: {}"}
+UNSAID = {"silent": "not said; {}", "consequence": "our consequence: {}"}
 """What stands before the verdict on a statement that the text does not make."""
 TEXTS = {
     "said": "As written", "implied": "As the text takes for granted", "silent": "Not in the text",
@@ -105,6 +105,11 @@ def word(status: str) -> str:
 def is_said(statement: Statement | None) -> bool:
     """Whether the text makes a statement, in words or by taking it for granted."""
     return statement is None or statement.relation not in UNSAID
+
+
+def asks_of_experiment(statement: Statement | None) -> bool:
+    """Whether what is asked is on which side of an assumption the paper's experiment falls."""
+    return statement is not None and statement.question == "falls-inside"
 
 
 def told(status: str, statement: Statement | None, reading: str) -> str:

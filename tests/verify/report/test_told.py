@@ -35,7 +35,7 @@ def entry(claims: dict[str, Claim], full: str = "bias-bound/T1") -> StatementOut
         ("said", "As written", "refuted"),
         ("implied", "As the text takes for granted", "refuted"),
         ("silent", "Not in the text", "not said; fails"),
-        ("consequence", "Our consequence of the text", "not said; our consequence: fails"),
+        ("consequence", "Our consequence of the text", "our consequence: fails"),
     ],
 )
 def test_as_written_stands_over_the_papers_words_alone(claims, relation, title, word):
@@ -62,7 +62,7 @@ def test_no_face_puts_as_written_over_what_is_not_said(claims, monkeypatch):
     text = render_markdown(report, told)
     assert "`bias-bound/T1`, our consequence of the text" in text.split("Not in the text, and not so")[1]
     assert "`bias-bound/T1`, as written" not in text
-    assert "✗ not said; our consequence: fails" in text
+    assert "✗ our consequence: fails" in text
     page = render_html(report, told)
     section = page[page.index('id="bias-bound.T1.as-written"') :]
     assert section[: section.index("</h4>")].count("Our consequence of the text") == 1
@@ -72,7 +72,7 @@ def test_no_face_puts_as_written_over_what_is_not_said(claims, monkeypatch):
     monkeypatch.setattr("verify.report.junit.load_claims", lambda: told)
     cases = {case.get("name"): case for case in ElementTree.fromstring(render_junit(report).encode()).iter("testcase")}
     output = cases["bias-bound/T1 [as-written] toy1"].find("system-out")
-    assert output.text.startswith("not said; our consequence: fails: ")
+    assert output.text.startswith("our consequence: fails: ")
     assert cases["bias-bound/T1 [repaired] toy1"].find("system-out").text.startswith("supported: ")
 
 
@@ -83,8 +83,8 @@ def test_no_face_puts_as_written_over_what_is_not_said(claims, monkeypatch):
         ("can-be-met", Verdict.REFUTED, "cannot be met"),
         ("can-be-met", Verdict.VACUOUS, "cannot be met"),
         ("can-be-met", Verdict.INCONCLUSIVE, "inconclusive"),
-        ("falls-inside", Verdict.REFUTED, "the experiment falls outside"),
-        ("falls-inside", Verdict.SUPPORTED, "the experiment falls inside"),
+        ("falls-inside", Verdict.REFUTED, "experiment falls outside"),
+        ("falls-inside", Verdict.SUPPORTED, "experiment falls inside"),
         ("holds", Verdict.REFUTED, "refuted"),
     ],
 )
@@ -107,6 +107,17 @@ def test_assumptions_are_asked_whether_they_can_be_met():
     }  # fmt: skip
 
 
+def test_an_experiment_that_falls_outside_refutes_nothing(claims):
+    report = make_report()
+    before, after = outline(report, claims), outline(report, changed(claims, question="falls-inside"))
+    assert (before.outside, after.outside) == (0, 1)
+    assert after.counts["as-written"]["REFUTED"] == before.counts["as-written"]["REFUTED"] - 1
+    assert "In 1 place the paper's own experiment falls outside what is assumed." in prose.overview(report, after)
+    held = with_status(report, "bias-bound", "as-written", Verdict.SUPPORTED)
+    told = outline(held, changed(claims, question="falls-inside")).claims
+    assert prose.remarks(next(found for found in told if found.id == "bias-bound")) == []
+
+
 def with_status(report, claim: str, reading: str, status: Verdict):
     rows = tuple(
         row.model_copy(update={"status": status}) if (row.claim, row.reading) == (claim, reading) else row
@@ -120,7 +131,7 @@ def test_a_claim_that_holds_although_a_step_does_not_says_so(claims):
     assert prose.remarks(entry(claims, "bias-bound")) == []
     held = with_status(report, "bias-bound", "as-written", Verdict.SUPPORTED)
     (bias,) = [found for found in outline(held, claims).claims if found.id == "bias-bound"]
-    said = "As written, the statement holds although T1 does not: the argument fails there, not it."
+    said = "As written, the statement holds although T1, which is no part of it, does not."
     assert prose.remarks(bias) == [said]
     assert said in render_markdown(held, claims)
     assert said in render_html(held, claims)
