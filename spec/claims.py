@@ -20,6 +20,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 from spec.errors import InvalidInputError
 from spec.files import Frozen, find_named, package_text, parse_toml
 from spec.reading import Interpretation, Reading, find_choice
+from spec.works import find as find_work
 
 Relation = Literal["upper", "lower"]
 ReadingName = Literal["as-written", "repaired"]
@@ -28,6 +29,10 @@ ClaimKind = Literal["assumption", "lemma", "theorem", "remark", "experiment", "c
 TextRelation = Literal["said", "implied", "silent", "consequence"]
 """How a statement stands to the paper's words: they say it; they take it for granted; they say nothing of it; or it is
 our consequence of what they say."""
+
+Question = Literal["holds", "can-be-met", "falls-inside"]
+"""What is asked of a statement: whether it holds; whether, as an assumption, it can be met; whether the paper's
+experiment falls inside one."""
 
 About = Literal["subject", "mathematics", "paper"]
 """Whom a statement is about: the program under test; problems and formulas, whatever the program; the paper's own data
@@ -41,7 +46,7 @@ Exponent = Annotated[Fraction, BeforeValidator(Fraction), PlainSerializer(str)]
 ORDER = (
     "smoothness", "lipschitz-solution", "stochastic-oracles", "dual-extraction", "solution-error", "bias-bound",
     "variance-bound", "hypergradient-accuracy", "inner-cost", "inner-loop-remark", "goldstein-convergence",
-    "sfo-complexity", "related-rates", "convergence-experiment", "scaling-experiment",
+    "sfo-complexity", "related-rates", "convergence-experiment", "scaling-experiment", "background",
 )  # fmt: skip
 """Claim ids in the paper's order. Ids never change once released."""
 
@@ -117,12 +122,16 @@ class Premise(Frozen):
         text: What must hold.
         latex: The same as a formula for display.
         readings: Under which readings the claim asks for it.
+        shown_by: Id of a statement that, as written, goes without it: its verdicts show whether it is needed.
+        without: The choice of that statement that goes without it, where it makes several.
     """
 
     id: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
     text: str = Field(min_length=1)
     latex: str = ""
     readings: tuple[ReadingName, ...] = ("as-written", "repaired")
+    shown_by: str = ""
+    without: str = ""
 
 
 def chosen_by(name: str) -> dict[str, str]:
@@ -150,6 +159,7 @@ class Statement(Frozen):
         title: A few words.
         about: Whom it is about; a program under test is asked, and credited, what is about the ``subject`` alone.
         relation: How it stands to the paper's words.
+        question: What is asked of it.
         location: Where it stands in the paper.
         statement: In our words.
         latex: As a formula for display.
@@ -160,6 +170,8 @@ class Statement(Frozen):
         as_written: What the literal text asserts.
         repaired: What the repaired text asserts.
         rests_on: Ids it depends on.
+        sources: Works by others that it rests on, by id (:mod:`spec.works`).
+        left_open: Why nothing that is computed or was looked up decides it; empty where something can.
         refuted_by: What observation would refute it.
     """
 
@@ -167,6 +179,7 @@ class Statement(Frozen):
     title: str = Field(min_length=1)
     about: About
     relation: TextRelation = "said"
+    question: Question = "holds"
     location: str = Field(min_length=1)
     statement: str = Field(min_length=1)
     latex: str = ""
@@ -176,6 +189,8 @@ class Statement(Frozen):
     as_written: Assertion
     repaired: Assertion
     rests_on: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    left_open: str = ""
     refuted_by: str = Field(min_length=1)
 
     @model_validator(mode="after")
@@ -281,6 +296,11 @@ def load_claims() -> dict[str, Claim]:
             missing = [target for target in statement.rests_on if target not in known]
             if missing:
                 raise InvalidInputError(f"{full}.rests_on", "must name known claims or steps", missing[0])
+            unknown = [p.shown_by for p in statement.premises if p.shown_by and p.shown_by not in known]
+            if unknown:
+                raise InvalidInputError(f"{full}.premises.shown_by", "must name a known claim or step", unknown[0])
+            for source in statement.sources:
+                find_work(source)
     return claims
 
 

@@ -230,7 +230,7 @@ def _decide_comparison(item: ComparisonEvidence) -> Decision:
     at = f" at {where}" if where else ""
     error_rates = _error_rates("wrong outcome", item)
     verdict = Verdict.SUPPORTED if item.holds else Verdict.REFUTED
-    sentence = f"{item.quantity} is {item.measured:.6g}{at}; claimed {shown}."
+    sentence = f"{item.quantity} is {item.measured:.6g}{at}; claimed {shown}{_slack(item)}."
     if item.holds and not item.powered:
         verdict = Verdict.INCONCLUSIVE
         needed = f"; it would take {item.samples_needed:,} samples" if item.samples_needed else ""
@@ -238,6 +238,14 @@ def _decide_comparison(item: ComparisonEvidence) -> Decision:
     elif item.rung == "statistical" and item.holds and item.relation != "==":
         sentence += _factor_to_spare(item)
     return Decision(verdict, sentence, shown, item.measured, None, None, item.rung, error_rates)
+
+
+def _slack(item: ComparisonEvidence) -> str:
+    """The tolerance, where there is one, and where it comes from."""
+    if not item.tolerance:
+        return ""
+    source = "sampling error" if item.rung == "statistical" else "rounding and solver accuracy"
+    return f" up to {item.tolerance:.2g}, {source}"
 
 
 def combine(verdicts: Iterable[Verdict | None], *, parts: bool = False) -> Verdict | None:

@@ -143,3 +143,18 @@ def test_combining_over_instances():
     assert combine([V, N, S], parts=True) is V
     assert combine([R, N], parts=True) is R
     assert combine([S, S], parts=True) is S
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "rung", "said"),
+    [
+        (0.0, "numeric", "claimed <= 0."),
+        (1e-8, "numeric", "claimed <= 0 up to 1e-08, rounding and solver accuracy."),
+        (0.25, "statistical", "claimed <= 0 up to 0.25, sampling error."),
+    ],
+)
+def test_a_tolerance_is_said(tolerance, rung, said):
+    item = ComparisonEvidence(
+        quantity="q", measured=0.0, relation="<=", predicted=0.0, tolerance=tolerance, rung=rung, wanted=None
+    )
+    assert said in decide(Bound(quantity="q against 0"), [item]).sentence

@@ -42,8 +42,10 @@ def summarise(results: Sequence[Result], claims: Sequence[str] = (), subject: st
                 continue
             steps = _statement_steps(claim, by_key) if statement is claim else []
             if full_id not in checks() and not steps:
-                yield SummaryRow(claim=full_id, reading="", status="NOT_CHECKED", sentence="Not checked yet.",
-                                 about=statement.about)  # fmt: skip
+                yield SummaryRow(
+                    claim=full_id, reading="", status="LEFT_OPEN" if statement.left_open else "NOT_CHECKED",
+                    sentence=statement.left_open or "Not checked yet.", about=statement.about,
+                )  # fmt: skip
                 continue
             for reading in _readings_present(full_id, steps, by_key):
                 own = by_key.get((full_id, reading), [])

@@ -1,23 +1,22 @@
-"""Theorem on the total number of stochastic gradient calls, and the rates of others that the paper quotes beside it.
+"""Theorem on the total number of stochastic gradient calls.
 
 Outer steps are those of a subject's Algorithm 2 on the hardest known function; the calls of a step are what its
 Algorithm 1 counts for itself, at lower-level accuracies that its iteration's exact law promises. What rests on both is
-shown by whole runs of the two together, under the sampling plan in question. For quoted rates nothing is run: each fact
-carries its source.
+shown by whole runs of the two together, under the sampling plan in question.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from verify.checks.goldstein_convergence.theorem import at_targets, rates
 from verify.checks.inner_cost.oracle_call import accurate
-from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
+from verify.checks.measuring.case import Case, Measurement, check, values_at
 from verify.checks.measuring.outer_runs import SLOPES, SWEEP, batch, sweep
 from verify.checks.measuring.premises import regular_truth
 from verify.checks.measuring.whole_runs import FRESH, LARGER, SHARED, TINY, Plan, price, whole_run
-from verify.evidence.model import Evidence, Point, RateEvidence
+from verify.evidence.model import Evidence, Point
 from verify.evidence.rates import Estimate, fit_rate
 from verify.subjects.stage_table import Capability
 
@@ -95,72 +94,3 @@ def inner_loops(case: Case) -> Measurement:
     rate = fit_rate(points, quantity="calls counted for one outer step", variable="epsilon")
     within = accurate(replace(case, instance=TINY), regular_truth(TINY))
     return Measurement((rate, within, *whole_run(case, FRESH).evidence()), values_at("at ε", points))
-
-
-@dataclass(frozen=True)
-class Fact:
-    """One rate as its source states it: powers by variable, whether a lower bound of the same order is proven."""
-
-    quantity: str
-    exponents: dict[str, float]
-    lower_bound: bool
-    source: str
-
-    def stated(self, variable: str, value: float, quantity: str = "") -> RateEvidence:
-        """A power as evidence, of the fact's own quantity or of what follows from it."""
-        return RateEvidence(
-            quantity=f"{quantity or self.quantity}, by {self.source},", variable=variable, points=(), exponent=value,
-            interval=(value, value), rung="cited",
-        )  # fmt: skip
-
-
-KORNOWSKI = ("Kornowski, Padmanabhan, Wang, Zhang, Sra: First-Order Methods for Linearly Constrained Bilevel "
-             "Optimization, NeurIPS 2024")  # fmt: skip
-FACTS = {
-    "related-rates": Fact(
-        "the optimal rate", {"epsilon": -3.0, "goldstein_radius": -1.0}, True,
-        "Cutkosky, Mehta, Orabona: Optimal Stochastic Non-smooth Non-convex Optimization through Online-to-Non-convex "
-        "Conversion, ICML 2023, abstract and theorems on the upper and the lower bound",
-    ),
-    "related-rates/deterministic-optimum": Fact(
-        "the deterministic rate", {"epsilon": -3.0, "goldstein_radius": -1.0}, False,
-        "Zhang, Lin, Jegelka, Sra, Jadbabaie: Complexity of Finding Stationary Points of Nonconvex Nonsmooth "
-        "Functions, ICML 2020: an upper bound for interpolated normalised gradient descent",
-    ),
-    "related-rates/zeroth-order-dimension": Fact(
-        "the zeroth-order rate", {"d": 1.0, "epsilon": -3.0, "goldstein_radius": -1.0}, False,
-        f"{KORNOWSKI}, abstract: d/(δε³)",
-    ),
-    "related-rates/deterministic-first-order": Fact(
-        "the first-order rate", {"epsilon": -4.0, "goldstein_radius": -1.0}, False,
-        f"{KORNOWSKI}, abstract: dimension-free 1/(δε⁴) with the optimal dual variable at hand",
-    ),
-    "related-rates/unconstrained-penalty": Fact(
-        "the fully stochastic rate", {"epsilon": -6.0}, False,
-        "Chen, Ma, Zhang: Near-Optimal Nonconvex-Strongly-Convex Bilevel Optimization with Fully First-Order Oracles, "
-        "2023, abstract: ε⁻², and with noise ε⁻⁴ and ε⁻⁶",
-    ),
-}  # fmt: skip
-PAPER_RATE = -5.0
-"""The paper's own power of ε."""
-
-
-def _register_fact(claim: str, fact: Fact) -> None:
-    @check(claim, instances=("toy1",))
-    def cited(case: Case) -> Measurement:
-        order = f"lower bounds of that order in {fact.source}"
-        lower = compare(order, float(fact.lower_bound), ">=", 1.0, rung="cited")
-        stated = (fact.stated(name, fact.exponents.get(name, 0.0)) for name in case.bound.exponents)
-        return Measurement((*stated, lower) if case.bound.tag == "tight" else tuple(stated))
-
-
-for _claim, _fact in FACTS.items():
-    _register_fact(_claim, _fact)
-
-
-@check("related-rates/one-factor-gap", instances=("toy1",))
-def gap_to_the_optimum(case: Case) -> Measurement:  # noqa: ARG001  # every check is given its case
-    """The paper's power of ε less the sourced optimum's."""
-    fact = FACTS["related-rates"]
-    gap = PAPER_RATE - fact.exponents["epsilon"]
-    return Measurement((fact.stated("epsilon", gap, "the ratio of the paper's rate to the optimum"),))

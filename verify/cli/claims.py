@@ -10,16 +10,20 @@ from rich.padding import Padding
 from rich.table import Table
 
 from spec import load_claims
+from spec.assertions import load_assertions
 from spec.claims import Claim, ProofStep, ReadingName, Statement, find
+from spec.works import find as find_work
 from verify.campaign.baseline.storage import shipped_record
 from verify.checks.measuring.case import checks
 from verify.cli import options
+from verify.cli.assertions import assertions
 from verify.cli.console import plain_console, print_json
 from verify.cli.sources import require_one_of
 from verify.proofs.orders.evaluation import evaluations
 from verify.proofs.orders.inference import Following, OrderRow
 from verify.proofs.orders.table import first_breaks, order_table
 from verify.proofs.refutation.search import minimal_counterexample
+from verify.report.wording import reading_title
 from verify.verdict import Verdict, combine
 
 _STYLES = {
@@ -31,8 +35,10 @@ _STYLES = {
 
 
 def claims(asked: options.Claims) -> None:
-    """Print the list, or one claim or step."""
-    if asked.as_json:
+    """Print the list, or one claim or step, or the paper's assertions."""
+    if asked.assertions:
+        assertions(asked)
+    elif asked.as_json:
         every = [_entry(claim.id, claim) for claim in load_claims().values()]
         print_json(every if asked.claim is None else _entry(asked.claim, find(asked.claim)))
     elif asked.claim is None:
@@ -51,13 +57,13 @@ def _entry(full_id: str, statement: Statement) -> dict[str, Any]:
 
 def _list() -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("claim", "kind", "steps", "checked", "title"):
+    for heading in ("claim", "kind", "steps", "checked", "open", "title"):
         table.add_column(heading)
     for claim in load_claims().values():
-        ids = [full_id for full_id, _ in claim.statements()]
-        covered = sum(full_id in checks() for full_id in ids)
-        shown = "not yet" if covered == 0 else f"{covered} of {len(ids)}"
-        table.add_row(claim.id, claim.kind, str(len(claim.steps)), shown, claim.title)
+        covered = [full_id in checks() for full_id, _ in claim.statements()]
+        left_open = sum(bool(statement.left_open) for _, statement in claim.statements())
+        shown = f"{sum(covered)} of {len(covered)}" if any(covered) else "not yet"
+        table.add_row(claim.id, claim.kind, str(len(claim.steps)), shown, str(left_open or ""), claim.title)
     console = plain_console()
     console.print(table)
     console.print("\nf2csa claims CLAIM explains one; f2csa verify CLAIM checks it.", style="dim")
@@ -76,8 +82,9 @@ def _explain(full_id: str, statement: Statement) -> None:
     line(f"\n{statement.statement}")
     if statement.regime:
         line(f"Regime: {statement.regime}")
-    for heading, assertion in (("As written", statement.as_written), ("Repaired", statement.repaired)):
-        line(f"\n{heading}: {assertion.text}")
+    for name in get_args(ReadingName):
+        assertion = statement.assertion(name)
+        line(f"\n{reading_title(name, statement)}: {assertion.text}")
         bound = assertion.bound
         powers = " ".join(f"{name}^{power}" for name, power in bound.exponents.items())
         limit = "0" if bound.toward == "zero" else "∞"
@@ -90,16 +97,23 @@ def _explain(full_id: str, statement: Statement) -> None:
             line(f"  {premise.id}: {premise.text}{where}")
     if statement.choices:
         line(f"\nIts own choices of reading: {', '.join(statement.choices)}")
+    for work in map(find_work, statement.sources):
+        line(f"Source: {work.reference} ({work.place or 'not looked up'}). {work.states}".rstrip())
     if statement.rests_on:
         line(f"Rests on: {', '.join(statement.rests_on)}")
     line(f"Would be refuted by: {statement.refuted_by}")
     if isinstance(statement, Claim) and statement.steps:
         line("\nSteps:")
         for step in statement.steps:
-            checked = "" if f"{full_id}/{step.id}" in checks() else "  [not checked yet]"
+            missing = "  [left open]" if step.left_open else "  [not checked yet]"
+            checked = "" if f"{full_id}/{step.id}" in checks() else missing
             line(f"  {full_id}/{step.id}: {step.title}{checked}")
+    numbers = load_assertions().covering.get(full_id, ())
+    if numbers:
+        line(f"Covers: {len(numbers)} of the paper's assertions ({', '.join(map(str, numbers))})")
     found = checks().get(full_id)
-    line(f"\nCheck: {'f2csa verify ' + full_id if found else 'not checked yet'}")
+    missing = f"none; left open: {statement.left_open}" if statement.left_open else "not checked yet"
+    line(f"\nCheck: {'f2csa verify ' + full_id if found else missing}")
     if found:
         line(f"Instances: {', '.join(found.instances)}")
 

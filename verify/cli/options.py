@@ -60,6 +60,9 @@ class Claims:
     """List the paper's claims, or explain one."""
 
     claim: Annotated[str | None, Argument(help="A claim or step to explain; all are listed if none.")] = None
+    assertions: Annotated[
+        bool, Option("--assertions", help="What the paper asserts, in order, and the statements that cover it.")
+    ] = False
     as_json: AsJson = False
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
+from spec.claims import Statement, load_claims
 from verify.report import wording
 from verify.report.model import ReportData, Result
 
@@ -21,16 +22,18 @@ def render_junit(report: ReportData) -> str:
     """
     root = ElementTree.Element("testsuites", name="f2csa")
     suites: dict[str, ElementTree.Element] = {}
+    statements = dict(entry for claim in load_claims().values() for entry in claim.statements())
     for result in report.results:
         claim = result.claim.split("/")[0]
         case = _case(_suite(root, suites, claim), f"{result.claim} [{result.reading}] {result.instance}", claim)
         case.set("time", f"{result.seconds:.3f}")
-        _judge(case, result)
+        _judge(case, result, statements.get(result.claim))
     for row in report.summary:
-        if row.status == wording.NOT_CHECKED:
+        if row.status in (wording.NOT_CHECKED, wording.LEFT_OPEN):
             claim = row.claim.split("/")[0]
             case = _case(_suite(root, suites, claim), row.claim, claim)
-            ElementTree.SubElement(case, "skipped", message="not checked yet")
+            why = f": {row.sentence}" if row.status == wording.LEFT_OPEN else ""
+            ElementTree.SubElement(case, "skipped", message=_clean(wording.word(row.status) + why))
     told = tuple(f"{r.where}: " for r in report.results if r.expected is False)
     untold = [line for line in report.findings if not line.startswith(told)] if told else list(report.findings)
     if untold:
@@ -51,21 +54,22 @@ def render_junit(report: ReportData) -> str:
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
-def _judge(case: ElementTree.Element, result: Result) -> None:
+def _judge(case: ElementTree.Element, result: Result, statement: Statement | None) -> None:
     status = wording.status_of(result)
+    told = wording.told(status, statement, result.reading)
     if result.fault is not None or result.verdict is None:
         error = ElementTree.SubElement(case, "error", message=_clean(result.fault or "no verdict"))
         error.text = _clean(result.reproduce)
     elif result.expected is False:
         failure = ElementTree.SubElement(
-            case, "failure", type=status, message=_clean(f"{wording.word(status)}, which is not the verdict on record")
+            case, "failure", type=status, message=_clean(f"{told}, which is not the verdict on record")
         )
         failure.text = _clean(f"{result.sentence}\n{result.reproduce}")
     elif status in _SKIPPED:
-        ElementTree.SubElement(case, "skipped", message=_clean(f"{wording.word(status)}: {result.sentence}"))
+        ElementTree.SubElement(case, "skipped", message=_clean(f"{told}: {result.sentence}"))
     else:
         output = ElementTree.SubElement(case, "system-out")
-        output.text = _clean(f"{wording.word(status)}: {result.sentence}")
+        output.text = _clean(f"{told}: {result.sentence}")
 
 
 def _suite(root: ElementTree.Element, suites: dict[str, ElementTree.Element], name: str) -> ElementTree.Element:

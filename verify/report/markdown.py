@@ -29,31 +29,36 @@ def render_markdown(report: ReportData, claims: Mapping[str, Claim] | None = Non
     arranged = outline(report, claims)
     readings = [reading for entry in arranged.statements for reading in entry.readings]
     failed = [r for r in readings if r.reading == "repaired" and r.status in ("REFUTED", "INCONCLUSIVE", "VACUOUS")]
-    refuted = [r for r in readings if r.status == "REFUTED" and not r.choice and r.reading != "repaired"]
-    faults = [f"`{r.claim}`, {wording.reading_title(r.reading).lower()}, on {_escape(r.instance)}: {_escape(r.fault)}"
+    refuted = [r for r in readings if r.status == "REFUTED" and not r.choice and r.reading != "repaired" and r.said]
+    unsaid = [r for r in readings if r.status == "REFUTED" and r.reading == "as-written" and not r.said]
+    remarks = [f"`{entry.id}`: {escape(said)}" for entry in arranged.claims for said in prose.remarks(entry)]
+    faults = [f"`{r.claim}`, {wording.reading_title(r.reading).lower()}, on {escape(r.instance)}: {escape(r.fault)}"
               for r in report.faults if r.fault is not None]  # fmt: skip
     facts = {"subject": report.subject, "profile": report.profile, "seed": str(report.seed)} | report.environment
     # Opened sections first: a reader, and a cut, starts at the top.
     sections = [
         [
             "<!-- f2csa-verify -->",
-            f"# {_escape(prose.title(report))}",
+            f"# {escape(prose.title(report))}",
             "",
-            _escape(" ".join(prose.overview(report, arranged))),
+            escape(" ".join(prose.overview(report, arranged))),
         ],
-        _listed("Findings: differs from the record", [_escape(line) for line in report.findings]),
+        _listed("Findings: differs from the record", [escape(line) for line in report.findings]),
         _listed("Faults", faults),
         _section("Repaired claims that do not hold", [line for reading in failed for line in _item(reading)]),
         _section("Verdicts", _table(arranged.claims)),
-        [", ".join(f"{_escape(name)} {_escape(value)}" for name, value in facts.items())],
+        _listed("Claims whose verdict and steps point apart", remarks),
+        [", ".join(f"{escape(name)} {escape(value)}" for name, value in facts.items())],
     ]
     steps = [step for claim in arranged.claims for step in claim.steps if step.checked]
     folded = [
         ("Proof steps", _table(steps) if steps else []),
-        ("Reported, not failed", [f"- {_escape(line)}" for line in report.changes]),
+        ("Reported, not failed", [f"- {escape(line)}" for line in report.changes]),
         ("Every literal reading", _reading_sets(arranged)),
         ("Where each proof first breaks", _breaks(arranged, claims)),
         ("Refuted as written", [line for reading in refuted for line in _item(reading)]),
+        ("Not in the text, and not so", [line for reading in unsaid for line in _item(reading)]),
+        ("Left open", [f"- `{e.id}`: {escape(e.left_open)}" for e in arranged.statements if e.left_open]),
         ("Closed forms", [line for reading in readings for line in _closed_forms(reading)]),
     ]
     text = "\n\n".join("\n".join(section) for section in sections if section) + "\n"
@@ -100,8 +105,8 @@ def _reading_sets(arranged: Outline) -> list[str]:
     if not sets:
         return []
     rows = [
-        f"| `{one.claim}` | {'<br>'.join(f'{wording.mark(r.status)} {_escape(r.words)}' for r in one.literal)} "
-        f"| {_escape(one.said)} | {_escape(one.repaired_by)} |"
+        f"| `{one.claim}` | {'<br>'.join(f'{wording.mark(r.status)} {escape(r.words)}' for r in one.literal)} "
+        f"| {escape(one.said)} | {escape(one.repaired_by)} |"
         for one in sets
     ]
     return [
@@ -120,28 +125,28 @@ def _breaks(arranged: Outline, claims: Mapping[str, Claim] | None) -> list[str]:
         row = proof.written.broken
         found, asserted, derived = "none", "", ""
         if row is not None:
-            found, asserted = f"`{row.step}`: {_escape(row.why)}", _escape(row.asserted)
-            derived = _escape(row.derived) or "nothing"
-        rows.append(f"| {_escape(proof.title)} | {found} | {asserted} | {derived} | {_escape(proof.remedy)} |")
+            found, asserted = f"`{row.step}`: {escape(row.why)}", escape(row.asserted)
+            derived = escape(row.derived) or "nothing"
+        rows.append(f"| {escape(proof.title)} | {found} | {asserted} | {derived} | {escape(proof.remedy)} |")
     head = ["| Proof | First break as written | Asserted | What follows | Repaired |", "|---|---|---|---|---|"]
     return [*head, *rows]
 
 
 def _row(entry: StatementOutline) -> str:
-    name = f"`{entry.id}`" if "/" in entry.id else f"**{_escape(entry.title)}** `{entry.id}`"
-    missing = f"*{wording.marked(wording.NOT_CHECKED)}*" if entry.unchecked else "not in this run"
-    cells = [_status(entry.named[reading].status) if reading in entry.named else missing for reading in NAMED]
+    name = f"`{entry.id}`" if "/" in entry.id else f"**{escape(entry.title)}** `{entry.id}`"
+    missing = f"*{wording.marked(entry.missing)}*" if entry.missing else "not in this run"
+    cells = [_status(entry.named[reading]) if reading in entry.named else missing for reading in NAMED]
     cells[0] += f" {entry.several}" if entry.several else ""
     alone = ", ".join(f"{wording.mark(found.status)} `{found.choice}`".strip() for found in entry.isolated)
     return f"| {name} | {' | '.join(cells)} | {alone} |"
 
 
-def _status(status: str) -> str:
-    return wording.marked(status) if status in wording.STATUSES else ""
+def _status(found: ReadingOutline) -> str:
+    return f"{wording.mark(found.status)} {found.word}" if found.status in wording.STATUSES else ""
 
 
 def _item(reading: ReadingOutline) -> list[str]:
-    lines = [f"- `{reading.claim}`, {reading.title.lower()}: {_escape(reading.sentence)}"]
+    lines = [f"- `{reading.claim}`, {reading.title.lower()}: {escape(reading.sentence)}"]
     reproduce = reading.reproduce or (reading.results[0].reproduce if reading.results else "")
     if reproduce:
         command = _TICKS.sub("``", " ".join(reproduce.split()))[:LONGEST]
@@ -151,14 +156,15 @@ def _item(reading: ReadingOutline) -> list[str]:
 
 def _closed_forms(reading: ReadingOutline) -> list[str]:
     return [
-        f"- `{reading.claim}`, {reading.title.lower()}, on {_escape(result.instance)}: "
-        f"{_escape(rate.quantity)} = {_escape(wording.closed(rate.closed_form))}"
+        f"- `{reading.claim}`, {reading.title.lower()}, on {escape(result.instance)}: "
+        f"{escape(rate.quantity)} = {escape(wording.closed(rate.closed_form))}"
         for result in reading.results
         for rate in result.evidence
         if isinstance(rate, RateEvidence) and rate.closed_form
     ]
 
 
-def _escape(text: str) -> str:
+def escape(text: str) -> str:
+    """One line that Markdown shows as it is, cut where it is very long."""
     shown = " ".join(text.split())
     return _SPECIAL.sub(r"\\\1", shown if len(shown) <= LONGEST else shown[:LONGEST] + " …")

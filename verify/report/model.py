@@ -113,7 +113,7 @@ class SummaryRow(Frozen):
     Args:
         claim: Full id.
         reading: As in :class:`Result`; the empty string for a claim no check covers.
-        status: A verdict, ``FAULT``, or ``NOT_CHECKED`` where no check exists yet.
+        status: A verdict, ``FAULT``, ``NOT_CHECKED`` where no check exists yet, or ``LEFT_OPEN`` where none can.
         sentence: The deciding result's sentence.
         instances: How many instances gave each verdict.
         deciding: The instance whose result decided.
@@ -124,7 +124,7 @@ class SummaryRow(Frozen):
 
     claim: str
     reading: str
-    status: Verdict | Literal["FAULT", "NOT_CHECKED"]
+    status: Verdict | Literal["FAULT", "NOT_CHECKED", "LEFT_OPEN"]
     sentence: str
     instances: dict[str, int] = Field(default_factory=dict)
     deciding: str = ""
@@ -144,7 +144,7 @@ class Coverage:
     @classmethod
     def of(cls, statuses: Iterable[str]) -> Coverage:
         """From one status each."""
-        known = [str(status) for status in statuses if status != "NOT_CHECKED"]
+        known = [str(status) for status in statuses if status not in ("NOT_CHECKED", "LEFT_OPEN")]
         asked = [status for status in known if status not in (Verdict.NOT_APPLICABLE, Verdict.VACUOUS)]
         return cls(asked.count(Verdict.SUPPORTED), len(asked), len(known))
 

@@ -29,6 +29,7 @@ class ReadingOutline:
     """How many instances gave each verdict."""
     smallest: SmallestCounterexample | None = None
     reproduce: str = ""
+    statement: Statement | None = None
 
     @property
     def anchor(self) -> str:
@@ -36,7 +37,23 @@ class ReadingOutline:
 
     @property
     def title(self) -> str:
-        return wording.reading_title(self.reading)
+        return wording.reading_title(self.reading, self.statement)
+
+    @property
+    def word(self) -> str:
+        """The status, in words that suit the statement."""
+        return wording.told(self.status, self.statement, self.reading)
+
+    @property
+    def counts(self) -> bool:
+        """Whether it counts for or against the text: not what the text does not say, nor where an experiment falls."""
+        asked = not wording.asks_of_experiment(self.statement)
+        return asked and (self.said or self.reading == "repaired")
+
+    @property
+    def said(self) -> bool:
+        """Whether this is what the text says, in words or by taking it for granted."""
+        return wording.is_said(self.statement)
 
     @property
     def choice(self) -> str:
@@ -80,6 +97,8 @@ class StatementOutline:
     """On record, but nothing checks it yet; a statement neither checked nor unchecked was not in this run."""
     literal: ReadingSet | None = None
     """How it fares under every literal reading of its words, where they leave a choice open."""
+    left_open: str = ""
+    """Why nothing can decide it."""
 
     @property
     def anchor(self) -> str:
@@ -102,12 +121,19 @@ class StatementOutline:
         return (*self.named.values(), *self.isolated)
 
     @property
+    def missing(self) -> str:
+        """The status that stands for all readings where there is no verdict; empty if it was not in this run."""
+        return wording.LEFT_OPEN if self.left_open else wording.NOT_CHECKED if self.unchecked else ""
+
+    def fallen(self, reading: str) -> tuple[StatementOutline, ...]:
+        """Its steps that are refuted, as written those that the text makes."""
+        found = [(step, step.named[reading]) for step in self.steps if reading in step.named]
+        return tuple(step for step, entry in found if entry.status == "REFUTED" and entry.counts)
+
+    @property
     def refutations(self) -> str:
         """How many of its steps fell: ``3 refuted as written, 1 repaired``; empty if none did."""
-        counts = {
-            reading: sum(step.named[reading].status == "REFUTED" for step in self.steps if reading in step.named)
-            for reading in NAMED
-        }
+        counts = {reading: len(self.fallen(reading)) for reading in NAMED}
         parts = [f"{count} {wording.reading_title(reading).lower()}" for reading, count in counts.items() if count]
         return f"refuted: {', '.join(parts)}" if parts else ""
 
@@ -121,6 +147,11 @@ class Outline:
     """By named reading: how many statements have each status."""
     unchecked: int = 0
     instances: int = 0
+    unsaid: Mapping[str, int] = field(default_factory=dict)
+    """As ``counts``, of the literal reading of statements that the text does not make."""
+    left_open: int = 0
+    outside: int = 0
+    """How often the paper's experiment, as written, falls outside an assumption."""
 
     @property
     def reading_sets(self) -> tuple[ReadingSet, ...]:
@@ -172,13 +203,21 @@ def outline(report: ReportData, claims: Mapping[str, Claim] | None = None) -> Ou
 def _counted(claims: tuple[StatementOutline, ...], report: ReportData) -> Outline:
     every = Outline(claims).statements
     counts = {
-        reading: Counter(entry.named[reading].status for entry in every if reading in entry.named) for reading in NAMED
+        reading: Counter(
+            entry.named[reading].status for entry in every if reading in entry.named and entry.named[reading].counts
+        )
+        for reading in NAMED
     }
+    written = [entry.named["as-written"] for entry in every if "as-written" in entry.named]
+    placed = [entry for entry in written if wording.asks_of_experiment(entry.statement)]
     return Outline(
         claims,
         {reading: count for reading, count in counts.items() if count},
         sum(entry.unchecked for entry in every),
         len({result.instance for result in report.results}),
+        Counter(entry.status for entry in written if not entry.said),
+        sum(bool(entry.left_open) for entry in every),
+        sum(entry.status == "REFUTED" for entry in placed),
     )
 
 
@@ -193,7 +232,7 @@ def _statement(
     readings = {
         name: _reading(full, name, statement, rows.get(name), results.get((full, name), []))
         for name in sorted(names, key=lambda name: NAMED.index(name) if name in NAMED else len(NAMED))
-        if name not in rows or rows[name].status != wording.NOT_CHECKED
+        if name not in rows or rows[name].status not in (wording.NOT_CHECKED, wording.LEFT_OPEN)
     }
     named = {name: entry for name, entry in readings.items() if name in NAMED}
     isolated = tuple(entry for name, entry in readings.items() if name.startswith("only:"))
@@ -203,10 +242,13 @@ def _statement(
     )
     title = statement.title if statement else full
     unchecked = any(row.status == wording.NOT_CHECKED for row in rows.values())
+    left_open = next((row.sentence for row in rows.values() if row.status == wording.LEFT_OPEN), "")
     statuses = {name: entry.status for name, entry in readings.items()}
     judged = {name: entry.results for name, entry in readings.items()}
     literal = reading_set(full, statement, statuses, judged) if statement else None
-    return StatementOutline(full, title, statement, named, isolated, premises, unchecked=unchecked, literal=literal)
+    return StatementOutline(
+        full, title, statement, named, isolated, premises, unchecked=unchecked, left_open=left_open, literal=literal
+    )  # fmt: skip
 
 
 def _reading(
@@ -224,7 +266,7 @@ def _reading(
     counted = dict(row.instances) if row and row.instances else Counter(map(wording.status_of, ordered))
     sentence = row.sentence if row else ""
     smallest, reproduce = (row.smallest, row.reproduce) if row else (None, "")
-    return ReadingOutline(full, name, status, sentence, assertion, ordered, counted, smallest, reproduce)
+    return ReadingOutline(full, name, status, sentence, assertion, ordered, counted, smallest, reproduce, statement)
 
 
 def _finding(premise: Premise, reading: str, entry: ReadingOutline | None) -> tuple[str, str]:

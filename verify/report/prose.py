@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from verify.report import wording
 from verify.report.model import ReportData
-from verify.report.outline import Outline
+from verify.report.outline import Outline, StatementOutline
 
 
 def title(report: ReportData) -> str:
@@ -38,6 +38,14 @@ def overview(report: ReportData, arranged: Outline) -> list[str]:
         for reading, counts in arranged.counts.items()
         if any(map(wording.STATUSES.get, counts))
     ]
+    if arranged.unsaid:
+        said.append(f"Of statements that the text does not make, {_counts(arranged.unsaid, wording.PLAIN)}.")
+    if arranged.outside:
+        places = wording.counted(arranged.outside, "place")
+        said.append(f"In {places} the paper's own experiment falls outside what is assumed.")
+    if arranged.left_open:
+        verb = "is left open for a reason" if arranged.left_open == 1 else "are left open, each for its reason"
+        said.append(f"{_capital(wording.counted(arranged.left_open, 'more statement'))} {verb}.")
     if arranged.unchecked:
         said.append(f"The other {arranged.unchecked} {'is' if arranged.unchecked == 1 else 'are'} not checked yet.")
     return said + _record(report)
@@ -66,14 +74,42 @@ def _record(report: ReportData) -> list[str]:
     return said
 
 
-def _counts(counts: Mapping[str, int]) -> str:
+def remarks(entry: StatementOutline) -> list[str]:
+    """What must be said of a claim besides its verdicts: where they and those of its steps point apart."""
+    said = []
+    written = entry.named.get("as-written")
+    for reading, found in entry.named.items():
+        fallen = entry.fallen(reading)
+        if found.status == "SUPPORTED" and fallen:
+            steps = wording.listing(step.id.partition("/")[2] for step in fallen)
+            part = "which is no part of it, does" if len(fallen) == 1 else "which are no part of it, do"
+            said.append(f"{found.title}, the statement holds although {steps}, {part} not.")
+    alone = {found.status for found in entry.isolated}
+    if written and written.status == "REFUTED" and len(entry.isolated) > 1 and alone == {"SUPPORTED"}:
+        choices = wording.listing(found.choice for found in entry.isolated)
+        said.append(
+            f"It falls by an interaction of its choices: with {choices}, each taken as written alone, it holds."
+        )
+    return said
+
+
+def _counts(counts: Mapping[str, int], words: Mapping[str, str] | None = None) -> str:
     known = [(name, counts[name]) for name in wording.STATUSES if counts.get(name)]
+    if words:
+        return wording.listing(
+            f"{count} {_plural(words.get(name, wording.word(name)), count)}" for name, count in known
+        )
     parts = [f"{count} {'ended in a fault' if name == wording.FAULT else wording.word(name)}" for name, count in known]
     first, count = known[0]
     verb = "" if first == wording.FAULT else "is " if count == 1 else "are "
     noun = "statement" if count == 1 else "statements"
     parts[0] = f"{count} {noun} {verb}{parts[0].split(' ', 1)[1]}"
     return wording.listing(parts)
+
+
+def _plural(verb: str, count: int) -> str:
+    """``holds`` and ``fails`` of several."""
+    return verb.removesuffix("s") if count > 1 and verb in wording.PLAIN.values() else verb
 
 
 def _capital(text: str) -> str:

@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
-from spec.claims import Bound, Claim
+from spec.claims import Bound, Claim, Statement
 from verify.evidence.model import LETTERS, ClosedForm, ComparisonEvidence, RateEvidence, raised, superscript
 from verify.report.model import Result
 from verify.verdict import Verdict
 
 FAULT = "FAULT"
 NOT_CHECKED = "NOT_CHECKED"
+LEFT_OPEN = "LEFT_OPEN"
 
 
 class Status(NamedTuple):
@@ -51,8 +52,27 @@ STATUSES: dict[str, Status] = {
     FAULT: Status("fault", "The subject or the run failed. There is no verdict, and this never counts as one.",
                   "!", "bold white on red", "#d0307a"),
     NOT_CHECKED: Status("not checked yet", "The claim is on record, but no check has been written for it.", "·"),
+    LEFT_OPEN: Status("left open", "Nothing that was computed or looked up can decide it; the reason is given.", "○"),
 }  # fmt: skip
 """Every status a report can show; the order is that of the legend."""
+
+QUESTIONS: dict[str, dict[str, str]] = {
+    "can-be-met": {
+        Verdict.SUPPORTED: "can be met", Verdict.REFUTED: "cannot be met", Verdict.VACUOUS: "cannot be met",
+    },
+    "falls-inside": {
+        Verdict.SUPPORTED: "experiment falls inside", Verdict.REFUTED: "experiment falls outside",
+    },
+}  # fmt: skip
+"""Words of a verdict where something else is asked than whether a statement holds."""
+PLAIN: dict[str, str] = {Verdict.SUPPORTED: "holds", Verdict.REFUTED: "fails"}
+UNSAID = {"silent": "not said; {}", "consequence": "our consequence: {}"}
+"""What stands before the verdict on a statement that the text does not make."""
+TEXTS = {
+    "said": "As written", "implied": "As the text takes for granted", "silent": "Not in the text",
+    "consequence": "Our consequence of the text",
+}  # fmt: skip
+"""The literal reading's heading, by how a statement stands to the paper's words."""
 
 READINGS: dict[str, tuple[str, str]] = {
     "as-written": ("As written", "The literal text; only the choices that this very statement makes are taken so."),
@@ -82,6 +102,24 @@ def word(status: str) -> str:
     return STATUSES[status].word if status in STATUSES else status.lower().replace("_", " ")
 
 
+def is_said(statement: Statement | None) -> bool:
+    """Whether the text makes a statement, in words or by taking it for granted."""
+    return statement is None or statement.relation not in UNSAID
+
+
+def asks_of_experiment(statement: Statement | None) -> bool:
+    """Whether what is asked is on which side of an assumption the paper's experiment falls."""
+    return statement is not None and statement.question == "falls-inside"
+
+
+def told(status: str, statement: Statement | None, reading: str) -> str:
+    """A status in the words that suit a statement: what is asked of it, and whether the text says it."""
+    asked = QUESTIONS.get(statement.question, {}).get(status) if statement else None
+    if statement is None or is_said(statement) or reading == "repaired":
+        return asked or word(status)
+    return UNSAID[statement.relation].format(asked or PLAIN.get(status, word(status)))
+
+
 def mark(status: str) -> str:
     """Its character, if it has one."""
     return STATUSES[status].mark if status in STATUSES else ""
@@ -97,11 +135,13 @@ def choice_of(reading: str) -> str:
     return reading.removeprefix("only:") if reading.startswith("only:") else ""
 
 
-def reading_title(reading: str) -> str:
-    """A reading as a heading has it."""
+def reading_title(reading: str, statement: Statement | None = None) -> str:
+    """A reading as a heading has it; the literal one says how the statement stands to the text."""
     field = choice_of(reading)
     if field:
         return f"Only {field} as written"
+    if reading == "as-written" and statement is not None:
+        return TEXTS[statement.relation]
     return READINGS[reading][0] if reading in READINGS else reading
 
 

@@ -29,7 +29,7 @@ def rates(result):
 
 @pytest.mark.parametrize("claim", ["goldstein-convergence", "sfo-complexity", "related-rates"])
 def test_every_step_has_a_check(claim):
-    wanted = {full_id for full_id, _ in load_claims()[claim].statements()}
+    wanted = {full_id for full_id, statement in load_claims()[claim].statements() if not statement.left_open}
     assert wanted <= set(checks())
 
 

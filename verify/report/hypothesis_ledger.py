@@ -15,8 +15,8 @@ from verify.report.model import SummaryRow
 from verify.verdict import Verdict
 
 Need = Literal["needed", "not needed here", "open", "not judged"]
-"""``needed``: without it the statement that shows it fails; ``not needed here``: that one holds as written all the same;
-``open``: its verdicts decide neither; ``not judged``: no statement on record goes without it, or it was not run."""
+"""``needed``: without it the statement that shows it fails; ``not needed here``: that one holds as written all the
+same; ``open``: its verdicts decide neither; ``not judged``: nothing on record goes without it, or it was not run."""
 
 
 @dataclass(frozen=True)

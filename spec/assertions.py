@@ -1,0 +1,108 @@
+"""Every assertion of the paper as data, in reading order: where it stands, what covers it, how it is decided.
+
+The inventory and the claims are held against each other: an assertion names the claims and steps that cover it, and a
+statement that no assertion asks for says why it is there. Whether anything holds is computed, never stored.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from spec.claims import Statement, TextRelation, load_claims
+from spec.errors import InvalidInputError
+from spec.files import Frozen, package_text, parse_toml
+
+Means = Literal["exact", "sweep", "sampling", "runs", "counting", "citation", "definition", "text", "undecidable"]
+"""How an assertion is decided: by exact algebra, a sweep of computed values, random samples, whole runs, counted work,
+a source, its being a definition, the paper's own text; or by nothing, for a reason."""
+
+FREE = ("silent", "consequence")
+"""How a statement stands to the words where no assertion need ask for it."""
+
+
+class PaperAssertion(Frozen):
+    """One thing the paper asserts.
+
+    Args:
+        number: Its place in reading order, from 1.
+        section: Section, lemma or theorem it stands in.
+        place: Where in it.
+        asserts: What is asserted, in our words.
+        kind: Whether the words say it, take it for granted, leave it open, or it is our consequence of them.
+        decided_by: How it is decided.
+        covered_by: Full ids of the claims and steps that judge it.
+        reason: Why nothing decides it; only where that is so.
+    """
+
+    number: int = Field(ge=1)
+    section: str = Field(min_length=1)
+    place: str = Field(min_length=1)
+    asserts: str = Field(min_length=1)
+    kind: TextRelation = "said"
+    decided_by: tuple[Means, ...] = Field(min_length=1)
+    covered_by: tuple[str, ...]
+    reason: str = ""
+
+    @model_validator(mode="after")
+    def _reason_where_undecidable(self) -> Self:
+        if ("undecidable" in self.decided_by) != bool(self.reason):
+            raise InvalidInputError("reason", "must be given where nothing decides, and only there", self.number)
+        return self
+
+
+class Inventory(Frozen):
+    """All assertions, and why a statement that none of them asks for is there.
+
+    Args:
+        assertions: In reading order, numbered from 1.
+        beside: By full id of a statement that is silent or a consequence: why it is among the claims.
+    """
+
+    assertions: tuple[PaperAssertion, ...]
+    beside: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def covering(self) -> dict[str, tuple[int, ...]]:
+        """Numbers of the assertions that each statement covers, by full id."""
+        made: dict[str, tuple[int, ...]] = {}
+        for entry in self.assertions:
+            for full in entry.covered_by:
+                made[full] = (*made.get(full, ()), entry.number)
+        return made
+
+    def uncovered(self) -> tuple[int, ...]:
+        """Assertions that no statement covers."""
+        return tuple(entry.number for entry in self.assertions if not entry.covered_by)
+
+    def unasked(self, statements: dict[str, Statement]) -> tuple[str, ...]:
+        """Statements that no assertion asks for and no reason excuses."""
+        asked = self.covering
+        excused = {full for full, why in self.beside.items() if why and statements[full].relation in FREE}
+        return tuple(full for full in statements if full not in asked and full not in excused)
+
+
+@lru_cache(maxsize=1)
+def load_assertions() -> Inventory:
+    """The paper's assertions.
+
+    Raises:
+        InvalidInputError: If the file is malformed, the numbers are not 1, 2, 3, ... or an id is unknown or repeats.
+    """
+    found = parse_toml(Inventory, package_text("assertions.toml"), "assertions.toml")
+    known = {full for claim in load_claims().values() for full, _ in claim.statements()}
+    for count, entry in enumerate(found.assertions, 1):
+        where = f"assertions.{count}"
+        if entry.number != count:
+            raise InvalidInputError(f"{where}.number", "must count from 1 in reading order", entry.number)
+        if len(set(entry.covered_by)) != len(entry.covered_by):
+            raise InvalidInputError(f"{where}.covered_by", "must not repeat", entry.covered_by)
+        for full in entry.covered_by:
+            if full not in known:
+                raise InvalidInputError(f"{where}.covered_by", "must name known claims or steps", full)
+    for full in found.beside:
+        if full not in known:
+            raise InvalidInputError("beside", "must name known claims or steps", full)
+    return found

@@ -1,0 +1,125 @@
+"""The inventory of the paper's assertions: complete, in order, and matched with the claims both ways."""
+
+from __future__ import annotations
+
+import re
+from importlib import resources
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spec import InvalidInputError, load_claims
+from spec.assertions import FREE, Inventory, PaperAssertion, load_assertions
+from spec.works import Work, find, load_works
+from tests.spec.test_claims import VERDICT_WORDS
+
+INVENTORY = load_assertions()
+STATEMENTS = {full: statement for claim in load_claims().values() for full, statement in claim.statements()}
+COUNT = 328
+WAITING = frozenset({
+    2, 22, 35, 43, 59, 60, 68, 72, 84, 92, 93, 94, 104, 106, 117, 141, 145, 146, 149, 153, 168, 171, 172, 175, 178,
+    197, 235, 247, 277, 279, 280, 288, 306, 321, 323, 325, 326,
+})  # fmt: skip
+"""Assertions for which no statement is written yet; exactly these, so that the list can only shrink."""
+
+
+def entry(**given: object) -> PaperAssertion:
+    data = {"number": 1, "section": "s", "place": "p", "asserts": "A.", "decided_by": ["exact"], "covered_by": []}
+    return PaperAssertion.model_validate(data | given)
+
+
+def test_every_assertion_is_there_in_reading_order() -> None:
+    assert [a.number for a in INVENTORY.assertions] == list(range(1, COUNT + 1))
+    assert load_assertions() is INVENTORY
+
+
+def test_every_assertion_is_covered() -> None:
+    assert set(INVENTORY.uncovered()) == WAITING
+
+
+def test_every_statement_is_asked_for_or_says_why_it_is_there() -> None:
+    assert INVENTORY.unasked(STATEMENTS) == ()
+    for full in INVENTORY.beside:
+        assert STATEMENTS[full].relation in FREE, full
+        assert full not in INVENTORY.covering, full
+
+
+@given(st.sampled_from(sorted(INVENTORY.covering)))
+def test_a_statement_that_loses_its_assertions_is_noticed(full: str) -> None:
+    kept = tuple(
+        a.model_copy(update={"covered_by": tuple(name for name in a.covered_by if name != full)})
+        for a in INVENTORY.assertions
+    )
+    assert Inventory(assertions=kept, beside=INVENTORY.beside).unasked(STATEMENTS) == (full,)
+
+
+def test_no_reason_excuses_a_statement_that_the_paper_makes() -> None:
+    said = next(full for full, statement in STATEMENTS.items() if statement.relation == "said")
+    bare = Inventory(assertions=(), beside={said: "for no reason", "inner-cost/shared-sample": "ours"})
+    assert said in bare.unasked(STATEMENTS)
+    assert "inner-cost/shared-sample" not in bare.unasked(STATEMENTS)
+
+
+def test_an_assertion_without_a_statement_is_noticed() -> None:
+    assert Inventory(assertions=(entry(), entry(number=2, covered_by=["smoothness"]))).uncovered() == (1,)
+
+
+def test_nothing_decides_only_for_a_reason() -> None:
+    with pytest.raises(ValueError, match="where nothing decides"):
+        entry(decided_by=["undecidable"])
+    with pytest.raises(ValueError, match="where nothing decides"):
+        entry(reason="because")
+    assert entry(decided_by=["undecidable"], reason="because").reason == "because"
+
+
+def test_what_is_left_open_covers_what_cannot_be_decided() -> None:
+    for a in INVENTORY.assertions:
+        if a.reason and a.number not in WAITING and a.number != 200:
+            assert any(STATEMENTS[full].left_open for full in a.covered_by), a.number
+
+
+def test_no_verdict_is_stored_with_an_assertion() -> None:
+    text = (resources.files("spec") / "assertions.toml").read_text(encoding="utf-8")
+    assert VERDICT_WORDS.search(text) is None
+    for a in INVENTORY.assertions:
+        assert re.match(r"[a-z]{2}", a.asserts) is None, a.asserts
+        assert a.asserts.endswith("."), a.asserts
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rule"),
+    [
+        ("number = 2\n", "number = 3\n", "must count from 1"),
+        ('covered_by = ["bias-bound"]', 'covered_by = ["bias-bond"]', "must name known claims"),
+        ('covered_by = ["bias-bound"]', 'covered_by = ["bias-bound", "bias-bound"]', "must not repeat"),
+        ("[beside]\n", '[beside]\n"no-such/step" = "x"\n', "must name known claims"),
+    ],
+)
+def test_a_malformed_inventory_is_refused(monkeypatch: pytest.MonkeyPatch, old: str, new: str, rule: str) -> None:
+    text = (resources.files("spec") / "assertions.toml").read_text(encoding="utf-8")
+    assert old in text
+    monkeypatch.setattr("spec.assertions.package_text", lambda _path: text.replace(old, new, 1))
+    with pytest.raises(InvalidInputError, match=rule):
+        load_assertions.__wrapped__()
+
+
+def test_a_work_says_something_only_where_it_was_looked_up() -> None:
+    assert {work.id for work in load_works().values() if not work.looked_up} == {
+        "ghadimi-2018", "chen-2024-finding", "kwon-2024-complexity",
+    }  # fmt: skip
+    with pytest.raises(ValueError, match="only there"):
+        Work.model_validate({"id": "a", "reference": "A", "properties": ["stochastic"]})
+    with pytest.raises(ValueError, match="only there"):
+        Work.model_validate({"id": "a", "reference": "A", "place": "abstract"})
+    with pytest.raises(InvalidInputError, match="did you mean zhang-2020"):
+        find("zhang-202")
+
+
+def test_every_work_is_a_source_of_a_statement_and_every_source_a_work() -> None:
+    used = {source for statement in STATEMENTS.values() for source in statement.sources}
+    assert used == set(load_works())
+    # Whatever is held against sources names them.
+    for full, statement in STATEMENTS.items():
+        if full.startswith("related-rates"):
+            assert statement.sources, full

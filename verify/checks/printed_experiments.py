@@ -1,0 +1,155 @@
+"""What can be said of the paper's experiments from their text and arithmetic alone; nothing is run."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from fractions import Fraction
+from itertools import product
+
+from flint import fmpq_mat
+
+from spec import Quadratic
+from spec.claims import Claim, Statement, load_claims
+from verify.checks.measuring.case import Case, Measurement, check, compare
+from verify.evidence.model import RateEvidence
+from verify.truth.algebra.rationals import blocks, select
+from verify.truth.geometry import quadratic_of
+
+FAMILY = ("experiment-1d", "experiment-5d")
+SECONDS = {"F2CSA": Fraction("7.7"), "DSBLO": Fraction("22.6"), "SSIGD": Fraction("22.0")}
+"""Times printed for d = 4000."""
+CROSSING, LARGEST = 1000, 4000
+INPUTS = ("x_0", "T", "D", "eta", "delta_G", "alpha", "N_g")
+"""What Algorithms 1 and 2 take, but for the problem and its constants."""
+PRINTED = {"eta": Fraction("1e-5")}
+"""Values of them in "Problem Setup"."""
+UNSTATED = 6
+"""How many the repaired statement names as missing."""
+
+
+@check("convergence-experiment/gradients-in-x", instances=FAMILY)
+def gradients_in_x(case: Case) -> Measurement:
+    """‖∇_x f‖ = ‖t Q_u e₁ + …‖ along the first axis, exactly: of degree 1 unless Q_u e₁ = 0."""
+    column = [float(Fraction(str(row[0]))) for row in quadratic_of(case.instance.problem).f.xx.to_list()]
+    slope = math.hypot(*column)
+    power = 1.0 if any(column) else 0.0
+    rate = RateEvidence(
+        quantity="‖∇_x f‖ along a ray", variable="radius", points=(), exponent=power, interval=(power, power),
+        rung="symbolic", coefficient=slope or None,
+    )  # fmt: skip
+    return Measurement((rate,))
+
+
+def rank_deficit(problem: Quadratic) -> int:
+    """Largest number by which the rank of the active rows falls short of their number, over the faces of [-1, 1]^m."""
+    rows = blocks(problem)
+    worst = 0
+    for face in product((-1, 0, 1), repeat=problem.m):
+        h = -1 * (rows.B * fmpq_mat(problem.m, 1, list(face))) - rows.b
+        active = [i for i in range(problem.p) if h[i, 0] == 0]
+        if active:
+            worst = max(worst, len(active) - select(rows.B, active).rank())
+    return worst
+
+
+@check("convergence-experiment/box-licq", instances=FAMILY)
+def box_licq(case: Case) -> Measurement:
+    """The rank of the active rows on every face of the box, exactly."""
+    deficit = rank_deficit(quadratic_of(case.instance.problem))
+    return Measurement((compare("largest deficit of the active rows' rank", deficit, "==", 0.0, rung="symbolic"),))
+
+
+P = ((0, 1), (0, 0))
+"""The plainest matrix that is not symmetric."""
+AT = ((1, 0), (0, 1))
+"""x and y at which f is compared."""
+
+
+@check("convergence-experiment/symmetry", instances=("experiment-5d",))
+def symmetry(case: Case) -> Measurement:
+    """The objective with P and with its symmetric part: both terms as written, the first alone repaired."""
+    part = [[Fraction(P[i][j] + P[j][i], 2) for j in range(2)] for i in range(2)]
+    x, y = AT
+    first = _form(y, P, y) / 2 - _form(y, part, y) / 2
+    second = _form(x, P, y) - _form(x, part, y)
+    change = first + second if case.as_written else first
+    quantity = "change of f" if case.as_written else "change of ½yᵀPy"
+    return Measurement((compare(quantity, float(abs(change)), "==", 0.0, rung="symbolic"),))
+
+
+def _form(left: Iterable[int], matrix: Iterable[Iterable[int | Fraction]], right: Iterable[int]) -> Fraction:
+    y = list(right)
+    return sum((a * b * Fraction(v) for a, row in zip(left, matrix, strict=True) for v, b in zip(row, y, strict=True)),
+               Fraction(0))  # fmt: skip
+
+
+@check("convergence-experiment/parameters", instances=("experiment-5d",))
+def parameters(case: Case) -> Measurement:
+    """Inputs of the two algorithms for which no value is printed."""
+    missing = [name for name in INPUTS if name not in PRINTED]
+    predicted = 0 if case.as_written else UNSTATED
+    quantity = f"inputs without a printed value ({', '.join(missing)})"
+    return Measurement((compare(quantity, len(missing), "==", predicted, rung="cited"),))
+
+
+def printed_ratios() -> dict[str, Fraction]:
+    """Each baseline's printed time over F2CSA's."""
+    return {name: SECONDS[name] / SECONDS["F2CSA"] for name in SECONDS if name != "F2CSA"}
+
+
+def implied_gaps() -> dict[str, float]:
+    """By how much the powers of d differ, if both costs are powers, equal at the crossing."""
+    span = math.log(LARGEST / CROSSING)
+    return {name: math.log(ratio) / span for name, ratio in printed_ratios().items()}
+
+
+@check("scaling-experiment/printed-ratio", instances=("experiment-5d",))
+def printed_ratio(case: Case) -> Measurement:  # noqa: ARG001  # every check is given its case
+    """The farther of the two ratios from 3."""
+    apart = max(abs(ratio - 3) for ratio in printed_ratios().values())
+    return Measurement(
+        (compare("distance of a ratio of printed times from 3", float(apart), "<=", 0.5, rung="symbolic"),)
+    )
+
+
+@check("scaling-experiment/implied-exponent", instances=("experiment-5d",))
+def implied_exponent(case: Case) -> Measurement:
+    """The gap of the powers, smallest as written, largest repaired."""
+    gaps = implied_gaps()
+    quantity = "gap of the powers of d between F2CSA and {}, by the printed numbers,"
+    if case.as_written:
+        name = min(gaps, key=gaps.__getitem__)
+        evidence = compare(quantity.format(name), gaps[name], ">=", 1.0, rung="symbolic")
+    else:
+        name = max(gaps, key=gaps.__getitem__)
+        evidence = compare(quantity.format(name), gaps[name], "<=", 0.8, rung="symbolic")
+    return Measurement((evidence,), {f"{k} against F2CSA": v for k, v in gaps.items()})
+
+
+def depends_on(statement: Statement, variable: str) -> bool:
+    """Whether a variable stands in a bound of a statement, as written, or in an order it is inferred from."""
+    text = [order.bound_by + " " + order.asserted for order in statement.as_written.orders]
+    return variable in statement.as_written.bound.exponents or any(
+        re.search(rf"(?<!\w){re.escape(variable)}(?!\w)", part) for part in text
+    )
+
+
+def theory_with(variable: str, claims: Iterable[Claim]) -> list[str]:
+    """Lemmas and theorems, with their steps, in whose bounds a variable stands."""
+    return [
+        full
+        for claim in claims
+        if claim.kind in ("lemma", "theorem")
+        for full, statement in claim.statements()
+        if depends_on(statement, variable)
+    ]
+
+
+@check("scaling-experiment/validates-theory", instances=("experiment-5d",))
+def validates_theory(case: Case) -> Measurement:
+    """Lemmas and theorems on record whose bound contains the dimension."""
+    found = len(theory_with("d", load_claims().values()))
+    quantity = "lemmas and theorems in whose bound the dimension stands"
+    return Measurement((compare(quantity, found, *((">=", 1) if case.as_written else ("==", 0)), rung="cited"),))

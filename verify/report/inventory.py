@@ -1,0 +1,50 @@
+"""The paper's assertions as one page, in reading order: ``python -m verify.report.inventory > docs/assertions.md``."""
+
+from __future__ import annotations
+
+import sys
+from itertools import groupby
+
+from spec.assertions import Inventory, PaperAssertion, load_assertions
+from verify.report.markdown import escape
+
+KINDS = {"said": "", "implied": " *Taken for granted.*", "silent": " *Not said.*", "consequence": " *A consequence.*"}
+HEAD = """\
+<!-- f2csa-verify -->
+# What the paper asserts
+
+Every assertion of the paper in reading order, in our words, with the claims and steps that judge it and how. Whether it
+holds is not written here: `f2csa verify` computes it, `f2csa claims ID` explains a statement. What nothing decides says
+why. The page is made from `spec/assertions.toml`.
+"""
+
+
+def page(inventory: Inventory) -> str:
+    """The page as Markdown."""
+    entries = inventory.assertions
+    open_ones = sum(bool(entry.reason) for entry in entries)
+    covered = sum(bool(entry.covered_by) for entry in entries)
+    counts = f"{len(entries)} assertions; statements cover {covered}; {open_ones} are left open for a reason."
+    parts = [HEAD + "\n" + counts + "\n"]
+    for section, group in groupby(entries, key=lambda entry: entry.section):
+        rows = "\n".join(map(_row, group))
+        table = f"| # | Place | Asserts | Statements | Decided by |\n|---|---|---|---|---|\n{rows}\n"
+        parts.append(f"## {escape(section)}\n\n{table}")
+    parts.append(f"## Statements beside the text\n\n{_beside(inventory)}")
+    return "\n".join(parts)
+
+
+def _row(entry: PaperAssertion) -> str:
+    statements = ", ".join(f"`{full}`" for full in entry.covered_by) or "none yet"
+    how = f"left open: {escape(entry.reason)}" if entry.reason else ", ".join(entry.decided_by)
+    asserts = escape(entry.asserts) + KINDS[entry.kind]
+    return f"| {entry.number} | {escape(entry.place)} | {asserts} | {statements} | {how} |"
+
+
+def _beside(inventory: Inventory) -> str:
+    rows = "\n".join(f"| `{full}` | {escape(why)} |" for full, why in inventory.beside.items())
+    return f"No assertion of the paper asks for these.\n\n| Statement | Why it is here |\n|---|---|\n{rows}\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page(load_assertions()))
