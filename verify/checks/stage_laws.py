@@ -17,6 +17,7 @@ from verify.checks.measuring.finite_laws import (
     ZERO,
     ExactOracle,
     Outcome,
+    exactly,
     mean,
     mean_square,
     minus,
@@ -76,7 +77,9 @@ def conditioning(case: Case) -> Measurement:
             raise NoEvidenceError(f"the variance of {N_g} samples is not what its two parts add up to")
     points = [Point(at=float(N_g), measured=float(one / N_g + kept)) for N_g in BATCHES]
     rate = fit_rate(points, quantity="variance of the average given the stages named", variable="N_g")
-    values = {"part that no batch removes": float(kept), "variance of one sample's noise": float(one)}
+    values: dict[str, float | str] = {
+        "part that no batch removes": float(kept), "variance of one sample's noise": float(one),
+    }  # fmt: skip
     note = "ỹ* is y* ± α³ along one coordinate, each half the time: within the accuracy asked for, surely."
     return Measurement((rate,), values | values_at("variance at N_g", rate.points[:3]), note)
 
@@ -96,7 +99,7 @@ def final_samples(case: Case) -> Measurement:
         off = max(off, square(minus(around, stage.value)))
     name = "largest squared distance of the mean given the stages from ∇_xL(x, ỹ)"
     reused = "ỹ* has seen the draw" if case.as_written else "ỹ* has seen other draws"
-    return Measurement((compare(name, float(off), "==", 0.0, rung="certified"),), {"stages": reused})
+    return Measurement((exactly(name, off),), {"stages": reused})
 
 
 def _rare(oracle: ExactOracle, probability: Fraction, *, of_the_pair: bool) -> Iterator[list[tuple[Fraction, Vector]]]:
@@ -160,8 +163,8 @@ def deterministic(case: Case) -> Measurement:
         apart = _length(square(minus(stages[0].value, stages[1].value)))
         found = compare("distance of two means given admitted stages", apart, "==", 0.0)
     else:
-        apart = _length(square(minus(mean(_sampled(stages, ENUMERATED[-1])), mean(stages))))
-        found = compare("distance of the full mean from the average over stages", apart, "==", 0.0, rung="certified")
+        apart_squared = square(minus(mean(_sampled(stages, ENUMERATED[-1])), mean(stages)))
+        found = exactly("squared distance of the full mean from the average over stages", apart_squared)
     return Measurement((found,), note="ỹ* is y* ± α³ along one coordinate, each half the time.")
 
 
@@ -171,10 +174,7 @@ def mean_squared_identity(case: Case) -> Measurement:
     oracle = ExactOracle.at(case.instance, ALPHA)
     law = _sampled(_off_surely(oracle), ENUMERATED[-1])
     bias, total = square(minus(mean(law), oracle.grad_F)), mean_square(law, oracle.grad_F)
-    identity = compare(
-        "mean squared error less variance less squared bias", float(total - variance(law) - bias), "==", 0.0,
-        rung="certified",
-    )  # fmt: skip
+    identity = exactly("mean squared error less variance less squared bias", total - variance(law) - bias)
     values: dict[str, float | str] = {"mean squared error": float(total), "variance": float(variance(law))}
     return Measurement((identity,), values | {"squared bias": float(bias)})
 
@@ -187,15 +187,15 @@ def jensen(case: Case) -> Measurement:
     around = mean(law)
     b = minus(around, oracle.grad_F)
     if case.as_written:
-        ratios = []
         # The bias itself is among the a: there the two sides are equal.
-        for a in [*(minus(o.value, around) for o in law), b]:
-            ratios.append(square(plus(a, b)) / (2 * square(a) + 2 * square(b)))
+        noises = [*(minus(o.value, around) for o in law), b]
+        ratios = [square(plus(a, b)) / (2 * square(a) + 2 * square(b)) for a in noises]
         name = "largest ‖a + b‖² over 2‖a‖² + 2‖b‖², a the noise of one outcome and b the bias"
-        return Measurement((compare(name, float(max(ratios)), "<=", 1.0, rung="certified"),))
-    cross = sum((o.weight * (square(plus(minus(o.value, around), b)) - square(minus(o.value, around))) for o in law), ZERO)
-    name = "E‖a + b‖² less E‖a‖² less ‖b‖²"
-    return Measurement((compare(name, float(cross - square(b)), "==", 0.0, rung="certified"),))
+        return Measurement((exactly(name, max(ratios), "<=", 1),))
+    noise = [Outcome(o.weight, minus(o.value, around)) for o in law]
+    nought = tuple(ZERO for _ in b)
+    left = mean_square([Outcome(o.weight, plus(o.value, b)) for o in noise], nought)
+    return Measurement((exactly("E‖a + b‖² less E‖a‖² less ‖b‖²", left - mean_square(noise, nought) - square(b)),))
 
 
 @check("hypergradient-accuracy/hypotheses", instances=("toy2", "kink"))

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil, log
+from math import ceil, log, sqrt
 
 import numpy as np
 
 from spec.atlas import Instance
 from spec.exact import Vector
 from verify.checks.goldstein_convergence.parameter_orders import repaired
-from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
+from verify.checks.measuring.case import Case, Measurement, check, values_at
 from verify.checks.measuring.finite_laws import ExactOracle, minus, square
 from verify.checks.measuring.premises import regular_truth, weighted
 from verify.evidence.model import Point
 from verify.evidence.rates import fit_rate
-from verify.truth.stages import DEFAULT_LAM_WIDTH, Setting, evaluate
+from verify.truth.stages import DEFAULT_LAM_WIDTH, evaluate
 from verify.verdict import NoEvidenceError
 
 RADIUS, GAP = Fraction(1, 4), Fraction(3)
@@ -104,9 +104,11 @@ def width_of_the_ramp(case: Case) -> Measurement:
     for radius in (Fraction(1, 2**k) for k in range(9, 22)):
         width = DEFAULT_LAM_WIDTH if case.as_written else radius
         oracle = ExactOracle.at(_beside(case.instance, BEYOND * radius), alpha)
-        setting = replace(oracle.setting, lam_width=width, given={"y_star": oracle.lower.y_star, "lam": oracle.lower.lam})
+        pair = {"y_star": oracle.lower.y_star, "lam": oracle.lower.lam}
+        setting = replace(oracle.setting, lam_width=width, given=pair)
         found = tuple(Fraction(v) for v in evaluate(setting).hypergradient if isinstance(v, Fraction))
-        points.append(Point(at=float(radius), measured=float(square(minus(found, oracle.grad_F))) ** 0.5 / float(alpha**2)))
+        apart = sqrt(square(minus(found, oracle.grad_F)))
+        points.append(Point(at=float(radius), measured=apart / float(alpha**2)))
     rate = fit_rate(points, quantity="distance of the mean from the gradient over ε", variable="goldstein_radius")
     note = "α = √ε. The two pieces weigh α²ε_λ to 9δ_G/8 there; within the ball of radius δ_G lies one of them alone."
     return Measurement((rate,), values_at("error over ε at δ_G", points[:3]), note)

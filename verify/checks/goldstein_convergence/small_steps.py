@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import product
 
 from verify.checks.measuring.case import Case, Measurement, check, compare
-from verify.checks.measuring.finite_laws import ZERO, Outcome, mean, mean_square, plus, square
+from verify.checks.measuring.finite_laws import ZERO, Outcome, exactly, mean, mean_square, plus, square
 from verify.truth.algebra.rationals import Vector
 
 D = Fraction(1, 20)
@@ -41,11 +41,11 @@ def clip_at_zero(case: Case) -> Measurement:
     met = [plus((ZERO, ZERO), answer, -ETA) for answer in ANSWERS]
     if case.as_written:
         undefined = sum(scale(v, D) is None for v in met)
-        found = compare("number of vectors without a clipped one", float(undefined), "==", 0.0, rung="certified")
+        found = exactly("number of vectors without a clipped one", undefined)
         return Measurement((found,), {"vectors": float(len(met))}, "Δ_1 = 0 and an estimate 0 clip the zero vector.")
     longest = max(extended(v, D) * square(v) for v in met)
     name = "largest ‖clip(v)‖²/D² over all v, number 0 among them"
-    return Measurement((compare(name, float(longest / D**2), "<=", 1.0, rung="certified"),))
+    return Measurement((exactly(name, longest / D**2, "<=", 1),))
 
 
 def steps(answers: Sequence[Fraction]) -> list[Fraction]:
@@ -64,9 +64,9 @@ PATTERNS = tuple(product((Fraction(-2), ZERO, Fraction(1, 4), Fraction(3)), repe
 def step_length(case: Case) -> Measurement:  # noqa: ARG001  # every check is given its case
     """Longest step in units of D over all patterns of answers, in one dimension and, squared, in two."""
     longest = max(abs(step) for answers in PATTERNS for step in steps(answers))
-    inside = compare("largest ‖Δ_t‖ over D", float(longest / D), "<=", 1.0, rung="certified")
+    inside = exactly("largest ‖Δ_t‖ over D", longest / D, "<=", 1)
     across = max(extended(v, D) * square(v) for v in (plus((D, ZERO), g, -ETA) for g in ANSWERS))
-    plane = compare("largest ‖Δ_t‖² over D² in two dimensions", float(across / D**2), "<=", 1.0, rung="certified")
+    plane = exactly("largest ‖Δ_t‖² over D² in two dimensions", across / D**2, "<=", 1)
     return Measurement((inside, plane), {"patterns": float(len(PATTERNS))})
 
 
@@ -76,10 +76,10 @@ def first_step(case: Case) -> Measurement:
     if case.as_written:
         start = Fraction(3, 10)
         far = max(abs(start + s * steps(answers)[0] - start) for answers in PATTERNS for s in (ZERO, HALF, Fraction(1)))
-        return Measurement((compare("distance of z_1 and x_1 from x_0", float(far), "==", 0.0, rung="certified"),))
+        return Measurement((exactly("distance of z_1 and x_1 from x_0", far),))
     moving = max(sum(step != 0 for step in steps(answers)[:-1]) for answers in PATTERNS)
     name = "largest number of the T steps that move, T = 5"
-    return Measurement((compare(name, float(moving), "==", float(len(PATTERNS[0]) - 1), rung="certified"),))
+    return Measurement((exactly(name, moving, "==", len(PATTERNS[0]) - 1),))
 
 
 @check("goldstein-convergence/momentum", instances=("kink",))
@@ -91,7 +91,7 @@ def momentum(case: Case) -> Measurement:  # noqa: ARG001  # every check is given
         if all(abs(value) <= D for value in sums):
             kept += 1
             off = max(off, *(abs(a - b) for a, b in zip(steps(answers), sums, strict=True)))
-    same = compare("largest difference of Δ_t from -η Σ g", float(off), "==", 0.0, rung="certified")
+    same = exactly("largest difference of Δ_t from -η Σ g", off)
     seen = compare("number of patterns that are never clipped", float(kept), ">=", 1.0)
     return Measurement((same, seen))
 
@@ -107,12 +107,12 @@ def what_is_averaged(case: Case) -> Measurement:
     centre, together = sum(POINTS, ZERO) / len(POINTS), sum(gradients, ZERO) / len(gradients)
     if case.as_written:
         off = abs((1 if centre > 0 else -1) - together)
-        return Measurement((compare("distance of ∇F(x_k) from the mean gradient", float(off), "==", 0.0, rung="certified"),))
+        return Measurement((exactly("distance of ∇F(x_k) from the mean gradient", off),))
     reach = max(abs(z - centre) for z in POINTS)
     ends = [Fraction(-1), Fraction(1)] if abs(centre) <= reach else [Fraction(1 if centre > 0 else -1)]
     off = max(ZERO, together - max(ends), min(ends) - together)
     name = "distance of the mean gradient from ∂F over the ball around x_k"
-    return Measurement((compare(name, float(off), "==", 0.0, rung="certified"),))
+    return Measurement((exactly(name, off),))
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ def in_expectation(case: Case) -> Measurement:
         off = max(abs(gap) for gap in gaps)
         return Measurement((compare("largest |F(x_T) - F(x_0) - Σ E⟨∇F(z_t), Δ_t⟩|", float(off), "==", 0.0),))
     off = abs(sum((run.weight * gap for run, gap in zip(made, gaps, strict=True)), ZERO))
-    found = compare("E F(x_T) - F(x_0) - Σ E⟨∇F(z_t), Δ_t⟩", float(off), "==", 0.0, rung="certified")
+    found = exactly("E F(x_T) - F(x_0) - Σ E⟨∇F(z_t), Δ_t⟩", off)
     return Measurement((found,), {"runs": float(len(made))})
 
 
@@ -177,5 +177,5 @@ def error_names(case: Case) -> Measurement:
     wanted = (ZERO, ZERO) if case.as_written else (ETA / 2 * spread, 2 * D * bias)
     names = ("part of the η-term that is noise", "part of the Dα-term that is there without noise")
     pairs = zip(names, (in_eta, in_alpha), wanted, strict=True)
-    found = [compare(name, float(part), "==", float(value), rung="certified") for name, part, value in pairs]
+    found = [exactly(name, part, "==", value) for name, part, value in pairs]
     return Measurement(tuple(found))

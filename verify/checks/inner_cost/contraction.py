@@ -1,7 +1,7 @@
 r"""Step C1, its rate: the best factor of the printed primal-dual iteration, and its dual line, in exact arithmetic.
 
-For :math:`g = \tfrac12\lVert y\rVert^2` and rows with singular values b, a step acts on each b alone, as a 2 by 2 matrix
-with determinant :math:`d = 1 - \eta_y` and trace :math:`1 + d - c b^2`, :math:`c = \eta_y\eta_\lambda`. Both its
+For :math:`g = \tfrac12\lVert y\rVert^2` and rows with singular values b, a step acts on each b alone, as a 2 by 2
+matrix with determinant :math:`d = 1 - \eta_y` and trace :math:`1 + d - c b^2`, :math:`c = \eta_y\eta_\lambda`. Both its
 eigenvalues lie within q of 0 iff (Schur and Cohn) :math:`|d| \le q^2` and :math:`|1 + d - c b^2| \le q + d/q`.
 """
 
@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil
+from math import ceil, sqrt
 
 import numpy as np
 from flint import fmpq_mat
 
 from spec import Quadratic
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
-from verify.checks.measuring.finite_laws import ZERO, minus, plus, square, units
+from verify.checks.measuring.finite_laws import ZERO, exactly, minus, plus, square, units
 from verify.checks.measuring.premises import feasible
 from verify.evidence.model import Point
 from verify.evidence.rates import fit_rate
@@ -37,8 +37,8 @@ def largest_modulus(trace: Fraction, determinant: Fraction) -> float:
     """Of the two eigenvalues of a real 2 by 2 matrix."""
     discriminant = trace * trace - 4 * determinant
     if discriminant <= 0:
-        return float(determinant) ** 0.5
-    return (abs(float(trace)) + float(discriminant) ** 0.5) / 2
+        return sqrt(determinant)
+    return (abs(float(trace)) + sqrt(discriminant)) / 2
 
 
 def factor(c: Fraction, d: Fraction, values: Sequence[Fraction]) -> float:
@@ -73,7 +73,7 @@ def proven_best(case: Case) -> Measurement:
     # Without a proof the factor may be 1.
     off = max(abs((Fraction(1) if q is None else q) - asserted[s]) for s, q in proven.items())
     name = "largest distance of the best factor from the one asserted"
-    same = compare(name, float(off), "==", 0.0, rung="certified")
+    same = exactly(name, off)
     values: dict[str, float | str] = {f"best factor at s = {s}": str(proven[s]) for s in SMALLEST[:3]}
     if case.as_written:
         return Measurement((same,), values)
@@ -111,9 +111,9 @@ def dual_step(case: Case) -> Measurement:
     starts = [plus(lower.lam, d, size) for d in units(problem.p) for size in (Fraction(1, 3), Fraction(2))]
     starts = [tuple(max(ZERO, value) for value in start) for start in (*starts, (ZERO,) * problem.p)]
     least = min(dual.rise(start, dual.step(start)) for start in starts)
-    raised = compare("least rise of the dual function in a step", float(least), ">=", 0.0, rung="certified")
+    raised = exactly("least rise of the dual function in a step", least, ">=")
     moved = square(minus(dual.step(lower.lam), lower.lam))
-    rests = compare("squared length of a step from λ*", float(moved), "==", 0.0, rung="certified")
+    rests = exactly("squared length of a step from λ*", moved)
     return Measurement((raised, rests), {"multipliers tried": float(len(starts))})
 
 
@@ -139,7 +139,7 @@ class Dual:
         return cls(W, rows.A * at - rows.B * y_0 - rows.b, 1 / max(trace, Fraction(1)))
 
     def slope(self, lam: Vector) -> Vector:
-        """h at the minimiser over y, shape (p,)."""
+        """The slope, h at the minimiser over y, shape (p,)."""
         return fractions(self.h_0 - self.W * column(lam))
 
     def step(self, lam: Vector) -> Vector:

@@ -12,8 +12,8 @@ import numpy as np
 
 from spec.exact import Vector
 from spec.quadratic import QuadraticArrays
-from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
-from verify.checks.measuring.finite_laws import ExactOracle
+from verify.checks.measuring.case import Case, Measurement, check, compare
+from verify.checks.measuring.finite_laws import ExactOracle, exactly
 from verify.checks.measuring.premises import at_truth, regular_truth
 from verify.evidence.model import Point
 from verify.evidence.rates import fit_rate
@@ -109,13 +109,13 @@ def what_the_batch_counts(case: Case) -> Measurement:
     right = compare("distance of the played output from line 6's formula", off, "<=", 0.0, room)
     draws = played.lower + played.penalty + played.average
     if case.as_written:
-        counted = compare("gradient draws of one call per sample averaged", draws / BATCH, "<=", 1.0, rung="certified")
+        counted = exactly("gradient draws of one call per sample averaged", Fraction(draws, BATCH), "<=", 1)
     else:
         wanted = 3 * BATCH + STEPS + 2 * STEPS
-        counted = compare("gradient draws of one call", float(draws), "==", float(wanted), rung="certified")
-    values: dict[str, float | str] = {"N_g": float(BATCH), "line 3": float(played.lower), "line 5": float(played.penalty)}
+        counted = exactly("gradient draws of one call", draws, "==", wanted)
+    phases = {"N_g": BATCH, "line 3": played.lower, "line 5": played.penalty, "line 6": played.average}
     note = "A sample of ∇_xL̃ needs ∇_xf and ∇_xg at ỹ, and ∇_xg at ỹ*; a penalty step ∇_yf and ∇_yg."
-    return Measurement((counted, right), values | {"line 6": float(played.average)}, note)
+    return Measurement((counted, right), {name: float(count) for name, count in phases.items()}, note)
 
 
 @check("inner-cost/batch-integer", instances=("toy1",))
@@ -127,7 +127,7 @@ def whole_batches(case: Case) -> Measurement:
         (sigma, alpha) for (sigma, alpha), N_g in made.items()
         if N_g < 1 or N_g.denominator != 1 or sigma**2 / N_g > alpha**2
     ]  # fmt: skip
-    found = compare("number of settings without a batch size", float(len(unfit)), "==", 0.0, rung="certified")
+    found = exactly("number of settings without a batch size", len(unfit))
     shown = {f"N_g at σ = {s}, α = {a}": str(made[s, a]) for s, a in unfit[:4]}
     return Measurement((found,), {"settings": float(len(settings)), **shown})
 
@@ -146,10 +146,10 @@ def final_arithmetic(case: Case) -> Measurement:
         delta = c * alpha**3
         off = max(off, abs(log_gap(alpha, delta)))
     allowed = 0.0 if case.as_written else max(abs(math.log(c)) for c in FACTORS)
-    same = compare("largest |log(1/δ) - 3 log(1/α)|", off, "<=", allowed, rung="certified")
+    same = compare("largest |log(1/δ) - 3 log(1/α)|", off, "<=", allowed, 1e-12)
     C_g = Fraction(spectral_norm(quadratic_of(case.instance.problem).arrays.g_yy)).limit_denominator(10**6)
     shares = [(C_g + alpha**-2) / (2 * alpha**-2) for alpha in alphas if alpha**2 * C_g <= 1]
-    dominated = compare("largest (C_g + α⁻²) over 2α⁻²", float(max(shares)), "<=", 1.0, rung="certified")
+    dominated = exactly("largest (C_g + α⁻²) over 2α⁻²", max(shares), "<=", 1)
     return Measurement((same, dominated), {"C_g": float(C_g)})
 
 
@@ -161,9 +161,10 @@ def alpha_accurate(case: Case) -> Measurement:
         geometry, _ = at_truth(case, truth, alpha)
         y = geometry.minimiser + geometry.worst_y_with_gradient(alpha)
         error = geometry.estimate(y, frozen=False) - truth.grad_F
-        points.append(Point(at=alpha, measured=float(np.linalg.norm(error)), uncertainty=geometry.rounding(y, frozen=False)))
+        rounding = geometry.rounding(y, frozen=False)
+        points.append(Point(at=alpha, measured=float(np.linalg.norm(error)), uncertainty=rounding))
     rate = fit_rate(points, quantity="error of the estimate, noise aside", variable="alpha")
-    values = values_at("error over α at alpha", [p.model_copy(update={"measured": p.measured / p.at}) for p in points[:4]])
+    values: dict[str, float | str] = {f"error over α at alpha = {p.at:g}": p.measured / p.at for p in points[:4]}
     if not case.as_written:
         return Measurement((rate,), values)
     largest = max(p.measured / p.at for p in points if p.uncertainty < p.measured / 100)

@@ -7,7 +7,7 @@ from collections import Counter
 from fractions import Fraction
 
 from verify.checks.measuring.case import Case, Measurement, check, compare
-from verify.checks.measuring.finite_laws import ZERO, minus, plus, square
+from verify.checks.measuring.finite_laws import ZERO, exactly, minus, plus, square
 from verify.checks.measuring.premises import feasible
 from verify.truth.algebra.rationals import blocks, column, fractions
 from verify.truth.geometry import quadratic_of
@@ -22,8 +22,8 @@ TERMS = (Fraction(0), Fraction(2))
 """Curvatures of a finite sum's two terms, mean 1."""
 OFFSETS = (Fraction(-1), Fraction(1))
 """Minimisers of two terms of curvature 1."""
-SPREAD = Fraction(2, 3)
-"""Standard deviation of the noisy steps' end, in units of δ."""
+NOISE, SIZE = Fraction(3, 4), Fraction(4, 5)
+"""A gradient's noise in units of δ times the curvature, and a step's size in units of one over the curvature."""
 
 
 def epoch(start: Fraction) -> Counter[Fraction]:
@@ -38,6 +38,11 @@ def epoch(start: Fraction) -> Counter[Fraction]:
     return ends
 
 
+def kept() -> Fraction:
+    """Mean square that steps of constant size keep under the noise, in units of δ²: v = (1 - s)²v + (sσ)²."""
+    return (SIZE * NOISE) ** 2 / (1 - (1 - SIZE) ** 2)
+
+
 @check("inner-cost/sure-or-mean", instances=("toy1",))
 def sure_or_mean(case: Case) -> Measurement:
     """Noisy steps and SVRG that both reach δ in mean square: that mean square, or the worst and the share beyond δ."""
@@ -48,11 +53,12 @@ def sure_or_mean(case: Case) -> Measurement:
     worst = max(abs(error) for error in ends) ** epochs
     values: dict[str, float | str] = {"epochs": float(epochs), "factor of an epoch in mean square": float(shrinks)}
     if not case.as_written:
-        left = compare("mean square after SVRG over δ²", float(shrinks**epochs / DELTA**2), "<=", 1.0, rung="certified")
-        noisy = compare("mean square after noisy steps over δ²", float(SPREAD**2), "<=", 1.0, rung="certified")
+        left = exactly("mean square after SVRG over δ²", shrinks**epochs / DELTA**2, "<=", 1)
+        noisy = exactly("mean square that noisy steps keep over δ²", kept(), "<=", 1)
         return Measurement((left, noisy), values)
-    furthest = compare("largest error after SVRG over δ", float(worst / DELTA), "<=", 1.0, rung="certified")
-    beyond = math.erfc(1 / (float(SPREAD) * math.sqrt(2)))
+    furthest = exactly("largest error after SVRG over δ", worst / DELTA, "<=", 1)
+    # Gaussian noise leaves a Gaussian error.
+    beyond = math.erfc(1 / math.sqrt(2 * kept()))
     share = compare("probability that noisy steps end further than δ", beyond, "<=", 0.0)
     note = "SVRG may draw the flat term throughout an epoch; a step with Gaussian noise ends anywhere."
     return Measurement((furthest, share), values, note)
@@ -71,15 +77,15 @@ def named_solvers(case: Case) -> Measurement:
     slope = rows.g_y + rows.g_xy.transpose() * column(case.instance.x)
     if case.as_written:
         end = fractions(-1 * rows.g_yy.solve(slope))
-        off = compare("distance from y* of where SGD on g rests", math.sqrt(square(minus(end, lower.y_star))), "==", 0.0)
+        off = exactly("squared distance from y* of where SGD on g rests", square(minus(end, lower.y_star)))
         # e' = (1 - η)e + η times an offset of mean square 1.
         left = ETA**2 / (1 - (1 - ETA) ** 2)
-        still = compare("mean square that SGD keeps on a finite sum", float(left), "==", 0.0, rung="certified")
+        still = exactly("mean square that SGD keeps on a finite sum", left)
         return Measurement((off, still), {"h at the end of SGD": str(max(fractions(
             rows.A * column(case.instance.x) - rows.B * column(end) - rows.b)))})  # fmt: skip
     pull = rows.g_yy * column(lower.y_star) + slope - rows.B.transpose() * column(lower.lam)
     raised = tuple(max(ZERO, value) for value in plus(lower.lam, lower.h, ETA))
     moved = square(fractions(pull)) + square(minus(raised, lower.lam))
-    rests = compare("squared length of a primal-dual step from (y*, λ*)", float(moved), "==", 0.0, rung="certified")
+    rests = exactly("squared length of a primal-dual step from (y*, λ*)", moved)
     variance = sum((svrg_step(ZERO, ZERO, offset) ** 2 for offset in OFFSETS), ZERO) / len(OFFSETS)
-    return Measurement((rests, compare("mean square that SVRG keeps there", float(variance), "==", 0.0, rung="certified")))
+    return Measurement((rests, exactly("mean square that SVRG keeps there", variance)))

@@ -11,7 +11,9 @@ from fractions import Fraction
 from itertools import product
 
 from spec.atlas import Instance
+from verify.checks.measuring.case import compare
 from verify.checks.measuring.premises import feasible
+from verify.evidence.model import ComparisonEvidence, Relation
 from verify.truth import lower_level
 from verify.truth.algebra.rationals import Vector
 from verify.truth.geometry import quadratic_of
@@ -19,6 +21,13 @@ from verify.truth.lower_level import ExactLowerLevel
 from verify.truth.stages import Setting, evaluate
 
 ZERO = Fraction(0)
+
+
+def exactly(
+    quantity: str, measured: Fraction | int, relation: Relation = "==", predicted: Fraction | int = 0
+) -> ComparisonEvidence:
+    """A comparison of rational numbers, or of counts."""
+    return compare(quantity, float(measured), relation, float(predicted), rung="certified")
 
 
 @dataclass(frozen=True)
