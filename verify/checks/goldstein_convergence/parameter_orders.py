@@ -86,10 +86,10 @@ def block_count(case: Case) -> Measurement:
         points = [Point(at=float(at), measured=float(found.K)) for found, (*_, at) in zip(made, pairs, strict=True)]
         rates.append(fit_rate(points, quantity="K", variable=name))
     if case.as_written:
-        small = of_the_proof(RADIUS, EPSILON, gap=RADIUS * EPSILON / 2)
-        return Measurement(tuple(rates), {"K where C₀ = δε/2": str(small.K)})
-    least = min(repaired(r, e, Fraction(1), gap=r * e / 2).K for r in HALVINGS for e in HALVINGS)
-    return Measurement((*rates, compare("least number of blocks where C₀ = δε/2", float(least), ">=", 1.0)))
+        small = of_the_proof(RADIUS, EPSILON, gap=RADIUS * EPSILON / 3)
+        return Measurement(tuple(rates), {"K where C₀ = δε/3": str(small.K)})
+    least = min(repaired(r, e, Fraction(1), gap=r * e / 3).K for r in HALVINGS for e in HALVINGS)
+    return Measurement((*rates, compare("least number of blocks where C₀ = δε/3", float(least), ">=", 1.0)))
 
 
 @check("goldstein-convergence/whole-steps", instances=("kink",))

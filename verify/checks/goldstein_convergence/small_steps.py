@@ -100,6 +100,11 @@ POINTS = (Fraction(-1), Fraction(2))
 """Two questions of a block on both sides of the kink of |x|."""
 
 
+def gradients_within(centre: Fraction, reach: Fraction) -> list[Fraction]:
+    """Ends of ∂|x| over the closed ball around a point."""
+    return [Fraction(sign) for sign in (-1, 1) if sign * centre >= -reach]
+
+
 @check("goldstein-convergence/what-is-averaged", instances=("kink",))
 def what_is_averaged(case: Case) -> Measurement:
     """The gradient at the mean point as written; the distance of the mean gradient from the hull repaired; F = |x|."""
@@ -109,7 +114,7 @@ def what_is_averaged(case: Case) -> Measurement:
         off = abs((1 if centre > 0 else -1) - together)
         return Measurement((exactly("distance of ∇F(x_k) from the mean gradient", off),))
     reach = max(abs(z - centre) for z in POINTS)
-    ends = [Fraction(-1), Fraction(1)] if abs(centre) <= reach else [Fraction(1 if centre > 0 else -1)]
+    ends = gradients_within(centre, reach)
     off = max(ZERO, together - max(ends), min(ends) - together)
     name = "distance of the mean gradient from ∂F over the ball around x_k"
     return Measurement((exactly(name, off),))
