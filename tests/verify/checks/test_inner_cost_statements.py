@@ -1,4 +1,4 @@
-"""Contraction factors, gradient draws, batch sizes and solvers: the statements decided exactly, and how each can fail."""
+"""Contraction factors, gradient draws, batch sizes and solvers: decided exactly, and how each can fail."""
 
 from __future__ import annotations
 
