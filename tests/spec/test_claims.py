@@ -22,7 +22,7 @@ CLAIMS = load_claims()
 STATEMENTS = {full: statement for claim in CLAIMS.values() for full, statement in claim.statements()}
 VARIABLES = {
     "alpha", "inner_tol", "N_g", "radius", "distance", "eta", "M", "epsilon", "goldstein_radius", "L_F", "kappa_g",
-    "sigma_min_B", "d",
+    "sigma_min_B", "sigma", "d",
 }  # fmt: skip
 """What a bound may be a power of; docs/notation.md names each."""
 VERDICT_WORDS = re.compile(

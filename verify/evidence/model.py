@@ -238,7 +238,8 @@ class Counterexample(Frozen):
     note: str = ""
 
 
-LETTERS = {"alpha": "α", "inner_tol": "δ", "epsilon": "ε", "goldstein_radius": "δ", "eta": "η"}
+LETTERS = {"alpha": "α", "inner_tol": "δ", "epsilon": "ε", "goldstein_radius": "δ", "eta": "η",
+           "sigma": "σ"}  # fmt: skip
 """Letters of the paper for the variables of a sweep."""
 _SUPERSCRIPTS = str.maketrans("-−0123456789./", "⁻⁻⁰¹²³⁴⁵⁶⁷⁸⁹·ᐟ")
 

@@ -1,0 +1,40 @@
+"""What a check says of a statement, on chosen instances and against a chosen bound."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from spec import atlas
+from spec.claims import find as statement
+from verify.checks.measuring.case import Case, checks, find_profile
+from verify.subjects import ReferenceSubject
+from verify.subjects.protocol import Stages
+from verify.verdict import Verdict, combine, decide
+
+
+def found(claim, reading="repaired", bound=None, instances=None):
+    """Verdicts by instance."""
+    asked, made = statement(claim), {}
+    for name in instances or checks()[claim].instances:
+        case = Case(
+            claim=claim, bound=bound or asked.assertion(reading).bound, reading_name=reading,
+            reading=asked.reading(reading), instance=atlas.find(name), stages=Stages(ReferenceSubject()),
+            profile=find_profile("ci"), rng=np.random.default_rng(5),
+        )  # fmt: skip
+        made[name] = decide(case.bound, checks()[claim].function(case).evidence).verdict
+    return made
+
+
+def verdict(claim, reading="repaired", bound=None, instances=None) -> Verdict:
+    """One verdict over the instances."""
+    return combine(found(claim, reading, bound, instances).values())
+
+
+def stronger(claim, variable, by):
+    """The repaired bound with one exponent moved."""
+    bound = statement(claim).repaired.bound
+    return bound.model_copy(
+        update={"exponents": bound.exponents | {variable: bound.exponents[variable] + Fraction(by)}}
+    )

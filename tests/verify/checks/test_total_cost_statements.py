@@ -1,0 +1,98 @@
+"""The total cost as a formula, and hypotheses it and the lemmas do not list: decided exactly, and how each can fail."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from tests.verify.checks.asking import found, stronger, verdict
+from verify.checks import inputs, missing_hypotheses, total_cost
+from verify.checks.missing_hypotheses import LEDGER, OF_THE_TOTAL, Missing
+from verify.verdict import Verdict
+
+CLAIMS = (
+    "sfo-complexity/noise-proportional", "sfo-complexity/noise-free-limit", "sfo-complexity/noise-free-accelerated",
+    "sfo-complexity/hypotheses", "sfo-complexity/larger-alpha-width", "stochastic-oracles/inputs",
+    "stochastic-oracles/assumptions-complete",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_refuted_as_written_and_supported_repaired(claim):
+    assert set(found(claim, "as-written").values()) == {Verdict.REFUTED}
+    assert set(found(claim).values()) == {Verdict.SUPPORTED}
+
+
+@pytest.mark.parametrize(
+    ("claim", "variable", "by"),
+    [
+        ("sfo-complexity/noise-proportional", "sigma", "1/2"),
+        ("sfo-complexity/noise-free-limit", "epsilon", "1/2"),
+        ("sfo-complexity/noise-free-accelerated", "epsilon", "1/2"),
+        ("sfo-complexity/larger-alpha-width", "goldstein_radius", "1/2"),
+    ],
+)
+def test_half_an_order_more_is_refuted(claim, variable, by):
+    assert verdict(claim, bound=stronger(claim, variable, by)) is Verdict.REFUTED
+
+
+def test_it_is_the_inner_term_that_stays_without_noise(monkeypatch):
+    monkeypatch.setattr(total_cost, "log", lambda _: 0.0)
+    assert verdict("sfo-complexity/noise-proportional", "as-written") is Verdict.SUPPORTED
+
+
+@pytest.mark.parametrize("high", [9.0, 100.0, 2500.0])
+def test_steps_shrink_the_error_as_far_as_asked_and_no_fewer_do(high):
+    values = np.array([1.0, (1 + high) / 2, high])
+    t = total_cost.plain_steps(values, 1e-6)
+    factors = 1 - 2 / (1 + high) * values
+    assert np.abs(factors**t).max() <= 1e-6 < np.abs(factors ** (t - 1)).max()
+    assert total_cost.accelerated_steps(values, 1e-6) < t
+
+
+@pytest.mark.parametrize("make", [*LEDGER, *OF_THE_TOTAL])
+def test_every_problem_has_what_is_listed_and_an_excess_that_grows(make):
+    one = make()
+    assert one.listed, one.name
+    assert one.needed, one.name
+    assert len(one.excess) != 1
+
+
+def test_no_hypothesis_is_named_twice():
+    assert len({make().name for make in LEDGER}) == len(LEDGER)
+    assert len({make().name for make in OF_THE_TOTAL}) == len(OF_THE_TOTAL)
+
+
+@pytest.mark.parametrize(
+    "idle",
+    [
+        Missing("an excess that stays", True, (Fraction(2), Fraction(2), Fraction(2))),
+        Missing("an excess that vanishes", True, (Fraction(0), Fraction(0))),
+        Missing("a problem outside the list", False, (Fraction(1), Fraction(4), Fraction(16))),
+    ],
+)
+def test_a_hypothesis_that_no_problem_asks_for_is_refuted(monkeypatch, idle):
+    assert not idle.needed
+    monkeypatch.setattr(missing_hypotheses, "LEDGER", (*LEDGER, lambda: idle))
+    monkeypatch.setattr(missing_hypotheses, "OF_THE_TOTAL", (*OF_THE_TOTAL, lambda: idle))
+    assert verdict("stochastic-oracles/assumptions-complete") is Verdict.REFUTED
+    assert verdict("sfo-complexity/hypotheses") is Verdict.REFUTED
+
+
+def test_with_no_such_problem_the_list_would_do(monkeypatch):
+    monkeypatch.setattr(missing_hypotheses, "LEDGER", ())
+    assert verdict("stochastic-oracles/assumptions-complete", "as-written") is Verdict.SUPPORTED
+
+
+def test_an_input_without_effect_is_refuted(monkeypatch):
+    prescribed = inputs.prescribed
+    monkeypatch.setattr(inputs, "prescribed", lambda bounds: prescribed(bounds | {"L_F": Fraction(1)}))
+    assert verdict("stochastic-oracles/inputs") is Verdict.REFUTED
+
+
+def test_a_width_above_the_radius_is_refuted(monkeypatch):
+    monkeypatch.setattr(total_cost, "BEYOND", Fraction(2))
+    assert verdict("sfo-complexity/larger-alpha-width") is Verdict.SUPPORTED
+    assert verdict("sfo-complexity/larger-alpha-width", "as-written") is Verdict.REFUTED

@@ -1,0 +1,186 @@
+"""Algorithm 2 and the theorem's proof, the small steps: each an identity or an inequality in exact arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+
+from verify.checks.measuring.case import Case, Measurement, check, compare
+from verify.checks.measuring.finite_laws import ZERO, Outcome, exactly, mean, mean_square, plus, square
+from verify.truth.algebra.rationals import Vector
+
+D = Fraction(1, 20)
+ETA = Fraction(1, 7)
+HALF = Fraction(1, 2)
+ANSWERS = tuple(
+    tuple(Fraction(value, 5) for value in pair)
+    for pair in ((0, 0), (3, 4), (-3, 4), (15, 8), (0, -5), (-12, -5), (4, 3), (1, 0), (0, 0), (-8, 15))
+)
+"""Estimates that an oracle may give, among them none at all."""
+
+
+def scale(v: Vector, limit: Fraction) -> Fraction | None:
+    """The square of min{1, D/‖v‖} as printed; ``None`` where it divides by zero."""
+    try:
+        return min(Fraction(1), limit**2 / square(v))
+    except ZeroDivisionError:
+        return None
+
+
+def extended(v: Vector, limit: Fraction) -> Fraction:
+    """The same with the value 1 where v is 0, what v/0 tends to."""
+    found = scale(v, limit)
+    return Fraction(1) if found is None else found
+
+
+@check("goldstein-convergence/clip-at-zero", instances=("kink",))
+def clip_at_zero(case: Case) -> Measurement:
+    """Vectors at which the clip has no value, among those that a run may meet; or the longest clipped one."""
+    met = [plus((ZERO, ZERO), answer, -ETA) for answer in ANSWERS]
+    if case.as_written:
+        undefined = sum(scale(v, D) is None for v in met)
+        found = exactly("number of vectors without a clipped one", undefined)
+        return Measurement((found,), {"vectors": float(len(met))}, "Δ_1 = 0 and an estimate 0 clip the zero vector.")
+    longest = max(extended(v, D) * square(v) for v in met)
+    name = "largest ‖clip(v)‖²/D² over all v, number 0 among them"
+    return Measurement((exactly(name, longest / D**2, "<=", 1),))
+
+
+def steps(answers: Sequence[Fraction]) -> list[Fraction]:
+    """Δ_1, Δ_2, ... of Algorithm 2 in one dimension, where clipping stays rational."""
+    made = [ZERO]
+    for g in answers:
+        v = made[-1] - ETA * g
+        made.append(max(-D, min(D, v)))
+    return made
+
+
+PATTERNS = tuple(product((Fraction(-2), ZERO, Fraction(1, 4), Fraction(3)), repeat=5))
+
+
+@check("goldstein-convergence/step-length", instances=("kink",))
+def step_length(case: Case) -> Measurement:  # noqa: ARG001  # every check is given its case
+    """Longest step in units of D over all patterns of answers, in one dimension and, squared, in two."""
+    longest = max(abs(step) for answers in PATTERNS for step in steps(answers))
+    inside = exactly("largest ‖Δ_t‖ over D", longest / D, "<=", 1)
+    across = max(extended(v, D) * square(v) for v in (plus((D, ZERO), g, -ETA) for g in ANSWERS))
+    plane = exactly("largest ‖Δ_t‖² over D² in two dimensions", across / D**2, "<=", 1)
+    return Measurement((inside, plane), {"patterns": float(len(PATTERNS))})
+
+
+@check("goldstein-convergence/first-step", instances=("kink",))
+def first_step(case: Case) -> Measurement:
+    """How far the first question is from x_0, and x_1 from it; repaired, steps that can move a run, less T - 1."""
+    if case.as_written:
+        start = Fraction(3, 10)
+        far = max(abs(start + s * steps(answers)[0] - start) for answers in PATTERNS for s in (ZERO, HALF, Fraction(1)))
+        return Measurement((exactly("distance of z_1 and x_1 from x_0", far),))
+    moving = max(sum(step != 0 for step in steps(answers)[:-1]) for answers in PATTERNS)
+    name = "largest number of the T steps that move, T = 5"
+    return Measurement((exactly(name, moving, "==", len(PATTERNS[0]) - 1),))
+
+
+@check("goldstein-convergence/momentum", instances=("kink",))
+def momentum(case: Case) -> Measurement:  # noqa: ARG001  # every check is given its case
+    """Steps less -η times the sum of all answers so far, on patterns whose sums stay inside the ball."""
+    off, kept = ZERO, 0
+    for answers in product((Fraction(-1, 40), ZERO, Fraction(1, 60)), repeat=5):
+        sums = [-ETA * sum(answers[:k], ZERO) for k in range(len(answers) + 1)]
+        if all(abs(value) <= D for value in sums):
+            kept += 1
+            off = max(off, *(abs(a - b) for a, b in zip(steps(answers), sums, strict=True)))
+    same = exactly("largest difference of Δ_t from -η Σ g", off)
+    seen = compare("number of patterns that are never clipped", float(kept), ">=", 1.0)
+    return Measurement((same, seen))
+
+
+POINTS = (Fraction(-1), Fraction(2))
+"""Two questions of a block on both sides of the kink of |x|."""
+
+
+def gradients_within(centre: Fraction, reach: Fraction) -> list[Fraction]:
+    """Ends of ∂|x| over the closed ball around a point."""
+    return [Fraction(sign) for sign in (-1, 1) if sign * centre >= -reach]
+
+
+@check("goldstein-convergence/what-is-averaged", instances=("kink",))
+def what_is_averaged(case: Case) -> Measurement:
+    """The gradient at the mean point as written; the distance of the mean gradient from the hull repaired; F = |x|."""
+    gradients = [Fraction(1 if z > 0 else -1) for z in POINTS]
+    centre, together = sum(POINTS, ZERO) / len(POINTS), sum(gradients, ZERO) / len(gradients)
+    if case.as_written:
+        off = abs((1 if centre > 0 else -1) - together)
+        return Measurement((exactly("distance of ∇F(x_k) from the mean gradient", off),))
+    reach = max(abs(z - centre) for z in POINTS)
+    ends = gradients_within(centre, reach)
+    off = max(ZERO, together - max(ends), min(ends) - together)
+    name = "distance of the mean gradient from ∂F over the ball around x_k"
+    return Measurement((exactly(name, off),))
+
+
+@dataclass(frozen=True)
+class Run:
+    """Two steps of Algorithm 2 on F = x⁴/4 in one dimension: probability, where it ends, and what the proof sums."""
+
+    weight: Fraction
+    end: Fraction
+    inner: Fraction
+
+
+def quartic(x: Fraction) -> Fraction:
+    """F."""
+    return x**4 / 4
+
+
+def along(x: Fraction, step: Fraction) -> Fraction:
+    """The mean of ⟨∇F(x + sΔ), Δ⟩ over s in [0, 1]; Simpson's rule is exact for a cubic."""
+    cubes = [(x + s * step) ** 3 for s in (ZERO, HALF, Fraction(1))]
+    return (cubes[0] + 4 * cubes[1] + cubes[2]) / 6 * step
+
+
+def runs(start: Fraction, drawn: Callable[[Fraction], Sequence[Outcome]]) -> list[Run]:
+    """All runs of three steps, the answers being ∇F at the segment's middle plus a draw."""
+    made = [(Fraction(1), start, ZERO, ZERO)]
+    for _ in range(3):
+        after = []
+        for weight, x, step, inner in made:
+            inner_now, x_now = inner + along(x, step), x + step
+            for o in drawn(x):
+                v = step - ETA * ((x + step / 2) ** 3 + o.value[0])
+                after.append((weight * o.weight, x_now, max(-D, min(D, v)), inner_now))
+        made = after
+    return [Run(weight, x, inner) for weight, x, _, inner in made]
+
+
+@check("goldstein-convergence/in-expectation", instances=("kink",))
+def in_expectation(case: Case) -> Measurement:
+    """F(x_T) less F(x_0) less the sum of expected inner products: run by run as written, in expectation repaired."""
+    start = HALF
+    made = runs(start, lambda _: (Outcome(HALF, (Fraction(1, 4),)), Outcome(HALF, (Fraction(-1, 4),))))
+    expected = sum((run.weight * run.inner for run in made), ZERO)
+    gaps = [quartic(run.end) - quartic(start) - expected for run in made]
+    if case.as_written:
+        off = max(abs(gap) for gap in gaps)
+        return Measurement((compare("largest |F(x_T) - F(x_0) - Σ E⟨∇F(z_t), Δ_t⟩|", float(off), "==", 0.0),))
+    off = abs(sum((run.weight * gap for run, gap in zip(made, gaps, strict=True)), ZERO))
+    found = exactly("E F(x_T) - F(x_0) - Σ E⟨∇F(z_t), Δ_t⟩", off)
+    return Measurement((found,), {"runs": float(len(made))})
+
+
+@check("goldstein-convergence/error-names", instances=("kink",))
+def error_names(case: Case) -> Measurement:
+    """What noise adds to the η-term and bias to the Dα-term: nothing as written, ηV/2 and 2Dβ repaired."""
+    slope, bias, noise = Fraction(3), Fraction(1, 2), Fraction(2)
+    law = [Outcome(HALF, (slope + bias + noise,)), Outcome(HALF, (slope + bias - noise,))]
+    spread = mean_square(law, mean(law))
+    quiet = [Outcome(Fraction(1), mean(law))]
+    in_eta = ETA / 2 * (mean_square(law, (ZERO,)) - mean_square(quiet, (ZERO,)))
+    # The largest ⟨∇F - E g, Δ - u⟩ over both ends of the ball, without any noise.
+    in_alpha = max((slope - mean(quiet)[0]) * (step - u) for step in (-D, D) for u in (-D, D))
+    wanted = (ZERO, ZERO) if case.as_written else (ETA / 2 * spread, 2 * D * bias)
+    names = ("part of the η-term that is noise", "part of the Dα-term that is there without noise")
+    pairs = zip(names, (in_eta, in_alpha), wanted, strict=True)
+    found = [exactly(name, part, "==", value) for name, part, value in pairs]
+    return Measurement(tuple(found))

@@ -1,0 +1,154 @@
+r"""Step C1, its rate: the best factor of the printed primal-dual iteration, and its dual line, in exact arithmetic.
+
+For :math:`g = \tfrac12\lVert y\rVert^2` and rows with singular values b, a step acts on each b alone, as a 2 by 2
+matrix with determinant :math:`d = 1 - \eta_y` and trace :math:`1 + d - c b^2`, :math:`c = \eta_y\eta_\lambda`. Both its
+eigenvalues lie within q of 0 iff (Schur and Cohn) :math:`|d| \le q^2` and :math:`|1 + d - c b^2| \le q + d/q`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, sqrt
+
+import numpy as np
+from flint import fmpq_mat
+
+from spec import Quadratic
+from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
+from verify.checks.measuring.finite_laws import ZERO, exactly, minus, plus, square, units
+from verify.checks.measuring.premises import feasible
+from verify.evidence.model import Point
+from verify.evidence.rates import fit_rate
+from verify.truth.algebra.rationals import Vector, blocks, column, fraction, fractions
+from verify.truth.geometry import quadratic_of
+from verify.truth.iterations import LinearIteration
+
+SMALLEST = tuple(Fraction(1, 2**k) for k in range(1, 11))
+"""Smallest singular values of the rows, the largest being 1."""
+TRIED = tuple(Fraction(k, 64) for k in range(1, 160, 9))
+"""Step sizes tried besides the best ones."""
+SPAN = 6
+"""Steps over which a factor is read, in units of 1/s."""
+
+
+def largest_modulus(trace: Fraction, determinant: Fraction) -> float:
+    """Of the two eigenvalues of a real 2 by 2 matrix."""
+    discriminant = trace * trace - 4 * determinant
+    if discriminant <= 0:
+        return sqrt(determinant)
+    return (abs(float(trace)) + sqrt(discriminant)) / 2
+
+
+def factor(c: Fraction, d: Fraction, values: Sequence[Fraction]) -> float:
+    """Contraction factor of a step with these products of step sizes, on rows with these singular values."""
+    return max(largest_modulus(1 + d - c * b * b, d) for b in values)
+
+
+def window(q: Fraction, d: Fraction, s: Fraction) -> Fraction:
+    """How wide the range of c is in which rows 1 and s are both within q: largest less smallest, linear in d."""
+    return (1 + q) * (1 + d / q) - (1 - q) * (1 - d / q) / (s * s)
+
+
+def best_factor(s: Fraction) -> Fraction | None:
+    """The candidate (1 - s)/(1 + s) if it is proven the best factor for rows with singular values from s to 1.
+
+    It is reached at d = q², and no factor q is if for every d with |d| < q² the range of c is empty; the range's width
+    being linear in d, its two ends say so.
+    """
+    q = (1 - s) / (1 + s)
+    d, c = q * q, (1 + q) ** 2
+    reached = all((1 + d - c * b * b) ** 2 <= 4 * d for b in (s, (1 + s) / 2, Fraction(1)))
+    # At the ends the width is 0 and below: inside it is below 0, and so is any smaller factor's.
+    empty = window(q, d, s) == 0 and window(q, -d, s) < 0
+    return q if reached and empty else None
+
+
+@check("inner-cost/best-factor", instances=("toy1",))
+def proven_best(case: Case) -> Measurement:
+    """The best factor at κ_g = 1 against 1 - 1/κ_g = 0 as written, (1 - s)/(1 + s) repaired; step sizes tried."""
+    proven = {s: best_factor(s) for s in SMALLEST}
+    asserted = {s: ZERO if case.as_written else (1 - s) / (1 + s) for s in SMALLEST}
+    # Without a proof the factor may be 1.
+    off = max(abs((Fraction(1) if q is None else q) - asserted[s]) for s, q in proven.items())
+    name = "largest distance of the best factor from the one asserted"
+    same = exactly(name, off)
+    values: dict[str, float | str] = {f"best factor at s = {s}": str(proven[s]) for s in SMALLEST[:3]}
+    if case.as_written:
+        return Measurement((same,), values)
+    tried = [(s, factor(eta * tau, 1 - eta, (s, Fraction(1)))) for s in SMALLEST[::3] for eta in TRIED for tau in TRIED]
+    below = min(found - float(asserted[s]) for s, found in tried)
+    none = compare("least excess of other step sizes' factors over it", below, ">=", 0.0, 1e-12)
+    return Measurement((same, none), values)
+
+
+@check("inner-cost/dual-rate", instances=("toy1",))
+def dual_rate(case: Case) -> Measurement:  # noqa: ARG001  # every check is given its case
+    """Gap of the multiplier's own factor, read off its errors at the best step sizes, as the smallest row shrinks."""
+    points = []
+    for s in SMALLEST:
+        q = (1 - s) / (1 + s)
+        sizes = float(1 - q * q), float((1 + q) ** 2 / (1 - q * q))
+        iteration = LinearIteration(np.eye(2), np.diag([1.0, float(s)]), *sizes, 0.0, np.ones(4))
+        points.append(Point(at=float(s), measured=1 - _multiplier_factor(iteration, ceil(SPAN / s))))
+    rate = fit_rate(points, quantity="1 - best factor of ‖λ_t - λ*‖", variable="sigma_min_B")
+    return Measurement((rate,), values_at("gap at s", points), "κ_g = 1 throughout; rows with singular values 1 and s.")
+
+
+def _multiplier_factor(iteration: LinearIteration, steps: int) -> float:
+    """Mean factor a step of the multiplier's error over the second half of the steps."""
+    half = np.linalg.matrix_power(iteration.step()[0], steps)
+    early, late = half @ iteration.start, half @ half @ iteration.start
+    return float((np.linalg.norm(late[iteration.m :]) / np.linalg.norm(early[iteration.m :])) ** (1 / steps))
+
+
+@check("inner-cost/dual-step", instances=("toy1", "two-of-three", "box-rational", "scalar-rational"))
+def dual_step(case: Case) -> Measurement:
+    """How much the printed line raises the dual function, from a grid of multipliers; and that it rests at λ*."""
+    problem, lower = quadratic_of(case.instance.problem), feasible(case.instance)
+    dual = Dual.of(problem, case.instance.x)
+    starts = [plus(lower.lam, d, size) for d in units(problem.p) for size in (Fraction(1, 3), Fraction(2))]
+    starts = [tuple(max(ZERO, value) for value in start) for start in (*starts, (ZERO,) * problem.p)]
+    least = min(dual.rise(start, dual.step(start)) for start in starts)
+    raised = exactly("least rise of the dual function in a step", least, ">=")
+    moved = square(minus(dual.step(lower.lam), lower.lam))
+    rests = exactly("squared length of a step from λ*", moved)
+    return Measurement((raised, rests), {"multipliers tried": float(len(starts))})
+
+
+@dataclass(frozen=True)
+class Dual:
+    """The dual function min over y of g + λᵀh of a quadratic lower level: its slope is h at that minimiser.
+
+    ``h_0`` are the rows' values at λ = 0, shape (p,), and ``W = B G⁻¹ Bᵀ``, so that h = h_0 - W λ; ``eta`` is at most
+    one over the largest eigenvalue of W.
+    """
+
+    W: fmpq_mat
+    h_0: fmpq_mat
+    eta: Fraction
+
+    @classmethod
+    def of(cls, problem: Quadratic, x: Vector) -> Dual:
+        """Of a problem's lower level at a point."""
+        rows, at = blocks(problem), column(x)
+        W = rows.B * rows.g_yy.solve(rows.B.transpose())
+        y_0 = -1 * rows.g_yy.solve(rows.g_y + rows.g_xy.transpose() * at)
+        trace = sum((fraction(W[i, i]) for i in range(problem.p)), ZERO)
+        return cls(W, rows.A * at - rows.B * y_0 - rows.b, 1 / max(trace, Fraction(1)))
+
+    def slope(self, lam: Vector) -> Vector:
+        """The slope, h at the minimiser over y, shape (p,)."""
+        return fractions(self.h_0 - self.W * column(lam))
+
+    def step(self, lam: Vector) -> Vector:
+        """The printed line: max{0, λ + η h}."""
+        return tuple(max(ZERO, value) for value in plus(lam, self.slope(lam), self.eta))
+
+    def rise(self, lam: Vector, to: Vector) -> Fraction:
+        """Change of the dual function between two multipliers."""
+        move = minus(to, lam)
+        bent = fractions(self.W * column(move))
+        pairs = zip(self.slope(lam), bent, move, strict=True)
+        return sum(((h - b / 2) * d for h, b, d in pairs), ZERO)

@@ -1,0 +1,218 @@
+"""What the lemmas on bias, variance and accuracy condition on: stages that are random, by laws of two points.
+
+A solver's error is either of a fixed size with small probability, or always small. Every expectation is a finite sum of
+rationals, so nothing is sampled; the estimates are those of the exact stages of Algorithm 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+
+from spec.atlas import Instance
+from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
+from verify.checks.measuring.finite_laws import (
+    ZERO,
+    ExactOracle,
+    Outcome,
+    exactly,
+    mean,
+    mean_square,
+    minus,
+    plus,
+    signs,
+    square,
+    units,
+    variance,
+)
+from verify.evidence.model import Point
+from verify.evidence.rates import fit_rate
+from verify.truth import lower_level
+from verify.truth.algebra.rationals import Vector
+from verify.truth.geometry import quadratic_of
+from verify.truth.stages import DEFAULT_LAM_WIDTH
+from verify.verdict import NoEvidenceError
+
+INSTANCES = ("two-of-three", "scalar-rational", "toy1")
+ALPHA = Fraction(1, 10)
+ALPHAS = tuple(Fraction(1, 10 * 2**k) for k in range(6))
+ENUMERATED = (1, 2, 5)
+"""Batches whose every outcome is visited."""
+BATCHES = tuple(4**k for k in range(12))
+SIGMA = ALPHA / 4
+"""Noise of one component of a sample."""
+
+
+def _off_surely(oracle: ExactOracle) -> list[Outcome]:
+    """Means of the estimate given ỹ* = y* ± δd, each half the time, along the coordinate d that spreads them most."""
+    y, y_star, delta = oracle.minimiser, oracle.lower.y_star, oracle.setting.alpha**3
+    laws = [
+        [Outcome(Fraction(1, 2), oracle.estimate(y_star=plus(y_star, d, s * delta), y=y)) for s in (1, -1)]
+        for d in list(units(len(y_star)))[::2]
+    ]
+    return max(laws, key=variance)
+
+
+def _sampled(stages: list[Outcome], N_g: int) -> list[Outcome]:
+    """Joint law of the stages' outcome and of the average of N_g samples around its mean."""
+    noise = signs(len(stages[0].value), N_g)
+    return [Outcome(s.weight * z.weight, plus(s.value, z.value, SIGMA)) for s, z in product(stages, noise)]
+
+
+@check("variance-bound/conditioning", instances=INSTANCES)
+def conditioning(case: Case) -> Measurement:
+    """Variance of the average given x, λ̃, ỹ, with ỹ* left random as written, given as well repaired.
+
+    Visited outcome by outcome for some batches; from there on the law in N_g is one of two numbers.
+    """
+    stages = _off_surely(ExactOracle.at(case.instance, ALPHA))
+    if not case.as_written:
+        stages = [Outcome(Fraction(1), stages[0].value)]
+    one = variance(signs(len(stages[0].value), 1)) * SIGMA**2
+    kept = variance(stages)
+    for N_g in ENUMERATED:
+        if variance(_sampled(stages, N_g)) != one / N_g + kept:
+            raise NoEvidenceError(f"the variance of {N_g} samples is not what its two parts add up to")
+    points = [Point(at=float(N_g), measured=float(one / N_g + kept)) for N_g in BATCHES]
+    rate = fit_rate(points, quantity="variance of the average given the stages named", variable="N_g")
+    values: dict[str, float | str] = {
+        "part that no batch removes": float(kept), "variance of one sample's noise": float(one),
+    }  # fmt: skip
+    note = "ỹ* is y* ± α³ along one coordinate, each half the time: within the accuracy asked for, surely."
+    return Measurement((rate,), values | values_at("variance at N_g", rate.points[:3]), note)
+
+
+@check("variance-bound/final-samples", instances=INSTANCES)
+def final_samples(case: Case) -> Measurement:
+    """Mean of the estimate given ỹ*, less the gradient at these stages, where ỹ* has seen the final sample or not."""
+    stages = _off_surely(ExactOracle.at(case.instance, ALPHA))
+    draws = signs(len(stages[0].value), 1)
+    # The side on which line 3 ends is that of the draw which line 6 uses again, or of another.
+    joint = [(s, z) for (i, s), (j, z) in product(enumerate(stages), enumerate(draws)) if i == j or not case.as_written]
+    off = ZERO
+    for stage in stages:
+        given = [z for s, z in joint if s is stage]
+        total = sum((z.weight for z in given), ZERO)
+        around = mean([Outcome(z.weight / total, plus(stage.value, z.value, SIGMA)) for z in given])
+        off = max(off, square(minus(around, stage.value)))
+    name = "largest squared distance of the mean given the stages from ∇_xL(x, ỹ)"
+    reused = "ỹ* has seen the draw" if case.as_written else "ỹ* has seen other draws"
+    return Measurement((exactly(name, off),), {"stages": reused})
+
+
+def _rare(oracle: ExactOracle, probability: Fraction, *, of_the_pair: bool) -> Iterator[list[tuple[Fraction, Vector]]]:
+    """Laws of the estimate's error where, with this probability, the pair is off by 1 along coordinates.
+
+    Both parts are off on the same runs, or one of them; multipliers alone if not ``of_the_pair``.
+    """
+    lower, nothing = oracle.lower, tuple(ZERO for _ in oracle.lower.y_star)
+    usual = oracle.error()
+    slips = [nothing, *(units(len(lower.y_star)) if of_the_pair else ())]
+    moves = [tuple(ZERO for _ in lower.lam), *units(len(lower.lam))]
+    for slip, move in product(slips, moves):
+        if any(slip) or any(move):
+            rare = oracle.error(y_star=plus(lower.y_star, slip), lam=oracle.multipliers_off(move))
+            yield [(1 - probability, usual), (probability, rare)]
+
+
+def _length(squared: Fraction) -> float:
+    return math.sqrt(float(squared))
+
+
+@check("bias-bound/in-expectation", instances=INSTANCES)
+def in_expectation(case: Case) -> Measurement:
+    """Error of the mean estimate: the worst of the two runs as written, averaged over both repaired; the worst law."""
+    points = []
+    for alpha in ALPHAS[3:]:
+        oracle, worst = ExactOracle.at(case.instance, alpha), ZERO
+        for law in _rare(oracle, alpha**3, of_the_pair=True):
+            if case.as_written:
+                worst = max(worst, *(square(value) for _, value in law))
+            else:
+                worst = max(worst, square(mean([Outcome(*part) for part in law])))
+        points.append(Point(at=float(alpha), measured=_length(worst)))
+    over = "given the stages, worst run" if case.as_written else "over all randomness"
+    rate = fit_rate(points, quantity=f"bias {over}", variable="alpha")
+    note = "(ỹ*, λ̃) is off by 1 along coordinates with probability α³, else exact: accurate to α³ in the mean."
+    return Measurement((rate,), values_at("bias at alpha", points), note)
+
+
+@check("hypergradient-accuracy/sure-or-mean", instances=INSTANCES)
+def sure_or_mean(case: Case) -> Measurement:
+    """Mean squared error where λ̃ is off by 1 with the probability that its moment bound allows; the worst row."""
+    power = 3 if case.as_written else 6
+    points = []
+    for alpha in ALPHAS:
+        oracle = ExactOracle.at(case.instance, alpha)
+        nought = tuple(ZERO for _ in oracle.grad_F)
+        laws = _rare(oracle, alpha**power, of_the_pair=False)
+        worst = max(mean_square([Outcome(*part) for part in law], nought) for law in laws)
+        points.append(Point(at=float(alpha), measured=float(worst)))
+    rate = fit_rate(points, quantity="mean squared error due to λ̃, worst law", variable="alpha")
+    note = f"λ̃ is off by 1 on one row with probability α^{power}, else exact; α₁²‖A_i‖² is α⁻⁴ where the row moves."
+    return Measurement((rate,), values_at("mean squared error at alpha", points), note)
+
+
+@check("bias-bound/deterministic", instances=INSTANCES)
+def deterministic(case: Case) -> Measurement:
+    """How far apart the means given two admitted outcomes of ỹ* lie; repaired, the average over them against E."""
+    stages = _off_surely(ExactOracle.at(case.instance, ALPHA))
+    if case.as_written:
+        apart = _length(square(minus(stages[0].value, stages[1].value)))
+        found = compare("distance of two means given admitted stages", apart, "==", 0.0)
+    else:
+        apart_squared = square(minus(mean(_sampled(stages, ENUMERATED[-1])), mean(stages)))
+        found = exactly("squared distance of the full mean from the average over stages", apart_squared)
+    return Measurement((found,), note="ỹ* is y* ± α³ along one coordinate, each half the time.")
+
+
+@check("hypergradient-accuracy/mean-squared-identity", instances=INSTANCES)
+def mean_squared_identity(case: Case) -> Measurement:
+    """Mean squared error less variance and squared bias, over every outcome of stages and samples."""
+    oracle = ExactOracle.at(case.instance, ALPHA)
+    law = _sampled(_off_surely(oracle), ENUMERATED[-1])
+    bias, total = square(minus(mean(law), oracle.grad_F)), mean_square(law, oracle.grad_F)
+    identity = exactly("mean squared error less variance less squared bias", total - variance(law) - bias)
+    values: dict[str, float | str] = {"mean squared error": float(total), "variance": float(variance(law))}
+    return Measurement((identity,), values | {"squared bias": float(bias)})
+
+
+@check("hypergradient-accuracy/jensen", instances=INSTANCES)
+def jensen(case: Case) -> Measurement:
+    """Convexity of the square at the midpoint of 2a and 2b, run by run as written; in expectation with E a = 0."""
+    oracle = ExactOracle.at(case.instance, ALPHA)
+    law = _sampled(_off_surely(oracle), ENUMERATED[-1])
+    around = mean(law)
+    b = minus(around, oracle.grad_F)
+    if case.as_written:
+        # The bias itself is among the a: there the two sides are equal.
+        noises = [*(minus(o.value, around) for o in law), b]
+        ratios = [square(plus(a, b)) / (2 * square(a) + 2 * square(b)) for a in noises]
+        name = "largest ‖a + b‖² over 2‖a‖² + 2‖b‖², a the noise of one outcome and b the bias"
+        return Measurement((exactly(name, max(ratios), "<=", 1),))
+    noise = [Outcome(o.weight, minus(o.value, around)) for o in law]
+    nought = tuple(ZERO for _ in b)
+    left = mean_square([Outcome(o.weight, plus(o.value, b)) for o in noise], nought)
+    return Measurement((exactly("E‖a + b‖² less E‖a‖² less ‖b‖²", left - mean_square(noise, nought) - square(b)),))
+
+
+@check("hypergradient-accuracy/hypotheses", instances=("toy2", "kink"))
+def dropped_hypotheses(case: Case) -> Measurement:
+    """Squared error of the exact stages: at points where the multiplier is α²ε_λ as written, at one point repaired."""
+    points = []
+    for alpha in ALPHAS:
+        there = _near(case.instance, alpha**2 * DEFAULT_LAM_WIDTH) if case.as_written else case.instance
+        points.append(Point(at=float(alpha), measured=float(square(ExactOracle.at(there, alpha).error()))))
+    rate = fit_rate(points, quantity="squared bias, exact stages", variable="alpha")
+    note = "At multiplier α²ε_λ the row's weight is α², so penalty and objective pull alike: half of each gradient."
+    return Measurement((rate,), values_at("squared bias at alpha", points), note)
+
+
+def _near(instance: Instance, multiplier: Fraction) -> Instance:
+    """The point beside the kink at 0 where the one row has this multiplier."""
+    for x in (multiplier, -multiplier):
+        if lower_level.solve(quadratic_of(instance.problem), (x,)).lam == (multiplier,):
+            return instance.at(x)
+    raise NoEvidenceError(f"the row of {instance.name} has no multiplier {multiplier} beside its kink")
