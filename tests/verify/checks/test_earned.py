@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 import verify
-from spec import REPAIRED
 from spec.claims import Bound
 from spec.claims import find as find_claim
-from verify.campaign import plan
+from verify.campaign.plan import DEFAULT_SEED, Task, perform
 from verify.checks.measuring.own_values import fresh_alphas
 from verify.conformance.bugs.bent_subject import by_id
 from verify.evidence.model import Point, RateEvidence
@@ -76,15 +75,13 @@ def test_what_answers_nothing_supports_nothing(claim, null):
 
 
 @pytest.mark.parametrize(("claim", "instance"), TIGHT.items())
-def test_half_an_order_more_is_refuted(monkeypatch, claim, instance):
-    def raised(statement, reading):
-        bound = statement.repaired.bound
-        more = {name: power + Fraction(1, 2) for name, power in bound.exponents.items()}
-        return bound.model_copy(update={"exponents": more}), REPAIRED
-
-    assert verdict_of(claim, instances=[instance])[0] is Verdict.SUPPORTED
-    monkeypatch.setattr(plan, "bound_under", raised)
-    assert verdict_of(claim, instances=[instance])[0] is Verdict.REFUTED
+def test_half_an_order_more_is_refuted(claim, instance):
+    bound = find_claim(claim).repaired.bound
+    more = {name: power + Fraction(1, 2) for name, power in bound.exponents.items()}
+    raised = bound.model_copy(update={"exponents": more})
+    task = Task(claim, "repaired", instance, "reference", "smoke", DEFAULT_SEED)
+    assert perform(task, ReferenceSubject()).verdict is Verdict.SUPPORTED
+    assert perform(task, ReferenceSubject(), raised).verdict is Verdict.REFUTED
 
 
 @pytest.mark.parametrize(

@@ -160,8 +160,8 @@ def alpha_accurate(case: Case) -> Measurement:
     for alpha in case.profile.alphas:
         geometry, _ = at_truth(case, truth, alpha)
         y = geometry.minimiser + geometry.worst_y_with_gradient(alpha)
-        error = geometry.estimate(y, frozen=False) - truth.grad_F
-        rounding = geometry.rounding(y, frozen=False)
+        error = geometry.estimate(y, dual_term="cancelled") - truth.grad_F
+        rounding = geometry.rounding(y, dual_term="cancelled")
         points.append(Point(at=alpha, measured=float(np.linalg.norm(error)), uncertainty=rounding))
     rate = fit_rate(points, quantity="error of the estimate, noise aside", variable="alpha")
     values: dict[str, float | str] = {f"error over α at alpha = {p.at:g}": p.measured / p.at for p in points[:4]}
