@@ -86,7 +86,7 @@ def far_from_the_boundary(case: Case) -> Measurement:
     return Measurement((rate,), values_at("at radius", [points[0], points[-1]]), note)
 
 
-@check("dual-extraction/dual-accuracy-source", instances=("toy1", "two-of-three", "box-rational"))
+@check("stochastic-oracles/dual-accuracy", instances=("toy1", "two-of-three", "box-rational"))
 def accuracy_of_multipliers(case: Case) -> Measurement:
     """‖λ̃ - λ*‖/δ where the oracles are exact: of a solver that stops early, repaired of one that goes on."""
     truth, a = regular_truth(case.instance), quadratic_of(case.instance.problem).arrays

@@ -44,6 +44,7 @@ def test_emptiness_is_believed_with_a_proof_only(monkeypatch):
     problem, x = quadratic_of(find("infeasible").problem), find("infeasible").x
     assert solution_or_proof(problem, x) == "empty"
     for weights in ((1, 0), (-1, -1), (0, 0)):
+
         def claim(*_, weights=weights):
             raise InfeasibleLowerLevelError(tuple(map(Fraction, weights)))
 

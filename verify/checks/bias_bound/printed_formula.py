@@ -80,7 +80,9 @@ def second_derivatives(case: Case) -> Measurement:
     truth, problem, x = regular_truth(case.instance), quadratic_of(case.instance.problem), case.instance.x
     rho, lower = tuple(map(Fraction, truth.active.tolist())), feasible(case.instance)
     y = evaluate(Setting(problem, x, ALPHA, given={"rho": rho})).y_penalty
-    error = tuple((a - b) / 3 for a, b in zip(y, lower.y_star, strict=True))
+    away = tuple(a - b for a, b in zip(y, lower.y_star, strict=True))
+    # ỹ* is off by at most δ, towards the penalty minimiser: both points lie on one line through y*.
+    error = tuple(ALPHA**3 * v / sum(map(abs, away)) for v in away)
     y_star = tuple(a + b for a, b in zip(lower.y_star, error, strict=True))
     twin = twin_of(problem, x, y_star, error)
     both = (problem, twin)
