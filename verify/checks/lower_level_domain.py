@@ -160,7 +160,7 @@ def _sublevel_premise(problem: Quadratic) -> PremiseEvidence:
     return PremiseEvidence(premise="bounded-sublevel-sets", holds=bounded, finding=finding)
 
 
-@check("smoothness/compact-domain-note", instances=("experiment-5d", "box-rational", "moving-box"))
+@check("smoothness/compact-domain-note", instances=("box-rational", "moving-box", "experiment-5d"))
 def compact_domain(case: Case) -> Measurement:
     """How far the point at which line 6 takes ∇_x g lies outside Y, the compact set that the rows cut out of R^m."""
     truth, problem = regular_truth(case.instance), quadratic_of(case.instance.problem)
