@@ -26,7 +26,8 @@ class Holder(Frozen):
     r"""A smooth lower level whose Hessian is only Hölder continuous.
 
     :math:`f = y`, :math:`g = y^2/2 + xy + xy(x^2+y^2)^{s/2}`, one row that never binds. At ``x = 0`` the penalty
-    estimator's bias is exactly :math:`\alpha^{2s}`, so the O(alpha) claim needs a Hessian-Lipschitz ``g``.
+    estimator's bias is exactly :math:`\alpha^{2s}`: O(alpha) needs s = 1/2, and s = 1, a Lipschitz Hessian, gives
+    the O(alpha^2) of quadratic problems.
 
     Args:
         s: Hölder exponent in (0, 1].

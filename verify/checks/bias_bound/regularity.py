@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from math import log2
+
 import numpy as np
 
+from f2csa_ref import objectives_of
 from spec import Holder
 from verify.checks.bias_bound.steps import penalty_bias
-from verify.checks.measuring.case import Case, Measurement, check
+from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.own_values import points_agree
 from verify.checks.measuring.premises import estimate, sweep_ends
-from verify.evidence.model import Point, PremiseEvidence
+from verify.evidence.model import Point, PremiseEvidence, Relation
 from verify.evidence.rates import fit_rate
 from verify.truth.geometry import EPS
 from verify.truth.pair import holder_bias, holder_minimiser
 
+POWERS = range(1, 7)
+"""α = 4⁻ᵏ at which T3 is a power of two."""
 HALF = 0.45
 """Smallest exponent measured of a Hessian that is Hölder with exponent one half."""
 
 
 @check(
     "bias-bound/hessian-lipschitz",
-    instances=("holder-1-2", "holder-1-4", "holder-3-4", "toy1", "two-of-three"),
+    instances=("holder-1-2", "holder-1-4", "holder-3-4", "holder-1", "toy1", "two-of-three"),
     needs=("hypergradient",),
 )
 def hessian_regularity(case: Case) -> Measurement:
@@ -43,10 +49,38 @@ def hessian_regularity(case: Case) -> Measurement:
     return Measurement((_hessian_premise(problem), *evidence), sweep_ends(points))
 
 
+@check("bias-bound/holder-order", instances=("holder-1-4", "holder-1-2", "holder-3-4", "holder-1"))
+def order_by_exponent(case: Case) -> Measurement:
+    """The exponent of T3 between α = 4⁻ᵏ and 4⁻⁽ᵏ⁺¹⁾ against 1, or against 2s; every value is a power of two, exact."""
+    problem = case.instance.problem
+    assert isinstance(problem, Holder)  # by the instances
+    orders = orders_of_T3(problem)
+    wanted = 1.0 if case.as_written else 2 * float(problem.s)
+    off = min(orders) if case.as_written else max(orders, key=lambda order: abs(order - wanted))
+    relation: Relation = ">=" if case.as_written else "=="
+    name = "smallest exponent of T₃" if case.as_written else "exponent of T₃ farthest from 2s"
+    compared = compare(name, off, relation, wanted, rung="certified", context={"s": float(problem.s)})
+    return Measurement(
+        (compared,), {f"exponent at alpha = 4^-{k}": order for k, order in zip(POWERS, orders, strict=False)}
+    )
+
+
+def orders_of_T3(problem: Holder) -> list[float]:  # noqa: N802  # the paper's letter
+    """Exponents of T3 between neighbouring α = 4⁻ᵏ; 4s must be whole, so that doubles hold every value exactly."""
+    sizes = [_exact_T3(problem, 4.0**-k) for k in POWERS]
+    return [log2(a / b) / 2 for a, b in pairwise(sizes)]
+
+
+def _exact_T3(problem: Holder, alpha: float) -> float:  # noqa: N802  # the paper's letter
+    """|∇_xL - ∇F| at x = 0, y* = 0 and the exact penalty minimiser; ∇F = -g_xy/g_yy there."""
+    objectives, zero = objectives_of(problem), np.zeros(1)
+    y = np.array([holder_minimiser(alpha)])
+    estimate = alpha**-2 * (objectives.grad_x_g(zero, y) - objectives.grad_x_g(zero, zero))
+    return float(abs(estimate[0] + 1.0))
+
+
 def _hessian_premise(problem: Holder) -> PremiseEvidence:
     """How ∂²g/∂x∂y(0, r) leaves its value at r = 0: at least like the root of r."""
-    from f2csa_ref import objectives_of
-
     objectives = objectives_of(problem)
     zero = np.zeros(1)
 

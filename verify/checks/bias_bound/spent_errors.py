@@ -1,0 +1,162 @@
+"""The bias with errors of every stage spent at once: with ramps against a hard active set, under a bound without O."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+
+from spec import Quadratic
+from spec.exact import Vector as Doubles
+from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
+from verify.checks.measuring.exact import exact_direction
+from verify.checks.measuring.premises import regular_truth
+from verify.evidence.model import Point
+from verify.evidence.rates import fit_rate
+from verify.truth import lower_level
+from verify.truth.algebra.rationals import Vector, rational
+from verify.truth.algebra.rings import RATIONALS, Flint
+from verify.truth.formulas import Lagrangian, as_float
+from verify.truth.geometry import quadratic_of, spectral_norm
+from verify.truth.point_values import PointValues, multiplier_slope
+from verify.truth.stages import Activation, weights
+
+LAM_WIDTH = Fraction(1, 10)
+ASKED = (Fraction(1, 10), Fraction(1, 40), Fraction(1, 160))
+"""The α at which an explicit bound is held against the worst errors found."""
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Exact penalty Lagrangians of one problem with errors of ỹ*, λ̃ and ∇_yL spent, their weights recomputed.
+
+    ``width`` is that of the ramp of h in units of δ^power.
+    """
+
+    problem: Quadratic
+    x: Vector
+    width: Fraction
+    power: int = 1
+    activation: Activation = "ramp"
+
+    def estimate(self, alpha: Fraction, off_y: Vector, off_lam: Vector, left: Vector) -> Vector | None:
+        """The estimate, ỹ* off by δ·off_y, λ̃ by δ·off_lam, ∇_yL = α·left left; none if a multiplier is < 0."""
+        lower, delta = lower_level.solve(self.problem, self.x), alpha**3
+        y_star = tuple(v + delta * e for v, e in zip(lower.y_star, off_y, strict=True))
+        lam = tuple(v + delta * e for v, e in zip(lower.lam, off_lam, strict=True))
+        if min(lam) < 0:
+            return None
+        h = PointValues(self.problem).rows(self.x, y_star)
+        rho = weights(h, lam, self.width * delta**self.power, LAM_WIDTH, self.activation)
+        scales = rational(alpha**-2), rational(alpha**-4)
+        lagrangian: Lagrangian[Flint] = Lagrangian.of(RATIONALS, self.problem, self.x, scales, (y_star, lam, rho))
+        y = lagrangian.minimiser(RATIONALS.vector([alpha * v for v in left]))
+        return tuple(Fraction(int(v.p), int(v.q)) for v in lagrangian.estimate(y).entries.entries())
+
+    def error_directions(self) -> tuple[list[Vector], list[Vector], list[Vector]]:
+        """Errors to try, of length at most 1: ỹ* along the first row and g_xy, λ̃ on a row, ∇_yL along an axis."""
+        a, m, p = self.problem.arrays, self.problem.m, self.problem.p
+        lower = lower_level.solve(self.problem, self.x)
+        rows = [a.B[i] for i in lower.active[:1]] + ([a.g_xy[0]] if a.g_xy[0].any() else [])
+        off_y = [(Fraction(0),) * m, *(_direction(s * row) for row in rows for s in (1.0, -1.0))]
+        off_lam = [(Fraction(0),) * p, *(_unit(p, i, s) for i in lower.active[:1] for s in (1, -1))]
+        return off_y, off_lam, [_unit(m, 0, s) for s in (1, -1)]
+
+
+def _direction(vector: Doubles) -> Vector:
+    return tuple(Fraction(float(v)) for v in exact_direction(vector / np.linalg.norm(vector)))
+
+
+def _unit(size: int, i: int, sign: int) -> Vector:
+    return tuple(Fraction(sign * int(k == i)) for k in range(size))
+
+
+@check("bias-bound/hard-activation", instances=("toy1", "toy2", "weakly-active"))
+def smoothed_against_hard(case: Case) -> Measurement:
+    """Worst change of the estimate found when ỹ* and λ̃ are off by δ: with ramps, and with a hard active set."""
+    problem, x = quadratic_of(case.instance.problem), case.instance.x
+    narrow = case.reading.ramp_width == "tau-delta"
+    width = Fraction(1) if narrow else Fraction(2 * max(1.0, spectral_norm(problem.arrays.B)))
+    smooth = Spent(problem, x, width, 2 if narrow else 1)
+    hard = Spent(problem, x, width, 2 if narrow else 1, "hard")
+    rates = []
+    for spent, name, role in ((smooth, "ramps", "conclusion"), (hard, "a hard active set", "support")):
+        points = [Point(at=alpha, measured=_largest_change(spent, Fraction(alpha))) for alpha in case.profile.alphas]
+        quantity = f"change of the estimate under errors δ of the pair, with {name}"
+        rates.append(fit_rate(points, quantity=quantity, variable="alpha", role=role))  # type: ignore[arg-type]  # a role
+    return Measurement(tuple(rates), values_at("at alpha", [rates[0].points[0], rates[0].points[-1]]))
+
+
+def _largest_change(spent: Spent, alpha: Fraction) -> float:
+    off_y, off_lam, _ = spent.error_directions()
+    none = (Fraction(0),) * spent.problem.m
+    start = spent.estimate(alpha, none, off_lam[0], none)
+    assert start is not None  # the exact multipliers are not negative
+    found = (spent.estimate(alpha, u, v, none) for u, v in product(off_y, off_lam))
+    return max(float(np.linalg.norm(as_float(_minus(there, start)))) for there in found if there is not None)
+
+
+def _minus(a: Vector, b: Vector) -> Vector:
+    return tuple(u - v for u, v in zip(a, b, strict=True))
+
+
+@dataclass(frozen=True)
+class Named:
+    """A constant in the bounds on bias and variance: where the text introduces it, and whether it gives its size."""
+
+    name: str
+    place: str
+    sized: bool
+
+
+NAMED = (
+    Named("C_bias", "bias lemma: a list of what it depends on", sized=False),
+    Named("C_pen", "bias lemma and its proof: a problem-dependent constant", sized=False),
+    Named("C_sol", "solution lemma: what it depends on", sized=False),
+    Named("C_λ", "gradient lemma: a factor of the premise", sized=False),
+    Named("c_μ", "bias lemma: a factor of the premise", sized=False),
+    Named("L_{H,y}", "bias lemma: assumed to exist", sized=False),
+    Named("L_{H,λ}", "bias lemma: assumed to exist", sized=False),
+    Named("M_∇h", "problem statement: a bound of ‖A‖ and ‖B‖", sized=True),
+    Named("σ²", "oracle assumption: a bound of the variances", sized=True),
+)
+"""The constants of the two bounds, as the text introduces them."""
+
+
+@check("bias-bound/explicit", instances=("toy1", "two-of-three", "box-rational", "moving-box"))
+def explicit_bound(case: Case) -> Measurement:
+    """Constants that the text leaves without a size; repaired, the worst bias found over a bound with all of them."""
+    if case.as_written:
+        left = [constant for constant in NAMED if not constant.sized]
+        number = compare("number of constants of the bounds that the text gives no size", float(len(left)), "==", 0.0,
+                         rung="cited")  # fmt: skip
+        return Measurement((number,), {constant.name: constant.place for constant in left})
+    regular_truth(case.instance)
+    problem = quadratic_of(case.instance.problem)
+    spent = Spent(problem, case.instance.x, Fraction(2 * max(1.0, spectral_norm(problem.arrays.B))))
+    exact = lower_level.hypergradient(problem, case.instance.x)
+    worst, at = 0.0, ASKED[0]
+    for alpha in ASKED:
+        bound = bias_bound(problem, case.instance.x, alpha)
+        for u, v, w in product(*spent.error_directions()):
+            there = spent.estimate(alpha, u, v, w)
+            if there is not None and (ratio := float(np.linalg.norm(as_float(_minus(there, exact)))) / bound) > worst:
+                worst, at = ratio, alpha
+    quantity = "largest bias over the explicit bound, errors of all stages spent"
+    return Measurement((compare(quantity, worst, "<=", 1.0, context={"alpha": float(at)}),))
+
+
+def bias_bound(problem: Quadratic, x: Vector, alpha: Fraction) -> float:
+    """α[L_y(1 + ‖B‖) + C_g + L_λΓ/(2√(ρμ))] + α²C_f(1 + L_y)Γ/μ at C_λ = 1 and ρ = ½, Γ = ‖∇_yf‖ + α(1 + ‖B‖)."""
+    a, lower, step = problem.arrays, lower_level.solve(problem, x), float(alpha)
+    L_y = spectral_norm([[float(v) for v in row] for row in lower_level.jacobian(problem, x)])
+    L_lam = spectral_norm([[float(v) for v in row] for row in multiplier_slope(problem, x)])
+    C_f = spectral_norm(np.block([[a.f_xx, a.f_xy], [a.f_xy.T, a.f_yy]]))
+    C_g = spectral_norm(np.block([[a.g_xx, a.g_xy], [a.g_xy.T, a.g_yy]]))
+    mu = float(np.linalg.eigvalsh(a.g_yy)[0]) - step**2 * C_f
+    reach = 1 + spectral_norm(a.B)
+    force = float(np.linalg.norm(as_float(PointValues(problem).grad_y("f", x, lower.y_star)))) + step * reach
+    first = L_y * reach + C_g + L_lam * force / (2 * np.sqrt(mu / 2))
+    return float(step * first + step**2 * C_f * (1 + L_y) * force / mu)

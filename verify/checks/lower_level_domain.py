@@ -1,0 +1,193 @@
+"""Where the lower level has a solution, and where the method leaves the set on which something is assumed of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+from flint import fmpq_mat
+
+from spec import Quadratic
+from verify.checks.measuring.case import Case, Measurement, check, compare
+from verify.checks.measuring.premises import PremiseUnmetError, feasible, regular_truth
+from verify.evidence.model import Point, PremiseEvidence
+from verify.evidence.rates import fit_rate
+from verify.truth import lower_level
+from verify.truth.algebra.rationals import Vector, column, diagonal, fractions, is_positive_definite, matrix
+from verify.truth.complementarity import InfeasibleLowerLevelError
+from verify.truth.formulas import as_float
+from verify.truth.geometry import EPS, quadratic_of, spectral_norm
+from verify.truth.point_values import PointValues, moved
+from verify.truth.stages import Setting, evaluate
+
+REACH = (0, 1, -1, 10, -10, 100, -100)
+"""How far along every axis a solution is looked for, in units of x."""
+ENLARGED = 2
+"""Radius of the ball put around a point of X, in units of x."""
+RADII = tuple(Fraction(2) ** k for k in range(2, 12))
+ALPHA = Fraction(1, 10)
+GRID = 2**20
+
+
+@check("smoothness/existence", instances=("infeasible", "random-2x3x4", "two-of-three", "toy1"))
+def solution_exists(case: Case) -> Measurement:
+    """Points x at which no y satisfies the rows; repaired, those at which some y does and none is a minimiser.
+
+    Either side is proven: a pair by its optimality conditions, emptiness by a combination of rows.
+    """
+    problem = quadratic_of(case.instance.problem)
+    if not case.as_written:
+        feasible(case.instance)
+    found = [solution_or_proof(problem, x) for x in _points_around(case.instance.x)]
+    empty, left = found.count("empty"), found.count("neither")
+    values: dict[str, float | str] = {"points": float(len(found)), "empty": float(empty)}
+    proven = compare("number of points x at which neither a solution nor emptiness is proven", float(left), "==", 0.0,
+                     rung="certified")  # fmt: skip
+    if not case.as_written:
+        return Measurement((proven,), values)
+    lacking = compare("number of points x at which no y satisfies the rows", float(empty), "==", 0.0, rung="certified")
+    return Measurement((lacking, proven), values, "Weights w ≥ 0 with Bᵀw = 0 and wᵀ(Ax - b) > 0 prove emptiness.")
+
+
+def solution_or_proof(problem: Quadratic, x: Vector) -> str:
+    """Whether x has a ``solution``, its rows are ``empty``, or ``neither`` is proven, in exact numbers."""
+    rows, at = problem.constraints, column(x)
+    A, B, b = matrix(rows.A), matrix(rows.B), matrix(rows.b)
+    try:
+        lower = lower_level.solve(problem, x)
+    except InfeasibleLowerLevelError as error:
+        w = column(error.weights)
+        proven = min(error.weights) >= 0 and not any((B.transpose() * w).entries())
+        return "empty" if proven and (w.transpose() * (A * at - b))[0, 0] > 0 else "neither"
+    y, lam = column(lower.y_star), column(lower.lam)
+    slope = matrix(problem.g.yy) * y + matrix(problem.g.xy).transpose() * at + matrix(problem.g.y)
+    h = A * at - B * y - b
+    fits = slope == B.transpose() * lam and (lam.transpose() * h)[0, 0] == 0
+    return "solution" if fits and min(lower.lam) >= 0 and max(fractions(h)) <= 0 else "neither"
+
+
+@check("lipschitz-solution/domain", instances=("random-2x3x4", "two-of-three"))
+def leaves_the_domain(case: Case) -> Measurement:
+    """Points of balls around X, X a unit box at x on which everything is assumed, at which the assumptions fail."""
+    problem, x = quadratic_of(case.instance.problem), case.instance.x
+    corners = product(range(3), repeat=len(x))
+    box = [tuple(v + Fraction(k, 2) for v, k in zip(x, corner, strict=True)) for corner in corners]
+    inside = [place for place in box if not _regular(problem, place)]
+    if inside:
+        raise PremiseUnmetError("regular-on-x", f"the assumptions fail at {len(inside)} of {len(box)} points of X")
+    met = PremiseEvidence(premise="regular-on-x", holds=True, finding=f"they hold at the {len(box)} points of X tried")
+    reached = {moved(place, i, Fraction(sign * ENLARGED)) for place in box for i in range(len(x)) for sign in (1, -1)}
+    outside = [place for place in reached if not _regular(problem, place)]
+    if case.as_written:
+        quantity = "number of points in balls around X at which the assumptions fail"
+        number = compare(quantity, float(len(outside)), "==", 0.0, rung="certified")
+        return Measurement((met, number), {"points": float(len(reached)), "failing": float(len(outside))})
+    if outside:
+        finding = f"they fail at {len(outside)} of {len(reached)} points within {ENLARGED} of X"
+        raise PremiseUnmetError("regular-around-x", finding)
+    finding = f"they hold at {len(reached)} points around X"
+    around = PremiseEvidence(premise="regular-around-x", holds=True, finding=finding)
+    steepest, bound = _steepest(problem, [*box, *reached])
+    slope = compare("largest ‖y*(x) - y*(x')‖ / ‖x - x'‖ over X and the balls around it", steepest, "<=", bound,
+                    1e-9 * bound)  # fmt: skip
+    return Measurement((met, around, slope))
+
+
+def _regular(problem: Quadratic, x: Vector) -> bool:
+    """Whether the rows admit a point and the active ones are independent."""
+    try:
+        return lower_level.solve(problem, x).licq
+    except InfeasibleLowerLevelError:
+        return False
+
+
+def _steepest(problem: Quadratic, places: Sequence[Vector]) -> tuple[float, float]:
+    """Steepest change of the exact y* between places, and the largest sensitivity of any independent row set."""
+    from verify.checks.assumptions import largest_sensitivity
+
+    found = [(as_float(x), as_float(lower_level.solve(problem, x).y_star)) for x in places]
+    slopes = [
+        float(np.linalg.norm(y - v)) / float(np.linalg.norm(x - u))
+        for i, (x, y) in enumerate(found) for u, v in found[:i]
+    ]  # fmt: skip
+    return max(slopes), largest_sensitivity(problem)
+
+
+def _points_around(x: Vector) -> Iterator[Vector]:
+    yield x
+    yield from (moved(x, i, Fraction(reach)) for i in range(len(x)) for reach in REACH if reach)
+
+
+@check("smoothness/bounded-gradient-note", instances=("toy1", "two-of-three", "ill-conditioned"))
+def sublevel_sets(case: Case) -> Measurement:
+    """‖∇_y g‖ on growing spheres around the minimiser of g, whose sublevel sets are bounded; repaired, on one box."""
+    lower, problem = feasible(case.instance), quadratic_of(case.instance.problem)
+    values, x = PointValues(problem), case.instance.x
+    if not case.as_written:
+        corners = product((-1, 1), repeat=problem.m)
+        ends = [tuple(v + s for v, s in zip(lower.y_star, corner, strict=True)) for corner in corners]
+        largest = max(_length(values.grad_y("g", x, y)) for y in ends)
+        bound = _length(values.grad_y("g", x, lower.y_star)) + spectral_norm(problem.arrays.g_yy) * problem.m**0.5
+        quantity = "largest ‖∇_yg‖ over a box around y*(x), against ‖∇_yg(x, y*)‖ + C_g times its radius"
+        return Measurement((compare(quantity, largest, "<=", bound, 1e-9 * bound),))
+    premise = _sublevel_premise(problem)
+    least = fractions(-1 * matrix(problem.g.yy).solve(_slope_at_zero(problem, x)))
+    points = []
+    for radius in RADII:
+        ends = [moved(least, i, sign * radius) for i in range(problem.m) for sign in (1, -1)]
+        # The axis along which the gradient grows slowest; even there it is not bounded.
+        size = min(_length(values.grad_y("g", x, y)) for y in ends)
+        points.append(Point(at=float(radius), measured=size, uncertainty=4 * EPS * size))
+    rate = fit_rate(points, quantity="‖∇_yg‖ at a distance from the minimiser of g", variable="radius")
+    shown: dict[str, float | str] = {f"at radius {point.at:g}": point.measured for point in (points[0], points[-1])}
+    return Measurement((premise, rate), shown, "g = y²/2: the sublevel sets are intervals, the gradient is y.")
+
+
+def _slope_at_zero(problem: Quadratic, x: Vector) -> fmpq_mat:
+    return matrix(problem.g.xy).transpose() * column(x) + matrix(problem.g.y)
+
+
+def _sublevel_premise(problem: Quadratic) -> PremiseEvidence:
+    """Whether {y: g(x, y) ≤ min g + 1} lies in a ball, its radius proven by an exact lower bound on the curvature."""
+    G, modulus = matrix(problem.g.yy), Fraction(1)
+    while modulus > Fraction(1, GRID) and not is_positive_definite(G - diagonal([modulus] * problem.m)):
+        modulus /= 2
+    bounded = is_positive_definite(G - diagonal([modulus] * problem.m))
+    half, radius = float(modulus) / 2, (2 / float(modulus)) ** 0.5
+    finding = f"g ≥ min g + {half:.3g}‖y - y₀‖², so {{g ≤ min g + 1}} has radius at most {radius:.3g}"
+    return PremiseEvidence(premise="bounded-sublevel-sets", holds=bounded, finding=finding)
+
+
+@check("smoothness/compact-domain-note", instances=("box-rational", "moving-box", "experiment-5d"))
+def compact_domain(case: Case) -> Measurement:
+    """How far the point at which line 6 takes ∇_x g lies outside Y, the compact set that the rows cut out of R^m."""
+    truth, problem = regular_truth(case.instance), quadratic_of(case.instance.problem)
+    setting = Setting(problem, case.instance.x, ALPHA, given={"rho": tuple(map(Fraction, truth.active.tolist()))})
+    y = evaluate(setting).y_penalty
+    outside = max(Fraction(0), *PointValues(problem).rows(case.instance.x, y))
+    premise = _compact_premise(problem)
+    name = "largest violation of a row at the minimiser of the penalty Lagrangian"
+    values: dict[str, float | str] = {"alpha": float(ALPHA), "violation": float(outside)}
+    if case.as_written:
+        number = compare(name, float(outside), "==", 0.0, rung="certified", context={"alpha": float(ALPHA)})
+        return Measurement((premise, number), values)
+    a = problem.arrays
+    c = a.f_xy.T @ case.x + a.f_yy @ truth.y_star + a.f_y
+    mu = float(np.linalg.eigvalsh(a.g_yy)[0]) - float(ALPHA) ** 2 * spectral_norm(a.f_yy)
+    bound = float(ALPHA) ** 2 * spectral_norm(a.B) * float(np.linalg.norm(c)) / mu
+    return Measurement((premise, compare(f"{name}, against α²‖B‖‖∇_yf‖/μ", float(outside), "<=", bound)), values)
+
+
+def _compact_premise(problem: Quadratic) -> PremiseEvidence:
+    """Whether rows along the axes bound every coordinate of y from both sides."""
+    single = {(j, row[j] > 0) for row in problem.constraints.B.to_fractions() for j in range(problem.m)
+              if row[j] and not any(value for k, value in enumerate(row) if k != j)}  # fmt: skip
+    bounded = len(single) == 2 * problem.m
+    finding = f"{len(single)} of the {2 * problem.m} sides of a box in y are rows"
+    return PremiseEvidence(premise="compact-rows", holds=bounded, finding=finding)
+
+
+def _length(values: Vector) -> float:
+    return float(np.linalg.norm(as_float(values)))
