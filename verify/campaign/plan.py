@@ -96,7 +96,7 @@ def plan(
         for reading in _readings(statement, readings, profile, lattice=subject == REFERENCE):
             tasks += [
                 Task(full_id, reading, instance, subject, profile.name, seed)
-                for instance in _instances(found, instances, profile, beside=reading.startswith("choose:"))
+                for instance in _instances(found, instances, profile, beside=reading not in NAMED)
             ]
     return tasks
 

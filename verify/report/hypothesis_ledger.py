@@ -28,6 +28,17 @@ class Hypothesis:
     need: Need
 
     @property
+    def words(self) -> str:
+        """The need in words, with what shows it."""
+        shown = f"`{self.premise.shown_by}`"
+        return {
+            "needed": f"needed: without it {shown} fails",
+            "not needed here": f"not shown to be needed: {shown} holds without it",
+            "open": f"open: {shown} is undecided",
+            "not judged": "not judged",
+        }[self.need]
+
+    @property
     def listed(self) -> bool:
         """Whether the paper's text asks for it."""
         return "as-written" in self.premise.readings
@@ -45,6 +56,11 @@ class Ledger:
     claim: str
     title: str
     hypotheses: tuple[Hypothesis, ...]
+
+    @property
+    def judged(self) -> tuple[Hypothesis, ...]:
+        """Those of which something is shown, and those that only the repaired text has."""
+        return tuple(h for h in self.hypotheses if h.need != "not judged" or not h.listed)
 
     @property
     def missing(self) -> tuple[Hypothesis, ...]:

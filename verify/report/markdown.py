@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from spec.claims import Claim
 from verify.evidence.model import RateEvidence
 from verify.report import prose, wording
+from verify.report.hypothesis_ledger import ledgers
 from verify.report.model import NAMED, ReportData
 from verify.report.outline import Outline, ReadingOutline, StatementOutline, outline, proof_breaks
 
@@ -55,6 +56,7 @@ def render_markdown(report: ReportData, claims: Mapping[str, Claim] | None = Non
         ("Proof steps", _table(steps) if steps else []),
         ("Reported, not failed", [f"- {escape(line)}" for line in report.changes]),
         ("Every literal reading", _reading_sets(arranged)),
+        ("Hypotheses that are needed", _hypotheses(report, claims)),
         ("Where each proof first breaks", _breaks(arranged, claims)),
         ("Refuted as written", [line for reading in refuted for line in _item(reading)]),
         ("Not in the text, and not so", [line for reading in unsaid for line in _item(reading)]),
@@ -98,6 +100,17 @@ def _folded(title: str, lines: Sequence[str], room: int) -> str:
 def _table(entries: Sequence[StatementOutline]) -> list[str]:
     head = ["| Claim | As written | Repaired | One choice alone as written |", "|---|---|---|---|"]
     return [*head, *(_row(entry) for entry in entries)]
+
+
+def _hypotheses(report: ReportData, claims: Mapping[str, Claim] | None) -> list[str]:
+    rows = [
+        f"| `{ledger.claim}` | {escape(hypothesis.premise.text)} | {'yes' if hypothesis.listed else '**no**'} "
+        f"| {hypothesis.words} |"
+        for ledger in ledgers(report.summary, claims)
+        for hypothesis in ledger.judged
+    ]
+    head = ["| Claim | Hypothesis | Listed by the paper | Needed |", "|---|---|---|---|"]
+    return [*head, *rows] if rows else []
 
 
 def _reading_sets(arranged: Outline) -> list[str]:

@@ -17,6 +17,7 @@ from markupsafe import Markup
 from spec.claims import Claim
 from verify.evidence.model import ClosedForm, ComparisonEvidence, Counterexample, PremiseEvidence, RateEvidence
 from verify.report import prose, wording
+from verify.report.hypothesis_ledger import ledgers
 from verify.report.model import NAMED, ReportData, Result
 from verify.report.outline import Outline, ReadingOutline, outline, proof_breaks
 from verify.report.plots import RatePlots
@@ -130,7 +131,10 @@ def render_html(report: ReportData, claims: Mapping[str, Claim] | None = None, p
     arranged = outline(report, claims)
     drawing = Drawing() if pool is None else _drawn_ahead(arranged, pool)
     # The body comes first: the head carries the glyphs, markers and styles that the body turned out to need.
-    names = _names(report, arranged, drawing) | {"breaks": proof_breaks(arranged, claims)}
+    names = _names(report, arranged, drawing) | {
+        "breaks": proof_breaks(arranged, claims),
+        "ledgers": list(ledgers(report.summary, claims)),
+    }
     body = Markup(template("claims.html.j2").render(names))  # escaped there
     return template("report.html.j2").render(_names(report, arranged, drawing), body=body)
 
