@@ -175,5 +175,5 @@ def _toml(value: Any) -> str:
         return "{ " + ", ".join(f"{_toml(key)} = {_toml(entry)}" for key, entry in value.items()) + " }"
     if isinstance(value, list):
         return "[" + ", ".join(map(_toml, value)) + "]"
-    # TOML's basic strings and integers are JSON's.
-    return json.dumps(value, ensure_ascii=False)
+    # TOML's basic strings and integers are JSON's, but for one character.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

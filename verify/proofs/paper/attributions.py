@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from spec.extract import LONGEST, Passage
 from verify.proofs.paper.structure import THEOREM_LIKE, Document, Heading
@@ -18,7 +19,7 @@ _ITEM = re.compile(r"\\item\s*\[\s*\(?([ivx]{1,4}|\d|[a-h])[).]\s*\]")
 _NAMED = r"(?:Assumptions?|Lemmas?|Theorems?|Propositions?|Corollar(?:y|ies)|Definitions?)"
 _BEFORE = re.compile(rf"(?:our\s+|the\s+)?{_NAMED}[\s~]*\Z")
 _PASSIVE = re.compile(
-    r"(?P<said>[^.;]{0,200}?)\b(?:is|are)\s+(?:\w+ly\s+)?(?:bounded|given|ensured|guaranteed|implied|provided)\s+by\s*\Z"
+    r"\b(?:is|are)\s+(?:\w{1,12}ly\s+)?(?:bounded|given|ensured|guaranteed|implied|provided)\s+by\s*\Z"
 )
 _CONDITION = re.compile(r"(?P<said>⟦\d+⟧)\s*\(\s*(?:from|by|see)?\s*\Z")
 _LEADING = re.compile(r"(?:\A|\s)(?:By|by|From|from)\s+\Z")
@@ -98,7 +99,12 @@ def _symbols_beside(document: Document, label: str) -> tuple[str, ...]:
         return ()
     lines = re.split(r"\\\\", formula.tex) if formula.tex.count("\\label") > 1 else [formula.tex]
     line = next((line for line in lines if f"\\label{{{label}}}" in line), formula.tex)
-    return tuple(name[:LONGEST] for name in symbols(plain(document.expanded(line))))
+    return _symbols_in(document.expanded(line))
+
+
+@lru_cache(maxsize=64)
+def _symbols_in(tex: str) -> tuple[str, ...]:
+    return tuple(name[:LONGEST] for name in symbols(plain(tex)))
 
 
 def _referred(document: Document, match: re.Match[str]) -> Iterator[Passage]:
@@ -147,7 +153,7 @@ def _clauses(before: str, after: str) -> list[str]:
     if condition:
         return [condition["said"]]
     if passive:
-        return _split(passive["said"])[-1:]
+        return _split(re.split(r"[.;]", before[: passive.start()])[-1])[-1:]
     which = _WHICH.match(after)
     if which:
         parts = _split(which["said"])
@@ -163,11 +169,11 @@ def _split(clause: str) -> list[str]:
 def parts(document: Document) -> Iterator[Passage]:
     """Numbered headings, and headings that name one term of a displayed sum before a text on another."""
     for heading in document.headings:
-        line, place = document.line(heading.start), document.place(heading.start)
+        line = document.line(heading.start)
         numbered = _PART.match(heading.text)
         if numbered:
             proof = next((p.key for p in document.proofs if p.start <= heading.start < p.stop), "")
-            where = f"proof of {proof}"[:LONGEST] if proof else place[:LONGEST]
+            where = f"proof of {proof}"[:LONGEST] if proof else ""
             yield Passage(kind="part", line=line, name=numbered[1], says=shown(heading.text, 60), place=where,
                           number=int(numbered[2]))  # fmt: skip
         yield from _terms(document, heading)

@@ -26,11 +26,11 @@ def extract_of(source: Source) -> Extract:
     found = [passage for reader in READERS for passage in reader(document)]
     counts = Counter((_family(passage), passage.name) for passage in found)
     kept: dict[str, Passage] = {}
-    for passage in found:
+    for at, passage in enumerate(found):
         if passage.kind == "order" and not passage.name and len(passage.powers) < 2:
             continue
         if counts[_family(passage), passage.name] > 1 or not _needs_another(passage):
-            kept.setdefault(_key(passage), passage)
+            kept.setdefault(_key(passage, at), passage)
     ordered = sorted(kept.values(), key=lambda passage: passage.line)
     return Extract(sha256=source.sha256, lines=source.lines, passages=tuple(ordered))
 
@@ -44,8 +44,10 @@ def _needs_another(passage: Passage) -> bool:
     return passage.kind in ("mean", "meaning") or (passage.kind in ("order", "upper") and passage.says != "Θ")
 
 
-def _key(passage: Passage) -> str:
+def _key(passage: Passage, at: int) -> str:
     """Equal for passages of which one is enough: a reference's first mention, an order once on a line."""
+    if passage.kind in ("label", "pair"):
+        return f"{passage.kind} {at}"
     if passage.kind == "reference" and not passage.symbols:
         return f"reference {passage.name}"
     return passage.model_dump_json()

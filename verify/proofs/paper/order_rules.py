@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import combinations
 
 from spec.extract import Extract, Passage
 from verify.proofs.paper.findings import Finding, Rule, quoted
@@ -22,14 +23,14 @@ def changed_powers(extract: Extract) -> Iterator[Finding]:
     links = _links(extract)
     for name, places in by_name.items():
         told = set()
-        for there_place, there in places.items():
-            for place, here in places.items():
-                comparable = not there_place.startswith("proof") and (
-                    place == f"proof of {there_place}"
-                    or (not place.startswith("proof") and there[0].line < here[0].line)
-                )
-                if not comparable or place in told or not _differ(there, here, links):
-                    continue
+        for one, other in combinations(places, 2):
+            there_place, place = (other, one) if other == one.removeprefix("proof of ") else (one, other)
+            # A proof is held to its own statement, a statement to all others.
+            local = there_place.startswith("proof") or (
+                place.startswith("proof") and place != f"proof of {there_place}"
+            )
+            there, here = places[there_place], places[place]
+            if not local and place not in told and _differ(there, here, links):
                 told.add(place)
                 why = f"{quoted(there[0])} in {there_place}, {quoted(here[-1])} in {place}"
                 yield Finding("order-powers", name, here[-1], there[0], why)
@@ -77,7 +78,8 @@ def changed_letters(extract: Extract) -> Iterator[Finding]:
         if other is not None and all(one.says != passage.says for one in like):
             why = f"{quoted(passage)} here, {quoted(other)} in {other.place or 'another place'}"
             yield Finding("order-letters", passage.name or _named(passage), passage, other, why)
-        by_name[passage.name].append(passage)
+        if not any(one.says == passage.says and _variables(one) == _variables(passage) for one in like):
+            by_name[passage.name].append(passage)
 
 
 def _named(passage: Passage) -> str:

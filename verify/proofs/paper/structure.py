@@ -27,6 +27,8 @@ _CLOSED_BY = {"$": "$", "$$": "$$", "\\[": "\\]", "\\(": "\\)"}
 _HEADING = re.compile(r"\\(?:chapter|(?:sub){0,2}section|paragraph)\*?\s*(?=\{)")
 _MACRO = re.compile(r"\\(?:re)?newcommand\*?\s*\{?\\([A-Za-z]+)\}?\s*(?=\{)")
 _LABEL = re.compile(r"\\label\s*\{([^{}\n]{1,100})\}")
+LONGEST_FORMULA = 8000
+"""Characters of a formula; what is longer is left unread."""
 _SKETCH = re.compile(r"\\(?:emph|textit|textbf)\{Proof[^{}\n]{0,40}\}|\\begin\s*\{proof\}")
 _RESTATED = re.compile(r"\\([A-Za-z]+)\*\s*\Z")
 
@@ -122,8 +124,8 @@ class Document:
         made = []
         ends = {span.start: span.stop for span in self.spans if span.name == "proof"}
         for begin in _SKETCH.finditer(self.text, self.source.body):
-            close = self.text.find("\n\n", begin.end())
-            stop = ends.get(begin.start(), len(self.text) if close < 0 else close)
+            stop = ends.get(begin.start()) or self.text.find("\n\n", begin.end())
+            stop = len(self.text) if stop < 0 else stop
             made.append(Span("proof", begin.start(), stop, key=self._proven(begin.start())))
         return tuple(made)
 
@@ -173,8 +175,9 @@ class Document:
             sign = "".join(mark[0].split())
             if begun is not None and sign == closed_by:
                 tex = self.text[begun.end() : mark.start()]
-                inside = plain(self.expanded(tex))
-                made.append(Formula(begun.start(), mark.end(), tex, inside, closed_by not in ("$", "\\)")))
+                if len(tex) <= LONGEST_FORMULA:
+                    inside = plain(self.expanded(tex))
+                    made.append(Formula(begun.start(), mark.end(), tex, inside, closed_by not in ("$", "\\)")))
                 begun = None
             elif begun is not None and not sign and closed_by == "$":
                 begun = None  # an inline formula ends with its paragraph

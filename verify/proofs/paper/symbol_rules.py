@@ -142,11 +142,15 @@ def domains(extract: Extract) -> Iterator[Finding]:
 def ordered_pairs(extract: Extract) -> Iterator[Finding]:
     """A pair that qualifies a noun stands in both orders; the rarer one is the surprise."""
     seen: dict[tuple[str, tuple[str, ...]], list[Passage]] = defaultdict(list)
-    for passage in extract.of("pair"):
+    first: dict[tuple[str, tuple[str, ...]], int] = {}
+    for at, passage in enumerate(extract.of("pair")):
+        first.setdefault((passage.name, passage.symbols), -at)
         seen[passage.name, passage.symbols].append(passage)
     for (noun, both), passages in seen.items():
-        others = seen.get((noun, both[::-1]), [])
-        if (len(passages), passages[0].line) < (len(others), others[0].line if others else 0):
+        turned = (noun, both[::-1])
+        others = seen.get(turned, [])
+        # Of two orders that are as frequent, the later one is the surprise.
+        if others and (len(passages), first[noun, both]) < (len(others), first[turned]):
             why = f"({', '.join(both)})-{noun} here, ({', '.join(both[::-1])})-{noun} at {len(others)} other places"
             yield Finding("pair-order", noun, passages[0], others[0], why)
 

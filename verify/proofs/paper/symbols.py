@@ -38,6 +38,7 @@ _SYMBOL = re.compile(
 def plain(tex: str) -> str:
     r"""A formula in plain characters: ``\tilde{y}^*(x)`` as ``ỹ*(x)``, ``\frac{a}{b}`` as ``(a)/(b)``, words in «»."""
     shown, _ = _sequence(_TOKEN.findall(tex), 0, 0)
+    shown = re.sub(r"\s\s+", "  ", shown)
     shown = re.sub(r"\^\{\*\}|\^\*", "*", shown)
     shown = re.sub(r"([_^])\{([^{}_^+\-,;=\s])\}", r"\1\2", shown)
     shown = re.sub(r"\s*([_^])\s*", r"\1", shown)
@@ -55,9 +56,9 @@ def _sequence(tokens: list[str], at: int, depth: int) -> tuple[str, int]:
 
 def _piece(tokens: list[str], at: int, depth: int) -> tuple[str, int]:
     token = tokens[at]
+    if depth >= _DEEPEST:
+        return "", len(tokens)
     if token == "{":
-        if depth >= _DEEPEST:
-            return "", len(tokens)
         inner, at = _sequence(tokens, at + 1, depth + 1)
         return "{" + inner + "}", at + 1
     if not token.startswith("\\"):
@@ -110,7 +111,7 @@ def _argument(tokens: list[str], at: int, depth: int) -> tuple[str, int]:
         at += 1
     if at >= len(tokens) or tokens[at] == "}":
         return "", at
-    piece, at = _piece(tokens, at, depth + 1 if tokens[at].startswith("\\") else depth)
+    piece, at = _piece(tokens, at, depth + 1)
     return (piece[1:-1] if piece.startswith("{") and piece.endswith("}") else piece), at
 
 
