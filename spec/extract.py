@@ -21,6 +21,7 @@ from spec.files import Frozen, package_text, parse_toml
 PassageKind = Literal[
     "declared", "environment", "label", "reference", "part", "term", "file", "meaning", "definition", "bound", "draw",
     "part-of", "constant", "symbol", "order", "upper", "mean", "domain", "pair", "solver",
+    "glyphs", "stance",
 ]  # fmt: skip
 """What a passage does; :class:`Passage` says what its fields then hold."""
 LONGEST = 160
@@ -54,6 +55,8 @@ class Passage(Frozen):
     domain         a variable                   a set; ``symbols``: ``minimisation`` or ``input`` of an algorithm
     pair           the noun it qualifies        ``symbols``: the two, in order
     solver         a method                     ``symbols`` it computes
+    glyphs         a letter                     ``symbols``: the two glyphs under which it stands
+    stance         a property, ``μ-...``        ``assumed`` or ``derived``
     ============== ============================ ========================================================================
 
     Args:

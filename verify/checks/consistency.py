@@ -18,12 +18,15 @@ SHOWN = 4
 
 @dataclass(frozen=True)
 class Compared:
-    """What one step compares: by which rules, for which symbols or quantities (all if none), among which passages."""
+    """What one step compares: by which rules, for which symbols or quantities (all if none), among which passages: at
+    least two, but where one says it all.
+    """
 
     rules: tuple[str, ...]
     kinds: tuple[PassageKind, ...]
     only: tuple[str, ...] = ()
     besides: tuple[str, ...] = ()
+    least: int = 2
 
     def findings(self, extract: Extract) -> list[Finding]:
         """What the rules find about them."""
@@ -50,6 +53,8 @@ STEPS = {
     "proof-terms": Compared(("symbol-formulas",), ("definition",), only=("T_1", "T_2", "T_3")),
     "activation-weights": Compared(("symbol-formulas",), ("definition",), besides=("T_1", "T_2", "T_3")),
     "undefined-variants": Compared(("symbol-undefined",), ("symbol",)),
+    "glyphs": Compared(("symbol-glyphs",), ("glyphs",), least=1),
+    "derived-or-assumed": Compared(("derived-or-assumed",), ("stance",)),
     "lipschitz-name": Compared(("constant-names",), ("constant",)),
     "random-draws": Compared(("draw-missing",), ("draw", "part-of")),
     "mean-or-sure": Compared(("mean-or-sure",), ("mean",)),
@@ -75,13 +80,13 @@ def counted(extract: Extract, compared: Compared, quantity: str) -> Measurement:
         there = f" (with line {finding.there.line})" if finding.there is not None else ""
         values[f"line {finding.line}, {finding.subject}"] = f"{finding.why}{there}"
     note = "; ".join(f"line {finding.line}: {finding.why}" for finding in found[:1])
-    return Measurement((*_numbers(quantity, len(found), seen),), values, note)
+    return Measurement((*_numbers(quantity, len(found), seen, compared.least),), values, note)
 
 
-def _numbers(quantity: str, found: int, seen: int) -> tuple[ComparisonEvidence, ...]:
+def _numbers(quantity: str, found: int, seen: int, least: int) -> tuple[ComparisonEvidence, ...]:
     return (
         compare(quantity, float(found), "==", 0.0, rung="cited", context={"passages": float(seen)}),
-        compare("passages that could contradict each other, number", float(seen), ">=", 2.0, rung="cited"),
+        compare("passages that could contradict each other, number", float(seen), ">=", float(least), rung="cited"),
     )
 
 

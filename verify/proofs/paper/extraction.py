@@ -12,11 +12,11 @@ from verify.proofs.paper.solvers import solvers
 from verify.proofs.paper.stated_orders import orders
 from verify.proofs.paper.structure import Document, document_of
 from verify.proofs.paper.tex import Source
-from verify.proofs.paper.usage import domains, draws, means, pairs, variants
+from verify.proofs.paper.usage import domains, draws, glyphs, means, pairs, stances, variants
 
 READERS: tuple[Callable[[Document], Iterator[Passage]], ...] = (
     environments, references, parts, files, meanings, definitions, bounds, constants, draws, variants, orders, means,
-    domains, pairs, solvers,
+    domains, pairs, solvers, glyphs, stances,
 )  # fmt: skip
 
 

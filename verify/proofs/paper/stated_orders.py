@@ -16,6 +16,8 @@ _LETTER = re.compile(r"(?<![A-Za-zα-ω_{])([OΘΩ]\u0303?)\s*\(")
 _RELATION = re.compile(r"(:=|=|≤|≥|∈|≍)")
 _WHOLE_LETTER = re.compile(r"\s*([OΘΩ]\u0303?)\s*\(")
 _TEXT = re.compile(r"[\w‖(\[∇«]")
+_STATIONARITY = re.compile(r"[-\s~]*(?:stationarity|stationary)\b")
+"""A point this near, or nearer, is what such words promise."""
 _ALIKE = str.maketrans({"ϵ": "ε", "ϕ": "φ"})
 """Two glyphs of one letter are one letter in an order."""
 
@@ -34,6 +36,10 @@ def orders(document: Document) -> Iterator[Passage]:
                 kind="order", line=line, name=name[:LONGEST], says=stated.letter, place=place[:LONGEST],
                 powers={key.translate(_ALIKE): value for key, value in stated.powers.items()},
             )  # fmt: skip
+        following = document.text[formula.stop : formula.stop + 20]
+        whole = _letter_alone(formula.plain)
+        if whole is not None and _STATIONARITY.match(following):
+            yield Passage(kind="upper", line=line, name="stationarity", says=whole.letter, place=place[:LONGEST])
         for name, letter in _upper_sums(formula):
             yield Passage(kind="upper", line=line, name=name[:LONGEST], says=letter, place=place[:LONGEST])
 

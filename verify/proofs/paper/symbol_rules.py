@@ -172,11 +172,31 @@ def solver_names(extract: Extract) -> Iterator[Finding]:
                 yield Finding("solver-names", symbol, here, first, why)
 
 
+def two_glyphs(extract: Extract) -> Iterator[Finding]:
+    """One letter under two glyphs."""
+    for passage in extract.of("glyphs"):
+        if len(set(passage.symbols)) > 1:
+            why = f"{passage.name} stands as {' and as '.join(passage.symbols)}"
+            yield Finding("symbol-glyphs", passage.name, passage, None, why)
+
+
+def derived_or_assumed(extract: Extract) -> Iterator[Finding]:
+    """A statement derives a property that its own proof calls assumed."""
+    statements = {(one.place, one.name): one for one in extract.of("stance") if not one.place.startswith("proof")}
+    for passage in extract.of("stance"):
+        there = statements.get((passage.place.removeprefix("proof of "), passage.name))
+        if there is not None and there is not passage and there.says == "derived" and passage.says == "assumed":
+            why = f"{passage.name} follows in {there.place}, and is assumed in {passage.place}"
+            yield Finding("derived-or-assumed", passage.name, passage, there, why)
+
+
 SYMBOL_RULES: dict[str, Rule] = {
     "symbol-words": worded_meanings,
     "symbol-formulas": set_twice,
     "symbol-index": indexed_families,
     "symbol-bounds": shared_bounds,
+    "symbol-glyphs": two_glyphs,
+    "derived-or-assumed": derived_or_assumed,
     "symbol-undefined": undefined_variants,
     "constant-names": names_of_constants,
     "draw-missing": missing_draws,

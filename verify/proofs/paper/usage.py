@@ -13,6 +13,11 @@ from verify.proofs.paper.symbols import lone_symbol, plain, shown, symbols
 _NOISY = re.compile(r"([A-Za-z]\u0303)(?:_\{[^{}]{0,40}\}|_\w)?\s*\(([^;()]*(?:\([^()]*\)[^;()]*)*);([^()]*)\)")
 _PAIR = re.compile(r"\(\s*\$?\s*(\\?[A-Za-z]+)\s*,\s*(\\?[A-Za-z]+)\s*\$?\s*\)\$?-\s*([A-Z][a-z]{2,}|[a-z]{4,})")
 _NORM = re.compile(r"(𝔼\s*\[?\s*)?‖([^‖]{1,80})‖\s*(?:\]\s*)?(?=[^‖]{0,60}≤)")
+_GLYPHS = (("ε", "ϵ", "ε"), ("φ", "φ", "ϕ"))
+_PROPERTY = re.compile(
+    r"(?P<how>[Ss]o that|[Hh]ence|[Tt]herefore|\bthen|lemma assumes|theorem assumes|\b[Aa]ssume|\b[Ss]uppose|\b[Ii]f\b|"
+    r"\b[Ll]et\b)[^.]{0,120}?\bis\s+\$(?P<constant>[^$]{1,60})\$-(?P<word>strongly convex|smooth|Lipschitz)"
+)
 
 
 def draws(document: Document) -> Iterator[Passage]:
@@ -86,3 +91,23 @@ def variants(document: Document) -> Iterator[Passage]:
 def _is_indexed(name: str) -> bool:
     """An accent over a letter alone names a function's noisy version; with an index, or a star besides, a value."""
     return "_" in name or ("\u0303" in name and "*" in name)
+
+
+def glyphs(document: Document) -> Iterator[Passage]:
+    r"""Letters that stand under two glyphs: ``\epsilon`` and ``\varepsilon``."""
+    for letter, *both in _GLYPHS:
+        first = [next((f.start for f in document.formulas if glyph in f.plain), None) for glyph in both]
+        seen = [offset for offset in first if offset is not None]
+        if len(seen) == len(both):
+            yield passage(document, max(seen), "glyphs", letter, inside=tuple(both))
+
+
+def stances(document: Document) -> Iterator[Passage]:
+    """Properties that a statement or a proof derives, or takes as assumed."""
+    for span in (*document.statements, *document.proofs):
+        for match in _PROPERTY.finditer(document.text, span.start, span.stop):
+            constant = lone_symbol(plain(document.expanded(match["constant"])).partition("=")[0])
+            if constant:
+                derived = match["how"].lower() in ("so that", "hence", "therefore", "then")
+                yield passage(document, match.start(), "stance", f"{constant}-{match['word']}",
+                              says="derived" if derived else "assumed")  # fmt: skip

@@ -67,6 +67,16 @@ PLANTED = {
         document(BOUND + BOUND.replace("{a}", "{b}").replace("f", "g")),
         document(BOUND + BOUND.replace("{a}", "{b}").replace("f", "g").replace("sigma", "tau")),
     ),
+    "symbol-glyphs": (
+        document(r"Let $\epsilon$ and $\varepsilon$ be small."),
+        document(r"Let $\epsilon$ and $\epsilon$ be small."),
+    ),
+    "derived-or-assumed": (
+        document(r"\begin{theorem}\label{t} With $a$ small so that $f$ is $\mu$-strongly convex. \end{theorem}"
+                 r"\begin{proof} The lemma assumes that $f$ is $\mu$-strongly convex. \end{proof}"),
+        document(r"\begin{theorem}\label{t} Suppose that $f$ is $\mu$-strongly convex. \end{theorem}"
+                 r"\begin{proof} The lemma assumes that $f$ is $\mu$-strongly convex. \end{proof}"),
+    ),
     "symbol-undefined": (
         document(r"The answer is $g_t$." + THEOREM % "a=1" + PROOF % r"|\tilde{g}_t| < 1"),
         document(r"The answer is $g_t$." + THEOREM % "a=1" + PROOF % "|g_t| < 1"),
@@ -164,6 +174,12 @@ def test_a_product_of_orders_is_one_of_each_factor():
     assert [one.subject for one in found(document(text), "order-letters")] == ["T"]
 
 
+def test_stationarity_is_promised_from_above_only():
+    text = r"This gives $\Theta(\epsilon)$ stationarity."
+    assert [one.subject for one in found(document(text), "theta-bound")] == ["stationarity"]
+    assert found(document(text.replace(r"\Theta", "O")), "theta-bound") == []
+
+
 def test_environments_of_an_unknown_class_are_not_judged():
     text = document(r"\begin{lemma} x \end{lemma}")
     assert found(text, "environment-undeclared")
@@ -185,8 +201,8 @@ def test_an_unknown_rule_is_refused():
 
 PIECES = st.sampled_from([piece for pair in PLANTED.values() for piece in pair[0].split()] + [
     "$", "$$", "{", "}", "\\", "_", "^", "\\[", "\\]", "\\frac", "\\tilde", "\\left(", "\\label{", "%", "\n\n", "O(",
-    "‖", "\\begin{proof}", "\\end{proof}", "\\underbrace{", "\\text{$", "^{1/0}", "^{-}", "\\\\", "&", "é", "λ̃", "(", ")",
-    ";",
+    "‖", "\\begin{proof}", "\\end{proof}", "\\underbrace{", "\\text{$", "^{1/0}", "^{-}", "\\\\", "&", "é", "λ̃", "(",
+    ")", ";",
 ])  # fmt: skip
 
 
