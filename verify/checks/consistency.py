@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from spec.extract import Extract, PassageKind, corrected_extract, load_extract
 from verify.checks.measuring.case import Case, Measurement, check, compare
-from verify.evidence.model import ComparisonEvidence
 from verify.proofs.paper.findings import Finding
 from verify.proofs.paper.linting import RULES, lint
 
 UNUSED = "label-unused"
 """A rule of good order: a label that nothing refers to contradicts nothing."""
+ENOUGH = "passages that could contradict each other, number"
 SHOWN = 4
 """Findings quoted beside a number of them."""
 
@@ -34,8 +34,7 @@ class Compared:
 
     def passages(self, extract: Extract) -> int:
         """How many passages were compared."""
-        by_name = [passage for passage in extract.of(*self.kinds) if not self.only or passage.name in self.only]
-        return len(by_name)
+        return sum(not self.only or passage.name in self.only for passage in extract.of(*self.kinds))
 
     def _meant(self, subject: str) -> bool:
         return (not self.only or subject in self.only) and subject not in self.besides
@@ -74,20 +73,20 @@ STEPS = {
 def counted(extract: Extract, compared: Compared, quantity: str) -> Measurement:
     """How many findings there are, where there is something to compare; the first of them quoted with their lines."""
     found = compared.findings(extract)
-    seen = compared.passages(extract)
+    seen = float(compared.passages(extract))
     values: dict[str, float | str] = {}
     for finding in found[:SHOWN]:
-        there = f" (with line {finding.there.line})" if finding.there is not None else ""
-        values[f"line {finding.line}, {finding.subject}"] = f"{finding.why}{there}"
-    note = "; ".join(f"line {finding.line}: {finding.why}" for finding in found[:1])
-    return Measurement((*_numbers(quantity, len(found), seen, compared.least),), values, note)
+        values[f"{_lines(finding)}, {finding.subject}"] = finding.why
+    context: dict[str, float | str] = {"passages": seen}
+    if found:
+        context["first"] = _lines(found[0])
+    number = compare(quantity, float(len(found)), "==", 0.0, rung="cited", context=context)
+    enough = compare(ENOUGH, seen, ">=", float(compared.least), rung="cited")
+    return Measurement((number, enough), values, "; ".join(finding.why for finding in found[:1]))
 
 
-def _numbers(quantity: str, found: int, seen: int, least: int) -> tuple[ComparisonEvidence, ...]:
-    return (
-        compare(quantity, float(found), "==", 0.0, rung="cited", context={"passages": float(seen)}),
-        compare("passages that could contradict each other, number", float(seen), ">=", float(least), rung="cited"),
-    )
+def _lines(finding: Finding) -> str:
+    return f"line {finding.line}" + (f" against line {finding.there.line}" if finding.there is not None else "")
 
 
 def extract_for(case: Case) -> Extract:
