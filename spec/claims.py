@@ -46,7 +46,7 @@ Exponent = Annotated[Fraction, BeforeValidator(Fraction), PlainSerializer(str)]
 ORDER = (
     "smoothness", "lipschitz-solution", "stochastic-oracles", "dual-extraction", "solution-error", "bias-bound",
     "variance-bound", "hypergradient-accuracy", "inner-cost", "inner-loop-remark", "goldstein-convergence",
-    "sfo-complexity", "related-rates", "convergence-experiment", "scaling-experiment", "background",
+    "sfo-complexity", "related-rates", "convergence-experiment", "scaling-experiment", "background", "consistency",
 )  # fmt: skip
 """Claim ids in the paper's order. Ids never change once released."""
 

@@ -10,6 +10,7 @@ from pydantic import Field, TypeAdapter
 
 from spec import Claim, OracleParameters, OuterParameters, PenaltyParameters, Problem, Reading
 from spec.errors import InvalidInputError
+from spec.extract import Extract
 from spec.files import write_files
 from verify.campaign.baseline.comparison import Comparison
 from verify.campaign.baseline.model import Baseline
@@ -35,6 +36,7 @@ def schemas() -> dict[str, dict[str, Any]]:
         "oracle-parameters": OracleParameters,
         "outer-parameters": OuterParameters,
         "claim": Claim,
+        "paper-extract": Extract,
         "report": Report,
         "baseline": Baseline,
         "baseline-comparison": Comparison,

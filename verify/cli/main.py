@@ -31,6 +31,9 @@ COMMANDS: dict[type, tuple[str, str]] = {
     options.Schema: ("schema", "verify.cli.exports:schema"),
     options.Record: ("baseline record", "verify.cli.verify:record"),
     options.Compare: ("baseline compare", "verify.cli.verify:compare"),
+    options.PaperLint: ("paper lint", "verify.cli.paper:lint_paper"),
+    options.PaperExtract: ("paper extract", "verify.cli.paper:extract_paper"),
+    options.PaperCorrections: ("paper corrections", "verify.cli.paper:corrections"),
 }
 """By what a command takes: its name, and the function that takes it and may return an exit code."""
 
@@ -45,12 +48,17 @@ app = typer.Typer(
         "Exit codes: 0 as expected, 1 a finding, 2 wrong input, 3 a fault in the subject or the run."
     ),
 )
-baseline = typer.Typer(no_args_is_help=True, help="Record what an implementation comes out with; find drifts.")
-app.add_typer(baseline, name="baseline")
+GROUPS = {
+    "baseline": "Record what an implementation comes out with; find drifts.",
+    "paper": "Hold a paper's TeX source against itself; show its corrected statements.",
+}
+_groups = {"": app} | {name: typer.Typer(no_args_is_help=True, help=text) for name, text in GROUPS.items()}
+for _name in GROUPS:
+    app.add_typer(_groups[_name], name=_name)
 for _options, (_name, _) in COMMANDS.items():
     _group, _, _verb = _name.rpartition(" ")
     # A data class is a function of its fields: what typer calls is what it makes.
-    (baseline if _group else app).command(_verb)(_options)
+    _groups[_group].command(_verb)(_options)
 
 
 def _show_version(wanted: bool) -> None:

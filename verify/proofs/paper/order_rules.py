@@ -1,0 +1,107 @@
+"""Rules on orders: of one quantity in different powers or under different letters, or larger than what was derived."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import combinations
+
+from spec.extract import Extract, Passage
+from verify.proofs.paper.findings import Finding, Rule, quoted
+
+_LETTERS = ("O", "O\u0303", "Θ", "Ω")
+
+
+def changed_powers(extract: Extract) -> Iterator[Finding]:
+    """A quantity has other powers in a statement than in its proof, or than in another statement."""
+    by_name: dict[str, dict[str, list[Passage]]] = defaultdict(lambda: defaultdict(list))
+    for passage in extract.of("order"):
+        # What is small enough is as small as an order says, too.
+        if passage.name and passage.says != "≤" and not _is_text(passage.place):
+            by_name[passage.name][passage.place].append(passage)
+    links = _links(extract)
+    for name, places in by_name.items():
+        told = set()
+        for one, other in combinations(places, 2):
+            there_place, place = (other, one) if other == one.removeprefix("proof of ") else (one, other)
+            # A proof is held to its own statement, a statement to all others.
+            local = there_place.startswith("proof") or (
+                place.startswith("proof") and place != f"proof of {there_place}"
+            )
+            there, here = places[there_place], places[place]
+            if not local and place not in told and _differ(there, here, links):
+                told.add(place)
+                why = f"{quoted(there[0])} in {there_place}, {quoted(here[-1])} in {place}"
+                yield Finding("order-powers", name, here[-1], there[0], why)
+
+
+def _is_text(place: str) -> bool:
+    return place.startswith("section") or place in ("abstract", "")
+
+
+def _links(extract: Extract) -> dict[str, str]:
+    """Symbols that are set in proportion to another, such as ``α = Θ(ε)``."""
+    return {
+        passage.name: next(iter(passage.powers)) for passage in extract.of("order")
+        if passage.says in "Θ=" and list(passage.powers.values()) == [1] and len(passage.name) <= 2
+    }  # fmt: skip
+
+
+def _differ(one: list[Passage], other: list[Passage], links: dict[str, str]) -> bool:
+    return not any(_linked(a, links) == _linked(b, links) for a in one for b in other)
+
+
+def _linked(passage: Passage, links: dict[str, str]) -> dict[str, Fraction]:
+    made: dict[str, Fraction] = {}
+    for name, power in _variables(passage).items():
+        known = links.get(name, name) if links.get(name) != passage.name else name
+        made[known] = made.get(known, Fraction(0)) + power
+    return made
+
+
+def _variables(passage: Passage) -> dict[str, Fraction]:
+    """Powers of what varies: constants are left out, as the letters leave them, and so are sums."""
+    return {name: power for name, power in passage.powers.items() if name[0] not in "Cc("}
+
+
+def changed_letters(extract: Extract) -> Iterator[Finding]:
+    """The same order of the same quantity under different letters."""
+    by_name: dict[str, list[Passage]] = defaultdict(list)
+    for passage in extract.of("order"):
+        powers = _variables(passage).items()
+        if passage.says not in _LETTERS or not powers:
+            continue
+        like = [other for other in by_name[passage.name]
+                if powers <= _variables(other).items() or _variables(other).items() <= powers]  # fmt: skip
+        other = next((one for one in like if one.says != passage.says), None)
+        if other is not None and all(one.says != passage.says for one in like):
+            why = f"{quoted(passage)} here, {quoted(other)} in {other.place or 'another place'}"
+            yield Finding("order-letters", passage.name or _named(passage), passage, other, why)
+        if not any(one.says == passage.says and _variables(one) == _variables(passage) for one in like):
+            by_name[passage.name].append(passage)
+
+
+def _named(passage: Passage) -> str:
+    return quoted(passage.model_copy(update={"says": "="})).removeprefix("an order = ").strip()
+
+
+def more_than_derived(extract: Extract) -> Iterator[Finding]:
+    """A sum that bounds from above has a Θ; or a quantity only ever bounded from above is called Θ."""
+    bounded = {passage.name: passage for passage in extract.of("upper") if passage.says == "O"}
+    for passage in extract.of("upper"):
+        if passage.says == "Θ":
+            why = f"the right side of an upper bound on {passage.name} can only be O"
+            yield Finding("theta-bound", passage.name, passage, bounded.get(passage.name), why)
+    for passage in extract.of("order"):
+        there = bounded.get(passage.name)
+        if passage.says == "Θ" and there is not None and passage.name:
+            why = f"{passage.name} is bounded from above alone, and Θ says from both sides"
+            yield Finding("theta-bound", passage.name, passage, there, why)
+
+
+ORDER_RULES: dict[str, Rule] = {
+    "order-powers": changed_powers,
+    "order-letters": changed_letters,
+    "theta-bound": more_than_derived,
+}

@@ -1,0 +1,204 @@
+"""The corrected statements: where the literal text fails and the repaired one holds, with the verdicts behind both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from spec.claims import Assertion, Claim, ReadingName, Statement, load_claims
+from spec.errors import InvalidInputError
+from verify.report import wording
+from verify.report.model import ReportData, Result
+from verify.verdict import Verdict, combine, weakest
+
+FAILS = (Verdict.REFUTED, Verdict.VACUOUS)
+"""What shows that a text cannot stand: evidence against it, or hypotheses that nothing meets."""
+FAULT, ABSENT, PART = "FAULT", "", "PART"
+
+
+@dataclass(frozen=True)
+class Side:
+    """One text of a statement, and how it came out.
+
+    Attributes:
+        text: In words.
+        formula: The same as TeX.
+        verdict: The verdict over all instances, ``FAULT``, ``PART`` where the report holds only some of a claim's steps
+            and none of these fails, or empty where it holds none.
+        rung: How the evidence was obtained: for support the weakest, else that of the deciding result.
+        sentence: The deciding result's sentence.
+        command: What repeats the deciding result, or makes one.
+    """
+
+    text: str
+    formula: str
+    verdict: str
+    rung: str
+    sentence: str
+    command: str
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """A statement whose literal and repaired texts differ; ``line`` is that of its label in the source, where known."""
+
+    id: str
+    title: str
+    place: str
+    line: int | None
+    as_written: Side
+    repaired: Side
+
+    @property
+    def established(self) -> bool:
+        """Whether verdicts say that the literal text fails and the repaired one holds."""
+        return self.as_written.verdict in FAILS and self.repaired.verdict == Verdict.SUPPORTED
+
+
+@dataclass(frozen=True)
+class Corrections:
+    """All such statements in the paper's order, and the run their verdicts are from; empty without one."""
+
+    statements: tuple[Corrected, ...]
+    run: str = ""
+
+    @property
+    def established(self) -> tuple[Corrected, ...]:
+        return tuple(one for one in self.statements if one.established)
+
+    @property
+    def others(self) -> tuple[Corrected, ...]:
+        return tuple(one for one in self.statements if not one.established)
+
+
+def corrections_in(report: ReportData, labels: Mapping[str, int] | None = None) -> Corrections:
+    """What a report of the reference says of every repaired text.
+
+    Args:
+        report: Verdicts are decided over its results, not taken from its summary.
+        labels: Lines of the source's labels.
+
+    Raises:
+        InvalidInputError: If the report is about another program, whose failures say nothing of the paper.
+    """
+    if not report.is_of_the_paper:
+        raise InvalidInputError("--report", "must be of the reference", report.subject)
+    results: dict[tuple[str, str], list[Result]] = {}
+    for result in report.results:
+        results.setdefault((result.claim, result.reading), []).append(result)
+    said = f"{report.subject}, profile {report.profile}, seed {report.seed}"
+    cut = "" if report.complete else "; the run did not end"
+    return Corrections(tuple(_statements(results, labels or {})), said + cut)
+
+
+def corrections_without(labels: Mapping[str, int] | None = None) -> Corrections:
+    """The same without a report: nothing is established."""
+    return Corrections(tuple(_statements({}, labels or {})))
+
+
+def _statements(
+    results: Mapping[tuple[str, str], Sequence[Result]], labels: Mapping[str, int]
+) -> Iterator[Corrected]:  # fmt: skip
+    for claim in load_claims().values():
+        for full_id, statement in claim.statements():
+            if statement.as_written == statement.repaired:
+                continue
+            parts = [full_id]
+            if statement is claim:
+                # A claim falls with the steps that are part of its statement.
+                parts += [f"{claim.id}/{step.id}" for step in claim.steps if step.role == "statement"]
+            sides = {reading: _side(statement, reading, parts, results) for reading in ("as-written", "repaired")}
+            yield Corrected(
+                full_id, statement.title, _place(claim, statement), labels.get(claim.label), sides["as-written"],
+                sides["repaired"],
+            )  # fmt: skip
+
+
+def _place(claim: Claim, statement: Statement) -> str:
+    return statement.location or claim.location
+
+
+def _side(
+    statement: Statement, reading: str, parts: Sequence[str], results: Mapping[tuple[str, str], Sequence[Result]]
+) -> Side:
+    name: ReadingName = "repaired" if reading == "repaired" else "as-written"
+    assertion: Assertion = statement.assertion(name)
+    found = [(part, results[part, reading]) for part in parts if results.get((part, reading))]
+    command = f"f2csa verify {parts[0]} --reading {reading}"
+    if not found:
+        return Side(assertion.text, assertion.latex, ABSENT, "", "", command)
+    verdict = combine((combine(result.verdict for result in part) for _, part in found), parts=True)
+    # A claim is refuted by one of its parts, and holds by all of them.
+    lacking = [part for part in parts[1:] if not results.get((part, reading))]
+    if lacking and verdict is not None and verdict not in FAILS:
+        said = f"{wording.counted(len(lacking), 'step')} of it not in the report, e.g. {lacking[0]}"
+        return Side(assertion.text, assertion.latex, PART, "", said, command)
+    weighed = [result for _, part in found for result in part]
+    deciding = next(result for result in weighed if result.verdict == verdict)
+    alike = [result.rung for result in weighed if result.verdict == verdict]
+    rung = weakest(alike) if verdict is Verdict.SUPPORTED else deciding.rung
+    return Side(
+        assertion.text, assertion.latex, FAULT if verdict is None else str(verdict), rung or "",
+        deciding.sentence or deciding.fault or "", deciding.reproduce or command,
+    )  # fmt: skip
+
+
+def corrections_json(found: Corrections) -> dict[str, Any]:
+    """Plain data: the run, what is established and what is not."""
+    return {
+        "run": found.run,
+        "corrections": [asdict(one) for one in found.established],
+        "not_established": [asdict(one) for one in found.others],
+    }
+
+
+def corrections_markdown(found: Corrections, report: str) -> str:
+    """The corrected statements as a diff, then what is not established; ``report`` is where a report was looked for."""
+    lines = ["# Corrected statements", ""]
+    if found.run:
+        lines += [
+            f"{len(found.established)} of {len(found.statements)} statements with a repaired text: the literal one "
+            f"fails and the repaired one holds ({found.run}).",
+        ]
+    else:
+        lines += [f"No report in {report}, so nothing is established. `f2csa verify --out {report}` makes one."]
+    for one in found.established:
+        lines += ["", f"## {one.id}: {one.title}", "", one.place + _line(one), "", "```diff"]
+        lines += [*_marked("-", "as written", one.as_written), *_marked("+", "repaired", one.repaired), "```", ""]
+        lines += [_evidence("as written", one.as_written), _evidence("repaired", one.repaired)]
+    if found.others:
+        lines += ["", "## Not established", ""]
+        for one in found.others:
+            sides = (("as written", one.as_written), ("repaired", one.repaired))
+            said = "; ".join(f"{name} {_word(side)}" for name, side in sides)
+            lines.append(f"* {one.id}{_line(one)}: {said}. `{next_command(one)}`")
+    return "\n".join(lines) + "\n"
+
+
+def next_command(one: Corrected) -> str:
+    """What to run to see why it is not established."""
+    sides = (one.as_written, one.repaired)
+    if all(side.verdict == ABSENT for side in sides):
+        return f"f2csa verify {one.id}"
+    fine = one.as_written.verdict in FAILS
+    return (one.repaired if fine else one.as_written).command
+
+
+def _line(one: Corrected) -> str:
+    return "" if one.line is None else f" (label at line {one.line})"
+
+
+def _marked(mark: str, name: str, side: Side) -> list[str]:
+    return [f"{mark} {name}: {side.text}"] + ([f"{mark}   {side.formula}"] if side.formula else [])
+
+
+def _word(side: Side) -> str:
+    told = {ABSENT: "not in the report", PART: "in the report in part"}
+    return told.get(side.verdict) or wording.word(side.verdict)
+
+
+def _evidence(name: str, side: Side) -> str:
+    rung = f", {side.rung}" if side.rung else ""
+    sentence = " ".join(side.sentence.split()).rstrip(".")
+    return f"* {name}: {_word(side)}{rung}. {sentence[:1].upper()}{sentence[1:]}. `{side.command}`"
