@@ -7,10 +7,11 @@ import time
 import zlib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from spec import CHOICES, InvalidInputError
 from spec.atlas import Instance
@@ -96,7 +97,7 @@ def plan(
         for reading in _readings(statement, readings, profile, lattice=subject == REFERENCE):
             tasks += [
                 Task(full_id, reading, instance, subject, profile.name, seed)
-                for instance in _instances(found, instances, profile, beside=reading not in NAMED)
+                for instance in _instances(statement, found, reading, instances, profile)
             ]
     return tasks
 
@@ -135,12 +136,16 @@ def _readings(statement: Statement, wanted: Sequence[str], profile: Profile, *, 
         yield from (name for name in dict.fromkeys([*alone, *beside]) if name not in wanted)
 
 
-def _instances(found: Check, wanted: Sequence[str], profile: Profile, *, beside: bool = False) -> Sequence[str]:
+def _instances(
+    statement: Statement, found: Check, reading: str, wanted: Sequence[str], profile: Profile
+) -> Sequence[str]:
     if wanted:
         return [name for name in found.instances if name in wanted]
-    # What samples long is judged beside on its most telling instance.
-    long = beside and profile.beside is not None and _of_family(found.claim, LONG)
-    return found.instances[: 1 if long else profile.beside if beside else profile.breadth]
+    if reading in NAMED or profile.beside is None:
+        return found.instances[: profile.breadth]
+    # All choices repaired is next to the repaired reading: like what samples long, it is judged where it tells most.
+    whole = bool(statement.choices) and reading == statement.repairs[statement.choices]
+    return found.instances[: 1 if whole or _of_family(found.claim, LONG) else profile.beside]
 
 
 def perform(task: Task, subject: Subject, bound: Bound | None = None, *, held: bool = True) -> Result:
@@ -164,7 +169,7 @@ def perform(task: Task, subject: Subject, bound: Bound | None = None, *, held: b
     )  # fmt: skip
     try:
         case.stages.require(found.needs)
-        with threadpool_limits(1), np.errstate(all="ignore"):
+        with _threads().limit(limits=1), np.errstate(all="ignore"):
             measured = found.function(case)
             wrong = () if case.stages.are_the_reference or not held else not_as_asked(case, found)
         enforce(found, measured.evidence, case.share.error, drew=case.ledger.drew)
@@ -186,6 +191,12 @@ def perform(task: Task, subject: Subject, bound: Bound | None = None, *, held: b
     return made
 
 
+@lru_cache(maxsize=1)
+def _threads() -> ThreadpoolController:
+    """The numerical libraries' threads; to look for the libraries takes longer than many a check."""
+    return ThreadpoolController()
+
+
 def _premises(task: Task, measured: Measurement) -> Iterator[PremiseEvidence]:
     """The claim's common premises that this instance meets, beside those the check examined itself."""
     statement, claim = find_claim(task.claim), find_claim(task.claim.split("/")[0])
@@ -198,7 +209,8 @@ def _premises(task: Task, measured: Measurement) -> Iterator[PremiseEvidence]:
 
 def _result(task: Task, instance: Instance, measured: Measurement, decision: Decision, started: float) -> Result:
     counterexample = None
-    if decision.verdict is Verdict.REFUTED:
+    # A text is refuted by its own words: no problem shows it.
+    if decision.verdict is Verdict.REFUTED and find_claim(task.claim).about != "paper":
         counterexample = measured.counterexample or Counterexample(
             problem=plain(instance.problem.to_dict()),
             x=[str(value) for value in instance.x],

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
@@ -80,7 +80,15 @@ class Drawing:
         ]
 
 
+DRAWN = 6
+"""Plots of one reading: the deciding instance, those that came out otherwise, others; the table has every number."""
+
+
 def _undrawn(reading: ReadingOutline) -> Iterator[Panel]:
+    return islice(_sweeps(reading), DRAWN)
+
+
+def _sweeps(reading: ReadingOutline) -> Iterator[Panel]:
     for result in reading.results:
         rates = [entry for entry in result.evidence if isinstance(entry, RateEvidence)]
         sweeps = [rate for rate in rates if rate.role == "conclusion" and rate.points]
@@ -100,8 +108,11 @@ def _drawn_ahead(arranged: Outline, pool: Executor) -> Drawing:
     sweeps = {(id(panel.rate), panel.claimed, reading.toward): panel.rate for reading, panel in panels}
     forms = [panel.closed_form for _, panel in panels if panel.closed_form is not None]
     texts = [entry.statement for entry in arranged.statements if entry.statement is not None]
-    wanted = [latex for latex in map(_formula, forms) if latex] + [text.latex for text in texts if text.latex]
+    said = [latex for text in texts for latex in (text.latex, text.as_written.latex, text.repaired.latex)]
+    wanted = [latex for latex in (*map(_formula, forms), *said) if latex]
     latex = [(each, False) for each in dict.fromkeys(wanted)]
+    inline = [premise.latex for text in texts for premise in text.premises if premise.latex]
+    latex += [(each, True) for each in dict.fromkeys(inline)]
     made = pool.map(_sources, _shares([(rate, key[1], key[2]) for key, rate in sweeps.items()]))
     put = pool.map(_formulas, _shares(latex))
     plots = dict(zip(sweeps, chain.from_iterable(made), strict=True))

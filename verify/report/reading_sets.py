@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from spec.claims import Statement
+from spec.claims import Bound, Statement
 from spec.reading import find_choice
 from verify.evidence.model import LETTERS, RateEvidence, raised
 from verify.report import wording
@@ -45,17 +45,17 @@ class LiteralReading:
 class Repair:
     """A smallest change under which the literal assertion holds: choices made otherwise, hypotheses added.
 
-    ``weaker`` says that no choice suffices and the repaired text asserts another bound.
+    ``changed`` says what else the repaired text has, where no choice suffices.
     """
 
     choices: tuple[str, ...]
     hypotheses: tuple[str, ...] = ()
-    weaker: bool = False
+    changed: str = ""
 
     def __str__(self) -> str:
         parts = [find_choice(field).repaired_words for field in self.choices]
         parts += [f"the hypothesis {name}" for name in self.hypotheses]
-        return " and ".join(parts + (["another bound"] if self.weaker else []))
+        return " and ".join(parts + ([self.changed] if self.changed else []))
 
 
 @dataclass(frozen=True)
@@ -112,9 +112,12 @@ def reading_set(
 ) -> ReadingSet | None:
     """From the statuses and results of one statement's readings, by name; ``None`` where it has no literal choice.
 
-    Also where not all of them were run.
+    Also where not all of them were run, or where a part of the statement decides, which has a set of its own.
     """
     if not statement.choices or not set(statement.literal_readings) <= statuses.keys():
+        return None
+    own = results.get("as-written", ())
+    if own and wording.status_of(own[0]) != statuses["as-written"]:
         return None
     literal = tuple(
         LiteralReading(name, _values(statement, name), statuses[name], *_how(statuses[name], results.get(name, ())))
@@ -166,7 +169,20 @@ def _smallest_repairs(statement: Statement, statuses: Mapping[str, str]) -> tupl
     if found or statuses.get("repaired") != Verdict.SUPPORTED:
         return tuple(found)
     added = tuple(p.id for p in statement.premises if "as-written" not in p.readings)
-    ours, theirs = (
-        one.model_dump(exclude={"quantity"}) for one in (statement.repaired.bound, statement.as_written.bound)
-    )
-    return (Repair(statement.choices, added, weaker=ours != theirs),) if added or ours != theirs else ()
+    implied = _implies(statement.repaired.bound, statement.as_written.bound)
+    changed = "another bound" if not implied else "" if added else "another text"
+    return (Repair(statement.choices, added, changed),)
+
+
+def _implies(ours: Bound, theirs: Bound) -> bool:
+    """Whether one bound says at least as much as another of the same kind; of a comparison, whether it is the same."""
+    kind = {"quantity", "exponents"}
+    if (
+        ours.model_dump(exclude=kind) != theirs.model_dump(exclude=kind)
+        or ours.exponents.keys() != theirs.exponents.keys()
+    ):
+        return False
+    if ours.tag not in ("upper", "lower"):
+        return ours.exponents == theirs.exponents
+    sign = (1 if ours.toward == "zero" else -1) * (1 if ours.tag == "upper" else -1)
+    return all(sign * power >= sign * theirs.exponents[name] for name, power in ours.exponents.items())

@@ -227,8 +227,9 @@ def _same(first: object, second: object) -> bool:
 
 
 def _counterexample(result: Result) -> Iterator[tuple[str, str]]:
-    if (result.counterexample is not None) != (result.verdict is Verdict.REFUTED):
-        yield "counterexample", "must come with a refutation, and with nothing else"
+    wanted = result.verdict is Verdict.REFUTED and result.about != "paper"
+    if (result.counterexample is not None) != wanted:
+        yield "counterexample", "must come with a refutation by a problem, and with nothing else"
 
 
 def _whole(report: ReportData) -> Iterator[Refusal]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from spec.extract import Extract, Passage
 from verify.proofs.paper.attributions import environments, files, parts, references
 from verify.proofs.paper.definitions import bounds, constants, definitions, meanings
-from verify.proofs.paper.solvers import solvers
+from verify.proofs.paper.named_methods import solvers
 from verify.proofs.paper.stated_orders import orders
 from verify.proofs.paper.structure import Document, document_of
 from verify.proofs.paper.tex import Source
