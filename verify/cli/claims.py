@@ -58,7 +58,10 @@ def _entry(full_id: str, statement: Statement) -> dict[str, Any]:
 def _list() -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("claim", "kind", "steps", "checked", "open", "title"):
-        table.add_column(heading)
+        # An id is there to be copied: only titles are folded.
+        table.add_column(
+            heading, no_wrap=heading != "title", min_width=max(map(len, load_claims())) if heading == "claim" else None
+        )
     for claim in load_claims().values():
         covered = [full_id in checks() for full_id, _ in claim.statements()]
         left_open = sum(bool(statement.left_open) for _, statement in claim.statements())

@@ -81,8 +81,7 @@ def summary_table(report: ReportData, claims: Mapping[str, Claim] | None = None)
 def _cell(entry: StatementOutline, reading: str) -> Text:
     if reading in entry.named:
         found = entry.named[reading]
-        shown = Text(f"{wording.mark(found.status)} {found.word}".strip(), style=_style(found.status))
-        return shown + Text(f" {entry.several}", style="dim") if reading == "as-written" and entry.several else shown
+        return Text(f"{wording.mark(found.status)} {found.word}".strip(), style=_style(found.status))
     if entry.missing:
         return Text(wording.marked(entry.missing), style=_style(entry.missing))
     return Text("not in this run", style="dim")

@@ -149,7 +149,6 @@ def _row(entry: StatementOutline) -> str:
     name = f"`{entry.id}`" if "/" in entry.id else f"**{escape(entry.title)}** `{entry.id}`"
     missing = f"*{wording.marked(entry.missing)}*" if entry.missing else "not in this run"
     cells = [_status(entry.named[reading]) if reading in entry.named else missing for reading in NAMED]
-    cells[0] += f" {entry.several}" if entry.several else ""
     alone = ", ".join(f"{wording.mark(found.status)} `{found.choice}`".strip() for found in entry.isolated)
     return f"| {name} | {' | '.join(cells)} | {alone} |"
 

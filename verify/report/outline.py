@@ -30,6 +30,8 @@ class ReadingOutline:
     smallest: SmallestCounterexample | None = None
     reproduce: str = ""
     statement: Statement | None = None
+    literal: ReadingSet | None = None
+    """Of the text as written, where its words allow several readings."""
 
     @property
     def anchor(self) -> str:
@@ -41,8 +43,14 @@ class ReadingOutline:
 
     @property
     def word(self) -> str:
-        """The status, in words that suit the statement."""
-        return wording.told(self.status, self.statement, self.reading)
+        """The status, in words that suit the statement; of a text with several literal readings, how many hold."""
+        word = wording.told(self.status, self.statement, self.reading)
+        if self.literal is None:
+            return word
+        count = len(self.literal.literal)
+        if 0 < self.literal.holding < count:
+            return f"{self.literal.holding} of {count} readings hold"
+        return f"{word} in all {count} readings"
 
     @property
     def counts(self) -> bool:
@@ -108,13 +116,6 @@ class StatementOutline:
     def checked(self) -> bool:
         """Whether the run says how it came out."""
         return bool(self.named or self.isolated)
-
-    @property
-    def several(self) -> str:
-        """``(2 of 3)``: under how many of several literal readings it holds; empty where there is one."""
-        if self.literal is None or len(self.literal.literal) < 2:
-            return ""
-        return f"({self.literal.holding} of {len(self.literal.literal)})"
 
     @property
     def readings(self) -> tuple[ReadingOutline, ...]:
@@ -246,6 +247,8 @@ def _statement(
     statuses = {name: entry.status for name, entry in readings.items()}
     judged = {name: entry.results for name, entry in readings.items()}
     literal = reading_set(full, statement, statuses, judged) if statement else None
+    if literal is not None and len(literal.literal) > 1:
+        named["as-written"] = replace(named["as-written"], literal=literal)
     return StatementOutline(
         full, title, statement, named, isolated, premises, unchecked=unchecked, left_open=left_open, literal=literal
     )  # fmt: skip

@@ -62,8 +62,9 @@ def verdicts(claim, subject, reading="repaired", bound=None, instances=None):
     found = {}
     check, asked = checks()[claim], statement(claim)
     for name in instances or check.instances:
+        told, sense = asked.interpreted(reading)
         case = Case(
-            claim=claim, bound=asked.assertion(reading).bound, reading_name=reading, reading=asked.reading(reading),
+            claim=claim, bound=asked.assertion(reading).bound, reading_name=reading, reading=told, sense=sense,
             instance=atlas.find(name), stages=Stages(subject), profile=find_profile("ci"), rng=np.random.default_rng(5),
         )  # fmt: skip
         found[name] = decide(bound or case.bound, check.function(case).evidence).verdict

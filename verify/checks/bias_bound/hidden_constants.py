@@ -22,7 +22,7 @@ from verify.truth.point_values import PointValues, multiplier_slope
 from verify.truth.scenario import Scenario, exact_error
 
 
-@check("bias-bound/from-two-lemmas", instances=("kink", "fixed-rows", "toy1", "two-of-three"))
+@check("bias-bound/from-two-lemmas", instances=("kink", "two-of-three", "toy1", "fixed-rows"))
 def part_of_the_lemmas(case: Case) -> Measurement:
     """The bias over T₂, all that the two lemmas bound; repaired, over T₁ + T₂ + T₃."""
     truth = regular_truth(case.instance)

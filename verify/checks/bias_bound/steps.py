@@ -142,6 +142,8 @@ def inexact_multipliers(case: Case) -> Measurement:
         change = estimate(case, call_moved, moved.minimiser) - estimate(case, call, geometry.minimiser)
         rounding = 2 * geometry.rounding(geometry.minimiser, dual_term=case.reading.dual_term)
         predicted = float(np.linalg.norm(response @ (lam - truth.lam))) if (moved.rho == geometry.rho).all() else None
+        if case.reading.dual_term == "both-maps" and predicted is not None and predicted <= rounding:
+            predicted = 0.0  # a sum that cancels in exact arithmetic
         points.append(sweep_point(alpha, change, rounding, predicted))
     rate = fit_rate(points, quantity="T₂ at the worst allowed λ̃", variable="alpha")
     note = "‖λ̃ - λ*‖ = α³ in the direction that moves the estimate most."

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq_mat
 
-from spec import InvalidInputError, Problem, Quadratic, Reading, parse_problem
-from spec.reading import alternatives
+from spec import AS_WRITTEN, REPAIRED, InvalidInputError, Problem, Quadratic, Reading, parse_problem
 from verify.conformance.bugs.catalogue import ROWS
 from verify.conformance.bugs.model import Rules
 from verify.truth import lower_level
@@ -81,9 +80,10 @@ def _estimate(setting: Setting, rules: Rules) -> tuple[Real, ...]:
 
 
 def _others(rules: Rules, reading: Reading) -> dict[str, Any]:
-    """What a rule that says ``other`` takes: the alternative to the reading's choice."""
+    """What a rule that says ``other`` takes: as written where the reading's choice is the repaired one, else that."""
     names = [name for name in type(reading).model_fields if getattr(rules, name, None) == "other"]
-    return {name: next(value for value in alternatives(name) if value != getattr(reading, name)) for name in names}
+    repaired = [name for name in names if getattr(reading, name) == getattr(REPAIRED, name)]
+    return {name: getattr(AS_WRITTEN if name in repaired else REPAIRED, name) for name in names}
 
 
 def separation(
