@@ -145,6 +145,7 @@ def _instances(
         return found.instances[: profile.breadth]
     # All choices repaired is next to the repaired reading: like what samples long, it is judged where it tells most.
     whole = bool(statement.choices) and reading == statement.repairs[statement.choices]
+    whole = whole and reading not in statement.literal_readings
     return found.instances[: 1 if whole or _of_family(found.claim, LONG) else profile.beside]
 
 

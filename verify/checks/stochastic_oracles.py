@@ -6,7 +6,7 @@ draws at one point, whose variance is twice that of one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from scipy.special import ndtr
 from spec import Noise
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check, values_at
-from verify.checks.measuring.premises import regular_truth
+from verify.checks.measuring.premises import PremiseUnmetError, regular_truth
 from verify.checks.measuring.samples import (
     ADDITIVE,
     F_ONLY,
@@ -34,6 +34,7 @@ from verify.evidence.intervals import EmpiricalBernstein
 from verify.evidence.model import ComparisonEvidence, RateEvidence, Relation
 from verify.evidence.rates import Estimate, fit_power_law
 from verify.evidence.streams import BoundedSampler, Streams
+from verify.truth.pair import Truth
 
 INSTANCES = ("toy1", "two-of-three", "experiment-5d")
 RADII = (1.0, 2.0, 4.0, 8.0, 16.0)
@@ -206,3 +207,33 @@ def jump_estimate(setting: Setting, at: dict[str, float], *, parts: int) -> Esti
         at=at, value=sequence.mean * bound, low=low * bound, high=high * bound, samples=sequence.count,
         predicted=second_moment(setting, case.instance.problem.noise), law="exponent (empirical Bernstein)",
     )  # fmt: skip
+
+
+JUMP_ALPHAS = (0.4, 0.3, 0.2, 0.15, 0.1)
+"""A jump is met with probability of order alpha²; below these alphas a run would wait too long for one."""
+
+
+def may_jump(case: Case) -> bool:
+    """Whether the oracles' noise may jump: where one draw serves a sample, the literal premises do not forbid it."""
+    return case.as_written and case.reading.noise_pairing == "common"
+
+
+def jumping_rate(
+    case: Case, truth: Truth, quantity: str, over: Callable[[float], float] = lambda _: 1.0
+) -> RateEvidence:
+    """Variance of one sample under jump noise with common draws, against alpha; divided by ``over``.
+
+    Where the active rows leave y no direction it moves by α⁴ only, and a jump is too rare to be waited for.
+    """
+    active, m = int(truth.active.sum()), len(truth.y_star)
+    if active >= m:
+        raise PremiseUnmetError("some-but-not-all-active", f"{active} of {m} directions are active")
+    common, estimates = replace(case, reading=case.repaired), []
+    for alpha in JUMP_ALPHAS:
+        setting = Setting.at(common, truth, alpha, JUMP)
+        one, unit = jump_estimate(setting, {"alpha": alpha}, parts=2 * len(JUMP_ALPHAS)), over(alpha)
+        predicted = None if one.predicted is None else one.predicted / unit
+        estimates.append(
+            replace(one, value=one.value / unit, low=one.low / unit, high=one.high / unit, predicted=predicted)
+        )
+    return fit_power_law(estimates, case.share, quantity=quantity)["alpha"]

@@ -16,25 +16,22 @@ from verify.checks.measuring.samples import (
     ADDITIVE,
     F_ONLY,
     G_ONLY,
-    JUMP,
     MATRIX,
     RATE_BLOCK,
     Setting,
     sampled_rates,
     second_moment,
 )  # fmt: skip
-from verify.checks.stochastic_oracles import jump_estimate
+from verify.checks.stochastic_oracles import jumping_rate, may_jump
 from verify.evidence.correlations import CorrelationDecision, DirectionDecision
 from verify.evidence.decisions import VarianceDecision
 from verify.evidence.model import ComparisonEvidence, Point, PremiseEvidence, RateEvidence
 from verify.evidence.moments import Moments
-from verify.evidence.rates import fit_power_law, fit_rate
+from verify.evidence.rates import fit_rate
 from verify.evidence.streams import Sampler, Streams
 from verify.truth.pair import Truth
 
 INSTANCES = ("toy1", "two-of-three", "box-rational", "random-3x5x4")
-JUMP_ALPHAS = (0.4, 0.3, 0.2, 0.15, 0.1)
-"""A jump is met with probability of order alpha²; below these alphas a run would wait too long for one."""
 BATCHES = (1, 2, 4, 16, 64)
 SHOWN_BATCHES = {1: 0.05, 2: 0.2, 4: 0.1, 16: 0.06}
 """Batches whose variance is also held against its exact value, each with the relative deviation that must be seen: a
@@ -139,8 +136,10 @@ def _repeats(case: Case, setting: Setting) -> ComparisonEvidence:
 
 @check("variance-bound/per-sample", instances=INSTANCES, needs=("hypergradient",), decisions=2)
 def per_sample(case: Case) -> Measurement:
-    """Variance of one sample against alpha, under additive noise and under matrix noise."""
+    """Variance of one sample against alpha, under additive and matrix noise, or under noise that jumps where it may."""
     truth = regular_truth(case.instance)
+    if may_jump(case):
+        return _jumps(case, truth)
     evidence = [_rate(case, truth, noise, f"per-sample variance, {noise.model} noise") for noise in (ADDITIVE, MATRIX)]
     values: dict[str, float | str] = {
         f"{rate.quantity}, alpha = {p.at:g}": p.measured for rate in evidence for p in rate.points[:1]
@@ -170,6 +169,8 @@ def f_noise_only(case: Case) -> Measurement:
 def g_noise_only(case: Case) -> Measurement:
     """Variance of one sample with noise in g alone, against alpha; common additive draws leave none."""
     truth = regular_truth(case.instance)
+    if may_jump(case):
+        return _jumps(case, truth)
     evidence = []
     for noise in (ADDITIVE, MATRIX):
         only = noise.model_copy(update={"on": G_ONLY})
@@ -181,15 +182,12 @@ def g_noise_only(case: Case) -> Measurement:
 def pairing_alone(case: Case) -> Measurement:
     """Common draws of an oracle that jumps in y as written, of one that moves in mean square like y repaired."""
     truth = regular_truth(case.instance)
-    common = replace(case, reading=case.repaired)
-    if not case.as_written:
-        return _smooth_alone(common, truth)
-    estimates = [
-        jump_estimate(Setting.at(common, truth, alpha, JUMP), {"alpha": alpha}, parts=2 * len(JUMP_ALPHAS))
-        for alpha in JUMP_ALPHAS
-    ]
-    name = "per-sample variance, jump noise, common draws"
-    rate = fit_power_law(estimates, case.share, quantity=name)["alpha"]
+    return _jumps(case, truth) if case.as_written else _smooth_alone(replace(case, reading=case.repaired), truth)
+
+
+def _jumps(case: Case, truth: Truth) -> Measurement:
+    """The worst noise that the literal premises admit where one draw serves a sample."""
+    rate = jumping_rate(case, truth, "per-sample variance, jump noise, common draws")
     values: dict[str, float | str] = {f"variance at alpha = {p.at:g}": p.measured for p in rate.points}
     note = "Two points α² apart see different noise with probability of order α²; α₁² times that is α⁻²."
     return Measurement((rate,), values, note)

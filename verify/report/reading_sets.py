@@ -6,7 +6,7 @@ Which readings there are is data of the claims; the verdicts are the run's. Noth
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from spec.claims import Bound, Statement
@@ -24,7 +24,10 @@ class LiteralReading:
     name: str
     values: tuple[str, ...]
     status: str
-    how: str
+    measured: str = ""
+    claimed: str = ""
+    off: float = 0.0
+    """How far what is measured is from what is claimed, in orders or in the compared quantity."""
     reproduce: str = ""
 
     @property
@@ -54,7 +57,7 @@ class Repair:
 
     def __str__(self) -> str:
         parts = [find_choice(field).repaired_words for field in self.choices]
-        parts += [f"the hypothesis {name}" for name in self.hypotheses]
+        parts += [f"the hypothesis “{name}”" for name in self.hypotheses]
         return " and ".join(parts + ([self.changed] if self.changed else []))
 
 
@@ -120,18 +123,20 @@ def reading_set(
     if own and wording.status_of(own[0]) != statuses["as-written"]:
         return None
     literal = tuple(
-        LiteralReading(name, _values(statement, name), statuses[name], *_how(statuses[name], results.get(name, ())))
-        for name in statement.literal_readings
+        _judged(statement, name, statuses[name], results.get(name, ())) for name in statement.literal_readings
     )
     return ReadingSet(full_id, statement.title, literal, _smallest_repairs(statement, statuses))
 
 
 def _range(failing: Sequence[LiteralReading]) -> str:
-    """What is measured where it fails; the least and the most favourable where that differs."""
-    hows = list(dict.fromkeys(one.how for one in failing if one.how))
-    if len(hows) < 2:
-        return hows[0] if hows else "no number"
-    return f"{hows[0]} at its first, {hows[-1]} at its last"
+    """What is measured where it fails: the least and the most favourable reading's, where these differ."""
+    told = [one for one in failing if one.measured]
+    if not told:
+        return "refuted"
+    worst, best = max(told, key=lambda one: one.off), min(told, key=lambda one: one.off)
+    if worst.measured == best.measured:
+        return f"{worst.measured} where {worst.claimed} is claimed"
+    return f"{worst.measured} at worst, {best.measured} at best, where {worst.claimed} is claimed"
 
 
 def _values(statement: Statement, name: str) -> tuple[str, ...]:
@@ -142,18 +147,23 @@ def _values(statement: Statement, name: str) -> tuple[str, ...]:
     return tuple(find_choice(field).words(values[field]) for field in open_)
 
 
-def _how(status: str, results: Sequence[Result]) -> tuple[str, str]:
-    """What the deciding result measured where it refutes, and the command that repeats it."""
+def _judged(statement: Statement, name: str, status: str, results: Sequence[Result]) -> LiteralReading:
+    """With what the deciding result measured where it refutes, and the command that repeats it."""
+    made = LiteralReading(name, _values(statement, name), status)
     deciding = next((result for result in results if wording.status_of(result) == status), None)
     if deciding is None:
-        return "", ""
+        return made
+    made = replace(made, reproduce=deciding.reproduce)
     if deciding.verdict is not Verdict.REFUTED or deciding.measured is None:
-        return "", deciding.reproduce
-    rates = [e for e in deciding.evidence if isinstance(e, RateEvidence) and e.exponent == deciding.measured]
-    if not rates:
-        return f"{wording.number(deciding.measured)} where {deciding.claimed} is claimed", deciding.reproduce
-    power = raised(LETTERS.get(rates[0].variable, rates[0].variable), round(rates[0].exponent, 2) + 0.0)
-    return f"{power} where {deciding.claimed} is claimed", deciding.reproduce
+        return made
+    shown, off = wording.number(deciding.measured), abs(deciding.measured)
+    for rate in deciding.evidence:
+        if isinstance(rate, RateEvidence) and rate.exponent == deciding.measured:
+            letter, power = LETTERS.get(rate.variable, rate.variable), round(rate.exponent, 2) + 0.0
+            shown = raised(letter, power) if power else f"{letter}⁰"
+            off = abs(rate.exponent - float(statement.as_written.bound.exponents.get(rate.variable, 0)))
+            break
+    return replace(made, measured=shown, claimed=deciding.claimed.removeprefix("== "), off=off)
 
 
 def _smallest_repairs(statement: Statement, statuses: Mapping[str, str]) -> tuple[Repair, ...]:

@@ -24,6 +24,7 @@ from verify.checks.measuring.iteration_runs import (
 )
 from verify.checks.measuring.premises import additive, regular_truth
 from verify.checks.measuring.samples import RATE_BLOCK, Setting, sampled_rates, second_moment
+from verify.checks.stochastic_oracles import jumping_rate, may_jump
 from verify.evidence.decisions import SquareDecision
 from verify.evidence.intervals import quantile_interval
 from verify.evidence.laws import SquareLaw
@@ -53,11 +54,14 @@ ACCURATE = 0.2
 """Relative slack on the accuracy asked of the counted calls."""
 
 
-@check("inner-cost/batch-size", instances=("toy1", "two-of-three", "box-rational", "random-3x5x4"),
+@check("inner-cost/batch-size", instances=("two-of-three", "toy1", "box-rational", "random-3x5x4"),
        needs=("hypergradient",), decisions=1)  # fmt: skip
 def batch_size(case: Case) -> Measurement:
-    """Conditional variance at N_g = σ²/α² against alpha."""
+    """Conditional variance at N_g = σ²/α² against alpha; where noise may jump, that of one sample over this N_g."""
     truth = regular_truth(case.instance)
+    if may_jump(case):
+        rate = jumping_rate(case, truth, "variance at N_g = σ²/α², jump noise", lambda alpha: alpha**-2)
+        return Measurement((rate,), values_at("variance at alpha", rate.points))
     settings = []
     for alpha in BATCH_ALPHAS:
         N_g = max(1, ceil(len(case.x) * BATCH_NOISE.scale("f.x") ** 2 / alpha**2 - 1e-9))
