@@ -140,9 +140,11 @@ def chosen_by(name: str) -> dict[str, str]:
     Raises:
         InvalidInputError: If it has another form, or a field or value is unknown.
     """
-    chosen = {}
+    chosen: dict[str, str] = {}
     for part in name.removeprefix("choose:").split(","):
-        field, _, value = part.partition("=")
+        field, _, value = (text.strip() for text in part.partition("="))
+        if field in chosen:
+            raise InvalidInputError("reading", "must choose each field once", name)
         choice = find_choice(field)
         allowed = list(dict.fromkeys([*choice.values, choice.repaired]))
         if value not in allowed:

@@ -16,7 +16,7 @@ from threadpoolctl import ThreadpoolController
 from spec import CHOICES, InvalidInputError
 from spec.atlas import Instance
 from spec.atlas import find as find_instance
-from spec.claims import NAMES, Bound, Statement
+from spec.claims import NAMES, Bound, Statement, chosen_by
 from spec.claims import find as find_claim
 from spec.exact import plain
 from verify.campaign.summary import selected
@@ -99,6 +99,9 @@ def plan(
                 Task(full_id, reading, instance, subject, profile.name, seed)
                 for instance in _instances(statement, found, reading, instances, profile)
             ]
+    points = [name for name in readings if name.startswith("choose:")]
+    if points and not tasks:
+        raise InvalidInputError("reading", "must choose among the choices of a statement that is asked for", points[0])
     return tasks
 
 
@@ -122,12 +125,10 @@ def _readings(statement: Statement, wanted: Sequence[str], profile: Profile, *, 
         elif name.startswith("only:") and name[5:] in {choice.field for choice in CHOICES}:
             if name[5:] in statement.choices:
                 yield name
-        elif name.startswith("choose:") and all(
-            part.partition("=")[0] in statement.choices for part in name[7:].split(",")
-        ):
-            statement.interpreted(name)
-            yield name
-        elif not name.startswith("choose:"):
+        elif name.startswith("choose:"):
+            if chosen_by(name).keys() <= set(statement.choices):
+                yield name
+        else:
             raise InvalidInputError("reading", NAMES, name)
     if profile.isolate and set(NAMED) <= set(wanted):
         # A statement that makes a single choice is isolated already.

@@ -69,7 +69,8 @@ def _smallest(full_id: str) -> SmallestCounterexample | None:
 
 
 def _statement_steps(claim: Claim, by_key: dict[tuple[str, str], list[Result]]) -> list[str]:
-    own = [f"{claim.id}/{step.id}" for step in claim.steps if step.role == "statement"]
+    # What the text does not say in words cannot fell it.
+    own = [f"{claim.id}/{step.id}" for step in claim.steps if step.role == "statement" and step.relation == "said"]
     return [step for step in own if any(step == run for run, _ in by_key)]
 
 
@@ -86,6 +87,13 @@ def _row(full_id: str, reading: str, own: list[Result], inherited: list[Result])
         parts.setdefault(result.claim, []).append(result)
     # Over instances a claim says nothing where it does not apply; of a statement's parts each must hold.
     verdict = combine((combine(result.verdict for result in part) for part in parts.values()), parts=True)
+    if (
+        find_claim(full_id).question == "can-be-met"
+        and not inherited
+        and None not in (found := {r.verdict for r in own})
+    ):
+        # One problem that meets a hypothesis is enough.
+        verdict = Verdict.SUPPORTED if Verdict.SUPPORTED in found else verdict
     status: Any = verdict or FAULT
     deciding = next(result for result in weighed if result.verdict == verdict)
     sentence = deciding.sentence if deciding.claim == full_id else f"By its part {deciding.claim}: {deciding.sentence}"

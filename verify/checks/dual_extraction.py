@@ -50,8 +50,8 @@ MOVING = tuple(name for name in REGULAR if "A-nonzero" in find(name).strata)
 def conclusion(case: Case) -> Measurement:
     """‖∇L_{λ*} - ∇L_{λ̃}‖ in (x, y) at a fixed y one unit beyond the first row, λ̃ off by δ = α³.
 
-    Where ε_λ may be any small number it is spent as ε_λ = δ; else it is fixed. Where ỹ* or λ̃ are maps of x, what their
-    derivatives add is the same on both sides: the difference is that of frozen maps.
+    Where ε_λ may be any small number it is spent as ε_λ = δ; else it is fixed. Where ỹ* is a map of x, what its
+    derivative adds is the same on both sides: the difference is that of frozen maps.
     """
     case = with_maps_frozen(case)
     # Weak activity is welcome here, dependent rows are not.
@@ -83,6 +83,7 @@ def conclusion(case: Case) -> Measurement:
 @check("dual-extraction/linear-term", instances=FEW, needs=("hypergradient", "penalty_minimiser"))
 def linear_term(case: Case) -> Measurement:
     """The part that is linear in λ* - λ̃, isolated by holding the weights: -α₁Bᵀ in y, and α₁Aᵀ in x if it is kept."""
+    case = with_maps_frozen(case)
     truth = regular_truth(case.instance)
     a = quadratic_of(case.instance.problem).arrays
     kept = np.vstack([a.A.T if keeps_dual_term(case) else 0 * a.A.T, -a.B.T])
@@ -188,6 +189,7 @@ def ramp_slope(case: Case) -> Measurement:
 @check("dual-extraction/active-rows", instances=FEW, needs=("hypergradient", "penalty_minimiser"))
 def active_rows(case: Case) -> Measurement:
     """The difference where every active multiplier stays above ε_λ: no weight changes, only α₁δ remains."""
+    case = with_maps_frozen(case)
     truth = regular_truth(case.instance)
     a = quadratic_of(case.instance.problem).arrays
     smallest = min((value for value in truth.lam if value > 0), default=np.inf)

@@ -102,12 +102,17 @@ def _statements(
 ) -> Iterator[Corrected]:  # fmt: skip
     for claim in load_claims().values():
         for full_id, statement in claim.statements():
-            if statement.as_written == statement.repaired:
+            # What the text does not say needs no correction.
+            if statement.as_written == statement.repaired or statement.relation not in ("said", "implied"):
                 continue
             parts = [full_id]
             if statement is claim:
                 # A claim falls with the steps that are part of its statement.
-                parts += [f"{claim.id}/{step.id}" for step in claim.steps if step.role == "statement"]
+                parts += [
+                    f"{claim.id}/{step.id}"
+                    for step in claim.steps
+                    if step.role == "statement" and step.relation == "said"
+                ]
             sides = {reading: _side(statement, reading, parts, results) for reading in ("as-written", "repaired")}
             yield Corrected(
                 full_id, statement.title, _place(claim, statement), labels.get(claim.label), sides["as-written"],

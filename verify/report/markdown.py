@@ -30,7 +30,11 @@ def render_markdown(report: ReportData, claims: Mapping[str, Claim] | None = Non
     arranged = outline(report, claims)
     readings = [reading for entry in arranged.statements for reading in entry.readings]
     failed = [r for r in readings if r.reading == "repaired" and r.status in ("REFUTED", "INCONCLUSIVE", "VACUOUS")]
-    refuted = [r for r in readings if r.status == "REFUTED" and not r.choice and r.reading != "repaired" and r.said]
+    refuted = [
+        r
+        for r in readings
+        if r.status == "REFUTED" and not r.choice and r.reading != "repaired" and r.said and not r.is_mixed
+    ]
     unsaid = [r for r in readings if r.status == "REFUTED" and r.reading == "as-written" and not r.said]
     remarks = [f"`{entry.id}`: {escape(said)}" for entry in arranged.claims for said in prose.remarks(entry)]
     faults = [f"`{r.claim}`, {wording.reading_title(r.reading).lower()}, on {escape(r.instance)}: {escape(r.fault)}"

@@ -48,9 +48,15 @@ class ReadingOutline:
         if self.literal is None:
             return word
         count = len(self.literal.literal)
-        if 0 < self.literal.holding < count:
+        if self.is_mixed:
             return f"{self.literal.holding} of {count} readings hold"
-        return f"{word} in all {count} readings"
+        alike = sum(one.status == self.status for one in self.literal.literal)
+        return f"{word} in all {count} readings" if alike == count else f"{word} in {alike} of {count} readings"
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether it holds under some literal readings and not under all."""
+        return self.literal is not None and 0 < self.literal.holding < len(self.literal.literal)
 
     @property
     def counts(self) -> bool:
@@ -205,7 +211,9 @@ def _counted(claims: tuple[StatementOutline, ...], report: ReportData) -> Outlin
     every = Outline(claims).statements
     counts = {
         reading: Counter(
-            entry.named[reading].status for entry in every if reading in entry.named and entry.named[reading].counts
+            wording.MIXED if entry.named[reading].is_mixed else entry.named[reading].status
+            for entry in every
+            if reading in entry.named and entry.named[reading].counts
         )
         for reading in NAMED
     }

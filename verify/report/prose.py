@@ -25,6 +25,8 @@ def overview(report: ReportData, arranged: Outline) -> list[str]:
     checked = len(run) - arranged.unchecked
     on = wording.counted(arranged.instances, "instance")
     verb = "was" if checked == 1 else "were"
+    record = record or wording.counted(len({result.claim for result in report.results}), "statement")
+    verb = "was" if record.startswith("1 ") and not checked else verb
     opening = f"Of {record}, {checked} {verb}" if arranged.unchecked else f"{_capital(record)} {verb}"
     results = wording.counted(len(report.results), "result")
     if report.is_of_the_paper:
@@ -38,6 +40,13 @@ def overview(report: ReportData, arranged: Outline) -> list[str]:
         for reading, counts in arranged.counts.items()
         if any(map(wording.STATUSES.get, counts))
     ]
+    beside = [row for row in report.summary if row.reading.startswith("choose:")]
+    if not arranged.counts:
+        said += [f"{row.claim}, {row.reading}: {wording.word(str(row.status))}. {row.sentence}" for row in beside]
+    if mixed := arranged.counts.get("as-written", {}).get(wording.MIXED, 0):
+        said.append(
+            f"{_capital(wording.counted(mixed, 'more holds', 'more hold'))} under some of the literal readings."
+        )
     if arranged.unsaid:
         said.append(f"Of statements that the text does not make, {_counts(arranged.unsaid, wording.PLAIN)}.")
     if arranged.outside:

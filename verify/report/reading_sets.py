@@ -13,7 +13,7 @@ from spec.claims import Bound, Statement
 from spec.reading import find_choice
 from verify.evidence.model import LETTERS, RateEvidence, raised
 from verify.report import wording
-from verify.report.model import Result
+from verify.report.model import NAMED, Result
 from verify.verdict import Verdict
 
 
@@ -56,9 +56,11 @@ class Repair:
     changed: str = ""
 
     def __str__(self) -> str:
+        if self.changed:
+            return f"no choice of these alone; repaired, {self.changed}"
         parts = [find_choice(field).repaired_words for field in self.choices]
         parts += [f"the hypothesis “{name}”" for name in self.hypotheses]
-        return " and ".join(parts + ([self.changed] if self.changed else []))
+        return " and ".join(parts)
 
 
 @dataclass(frozen=True)
@@ -122,10 +124,13 @@ def reading_set(
     own = results.get("as-written", ())
     if own and wording.status_of(own[0]) != statuses["as-written"]:
         return None
+    refuting = {r.instance for name in statement.literal_readings for r in results.get(name, ()) if _fails(r)}
+    earned = {name: _earned(status, results.get(name, ()), refuting) for name, status in statuses.items()}
+    named = {name: statuses[name] for name in NAMED if name in statuses}
     literal = tuple(
-        _judged(statement, name, statuses[name], results.get(name, ())) for name in statement.literal_readings
+        _judged(statement, name, earned[name], results.get(name, ())) for name in statement.literal_readings
     )
-    return ReadingSet(full_id, statement.title, literal, _smallest_repairs(statement, statuses))
+    return ReadingSet(full_id, statement.title, literal, _smallest_repairs(statement, earned | named))
 
 
 def _range(failing: Sequence[LiteralReading]) -> str:
@@ -145,6 +150,18 @@ def _values(statement: Statement, name: str) -> tuple[str, ...]:
     # A choice whose words allow one value alone says nothing that tells readings apart.
     open_ = [field for field in statement.choices if len(find_choice(field).literal) > 1] or list(statement.choices)
     return tuple(find_choice(field).words(values[field]) for field in open_)
+
+
+def _fails(result: Result) -> bool:
+    return result.verdict is Verdict.REFUTED
+
+
+def _earned(status: str, results: Sequence[Result], refuting: set[str]) -> str:
+    """The status; undecided where it holds on instances alone that refute no other literal reading either."""
+    decided = {result.instance for result in results if result.verdict in (Verdict.SUPPORTED, Verdict.REFUTED)}
+    if status == Verdict.SUPPORTED and results and refuting and not refuting & decided:
+        return str(Verdict.INCONCLUSIVE)
+    return status
 
 
 def _judged(statement: Statement, name: str, status: str, results: Sequence[Result]) -> LiteralReading:

@@ -56,6 +56,8 @@ STATUSES: dict[str, Status] = {
 }  # fmt: skip
 """Every status a report can show; the order is that of the legend."""
 
+MIXED = "MIXED"
+"""Of a text that holds under some of its literal readings; counted apart, no status of a result."""
 QUESTIONS: dict[str, dict[str, str]] = {
     "can-be-met": {
         Verdict.SUPPORTED: "can be met", Verdict.REFUTED: "cannot be met", Verdict.VACUOUS: "cannot be met",

@@ -217,3 +217,17 @@ def test_a_report_is_pleasant_in_python(tmp_path):
     assert names == {"report.json", "report.html", "report.md", "junit.xml"}
     again = Report.model_validate_json((tmp_path / "report.json").read_text())
     assert without_times(again) == without_times(report)
+
+
+def test_what_the_text_does_not_say_fells_no_claim():
+    report = verify.run(["goldstein-convergence"], profile="ci", readings=["as-written"])
+    rows = {row.claim: row for row in report.summary}
+    silent = [f"goldstein-convergence/{s.id}" for s in find("goldstein-convergence").steps if s.relation != "said"]
+    assert any(rows[step].status == Verdict.REFUTED for step in silent if step in rows)
+    assert rows["goldstein-convergence"].status == Verdict.SUPPORTED
+
+
+@pytest.mark.parametrize("name", ["choose:", "choose:foo=bar", "choose:ramp_width=delta", "choose:dual_term=thawed"])
+def test_a_point_that_no_statement_asked_for_has_is_refused(name):
+    with pytest.raises(InvalidInputError):
+        plan(["bias-bound/T3"], [name], [], find_profile("ci"), "reference", 0)

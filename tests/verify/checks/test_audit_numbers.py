@@ -166,7 +166,8 @@ def test_refutations_are_certified_from_below():
 @pytest.mark.parametrize("claim", DETERMINISTIC[:4])
 @pytest.mark.parametrize("place", range(3))
 def test_a_results_certificate_stands_by_itself_and_a_corrupted_one_is_rejected(claim, place):
-    result = find(claim, "repaired", checks()[claim].instances[place])
+    regular = [name for name in checks()[claim].instances if name != "weakly-active"]
+    result = find(claim, "repaired", regular[place])
     plain = next(e for e in result.evidence if isinstance(e, RateEvidence) and e.bounds).bounds[0].certificates[0]
     check(Certificate.model_validate(plain))
     broken = deepcopy(plain)

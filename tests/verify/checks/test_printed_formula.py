@@ -25,8 +25,8 @@ ALPHA = Fraction(1, 10)
         ("bias-bound/parent-limit", "toy1", REFUTED, SUPPORTED),
         ("bias-bound/parent-limit", "random-2x3x4", REFUTED, SUPPORTED),
         ("bias-bound/parent-limit", "box-rational", SUPPORTED, SUPPORTED),
-        ("bias-bound/first-order-only", "two-of-three", REFUTED, SUPPORTED),
-        ("bias-bound/first-order-only", "random-2x3x4", REFUTED, SUPPORTED),
+        ("bias-bound/first-order-only", "two-of-three", SUPPORTED, SUPPORTED),
+        ("bias-bound/first-order-only", "random-2x3x4", SUPPORTED, SUPPORTED),
         ("bias-bound/gradient-exists", "kink", REFUTED, SUPPORTED),
         ("bias-bound/gradient-exists", "weakly-active", REFUTED, UNMET),
         ("bias-bound/gradient-exists", "two-of-three", SUPPORTED, SUPPORTED),
@@ -76,3 +76,8 @@ def test_a_twin_has_the_same_gradients_along_a_line_and_other_curvature(along, t
 def test_kinks_of_known_functions(name, x, jump):
     # F = min(x, 0) and F = |x|.
     assert slope_jump(quadratic_of(find(name).problem), (Fraction(x),), 0) == jump
+
+
+@pytest.mark.parametrize("term", ["map", "both-maps"])
+def test_where_stages_are_maps_second_derivatives_are_needed(term):
+    assert verdict("bias-bound/first-order-only", f"choose:dual_term={term}", "two-of-three") is REFUTED

@@ -45,9 +45,9 @@ def test_what_was_not_run_is_not_judged():
 
 
 def test_a_choice_alone_shows_what_goes_without_it():
-    statuses = {"as-written": "REFUTED", "repaired": "SUPPORTED", "only:inner_stop": "SUPPORTED"}
-    made = [SummaryRow(claim="bias-bound", reading=r, status=s, sentence="") for r, s in statuses.items()]
-    assert need(list(ledgers(made)), "penalty-accuracy").need == "not needed here"
+    statuses = {"as-written": "REFUTED", "repaired": "SUPPORTED", "only:multiplier_width": "SUPPORTED"}
+    made = [SummaryRow(claim="dual-extraction", reading=r, status=s, sentence="") for r, s in statuses.items()]
+    assert need(list(ledgers(made)), "fixed-ramp").need == "not needed here"
 
 
 def test_the_record_shows_what_the_paper_leaves_out():

@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spec.claims import find
+from verify.report.model import Result
 from verify.report.reading_sets import reading_set
+from verify.verdict import Verdict
 
 CHOICES = {"bias-bound": 6, "bias-bound/T3": 3, "variance-bound/per-sample": 2, "dual-extraction": 12}
 
@@ -57,7 +59,7 @@ def test_the_smallest_repairs_are_those_with_fewest_choices():
 
 def test_where_no_choice_suffices_what_else_the_repaired_text_has_is_said():
     weaker = made("bias-bound/T1", ())
-    assert weaker.repaired_by == "ỹ stopped by its gradient and another bound"
+    assert weaker.repaired_by == "no choice of these alone; repaired, another bound"
     assert made("bias-bound/T1", (), repaired="REFUTED").repaired_by == ""
 
 
@@ -75,3 +77,24 @@ def test_the_count_is_that_of_the_supported(data):
     assert found.holding == len(holding)
     assert all(one.words for one in found.literal)
     assert len({one.words for one in found.literal}) == len(names)
+
+
+def judged_on(claim, holding, refuting):
+    """Results of the literal readings of a claim, by the instances on which each is decided."""
+    made = {}
+    for name in find(claim).literal_readings:
+        outcomes = [(i, Verdict.REFUTED) for i in refuting] if name == "as-written" else []
+        outcomes += [(i, Verdict.SUPPORTED) for i in holding]
+        made[name] = [
+            Result(claim=claim, reading=name, instance=i, verdict=verdict, sentence="") for i, verdict in outcomes
+        ]
+    return made
+
+
+@pytest.mark.parametrize(("holding", "count"), [(("two-of-three",), 0), (("toy1",), 2)])
+def test_a_reading_is_said_to_hold_only_where_another_fails(holding, count):
+    statement = find("bias-bound/T3")
+    statuses = dict.fromkeys(statement.literal_readings, "SUPPORTED") | {"as-written": "REFUTED"}
+    found = reading_set("bias-bound/T3", statement, statuses, judged_on("bias-bound/T3", holding, ("toy1",)))
+    assert found.holding == count
+    assert ("undecided" in found.said) == (count == 0)

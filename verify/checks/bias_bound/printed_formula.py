@@ -80,7 +80,7 @@ def _solution_of(problem: Quadratic, error: Vector | None = None) -> MapOfX:
 def second_derivatives(case: Case) -> Measurement:
     """How ∇_xL differs between two problems with equal gradients of g at both points used, and other curvature.
 
-    As written ỹ* and λ̃ are functions of x and move with it; repaired they are numbers once computed.
+    Where ỹ*, or λ̃ too, is a map of x it moves with it; held fixed, or cancelled, they are numbers once computed.
     """
     truth, problem, x = regular_truth(case.instance), quadratic_of(case.instance.problem), case.instance.x
     rho, lower = tuple(map(Fraction, truth.active.tolist())), feasible(case.instance)
@@ -93,13 +93,15 @@ def second_derivatives(case: Case) -> Measurement:
     both = (problem, twin)
     gradients = [PointValues(p).gradient("g", x, at) for p in both for at in (y, y_star)]
     equal = _distance(gradients[0] + gradients[1], gradients[2] + gradients[3])
-    if case.as_written:
+    if case.reading.dual_term in ("map", "both-maps"):
         step = min(quiet_step(p, x) for p in both)
+        lam_of = _multipliers_of if case.reading.dual_term == "both-maps" else lambda _: lambda _: lower.lam
         found = [
-            derivative(printed_lagrangian(PointValues(p), y, rho, _solution_of(p, error), _multipliers_of(p)), x, step)
+            derivative(printed_lagrangian(PointValues(p), y, rho, _solution_of(p, error), lam_of(p)), x, step)
             for p in both
         ]
     else:
+        # The dual part α₁Aᵀλ̃, where it is kept, holds no derivative of g.
         given = {"y_star": y_star, "lam": lower.lam, "rho": rho, "y_penalty": y}
         found = [_rational(evaluate(Setting(p, x, ALPHA, given=given)).hypergradient) for p in both]
     quantity = "change of ∇_xL when g keeps its gradients and changes its second derivatives"

@@ -29,8 +29,10 @@ from verify.checks.measuring.premises import (
     h_width,
     regular_truth,
     shown_vector,
+    shrinks,
     sweep_ends,
     sweep_point,
+    with_maps_frozen,
 )
 from verify.evidence.model import Point, RateEvidence
 from verify.evidence.rates import fit_rate
@@ -123,14 +125,15 @@ def lipschitz_in_y(case: Case) -> Measurement:
     return Measurement((rate, *exact), sweep_ends(points), "L_{H,y} is the norm of f_xy + α₁g_xy - α₂AᵀρB.")
 
 
-@check("bias-bound/T2", instances=(*REGULAR, *DEGENERATE), needs=("hypergradient",))
+@check("bias-bound/T2", instances=("weakly-active", *REGULAR, "licq-fails", "infeasible"), needs=("hypergradient",))
 def inexact_multipliers(case: Case) -> Measurement:
     """The multipliers' allowed error alpha**3, spent in the direction that moves the estimate most.
 
-    As written nothing keeps an active multiplier away from 0, nor ε_λ from being as small as δ.
+    Where ε_λ may shrink, nothing keeps an active multiplier away from 0 either, nor ε_λ from being as small as δ.
     """
-    if case.reading_name == "as-written" and "weakly-active" in case.instance.strata:
-        return _weakly_active_multipliers(case)
+    frozen = with_maps_frozen(case)
+    if shrinks(case) and "weakly-active" in case.instance.strata:
+        return _weakly_active_multipliers(frozen)
     truth = regular_truth(case.instance)
     points = []
     for alpha in case.profile.alphas:
@@ -142,8 +145,6 @@ def inexact_multipliers(case: Case) -> Measurement:
         change = estimate(case, call_moved, moved.minimiser) - estimate(case, call, geometry.minimiser)
         rounding = 2 * geometry.rounding(geometry.minimiser, dual_term=case.reading.dual_term)
         predicted = float(np.linalg.norm(response @ (lam - truth.lam))) if (moved.rho == geometry.rho).all() else None
-        if case.reading.dual_term == "both-maps" and predicted is not None and predicted <= rounding:
-            predicted = 0.0  # a sum that cancels in exact arithmetic
         points.append(sweep_point(alpha, change, rounding, predicted))
     rate = fit_rate(points, quantity="T₂ at the worst allowed λ̃", variable="alpha")
     note = "‖λ̃ - λ*‖ = α³ in the direction that moves the estimate most."

@@ -132,7 +132,14 @@ def shrinks(case: Case) -> bool:
 
 
 def with_maps_frozen(case: Case) -> Case:
-    """The same case for a difference in λ̃: what the derivatives of maps of x add is the same on both its sides."""
+    """The same case for a difference in λ̃: where ỹ* is a map of x, what its derivative adds is the same on both sides.
+
+    Raises:
+        PremiseUnmetError: Where λ̃ is a map of x too: how far it is from λ* says nothing of how it moves.
+    """
+    if case.reading.dual_term == "both-maps":
+        finding = "it bounds λ̃(x) - λ*(x) and not its derivative in x, which ∇_xL holds times α₁h"
+        raise PremiseUnmetError("dual-accuracy", finding)
     return replace(case, reading=case.reading.choose(dual_term="frozen")) if keeps_dual_term(case) else case
 
 
