@@ -19,7 +19,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
 from spec.errors import InvalidInputError
 from spec.files import Frozen, find_named, package_text, parse_toml
-from spec.reading import Interpretation, Reading, find_choice
+from spec.reading import NAMES, Interpretation, Reading, chosen_by, find_choice
 from spec.works import find as find_work
 
 Relation = Literal["upper", "lower"]
@@ -37,9 +37,6 @@ experiment falls inside one."""
 About = Literal["subject", "mathematics", "paper"]
 """Whom a statement is about: the program under test; problems and formulas, whatever the program; the paper's own data
 and citations."""
-
-NAMES = "must be as-written, repaired, only:FIELD or choose:FIELD=VALUE,... with choices of the statement"
-"""How a point of a statement's lattice of readings is named."""
 
 Exponent = Annotated[Fraction, BeforeValidator(Fraction), PlainSerializer(str)]
 
@@ -132,25 +129,6 @@ class Premise(Frozen):
     readings: tuple[ReadingName, ...] = ("as-written", "repaired")
     shown_by: str = ""
     without: str = ""
-
-
-def chosen_by(name: str) -> dict[str, str]:
-    """Values by field of a reading's name ``choose:FIELD=VALUE,...``.
-
-    Raises:
-        InvalidInputError: If it has another form, or a field or value is unknown.
-    """
-    chosen: dict[str, str] = {}
-    for part in name.removeprefix("choose:").split(","):
-        field, _, value = (text.strip() for text in part.partition("="))
-        if field in chosen:
-            raise InvalidInputError("reading", "must choose each field once", name)
-        choice = find_choice(field)
-        allowed = list(dict.fromkeys([*choice.values, choice.repaired]))
-        if value not in allowed:
-            raise InvalidInputError(f"reading.{field}", f"must be one of {', '.join(allowed)}", value)
-        chosen[field] = value
-    return chosen
 
 
 class Statement(Frozen):
@@ -276,6 +254,14 @@ class Claim(Statement):
     kind: ClaimKind
     label: str = ""
     steps: tuple[ProofStep, ...] = ()
+
+    def parts(self, reading: str) -> tuple[str, ...]:
+        """Full ids of the steps that are part of its statement and that it falls with under a reading.
+
+        What the text does not say in words cannot fell it as written.
+        """
+        own = [step for step in self.steps if step.role == "statement"]
+        return tuple(f"{self.id}/{step.id}" for step in own if reading == "repaired" or step.relation == "said")
 
     def statements(self) -> Iterator[tuple[str, Statement]]:
         """The claim and its steps, each with its full id."""

@@ -58,6 +58,26 @@ def find_named(known: Mapping[str, T], name: str, argument: str, rule: str, othe
     raise InvalidInputError(argument, f"{rule}; {hint}", name)
 
 
+def read_text(path: Path, argument: str, most: int) -> str:
+    """A user's file as text.
+
+    Raises:
+        InvalidInputError: If it cannot be read, has more than ``most`` bytes, or is not UTF-8.
+    """
+    try:
+        with path.open("rb") as file:
+            raw = file.read(most + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InvalidInputError(argument, f"cannot be read ({reason})", str(path)) from None
+    if len(raw) > most:
+        raise InvalidInputError(argument, f"must be at most {most} bytes", str(path))
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InvalidInputError(argument, "must be UTF-8 text", str(path)) from None
+
+
 def refuse_to_replace(path: Path, argument: str = "--out") -> None:
     """Refuse a file that is there and that this package did not write: what it writes says so at its start.
 

@@ -146,6 +146,29 @@ def find_choice(field: str) -> Choice:
     return known[field]
 
 
+NAMES = "must be as-written, repaired, only:FIELD or choose:FIELD=VALUE,... with choices of the statement"
+"""How a point of a statement's lattice of readings is named."""
+
+
+def chosen_by(name: str) -> dict[str, str]:
+    """Values by field of a reading's name ``choose:FIELD=VALUE,...``.
+
+    Raises:
+        InvalidInputError: If it has another form, or a field or value is unknown.
+    """
+    chosen: dict[str, str] = {}
+    for part in name.removeprefix("choose:").split(","):
+        field, _, value = (text.strip() for text in part.partition("="))
+        if field in chosen:
+            raise InvalidInputError("reading", "must choose each field once", name)
+        choice = find_choice(field)
+        allowed = list(dict.fromkeys([*choice.values, choice.repaired]))
+        if value not in allowed:
+            raise InvalidInputError(f"reading.{field}", f"must be one of {', '.join(allowed)}", value)
+        chosen[field] = value
+    return chosen
+
+
 class Interpretation(NamedTuple):
     """One point of the lattice of readings: every choice of the program and of the text made."""
 

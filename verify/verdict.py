@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from spec.claims import Bound
+from spec.claims import Bound, Statement
 from verify.evidence.model import (
     LETTERS,
     RUNGS,
@@ -260,6 +260,19 @@ def combine(verdicts: Iterable[Verdict | None], *, parts: bool = False) -> Verdi
     silent = [Verdict.VACUOUS, Verdict.NOT_APPLICABLE]
     last = [*silent, Verdict.SUPPORTED] if parts else [Verdict.SUPPORTED, *silent]
     return next(verdict for verdict in (Verdict.REFUTED, Verdict.INCONCLUSIVE, *last) if verdict in found)
+
+
+def rolled_up(statement: Statement, verdicts: Mapping[str, Sequence[Verdict | None]]) -> Verdict | None:
+    """One verdict for a statement from those of its own results and of its parts', by full id, an instance each.
+
+    Of a hypothesis on problems it is asked whether one can meet it; of a program, that it is right on every one.
+    """
+    found = combine((combine(own) for own in verdicts.values()), parts=True)
+    asks_for_one = statement.question == "can-be-met" and statement.about != "subject"
+    if found is not None and asks_for_one and len(verdicts) == 1:
+        (own,) = verdicts.values()
+        return Verdict.SUPPORTED if Verdict.SUPPORTED in own else found
+    return found
 
 
 def weakest(rungs: Iterable[Rung | None]) -> Rung | None:

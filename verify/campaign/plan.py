@@ -16,9 +16,10 @@ from threadpoolctl import ThreadpoolController
 from spec import CHOICES, InvalidInputError
 from spec.atlas import Instance
 from spec.atlas import find as find_instance
-from spec.claims import NAMES, Bound, Statement, chosen_by
+from spec.claims import Bound, Statement
 from spec.claims import find as find_claim
 from spec.exact import plain
+from spec.reading import NAMES, chosen_by
 from verify.campaign.summary import selected
 from verify.checks.measuring.case import (
     LONG,

@@ -8,13 +8,12 @@ from functools import lru_cache
 from typing import Any
 
 from spec import load_claims
-from spec.claims import Claim
 from spec.claims import find as find_claim
 from verify.checks.measuring.case import checks
 from verify.report.model import NAMED, Result, SmallestCounterexample, SummaryRow
 from verify.report.wording import FAULT, status_of
 from verify.subjects.loading import REFERENCE
-from verify.verdict import Verdict, combine
+from verify.verdict import Verdict, rolled_up
 
 
 def selected(claims: Sequence[str]) -> list[str]:
@@ -40,7 +39,8 @@ def summarise(results: Sequence[Result], claims: Sequence[str] = (), subject: st
         for full_id, statement in claim.statements():
             if full_id not in wanted or (subject != REFERENCE and statement.about != "subject"):
                 continue
-            steps = _statement_steps(claim, by_key) if statement is claim else []
+            run = {name for name, _ in by_key}
+            steps = [step for step in claim.parts("repaired") if step in run] if statement is claim else []
             if full_id not in checks() and not steps:
                 yield SummaryRow(
                     claim=full_id, reading="", status="LEFT_OPEN" if statement.left_open else "NOT_CHECKED",
@@ -49,7 +49,10 @@ def summarise(results: Sequence[Result], claims: Sequence[str] = (), subject: st
                 continue
             for reading in _readings_present(full_id, steps, by_key):
                 own = by_key.get((full_id, reading), [])
-                row = _row(full_id, reading, own, [r for s in steps for r in by_key.get((s, reading), [])])
+                parts = [step for step in claim.parts(reading) if step in steps]
+                if not own and not parts:
+                    continue
+                row = _row(full_id, reading, own, [r for s in parts for r in by_key.get((s, reading), [])])
                 # The search is about the paper's formulas, which the reference follows; a stranger may not.
                 searched = subject == REFERENCE and reading == "as-written" and row.status is Verdict.REFUTED
                 known: dict[str, Any] = {"smallest": _smallest(full_id)} if searched else {}
@@ -68,12 +71,6 @@ def _smallest(full_id: str) -> SmallestCounterexample | None:
     )
 
 
-def _statement_steps(claim: Claim, by_key: dict[tuple[str, str], list[Result]]) -> list[str]:
-    # What the text does not say in words cannot fell it.
-    own = [f"{claim.id}/{step.id}" for step in claim.steps if step.role == "statement" and step.relation == "said"]
-    return [step for step in own if any(step == run for run, _ in by_key)]
-
-
 def _readings_present(full_id: str, steps: list[str], by_key: dict[tuple[str, str], list[Result]]) -> list[str]:
     own = [reading for claim, reading in by_key if claim == full_id]
     shared = [reading for claim, reading in by_key if claim in steps and reading in NAMED]
@@ -82,18 +79,11 @@ def _readings_present(full_id: str, steps: list[str], by_key: dict[tuple[str, st
 
 def _row(full_id: str, reading: str, own: list[Result], inherited: list[Result]) -> SummaryRow:
     weighed = own + inherited
-    parts: dict[str, list[Result]] = {}
+    parts: dict[str, list[Verdict | None]] = {}
     for result in weighed:
-        parts.setdefault(result.claim, []).append(result)
+        parts.setdefault(result.claim, []).append(result.verdict)
     # Over instances a claim says nothing where it does not apply; of a statement's parts each must hold.
-    verdict = combine((combine(result.verdict for result in part) for part in parts.values()), parts=True)
-    if (
-        find_claim(full_id).question == "can-be-met"
-        and not inherited
-        and None not in (found := {r.verdict for r in own})
-    ):
-        # One problem that meets a hypothesis is enough.
-        verdict = Verdict.SUPPORTED if Verdict.SUPPORTED in found else verdict
+    verdict = rolled_up(find_claim(full_id), parts)
     status: Any = verdict or FAULT
     deciding = next(result for result in weighed if result.verdict == verdict)
     sentence = deciding.sentence if deciding.claim == full_id else f"By its part {deciding.claim}: {deciding.sentence}"

@@ -10,7 +10,7 @@ from spec.claims import Assertion, Claim, ReadingName, Statement, load_claims
 from spec.errors import InvalidInputError
 from verify.report import wording
 from verify.report.model import ReportData, Result
-from verify.verdict import Verdict, combine, weakest
+from verify.verdict import Verdict, rolled_up, weakest
 
 FAILS = (Verdict.REFUTED, Verdict.VACUOUS)
 """What shows that a text cannot stand: evidence against it, or hypotheses that nothing meets."""
@@ -105,15 +105,10 @@ def _statements(
             # What the text does not say needs no correction.
             if statement.as_written == statement.repaired or statement.relation not in ("said", "implied"):
                 continue
-            parts = [full_id]
-            if statement is claim:
-                # A claim falls with the steps that are part of its statement.
-                parts += [
-                    f"{claim.id}/{step.id}"
-                    for step in claim.steps
-                    if step.role == "statement" and step.relation == "said"
-                ]
-            sides = {reading: _side(statement, reading, parts, results) for reading in ("as-written", "repaired")}
+            sides = {}
+            for reading in ("as-written", "repaired"):
+                parts = [full_id, *(claim.parts(reading) if statement is claim else ())]
+                sides[reading] = _side(statement, reading, parts, results)
             yield Corrected(
                 full_id, statement.title, _place(claim, statement), labels.get(claim.label), sides["as-written"],
                 sides["repaired"],
@@ -133,7 +128,7 @@ def _side(
     command = f"f2csa verify {parts[0]} --reading {reading}"
     if not found:
         return Side(assertion.text, assertion.latex, ABSENT, "", "", command)
-    verdict = combine((combine(result.verdict for result in part) for _, part in found), parts=True)
+    verdict = rolled_up(statement, {part: [result.verdict for result in own] for part, own in found})
     # A claim is refuted by one of its parts, and holds by all of them.
     lacking = [part for part in parts[1:] if not results.get((part, reading))]
     if lacking and verdict is not None and verdict not in FAILS:

@@ -1,7 +1,7 @@
 """Hypotheses of each lemma beside those the paper lists: which are needed, and what shows that they are.
 
 A hypothesis counts as needed where a statement that goes without it is refuted as written and holds repaired, both by
-the run's own verdicts. Those needed, with the choices repaired, are the smallest set that the run knows to suffice.
+the run's own verdicts. Of the others nothing is said but that they are asked for.
 """
 
 from __future__ import annotations
@@ -42,11 +42,6 @@ class Hypothesis:
     def listed(self) -> bool:
         """Whether the paper's text asks for it."""
         return "as-written" in self.premise.readings
-
-    @property
-    def repaired(self) -> bool:
-        """Whether the repaired text does."""
-        return "repaired" in self.premise.readings
 
 
 @dataclass(frozen=True)

@@ -219,6 +219,34 @@ def test_a_report_is_pleasant_in_python(tmp_path):
     assert without_times(again) == without_times(report)
 
 
+class BiasedElsewhere(ReferenceSubject):
+    """Right where n = 1, and biased elsewhere."""
+
+    name = "biased-elsewhere"
+
+    def hypergradient_samples(self, problem, x, call, rng, replications):
+        drawn = super().hypergradient_samples(problem, x, call, rng, replications)
+        return drawn if len(x) == 1 else drawn + 0.5
+
+
+def test_a_hypothesis_is_met_by_one_problem_and_a_program_right_on_all():
+    report = verify.run(["smoothness/f-lipschitz"], readings=["as-written"])
+    verdicts = {result.verdict for result in report.results}
+    assert verdicts == {Verdict.SUPPORTED, Verdict.REFUTED}
+    assert [row.status for row in report.summary] == [Verdict.SUPPORTED]
+    claim = "stochastic-oracles/unbiasedness"
+    assert find(claim).question == "can-be-met"
+    report = verify.run([claim], subject=BiasedElsewhere(), readings=["repaired"])
+    assert {result.verdict for result in report.results} == {Verdict.SUPPORTED, Verdict.REFUTED}
+    assert [row.status for row in report.summary] == [Verdict.REFUTED]
+    assert report.coverage.held == 0
+
+
+def test_what_a_text_does_not_say_still_counts_repaired():
+    silent = set(find("goldstein-convergence").parts("repaired"))
+    assert silent > set(find("goldstein-convergence").parts("as-written"))
+
+
 def test_what_the_text_does_not_say_fells_no_claim():
     report = verify.run(["goldstein-convergence"], profile="ci", readings=["as-written"])
     rows = {row.claim: row for row in report.summary}

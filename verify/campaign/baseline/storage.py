@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from spec.errors import InvalidInputError, from_validation
 from spec.exact import loads
+from spec.files import read_text
 from verify.campaign.baseline.model import SCHEMA, Baseline
 from verify.checks.measuring.case import PROFILES
 from verify.report.faces import Report
@@ -42,7 +43,7 @@ def load(path: Path, argument: str = "baseline") -> Baseline:
 
     Refused is what cannot be read or is none of them, or holds no verdict.
     """
-    return _parsed(_read(path, argument), argument, str(path))
+    return _parsed(read_text(path, argument, MAX_BYTES), argument, str(path))
 
 
 def _parsed(text: str, argument: str, path: str) -> Baseline:
@@ -70,7 +71,7 @@ def _parsed(text: str, argument: str, path: str) -> Baseline:
 def load_report(path: Path, argument: str) -> Report:
     """Read a ``report.json``; ``path`` may also be the folder it lies in."""
     file = path / "report.json" if path.is_dir() else path
-    text = _read(file, argument)
+    text = read_text(file, argument, MAX_BYTES)
     data = loads(text, argument)
     if not isinstance(data, dict) or data.get("schema") != REPORT:
         raise InvalidInputError(argument, "must be a report.json", str(file))
@@ -98,7 +99,7 @@ def refuse_to_overwrite(path: Path, *, force: bool, argument: str = "--out") -> 
         return
     try:
         load(path, argument)
-        is_report = loads(_read(path, argument), argument).get("schema") == REPORT
+        is_report = loads(read_text(path, argument, MAX_BYTES), argument).get("schema") == REPORT
     except InvalidInputError:
         is_report = True
     if is_report:
@@ -116,21 +117,6 @@ def store(baseline: Baseline, path: Path, *, argument: str = "--out") -> None:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InvalidInputError(argument, f"must be a writable file ({reason})", str(path)) from None
-
-
-def _read(path: Path, argument: str) -> str:
-    try:
-        with path.open("rb") as file:
-            raw = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InvalidInputError(argument, f"cannot be read ({reason})", str(path)) from None
-    if len(raw) > MAX_BYTES:
-        raise InvalidInputError(argument, f"must be at most {MAX_BYTES} bytes", str(path))
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError:
-        raise InvalidInputError(argument, "must be UTF-8 text", str(path)) from None
 
 
 def _consistent(baseline: Baseline, argument: str) -> Baseline:

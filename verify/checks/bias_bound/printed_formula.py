@@ -21,7 +21,7 @@ from verify.truth.geometry import quadratic_of
 from verify.truth.penalty_functions import Family
 from verify.truth.point_values import PointValues, derivative, moved, quiet_step
 from verify.truth.scenario import Scenario
-from verify.truth.stages import Setting, evaluate
+from verify.truth.stages import Rules, Setting, evaluate
 
 ALPHA = Fraction(1, 10)
 MapOfX = Callable[[Vector], Vector]
@@ -101,9 +101,9 @@ def second_derivatives(case: Case) -> Measurement:
             for p in both
         ]
     else:
-        # The dual part α₁Aᵀλ̃, where it is kept, holds no derivative of g.
+        rules = Rules(dual_term=case.reading.dual_term)
         given = {"y_star": y_star, "lam": lower.lam, "rho": rho, "y_penalty": y}
-        found = [_rational(evaluate(Setting(p, x, ALPHA, given=given)).hypergradient) for p in both]
+        found = [_rational(evaluate(Setting(p, x, ALPHA, given=given), rules).hypergradient) for p in both]
     quantity = "change of ∇_xL when g keeps its gradients and changes its second derivatives"
     return Measurement((
         compare(quantity, _distance(*found), "==", 0.0, rung="certified"),

@@ -60,7 +60,7 @@ def batch_size(case: Case) -> Measurement:
     """Conditional variance at N_g = σ²/α² against alpha; where noise may jump, that of one sample over this N_g."""
     truth = regular_truth(case.instance)
     if may_jump(case):
-        rate = jumping_rate(case, truth, "variance at N_g = σ²/α², jump noise", lambda alpha: alpha**-2)
+        rate = jumping_rate(case, truth, "variance of one sample over N_g = σ²/α², jump noise", lambda alpha: alpha**-2)
         return Measurement((rate,), values_at("variance at alpha", rate.points))
     settings = []
     for alpha in BATCH_ALPHAS:

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from spec.errors import InvalidInputError
+from spec.files import read_text
 
 MAX_BYTES = 1024 * 1024
 """Largest source read; a long paper has a third of it."""
@@ -55,19 +56,7 @@ def read_source(path: Path, argument: str = "FILE") -> Source:
         InvalidInputError: If it cannot be read, is too large, no text, no TeX, or its braces or environments do not
             pair up.
     """
-    try:
-        with path.open("rb") as file:
-            raw = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InvalidInputError(argument, f"cannot be read ({reason})", str(path)) from None
-    if len(raw) > MAX_BYTES:
-        raise InvalidInputError(argument, f"must be at most {MAX_BYTES} bytes", str(path))
-    try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError:
-        raise InvalidInputError(argument, "must be UTF-8 text", str(path)) from None
-    return source_of(text, argument, str(path))
+    return source_of(read_text(path, argument, MAX_BYTES), argument, str(path))
 
 
 def source_of(text: str, argument: str = "FILE", name: str | None = None) -> Source:
