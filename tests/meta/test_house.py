@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("spec", "f2csa_ref", "verify")
 ROOMS = {
-    "truth", "subjects", "checks", "evidence", "report", "campaign", "conformance", "proofs", "cli",
+    "truth", "subjects", "experiments", "checks", "evidence", "report", "campaign", "conformance", "proofs", "cli",
     "verdict.py", "__init__.py", "__main__.py", "py.typed",
 }  # fmt: skip
 MODELS = {"__init__.py", "__main__.py", "model.py"}

@@ -31,6 +31,9 @@ COMMANDS: dict[type, tuple[str, str]] = {
     options.Schema: ("schema", "verify.cli.exports:schema"),
     options.Record: ("baseline record", "verify.cli.verify:record"),
     options.Compare: ("baseline compare", "verify.cli.verify:compare"),
+    options.Convergence: ("experiment convergence", "verify.cli.experiment:convergence"),
+    options.Scaling: ("experiment scaling", "verify.cli.experiment:scaling"),
+    options.Kinks: ("experiment kinks", "verify.cli.experiment:kinks"),
     options.PaperLint: ("paper lint", "verify.cli.paper:lint_paper"),
     options.PaperExtract: ("paper extract", "verify.cli.paper:extract_paper"),
     options.PaperCorrections: ("paper corrections", "verify.cli.paper:corrections"),
@@ -50,6 +53,7 @@ app = typer.Typer(
 )
 GROUPS = {
     "baseline": "Record what an implementation comes out with; find drifts.",
+    "experiment": "The paper's two experiments and one of ours: methods side by side on equal budgets.",
     "paper": "Hold a paper's TeX source against itself; show its corrected statements.",
 }
 _groups = {"": app} | {name: typer.Typer(no_args_is_help=True, help=text) for name, text in GROUPS.items()}

@@ -291,3 +291,32 @@ class PaperCorrections:
     file: Annotated[File, Argument(help="The paper's TeX source, for the lines of its labels.")] = None
     report: Annotated[Path, Option(help="A report.json, or the folder it lies in.")] = Path("report")
     as_json: AsJson = False
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What every experiment takes."""
+
+    out: Annotated[Path, Option(help="Folder for its page, its data as JSON and CSV, and its finished cells.")] = Path(
+        "experiments"
+    )
+    quick: Annotated[bool, Option("--quick", help="A smaller one, within a minute.")] = False
+    seed: Seed = 0
+    jobs: Jobs = None
+    resume: Annotated[bool, Option("--resume", help="Go on from the finished cells in --out.")] = False
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True)
+class Convergence(Experiment):
+    """The methods' losses and stationarity at d = 50, over calls and over seconds."""
+
+
+@dataclass(frozen=True)
+class Scaling(Experiment):
+    """Work and time of a hypergradient and of a solve as the dimension grows."""
+
+
+@dataclass(frozen=True)
+class Kinks(Experiment):
+    """Which method finds a Goldstein point where rows switch on and off."""

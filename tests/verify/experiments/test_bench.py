@@ -1,0 +1,78 @@
+"""Cells are performed once, kept, and taken up again; another run's are refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from spec import InvalidInputError
+from verify.experiments.bench import Bench, Cell, least_seconds
+
+HEADER = {"experiment": "squares", "seed": 1}
+CELLS = [Cell("bench:least_seconds", {"call": None, "repeats": 0, "most_seconds": float(k)}) for k in range(3)]
+"""With no repeats it answers infinity at once, whatever it is given."""
+
+
+def test_answers_come_in_the_order_of_the_cells() -> None:
+    told: list[tuple[int, int, str]] = []
+    bench = Bench(None, HEADER, show=lambda *said: told.append(said))
+    assert bench.perform("all", CELLS) == [float("inf")] * 3
+    assert told == [(k, 3, "all") for k in range(4)]
+
+
+def test_workers_answer_as_this_process_does() -> None:
+    assert Bench(None, HEADER, jobs=2).perform("all", CELLS) == Bench(None, HEADER).perform("all", CELLS)
+
+
+def test_a_finished_cell_is_not_repeated(tmp_path: Path) -> None:
+    path = tmp_path / "squares.cells.jsonl"
+    Bench(path, HEADER).perform("first", CELLS[:2])
+    lines = path.read_text().splitlines()
+    # What is on file is what counts: here it says something else than a repetition would.
+    path.write_text("\n".join([lines[0], lines[1].replace("Infinity", "7.0"), lines[2]]) + "\n")
+    again = Bench(path, HEADER, resume=True)
+    assert again.perform("all", CELLS) == [7.0, float("inf"), float("inf")]
+    assert again.reused == 2
+    assert len(path.read_text().splitlines()) == 4
+
+
+def test_a_torn_line_is_done_again(tmp_path: Path) -> None:
+    path = tmp_path / "squares.cells.jsonl"
+    Bench(path, HEADER).perform("all", CELLS)
+    path.write_text(path.read_text()[:-9])
+    again = Bench(path, HEADER, resume=True)
+    assert len(again.perform("all", CELLS)) == 3
+    assert again.reused == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "resume", "said"),
+    [
+        (json.dumps({"schema": "f2csa-cells/1", **HEADER}), False, "holds finished cells"),
+        (json.dumps({"schema": "f2csa-cells/1", "experiment": "squares", "seed": 2}), True, "it differs in seed"),
+        ("my own notes", True, "must find a file of finished cells"),
+        ("[1, 2]", True, "must find a file of finished cells"),
+    ],
+)
+def test_another_file_is_refused_and_kept(tmp_path: Path, text: str, resume: bool, said: str) -> None:
+    path = tmp_path / "squares.cells.jsonl"
+    path.write_text(text + "\n")
+    with pytest.raises(InvalidInputError, match=said):
+        Bench(path, HEADER, resume=resume)
+    assert path.read_text() == text + "\n"
+
+
+def test_cells_are_told_apart_by_what_they_do_and_with_what() -> None:
+    keys = {cell.key for cell in CELLS} | {Cell("bench:other", CELLS[0].arguments).key}
+    assert len(keys) == 4
+    assert Cell("a:b", {"x": 1, "y": 2}).key == Cell("a:b", {"y": 2, "x": 1}).key
+
+
+def test_the_least_of_a_few_is_taken_and_time_is_kept() -> None:
+    calls: list[int] = []
+    assert 0 <= least_seconds(lambda: calls.append(1), repeats=5, most_seconds=60) < 1
+    assert len(calls) == 5
+    least_seconds(lambda: calls.append(1), repeats=5, most_seconds=-1)
+    assert len(calls) == 6

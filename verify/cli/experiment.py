@@ -1,0 +1,60 @@
+"""``f2csa experiment``: an experiment's cells performed or taken up again, then its page and its data."""
+
+from __future__ import annotations
+
+import sys
+import time
+from importlib import import_module
+
+from spec.files import write_files
+from verify.campaign.run import environment
+from verify.cli import options
+from verify.cli.console import cores, ended_politely, plain_console, print_json, progress_bar
+from verify.cli.folder import require_folder
+from verify.cli.sources import require_at_least
+from verify.experiments.bench import Bench
+from verify.experiments.model import Experiment, Size
+
+
+def convergence(asked: options.Experiment) -> None:
+    """Loss and stationarity over calls and over seconds."""
+    _run("convergence", asked)
+
+
+def scaling(asked: options.Experiment) -> None:
+    """Work and time as the dimension grows."""
+    _run("scaling", asked)
+
+
+def kinks(asked: options.Experiment) -> None:
+    """Where rows switch on and off."""
+    _run("kinks", asked)
+
+
+def _run(name: str, asked: options.Experiment) -> None:
+    require_at_least("--seed", asked.seed, 0)
+    jobs = cores() if asked.jobs is None else asked.jobs
+    require_at_least("--jobs", jobs, 1)
+    require_folder(asked.out)
+    size: Size = "quick" if asked.quick else "whole"
+    header = {"experiment": name, "size": size, "seed": asked.seed, "environment": environment()}
+    started = time.perf_counter()
+    with ended_politely(), progress_bar() as show:
+        bench = Bench(asked.out / f"{name}.cells.jsonl", header, jobs=jobs, resume=asked.resume, show=show)
+        found: Experiment = import_module(f"verify.experiments.{name}").run(bench, size, asked.seed)
+    found = found.model_copy(update={"environment": environment(), "seconds": time.perf_counter() - started})
+    _write(found, asked, bench.reused)
+
+
+def _write(found: Experiment, asked: options.Experiment, reused: int) -> None:
+    from verify.report.experiment_page import files
+
+    paths = write_files(asked.out, files(found))
+    if asked.as_json:
+        print_json(found.model_dump(mode="json", by_alias=True))
+        return
+    console = plain_console()
+    for said in (found.lead, *found.sentences, *(f"{f.statement}: {f.sentence}" for f in found.findings)):
+        console.print(said, markup=False)
+    kept = f"; {reused} finished cells were there" if reused else ""
+    sys.stderr.write(f"{found.seconds:.0f} s{kept}; page: {paths[-1]}\n")

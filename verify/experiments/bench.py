@@ -1,0 +1,168 @@
+"""The work of an experiment in pieces: each a function's name and plain arguments, run once and kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import multiprocessing
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+from spec.errors import InvalidInputError
+
+SCHEMA = "f2csa-cells/1"
+ROOM = "verify.experiments."
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One piece of work: ``module:function`` of this room, and what it is called with, as plain data.
+
+    It must answer with plain data, the same whenever it is called with the same arguments, but for what it timed.
+    """
+
+    work: str
+    arguments: dict[str, Any]
+
+    @cached_property
+    def key(self) -> str:
+        """What it is kept under."""
+        text = json.dumps([self.work, self.arguments], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+    def perform(self) -> Any:
+        """Do it here, with one thread for numerical libraries: two on two cores stall one another."""
+        module, _, function = self.work.partition(":")
+        with threadpool_limits(limits=1):
+            return getattr(import_module(ROOM + module), function)(**self.arguments)
+
+
+Show = Callable[[int, int, str], None]
+"""Told how many cells of a stage are done, of how many, and the stage's name."""
+
+
+def _silent(_done: int, _total: int, _stage: str) -> None:
+    """Nobody is told."""
+
+
+class Bench:
+    """Where an experiment's cells are performed: finished ones are kept in a file, if there is one, and not repeated.
+
+    Args:
+        path: File of finished cells, JSON lines; ``None`` keeps nothing.
+        header: What all of them depend on besides their arguments; a file with another header is refused.
+        jobs: Worker processes for cells that are not timed.
+        resume: Whether finished cells are taken from the file; otherwise it must not hold any.
+        show: Told of the progress.
+
+    Raises:
+        InvalidInputError: If the file is of another run, or would be overwritten.
+    """
+
+    def __init__(
+        self,
+        path: Path | None,
+        header: dict[str, Any],
+        *,
+        jobs: int = 1,
+        resume: bool = False,
+        show: Show | None = None,
+    ) -> None:
+        self.path, self.jobs, self.show = path, jobs, show or _silent
+        self.kept: dict[str, Any] = {}
+        self.reused = 0
+        if path is None:
+            return
+        header = json.loads(json.dumps({"schema": SCHEMA, **header}))
+        if path.exists() and path.stat().st_size:
+            if not resume:
+                raise InvalidInputError("--out", "holds finished cells: give --resume or another folder", str(path))
+            self.kept = dict(_read(path, header))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = [json.dumps(header), *(_line(key, answer) for key, answer in self.kept.items())]
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    def perform(self, stage: str, cells: Sequence[Cell], *, timed: bool = False) -> list[Any]:
+        """The answers of these cells, in their order; timed ones are performed one after another in this process."""
+        left = {cell.key: cell for cell in cells if cell.key not in self.kept}
+        self.reused += len(cells) - len(left)
+        done = len(cells) - len(left)
+        self.show(done, len(cells), stage)
+        runs = self._here if timed or self.jobs == 1 else self._elsewhere
+        for key, answer in runs(list(left.values())):
+            self._keep(key, answer)
+            done += 1
+            self.show(done, len(cells), stage)
+        return [self.kept[cell.key] for cell in cells]
+
+    def _keep(self, key: str, answer: Any) -> None:
+        line = _line(key, answer)
+        # What is read back is what is used, so that a run that was interrupted ends with the same bytes.
+        self.kept[key] = json.loads(line)["answer"]
+        if self.path is not None:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(line + "\n")
+
+    @staticmethod
+    def _here(cells: Sequence[Cell]) -> Iterator[tuple[str, Any]]:
+        for cell in cells:
+            yield cell.key, cell.perform()
+
+    def _elsewhere(self, cells: Sequence[Cell]) -> Iterator[tuple[str, Any]]:
+        spawn = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(self.jobs, mp_context=spawn) as pool:
+            running: dict[Future[Any], str] = {pool.submit(Cell.perform, cell): cell.key for cell in cells}
+            try:
+                while running:
+                    for ended in wait(running, return_when=FIRST_COMPLETED).done:
+                        yield running.pop(ended), ended.result()
+            finally:
+                pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _line(key: str, answer: Any) -> str:
+    return json.dumps({"key": key, "answer": answer})
+
+
+def _read(path: Path, header: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Finished cells; what follows a torn line is dropped."""
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    try:
+        found = json.loads(lines[0])
+    except (IndexError, ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict) or found.get("schema") != SCHEMA:
+        raise InvalidInputError("--resume", "must find a file of finished cells", path.name)
+    different = [name for name in header if found.get(name) != header[name]]
+    if different:
+        raise InvalidInputError("--resume", f"must continue the same run; it differs in {', '.join(different)}")
+    for line in lines[1:]:
+        try:
+            entry = json.loads(line)
+            yield entry["key"], entry["answer"]
+        except (ValueError, RecursionError, KeyError, TypeError):
+            return
+
+
+def least_seconds(call: Callable[[], Any], *, repeats: int, most_seconds: float) -> float:
+    """Wall-clock seconds of the fastest of up to ``repeats`` calls, which a busy machine disturbs least.
+
+    At least one call is made, and no further one after ``most_seconds`` in all.
+    """
+    spent, best = 0.0, float("inf")
+    for _ in range(repeats):
+        started = time.perf_counter()
+        call()
+        took = time.perf_counter() - started
+        best, spent = min(best, took), spent + took
+        if spent > most_seconds:
+            break
+    return best

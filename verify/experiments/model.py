@@ -1,0 +1,105 @@
+"""A finished experiment as data: what was run, its rows, its curves, and what it shows in sentences."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from typing import Literal
+
+from pydantic import Field
+
+from spec.files import Frozen
+
+SCHEMA: Literal["f2csa-experiment/1"] = "f2csa-experiment/1"
+Size = Literal["quick", "whole"]
+Value = float | int | str | bool | None
+Row = dict[str, Value]
+"""One line of the data: named plain values."""
+
+
+class Series(Frozen):
+    """One curve: x and y of equal length, with a band (low, high) around y where seeds or instances spread it."""
+
+    name: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+
+
+class Mark(Frozen):
+    """A point of the paper's own figure, as its text prints it."""
+
+    x: float
+    y: float
+    text: str
+
+
+class Plot(Frozen):
+    """One picture; labels name quantity and unit, and a series keeps its colour by name throughout an experiment."""
+
+    title: str
+    x_label: str
+    y_label: str
+    series: tuple[Series, ...]
+    log_x: bool = False
+    log_y: bool = False
+    marks: tuple[Mark, ...] = ()
+
+
+class Finding(Frozen):
+    """One number that a statement of the paper is about, with its interval over seeds or instances."""
+
+    statement: str
+    """Full id, ``scaling-experiment/growth``."""
+    quantity: str
+    measured: float
+    interval: tuple[float, float] | None = None
+    sentence: str
+
+
+class Experiment(Frozen):
+    """Everything one run of an experiment found; ``lead`` is the first thing a reader is told.
+
+    ``rows`` are the raw data, one line a measured point; ``setting`` is what they depend on besides the code.
+    """
+
+    schema_name: Literal["f2csa-experiment/1"] = Field(default=SCHEMA, alias="schema")
+    name: str
+    title: str
+    lead: str
+    size: Size
+    seed: int
+    setting: dict[str, Value | list[Value]]
+    sentences: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    plots: tuple[Plot, ...]
+    rows: tuple[Row, ...]
+    environment: dict[str, str] = Field(default_factory=dict)
+    seconds: float = 0.0
+
+    def finding(self, statement: str) -> Finding:
+        """The finding on a statement.
+
+        Raises:
+            KeyError: If this experiment says nothing of it.
+        """
+        for found in self.findings:
+            if found.statement == statement:
+                return found
+        raise KeyError(statement)
+
+
+def as_csv(rows: tuple[Row, ...]) -> str:
+    """The rows with one column for each name met, in the order of first meeting; numbers to their last digit."""
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
+    return stream.getvalue()
+
+
+def _cell(value: Value) -> Value:
+    return repr(value) if isinstance(value, float) and math.isfinite(value) else value
