@@ -199,8 +199,8 @@ class SmoothObjectives(AffineRows):
     """Any smooth f and g, given as gradient functions ``(x, y) -> vector``.
 
     ``mu_g > 0`` and ``C_g >= mu_g`` bound the curvature of ``g(x, .)`` where it is used, ``C_f >= 0`` the absolute
-    curvature of ``f(x, .)``; ``f_value`` and ``g_value`` are needed only where a value is asked for, ``hess_yy_g`` (m, m)
-    and ``hess_xy_g`` (n, m) only by methods that use second derivatives, for products alone as a linear operator.
+    curvature of ``f(x, .)``; ``f_value`` and ``g_value`` are needed only where a value is asked for. ``hess_yy_g``
+    (m, m) and ``hess_xy_g`` (n, m) serve methods that use second derivatives: arrays, or operators that multiply by @.
 
     Raises:
         InvalidInputError: If shapes do not fit or a constant breaks its rule.

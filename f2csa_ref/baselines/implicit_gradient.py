@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from spec.exact import Vector
 from spec.problem import Problem
 from spec.reading import REPAIRED
 
+Indices = np.ndarray[Any, np.dtype[np.intp]]
+
 
 @dataclass(frozen=True)
 class ImplicitGradient:
@@ -29,7 +32,7 @@ class ImplicitGradient:
 
     hypergradient: Vector
     lower_level: LowerLevelSolution
-    active: Vector
+    active: Indices
     adjoint: Vector
     adjoint_rows: Vector
     counts: dict[str, int]
@@ -115,7 +118,7 @@ def implicit_gradient(
     return ImplicitGradient(grad_F, lower, I, solved.u, solved.v, dict(counts))
 
 
-def _regular_rows(lower: LowerLevelSolution) -> Vector:
+def _regular_rows(lower: LowerLevelSolution) -> Indices:
     """The active rows by index, where y* is differentiable; refused elsewhere."""
     if not lower.licq:
         rows = np.flatnonzero(lower.active)

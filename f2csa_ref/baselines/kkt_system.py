@@ -55,7 +55,9 @@ def solve_kkt(curvature: Curvature, B: Matrix, c: Vector, linear_algebra: Linear
         LinearSolveError: If H is not positive definite, or conjugate gradients do not converge.
     """
     if linear_algebra not in get_args(LinearAlgebra):
-        raise InvalidInputError("linear_algebra", f"must be one of {', '.join(get_args(LinearAlgebra))}", linear_algebra)
+        raise InvalidInputError(
+            "linear_algebra", f"must be one of {', '.join(get_args(LinearAlgebra))}", linear_algebra
+        )
     try:
         if linear_algebra == "naive":
             return _naive(curvature.dense().yy, B, c)
@@ -133,8 +135,9 @@ def _projected_cg(product: Callable[[Vector], Vector], B: Matrix, c: Vector) -> 
         return np.zeros(0) if gram is None else np.asarray(scipy.linalg.cho_solve(gram, B @ r))
 
     def project(r: Vector) -> Vector:
-        r = r - onto_rows(r) @ B
-        return r - onto_rows(r) @ B  # twice: the first leaves the rounding of what it took away
+        once: Vector = r - onto_rows(r) @ B
+        twice: Vector = once - onto_rows(once) @ B  # what rounding left of the rows goes too
+        return twice
 
     u, r = np.zeros(m), -c
     g = project(r)
