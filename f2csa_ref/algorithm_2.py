@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 
@@ -62,6 +62,18 @@ def box_projection(lower: Vector, upper: Vector) -> Projection:
     if not (lower <= upper).all():
         raise InvalidInputError("box", "must have lower <= upper", (lower.tolist(), upper.tolist()))
     return lambda x: np.clip(x, lower, upper)
+
+
+class RunState(Protocol):
+    """What a run of any method shows: x (n,) after t calls, and of each finished block a point and a mean answer."""
+
+    x: Vector
+    t: int
+    x_bar: list[Vector]
+    grad_mean: list[Vector]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The running part as plain data, bit for bit; finished blocks are left to the caller's trace."""
 
 
 @dataclass
@@ -201,7 +213,7 @@ def segment_points(rng: np.random.Generator, M: int, runs: tuple[int, ...]) -> I
 
 
 def finished(
-    state: OuterState, *, output: OutputRule, rng: np.random.Generator, path: Matrix | None = None
+    state: RunState, *, output: OutputRule, rng: np.random.Generator, path: Matrix | None = None
 ) -> OuterTrace:
     """Line 13: the trace of a run whose blocks are done, its output chosen; the paper's draw alone touches ``rng``."""
     _check_rule(output)

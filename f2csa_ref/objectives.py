@@ -24,6 +24,7 @@ from spec.quadratic import Quadratic
 
 Gradient: TypeAlias = Callable[[Vector, Vector], Vector]
 Value: TypeAlias = Callable[[Vector, Vector], float]
+Hessian: TypeAlias = Callable[[Vector, Vector], Any]
 
 EXTENDED_LIMIT = 1_000_000
 """Largest number of matrix entries multiplied in extended precision (a few milliseconds each time)."""
@@ -198,7 +199,8 @@ class SmoothObjectives(AffineRows):
     """Any smooth f and g, given as gradient functions ``(x, y) -> vector``.
 
     ``mu_g > 0`` and ``C_g >= mu_g`` bound the curvature of ``g(x, .)`` where it is used, ``C_f >= 0`` the absolute
-    curvature of ``f(x, .)``; ``f_value`` and ``g_value`` are needed only where a value is asked for.
+    curvature of ``f(x, .)``; ``f_value`` and ``g_value`` are needed only where a value is asked for. ``hess_yy_g``
+    (m, m) and ``hess_xy_g`` (n, m) serve methods that use second derivatives: arrays, or operators that multiply by @.
 
     Raises:
         InvalidInputError: If shapes do not fit or a constant breaks its rule.
@@ -227,6 +229,8 @@ class SmoothObjectives(AffineRows):
     noise: Noise = field(default_factory=Noise)
     f_value: Value | None = None
     g_value: Value | None = None
+    hess_yy_g: Hessian | None = None
+    hess_xy_g: Hessian | None = None
 
     def __post_init__(self) -> None:
         if self.A.ndim != 2 or self.B.ndim != 2 or self.b.shape != self.A.shape[:1] or len(self.A) != len(self.B):

@@ -1,4 +1,4 @@
-"""Algorithms 1 and 2 together, with a trace from which an interrupted run goes on bit for bit."""
+"""A run of Algorithms 1 and 2, or of a rival, with a trace from which an interrupted run goes on bit for bit."""
 
 from __future__ import annotations
 
@@ -14,11 +14,17 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from f2csa_ref.algorithm_1 import Call, checked_oracle
-from f2csa_ref.algorithm_2 import OuterState, OuterTrace, OutputRule, advance, box_projection, finished
+from f2csa_ref.algorithm_2 import OuterTrace, OutputRule, box_projection, finished
+from f2csa_ref.baselines.exact_parent import ParentParameters
+from f2csa_ref.baselines.implicit_gradient import factorisations
+from f2csa_ref.baselines.iterates import Surroundings
+from f2csa_ref.baselines.methods import F2csaParameters, MethodSpec, rival_method
+from f2csa_ref.baselines.zeroth_order import ZerothOrderParameters
 from f2csa_ref.objectives import Objectives, as_vector, objectives_of
 from f2csa_ref.sampling import DEFAULTS
+from f2csa_ref.solver.run_loop import ClippedMomentum, Method, Recording, Watch, run_blocks
 from f2csa_ref.solver.schedules import Constants, value_at
-from f2csa_ref.solver.trace import SCHEMA, Block, TraceWriter, has_header, restore
+from f2csa_ref.solver.trace import SCHEMA, Block
 from spec.errors import InvalidInputError, from_validation
 from spec.exact import Vector
 from spec.parameters import OracleParameters, OuterParameters
@@ -28,8 +34,6 @@ from spec.reading import REPAIRED, Reading
 
 PROBES = 3
 """Fixed random points at which a Python problem's gradients are taken to tell it from another."""
-CHECKPOINT = 500
-"""Calls between two recorded states inside a block; at most so many are repeated after an interruption."""
 DIVERGED = 100.0
 """A block whose mean answer exceeds this multiple of the second moment's root ends the run."""
 
@@ -42,7 +46,9 @@ class DivergenceError(RuntimeError):
 class Setting:
     """Everything a run depends on.
 
-    ``oracle`` goes to Algorithm 1, ``outer`` to Algorithm 2; ``constants`` are what the schedule was derived from;
+    ``oracle`` goes to Algorithm 1, ``outer`` to Algorithm 2; ``constants`` are what the schedule was derived from.
+    Of a rival, ``method`` has its own parameters; of the others it uses the radius, M and K in ``outer``, and D and eta
+    where it runs Algorithm 2's loop, ``alpha`` where it makes penalty estimates, N_g where it samples f.
     ``seed >= 0`` is that of all randomness; ``project_onto`` is a box X, as (lower, upper) of n numbers each, whose
     projection keeps x in X, ``None`` for free steps.
     """
@@ -56,17 +62,30 @@ class Setting:
     seed: int = 0
     output: OutputRule = "uniform"
     project_onto: tuple[tuple[float, ...], tuple[float, ...]] | None = None
+    method: MethodSpec = F2csaParameters()  # noqa: RUF009  # frozen
+
+    @property
+    def shown_schedule(self) -> dict[str, Any]:
+        """The parameters the run uses, by name."""
+        shown = self.outer.model_dump() | {"T": self.outer.T}
+        if self.method.name in ("ssigd", "dsblo", "pigd"):
+            shown = {name: value for name, value in shown.items() if name not in ("D", "eta", "epsilon")}
+        return shown | self.method.model_dump(exclude={"name"})
 
     def header(self, problem: str) -> dict[str, Any]:
         """First line of a trace: which run it belongs to."""
         fields: dict[str, Any] = _FIELDS.dump_python(self)
+        if isinstance(self.method, F2csaParameters):
+            del fields["method"]
         return {"kind": "header", "schema": SCHEMA, "problem": problem} | fields
 
     @classmethod
     def from_header(cls, header: dict[str, Any]) -> Setting:
         """The setting a header was written from; refused if it is not such a header."""
         try:
-            setting: Setting = _FIELDS.validate_python({name: header[name] for name in cls.__dataclass_fields__})
+            setting: Setting = _FIELDS.validate_python(
+                {name: header[name] for name in cls.__dataclass_fields__ if name != "method" or name in header}
+            )
         except (KeyError, ValidationError) as error:
             why = from_validation(error, "header") if isinstance(error, ValidationError) else error
             raise InvalidInputError("trace", f"must start with a header of {SCHEMA} ({why})") from None
@@ -89,7 +108,7 @@ class SolveReport:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader should know before trusting the output, one sentence each."""
-        made = []
+        made = self._on_second_derivatives()
         constants = self.setting.constants
         if constants.estimated:
             made.append(f"estimated, not given: {', '.join(constants.estimated)}")
@@ -99,14 +118,27 @@ class SolveReport:
                 f"a block's mean answer reached {largest:.3g}, above L_F + bias = "
                 f"{constants.lipschitz_F + constants.bias:.3g}: give a larger L_F"
             )
-        if self.setting.outer.epsilon >= constants.lipschitz_F + constants.bias:
+        clipped = isinstance(self.setting.method, F2csaParameters | ParentParameters | ZerothOrderParameters)
+        if clipped and self.setting.outer.epsilon >= constants.lipschitz_F + constants.bias:
             made.append("the bound on the expected distance exceeds L_F + bias: at this budget it says nothing")
-        if self.setting.outer.K == 1:
+        if clipped and self.setting.outer.K == 1:
             made.append("one block only: the run moves by at most the radius; give more calls or a larger gap")
         values = [block.F for block in self.blocks if block.F is not None]
         if values and values[0] - min(values) > 1.01 * constants.gap:
             made.append(f"F fell by more than the gap {constants.gap:.3g}: give a larger gap")
         return tuple(made)
+
+    def _on_second_derivatives(self) -> list[str]:
+        """For rivals: what their own steps used, and what the lower level's solver did."""
+        if isinstance(self.setting.method, F2csaParameters):
+            return []
+        used = "yes" if "cross_products" in self.counts else "no"
+        number = sum(factorisations(self.counts).values())
+        solved = self.counts.get("quadratic_programs", 0)
+        return [
+            f"used second derivatives: {used}, factorisations: {number}",
+            f"the lower level was solved by {solved} quadratic programs, which factorise on their own account",
+        ]
 
 
 def digest(problem: Problem | Objectives) -> str:
@@ -130,7 +162,7 @@ def solve(
     resume: bool = False,
     on_block: Callable[[Block], None] | None = None,
 ) -> SolveReport:
-    """Run Algorithm 2 on Algorithm 1's answers.
+    """Run Algorithm 2 on Algorithm 1's answers, or the rival that ``setting.method`` names.
 
     Args:
         problem: Problem or objectives.
@@ -153,37 +185,32 @@ def solve(
         lower, upper = (as_vector_or_inf(ends, q.n) for ends in setting.project_onto)
         projection = box_projection(lower, upper)
         x_0 = projection(x_0)
-    rng = np.random.default_rng([setting.seed, 1])
-    state, counts = OuterState.start(x_0), Counter[str]()
-    blocks: list[Block] = []
-    header = setting.header(digest(problem))
-    if trace is not None and resume and has_header(trace):
-        state, blocks, counts = restore(trace, header, rng) or (state, blocks, counts)
-        for block in blocks:
-            _require_bounded(block, setting.constants)
-    resumed_at, call = state.t, Call(setting.alpha, setting.reading, setting.oracle)
-
-    def oracle(z: Vector) -> Vector:
-        estimate = checked_oracle(q, z, call, rng)
-        counts.update(estimate.counts)
-        return estimate.hypergradient
-
-    with TraceWriter(trace, header, append=resumed_at > 0) as writer:
-        while state.t < setting.outer.T:
-            advance(state, rng.random(1), oracle, parameters=setting.outer, projection=projection)
-            if state.t % setting.outer.M == 0:
-                x_bar = state.x_bar[-1]
-                block = Block(len(state.x_bar) - 1, state.t, x_bar, state.grad_mean[-1], value_at(q, x_bar))
-                blocks.append(block)
-                writer.block(block)
-                writer.state(state, rng, counts)
-                _require_bounded(block, setting.constants)
-                if on_block is not None:
-                    on_block(block)
-            elif state.t % setting.outer.M % CHECKPOINT == 0:
-                writer.state(state, rng, counts)
+    rng, counts = np.random.default_rng([setting.seed, 1]), Counter[str]()
+    around = Surroundings(q, setting.outer, setting.alpha, setting.oracle.N_g, projection, counts)
+    method = (
+        _algorithm_2(setting, around)
+        if isinstance(setting.method, F2csaParameters)
+        else rival_method(setting.method, around)
+    )
+    state, blocks, resumed_at = run_blocks(
+        method, x_0, setting.outer, rng, counts,
+        (Recording(trace, setting.header(digest(problem)), resume),
+         Watch(lambda x: value_at(q, x), lambda block: _require_bounded(block, setting), on_block)),
+    )  # fmt: skip
     made = finished(state, output=setting.output, rng=rng)
     return SolveReport(setting, made, tuple(blocks), dict(counts), resumed_at)
+
+
+def _algorithm_2(setting: Setting, around: Surroundings) -> Method[Any]:
+    """Algorithm 2 on Algorithm 1's answers."""
+    call = Call(setting.alpha, setting.reading, setting.oracle)
+
+    def answer(z: Vector, rng: np.random.Generator) -> Vector:
+        estimate = checked_oracle(around.objectives, z, call, rng)
+        around.counts.update(estimate.counts)
+        return estimate.hypergradient
+
+    return ClippedMomentum(answer, setting.outer, around.projection)
 
 
 def as_vector_or_inf(values: tuple[float, ...], n: int) -> Vector:
@@ -193,7 +220,8 @@ def as_vector_or_inf(values: tuple[float, ...], n: int) -> Vector:
     return np.array(values, dtype=np.float64)
 
 
-def _require_bounded(block: Block, constants: Constants) -> None:
+def _require_bounded(block: Block, setting: Setting) -> None:
+    constants = setting.constants
     limit = DIVERGED * math.sqrt(constants.second_moment)
     if block.grad_norm > limit:
         raise DivergenceError(

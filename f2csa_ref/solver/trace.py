@@ -11,7 +11,6 @@ from typing import IO, Any
 
 import numpy as np
 
-from f2csa_ref.algorithm_2 import OuterState
 from spec.errors import InvalidInputError
 from spec.exact import Vector
 
@@ -61,9 +60,9 @@ class TraceWriter:
         self._line({"kind": "block", "k": block.k, "calls": block.calls, "x_bar": block.x_bar.tolist(),
                     "grad_mean": block.grad_mean.tolist(), "grad_norm": block.grad_norm, "F": block.F})  # fmt: skip
 
-    def state(self, state: OuterState, rng: np.random.Generator, counts: Counter[str]) -> None:
-        """Write where the run stands."""
-        entry = {"kind": "state", **state.to_dict(), "counts": dict(counts), "rng": rng.bit_generator.state}
+    def state(self, state: dict[str, Any], rng: np.random.Generator, counts: Counter[str]) -> None:
+        """Write where the run stands: the method's state as plain data, the generator's, and the counts."""
+        entry = {"kind": "state", **state, "counts": dict(counts), "rng": rng.bit_generator.state}
         self._line(entry)
 
     def _line(self, entry: dict[str, Any]) -> None:
@@ -95,7 +94,7 @@ def read_header(path: Path) -> dict[str, Any]:
 
 def restore(
     path: Path, header: dict[str, Any], rng: np.random.Generator
-) -> tuple[OuterState, list[Block], Counter[str]] | None:
+) -> tuple[dict[str, Any], list[Block], Counter[str]] | None:
     """The last state on record, with the blocks before it; the file is cut after it, the generator set to it."""
     found = read_header(path)
     if found != json.loads(json.dumps(header)):
@@ -114,8 +113,7 @@ def restore(
         file.truncate(end)
     blocks = blocks[:kept]
     rng.bit_generator.state = last["rng"]
-    state = OuterState.from_dict(last, [block.x_bar for block in blocks], [block.grad_mean for block in blocks])
-    return state, blocks, Counter(last["counts"])
+    return last, blocks, Counter(last["counts"])
 
 
 def _lines(path: Path) -> Iterator[tuple[dict[str, Any], int]]:

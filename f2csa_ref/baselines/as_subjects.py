@@ -1,0 +1,165 @@
+"""The rivals as subjects: the stages that checks ask of an implementation, answered by each method's own code.
+
+``call`` is what checks hand over: ``alpha``, ``parameters.N_g``, and stage values to use where they are given.
+``optimise`` runs a method's own outer loop on the oracle it is given, ``eta`` for its step size and ``D`` for its
+longest step: β = η of SSIGD, step size of PIGD, and γ₁ = 1/D, γ₂ = 1/η, β = 1 - 1/M of DS-BLO.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from f2csa_ref.algorithm_2 import Oracle, OuterTrace, finished, outer_loop
+from f2csa_ref.baselines.ds_blo import DsBloParameters, ds_blo_step
+from f2csa_ref.baselines.exact_parent import PigdParameters, in_unit_ball, penalty_gradient, pigd_step
+from f2csa_ref.baselines.implicit_gradient import implicit_gradient
+from f2csa_ref.baselines.iterates import IterateState, Surroundings
+from f2csa_ref.baselines.ssigd import SsigdParameters, ssigd_step
+from f2csa_ref.baselines.tilted import TiltedImplicitGradient
+from f2csa_ref.baselines.zeroth_order import ZerothOrderAnswers, ZerothOrderParameters
+from f2csa_ref.lower_level import lower_level
+from f2csa_ref.objectives import objectives_of
+from spec.exact import Vector
+from spec.parameters import OuterParameters
+from spec.problem import Problem
+
+PERTURBATION = 1e-4
+"""Scale of q in the answers of SSIGD and DS-BLO."""
+SMOOTHING = 1e-3
+"""Radius of the sphere in the answers of the zeroth-order method."""
+ANY_RUN = OuterParameters(goldstein_radius=1.0, epsilon=1.0, D=1.0, eta=1.0, M=1, K=1)
+"""Stands where a single answer asks for no run."""
+
+
+class ExactLowerLevel:
+    """What all of them share: the exact pair."""
+
+    def lower_level(self, problem: Problem, x: Vector) -> tuple[Vector, Vector]:
+        """The pair (y*, λ*), shapes (m,) and (p,)."""
+        solution = lower_level(problem, x)
+        return solution.y_star, solution.lam
+
+
+class Implicit(ExactLowerLevel):
+    """The implicit gradient, an oracle without an outer loop of its own."""
+
+    name = "implicit gradient"
+
+    def hypergradient(self, problem: Problem, x: Vector, call: Any, rng: np.random.Generator | None) -> Vector:
+        """∇F at x with N_g samples of ∇f; where stages are given, y* and the rows with λ > 0 are theirs."""
+        lower = lower_level(problem, x)
+        if call.y_star is not None:
+            lower = replace(lower, y_star=call.y_star)
+        if call.lam is not None:
+            active = call.lam > 0
+            lower = replace(lower, lam=call.lam, active=active, weakly_active=np.zeros_like(active))
+        return implicit_gradient(problem, x, lower=lower, rng=rng, samples=call.parameters.N_g).hypergradient
+
+
+class Stepping:
+    """An outer loop of steps from iterate to iterate."""
+
+    def optimise(self, oracle: Oracle, x0: Vector, parameters: OuterParameters, rng: np.random.Generator) -> OuterTrace:
+        """T steps; block k's point is the iterate it begins at."""
+        state, step = IterateState.start(x0), self.stepping(parameters)
+        path = [state.x]
+        for _ in range(parameters.T):
+            step(state, oracle, rng)
+            path.append(state.x)
+        return finished(state, output="uniform", rng=rng, path=np.array(path))
+
+    def stepping(self, parameters: OuterParameters) -> Callable[[IterateState, Oracle, np.random.Generator], None]:
+        """One step of the method under these parameters."""
+        raise NotImplementedError
+
+
+@dataclass
+class _Tilted(ExactLowerLevel, Stepping):
+    """Implicit gradients under a perturbation drawn for the call."""
+
+    sampled: ClassVar[bool] = True
+
+    def hypergradient(self, problem: Problem, x: Vector, call: Any, rng: np.random.Generator) -> Vector:
+        """One answer, q drawn now, then ξ."""
+        around = Surroundings(objectives_of(problem), ANY_RUN, call.alpha, call.parameters.N_g)
+        q = PERTURBATION * rng.standard_normal(around.objectives.m)
+        return TiltedImplicitGradient(around, "best")(x, q, rng if self.sampled else None)
+
+
+class Ssigd(_Tilted):
+    """SSIGD."""
+
+    name = "SSIGD"
+
+    def stepping(self, parameters: OuterParameters) -> Callable[[IterateState, Oracle, np.random.Generator], None]:
+        spec = SsigdParameters(step_size=parameters.eta)
+        return lambda state, oracle, _: ssigd_step(state, oracle, spec, parameters.M)
+
+
+class DsBlo(_Tilted):
+    """DS-BLO, option I: f exact."""
+
+    name = "DS-BLO"
+    sampled = False
+    option: ClassVar[Literal["I", "II"]] = "I"
+
+    def stepping(self, parameters: OuterParameters) -> Callable[[IterateState, Oracle, np.random.Generator], None]:
+        beta = min(max(1 - 1 / parameters.M, 0.5), 1 - 1e-15)
+        spec = DsBloParameters(beta=beta, gamma_1=1 / parameters.D, gamma_2=1 / parameters.eta, option=self.option)
+        return lambda state, oracle, rng: ds_blo_step(state, oracle, spec, parameters.M, rng.random(1))
+
+
+class DsBlo2(DsBlo):
+    """DS-BLO, option II: f sampled."""
+
+    name = "DS-BLO, option II"
+    sampled = True
+    option = "II"
+
+
+class _Penalty(ExactLowerLevel):
+    """The parent's penalty estimate, free of noise."""
+
+    def hypergradient(self, problem: Problem, x: Vector, call: Any, rng: np.random.Generator | None) -> Vector:  # noqa: ARG002  # deterministic
+        """The estimate at x for the call's alpha."""
+        return penalty_gradient(problem, x, alpha=call.alpha).hypergradient
+
+
+class Pigd(_Penalty, Stepping):
+    """Perturbed inexact gradient descent."""
+
+    name = "PIGD"
+
+    def stepping(self, parameters: OuterParameters) -> Callable[[IterateState, Oracle, np.random.Generator], None]:
+        spec = PigdParameters(step_size=parameters.eta, radius=parameters.goldstein_radius)
+        M = parameters.M
+        return lambda state, oracle, rng: pigd_step(state, oracle, spec, M, in_unit_ball(rng, len(state.x)))
+
+
+class Clipped:
+    """Algorithm 2's outer loop."""
+
+    def optimise(self, oracle: Oracle, x0: Vector, parameters: OuterParameters, rng: np.random.Generator) -> OuterTrace:
+        """Algorithm 2."""
+        return outer_loop(oracle, x0, parameters=parameters, rng=rng, keep_path=True)
+
+
+class Parent(_Penalty, Clipped):
+    """The deterministic parent."""
+
+    name = "parent"
+
+
+class ZerothOrder(ExactLowerLevel, Clipped):
+    """The zeroth-order method."""
+
+    name = "zeroth-order"
+
+    def hypergradient(self, problem: Problem, x: Vector, call: Any, rng: np.random.Generator) -> Vector:
+        """The two-point estimate at x."""
+        around = Surroundings(objectives_of(problem), ANY_RUN, call.alpha)
+        return ZerothOrderAnswers(ZerothOrderParameters(smoothing=SMOOTHING), around)(x, rng)

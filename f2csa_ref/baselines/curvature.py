@@ -1,0 +1,66 @@
+"""Second derivatives of g, which implicit gradients need and F2CSA does without."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from f2csa_ref.objectives import HolderObjectives, Objectives, QuadraticObjectives
+from spec.errors import InvalidInputError
+from spec.exact import Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Curvature:
+    """``yy``, the Hessian of g in y, (m, m), and ``xy``, its derivative in x and y, (n, m), both at one point.
+
+    Each is an array, or for matrix-free work anything that multiplies a vector by ``@``.
+    """
+
+    yy: Any
+    xy: Any
+
+    def dense(self) -> Curvature:
+        """The same as arrays, which a factorisation needs."""
+        for name in ("yy", "xy"):
+            if not isinstance(getattr(self, name), np.ndarray):
+                rule = "must be an array where it is factorised; linear_algebra cg takes products alone"
+                raise InvalidInputError(f"problem.hess_{name}_g", rule, type(getattr(self, name)).__name__)
+        return self
+
+
+def curvature(q: Objectives, x: Vector, y: Vector) -> Curvature:
+    """Second derivatives of g at (x, y).
+
+    Quadratic and Hölder problems have them; any other offers ``hess_yy_g(x, y)`` and ``hess_xy_g(x, y)``.
+
+    Raises:
+        InvalidInputError: If the problem offers none, or their shapes do not fit.
+    """
+    if isinstance(q, QuadraticObjectives):
+        return Curvature(q.g_yy, q.g_xy)
+    if isinstance(q, HolderObjectives):
+        return _holder(q, float(x[0]), float(y[0]))
+    parts = {}
+    for name, shape in (("hess_yy_g", (q.m, q.m)), ("hess_xy_g", (q.n, q.m))):
+        function = getattr(q, name, None)
+        if function is None:
+            raise InvalidInputError(f"problem.{name}", "must be given for a method that uses second derivatives")
+        parts[name] = function(x, y)
+        if getattr(parts[name], "shape", None) != shape:
+            raise InvalidInputError(f"problem.{name}", f"must return shape {shape}", np.shape(parts[name]))
+    return Curvature(parts["hess_yy_g"], parts["hess_xy_g"])
+
+
+def _holder(q: HolderObjectives, x: float, y: float) -> Curvature:
+    """Of y²/2 + xy + xy r^s, r = |(x, y)|."""
+    square, s = x * x + y * y, q.s
+    if square == 0:
+        return Curvature(np.ones((1, 1)), np.ones((1, 1)))
+    power = square ** (s / 2)
+    cosine, sine = x / square**0.5, y / square**0.5
+    yy = 1 + s * power * cosine * sine * (3 + (s - 2) * sine * sine)
+    xy = 1 + power * (1 + s + s * (s - 2) * cosine * cosine * sine * sine)
+    return Curvature(np.full((1, 1), yy), np.full((1, 1), xy))

@@ -1,0 +1,150 @@
+"""Every method by name: its parameters, how they are derived where not given, and a run of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeAlias, cast, get_args
+
+import numpy as np
+from pydantic import Field, ValidationError
+
+from f2csa_ref.baselines.ds_blo import DsBloMethod, DsBloParameters
+from f2csa_ref.baselines.exact_parent import ParentParameters, PigdMethod, PigdParameters, counted_penalty_gradient
+from f2csa_ref.baselines.iterates import Surroundings
+from f2csa_ref.baselines.kkt_system import LinearAlgebra
+from f2csa_ref.baselines.ssigd import SsigdMethod, SsigdParameters
+from f2csa_ref.baselines.tilted import TiltedImplicitGradient
+from f2csa_ref.baselines.zeroth_order import ZerothOrderAnswers, ZerothOrderParameters
+from f2csa_ref.solver.run_loop import ClippedMomentum, Method
+from f2csa_ref.solver.schedules import Constants
+from spec.errors import InvalidInputError, from_validation
+from spec.exact import Vector
+from spec.files import Frozen
+from spec.parameters import OuterParameters
+
+
+class F2csaParameters(Frozen):
+    """Algorithms 1 and 2: all parameters stand in the setting itself."""
+
+    name: Literal["f2csa"] = "f2csa"
+
+
+Rival: TypeAlias = SsigdParameters | DsBloParameters | PigdParameters | ParentParameters | ZerothOrderParameters
+MethodSpec: TypeAlias = Annotated[F2csaParameters | Rival, Field(discriminator="name")]
+MethodName = Literal["f2csa", "ssigd", "dsblo", "dsblo-2", "pigd", "parent", "zeroth-order"]
+"""What a command calls a method; ``dsblo`` is option I, ``dsblo-2`` option II."""
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What was asked of a rival's parameters; what is ``None`` is derived.
+
+    ``step_size`` is β of SSIGD, η of PIGD and 1/γ₂ of DS-BLO; ``momentum`` its β; ``perturbation`` the scale of q;
+    ``smoothing`` the radius of the zeroth-order method. ``by_theorem`` asks for the papers' schedules, where a target
+    epsilon was given, instead of what suits the number of steps.
+    """
+
+    step_size: float | None = None
+    decay: Literal["constant", "square-root", "harmonic"] | None = None
+    momentum: float | None = None
+    perturbation: float | None = None
+    smoothing: float | None = None
+    linear_algebra: LinearAlgebra | None = None
+    by_theorem: bool = False
+
+
+USED: dict[str, tuple[str, ...]] = {
+    "f2csa": (), "parent": (), "pigd": ("step_size",), "zeroth-order": ("smoothing",),
+    "ssigd": ("step_size", "decay", "perturbation", "linear_algebra"),
+    "dsblo": ("step_size", "momentum", "perturbation", "linear_algebra"),
+    "dsblo-2": ("step_size", "momentum", "perturbation", "linear_algebra"),
+}  # fmt: skip
+"""Which wishes each method can grant."""
+
+
+def require_method(name: str) -> MethodName:
+    """The method of that name, or a refusal that lists them."""
+    if name not in get_args(MethodName):
+        raise InvalidInputError("--method", f"must be one of {', '.join(get_args(MethodName))}", name)
+    return cast("MethodName", name)
+
+
+def parameters_of(
+    name: MethodName,
+    constants: Constants,
+    outer: OuterParameters,
+    n: int,
+    wishes: Wishes = Wishes(),  # frozen
+) -> F2csaParameters | Rival:
+    """A method's parameters as its theorem derives them from the constants and the schedule, then as wished.
+
+    Raises:
+        InvalidInputError: If a wish breaks its rule or is not one of this method's.
+    """
+    wished = {key: value for key, value in vars(wishes).items() if value is not None and key != "by_theorem"}
+    for key, value in wished.items():
+        if key not in USED[name]:
+            takers = [method for method, used in USED.items() if key in used]
+            raise InvalidInputError(f"--{key.replace('_', '-')}", f"is for {', '.join(takers)} only, not {name}", value)
+    if name.startswith("dsblo"):
+        wished = {("beta" if key == "momentum" else key): value for key, value in wished.items()}
+        if "step_size" in wished:
+            wished["gamma_2"] = _inverse(wished.pop("step_size"))
+    derived = _derived(name, constants, outer, n, wishes.by_theorem)
+    try:
+        return type(derived).model_validate(derived.model_dump() | wished)
+    except ValidationError as error:
+        raise from_validation(error, name) from None
+
+
+def _inverse(step_size: float) -> float:
+    if not step_size > 0:
+        raise InvalidInputError("--step-size", "must be > 0", step_size)
+    return 1 / step_size
+
+
+def _derived(
+    name: MethodName, constants: Constants, outer: OuterParameters, n: int, by_theorem: bool
+) -> F2csaParameters | Rival:
+    gap, L, radius = constants.gap, constants.lipschitz_F, outer.goldstein_radius
+    if name == "ssigd":
+        return SsigdParameters.of_theorem(gap=gap, lipschitz_F=L, steps=outer.T)
+    if name.startswith("dsblo"):
+        common: dict[str, Any] = {"goldstein_radius": radius, "epsilon": outer.epsilon, "lipschitz": L,
+                                  "noise": constants.variance**0.5}  # fmt: skip
+        made = DsBloParameters.of_theorem(**common) if by_theorem else DsBloParameters.of_memory(**common, K=outer.M)
+        return made.model_copy(update={"option": "II" if name == "dsblo-2" else "I"})
+    if name == "pigd":
+        return PigdParameters.of_theorem(gap=gap, lipschitz_F=L, radius=radius, steps=outer.T, n=n)
+    if name == "zeroth-order":
+        return ZerothOrderParameters(smoothing=min(radius / 2, max(gap, 1e-12) / L))
+    return ParentParameters() if name == "parent" else F2csaParameters()
+
+
+def rival_method(spec: Rival, around: Surroundings) -> Method[Any]:
+    """A run of a rival."""
+    if isinstance(spec, SsigdParameters):
+        return SsigdMethod(spec, around)
+    if isinstance(spec, DsBloParameters):
+        return DsBloMethod(spec, around)
+    if isinstance(spec, PigdParameters):
+        return PigdMethod(spec, around)
+    outer = spec.remaining(around.outer) if isinstance(spec, ZerothOrderParameters) else around.outer
+    return ClippedMomentum(answers_of(spec, around), outer, around.projection)
+
+
+def answers_of(spec: Rival, around: Surroundings) -> Callable[[Vector, np.random.Generator], Vector]:
+    """One answer of a rival's own oracle at a point, (n,) to (n,), whatever its steps make of it."""
+    if isinstance(spec, SsigdParameters | DsBloParameters):
+        gradient = TiltedImplicitGradient(around, spec.linear_algebra)
+        sampled = isinstance(spec, SsigdParameters) or spec.option == "II"
+
+        def implicit(x: Vector, rng: np.random.Generator) -> Vector:
+            q = spec.perturbation * rng.standard_normal(around.objectives.m)
+            return gradient(x, q, rng if sampled else None)
+
+        return implicit
+    if isinstance(spec, ZerothOrderParameters):
+        return ZerothOrderAnswers(spec, around)
+    return lambda x, _: counted_penalty_gradient(around, x)
