@@ -47,7 +47,9 @@ class KKTSolution:
     work: Counter[str]
 
 
-def solve_kkt(curvature: Curvature, B: Matrix, c: Vector, linear_algebra: LinearAlgebra = "best") -> KKTSolution:
+def solve_kkt(
+    curvature: Curvature, B: Matrix, c: Vector, linear_algebra: LinearAlgebra = "best", cg_tol: float = CG_TOL
+) -> KKTSolution:
     """Solve the system; H positive definite, rows of B (k, m) independent, c (m,).
 
     Raises:
@@ -63,7 +65,7 @@ def solve_kkt(curvature: Curvature, B: Matrix, c: Vector, linear_algebra: Linear
             return _naive(curvature.dense().yy, B, c)
         if linear_algebra == "standard":
             return _standard(curvature.dense().yy, B, c)
-        return _on_free_block(curvature if linear_algebra == "cg" else curvature.dense(), B, c, linear_algebra)
+        return _on_free_block(curvature if linear_algebra == "cg" else curvature.dense(), B, c, linear_algebra, cg_tol)
     except np.linalg.LinAlgError as error:
         raise LinearSolveError(f"the Hessian of g in y must be positive definite here ({error})") from None
 
@@ -92,7 +94,9 @@ def _standard(H: Matrix, B: Matrix, c: Vector) -> KKTSolution:
     return KKTSolution(u, v, work)
 
 
-def _on_free_block(curvature: Curvature, B: Matrix, c: Vector, linear_algebra: LinearAlgebra) -> KKTSolution:
+def _on_free_block(
+    curvature: Curvature, B: Matrix, c: Vector, linear_algebra: LinearAlgebra, cg_tol: float
+) -> KKTSolution:
     """Rows of one entry say u_j = 0: solve on the other coordinates, then read those rows' v off."""
     H, m = curvature.yy, len(c)
     entries = np.count_nonzero(B, axis=1)
@@ -110,7 +114,7 @@ def _on_free_block(curvature: Curvature, B: Matrix, c: Vector, linear_algebra: L
                 padded[free] = w
                 return np.asarray(H @ padded)[free]
 
-            inner = _projected_cg(product, rows, c[free])
+            inner = _projected_cg(product, rows, c[free], cg_tol)
         else:
             inner = _standard(H[np.ix_(free, free)] if len(fixed) else H, rows, c[free])
         u[free], v[~single], work = inner.u, inner.v, inner.work
@@ -121,7 +125,7 @@ def _on_free_block(curvature: Curvature, B: Matrix, c: Vector, linear_algebra: L
     return KKTSolution(u, v, work)
 
 
-def _projected_cg(product: Callable[[Vector], Vector], B: Matrix, c: Vector) -> KKTSolution:
+def _projected_cg(product: Callable[[Vector], Vector], B: Matrix, c: Vector, cg_tol: float) -> KKTSolution:
     """Conjugate gradients on the null space of B, with products by H alone; only B Bᵀ is factorised.
 
     Source: Gould, Hribar, Nocedal: On the solution of equality constrained quadratic programming problems arising in
@@ -142,7 +146,7 @@ def _projected_cg(product: Callable[[Vector], Vector], B: Matrix, c: Vector) -> 
     u, r = np.zeros(m), -c
     g = project(r)
     d, square = -g, float(g @ g)
-    tol, best = CG_TOL * float(np.linalg.norm(c)), (math.inf, u)
+    tol, best = cg_tol * float(np.linalg.norm(c)), (math.inf, u)
     for _ in range(20 * m + 100):
         if math.sqrt(square) < best[0]:
             best = (math.sqrt(square), u)
@@ -159,7 +163,7 @@ def _projected_cg(product: Callable[[Vector], Vector], B: Matrix, c: Vector) -> 
         square, before = float(g @ g), square
         d = project(-g + square / before * d)
     reached, u = best
-    if reached > CG_ACCEPTED * float(np.linalg.norm(c)):
+    if reached > max(CG_ACCEPTED, cg_tol) * float(np.linalg.norm(c)):
         rule = 'take linear_algebra "best"'
         raise LinearSolveError(f"conjugate gradients stopped at residual {reached:.1e}, aiming at {tol:.1e}; {rule}")
     # H u - c lies in the span of the rows: their v.
