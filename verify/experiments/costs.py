@@ -34,11 +34,26 @@ ALGEBRAS: dict[str, LinearAlgebra] = {
 }
 """The Hessian-based methods' hypergradient, by how its linear system is solved."""
 METHODS = (F2CSA, *ALGEBRAS)
-EFFORTS: dict[str, tuple[float, ...]] = {
-    F2CSA: (0.4, 0.2, 0.1, 0.05, 0.02, 0.01),
-    "implicit, conjugate gradients": (1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-12),
-}
-"""Alpha, and the relative residual of conjugate gradients; the first that is accurate enough is the one compared."""
+ITERATIVE = "implicit, conjugate gradients"
+EXACT = "implicit, free-block Cholesky"
+"""What the others are held against: exact to rounding."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much a method does; what factorises has no choice.
+
+    ``alpha`` is F2CSA's, ``residual`` the fraction to which its inner residual, or that of conjugate gradients, is
+    brought down.
+    """
+
+    alpha: float | None = None
+    residual: float | None = None
+
+
+ALPHAS = (0.4, 0.2, 0.1, 0.05, 0.02, 0.01)
+RESIDUALS = (3e-1, 1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 1e-6, 1e-9, 1e-12)
+"""From the least effort to the greatest."""
 ACCURACY = 1e-2
 """Relative error of the hypergradient to which all methods are brought."""
 REPEATS, MOST_SECONDS = 5, 2.0
@@ -69,25 +84,35 @@ class Place:
         """Coordinates of y that no row holds."""
         return self.q.m - int(np.count_nonzero(self.lower.active))
 
-    def answer(self, method: str, effort: float) -> tuple[Vector, dict[str, int]]:
-        """A method's hypergradient (n,) and the counted calls behind it; ``effort`` is what :data:`EFFORTS` says."""
+    def answer(self, method: str, effort: Effort) -> tuple[Vector, dict[str, int]]:
+        """A method's hypergradient (n,) and the counted calls behind it."""
         if method == F2CSA:
+            assert effort.alpha is not None and effort.residual is not None  # as F2CSA's efforts have them
             given = Stages(y_star=self.lower.y_star, lam=self.lower.lam)
-            first_order = checked_oracle(self.q, self.x, Call(effort, given=given), None)
+            # At y* the gradient of the penalty Lagrangian in y is that of f.
+            tol = effort.residual * float(np.linalg.norm(self.q.grad_y_f(self.x, self.lower.y_star)))
+            first_order = checked_oracle(self.q, self.x, Call(effort.alpha, given=given, tol=tol), None)
             return first_order.hypergradient, first_order.counts
         found = implicit_gradient(
-            self.q, self.x, linear_algebra=ALGEBRAS[method], lower=self.lower, cg_tol=effort or 1.0
+            self.q, self.x, linear_algebra=ALGEBRAS[method], lower=self.lower, cg_tol=effort.residual or 1.0
         )
         return found.hypergradient, found.counts
 
-    def effort(self, method: str) -> float:
-        """The least effort of a method that is accurate enough here, its greatest if none is; 0 where it has none."""
-        if method not in EFFORTS:
-            return 0.0
-        exact, _ = self.answer("implicit, free-block Cholesky", 0.0)
-        efforts = EFFORTS[method]
-        enough = (effort for effort in efforts if relative_error(self.answer(method, effort)[0], exact) <= ACCURACY)
-        return next(enough, efforts[-1])
+    def least_effort(self, method: str) -> Effort:
+        """The effort with the fewest operations that is accurate enough here; the greatest if none is."""
+        alphas = ALPHAS if method == F2CSA else (None,)
+        if method not in (F2CSA, ITERATIVE):
+            return Effort()
+        exact, _ = self.answer(EXACT, Effort())
+        enough: dict[float, Effort] = {}
+        for alpha in alphas:
+            for residual in RESIDUALS:
+                effort = Effort(alpha, residual)
+                found, counts = self.answer(method, effort)
+                if relative_error(found, exact) <= ACCURACY:
+                    enough[operations(counts, self.sizes)] = effort
+                    break  # a smaller residual takes more
+        return enough[min(enough)] if enough else Effort(alphas[-1], RESIDUALS[-1])
 
 
 def relative_error(found: Vector, exact: Vector) -> float:
@@ -105,13 +130,14 @@ def place(d: int, condition: float, seed: int) -> Place:
 def hypergradients(d: int, condition: float, seed: int, *, timed: bool) -> list[dict[str, Any]]:
     """One row a method: counted operations, products with a block, error, and seconds if timed."""
     here = place(d, condition, seed)
-    exact, _ = here.answer("implicit, free-block Cholesky", 0.0)
+    exact, _ = here.answer(EXACT, Effort())
     rows = []
     for method in METHODS:
-        effort = here.effort(method)
+        effort = here.least_effort(method)
         found, counts = here.answer(method, effort)
         row: dict[str, Any] = {
-            "d": d, "condition": condition, "seed": seed, "method": method, "effort": effort, "free": here.free,
+            "d": d, "condition": condition, "seed": seed, "method": method, "free": here.free,
+            "alpha": effort.alpha, "residual": effort.residual,
             "operations": operations(counts, here.sizes),
             "products": products_by_matrix(counts) + counts.get("hessian_products", 0),
             "error": relative_error(found, exact),
@@ -140,7 +166,7 @@ def solves(d: int, condition: float, seed: int, *, timed: bool) -> list[dict[str
 
 
 def _solve(here: Place, method: str, step: float, *, timed: bool) -> dict[str, Any]:
-    effort = here.effort(method)
+    effort = here.least_effort(method)
     work = lower_seconds = seconds = first = last = 0.0
     taken = 0
     while taken < STEPS:
@@ -156,7 +182,13 @@ def _solve(here: Place, method: str, step: float, *, timed: bool) -> dict[str, A
         began = time.perf_counter()
         here = Place.at(here.q, here.x - step * found)
         lower_seconds += time.perf_counter() - began
-    row = {"effort": effort, "steps": taken, "reached": last / first, "operations": work}
+    row = {
+        "alpha": effort.alpha,
+        "residual": effort.residual,
+        "steps": taken,
+        "reached": last / first,
+        "operations": work,
+    }
     return row | ({"seconds": seconds, "lower_seconds": lower_seconds} if timed else {})
 
 

@@ -61,14 +61,14 @@ def test_the_counts_are_those_of_the_formulas(rows: list[dict[str, object]]) -> 
 def test_a_method_that_is_wrong_is_not_called_accurate(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = costs.Place.answer
 
-    def halved(self: costs.Place, method: str, effort: float) -> tuple[object, dict[str, int]]:
+    def halved(self: costs.Place, method: str, effort: costs.Effort) -> tuple[object, dict[str, int]]:
         found, counts = whole(self, method, effort)
         return (found / 2 if method == F2CSA else found), counts
 
     monkeypatch.setattr(costs.Place, "answer", halved)
     [row] = [row for row in hypergradients(20, 10.0, 3, timed=False) if row["method"] == F2CSA]
     assert row["error"] == pytest.approx(0.5, abs=0.01)
-    assert row["effort"] == costs.EFFORTS[F2CSA][-1]
+    assert row["alpha"] == costs.ALPHAS[-1]
 
 
 def test_all_take_the_same_road_in_a_solve() -> None:
