@@ -10,7 +10,8 @@ from verify.evidence.model import RateEvidence
 from verify.report import prose, wording
 from verify.report.hypothesis_ledger import ledgers
 from verify.report.model import NAMED, ReportData
-from verify.report.outline import Outline, ReadingOutline, StatementOutline, outline, proof_breaks
+from verify.report.outline import Outline, ReadingOutline, StatementOutline, outline
+from verify.report.proof_breaks import proof_breaks
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~])")
 _TICKS = re.compile("`{3,}")

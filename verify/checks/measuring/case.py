@@ -16,6 +16,7 @@ from spec import REPAIRED, InvalidInputError, OracleParameters, Reading, Sense
 from spec.atlas import Instance
 from spec.claims import Bound
 from spec.exact import Vector
+from spec.reading import is_repaired_text
 from verify.evidence.budget import TOTAL_ERROR, Share
 from verify.evidence.model import ComparisonEvidence, Counterexample, Evidence, Law, Point, Relation
 from verify.evidence.streams import Ledger
@@ -81,7 +82,7 @@ def find_profile(name: str) -> Profile:
 
 @dataclass(frozen=True)
 class Case:
-    """What one check is given; ``reading_name`` is ``as-written``, ``repaired``, ``only:FIELD`` or ``choose:...``.
+    """What one check is given; ``reading_name`` is a point of the statement's lattice of readings, by its name.
 
     ``reading`` is what a program is told, ``sense`` how the text's hypotheses are read.
 
@@ -129,7 +130,7 @@ class Case:
     @property
     def as_written(self) -> bool:
         """Whether the literal text's premises are to be spent."""
-        return self.reading_name != "repaired"
+        return not is_repaired_text(self.reading_name)
 
     @cached_property
     def x(self) -> Vector:
@@ -235,8 +236,9 @@ def _readings(check: Check) -> set[str]:
     from spec.claims import find
 
     statement = find(check.claim)
-    alone = {f"only:{choice}" for choice in statement.choices}
-    return {"as-written", "repaired", *alone, *statement.literal_readings, *statement.repairs.values()}
+    alone = {f"only:{choice}" for choice in statement.repairable}
+    points = (*statement.literal_readings, *statement.repairs.values(), *statement.kept.values())
+    return {"as-written", "repaired", *alone, *points}
 
 
 class OverspentError(RuntimeError):
