@@ -87,12 +87,14 @@ class Sense(Frozen):
         domain: Do hypotheses on f and g hold on X times all of R^m, or on a compact set of (x, y)?
         inner_workload: Does the work of the inner loops count the solves of the lower level and of the penalty problem,
             or those of the lower level alone?
+        linear_algebra: How do the compared methods solve the linear system of their implicit gradients?
     """
 
     multiplier_width: Literal["shrinking", "fixed"] = "fixed"
     accuracy: Literal["mean", "sure", "mean-square"] = "mean-square"
     domain: Literal["whole-space", "compact"] = "compact"
     inner_workload: Literal["both", "lower-level"] = "both"
+    linear_algebra: Literal["conjugate-gradients", "free-block", "full-cholesky", "full-system"] = "free-block"
 
 
 class Literally(NamedTuple):

@@ -136,7 +136,9 @@ def _readings(
     if profile.isolate and set(NAMED) <= set(wanted):
         # A statement that makes a single choice is isolated already.
         alone = [f"only:{choice}" for choice in statement.repairable] if len(statement.repairable) > 1 else []
-        beside = [*statement.literal_readings, *statement.repairs.values(), *_kept(full_id, statement)] if lattice else []
+        beside = (
+            [*statement.literal_readings, *statement.repairs.values(), *_kept(full_id, statement)] if lattice else []
+        )
         yield from (name for name in dict.fromkeys([*alone, *beside]) if name not in wanted)
 
 

@@ -46,6 +46,11 @@ def second_order(counts: Mapping[str, int], sizes: Sizes) -> float:
     return products + cost + solved + schur
 
 
+def linear_solve(counts: Mapping[str, int], sizes: Sizes) -> float:
+    """Operations of an implicit gradient's linear system alone."""
+    return second_order({name: number for name, number in counts.items() if name != "cross_products"}, sizes)
+
+
 def operations(counts: Mapping[str, int], sizes: Sizes) -> float:
     """All counted operations of a call, without those of a lower-level quadratic program."""
     return first_order(counts, sizes) + second_order(counts, sizes)

@@ -86,7 +86,9 @@ class ReadingSet:
             return own
         if not self.parts:
             return f"by its own check {own}"
-        named = f"`{self.parts[0]}`" if len(self.parts) == 1 else f"{len(self.parts)} of its parts, e.g. `{self.parts[0]}`"
+        named = (
+            f"`{self.parts[0]}`" if len(self.parts) == 1 else f"{len(self.parts)} of its parts, e.g. `{self.parts[0]}`"
+        )
         return f"by its own check {own}; it falls under each with {named}"
 
     @property
