@@ -87,7 +87,7 @@ def place_of_crossing(case: Case) -> Measurement:
     else:
         predicted, allowed = _by_formula(dimensions(case.profile), name), LOWER_ORDER
         values["by the formula"] = predicted
-    apart = math.inf if at in (0.0, math.inf) else max(at / predicted, predicted / at)
+    apart = max(at / predicted, predicted / at) if 0 < at < math.inf and predicted > 0 else math.inf
     quantity = f"factor between the crossing with {name} and d = {predicted:.0f}"
     return Measurement((compare(quantity, apart, "<=", allowed),), values)
 
