@@ -108,7 +108,8 @@ def _on_free_block(curvature: Curvature, B: Matrix, c: Vector, linear_algebra: L
             def product(w: Vector) -> Vector:
                 padded = np.zeros(m)
                 padded[free] = w
-                return np.asarray(H @ padded)[free]
+                turned: Vector = np.asarray(H @ padded)[free]
+                return turned
 
             inner = _projected_cg(product, rows, c[free])
         else:
