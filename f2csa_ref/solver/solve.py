@@ -204,7 +204,7 @@ def solve(
          Watch(lambda x: value_at(q, x), lambda block: _require_bounded(block, setting), on_block)),
     )  # fmt: skip
     made = finished(state, output=setting.output, rng=rng)
-    ignored = q.noise.model != "none" and not takes_samples(spec)
+    ignored = q.noise.model != "none" and not takes_samples(setting.method)
     return SolveReport(setting, made, tuple(blocks), dict(counts), resumed_at, ignored)
 
 
