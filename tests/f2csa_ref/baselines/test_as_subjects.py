@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import f2csa_ref.baselines as rivals
-from spec import OuterParameters
+from spec import AS_WRITTEN, Noise, OuterParameters
 from spec.atlas import find
 from verify.subjects.loading import load_subject
-from verify.subjects.protocol import Call, Stages
+from verify.subjects.protocol import Call, MissingCapabilityError, Stages
 from verify.truth.lower_level import hypergradient as exact_hypergradient
 
 NAMES = ("Implicit", "Ssigd", "DsBlo", "DsBlo2", "Pigd", "Parent", "ZerothOrder")
@@ -55,7 +55,32 @@ def test_the_implicit_gradient_is_an_oracle_alone():
     assert not stages("Implicit").offers("penalty_minimiser")
 
 
-def test_given_stages_are_used(toy1):
-    # F = y*: with no multiplier given, no row is active and y* does not move.
-    call = Call(alpha=0.1, y_star=np.ones(1), lam=np.zeros(1))
-    assert rivals.Implicit().hypergradient(toy1, np.ones(1), call, None)[0] == pytest.approx(0)
+@pytest.mark.parametrize("name", ["Implicit", "Ssigd", "DsBlo2", "ZerothOrder"])
+def test_what_makes_no_penalty_estimate_refuses_its_stages(name, toy1):
+    call = Call(alpha=0.1, y_star=np.ones(1), lam=np.ones(1))
+    with pytest.raises(MissingCapabilityError, match="no penalty estimate from a given y_star, lam"):
+        stages(name).hypergradient(toy1, np.ones(1), call, np.random.default_rng(0))
+
+
+def test_a_kink_is_not_the_implicit_gradients_fault():
+    instance = find("weakly-active")
+    with pytest.raises(MissingCapabilityError, match="not known to be differentiable"):
+        stages("Implicit").hypergradient(instance.problem, np.array([float(v) for v in instance.x]), Call(alpha=0.1))
+
+
+def test_the_parent_uses_given_stages_and_says_what_it_is_not(toy1):
+    # ∇_x L at y = 0.9 with ρ = 1, x = 1: α₂ h = 10⁴ * 0.1.
+    call = Call(alpha=0.1, y_star=np.ones(1), lam=np.ones(1), rho=np.ones(1), y_penalty=np.array([0.9]))
+    assert stages("Parent").hypergradient(toy1, np.ones(1), call)[0] == pytest.approx(1e3)
+    with pytest.raises(MissingCapabilityError, match="multiplier cancel"):
+        stages("Parent").hypergradient(toy1, np.ones(1), Call(alpha=0.1, reading=AS_WRITTEN))
+    noisy = toy1.model_copy(update={"noise": Noise(model="additive", sigma_f=1)})
+    with pytest.raises(MissingCapabilityError, match="takes no noisy problem"):
+        stages("Parent").hypergradient(noisy, np.ones(1), Call(alpha=0.1))
+
+
+def test_the_parents_stages_are_its_estimate(toy1):
+    x = np.array([0.05])
+    assert stages("Parent").hypergradient(toy1, x, Call(alpha=0.1)) == pytest.approx(
+        rivals.penalty_gradient(toy1, x, alpha=0.1).hypergradient
+    )
