@@ -37,7 +37,10 @@ class StageFaultError(SubjectFaultError):
 
 
 class MissingCapabilityError(RuntimeError):
-    """The subject does not offer a stage, or not under this reading; a stage may raise it with words of its own."""
+    """The subject does not offer a stage, or not under this reading.
+
+    A stage may raise it, or ``NotImplementedError``, with words of its own.
+    """
 
 
 GIVEN = ("y_star", "lam", "rho", "y_penalty")
@@ -246,6 +249,9 @@ class Stages:
                 # The subject's own words; what we raise on its behalf says all it should.
                 if type(refusal) is not MissingCapabilityError or str(refusal).startswith("the subject "):
                     raise
+                raise MissingCapabilityError(f"the subject does not support this {stage}: {refusal}") from None
+            except NotImplementedError as refusal:
+                # Python's own word for it, of subjects that know nothing of this package.
                 raise MissingCapabilityError(f"the subject does not support this {stage}: {refusal}") from None
 
 
