@@ -16,6 +16,8 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import scipy.linalg
 
+from f2csa_ref.bounds import Bounds, bounds_of
+from f2csa_ref.eigenvalues import LANCZOS_FROM, extreme_eigenvalues
 from spec.errors import InvalidInputError
 from spec.exact import Matrix, Vector
 from spec.noise import Noise
@@ -102,8 +104,15 @@ class AffineRows:
     @cached_property
     def B_norm(self) -> float:  # noqa: N802  # the paper's letter
         """Spectral norm of ``B``."""
+        if min(self.p, self.m) > LANCZOS_FROM and self.bounds is not None:
+            return math.sqrt(float(self.bounds.curvature(np.ones(self.p)).max()))
         gram = self.B @ self.B.T if self.p <= self.m else self.B.T @ self.B
         return math.sqrt(max(0.0, extreme_eigenvalues(gram)[1]))
+
+    @cached_property
+    def bounds(self) -> Bounds | None:
+        """The rows as bounds on single coordinates of y, where they are that."""
+        return bounds_of(self.B)
 
     @cached_property
     def _extended_rows(self) -> tuple[Any, Any]:
@@ -120,12 +129,6 @@ class AffineRows:
 
     def grad_y_g_change(self, x: Vector, y: Vector, w: Vector) -> Vector:
         return self.grad_y_g(x, y + w) - self.grad_y_g(x, y)
-
-
-def extreme_eigenvalues(matrix: Matrix) -> tuple[float, float]:
-    """Smallest and largest eigenvalue of a symmetric matrix."""
-    eigenvalues = scipy.linalg.eigvalsh(matrix)
-    return float(eigenvalues[0]), float(eigenvalues[-1])
 
 
 class QuadraticObjectives(AffineRows):

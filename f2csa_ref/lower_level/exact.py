@@ -10,7 +10,16 @@ import daqp
 import numpy as np
 import scipy.linalg
 
-from f2csa_ref.lower_level.solution import Candidate, LowerLevelError, LowerLevelSolution, Mask, sizes
+from f2csa_ref.lower_level.pivoting import solve_box
+from f2csa_ref.lower_level.solution import (
+    ACCEPTED_RESIDUAL,
+    SMALL,
+    Candidate,
+    LowerLevelError,
+    LowerLevelSolution,
+    Mask,
+    sizes,
+)
 from f2csa_ref.objectives import EXTENDED_LIMIT, Objectives, QuadraticObjectives
 from f2csa_ref.penalty_minimiser import accelerated
 from spec.errors import InvalidInputError
@@ -18,16 +27,18 @@ from spec.exact import Matrix, Vector
 
 REFINEMENTS = 2
 """Steps of iterative refinement; the first already reaches rounding unless the KKT system is very ill-conditioned."""
-ACCEPTED_RESIDUAL = 1e-11
-"""Largest scaled KKT residual of a pair that counts as solved."""
 
 
 def solve_quadratic(objectives: QuadraticObjectives, x: Vector) -> LowerLevelSolution:
     """Solve min ½ yᵀGy + cᵀy over B y >= A x - b, with multipliers, or say that no y or no good pair was found.
 
+    Many bounds on single coordinates, and nothing else, go to block pivoting.
+
     Source: Algorithm 1, line 3. Differs from the paper: solved to rounding instead of by SGD.
     """
     q = objectives
+    if q.m > SMALL and q.bounds is not None:
+        return solve_box(q, q.bounds, x)
     c = x @ q.g_xy + q.g_y
     r = q.A @ x - q.b
     size = float(np.linalg.norm(c)) / q.C_g + distance_to_rows(q, r)

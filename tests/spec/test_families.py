@@ -67,7 +67,7 @@ def test_a_draw_depends_on_its_recipe_alone(family: Any, n: int, seed: int) -> N
 @given(st.integers(1, 6), seeds)
 def test_the_literal_family_is_refused_with_its_smallest_eigenvalue(d: int, seed: int) -> None:
     blocks = draw("paper-literal", d, d, None, 10.0, seed)
-    smallest = float(np.linalg.eigvalsh(np.array(blocks["g"]["yy"]))[0])
+    smallest = float(np.linalg.eigvalsh(blocks["g"]["yy"])[0])
     problem = experiment(d, seed=seed, literal=True)
     if smallest > 1e-6:
         assert drawn(problem).m == d

@@ -18,7 +18,7 @@ from spec.atlas import Instance
 from spec.atlas import find as find_instance
 from spec.claims import Bound, Statement
 from spec.claims import find as find_claim
-from spec.exact import plain
+from spec.exact_json import plain
 from spec.reading import KEEPING, NAMES, chosen_by, is_repaired_text
 from verify.campaign.summary import selected
 from verify.checks.measuring.case import (
