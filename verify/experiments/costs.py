@@ -6,37 +6,48 @@ apart.
 
 from __future__ import annotations
 
-import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from f2csa_ref.algorithm_1 import Call, Stages, checked_oracle
+from f2csa_ref.algorithm_1 import Call
 from f2csa_ref.baselines.implicit_gradient import implicit_gradient
 from f2csa_ref.baselines.kkt_system import LinearAlgebra
+from f2csa_ref.fast import FastOracle
 from f2csa_ref.lower_level import LowerLevelSolution, lower_level_solver
+from f2csa_ref.lower_level.solution import Candidate, sizes
 from f2csa_ref.objectives import QuadraticObjectives, objectives_of
 from f2csa_ref.sampling import DEFAULTS
 from spec.atlas import experiment
 from spec.exact import Matrix, Vector
 from spec.reading import REPAIRED
+from verify.experiments import work
 from verify.experiments.bench import least_seconds
-from verify.experiments.work import Sizes, linear_solve, operations, products_by_matrix
 
 F2CSA = "F2CSA"
+EXACT = "implicit, free-block Cholesky"
+"""What the others are held against: exact to rounding."""
+ITERATIVE = "implicit, conjugate gradients"
 ALGEBRAS: dict[str, LinearAlgebra] = {
     "implicit, LU of the whole system": "naive",
     "implicit, full Cholesky": "standard",
-    "implicit, free-block Cholesky": "best",
-    "implicit, conjugate gradients": "cg",
+    EXACT: "best",
+    ITERATIVE: "cg",
 }
 """The Hessian-based methods' hypergradient, by how its linear system is solved."""
 METHODS = (F2CSA, *ALGEBRAS)
-ITERATIVE = "implicit, conjugate gradients"
-EXACT = "implicit, free-block Cholesky"
-"""What the others are held against: exact to rounding."""
+ALPHAS = (0.4, 0.2, 0.1, 0.05, 0.02, 0.01)
+RESIDUALS = (3e-1, 1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 1e-6, 1e-9, 1e-12)
+"""From the least effort to the greatest."""
+ACCURACY = 1e-2
+"""Relative error of the hypergradient to which all methods are brought."""
+HELD, INSIDE, MULTIPLIERS = 0.1, 0.8, (0.5, 1.5)
+"""Share of the coordinates that the box holds, how far the others reach, and the multipliers of the held ones."""
+REPEATS, MOST_SECONDS = 5, 2.0
+STEPS, REDUCTION = 200, 1e-2
+"""Most steps of a solve, and the fraction of the first gradient's length at which it ends."""
 
 
 @dataclass(frozen=True)
@@ -49,16 +60,6 @@ class Effort:
 
     alpha: float | None = None
     residual: float | None = None
-
-
-ALPHAS = (0.4, 0.2, 0.1, 0.05, 0.02, 0.01)
-RESIDUALS = (3e-1, 1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 1e-6, 1e-9, 1e-12)
-"""From the least effort to the greatest."""
-ACCURACY = 1e-2
-"""Relative error of the hypergradient to which all methods are brought."""
-REPEATS, MOST_SECONDS = 5, 2.0
-STEPS, REDUCTION = 200, 1e-2
-"""Most steps of a solve, and the fraction of the first gradient's length at which it ends."""
 
 
 @dataclass(frozen=True)
@@ -75,44 +76,82 @@ class Place:
         return cls(q, x, lower_level_solver(q, REPAIRED, DEFAULTS, None, None)(q, x))
 
     @property
-    def sizes(self) -> Sizes:
-        """Of the problem."""
-        return Sizes(self.q.n, self.q.m, int(np.count_nonzero(self.q.B)))
-
-    @property
     def free(self) -> int:
         """Coordinates of y that no row holds."""
         return self.q.m - int(np.count_nonzero(self.lower.active))
 
-    def answer(self, method: str, effort: Effort) -> tuple[Vector, dict[str, int]]:
-        """A method's hypergradient (n,) and the counted calls behind it."""
-        if method == F2CSA:
-            assert effort.alpha is not None and effort.residual is not None  # as F2CSA's efforts have them
-            given = Stages(y_star=self.lower.y_star, lam=self.lower.lam)
-            # At y* the gradient of the penalty Lagrangian in y is that of f.
-            tol = effort.residual * float(np.linalg.norm(self.q.grad_y_f(self.x, self.lower.y_star)))
-            first_order = checked_oracle(self.q, self.x, Call(effort.alpha, given=given, tol=tol), None)
-            return first_order.hypergradient, first_order.counts
-        found = implicit_gradient(
-            self.q, self.x, linear_algebra=ALGEBRAS[method], lower=self.lower, cg_tol=effort.residual or 1.0
-        )
-        return found.hypergradient, found.counts
 
-    def least_effort(self, method: str) -> Effort:
-        """The effort with the fewest operations that is accurate enough here; the greatest if none is."""
-        alphas = ALPHAS if method == F2CSA else (None,)
-        if method not in (F2CSA, ITERATIVE):
-            return Effort()
-        exact, _ = self.answer(EXACT, Effort())
-        enough: dict[float, Effort] = {}
-        for alpha in alphas:
-            for residual in RESIDUALS:
-                effort = Effort(alpha, residual)
-                found, counts = self.answer(method, effort)
-                if relative_error(found, exact) <= ACCURACY:
-                    enough.setdefault(operations(counts, self.sizes), effort)
-                    break  # a smaller residual takes more
-        return enough[min(enough)] if enough else Effort(alphas[-1], RESIDUALS[-1])
+@dataclass
+class _GivenPair:
+    """Line 3, given: the pair at x and the gradient of g there, as the oracle asks its lower level."""
+
+    oracle: FastOracle
+    first_order = True
+    lower: LowerLevelSolution | None = None
+
+    def solve(self, x: Vector, c: Vector, r: Vector) -> tuple[Vector, Vector, int, Vector]:  # noqa: ARG002  # given
+        assert self.lower is not None  # set before every call
+        y = self.lower.y_star
+        return y, self.lower.lam, 0, self.oracle.g_yy.forth(y) + c
+
+
+@dataclass
+class Hypergradient:
+    """One method at one effort on one problem, with what it keeps from call to call.
+
+    F2CSA forms f_yy + α₁g_yy once, and starts line 5 where the last call ended unless told to forget.
+    """
+
+    method: str
+    q: QuadraticObjectives
+    effort: Effort
+    sizes: work.Sizes = field(init=False)
+    oracle: FastOracle | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        q = self.q
+        self.sizes = work.Sizes(q.n, q.m, int(np.count_nonzero(q.g_xy)), int(np.count_nonzero(q.B)))
+        if self.method == F2CSA:
+            assert self.effort.alpha is not None  # as F2CSA's efforts have it
+            self.oracle = FastOracle(q, Call(self.effort.alpha))
+            self.oracle.lower = _GivenPair(self.oracle)
+
+    def __call__(self, here: Place) -> tuple[Vector, float, float]:
+        """The hypergradient (n,) at a place, its operations, and those of a linear system in it."""
+        if self.oracle is not None:
+            self.oracle.lower.lower = here.lower
+            # At y* the gradient of the penalty Lagrangian in y is that of f.
+            slope = float(np.linalg.norm(self.q.grad_y_f(here.x, here.lower.y_star)))
+            self.oracle.tol = (self.effort.residual or 0.0) * slope
+            estimate = self.oracle(here.x)
+            return estimate.hypergradient, work.first_order(estimate.counts, self.sizes), 0.0
+        found = implicit_gradient(
+            self.q, here.x, linear_algebra=ALGEBRAS[self.method], lower=here.lower,
+            cg_tol=self.effort.residual or 1.0,
+        )  # fmt: skip
+        return found.hypergradient, work.implicit(found.counts, self.sizes), work.linear_solve(found.counts, self.sizes)
+
+    def forget(self) -> None:
+        """As if never called."""
+        if self.oracle is not None:
+            self.oracle.shift[:] = 0.0
+
+
+def least_effort(method: str, here: Place) -> Effort:
+    """The effort with the fewest operations that is accurate enough at a place; the greatest if none is."""
+    if method not in (F2CSA, ITERATIVE):
+        return Effort()
+    alphas = ALPHAS if method == F2CSA else (None,)
+    exact = Hypergradient(EXACT, here.q, Effort())(here)[0]
+    enough: dict[float, Effort] = {}
+    for alpha in alphas:
+        for residual in RESIDUALS:
+            effort = Effort(alpha, residual)
+            found, operations, _ = Hypergradient(method, here.q, effort)(here)
+            if relative_error(found, exact) <= ACCURACY:
+                enough.setdefault(operations, effort)
+                break  # a smaller residual takes more
+    return enough[min(enough)] if enough else Effort(alphas[-1], RESIDUALS[-1])
 
 
 def relative_error(found: Vector, exact: Vector) -> float:
@@ -121,34 +160,50 @@ def relative_error(found: Vector, exact: Vector) -> float:
 
 
 def place(d: int, condition: float, seed: int) -> Place:
-    """The paper's family at a dimension, at a random point."""
+    """The paper's family at a dimension, at a point where every tenth coordinate of y* is held by its bound.
+
+    With g_xy = I there is such a point for any y* of the box and any multipliers: x = B'λ - Q_l y* - c_l. So the share
+    of free coordinates is the same at every d, and the lower level need not be solved.
+    """
     q = objectives_of(experiment(d, condition=condition, seed=seed))
     assert isinstance(q, QuadraticObjectives)  # by the family
-    return Place.at(q, np.random.default_rng([seed, d, 1]).standard_normal(d))
+    rng = np.random.default_rng([seed, d, 1])
+    y, lam = rng.uniform(-INSIDE, INSIDE, d), np.zeros(q.p)
+    held = rng.permutation(d)[: round(d * HELD)]
+    above = rng.random(len(held)) < 0.5
+    y[held] = np.where(above, 1.0, -1.0)
+    # Row i says y_i >= -1, row d + i that y_i <= 1.
+    lam[held + np.where(above, d, 0)] = rng.uniform(*MULTIPLIERS, len(held))
+    x = lam @ q.B - q.g_yy @ y - q.g_y
+    return Place(q, x, Candidate(q, x, y, lam, sizes(q, x, y, lam)).solution("quadratic-program"))
 
 
 def hypergradients(d: int, condition: float, seed: int, *, timed: bool) -> list[dict[str, Any]]:
-    """One row a method: counted operations, products with a block, error, and seconds if timed."""
+    """One row a method: counted operations, error, and seconds if timed."""
     here = place(d, condition, seed)
-    exact, _ = here.answer(EXACT, Effort())
+    exact = Hypergradient(EXACT, here.q, Effort())(here)[0]
     rows = []
     for method in METHODS:
-        effort = here.least_effort(method)
-        found, counts = here.answer(method, effort)
+        effort = least_effort(method, here)
+        estimate = Hypergradient(method, here.q, effort)
+        found, operations, solving = estimate(here)
         row: dict[str, Any] = {
             "d": d, "condition": condition, "seed": seed, "method": method, "free": here.free,
-            "alpha": effort.alpha, "residual": effort.residual,
-            "operations": operations(counts, here.sizes), "solve_operations": linear_solve(counts, here.sizes),
-            "products": products_by_matrix(counts) + counts.get("hessian_products", 0),
+            "alpha": effort.alpha, "residual": effort.residual, "operations": operations, "solve_operations": solving,
             "error": relative_error(found, exact),
         }  # fmt: skip
         if timed:
-            row["seconds"] = least_seconds(
-                lambda method=method, effort=effort: here.answer(method, effort),  # type: ignore[misc]  # bound now
-                repeats=REPEATS, most_seconds=MOST_SECONDS,
-            )  # fmt: skip
+            row["seconds"] = _seconds(estimate, here)
         rows.append(row)
     return rows
+
+
+def _seconds(estimate: Hypergradient, here: Place) -> float:
+    def once() -> None:
+        estimate.forget()
+        estimate(here)
+
+    return least_seconds(once, repeats=REPEATS, most_seconds=MOST_SECONDS)
 
 
 def solves(d: int, condition: float, seed: int, *, timed: bool) -> list[dict[str, Any]]:
@@ -166,15 +221,18 @@ def solves(d: int, condition: float, seed: int, *, timed: bool) -> list[dict[str
 
 
 def _solve(here: Place, method: str, step: float, *, timed: bool) -> dict[str, Any]:
-    effort = here.least_effort(method)
-    work = lower_seconds = seconds = first = last = 0.0
+    effort = least_effort(method, here)
+    began = time.perf_counter()
+    estimate = Hypergradient(method, here.q, effort)
+    seconds = time.perf_counter() - began
+    work_done = lower_seconds = first = last = 0.0
     taken = 0
     while taken < STEPS:
         taken += 1
         began = time.perf_counter()
-        found, counts = here.answer(method, effort)
+        found, operations, _ = estimate(here)
         seconds += time.perf_counter() - began
-        work += operations(counts, here.sizes)
+        work_done += operations
         last = float(np.linalg.norm(found))
         first = first or last
         if last <= REDUCTION * first:
@@ -182,13 +240,8 @@ def _solve(here: Place, method: str, step: float, *, timed: bool) -> dict[str, A
         began = time.perf_counter()
         here = Place.at(here.q, here.x - step * found)
         lower_seconds += time.perf_counter() - began
-    row = {
-        "alpha": effort.alpha,
-        "residual": effort.residual,
-        "steps": taken,
-        "reached": last / first,
-        "operations": work,
-    }
+    row = {"alpha": effort.alpha, "residual": effort.residual, "steps": taken, "reached": last / first,
+           "operations": work_done}  # fmt: skip
     return row | ({"seconds": seconds, "lower_seconds": lower_seconds} if timed else {})
 
 
@@ -204,4 +257,4 @@ def norm_of(matrix: Matrix) -> float:
     for _ in range(30):
         v = matrix.T @ (matrix @ (v / np.linalg.norm(v)))
         length = float(np.linalg.norm(v))
-    return 1.05 * math.sqrt(length)
+    return 1.05 * float(np.sqrt(length))

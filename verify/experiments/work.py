@@ -1,4 +1,7 @@
-"""Arithmetic operations behind counted calls, on dense data: a product with a d × d matrix is 2d², a Cholesky d³/3."""
+"""Arithmetic operations behind counted calls, on dense data: a product with a d × d matrix is 2d², a Cholesky d³/3.
+
+Operations on vectors alone are left out, of all methods alike.
+"""
 
 from __future__ import annotations
 
@@ -9,35 +12,32 @@ from f2csa_ref.baselines.implicit_gradient import factorisations
 
 
 class Sizes(NamedTuple):
-    """Of a problem with dense blocks: n upper and m lower variables, rows with so many entries that are not zero.
+    """Of a problem: n upper and m lower variables, and entries that are not zero in g_xy and in the rows.
 
-    A box has one entry a row, and a program that multiplies by its zeros too is no fair measure.
+    A box has one entry a row, and the experiments' g_xy is the identity: a program that multiplies by their zeros is
+    no fair measure.
     """
 
     n: int
     m: int
+    cross_entries: int
     row_entries: int
 
 
-def first_order(counts: Mapping[str, int], sizes: Sizes) -> float:
-    """Operations of gradients and rows: every gradient is a product with the y-block, and in x also with the x-block.
-
-    The part of ∇_y at a fixed x that x alone gives is computed once a call and is not counted.
-    """
-    n, m, entries = sizes
-    in_x = counts.get("grad_x_f", 0) + counts.get("grad_x_g", 0)
-    in_y = counts.get("grad_y_f", 0) + counts.get("grad_y_g", 0)
-    return 2.0 * (in_x * (n * n + n * m) + in_y * m * m + counts.get("row_products", 0) * entries)
+def gradients(counts: Mapping[str, int], sizes: Sizes) -> float:
+    """Operations of gradients of f at points that share nothing: two products each; and of products with rows."""
+    n, m, _, entries = sizes
+    in_x, in_y = counts.get("grad_x_f", 0) * n * (n + m), counts.get("grad_y_f", 0) * m * (n + m)
+    return 2.0 * (in_x + in_y + counts.get("row_products", 0) * entries)
 
 
-def second_order(counts: Mapping[str, int], sizes: Sizes) -> float:
-    """Operations beyond gradients: products with second derivatives, and factorisations with what they solve.
+def linear_solve(counts: Mapping[str, int], sizes: Sizes) -> float:
+    """Operations of an implicit gradient's linear system.
 
     After a Cholesky factorisation of size m and one of size k < m, the Schur complement on k rows took k more
     solutions with the first factor and the product of k rows with them.
     """
-    n, m, _ = sizes
-    products = 2.0 * (counts.get("hessian_products", 0) * m * m + counts.get("cross_products", 0) * n * m)
+    products = 2.0 * counts.get("hessian_products", 0) * sizes.m**2
     factors = factorisations(dict(counts))
     cost = sum(number * size**3 * (2 / 3 if kind == "lu" else 1 / 3) for (kind, size), number in factors.items())
     solved = sum(number * 2.0 * size**2 for (_, size), number in factors.items())
@@ -46,16 +46,12 @@ def second_order(counts: Mapping[str, int], sizes: Sizes) -> float:
     return products + cost + solved + schur
 
 
-def linear_solve(counts: Mapping[str, int], sizes: Sizes) -> float:
-    """Operations of an implicit gradient's linear system alone."""
-    return second_order({name: number for name, number in counts.items() if name != "cross_products"}, sizes)
+def implicit(counts: Mapping[str, int], sizes: Sizes) -> float:
+    """Operations of an implicit gradient, its lower level given."""
+    cross = 2.0 * counts.get("cross_products", 0) * sizes.cross_entries
+    return gradients(counts, sizes) + linear_solve(counts, sizes) + cross
 
 
-def operations(counts: Mapping[str, int], sizes: Sizes) -> float:
-    """All counted operations of a call, without those of a lower-level quadratic program."""
-    return first_order(counts, sizes) + second_order(counts, sizes)
-
-
-def products_by_matrix(counts: Mapping[str, int]) -> int:
-    """Products with a whole block in y: what is left of a first-order method's cost where d is large."""
-    return counts.get("grad_y_f", 0) + counts.get("grad_y_g", 0)
+def first_order(counts: Mapping[str, int], sizes: Sizes) -> float:
+    """Operations of F2CSA's oracle as it counts itself: products with whole matrices, its lower level given."""
+    return 2.0 * counts["matrix_products"] * sizes.m**2

@@ -26,7 +26,7 @@ def rows(first_order: float = 40.0, power: int = 2, factor: float = 1.0) -> tupl
             cost = first_order * float(d) ** power if method == F2CSA else solve[method] + 8.0 * d**2
             made.append({
                 "d": d, "condition": 10.0, "seed": 0, "method": method, "free": k, "operations": cost,
-                "solve_operations": solve[method], "products": 14,
+                "solve_operations": solve[method],
             })  # fmt: skip
     return tuple(made)
 
@@ -55,8 +55,8 @@ def test_the_crossing_is_held_against_what_is_printed_and_the_formula(monkeypatc
     near = verdicts(monkeypatch, rows(first_order=260), "scaling-experiment/crossover")
     assert near["choose:linear_algebra=free-block"] == "SUPPORTED"
     assert near["as-written"] == "REFUTED"
-    other = verdicts(monkeypatch, rows(factor=3.0), "scaling-experiment/crossover")
-    assert other["repaired"] == "REFUTED"
+    # A factorisation of a thirtieth of the operations is met later than the bound says.
+    assert verdicts(monkeypatch, rows(factor=1 / 30), "scaling-experiment/crossover")["repaired"] == "REFUTED"
 
 
 @pytest.mark.parametrize(("power", "expected"), [(1, ("SUPPORTED", "REFUTED")), (2, ("REFUTED", "SUPPORTED"))])
