@@ -110,7 +110,7 @@ def implicit_gradient(
             lower = lower_level_solver(q, REPAIRED, DEFAULTS, None, None)(q, x)
             counts.update(lower.counts)
         y = lower.y_star
-        I = _regular_rows(lower)  # noqa: E741  # the papers' letter for the active rows
+        I = regular_rows(lower)  # noqa: E741  # the papers' letter for the active rows
 
         second = curvature(q, x, y)
         grad_x, grad_y = upper_gradients(q, x, y, rng, samples)
@@ -122,7 +122,7 @@ def implicit_gradient(
     return ImplicitGradient(grad_F, lower, I, solved.u, solved.v, dict(counts))
 
 
-def _regular_rows(lower: LowerLevelSolution) -> Indices:
+def regular_rows(lower: LowerLevelSolution) -> Indices:
     """The active rows by index, where y* is differentiable; refused elsewhere."""
     if not lower.licq:
         rows = np.flatnonzero(lower.active)

@@ -63,7 +63,9 @@ def hessian_parts(M: Operator, rows: Rows, weights: Vector) -> tuple[Product, Pr
     return lambda v: M.forth(v) + (R @ v) @ R, precondition
 
 
-def minimise(product: Product, precondition: Product, slope: Vector, start: Vector, *, tol: float, steps: int) -> Minimiser:
+def minimise(
+    product: Product, precondition: Product, slope: Vector, start: Vector, *, tol: float, steps: int
+) -> Minimiser:
     """Minimise ½ wᵀHw + slopeᵀw until the gradient's norm is at most ``tol``, or rounding or the budget end it.
 
     Raises:

@@ -138,7 +138,9 @@ class FastOracle:
             h_star = rows.values(x, y_star, r)
             rho = activation_weights(h_star, lam, h_width=self.h_width, lam_width=call.parameters.lam_width)
             # Line 5.
-            slope = self.f_xy.back(x) + self.f_yy.forth(y_star) + q.f_y + alpha.alpha_1 * (slope_g - rows.transposed(lam))
+            slope = (
+                self.f_xy.back(x) + self.f_yy.forth(y_star) + q.f_y + alpha.alpha_1 * (slope_g - rows.transposed(lam))
+            )
             if rho.any():
                 slope -= alpha.alpha_2 * rows.transposed(rho * h_star)
             found = self._minimised(slope, rho)

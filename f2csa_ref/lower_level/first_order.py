@@ -117,9 +117,7 @@ def solve_first_order(objectives: Objectives, x: Vector, *, steps: int) -> Lower
     start = np.zeros(q.m)
     tol = TARGET * (1.0 + float(np.linalg.norm(q.grad_y_g(x, start))) / q.C_g)
     solver = FirstOrder(q, bounds_of(q.B))
-    found = solver.solve(
-        lambda y: q.grad_y_g(x, y), q.A @ x - q.b, Pair(start, np.zeros(q.p)), tol=tol, steps=steps
-    )
+    found = solver.solve(lambda y: q.grad_y_g(x, y), q.A @ x - q.b, Pair(start, np.zeros(q.p)), tol=tol, steps=steps)
     here = Candidate(q, x, found.y, found.lam, sizes(q, x, found.y, found.lam))
     if not here.residual <= ACCEPTED_RESIDUAL:
         rule = "raise lower_level_steps, or check that rows are feasible and C_g bounds the curvature of g(x, .)"

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from f2csa_ref.algorithm_1 import Call
-from f2csa_ref.baselines.implicit_gradient import implicit_gradient
-from f2csa_ref.baselines.kkt_system import LinearAlgebra
+from f2csa_ref.baselines.fast_implicit import FastImplicit
+from f2csa_ref.baselines.kkt_system import CG_TOL, LinearAlgebra
 from f2csa_ref.fast import FastOracle
 from f2csa_ref.lower_level import LowerLevelSolution, lower_level_solver
 from f2csa_ref.lower_level.solution import Candidate, sizes
@@ -105,31 +105,30 @@ class Hypergradient:
     method: str
     q: QuadraticObjectives
     effort: Effort
-    sizes: work.Sizes = field(init=False)
     oracle: FastOracle | None = field(init=False, default=None)
+    implicit: FastImplicit | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         q = self.q
-        self.sizes = work.Sizes(q.n, q.m, int(np.count_nonzero(q.g_xy)), int(np.count_nonzero(q.B)))
-        if self.method == F2CSA:
+        if self.method != F2CSA:
+            self.implicit = FastImplicit(q, ALGEBRAS[self.method], self.effort.residual or CG_TOL)
+        else:
             assert self.effort.alpha is not None  # as F2CSA's efforts have it
             self.oracle = FastOracle(q, Call(self.effort.alpha))
             self.oracle.lower = _GivenPair(self.oracle)
 
     def __call__(self, here: Place) -> tuple[Vector, float, float]:
         """The hypergradient (n,) at a place, its operations, and those of a linear system in it."""
-        if self.oracle is not None:
-            self.oracle.lower.lower = here.lower
-            # At y* the gradient of the penalty Lagrangian in y is that of f.
-            slope = float(np.linalg.norm(self.q.grad_y_f(here.x, here.lower.y_star)))
-            self.oracle.tol = (self.effort.residual or 0.0) * slope
-            estimate = self.oracle(here.x)
-            return estimate.hypergradient, work.first_order(estimate.counts, self.sizes), 0.0
-        found = implicit_gradient(
-            self.q, here.x, linear_algebra=ALGEBRAS[self.method], lower=here.lower,
-            cg_tol=self.effort.residual or 1.0,
-        )  # fmt: skip
-        return found.hypergradient, work.implicit(found.counts, self.sizes), work.linear_solve(found.counts, self.sizes)
+        if self.implicit is not None:
+            found, counts = self.implicit(here.x, here.lower)
+            return found, work.operations(counts, self.q.m), work.linear_solve(counts, self.q.m)
+        assert self.oracle is not None  # as it was made
+        self.oracle.lower.lower = here.lower
+        # At y* the gradient of the penalty Lagrangian in y is that of f.
+        slope = float(np.linalg.norm(self.q.grad_y_f(here.x, here.lower.y_star)))
+        self.oracle.tol = (self.effort.residual or 0.0) * slope
+        estimate = self.oracle(here.x)
+        return estimate.hypergradient, work.operations(estimate.counts, self.q.m), 0.0
 
     def forget(self) -> None:
         """As if never called."""

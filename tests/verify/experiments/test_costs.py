@@ -9,33 +9,23 @@ import pytest
 
 from spec.exact import Vector
 from verify.experiments import costs, work
-from verify.experiments.costs import ACCURACY, EXACT, F2CSA, METHODS, Place, hypergradients, place, solves
-
-SIZES = work.Sizes(n=3, m=5, cross_entries=4, row_entries=10)
+from verify.experiments.costs import ACCURACY, EXACT, F2CSA, ITERATIVE, METHODS, Place, hypergradients, place, solves
 
 
 @pytest.mark.parametrize(
     ("counts", "expected"),
     [
-        # A gradient of f in x takes 2n(n + m), in y 2m(n + m); products with rows and g_xy twice their entries.
-        ({"grad_x_f": 1}, 48),
-        ({"grad_y_f": 2}, 160),
-        ({"row_products": 3}, 60),
-        ({"cross_products": 1}, 8),
-        # A product 2m²; a factorisation with one solution: m³/3 + 2m², (2/3)k³ + 2k².
-        ({"hessian_products": 2}, 100),
-        ({"cholesky(5)": 1}, 125 / 3 + 50),
-        ({"lu(6)": 1}, 144 + 72),
+        ({"matrix_products": 7}, 7 * 50),
+        # A factorisation with one solution: m³/3 + 2m², (2/3)k³ + 2k².
+        ({"matrix_products": 4, "cholesky(5)": 1}, 4 * 50 + 125 / 3 + 50),
+        ({"matrix_products": 4, "lu(6)": 1}, 4 * 50 + 144 + 72),
         # Two rows beside: two more solutions, their products with the rows, and the small factorisation.
-        ({"cholesky(5)": 1, "cholesky(2)": 1}, 125 / 3 + 50 + 8 / 3 + 8 + 100 + 40),
+        ({"matrix_products": 4, "cholesky(5)": 1, "cholesky(2)": 1}, 4 * 50 + 125 / 3 + 50 + 8 / 3 + 8 + 100 + 40),
     ],
 )
 def test_operations_by_hand(counts: dict[str, int], expected: float) -> None:
-    assert work.implicit(counts, SIZES) == pytest.approx(expected)
-
-
-def test_products_of_the_first_order_method_by_hand() -> None:
-    assert work.first_order({"matrix_products": 7}, SIZES) == 7 * 50
+    assert work.operations(counts, 5) == pytest.approx(expected)
+    assert work.linear_solve(counts, 5) == pytest.approx(expected - 4 * 50)
 
 
 @pytest.fixture(scope="module")
@@ -52,14 +42,13 @@ def test_every_method_reaches_the_accuracy_at_the_same_place(rows: list[dict[str
 def test_the_counts_are_those_of_the_formulas(rows: list[dict[str, Any]]) -> None:
     found = {row["method"]: row["operations"] for row in rows}
     d, k = 30, place(30, 10.0, 3).free
-    active = d - k
-    shared = 8 * d * d + 2 * 2 * d + 2 * d
-    assert 0 < active < d
-    assert found[EXACT] == pytest.approx(shared + k**3 / 3 + 2 * k**2 + 2 * d * d, rel=0.01)
-    whole = d + active
-    assert found["implicit, LU of the whole system"] == pytest.approx(
-        shared + whole**3 * 2 / 3 + 2 * whole**2, rel=0.01
-    )
+    whole = 2 * d - k
+    assert k == 27
+    assert found[EXACT] == pytest.approx(8 * d**2 + k**3 / 3 + 2 * k**2)
+    assert found["implicit, LU of the whole system"] == pytest.approx(8 * d**2 + whole**3 * 2 / 3 + 2 * whole**2)
+    # Four products for the gradients of f, and one a step of conjugate gradients.
+    assert found[ITERATIVE] % (2 * d**2) == 0
+    assert 5 <= found[ITERATIVE] / (2 * d**2) <= found[F2CSA] / (2 * d**2) <= 12
 
 
 def test_a_method_that_is_wrong_is_not_called_accurate(monkeypatch: pytest.MonkeyPatch) -> None:
