@@ -16,13 +16,13 @@ from f2csa_ref.algorithm_1 import Call
 from f2csa_ref.baselines.fast_implicit import FastImplicit
 from f2csa_ref.baselines.kkt_system import CG_TOL, LinearAlgebra
 from f2csa_ref.fast import FastOracle
-from f2csa_ref.lower_level import LowerLevelSolution, lower_level_solver
+from f2csa_ref.fast.operators import Operator, Tally
+from f2csa_ref.lower_level import LowerLevelSolution
+from f2csa_ref.lower_level.pivoting import BlockPivoting
 from f2csa_ref.lower_level.solution import Candidate, sizes
 from f2csa_ref.objectives import QuadraticObjectives, objectives_of
-from f2csa_ref.sampling import DEFAULTS
 from spec.atlas import experiment
 from spec.exact import Matrix, Vector
-from spec.reading import REPAIRED
 from verify.experiments import work
 from verify.experiments.bench import least_seconds
 
@@ -70,15 +70,29 @@ class Place:
     x: Vector
     lower: LowerLevelSolution
 
-    @classmethod
-    def at(cls, q: QuadraticObjectives, x: Vector) -> Place:
-        """With the lower level solved."""
-        return cls(q, x, lower_level_solver(q, REPAIRED, DEFAULTS, None, None)(q, x))
-
     @property
     def free(self) -> int:
         """Coordinates of y that no row holds."""
         return self.q.m - int(np.count_nonzero(self.lower.active))
+
+
+class LowerLevel:
+    """Line 3 for all methods: block principal pivoting, each solve from the last one's active set."""
+
+    def __init__(self, q: QuadraticObjectives) -> None:
+        assert q.bounds is not None  # by the family
+        self.q, self.bounds, self.pivoting = q, q.bounds, BlockPivoting(q.g_yy, Operator(q.g_yy, Tally()).forth)
+
+    def __call__(self, x: Vector) -> Place:
+        """x, shape (n,), with its lower level solved."""
+        q = self.q
+        y, z = self.pivoting.solve(x @ q.g_xy + q.g_y, *self.bounds.ends(q.A @ x - q.b))
+        return placed(q, x, y, self.bounds.multipliers(z))
+
+
+def placed(q: QuadraticObjectives, x: Vector, y: Vector, lam: Vector) -> Place:
+    """x, (n,), with its lower-level pair, (m,) and (p,), whose residual and active rows are worked out."""
+    return Place(q, x, Candidate(q, x, y, lam, sizes(q, x, y, lam)).solution("block-pivoting"))
 
 
 @dataclass
@@ -174,7 +188,7 @@ def place(d: int, condition: float, seed: int) -> Place:
     # Row i says y_i >= -1, row d + i that y_i <= 1.
     lam[held + np.where(above, d, 0)] = rng.uniform(*MULTIPLIERS, len(held))
     x = lam @ q.B - q.g_yy @ y - q.g_y
-    return Place(q, x, Candidate(q, x, y, lam, sizes(q, x, y, lam)).solution("quadratic-program"))
+    return placed(q, x, y, lam)
 
 
 def hypergradients(d: int, condition: float, seed: int, *, timed: bool) -> list[dict[str, Any]]:
@@ -222,7 +236,7 @@ def solves(d: int, condition: float, seed: int, *, timed: bool) -> list[dict[str
 def _solve(here: Place, method: str, step: float, *, timed: bool) -> dict[str, Any]:
     effort = least_effort(method, here)
     began = time.perf_counter()
-    estimate = Hypergradient(method, here.q, effort)
+    estimate, lower = Hypergradient(method, here.q, effort), LowerLevel(here.q)
     seconds = time.perf_counter() - began
     work_done = lower_seconds = first = last = 0.0
     taken = 0
@@ -237,7 +251,7 @@ def _solve(here: Place, method: str, step: float, *, timed: bool) -> dict[str, A
         if last <= REDUCTION * first:
             break
         began = time.perf_counter()
-        here = Place.at(here.q, here.x - step * found)
+        here = lower(here.x - step * found)
         lower_seconds += time.perf_counter() - began
     row = {"alpha": effort.alpha, "residual": effort.residual, "steps": taken, "reached": last / first,
            "operations": work_done}  # fmt: skip

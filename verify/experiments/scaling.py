@@ -146,7 +146,8 @@ def _range(curves: Mapping[float, Curves], name: str) -> tuple[float, float]:
 
 
 def _times(between: tuple[float, float]) -> str:
-    return f"{between[0]:.2f} to {between[1]:.2f} times"
+    low, high = (f"{value:.2f}" for value in between)
+    return f"{low} times" if low == high else f"{low} to {high} times"
 
 
 def _sentences(work: Mapping[float, Curves], seconds: Mapping[float, Curves], solves: Rows) -> Iterator[str]:
