@@ -138,6 +138,8 @@ class _Penalty(ExactLowerLevel):
             raise NotImplementedError("it is deterministic, and takes no noisy problem")
         if call.reading.dual_term != "cancelled":
             raise NotImplementedError("its terms in the multiplier cancel")
+        if call.rho is None and (call.y_star is not None or call.lam is not None):
+            raise NotImplementedError("its active rows are those of the exact pair, not of a given one")
         lower = lower_level(problem, x)
         hard = (lower.active & ~lower.weakly_active).astype(np.float64)
         given = {"y_star": lower.y_star, "lam": lower.lam, "rho": hard, "y_penalty": None}
@@ -162,6 +164,13 @@ class Clipped:
     def optimise(self, answer: Oracle, x0: Vector, parameters: OuterParameters, rng: np.random.Generator) -> OuterTrace:
         """Algorithm 2."""
         return outer_loop(answer, x0, parameters=parameters, rng=rng, keep_path=True)
+
+    def optimise_runs(
+        self, answer: Oracle, x0: Vector, parameters: OuterParameters, rng: np.random.Generator, keep_path: bool
+    ) -> tuple[Vector, Vector | None]:
+        """Algorithm 2, one row a run."""
+        runs = outer_loop(answer, x0, parameters=parameters, rng=rng, keep_path=keep_path)
+        return runs.x_bar, runs.path
 
 
 class Parent(_Penalty, Clipped):

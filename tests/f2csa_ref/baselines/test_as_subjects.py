@@ -72,6 +72,8 @@ def test_the_parent_uses_given_stages_and_says_what_it_is_not(toy1):
     # ∇_x L at y = 0.9 with ρ = 1, x = 1: α₂ h = 10⁴ * 0.1.
     call = Call(alpha=0.1, y_star=np.ones(1), lam=np.ones(1), rho=np.ones(1), y_penalty=np.array([0.9]))
     assert stages("Parent").hypergradient(toy1, np.ones(1), call)[0] == pytest.approx(1e3)
+    with pytest.raises(MissingCapabilityError, match="those of the exact pair"):
+        stages("Parent").hypergradient(toy1, np.ones(1), Call(alpha=0.1, y_star=np.ones(1), lam=np.ones(1)))
     with pytest.raises(MissingCapabilityError, match="multiplier cancel"):
         stages("Parent").hypergradient(toy1, np.ones(1), Call(alpha=0.1, reading=AS_WRITTEN))
     noisy = toy1.model_copy(update={"noise": Noise(model="additive", sigma_f=1)})
