@@ -50,6 +50,22 @@ def test_each_has_the_outer_loop_of_its_own(name):
     np.testing.assert_array_equal(run.path, again.path)
 
 
+@pytest.mark.parametrize("name", NAMES[1:])
+def test_several_runs_go_side_by_side(name):
+    starts = np.array([[1.0, 0.0], [0.5, -2.0], [1.0, 0.0]])
+    means, path = stages(name).optimise_runs(lambda z: z, starts, OUTER, np.random.default_rng(0), keep_path=True)
+    assert means.shape == (5, 3, 2)
+    np.testing.assert_array_equal(path[0], starts)
+    # Each row is a run of its own: none is longer than its start allows, and equal starts draw apart, if they draw.
+    lengths = np.linalg.norm(path, axis=-1)
+    assert (lengths[-1] < lengths[0]).all()
+    if name == "Ssigd":
+        np.testing.assert_array_equal(path[:, 0], path[:, 2])
+        np.testing.assert_allclose(path[-1], starts * 0.9**20)
+    else:
+        assert (means[:, 0] != means[:, 2]).any()
+
+
 def test_the_implicit_gradient_is_an_oracle_alone():
     assert not stages("Implicit").offers("optimise")
     assert not stages("Implicit").offers("penalty_minimiser")
