@@ -26,7 +26,6 @@ from spec.quadratic import Quadratic
 
 Gradient: TypeAlias = Callable[[Vector, Vector], Vector]
 Value: TypeAlias = Callable[[Vector, Vector], float]
-Hessian: TypeAlias = Callable[[Vector, Vector], Any]
 
 EXTENDED_LIMIT = 1_000_000
 """Largest number of matrix entries multiplied in extended precision (a few milliseconds each time)."""
@@ -232,8 +231,8 @@ class SmoothObjectives(AffineRows):
     noise: Noise = field(default_factory=Noise)
     f_value: Value | None = None
     g_value: Value | None = None
-    hess_yy_g: Hessian | None = None
-    hess_xy_g: Hessian | None = None
+    hess_yy_g: Callable[[Vector, Vector], Any] | None = None
+    hess_xy_g: Callable[[Vector, Vector], Any] | None = None
 
     def __post_init__(self) -> None:
         if self.A.ndim != 2 or self.B.ndim != 2 or self.b.shape != self.A.shape[:1] or len(self.A) != len(self.B):

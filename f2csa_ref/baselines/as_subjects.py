@@ -71,12 +71,25 @@ class Stepping:
 
     def optimise(self, answer: Oracle, x0: Vector, parameters: OuterParameters, rng: np.random.Generator) -> OuterTrace:
         """T steps; block k's point is the iterate it begins at."""
+        state, path = self._walked(answer, x0, parameters, rng)
+        return finished(state, output="uniform", rng=rng, path=np.array(path))
+
+    def optimise_runs(
+        self, answer: Oracle, x0: Vector, parameters: OuterParameters, rng: np.random.Generator, keep_path: bool
+    ) -> tuple[Vector, Vector | None]:
+        """The same, one row a run."""
+        state, path = self._walked(answer, x0, parameters, rng)
+        return np.array(state.x_bar), np.array(path) if keep_path else None
+
+    def _walked(
+        self, answer: Oracle, x0: Vector, parameters: OuterParameters, rng: np.random.Generator
+    ) -> tuple[IterateState, list[Vector]]:
         state, step = IterateState.start(x0), self.stepping(parameters)
         path = [state.x]
         for _ in range(parameters.T):
             step(state, answer, rng)
             path.append(state.x)
-        return finished(state, output="uniform", rng=rng, path=np.array(path))
+        return state, path
 
     def stepping(self, parameters: OuterParameters) -> Callable[[IterateState, Oracle, np.random.Generator], None]:
         """One step of the method under these parameters."""
@@ -117,7 +130,9 @@ class DsBlo(_Tilted):
     def stepping(self, parameters: OuterParameters) -> Callable[[IterateState, Oracle, np.random.Generator], None]:
         beta = min(max(1 - 1 / parameters.M, 0.5), 1 - 1e-15)
         spec = DsBloParameters(beta=beta, gamma_1=1 / parameters.D, gamma_2=1 / parameters.eta, option=self.option)
-        return lambda state, answer, rng: ds_blo_step(state, answer, spec, parameters.M, rng.random(1))
+        return lambda state, answer, rng: ds_blo_step(
+            state, answer, spec, parameters.M, rng.random((*state.x.shape[:-1], 1))
+        )
 
 
 class DsBlo2(DsBlo):
@@ -138,6 +153,8 @@ class _Penalty(ExactLowerLevel):
             raise NotImplementedError("it is deterministic, and takes no noisy problem")
         if call.reading.dual_term != "cancelled":
             raise NotImplementedError("its terms in the multiplier cancel")
+        if call.rho is None and (call.y_star is not None or call.lam is not None):
+            raise NotImplementedError("its active rows are those of the exact pair, not of a given one")
         lower = lower_level(problem, x)
         hard = (lower.active & ~lower.weakly_active).astype(np.float64)
         given = {"y_star": lower.y_star, "lam": lower.lam, "rho": hard, "y_penalty": None}
@@ -153,7 +170,12 @@ class Pigd(_Penalty, Stepping):
     def stepping(self, parameters: OuterParameters) -> Callable[[IterateState, Oracle, np.random.Generator], None]:
         spec = PigdParameters(step_size=parameters.eta, radius=parameters.goldstein_radius)
         M = parameters.M
-        return lambda state, answer, rng: pigd_step(state, answer, spec, M, in_unit_ball(rng, len(state.x)))
+        return lambda state, answer, rng: pigd_step(state, answer, spec, M, _directions(rng, state.x))
+
+
+def _directions(rng: np.random.Generator, x: Vector) -> Vector:
+    """One point of the unit ball, or one a row."""
+    return np.array([in_unit_ball(rng, x.shape[-1]) for _ in np.atleast_2d(x)]).reshape(x.shape)
 
 
 class Clipped:
@@ -162,6 +184,13 @@ class Clipped:
     def optimise(self, answer: Oracle, x0: Vector, parameters: OuterParameters, rng: np.random.Generator) -> OuterTrace:
         """Algorithm 2."""
         return outer_loop(answer, x0, parameters=parameters, rng=rng, keep_path=True)
+
+    def optimise_runs(
+        self, answer: Oracle, x0: Vector, parameters: OuterParameters, rng: np.random.Generator, keep_path: bool
+    ) -> tuple[Vector, Vector | None]:
+        """Algorithm 2, one row a run."""
+        runs = outer_loop(answer, x0, parameters=parameters, rng=rng, keep_path=keep_path)
+        return runs.x_bar, runs.path
 
 
 class Parent(_Penalty, Clipped):

@@ -63,7 +63,7 @@ def penalty_gradient(
         grad = total(L.terms_x(penalty.shift, "cancelled"))
     counts = Counter(lower.counts)
     counts.update(penalty.counts)
-    counts.update(grad_x_f=1, grad_x_g=2, row_products=3)
+    counts.update(lower_level_solves=1, grad_x_f=1, grad_x_g=2, row_products=3)
     return PenaltyGradient(grad, I, lower, penalty, dict(counts))
 
 

@@ -108,7 +108,7 @@ def implicit_gradient(
         counts: Counter[str] = Counter()
         if lower is None:
             lower = lower_level_solver(q, REPAIRED, DEFAULTS, None, None)(q, x)
-            counts.update(lower.counts)
+            counts.update(lower.counts, lower_level_solves=1)
         y = lower.y_star
         I = regular_rows(lower)  # noqa: E741  # the papers' letter for the active rows
 

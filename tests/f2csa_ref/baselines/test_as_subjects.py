@@ -50,6 +50,22 @@ def test_each_has_the_outer_loop_of_its_own(name):
     np.testing.assert_array_equal(run.path, again.path)
 
 
+@pytest.mark.parametrize("name", NAMES[1:])
+def test_several_runs_go_side_by_side(name):
+    starts = np.array([[1.0, 0.0], [0.5, -2.0], [1.0, 0.0]])
+    means, path = stages(name).optimise_runs(lambda z: z, starts, OUTER, np.random.default_rng(0), keep_path=True)
+    assert means.shape == (5, 3, 2)
+    np.testing.assert_array_equal(path[0], starts)
+    # Each row is a run of its own: none is longer than its start allows, and equal starts draw apart, if they draw.
+    lengths = np.linalg.norm(path, axis=-1)
+    assert (lengths[-1] < lengths[0]).all()
+    if name == "Ssigd":
+        np.testing.assert_array_equal(path[:, 0], path[:, 2])
+        np.testing.assert_allclose(path[-1], starts * 0.9**20)
+    else:
+        assert (means[:, 0] != means[:, 2]).any()
+
+
 def test_the_implicit_gradient_is_an_oracle_alone():
     assert not stages("Implicit").offers("optimise")
     assert not stages("Implicit").offers("penalty_minimiser")
@@ -72,6 +88,8 @@ def test_the_parent_uses_given_stages_and_says_what_it_is_not(toy1):
     # ∇_x L at y = 0.9 with ρ = 1, x = 1: α₂ h = 10⁴ * 0.1.
     call = Call(alpha=0.1, y_star=np.ones(1), lam=np.ones(1), rho=np.ones(1), y_penalty=np.array([0.9]))
     assert stages("Parent").hypergradient(toy1, np.ones(1), call)[0] == pytest.approx(1e3)
+    with pytest.raises(MissingCapabilityError, match="those of the exact pair"):
+        stages("Parent").hypergradient(toy1, np.ones(1), Call(alpha=0.1, y_star=np.ones(1), lam=np.ones(1)))
     with pytest.raises(MissingCapabilityError, match="multiplier cancel"):
         stages("Parent").hypergradient(toy1, np.ones(1), Call(alpha=0.1, reading=AS_WRITTEN))
     noisy = toy1.model_copy(update={"noise": Noise(model="additive", sigma_f=1)})

@@ -97,8 +97,8 @@ def test_notes_say_what_was_used():
     factorised = made["dsblo"].counts.get("cholesky(1)", 0)
     assert f"second derivatives: yes, factorisations: {factorised} the" in notes["dsblo"]
     assert "second derivatives: no, factorisations: 0" in notes["parent"]
-    assert "10 quadratic programs" in notes["ssigd"]
-    assert "20 quadratic programs" in notes["zeroth-order"]
+    assert "solved 10 times, by 10 quadratic programs" in notes["ssigd"]
+    assert "solved 20 times, by 20 quadratic programs" in notes["zeroth-order"]
     ignored = {name for name, said in notes.items() if "took exact gradients" in said}
     assert ignored == {"dsblo", "parent", "pigd", "zeroth-order"}
 

@@ -31,7 +31,7 @@ def test_it_asks_two_values_of_f_and_no_gradient(toy1):
     around = Surroundings(objectives_of(toy1), OUTER)
     answers = ZerothOrderAnswers(ZerothOrderParameters(smoothing=0.1), around)
     assert answers(np.array([2.0]), np.random.default_rng(0))[0] == pytest.approx(1.0)
-    assert around.counts == {"quadratic_programs": 2, "f_values": 2}
+    assert around.counts == {"lower_level_solves": 2, "quadratic_programs": 2, "f_values": 2}
 
 
 def test_smoothing_takes_its_part_of_the_radius():
