@@ -18,6 +18,7 @@ from spec.claims import Claim
 from verify.evidence.model import ClosedForm, ComparisonEvidence, Counterexample, PremiseEvidence, RateEvidence
 from verify.report import prose, wording
 from verify.report.hypothesis_ledger import ledgers
+from verify.report.judged_assertions import judged_assertions
 from verify.report.model import NAMED, ReportData, Result
 from verify.report.outline import Outline, ReadingOutline, outline, proof_breaks
 from verify.report.plots import RatePlots
@@ -145,6 +146,7 @@ def render_html(report: ReportData, claims: Mapping[str, Claim] | None = None, p
     names = _names(report, arranged, drawing) | {
         "breaks": proof_breaks(arranged, claims),
         "ledgers": list(ledgers(report.summary, claims)),
+        "assertions": judged_assertions(arranged),
     }
     body = Markup(template("claims.html.j2").render(names))  # escaped there
     return template("report.html.j2").render(_names(report, arranged, drawing), body=body)
