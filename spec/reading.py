@@ -79,13 +79,15 @@ REPAIRED = Reading()
 
 
 class Sense(Frozen):
-    """How the paper's hypotheses are read: choices that no program sees; each field's default the repaired one.
+    """How the paper's words are read where no program sees it, hypotheses and quotations; defaults are the repaired ones.
 
     Args:
+        constrained_by: Is a bilevel problem called constrained for rows of its lower level, or for that y solves it?
         multiplier_width: May the width eps_lam of the multiplier's ramp shrink with delta, or is it fixed?
         accuracy: Are the lower level's errors of size delta surely, in the mean, or in mean square?
     """
 
+    constrained_by: Literal["rows", "solution"] = "solution"
     multiplier_width: Literal["shrinking", "fixed"] = "fixed"
     accuracy: Literal["mean", "sure", "mean-square"] = "mean-square"
 
