@@ -79,7 +79,7 @@ REPAIRED = Reading()
 
 
 class Sense(Frozen):
-    """How the paper's words are read where no program sees it, hypotheses and quotations; defaults are the repaired ones.
+    """How the words are read where no program sees it, hypotheses and quotations; each default is the repaired one.
 
     Args:
         constrained_by: Is a bilevel problem called constrained for rows of its lower level, or for that y solves it?
