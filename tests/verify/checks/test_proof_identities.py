@@ -5,6 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spec.atlas import find
 from spec.claims import find as statement
@@ -13,6 +15,7 @@ from tests.verify.checks.verdicts_of import REFUTED, SUPPORTED, under, verdict
 from verify.checks import activation_ramps, weights_in_x
 from verify.checks.bias_bound import second_term
 from verify.checks.goldstein_convergence import second_moment
+from verify.checks.inner_cost import counting
 from verify.checks.measuring.case import checks
 from verify.checks.measuring.finite_laws import mean
 from verify.truth import lower_level
@@ -21,7 +24,8 @@ from verify.verdict import decide
 
 IDENTITIES = (
     "dual-extraction/row-difference", "dual-extraction/product-rule", "bias-bound/T2-split",
-    "bias-bound/penalty-weights", "goldstein-convergence/orthogonality",
+    "bias-bound/penalty-weights", "goldstein-convergence/orthogonality", "inner-cost/batch-arithmetic",
+    "goldstein-convergence/moment-order",
 )  # fmt: skip
 
 
@@ -101,3 +105,30 @@ def test_only_the_conditional_mean_leaves_no_cross_term(reading):
     around = second_moment.parted([law], [oracle.grad_F], "==")
     assert decided("goldstein-convergence/orthogonality", "repaired", around) is REFUTED
     assert around.values["E‖centre‖²"] > 0
+
+
+def with_power(claim, reading, power):
+    bound = statement(claim).assertion(reading).bound
+    return bound.model_copy(update={"exponents": {"alpha": Fraction(power)}})
+
+
+@pytest.mark.parametrize("power", ["-3/2", "-5/2"])
+def test_no_other_power_is_that_of_the_batch(power):
+    claim = "inner-cost/batch-arithmetic"
+    assert under(claim, "as-written", "toy1", with_power(claim, "as-written", power)) is REFUTED
+
+
+@given(st.fractions("1/9", 9), st.fractions("1/99", 1))
+def test_the_least_batch_is_enough_and_one_less_is_not(sigma, alpha):
+    batch = counting.least_batch(sigma, alpha)
+    assert sigma**2 <= batch * alpha**2
+    assert batch == 1 or sigma**2 > (batch - 1) * alpha**2
+
+
+def test_batches_too_small_or_a_vanishing_bound_would_be_seen(monkeypatch):
+    claim = "goldstein-convergence/moment-order"
+    assert under(claim, "as-written", "toy1", with_power(claim, "as-written", "1/2")) is REFUTED
+    fixed = counting.least_batch
+    monkeypatch.setattr(counting, "least_batch", lambda sigma, alpha: Fraction(1, fixed(sigma, alpha)))
+    case = case_of(claim, "as-written", "toy1")
+    assert decided(claim, "as-written", counting.moment_order(case)) is REFUTED
