@@ -26,9 +26,10 @@ def found(claim, reading="repaired", bound=None, instances=None):
 def case_of(claim, reading, name, bound=None) -> Case:
     """What a check is given on an instance, the reference being asked."""
     asked = statement(claim)
+    told, sense = asked.interpreted(reading)
     return Case(
         claim=claim, bound=bound or asked.assertion(reading).bound, reading_name=reading,
-        reading=asked.reading(reading), instance=atlas.find(name), stages=Stages(ReferenceSubject()),
+        reading=told, sense=sense, instance=atlas.find(name), stages=Stages(ReferenceSubject()),
         profile=find_profile("ci"), rng=np.random.default_rng(5),
     )  # fmt: skip
 
