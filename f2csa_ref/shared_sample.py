@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -131,6 +132,18 @@ def share(objectives: Objectives, batch: int, rng: np.random.Generator, runs: tu
         else:
             sampled.offsets[name] = scale / math.sqrt(batch) * rng.standard_normal((*runs, size))
     return cast("Objectives", sampled)
+
+
+def grad_y_g_at(objectives: Objectives, x: Vector) -> Callable[[Vector], Vector]:
+    """``grad_y_g(x, .)`` of these objectives, bit for bit: quadratic ones compute once what x alone decides."""
+    sampled = objectives if isinstance(objectives, SampledObjectives) else SampledObjectives(objectives)
+    if type(sampled.base) is not QuadraticObjectives or "g.y" in sampled.matrices or "g.y" in sampled.jumps:
+        return partial(objectives.grad_y_g, x)
+    exact = sampled.base.grad_y_g_at(x)
+    if "g.y" not in sampled.offsets:
+        return exact
+    offset = sampled.offsets["g.y"]
+    return lambda y: exact(y) + offset
 
 
 def price(objectives: Objectives) -> int:
