@@ -181,17 +181,6 @@ class QuadraticObjectives(AffineRows):
     def grad_y_g(self, x: Vector, y: Vector) -> Vector:
         return _sum(x @ self.g_xy, y @ self.g_yy.T, self.g_y)
 
-    def grad_y_g_at(self, x: Vector) -> Callable[[Vector], Vector]:
-        """``grad_y_g(x, .)``, bit for bit, with the part that x alone decides computed once."""
-        at_x, g_yy, fixed = x @ self.g_xy, self.g_yy.T, self.g_y
-        shared = at_x + fixed
-
-        def gradient(y: Vector) -> Vector:
-            at_y = y @ g_yy
-            return at_x + at_y + fixed if at_y.ndim == 1 else at_y + shared
-
-        return gradient
-
     def grad_x_g_change(self, x: Vector, y: Vector, w: Vector) -> Vector:  # noqa: ARG002  # constant Hessian
         return w @ self.g_xy.T
 

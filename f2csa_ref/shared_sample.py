@@ -139,11 +139,15 @@ def grad_y_g_at(objectives: Objectives, x: Vector) -> Callable[[Vector], Vector]
     sampled = objectives if isinstance(objectives, SampledObjectives) else SampledObjectives(objectives)
     if type(sampled.base) is not QuadraticObjectives or "g.y" in sampled.matrices or "g.y" in sampled.jumps:
         return partial(objectives.grad_y_g, x)
-    exact = sampled.base.grad_y_g_at(x)
-    if "g.y" not in sampled.offsets:
-        return exact
-    offset = sampled.offsets["g.y"]
-    return lambda y: exact(y) + offset
+    at_x, g_yy, fixed = x @ sampled.base.g_xy, sampled.base.g_yy.T, sampled.base.g_y
+    shared, offset = at_x + fixed, sampled.offsets.get("g.y")
+
+    def gradient(y: Vector) -> Vector:
+        at_y = y @ g_yy
+        exact: Vector = at_x + at_y + fixed if at_y.ndim == 1 else at_y + shared
+        return exact if offset is None else exact + offset
+
+    return gradient
 
 
 def price(objectives: Objectives) -> int:
