@@ -107,6 +107,9 @@ def _drawn_ahead(arranged: Outline, pool: Executor) -> Drawing:
     panels = [(reading, panel) for entry in arranged.statements for reading in entry.readings
               for panel in _undrawn(reading)]  # fmt: skip
     sweeps = {(id(panel.rate), panel.claimed, reading.toward): panel.rate for reading, panel in panels}
+    # Readings that share their numbers share a plot.
+    numbers = {key: (rate.model_dump_json(), *key[1:]) for key, rate in sweeps.items()}
+    drawn = {numbers[key]: (rate, *key[1:]) for key, rate in sweeps.items()}
     forms = [panel.closed_form for _, panel in panels if panel.closed_form is not None]
     texts = [entry.statement for entry in arranged.statements if entry.statement is not None]
     said = [latex for text in texts for latex in (text.latex, text.as_written.latex, text.repaired.latex)]
@@ -114,9 +117,10 @@ def _drawn_ahead(arranged: Outline, pool: Executor) -> Drawing:
     latex = [(each, False) for each in dict.fromkeys(wanted)]
     inline = [premise.latex for text in texts for premise in text.premises if premise.latex]
     latex += [(each, True) for each in dict.fromkeys(inline)]
-    made = pool.map(_sources, _shares([(rate, key[1], key[2]) for key, rate in sweeps.items()]))
+    made = pool.map(_sources, _shares(list(drawn.values())))
     put = pool.map(_formulas, _shares(latex))
-    plots = dict(zip(sweeps, chain.from_iterable(made), strict=True))
+    sources = dict(zip(drawn, chain.from_iterable(made), strict=True))
+    plots = {key: sources[same] for key, same in numbers.items()}
     return Drawing(FormulaSheet(ready=dict(zip(latex, chain.from_iterable(put), strict=True))), RatePlots(plots))
 
 
