@@ -158,12 +158,23 @@ def mean_noise(
 
 def noise_y(objectives: Objectives, gradient: NoisyGradient, x: Vector, y: Vector, z: Vector) -> Vector:
     """Noise of one sample of grad_y f or grad_y g at (x, y), shape of y, from ``z`` alike; jumps take shape (1,)."""
+    return noise_y_at(objectives, gradient, x)(y, z)
+
+
+def noise_y_at(objectives: Objectives, gradient: NoisyGradient, x: Vector) -> Callable[[Vector, Vector], Vector]:
+    """:func:`noise_y` as a function of y and z, what x alone decides computed once."""
     noise, scale = objectives.noise, objectives.noise.scale(gradient)
-    if noise.model == "jump" and gradient.startswith("g"):
+
+    def on_first(y: Vector, z: Vector) -> Vector:
         on_first = np.zeros(y.shape)
         on_first[..., :1] = jump(scale, y, z)
         return on_first
-    return (scale * _length(x, y) if noise.model == "matrix" else scale) * z
+
+    if noise.model == "jump" and gradient.startswith("g"):
+        return on_first
+    if noise.model != "matrix":
+        return lambda _, z: scale * z
+    return lambda y, z: scale * _length(x, y) * z
 
 
 def fresh_noise_y(

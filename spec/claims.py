@@ -326,8 +326,12 @@ def find(full_id: str) -> Statement:
     Raises:
         InvalidInputError: If there is none, naming the nearest known ids.
     """
-    known = dict(entry for claim in load_claims().values() for entry in claim.statements())
-    return find_named(known, full_id, "claim", "must be a known claim or step", "`f2csa claims` lists them")
+    return find_named(_statements(), full_id, "claim", "must be a known claim or step", "`f2csa claims` lists them")
+
+
+@lru_cache(maxsize=1)
+def _statements() -> dict[str, Statement]:
+    return dict(entry for claim in load_claims().values() for entry in claim.statements())
 
 
 class BaseOrders(Frozen):

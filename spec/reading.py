@@ -79,9 +79,10 @@ REPAIRED = Reading()
 
 
 class Sense(Frozen):
-    """How the paper's hypotheses are read: choices that no program sees; each field's default the repaired one.
+    """How the words are read where no program sees it, hypotheses and quotations; each default is the repaired one.
 
     Args:
+        constrained_by: Is a bilevel problem called constrained for rows of its lower level, or for that y solves it?
         multiplier_width: May the width eps_lam of the multiplier's ramp shrink with delta, or is it fixed?
         accuracy: Are the lower level's errors of size delta surely, in the mean, or in mean square?
         domain: Do hypotheses on f and g hold on X times all of R^m, or on a compact set of (x, y)?
@@ -90,6 +91,7 @@ class Sense(Frozen):
         linear_algebra: How do the compared methods solve the linear system of their implicit gradients?
     """
 
+    constrained_by: Literal["rows", "solution"] = "solution"
     multiplier_width: Literal["shrinking", "fixed"] = "fixed"
     accuracy: Literal["mean", "sure", "mean-square"] = "mean-square"
     domain: Literal["whole-space", "compact"] = "compact"

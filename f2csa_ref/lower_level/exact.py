@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
 
 import daqp
 import numpy as np
 import scipy.linalg
+import scipy.linalg.lapack
 
 from f2csa_ref.lower_level.pivoting import solve_box
 from f2csa_ref.lower_level.solution import (
@@ -67,28 +69,49 @@ def distance_to_rows(q: Objectives, r: Vector) -> float:
 def _polish(q: QuadraticObjectives, c: Vector, r: Vector, working: Mask) -> tuple[Vector, Vector] | None:
     """Solve [G -Wᵀ; W 0] [y; λ] = [-c; r_W] on the working rows W, residuals in extended precision."""
     W, target = q.B[working], r[working]
-    half = scipy.linalg.solve_triangular(q.g_yy_factor[0], W.T, lower=True, check_finite=False)
-    spread = scipy.linalg.solve_triangular(q.g_yy_factor[0], half, lower=True, trans=1, check_finite=False)
-    # W G⁻¹ Wᵀ = RᵀR; forming the product first would square the condition number of nearly dependent rows.
-    R = scipy.linalg.qr(half, mode="r", check_finite=False)[0][: len(W)]
-    if len(R) < len(W) or not np.diag(R).all():
+    known, key = _systems.setdefault(q, {}), working.tobytes()
+    if key not in known:
+        if len(known) == KEPT:
+            known.clear()
+        known[key] = _factored(q, W)
+    system = known[key]
+    if system is None:
         return None
-    wide: Any = np.longdouble if W.size + q.g_yy.size <= EXTENDED_LIMIT else np.float64
-    G_wide, W_wide = q.g_yy.astype(wide), W.astype(wide)
+    spread, R, G_wide, W_wide = system
+    potrs, (factor, lower) = scipy.linalg.lapack.dpotrs, q.g_yy_factor
 
-    y, lam = np.zeros(len(c), dtype=wide), np.zeros(len(target), dtype=wide)
+    y, lam = np.zeros(len(c), dtype=G_wide.dtype), np.zeros(len(target), dtype=G_wide.dtype)
     for _ in range(1 + REFINEMENTS):
         top = (lam @ W_wide - c - G_wide @ y).astype(np.float64)
         bottom = (target - W_wide @ y).astype(np.float64)
-        y_free = scipy.linalg.cho_solve(q.g_yy_factor, top, check_finite=False)
+        # What cho_solve calls: it takes less than its wrapping.
+        y_free, _ = potrs(factor, top, lower=lower)
         if not len(W):
             y = y + y_free
             continue
-        change = scipy.linalg.cho_solve((R, False), bottom - W @ y_free, check_finite=False)
+        change, _ = potrs(R, bottom - W @ y_free, lower=False)
         y, lam = y + y_free + spread @ change, lam + change
     multipliers = np.zeros(len(r))
     multipliers[working] = lam.astype(np.float64)
     return y.astype(np.float64), multipliers
+
+
+KEPT = 8
+"""Sets of working rows whose factors are kept of a problem: neighbouring points share theirs."""
+_System: TypeAlias = tuple[Matrix, Matrix, Any, Any]
+_systems: WeakKeyDictionary[QuadraticObjectives, dict[bytes, _System | None]] = WeakKeyDictionary()
+
+
+def _factored(q: QuadraticObjectives, W: Matrix) -> _System | None:
+    """G⁻¹Wᵀ, R with RᵀR = W G⁻¹ Wᵀ, and G and W in extended precision; nothing where the rows are dependent."""
+    half = scipy.linalg.solve_triangular(q.g_yy_factor[0], W.T, lower=True, check_finite=False)
+    spread = scipy.linalg.solve_triangular(q.g_yy_factor[0], half, lower=True, trans=1, check_finite=False)
+    # Forming the product first would square the condition number of nearly dependent rows.
+    R = scipy.linalg.qr(half, mode="r", check_finite=False)[0][: len(W)]
+    if len(R) < len(W) or not np.diag(R).all():
+        return None
+    wide: Any = np.longdouble if W.size + q.g_yy.size <= EXTENDED_LIMIT else np.float64
+    return np.asarray(spread), np.asarray(R), q.g_yy.astype(wide), W.astype(wide)
 
 
 PRIMAL_TOL = 1e-12

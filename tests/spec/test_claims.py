@@ -230,3 +230,25 @@ def test_exponents_are_exact(exponent: object) -> None:
     bound = Bound(quantity="q", exponents={"alpha": str(exponent)})  # type: ignore[dict-item]  # as in a TOML file
     assert bound.exponents["alpha"] == exponent
     assert Bound.model_validate_json(bound.model_dump_json()) == bound
+
+
+NAMES_A_VALUE = {
+    "dual_term": r"frozen|held fixed|functions? of x|dual term|\ba map\b|cancel",
+    "noise_pairing": r"independent draws|draws? (of ∇_x g )?(are|being) independent|common draw|one draw|ζ'|\\zeta'",
+    "ramp_width": r"width τδ|order δ²|\\text\{width\}|width Θ|τ = Θ",
+    "inner_solver": r"[Cc]onstant[- ]step|averag|[Dd]ecreasing",
+    "multiplier_width": r"shrink|ε_λ (is )?fixed|ε_λ = δ|any (positive width )?ε_λ",
+    "accuracy": r"[Ff]irst[- ]moment|in the mean|surely|\\mathbb\{E\}\\lVert\\tilde\{y\}\^\*-y\^\*",
+}
+
+
+def test_a_text_judged_under_several_readings_names_none_of_them() -> None:
+    """The literal values stand in the set of readings; the assertion is what all of them have in common."""
+    looked_at = 0
+    for full, statement in (entry for claim in CLAIMS.values() for entry in claim.statements()):
+        for field in statement.choices:
+            if len(find_choice(field).values) > 1 and field in NAMES_A_VALUE and statement.relation != "consequence":
+                said = f"{statement.as_written.text} {statement.as_written.latex}"
+                assert re.search(NAMES_A_VALUE[field], said) is None, f"{full} names a value of {field}: {said}"
+                looked_at += 1
+    assert looked_at > 20

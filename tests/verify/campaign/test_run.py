@@ -248,7 +248,8 @@ def test_what_a_text_does_not_say_still_counts_repaired():
 
 
 def test_what_the_text_does_not_say_fells_no_claim():
-    report = verify.run(["goldstein-convergence"], profile="ci", readings=["as-written"])
+    instances = ["absolute-fixed", "kink"]
+    report = verify.run(["goldstein-convergence"], profile="ci", readings=["as-written"], instances=instances)
     rows = {row.claim: row for row in report.summary}
     silent = [f"goldstein-convergence/{s.id}" for s in find("goldstein-convergence").steps if s.relation != "said"]
     assert any(rows[step].status == Verdict.REFUTED for step in silent if step in rows)
