@@ -136,7 +136,9 @@ def _readings(
     if profile.isolate and set(NAMED) <= set(wanted):
         # A statement that makes a single choice is isolated already.
         alone = [f"only:{choice}" for choice in statement.repairable] if len(statement.repairable) > 1 else []
-        beside = [*statement.literal_readings, *statement.repairs.values(), *_kept(full_id, statement)] if lattice else []
+        beside = (
+            [*statement.literal_readings, *statement.repairs.values(), *_kept(full_id, statement)] if lattice else []
+        )
         yield from (name for name in dict.fromkeys([*alone, *beside]) if name not in wanted)
 
 
@@ -160,7 +162,9 @@ def _instances(
     # All choices repaired is next to the repaired reading: like what samples long, it is judged where it tells most.
     whole = bool(statement.repairable) and reading == statement.repairs[statement.repairable]
     whole = whole and reading not in statement.literal_readings
-    few = whole or reading.startswith(KEEPING) or _of_family(found.claim, LONG)
+    # A hypothesis of its own may exclude the instance that tells most.
+    plain = reading.startswith(KEEPING) and not any("as-written" not in p.readings for p in statement.premises)
+    few = whole or plain or _of_family(found.claim, LONG)
     return found.instances[: 1 if few else profile.beside]
 
 
