@@ -229,11 +229,11 @@ class Statement(Frozen):
     @property
     def kept(self) -> dict[tuple[str, ...], str]:
         """The repaired text with fewer of its choices repaired, smallest sets first: the choices, and the name."""
-        sets = (chosen for k in range(len(self.repairable)) for chosen in combinations(self.repairable, k))
-        left = {chosen: [field for field in self.repairable if field not in chosen] for chosen in sets}
+        written = {field: find_choice(field).as_written for field in self.repairable}
+        sets = (chosen for k in range(len(written)) for chosen in combinations(written, k))
         return {
-            chosen: KEEPING + ",".join(f"{field}={find_choice(field).as_written}" for field in fields)
-            for chosen, fields in left.items()
+            chosen: KEEPING + ",".join(f"{field}={value}" for field, value in written.items() if field not in chosen)
+            for chosen in sets
         }
 
     def _named(self, values: dict[str, str]) -> str:

@@ -18,9 +18,10 @@ def found(claim, reading="repaired", bound=None, instances=None):
     """Verdicts by instance."""
     asked, made = statement(claim), {}
     for name in instances or checks()[claim].instances:
+        told, sense = asked.interpreted(reading)
         case = Case(
             claim=claim, bound=bound or asked.assertion(reading).bound, reading_name=reading,
-            reading=asked.reading(reading), instance=atlas.find(name), stages=Stages(ReferenceSubject()),
+            reading=told, sense=sense, instance=atlas.find(name), stages=Stages(ReferenceSubject()),
             profile=find_profile("ci"), rng=np.random.default_rng(5),
         )  # fmt: skip
         made[name] = decide(case.bound, checks()[claim].function(case).evidence).verdict
