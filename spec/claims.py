@@ -231,10 +231,7 @@ class Statement(Frozen):
         """The repaired text with fewer of its choices repaired, smallest sets first: the choices, and the name."""
         written = {field: find_choice(field).as_written for field in self.repairable}
         sets = (chosen for k in range(len(written)) for chosen in combinations(written, k))
-        return {
-            chosen: KEEPING + ",".join(f"{field}={value}" for field, value in written.items() if field not in chosen)
-            for chosen in sets
-        }
+        return {s: KEEPING + ",".join(f"{f}={v}" for f, v in written.items() if f not in s) for s in sets}
 
     def _named(self, values: dict[str, str]) -> str:
         """The name of as-written with some choices made otherwise."""

@@ -95,7 +95,7 @@ def plan(
         found = checks().get(full_id)
         if found is None or _skipped(full_id, claims, profile):
             continue
-        for reading in _readings(full_id, statement, readings, profile, lattice=subject == REFERENCE):
+        for reading in _readings(statement, found, readings, profile, lattice=subject == REFERENCE):
             tasks += [
                 Task(full_id, reading, instance, subject, profile.name, seed)
                 for instance in _instances(statement, found, reading, instances, profile)
@@ -115,7 +115,7 @@ def _of_family(full_id: str, claims: Collection[str]) -> bool:
 
 
 def _readings(
-    full_id: str, statement: Statement, wanted: Sequence[str], profile: Profile, *, lattice: bool
+    statement: Statement, found: Check, wanted: Sequence[str], profile: Profile, *, lattice: bool
 ) -> Iterator[str]:
     """The readings asked for; where both named ones are, and the profile goes into it, the rest of the lattice.
 
@@ -136,19 +136,20 @@ def _readings(
     if profile.isolate and set(NAMED) <= set(wanted):
         # A statement that makes a single choice is isolated already.
         alone = [f"only:{choice}" for choice in statement.repairable] if len(statement.repairable) > 1 else []
-        beside = (
-            [*statement.literal_readings, *statement.repairs.values(), *_kept(full_id, statement)] if lattice else []
-        )
+        beside = [*statement.literal_readings, *statement.repairs.values(), *_kept(statement, found)] if lattice else []
         yield from (name for name in dict.fromkeys([*alone, *beside]) if name not in wanted)
 
 
-def _kept(full_id: str, statement: Statement) -> Iterator[str]:
+def _kept(statement: Statement, found: Check) -> Iterator[str]:
     """The repaired text with fewer of its choices, where it has more than those: another bound, or hypotheses.
 
-    Not of what samples long: there the partial repairs' own measurements are held against the repaired bound.
+    Not of what samples long, or samples the same quantity as the literal text: there the partial repairs' own
+    measurements are held against the repaired bound.
     """
     added = any("as-written" not in premise.readings for premise in statement.premises)
-    if (added or statement.repaired.bound != statement.as_written.bound) and not _of_family(full_id, LONG):
+    ours, theirs = statement.repaired.bound, statement.as_written.bound
+    sampled = found.decisions > 0 and ours.quantity == theirs.quantity and not added
+    if (added or ours != theirs) and not sampled and not _of_family(found.claim, LONG):
         yield from statement.kept.values()
 
 
@@ -162,8 +163,9 @@ def _instances(
     # All choices repaired is next to the repaired reading: like what samples long, it is judged where it tells most.
     whole = bool(statement.repairable) and reading == statement.repairs[statement.repairable]
     whole = whole and reading not in statement.literal_readings
-    # A hypothesis of its own may exclude the instance that tells most.
-    plain = reading.startswith(KEEPING) and not any("as-written" not in p.readings for p in statement.premises)
+    # A hypothesis of its own may exclude the instance that tells most; many choices make many points.
+    added = any("as-written" not in premise.readings for premise in statement.premises)
+    plain = reading.startswith(KEEPING) and not (added and len(statement.repairable) < 3)
     few = whole or plain or _of_family(found.claim, LONG)
     return found.instances[: 1 if few else profile.beside]
 
