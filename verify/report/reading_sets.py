@@ -79,6 +79,11 @@ class ReadingSet:
         return sum(reading.holds for reading in self.literal)
 
     @property
+    def fails_throughout(self) -> bool:
+        """Whether it fails, or cannot be met, under all of them."""
+        return all(one.fails or one.is_barred for one in self.literal)
+
+    @property
     def said(self) -> str:
         """``holds under 2 of 3 literal readings; fails with ỹ* and λ̃ held fixed: α⁻² where O(α) is claimed``."""
         own = self._of_own_check

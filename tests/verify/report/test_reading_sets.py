@@ -195,6 +195,15 @@ def test_where_fewer_choices_were_not_run_a_repair_is_one_at_most():
     assert found.repaired_by.startswith("at most decreasing steps, averaged and one draw a sample; it then holds of “")
 
 
+@pytest.mark.parametrize(
+    ("other", "said"), [("REFUTED", True), ("VACUOUS", True), ("INCONCLUSIVE", False), ("SUPPORTED", False)]
+)
+def test_a_part_falls_under_each_reading_where_each_is_decided_against_it(other, said):
+    claim, statement = "bias-bound/black-box", find("bias-bound/black-box")
+    statuses = dict.fromkeys(statement.literal_readings, other) | {"as-written": "REFUTED"}
+    assert reading_set(claim, statement, statuses, {}).fails_throughout is said
+
+
 def test_what_cannot_be_met_and_what_is_not_judged_are_told_apart():
     claim, statement = "bias-bound/T3", find("bias-bound/T3")
     frozen, through, both = statement.literal_readings
