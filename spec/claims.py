@@ -201,10 +201,8 @@ class Statement(Frozen):
             return Interpretation.of(written)
         if kind == "only" and rest in written:
             return Interpretation.of({rest: written[rest]})
-        if kind == "choose" and (chosen := chosen_by(name)).keys() <= written.keys():
-            return Interpretation.of(written | chosen)
-        if kind == KEEPING.removesuffix(":") and (chosen := chosen_by(name)).keys() <= written.keys():
-            return Interpretation.of(chosen)
+        if kind in ("choose", "keep") and (chosen := chosen_by(name)).keys() <= written.keys():
+            return Interpretation.of((written if kind == "choose" else {}) | chosen)
         raise InvalidInputError("reading", NAMES, name)
 
     def reading(self, name: str) -> Reading:
@@ -231,12 +229,9 @@ class Statement(Frozen):
     @property
     def kept(self) -> dict[tuple[str, ...], str]:
         """The repaired text with fewer of its choices repaired, smallest sets first: the choices, and the name."""
-        sets = [chosen for k in range(len(self.repairable)) for chosen in combinations(self.repairable, k)]
-        left = {chosen: [field for field in self.repairable if field not in chosen] for chosen in sets}
-        return {
-            chosen: KEEPING + ",".join(f"{field}={find_choice(field).as_written}" for field in fields)
-            for chosen, fields in left.items()
-        }
+        written = {field: find_choice(field).as_written for field in self.repairable}
+        sets = (chosen for k in range(len(written)) for chosen in combinations(written, k))
+        return {s: KEEPING + ",".join(f"{f}={v}" for f, v in written.items() if f not in s) for s in sets}
 
     def _named(self, values: dict[str, str]) -> str:
         """The name of as-written with some choices made otherwise."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 import zlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -31,6 +31,8 @@ from verify.checks.measuring.case import (
     checks,
     enforce,
     find_profile,
+    kept_texts,
+    of_family,
 )
 from verify.checks.measuring.identity import not_as_asked
 from verify.checks.measuring.premises import PremiseUnmetError, premises_met
@@ -95,7 +97,7 @@ def plan(
         found = checks().get(full_id)
         if found is None or _skipped(full_id, claims, profile):
             continue
-        for reading in _readings(full_id, statement, readings, profile, lattice=subject == REFERENCE):
+        for reading in _readings(statement, found, readings, profile, lattice=subject == REFERENCE):
             tasks += [
                 Task(full_id, reading, instance, subject, profile.name, seed)
                 for instance in _instances(statement, found, reading, instances, profile)
@@ -107,15 +109,11 @@ def plan(
 
 
 def _skipped(full_id: str, claims: Sequence[str], profile: Profile) -> bool:
-    return _of_family(full_id, profile.skips) and not _of_family(full_id, claims)
-
-
-def _of_family(full_id: str, claims: Collection[str]) -> bool:
-    return full_id in claims or full_id.split("/")[0] in claims
+    return of_family(full_id, profile.skips) and not of_family(full_id, claims)
 
 
 def _readings(
-    full_id: str, statement: Statement, wanted: Sequence[str], profile: Profile, *, lattice: bool
+    statement: Statement, found: Check, wanted: Sequence[str], profile: Profile, *, lattice: bool
 ) -> Iterator[str]:
     """The readings asked for; where both named ones are, and the profile goes into it, the rest of the lattice.
 
@@ -136,20 +134,8 @@ def _readings(
     if profile.isolate and set(NAMED) <= set(wanted):
         # A statement that makes a single choice is isolated already.
         alone = [f"only:{choice}" for choice in statement.repairable] if len(statement.repairable) > 1 else []
-        beside = (
-            [*statement.literal_readings, *statement.repairs.values(), *_kept(full_id, statement)] if lattice else []
-        )
+        beside = [*statement.literal_readings, *statement.repairs.values(), *kept_texts(found)] if lattice else []
         yield from (name for name in dict.fromkeys([*alone, *beside]) if name not in wanted)
-
-
-def _kept(full_id: str, statement: Statement) -> Iterator[str]:
-    """The repaired text with fewer of its choices, where it has more than those: another bound, or hypotheses.
-
-    Not of what samples long: there the partial repairs' own measurements are held against the repaired bound.
-    """
-    added = any("as-written" not in premise.readings for premise in statement.premises)
-    if (added or statement.repaired.bound != statement.as_written.bound) and not _of_family(full_id, LONG):
-        yield from statement.kept.values()
 
 
 def _instances(
@@ -162,7 +148,10 @@ def _instances(
     # All choices repaired is next to the repaired reading: like what samples long, it is judged where it tells most.
     whole = bool(statement.repairable) and reading == statement.repairs[statement.repairable]
     whole = whole and reading not in statement.literal_readings
-    few = whole or reading.startswith(KEEPING) or _of_family(found.claim, LONG)
+    # A hypothesis of its own may exclude the instance that tells most; many choices make many points.
+    added = any("as-written" not in premise.readings for premise in statement.premises)
+    plain = reading.startswith(KEEPING) and not (added and len(statement.repairable) < 3)
+    few = whole or plain or of_family(found.claim, LONG)
     return found.instances[: 1 if few else profile.beside]
 
 

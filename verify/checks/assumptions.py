@@ -57,7 +57,7 @@ def strong_convexity(case: Case) -> Measurement:
 
 @check("smoothness/bounded-gradient", instances=REGULAR, sure=1)
 def bounded_gradient(case: Case) -> Measurement:
-    """Largest ‖∇g(x, ·)‖ over spheres of growing radius around y*, or as far as a compact Y goes; repaired, over a ball."""
+    """Largest ‖∇g(x, ·)‖ over growing spheres around y*, or as far as a compact Y goes; repaired, over a ball."""
     truth = regular_truth(case.instance)
     G = quadratic_of(case.instance.problem).arrays.g_yy
     values, vectors = np.linalg.eigh(G)

@@ -47,7 +47,7 @@ class Missing:
 
     @property
     def needed(self) -> bool:
-        """Whether the problem shows that what is listed is not enough: it is a case of it, and breaks the conclusion."""
+        """Whether the problem shows that what is listed is not enough: a case of it that breaks the conclusion."""
         return self.breaks and not self.presupposed
 
     @property
@@ -67,9 +67,11 @@ def smooth_hessian() -> Missing:
     The penalty minimiser is -α², ∇_xg(0, y) = y + y|y|^(1/4), ∇F = -1. At fourth powers all of it is rational. A
     second coordinate of y, held by a row without x, adds nothing to either gradient; LICQ is about that row.
     """
-    row = _quadratic({"f": {"x": [0], "y": [0]}, "g": {"yy": [[1]]}, "constraints": {"A": [[0]], "B": [[1]], "b": [1]}})
-    beside = lower_level.solve(row, (ZERO,))
-    excess, listed = [], beside.licq and beside.lam == (1,) and lower_level.hypergradient(row, (ZERO,)) == (ZERO,)
+    rows = {"A": [[0]], "B": [[1]], "b": [-1]}
+    beside = _quadratic({"f": {"x": [0], "y": [0]}, "g": {"yy": [[1]]}, "constraints": rows})
+    held = lower_level.solve(beside, (ZERO,))
+    adds_nothing = lower_level.hypergradient(beside, (ZERO,)) == (ZERO,)
+    excess, listed = [], held.licq and held.lam == (Fraction(1),) and adds_nothing
     for root in (Fraction(1, 2**k) for k in range(1, 6)):
         alpha = root**2
         y = -(alpha**2)
@@ -173,7 +175,8 @@ def complete_list(case: Case) -> Measurement:
     values: dict[str, float | str] = {
         one.name: f"{float(one.excess[0]):.3g} … {float(one.excess[-1]):.3g}" if one.excess else "no solution"
         for one in found
-    } | {f"presupposed: {one.name}": one.presupposed for one in found if one.presupposed}
+    }
+    values |= {f"presupposed: {one.name}": one.presupposed for one in found if one.presupposed}
     if case.as_written:
         name, count = "number of problems that have all that is listed and break a conclusion", len(needed)
     else:

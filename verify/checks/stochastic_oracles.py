@@ -125,7 +125,7 @@ def one_level(case: Case) -> Measurement:
 
 @check("stochastic-oracles/experiment-noise", instances=INSTANCES, needs=("hypergradient",), decisions=1)
 def experiment_noise(case: Case) -> Measurement:
-    """Variance of a draw of ∇_x f under matrix noise at query points of growing size, or as far as a compact domain goes."""
+    """Variance of a draw of ∇_x f under matrix noise at growing query points, or as far as a compact domain goes."""
     truth = regular_truth(case.instance)
     noise = MATRIX.model_copy(update={"on": F_ONLY})
     size = float(np.linalg.norm(np.concatenate([case.x, truth.y_star])))

@@ -212,11 +212,11 @@ def outline(report: ReportData, claims: Mapping[str, Claim] | None = None) -> Ou
 
 
 def _with_parts(head: StatementOutline, claim: Claim | None) -> StatementOutline:
-    """The claim with the parts in its set of readings that fail as written and hold under no reading of their own."""
+    """The claim with the parts in its set of readings that fail under every reading of their own."""
     if claim is None or head.literal is None or not head.literal.alone:
         return head
     fallen = [step for step in head.fallen("as-written") if step.id in claim.parts("as-written")]
-    always = tuple(step.id for step in fallen if step.literal is None or not step.literal.holding)
+    always = tuple(step.id for step in fallen if step.literal is None or step.literal.fails_throughout)
     literal, written = replace(head.literal, parts=always), head.named["as-written"]
     shown = replace(written, literal=literal if written.literal else None)
     return replace(head, literal=literal, named={**head.named, "as-written": shown})

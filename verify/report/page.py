@@ -21,8 +21,8 @@ from verify.report.hypothesis_ledger import ledgers
 from verify.report.judged_assertions import judged_assertions
 from verify.report.model import NAMED, ReportData, Result
 from verify.report.outline import Outline, ReadingOutline, outline
-from verify.report.proof_breaks import proof_breaks
 from verify.report.plots import RatePlots
+from verify.report.proof_breaks import proof_breaks
 from verify.report.typeset import Formula, FormulaSheet, set_formula
 from verify.report.wording import sentence, typeset
 

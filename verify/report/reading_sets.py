@@ -15,7 +15,7 @@ from verify.evidence.model import LETTERS, PremiseEvidence, RateEvidence, raised
 from verify.report import wording
 from verify.report.hypothesis_ledger import Need
 from verify.report.model import Result
-from verify.report.repairs import Judged, Repair, smallest_repairs
+from verify.report.repairs import FAILS, Judged, Repair, smallest_repairs
 from verify.verdict import Verdict, rolled_up
 
 
@@ -79,6 +79,11 @@ class ReadingSet:
         return sum(reading.holds for reading in self.literal)
 
     @property
+    def fails_throughout(self) -> bool:
+        """Whether it fails, or cannot be met, under all of them."""
+        return all(one.fails or one.is_barred for one in self.literal)
+
+    @property
     def said(self) -> str:
         """``holds under 2 of 3 literal readings; fails with ỹ* and λ̃ held fixed: α⁻² where O(α) is claimed``."""
         own = self._of_own_check
@@ -118,9 +123,12 @@ class ReadingSet:
         return self._in_common(some) or "; with ".join(one.words for one in some)
 
     def _in_common(self, failing: Sequence[LiteralReading]) -> str:
-        """The values that all these have and no other has, in words; empty where that does not describe them."""
+        """The values that all these have and no other has, in words; empty where that does not describe them.
+
+        What is not judged, and told apart, may have them too.
+        """
         common = set.intersection(*(set(one.values) for one in failing))
-        others = [one for one in self.literal if one not in failing]
+        others = [one for one in self.literal if one not in failing and not one.is_unjudged]
         if not common or any(common <= set(one.values) for one in others):
             return ""
         # As few of them as tell the failing ones from the others.
@@ -151,17 +159,12 @@ def reading_set(
     if not set(statement.literal_readings) <= {name for name, status in own.items() if status}:
         return None
     refuting = {r.instance for name in statement.literal_readings for r in results.get(name, ()) if _fails(r)}
-    earned = {
-        name: status if name == "repaired" else _earned(status, results.get(name, ()), refuting)
-        for name, status in own.items()
-    }
     literal = tuple(
-        _judged(statement, name, earned[name], results.get(name, ())) for name in statement.literal_readings
+        _judged(statement, name, _earned(own[name], results.get(name, ()), refuting), results.get(name, ()))
+        for name in statement.literal_readings
     )
-    judged = Judged(
-        full_id, statement, _premises(full_id, statement), {**earned, "as-written": own["as-written"]}, results,
-        needs or {},
-    )  # fmt: skip
+    premises = _premises(full_id, statement)
+    judged = Judged(full_id, statement, premises, own, results, needs or {}, frozenset(refuting))
     return ReadingSet(full_id, statement.title, literal, smallest_repairs(judged), alone=_has_parts(statement))
 
 
@@ -203,7 +206,7 @@ def _values(statement: Statement, name: str) -> tuple[str, ...]:
 
 
 def _fails(result: Result) -> bool:
-    return result.verdict is Verdict.REFUTED
+    return result.verdict in FAILS
 
 
 def _earned(status: str, results: Sequence[Result], refuting: set[str]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from spec.claims import Bound, Premise, Statement
-from spec.reading import find_choice
+from spec.reading import find_choice, is_repaired_text
 from verify.evidence.model import PremiseEvidence
 from verify.report import wording
 from verify.report.hypothesis_ledger import Need
@@ -25,12 +25,14 @@ FAILS = (Verdict.REFUTED, Verdict.VACUOUS)
 class Repair:
     """One change under which an assertion holds: choices made otherwise, hypotheses added, another bound or text.
 
-    ``changed`` says in a clause what the repaired text asserts where that is not the literal assertion.
+    ``changed`` says in a clause what the repaired text asserts where that is not the literal assertion;
+    ``at_most`` whether the same with fewer choices was not run.
     """
 
     choices: tuple[str, ...] = ()
     hypotheses: tuple[str, ...] = ()
     changed: str = ""
+    at_most: bool = False
 
     @property
     def size(self) -> int:
@@ -40,9 +42,10 @@ class Repair:
     def __str__(self) -> str:
         parts = [find_choice(name).repaired_words for name in self.choices]
         parts += [f"the hypothesis “{name}”" for name in self.hypotheses]
+        lead = ("at most " if self.at_most else "") + wording.listing(parts)
         if not self.changed:
-            return " and ".join(parts) or "another text"
-        return f"{' and '.join(parts) or 'no choice or hypothesis alone'}; then {self.changed}"
+            return lead
+        return f"{lead}; it then holds {self.changed}" if parts else f"it holds {self.changed}"
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,7 @@ class Judged:
         statuses: By name of a reading, of its own check.
         results: By name of a reading.
         needs: What the ledger says of each hypothesis, by id.
+        refuting: Instances on which a literal reading fails.
     """
 
     full_id: str
@@ -62,9 +66,11 @@ class Judged:
     statuses: Mapping[str, str]
     results: Mapping[str, Sequence[Result]] = field(default_factory=dict)
     needs: Mapping[str, Need] = field(default_factory=dict)
+    refuting: frozenset[str] = frozenset()
 
     def holds(self, name: str) -> bool:
-        return self.statuses.get(name) == Verdict.SUPPORTED
+        """Whether it holds there, not only on instances that refute no literal reading."""
+        return self.statuses.get(name) == Verdict.SUPPORTED and self._is_earned(name)
 
     def holds_as_repaired(self, name: str) -> bool:
         """Whether what was measured there, under the literal hypotheses, meets the repaired bound."""
@@ -73,14 +79,46 @@ class Judged:
             verdicts = [decide(bound, result.evidence).verdict for result in results]
         except NoEvidenceError:
             return False
-        return bool(results) and rolled_up(self.statement, {self.full_id: verdicts}) is Verdict.SUPPORTED
+        found = rolled_up(self.statement, {self.full_id: verdicts}) if results else None
+        return found is Verdict.SUPPORTED and self._is_earned(name)
+
+    def _is_earned(self, name: str) -> bool:
+        """Whether an instance that refutes a literal reading is decided there, or an added hypothesis excludes it."""
+        results = self.results.get(name, ())
+        if name == "repaired" or not results or not self.refuting:
+            return True
+        return any(
+            result.verdict in (Verdict.SUPPORTED, Verdict.REFUTED) or (is_repaired_text(name) and self.excluded(result))
+            for result in results
+            if result.instance in self.refuting
+        )
+
+    def excluded(self, result: Result) -> set[str]:
+        """The added hypotheses that a result's instance does not meet."""
+        return {i.premise for i in result.evidence if isinstance(i, PremiseEvidence) and not i.holds} & self.added
+
+    @property
+    def added(self) -> set[str]:
+        """Hypotheses that the repaired text has and the literal one has not; not one that is a choice of this text.
+
+        Of its claim's, those of a text that makes choices, and those which this very statement shows to be needed.
+        """
+        own = {premise.id for premise in self.statement.premises}
+        return {
+            p.id for p in self.premises
+            if "as-written" not in p.readings and p.without not in (*self.statement.choices,)
+            and (p.id in own or self.statement.choices or p.shown_by == self.full_id)
+        }  # fmt: skip
 
 
 def smallest_repairs(judged: Judged) -> tuple[Repair, ...]:
     """The smallest repairs of a literal text that fails: those that leave its assertion alone, where there are any."""
     if judged.statuses.get("as-written") not in FAILS:
         return ()
-    found = list(dict.fromkeys(_repairs(judged)))
+    # Of a text without choices its repaired one tells what else is measured.
+    measured = judged.statement.repaired.bound.quantity != judged.statement.as_written.bound.quantity
+    plain = measured and not judged.statement.choices
+    found = [repair for repair in dict.fromkeys(_repairs(judged)) if repair.size or (repair.changed and not plain)]
     found = [repair for repair in found if not repair.changed] or found
     least = min((repair.size for repair in found), default=0)
     return tuple(repair for repair in found if repair.size == least)
@@ -89,11 +127,13 @@ def smallest_repairs(judged: Judged) -> tuple[Repair, ...]:
 def _repairs(judged: Judged) -> Iterator[Repair]:
     statement = judged.statement
     yield from (Repair(choices) for choices, name in statement.repairs.items() if judged.holds(name))
-    changed = change(statement)
+    changed, same = change(statement), statement.repaired.bound.quantity == statement.as_written.bound.quantity
+    missing = not same and any(name not in judged.statuses for name in statement.kept.values())
     for choices, name in {**statement.kept, statement.repairable: "repaired"}.items():
         if judged.holds(name):
-            yield Repair(choices, _added(judged, name), changed)
-    if statement.repaired.bound.quantity == statement.as_written.bound.quantity:
+            added = _added(judged, name)
+            yield Repair(choices, added, changed, at_most=missing and bool(choices or added))
+    if same:
         for choices, name in {(): "as-written", **statement.repairs}.items():
             if judged.holds_as_repaired(name):
                 yield Repair(choices, (), changed)
@@ -102,29 +142,25 @@ def _repairs(judged: Judged) -> Iterator[Repair]:
 def _added(judged: Judged, name: str) -> tuple[str, ...]:
     """Hypotheses that only the repaired text has, and that may be what repairs it under a reading.
 
-    Not one that is a choice of this text, that the ledger finds unneeded, or that an instance meets on which the
-    literal text fails; where the repaired one says that it does not apply, only what is unmet there.
+    Not one that the ledger finds unneeded, or that an instance meets on which the literal text fails; where the
+    repaired one says that it does not apply there, only what is unmet.
     """
-    added = [p for p in judged.premises if "as-written" not in p.readings and p.without not in judged.statement.choices]
-    ids = {p.id for p in added if judged.needs.get(p.id) != "not needed here"}
-    refuting = {result.instance for result in judged.results.get("as-written", ()) if result.verdict in FAILS}
-    there = [result for result in judged.results.get(name, ()) if result.instance in refuting]
+    there = [result for result in judged.results.get(name, ()) if result.instance in judged.refuting]
+    unmet = set[str]().union(*map(judged.excluded, there))
     examined = [item for result in there for item in result.evidence if isinstance(item, PremiseEvidence)]
-    met, unmet = ({item.premise for item in examined if item.holds is holds} for holds in (True, False))
-    # An instance on which it is unmet says more than others on which it is met.
-    left = ids & unmet or ids - met
-    return tuple(dict.fromkeys(p.id for p in added if p.id in left))
+    left = unmet or judged.added - {item.premise for item in examined if item.holds}
+    left -= {premise for premise, need in judged.needs.items() if need == "not needed here"}
+    return tuple(dict.fromkeys(p.id for p in judged.premises if p.id in left))
 
 
 def change(statement: Statement) -> str:
     """In a clause, what the repaired text asserts where the literal one does not follow from it."""
     ours, theirs = statement.repaired.bound, statement.as_written.bound
     if ours.quantity != theirs.quantity:
-        power = f" = {wording.bound(ours)}" if ours.exponents else ""
-        return f"“{ours.quantity}”{power}"
+        return f"of “{ours.quantity}”" + (f", as {wording.bound(ours)}" if ours.exponents else "")
     if implies(ours, theirs):
         return ""
-    return f"{wording.bound(ours)} where {wording.bound(theirs)} is claimed"
+    return f"as {wording.bound(ours)} where {wording.bound(theirs)} is claimed"
 
 
 def implies(ours: Bound, theirs: Bound) -> bool:

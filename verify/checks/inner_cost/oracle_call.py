@@ -80,7 +80,7 @@ def total(case: Case) -> Measurement:
 
 
 @check("inner-cost", instances=INSTANCES, needs=("hypergradient_runs", "lower_level_runs"), decisions=1,
-       sure=1)  # fmt: skip
+       sure=2)  # fmt: skip
 def whole_call(case: Case) -> Measurement:
     """The same with the batch that brings this reading's variance to α², and the iteration's own sign.
 
@@ -91,8 +91,8 @@ def whole_call(case: Case) -> Measurement:
 
 def _counted_call(case: Case, note: str = "", *, batch: bool = False) -> Measurement:
     truth = regular_truth(case.instance)
-    rate = _counted(case, truth, batch=batch)
-    return Measurement((rate, accurate(case, truth)), values_at("calls at alpha", rate.points), note)
+    rate, earned = _counted(case, truth, batch=batch)
+    return Measurement((rate, accurate(case, truth), *earned), values_at("calls at alpha", rate.points), note)
 
 
 @check("inner-cost/output-accuracy", instances=INSTANCES, needs=("hypergradient",), decisions=1)
@@ -210,9 +210,12 @@ def _call(case: Case, noise: Noise, alpha: float, iteration: LinearIteration | N
     return case.call(alpha, parameters=parameters.model_copy(update=sizes))
 
 
-def _counted(case: Case, truth: Truth, *, batch: bool) -> RateEvidence:
-    """Counts of single calls whose lower level takes the steps its exact law asks for accuracy α³ of the pair."""
-    noise, points = noise_of(case), []
+def _counted(case: Case, truth: Truth, *, batch: bool) -> tuple[RateEvidence, list[ComparisonEvidence]]:
+    """Counts of single calls whose lower level takes the steps its exact law asks for accuracy α³ of the pair.
+
+    Where the lower level is counted alone, each of its steps takes a sample at least: none is a count of nothing.
+    """
+    noise, points, least = noise_of(case), [], np.inf
     for alpha in COUNTED:
         call = _call(case, noise, alpha, *enough(case, alpha))
         if batch:
@@ -220,9 +223,13 @@ def _counted(case: Case, truth: Truth, *, batch: bool) -> RateEvidence:
             call = replace(call, parameters=call.parameters.model_copy(update={"N_g": samples}))
         problem = case.instance.with_noise(noise).problem
         alone = batch and lower_level_alone(case)
-        points.append(Point(at=alpha, measured=counted_calls(case, problem, case.x, call, case.rng, alone=alone)))
-    which = "the lower level in one call" if batch and lower_level_alone(case) else "one call"
-    return fit_rate(points, quantity=f"gradient samples of {which}", variable="alpha")
+        calls = counted_calls(case, problem, case.x, call, case.rng, alone=alone)
+        least = min(least, calls / call.parameters.lower_level_steps)
+        points.append(Point(at=alpha, measured=calls))
+    if not (batch and lower_level_alone(case)):
+        return fit_rate(points, quantity="gradient samples of one call", variable="alpha"), []
+    rate = fit_rate(points, quantity="gradient samples of the lower level in one call", variable="alpha")
+    return rate, [compare("fewest samples counted for a step of the lower level", least, ">=", 1.0)]
 
 
 def counted_calls(
