@@ -32,7 +32,7 @@ SLOW, HEAVIER, HEAVIEST = 0.25, 4.0, 1e5
 
 @dataclass
 class Pair:
-    """Where a solve starts and ends; ``gradients`` are those of g it took, ``products`` those with B or its transpose."""
+    """Where a solve starts and ends, the gradients of g it took, and the products with B or its transpose."""
 
     y: Vector
     lam: Vector
@@ -47,8 +47,9 @@ def over_box(grad: Gradient, ends: tuple[Vector, Vector], C_g: float, start: Vec
     """
     y = v = np.clip(start, *ends)
     momentum = 1.0
-    push = np.zeros_like(y)
-    for taken in range(1, steps + 1):
+    push, taken = np.zeros_like(y), 0
+    while taken < steps:
+        taken += 1
         free = v - grad(v) / C_g
         y_next = np.clip(free, *ends)
         push, moved = C_g * (y_next - free), y_next - v
@@ -117,9 +118,7 @@ def solve_first_order(objectives: Objectives, x: Vector, *, steps: int) -> Lower
     start = np.zeros(q.m)
     tol = TARGET * (1.0 + float(np.linalg.norm(q.grad_y_g(x, start))) / q.C_g)
     solver = FirstOrder(q, bounds_of(q.B))
-    found = solver.solve(
-        lambda y: q.grad_y_g(x, y), q.A @ x - q.b, Pair(start, np.zeros(q.p)), tol=tol, steps=steps
-    )
+    found = solver.solve(lambda y: q.grad_y_g(x, y), q.A @ x - q.b, Pair(start, np.zeros(q.p)), tol=tol, steps=steps)
     here = Candidate(q, x, found.y, found.lam, sizes(q, x, found.y, found.lam))
     if not here.residual <= ACCEPTED_RESIDUAL:
         rule = "raise lower_level_steps, or check that rows are feasible and C_g bounds the curvature of g(x, .)"
