@@ -20,7 +20,7 @@ from f2csa_ref.bounds import Bounds
 from f2csa_ref.fast.conjugate_gradients import HessianParts, Minimiser, minimise
 from f2csa_ref.fast.operators import Operator, Rows, Tally
 from f2csa_ref.lower_level.exact import solve_quadratic
-from f2csa_ref.lower_level.first_order import FirstOrder, Pair
+from f2csa_ref.lower_level.first_order import TARGET, FirstOrder, Pair
 from f2csa_ref.lower_level.pivoting import BlockPivoting
 from f2csa_ref.lower_level.solution import LowerLevelError
 from f2csa_ref.objectives import QuadraticObjectives, as_vector, double_range, objectives_of
@@ -215,9 +215,11 @@ class _FirstOrderLower:
         def grad(y: Vector) -> Vector:
             return self.g_yy.forth(y) + c
 
-        self.pair = self.solver.solve(grad, r, self.pair, tol=self.tol, steps=self.steps)
+        # Below the target nothing but rounding is left to gain.
+        tol = max(self.tol, TARGET * (1.0 + float(np.linalg.norm(c)) / self.q.C_g))
+        self.pair = self.solver.solve(grad, r, self.pair, tol=tol, steps=self.steps)
         if self.pair.gradients >= self.steps:
-            raise LowerLevelError(f"gradients did not reach {self.tol:.1e} within lower_level_steps = {self.steps}")
+            raise LowerLevelError(f"gradients did not reach {tol:.1e} within lower_level_steps = {self.steps}")
         return self.pair.y, self.pair.lam, self.pair.gradients + 1, grad(self.pair.y)
 
 

@@ -24,7 +24,7 @@ TARGET = 1e-12
 """Error aimed at, relative to the sizes of y."""
 ACCEPTED_RESIDUAL = 1e-8
 """Largest scaled KKT residual that counts as solved."""
-WEIGHT = 10.0
+WEIGHT = 1.0
 """First weight of the augmented Lagrangian, in units of C_g / |B|²."""
 SLOW, HEAVIER, HEAVIEST = 0.25, 4.0, 1e5
 """A round that reduces infeasibility by less than the first raises the weight by the second, up to the third."""
