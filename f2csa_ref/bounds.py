@@ -46,11 +46,12 @@ class Bounds:
 
     def transposed(self, lam: Vector) -> Vector:
         """B' lam, shape (m,)."""
-        return np.bincount(self.column, weights=self.entries * lam, minlength=self.m)
+        return np.bincount(self.column, weights=self.entries * lam, minlength=self.m).astype(np.float64, copy=False)
 
     def curvature(self, weights: Vector) -> Vector:
         """Diagonal of B' diag(weights) B, shape (m,)."""
-        return np.bincount(self.column, weights=weights * self.entries**2, minlength=self.m)
+        squares = weights * self.entries**2
+        return np.bincount(self.column, weights=squares, minlength=self.m).astype(np.float64, copy=False)
 
 
 def bounds_of(B: Matrix) -> Bounds | None:

@@ -10,8 +10,8 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from spec.exact import Matrix
 
 LANCZOS_FROM, LANCZOS_TOL = 1000, 1e-3
-"""Size above which extreme eigenvalues are taken from Krylov spaces, and their relative error: each is moved outwards by
-twice as much, so that both stay bounds."""
+"""Size above which extreme eigenvalues are taken from Krylov spaces, and their relative error: each is moved
+outwards by twice as much, so that both stay bounds."""
 
 
 def extreme_eigenvalues(matrix: Matrix) -> tuple[float, float]:

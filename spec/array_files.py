@@ -102,7 +102,7 @@ def _array(file: IO[bytes], argument: str) -> ExactArray:
     if not count:
         raise InvalidInputError(argument, "must not be empty", shape)
     array = np.empty(count, dtype=dtype)
-    view, position = memoryview(array.view(np.uint8)), 0
+    view, position = memoryview(array.view(np.uint8)), 0  # type: ignore[arg-type]  # arrays are buffers
     while position < len(view):
         read = file.readinto(view[position : position + _CHUNK])  # type: ignore[attr-defined]  # both kinds of file have it
         if not read:

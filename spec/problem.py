@@ -213,5 +213,5 @@ def digest(problem: Problem) -> str:
     found = hashlib.sha256(dumps(problem.noise.to_block()).encode())
     for name, block in problem.blocks.items():
         found.update(f"{name} {block.shape}".encode())
-        found.update(memoryview(np.ascontiguousarray(block.to_numpy(), dtype="<f8")).cast("B"))
+        found.update(np.ascontiguousarray(block.to_numpy(), dtype="<f8").view(np.uint8).data)
     return "sha256-doubles:" + found.hexdigest()

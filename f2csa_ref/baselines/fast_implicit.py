@@ -89,7 +89,7 @@ class FastImplicit:
         at = np.flatnonzero(free)
         H = Free(self.g_yy, at) if self.linear_algebra == "cg" else q.g_yy[np.ix_(at, at)]
         none = np.zeros((0, len(at)))
-        inner = "cg" if self.linear_algebra == "cg" else "standard"
+        inner: LinearAlgebra = "cg" if self.linear_algebra == "cg" else "standard"
         solved = solve_kkt(Curvature(H, q.g_xy), none, c[at], inner, self.cg_tol)
         u, work = np.zeros(q.m), Counter({k: n for k, n in solved.work.items() if k != "hessian_products"})
         u[at] = solved.u

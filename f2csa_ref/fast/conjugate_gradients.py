@@ -10,16 +10,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.linalg
-from scipy.linalg.lapack import dpotrs
 
 from f2csa_ref.fast.operators import Operator, Rows
 from spec.errors import InvalidInputError
-from spec.exact import Vector
+from spec.exact import Matrix, Vector
 
 EPS = float(np.finfo(np.float64).eps)
+KEPT = 1e-2
+"""Relative change of a row's weight that a preconditioner of dense rows stays good for."""
 RESTARTS = 3
 """Times the recursion is started again where its residual and the true one have parted."""
 
@@ -35,32 +37,54 @@ class Minimiser:
     steps: int
 
 
-def hessian_parts(M: Operator, rows: Rows, weights: Vector) -> tuple[Product, Product]:
-    """Products with the Hessian of L and with the inverse of its preconditioner; ``weights`` is alpha_2 rho, (p,)."""
-    dtype = M.matrix.dtype
-    diagonal = M.diagonal.astype(np.float64)
-    if rows.bounds is not None:
-        ends = rows.bounds.curvature(weights)
-        inverse, own = (1.0 / (diagonal + ends)).astype(dtype), ends.astype(dtype)
-        return lambda v: M.forth(v) + own * v, lambda v: inverse * v
-    used = np.flatnonzero(weights)
-    inverse = (1.0 / diagonal).astype(dtype)
-    if not len(used):
-        return M.forth, lambda v: inverse * v
-    wide = np.sqrt(weights[used])[:, None] * rows.q.B[used]
-    spread = wide / diagonal
-    gram = spread @ wide.T
-    gram[np.diag_indices_from(gram)] += 1.0 + EPS * np.trace(gram)
-    factor, lower = scipy.linalg.cho_factor(gram, check_finite=False)
-    rows.tally.row_factorisations += 1
-    R, S = wide.astype(dtype), spread.astype(dtype)
+@dataclass(eq=False)
+class HessianParts:
+    """Products with the Hessian of L and with the inverse of its preconditioner, from call to call.
 
-    def precondition(v: Vector) -> Vector:
-        inner, _ = dpotrs(factor, S @ v, lower=lower)
-        moved: Vector = inverse * v - inner.astype(dtype, copy=False) @ S
-        return moved
+    A preconditioner need not be exact: that of dense rows is kept while their weights stay within ``KEPT`` of those it
+    was made for.
+    """
 
-    return lambda v: M.forth(v) + (R @ v) @ R, precondition
+    M: Operator
+    rows: Rows
+    least: Vector
+    """Shape (m,), > 0: what a diagonal entry of the preconditioner is at least, for M alone may be indefinite."""
+    used: Any = None
+    weights: Any = None
+    _precondition: Any = None
+
+    def __post_init__(self) -> None:
+        self.dtype = self.M.matrix.dtype
+        self.diagonal = np.maximum(self.M.diagonal.astype(np.float64), self.least)
+        self.inverse = (1.0 / self.diagonal).astype(self.dtype)
+
+    def at(self, weights: Vector) -> tuple[Product, Product]:
+        """Both products where the rows weigh alpha_2 rho, shape (p,)."""
+        M, bounds = self.M, self.rows.bounds
+        if bounds is not None:
+            ends = bounds.curvature(weights)
+            inverse, own = (1.0 / (self.diagonal + ends)).astype(self.dtype), ends.astype(self.dtype)
+            return lambda v: M.forth(v) + own * v, lambda v: inverse * v
+        used = weights.nonzero()[0]
+        if not len(used):
+            return M.forth, lambda v: self.inverse * v
+        wide = np.sqrt(weights[used])[:, None] * self.rows.q.B[used]
+        R = wide.astype(self.dtype, copy=False)
+        known = self.weights is not None and np.array_equal(used, self.used)
+        if not (known and (np.abs(weights - self.weights) <= KEPT * weights).all()):
+            self.used, self.weights, self._precondition = used, weights, self._woodbury(wide)
+        return lambda v: M.forth(v) + (R @ v) @ R, self._precondition
+
+    def _woodbury(self, wide: Matrix) -> Product:
+        """(D + RᵀR)⁻¹ = D⁻¹ - UᵀU with U = K⁻¹ R D⁻¹, KKᵀ = I + R D⁻¹ Rᵀ."""
+        spread = wide / self.diagonal
+        gram = spread @ wide.T
+        gram[np.diag_indices_from(gram)] += 1.0 + EPS * np.trace(gram)
+        K = scipy.linalg.cholesky(gram, lower=True, check_finite=False)
+        self.rows.tally.row_factorisations += 1
+        U = scipy.linalg.solve_triangular(K, spread, lower=True, check_finite=False).astype(self.dtype)
+        inverse = self.inverse
+        return lambda v: inverse * v - (U @ v) @ U
 
 
 def minimise(
@@ -73,7 +97,7 @@ def minimise(
     """
     w, taken = start, 0
     residual = -slope - product(w) if w.any() else -slope
-    norm = reached = math.sqrt(float(residual @ residual))
+    norm = reached = math.sqrt(residual @ residual)
     for _ in range(RESTARTS):
         z = precondition(residual)
         p, rz = z, float(residual @ z)
@@ -84,9 +108,9 @@ def minimise(
                 raise InvalidInputError("alpha", "must make the penalty Lagrangian strongly convex: lower it")
             step = rz / curved
             w = w + step * p
-            residual = residual - step * Hp
+            residual -= step * Hp
             taken += 1
-            norm = math.sqrt(float(residual @ residual))
+            norm = math.sqrt(residual @ residual)
             if norm <= tol:
                 break
             z = precondition(residual)
@@ -97,7 +121,7 @@ def minimise(
         if not taken:
             break
         residual = -slope - product(w)
-        norm, before_norm = math.sqrt(float(residual @ residual)), reached
+        norm, before_norm = math.sqrt(residual @ residual), reached
         reached = norm
         if norm <= tol or taken >= steps or norm > 0.5 * before_norm:
             break

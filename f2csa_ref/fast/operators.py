@@ -1,4 +1,4 @@
-"""Matrices as what their structure allows: half the reads where one is symmetric, none where it is zero or a multiple of I.
+"""Matrices by their structure: a symmetric one is read by half, a zero one or a multiple of I not at all.
 
 Each product counts itself, and the bytes that it must read.
 """
@@ -81,22 +81,26 @@ class Rows:
     tally: Tally
 
     def __post_init__(self) -> None:
-        self.bounds = self.q.bounds
+        self.bounds: Any = self.q.bounds
         self.A = Operator(self.q.A, self.tally)
         self.B = None if self.bounds is not None else Operator(self.q.B, self.tally)
 
     def reach(self, x: Vector) -> Vector:
         """A x - b, which B y must reach."""
-        return self.A.forth(x) - self.q.b
+        r: Vector = self.A.forth(x) - self.q.b
+        return r
 
     def times(self, y: Vector) -> Vector:
         """B y, shape (p,)."""
-        return self.bounds.times(y) if self.B is None else self.B.forth(y)
+        product: Vector = self.bounds.times(y) if self.B is None else self.B.forth(y)
+        return product
 
     def transposed(self, lam: Vector) -> Vector:
         """B' lam, shape (m,)."""
-        return self.bounds.transposed(lam) if self.B is None else self.B.back(lam)
+        product: Vector = self.bounds.transposed(lam) if self.B is None else self.B.back(lam)
+        return product
 
     def values(self, x: Vector, y: Vector, r: Vector) -> Vector:
         """h(x, y), shape (p,): as the pages have it where rows are dense, for alpha_2 amplifies their rounding."""
-        return r - self.bounds.times(y) if self.B is None else self.q.h(x, y)
+        h: Vector = r - self.bounds.times(y) if self.B is None else self.q.h(x, y)
+        return h

@@ -1,4 +1,4 @@
-"""Algorithm 1 on one quadratic problem, again and again: what does not change is done once, what changes little is kept.
+"""Algorithm 1 on one quadratic problem, again and again: what stays is done once, what changes little is kept.
 
 The lines are those of :mod:`f2csa_ref.algorithm_1`, and tests hold the answers to it. Once: structure of the blocks,
 constants, M = f_yy + alpha_1 g_yy. Kept from call to call: the lower level's pair or active set, and the shift.
@@ -8,23 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import scipy.linalg
 from scipy.linalg.lapack import dpotrs
 
 from f2csa_ref.activation import activation_weights
-from f2csa_ref.algorithm_1 import NOTHING_GIVEN, Call
-from f2csa_ref.fast.conjugate_gradients import Minimiser, hessian_parts, minimise
+from f2csa_ref.algorithm_1 import Call
+from f2csa_ref.bounds import Bounds
+from f2csa_ref.fast.conjugate_gradients import HessianParts, Minimiser, minimise
 from f2csa_ref.fast.operators import Operator, Rows, Tally
 from f2csa_ref.lower_level.exact import solve_quadratic
-from f2csa_ref.lower_level.first_order import FirstOrder, Pair
+from f2csa_ref.lower_level.first_order import TARGET, FirstOrder, Pair
 from f2csa_ref.lower_level.pivoting import BlockPivoting
 from f2csa_ref.lower_level.solution import LowerLevelError
 from f2csa_ref.objectives import QuadraticObjectives, as_vector, double_range, objectives_of
 from f2csa_ref.penalty import PenaltyLagrangian, penalty_parameters
-from f2csa_ref.penalty_minimiser import usable_curvature
+from f2csa_ref.penalty_minimiser import stopping_tolerance
 from f2csa_ref.sampling import mean_noise, require_rng
 from spec.errors import InvalidInputError
 from spec.exact import Vector
@@ -33,8 +34,13 @@ from spec.problem import Problem
 Precision = Literal["float64", "float32"]
 DUAL_ROWS = 500
 """Number of dense rows up to which the lower level is solved for its multipliers, with g_yy factorised once."""
+LEAST = 0.1
+"""Least diagonal of line 5's preconditioner, in units of alpha_1 g_yy's."""
 LOWER_SHARE = 1e-2
 """Error of a first-order lower level, in units of the delta = alpha**3 that line 3 allows."""
+
+
+_Values: TypeAlias = tuple[Vector, Vector, Vector, Vector, Vector]
 
 
 @dataclass(frozen=True)
@@ -43,7 +49,7 @@ class Estimate:
 
     ``counts`` are calls as Algorithm 1 makes them, with ``matrix_products``, ``hessian_factorisations`` and
     ``row_factorisations`` (of Gram matrices of known rows) beside them; ``bytes_read`` are those that the products must
-    read. ``precision`` is that of the products inside lines 3 and 5.
+    read. ``precision`` is that of line 5's steps.
     """
 
     hypergradient: Vector
@@ -65,7 +71,7 @@ class Estimate:
         if not self.first_order:
             notes.append("the lower level factorised the Hessian of g: not fully first-order")
         if self.precision == "float32":
-            notes.append("products inside lines 3 and 5 are in single precision")
+            notes.append("the steps of line 5 are in single precision")
         if not self.gradient_norm <= self.tol:
             notes.append(f"the penalty minimiser stopped at {self.gradient_norm:.1e}, not {self.tol:.1e}")
         return tuple(notes)
@@ -80,7 +86,7 @@ class FastOracle:
         call: As for :func:`f2csa_ref.hypergradient`; no stage may be given, and ``dual_term`` must be frozen or
             cancelled. ``parameters.lower_level`` ``exact`` is block pivoting over bounds or on the multipliers of dense
             rows (daqp where they are many or dependent); ``first-order`` factorises nothing of f or g.
-        precision: ``float32`` halves what is read inside lines 3 and 5; answers say so. First-order lower level only.
+        precision: ``float32`` halves what the steps of line 5 read; answers say so.
 
     Raises:
         InvalidInputError: If an argument breaks its rule.
@@ -102,21 +108,18 @@ class FastOracle:
     tally: Tally = field(default_factory=Tally, init=False)
 
     def __post_init__(self) -> None:
-        q, call = objectives_of(self.problem), self.call
-        _require_supported(q, call, self.precision)
-        self.q: Any = q
+        call, q = self.call, _supported(objectives_of(self.problem), self.call, self.precision)
+        self.q = q
         self.weights = penalty_parameters(call.alpha)
         dtype = np.dtype(self.precision)
         self.f_xx, self.f_xy, self.f_yy = (Operator(block, self.tally) for block in (q.f_xx, q.f_xy, q.f_yy))
-        self.g_xy, self.g_yy = Operator(q.g_xy, self.tally), Operator(q.g_yy.astype(dtype, copy=False), self.tally)
+        self.g_xy, self.g_yy = Operator(q.g_xy, self.tally), Operator(q.g_yy, self.tally)
         self.M = Operator((q.f_yy + self.weights.alpha_1 * q.g_yy).astype(dtype, copy=False), self.tally)
         self.rows = Rows(q, self.tally)
+        self.parts = HessianParts(self.M, self.rows, LEAST * self.weights.alpha_1 * q.g_yy.diagonal())
         self.h_width = call.parameters.h_width(call.reading, self.weights.inner_tol, q.B_norm)
         L = PenaltyLagrangian(q, np.zeros(q.n), self.weights, np.zeros(q.m), np.zeros(q.p), np.zeros(q.p))
-        self.tol = call.tol
-        if self.tol is None:
-            gradient = call.reading.inner_stop == "gradient"
-            self.tol = call.alpha if gradient else usable_curvature(L) * self.weights.inner_tol
+        self.tol = stopping_tolerance(L, call.reading) if call.tol is None else call.tol
         first_order = call.parameters.lower_level == "first-order"
         self.lower: Any = _FirstOrderLower(self) if first_order else _exact_lower(self)
         self.shift = np.zeros(q.m, dtype=dtype)
@@ -159,14 +162,14 @@ class FastOracle:
         return self._answer((gradient, y_star, lam, rho, w), found, gradients, before)
 
     def _minimised(self, slope: Vector, rho: Vector) -> Minimiser:
-        product, precondition = hessian_parts(self.M, self.rows, self.weights.alpha_2 * rho)
+        product, precondition = self.parts.at(self.weights.alpha_2 * rho)
         slope = slope.astype(self.M.matrix.dtype, copy=False)
-        steps, tol = self.call.parameters.penalty_steps, self.tol or 0.0
-        found = minimise(product, precondition, slope, self.shift, tol=tol, steps=steps)
+        steps = self.call.parameters.penalty_steps
+        found = minimise(product, precondition, slope, self.shift, tol=self.tol, steps=steps)
         self.shift = found.w
         return found
 
-    def _answer(self, values: tuple[Vector, ...], found: Minimiser, gradients: int, before: Tally) -> Estimate:
+    def _answer(self, values: _Values, found: Minimiser, gradients: int, before: Tally) -> Estimate:
         now, N_g, evaluations = self.tally, self.call.parameters.N_g, found.steps + 1
         counts = {
             "grad_x_f": N_g, "grad_x_g": 2 * N_g, "grad_y_f": evaluations, "grad_y_g": evaluations + gradients,
@@ -174,16 +177,18 @@ class FastOracle:
             "hessian_factorisations": now.hessian_factorisations - before.hessian_factorisations,
             "row_factorisations": now.row_factorisations - before.row_factorisations,
         }  # fmt: skip
-        read = now.bytes_read - before.bytes_read
+        gradient, y_star, lam, rho, shift = values
         return Estimate(
-            *values, found.gradient_norm, float(self.tol or 0.0), counts, read, self.precision, self.lower.first_order
-        )
+            hypergradient=gradient, y_star=y_star, lam=lam, rho=rho, shift=shift,
+            gradient_norm=found.gradient_norm, tol=self.tol, counts=counts,
+            bytes_read=now.bytes_read - before.bytes_read, precision=self.precision, first_order=self.lower.first_order,
+        )  # fmt: skip
 
 
-def _require_supported(q: object, call: Call, precision: str) -> None:
+def _supported(q: object, call: Call, precision: str) -> QuadraticObjectives:
     if not isinstance(q, QuadraticObjectives):
         raise InvalidInputError("problem", "must be quadratic for the fast oracle")
-    if call.given != NOTHING_GIVEN:
+    if any(value is not None for value in vars(call.given).values()):
         raise InvalidInputError("given", "must be left out: the fast oracle computes every stage")
     if call.parameters.lower_level == "primal-dual":
         raise InvalidInputError("lower_level", "must be exact or first-order for the fast oracle", "primal-dual")
@@ -191,8 +196,7 @@ def _require_supported(q: object, call: Call, precision: str) -> None:
         raise InvalidInputError("reading.dual_term", "must be frozen or cancelled", call.reading.dual_term)
     if precision not in get_args(Precision):
         raise InvalidInputError("precision", f"must be one of {', '.join(get_args(Precision))}", precision)
-    if precision == "float32" and call.parameters.lower_level != "first-order":
-        raise InvalidInputError("precision", "must be float64 for an exact lower level", precision)
+    return q
 
 
 class _FirstOrderLower:
@@ -208,14 +212,14 @@ class _FirstOrderLower:
         self.steps = oracle.call.parameters.lower_level_steps
 
     def solve(self, x: Vector, c: Vector, r: Vector) -> tuple[Vector, Vector, int, Vector]:  # noqa: ARG002  # x: the protocol's
-        dtype = self.g_yy.matrix.dtype
-
         def grad(y: Vector) -> Vector:
-            return self.g_yy.forth(y.astype(dtype, copy=False)).astype(np.float64, copy=False) + c
+            return self.g_yy.forth(y) + c
 
-        self.pair = self.solver.solve(grad, r, self.pair, tol=self.tol, steps=self.steps)
+        # Below the target nothing but rounding is left to gain.
+        tol = max(self.tol, TARGET * (1.0 + float(np.linalg.norm(c)) / self.q.C_g))
+        self.pair = self.solver.solve(grad, r, self.pair, tol=tol, steps=self.steps)
         if self.pair.gradients >= self.steps:
-            raise LowerLevelError(f"gradients did not reach {self.tol:.1e} within lower_level_steps = {self.steps}")
+            raise LowerLevelError(f"gradients did not reach {tol:.1e} within lower_level_steps = {self.steps}")
         return self.pair.y, self.pair.lam, self.pair.gradients + 1, grad(self.pair.y)
 
 
@@ -225,13 +229,14 @@ class _PivotingLower:
     first_order = False
 
     def __init__(self, oracle: FastOracle) -> None:
-        self.q, self.tally, self.pivoting = oracle.q, oracle.tally, BlockPivoting(oracle.q.g_yy, oracle.g_yy.forth)
+        self.bounds: Bounds = oracle.rows.bounds
+        self.tally, self.pivoting = oracle.tally, BlockPivoting(oracle.q.g_yy, oracle.g_yy.forth)
 
     def solve(self, x: Vector, c: Vector, r: Vector) -> tuple[Vector, Vector, int, Vector]:  # noqa: ARG002  # as above
         before = self.pivoting.factorisations
-        y, z = self.pivoting.solve(c, *self.q.bounds.ends(r))
+        y, z = self.pivoting.solve(c, *self.bounds.ends(r))
         self.tally.hessian_factorisations += self.pivoting.factorisations - before
-        return y, self.q.bounds.multipliers(z), 0, z
+        return y, self.bounds.multipliers(z), 0, z
 
 
 class _DualLower:

@@ -13,6 +13,7 @@ import scipy.linalg
 import scipy.linalg.lapack
 
 from f2csa_ref.lower_level.pivoting import solve_box
+from f2csa_ref.lower_level.proximal import PROXIMAL_FROM, installed, proximal_program
 from f2csa_ref.lower_level.solution import (
     ACCEPTED_RESIDUAL,
     SMALL,
@@ -125,7 +126,8 @@ _OPTIMAL, _INFEASIBLE = 1, -1
 def solve_program(H: Matrix, c: Vector, B: Matrix, r: Vector, *, size: float, x: Vector) -> tuple[Vector, Vector]:
     """Minimise ½ yᵀHy + cᵀy over B y >= r: y, and multipliers with H y + c = Bᵀ lam.
 
-    H is positive definite, of norm about 1; the problem is scaled by ``size`` > 0, expected of y. Where no y satisfies
+    H is positive definite, of norm about 1; the problem is scaled by ``size`` > 0, expected of y. By daqp, or from
+    ``PROXIMAL_FROM`` on by proxsuite where it is installed and says that it solved the problem. Where no y satisfies
     the rows x is refused; where daqp gives up that is a :class:`LowerLevelError`.
     """
     lengths = np.linalg.norm(B, axis=1)
@@ -134,13 +136,23 @@ def solve_program(H: Matrix, c: Vector, B: Matrix, r: Vector, *, size: float, x:
         raise _infeasible(x)
     scale = np.where(empty, 1.0, lengths)
     upper = np.where(empty, 1.0, -r / (scale * size))
+    if len(c) >= PROXIMAL_FROM and installed():
+        found = proximal_program(H, c / size, -B / scale[:, None], upper)
+        if found is not None:
+            return found[0] * size, found[1] * size / scale
     y, _, flag, info = daqp.solve(H, c / size, -B / scale[:, None], upper, primal_tol=PRIMAL_TOL, sing_tol=SINGULAR_TOL)
     if flag == _INFEASIBLE:
         raise _infeasible(x)
     if flag != _OPTIMAL:
-        raise LowerLevelError(f"daqp stopped with exit flag {flag} after {info['iterations']} iterations")
+        raise LowerLevelError(
+            f"daqp stopped with exit flag {flag} after {info['iterations']} iterations{_hint(len(c))}"
+        )
     lam = np.asarray(info["lam"], dtype=np.float64)
     return np.asarray(y, dtype=np.float64) * size, lam * size / scale
+
+
+def _hint(m: int) -> str:
+    return "; the extra `proxsuite` brings a solver for large ones" if m >= PROXIMAL_FROM and not installed() else ""
 
 
 def _infeasible(x: Vector) -> InvalidInputError:

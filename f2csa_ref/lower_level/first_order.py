@@ -24,7 +24,7 @@ TARGET = 1e-12
 """Error aimed at, relative to the sizes of y."""
 ACCEPTED_RESIDUAL = 1e-8
 """Largest scaled KKT residual that counts as solved."""
-WEIGHT = 10.0
+WEIGHT = 1.0
 """First weight of the augmented Lagrangian, in units of C_g / |B|²."""
 SLOW, HEAVIER, HEAVIEST = 0.25, 4.0, 1e5
 """A round that reduces infeasibility by less than the first raises the weight by the second, up to the third."""
@@ -32,7 +32,7 @@ SLOW, HEAVIER, HEAVIEST = 0.25, 4.0, 1e5
 
 @dataclass
 class Pair:
-    """Where a solve starts and ends; ``gradients`` are those of g it took, ``products`` those with B or its transpose."""
+    """Where a solve starts and ends, the gradients of g it took, and the products with B or its transpose."""
 
     y: Vector
     lam: Vector
@@ -47,8 +47,9 @@ def over_box(grad: Gradient, ends: tuple[Vector, Vector], C_g: float, start: Vec
     """
     y = v = np.clip(start, *ends)
     momentum = 1.0
-    push = np.zeros_like(y)
-    for taken in range(1, steps + 1):
+    push, taken = np.zeros_like(y), 0
+    while taken < steps:
+        taken += 1
         free = v - grad(v) / C_g
         y_next = np.clip(free, *ends)
         push, moved = C_g * (y_next - free), y_next - v

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
+from scipy.linalg.lapack import dpotrs
 
 from f2csa_ref.bounds import Bounds
 from f2csa_ref.lower_level.solution import ACCEPTED_RESIDUAL, Candidate, LowerLevelError, LowerLevelSolution, sizes
@@ -51,6 +52,9 @@ class BlockPivoting:
     _free: Any = field(default=None, repr=False)
     _factor: Any = field(default=None, repr=False)
 
+    def __post_init__(self) -> None:
+        self._row_size = float(np.abs(self.G[0]).sum())
+
     def solve(self, c: Vector, lower: Vector, upper: Vector) -> tuple[Vector, Vector]:
         """The minimiser y, its ends met exactly, and z = G y + c, both (m,): z is zero on free coordinates.
 
@@ -63,11 +67,11 @@ class BlockPivoting:
         fewest, patience = m + 1, PATIENCE
         for _ in range(_MOST * m + 100):
             y, z, size = self._at(places, c, lower, upper)
-            slack = SLACK * size
-            low, high = (places == 0) & (y < lower - slack[0]), (places == 0) & (y > upper + slack[0])
-            leave = (places < 0) & (z < -slack[1]) | (places > 0) & (z > slack[1])
-            leave &= lower < upper
-            wrong = np.flatnonzero(low | high | leave)
+            slack_y, slack_z = SLACK * size[0], SLACK * size[1]
+            # Free coordinates have z = 0, others stand at an end: places alone tell what y and z may be.
+            low, high = y < lower - slack_y, y > upper + slack_y
+            leave = (places * z > slack_z) & (lower < upper)
+            wrong = (low | high | leave).nonzero()[0]
             if not len(wrong):
                 self.places = places
                 return y, z
@@ -80,8 +84,10 @@ class BlockPivoting:
             places[wrong] = np.where(leave[wrong], 0, np.where(low[wrong], -1, 1))
         raise LowerLevelError(f"block principal pivoting made {_MOST * m + 100} exchanges without an end")
 
-    def _at(self, places: Places, c: Vector, lower: Vector, upper: Vector) -> tuple[Vector, Vector, Vector]:
-        """y and z at these places, and the sizes of what was added up in each, shape (2,)."""
+    def _at(
+        self, places: Places, c: Vector, lower: Vector, upper: Vector
+    ) -> tuple[Vector, Vector, tuple[float, float]]:
+        """Both at these places, and the sizes of what was added up in each."""
         self.exchanges += 1
         free = places == 0
         y = np.where(free, 0.0, np.where(places < 0, lower, upper))
@@ -89,21 +95,21 @@ class BlockPivoting:
         fixed = times(y) + c if y.any() else c.copy()
         if free.any():
             factor = self._factor_of(free)
-            y[free] = scipy.linalg.cho_solve(factor, -fixed[free], check_finite=False)
+            y[free] = -dpotrs(factor, fixed[free], lower=1)[0]
             z = times(y) + c
             # One step of refinement; what is left of z on free coordinates is rounding.
-            y[free] -= scipy.linalg.cho_solve(factor, z[free], check_finite=False)
+            y[free] -= dpotrs(factor, z[free], lower=1)[0]
             z[free] = 0.0
         else:
             z = fixed
         norm_y = float(np.abs(y).max(initial=0.0))
-        return y, z, np.array([norm_y, float(np.abs(c).max(initial=0.0)) + norm_y * float(np.abs(self.G[0]).sum())])
+        return y, z, (norm_y, float(np.abs(c).max(initial=0.0)) + norm_y * self._row_size)
 
     def _factor_of(self, free: Any) -> Any:
         if self._factor is None or not np.array_equal(free, self._free):
             block = self.G if free.all() else self.G[np.ix_(free, free)]
             try:
-                self._factor = scipy.linalg.cho_factor(block, lower=True, check_finite=False)
+                self._factor = scipy.linalg.cho_factor(block, lower=True, check_finite=False)[0]
             except scipy.linalg.LinAlgError:
                 raise LowerLevelError("block principal pivoting met a block that is not positive definite") from None
             self._free, self.factorisations = free, self.factorisations + 1
