@@ -193,12 +193,10 @@ class Statement(Frozen):
         Raises:
             InvalidInputError: If there is no such name, field or value.
         """
-        if name == "repaired":
-            return Interpretation.of({})
         written = {field: find_choice(field).as_written for field in self.choices}
         kind, _, rest = name.partition(":")
-        if name == "as-written":
-            return Interpretation.of(written)
+        if name in ("repaired", "as-written"):
+            return Interpretation.of(written if name == "as-written" else {})
         if kind == "only" and rest in written:
             return Interpretation.of({rest: written[rest]})
         if kind in ("choose", "keep") and (chosen := chosen_by(name)).keys() <= written.keys():
@@ -223,8 +221,8 @@ class Statement(Frozen):
     @property
     def repairs(self) -> dict[tuple[str, ...], str]:
         """The literal assertion with some of its choices repaired, smallest sets first: the choices, and the name."""
-        sets = (chosen for k in range(1, len(self.repairable) + 1) for chosen in combinations(self.repairable, k))
-        return {chosen: self._named({field: find_choice(field).repaired for field in chosen}) for chosen in sets}
+        sets = (s for k in range(1, len(self.repairable) + 1) for s in combinations(self.repairable, k))
+        return {s: self._named({field: find_choice(field).repaired for field in s}) for s in sets}
 
     @property
     def kept(self) -> dict[tuple[str, ...], str]:

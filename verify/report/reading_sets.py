@@ -15,7 +15,7 @@ from verify.evidence.model import LETTERS, PremiseEvidence, RateEvidence, raised
 from verify.report import wording
 from verify.report.hypothesis_ledger import Need
 from verify.report.model import Result
-from verify.report.repairs import FAILS, Judged, Repair, smallest_repairs
+from verify.report.repairs import Judged, Repair, smallest_repairs
 from verify.verdict import Verdict, rolled_up
 
 
@@ -158,7 +158,10 @@ def reading_set(
     own = {name: _own(full_id, statement, status, results.get(name, ())) for name, status in statuses.items()}
     if not set(statement.literal_readings) <= {name for name, status in own.items() if status}:
         return None
-    refuting = {r.instance for name in statement.literal_readings for r in results.get(name, ()) if _fails(r)}
+    refuting = {
+        result.instance for name in statement.literal_readings for result in results.get(name, ())
+        if result.verdict is Verdict.REFUTED or result.verdict == own[name] == Verdict.VACUOUS
+    }  # fmt: skip
     literal = tuple(
         _judged(statement, name, _earned(own[name], results.get(name, ()), refuting), results.get(name, ()))
         for name in statement.literal_readings
@@ -203,10 +206,6 @@ def _values(statement: Statement, name: str) -> tuple[str, ...]:
     # A choice whose words allow one value alone says nothing that tells readings apart.
     open_ = [field for field in statement.choices if len(find_choice(field).literal) > 1] or list(statement.choices)
     return tuple(find_choice(field).words(values[field]) for field in open_)
-
-
-def _fails(result: Result) -> bool:
-    return result.verdict in FAILS
 
 
 def _earned(status: str, results: Sequence[Result], refuting: set[str]) -> str:
