@@ -48,8 +48,8 @@ class Estimate:
     """One answer: stage values as in :class:`f2csa_ref.Hypergradient`, (m,), (p,), (p,), (m,), and what it took.
 
     ``counts`` are calls as Algorithm 1 makes them, with ``matrix_products``, ``hessian_factorisations`` and
-    ``row_factorisations`` (of Gram matrices of known rows) beside them; ``bytes_read`` are those that the products must
-    read. ``precision`` is that of line 5's steps.
+    ``row_factorisations`` (of Gram matrices of known rows) beside them; ``bytes_read`` are those that the products, and
+    solves with factors of the Hessian, must read. ``precision`` is that of line 5's steps.
     """
 
     hypergradient: Vector
@@ -233,9 +233,10 @@ class _PivotingLower:
         self.tally, self.pivoting = oracle.tally, BlockPivoting(oracle.q.g_yy, oracle.g_yy.forth)
 
     def solve(self, x: Vector, c: Vector, r: Vector) -> tuple[Vector, Vector, int, Vector]:  # noqa: ARG002  # as above
-        before = self.pivoting.factorisations
-        y, z = self.pivoting.solve(c, *self.bounds.ends(r))
-        self.tally.hessian_factorisations += self.pivoting.factorisations - before
+        pivoting, before = self.pivoting, (self.pivoting.factorisations, self.pivoting.doubles_read)
+        y, z = pivoting.solve(c, *self.bounds.ends(r))
+        self.tally.hessian_factorisations += pivoting.factorisations - before[0]
+        self.tally.bytes_read += 8 * (pivoting.doubles_read - before[1])
         return y, self.bounds.multipliers(z), 0, z
 
 
@@ -246,7 +247,7 @@ class _DualLower:
 
     def __init__(self, oracle: FastOracle) -> None:
         q = oracle.q
-        self.q, self.g_yy = q, oracle.g_yy
+        self.q, self.g_yy, self.tally = q, oracle.g_yy, oracle.tally
         self.factor = q.g_yy_factor
         oracle.tally.hessian_factorisations += 1
         self.spread = scipy.linalg.cho_solve(self.factor, q.B.T, check_finite=False)
@@ -256,6 +257,7 @@ class _DualLower:
 
     def solve(self, x: Vector, c: Vector, r: Vector) -> tuple[Vector, Vector, int, Vector]:
         free, _ = dpotrs(self.factor[0], -c, lower=1)
+        self.tally.bytes_read += self.factor[0].nbytes
         try:
             lam, _ = self.pivoting.solve(self.q.B @ free - r, self.zero, self.infinite)
         except LowerLevelError:

@@ -28,6 +28,8 @@ PATIENCE = 10
 """Exchanges of whole blocks without progress before single ones."""
 SLACK = 8 * float(np.finfo(np.float64).eps)
 """Violations within this fraction of the sizes added up are rounding."""
+REFINED = 2 * float(np.finfo(np.float64).eps)
+"""Residual, in units of the sizes added up, above which a solve is refined once."""
 _MOST = 5
 """Exchanges, in units of the number of coordinates, that no convergent run needs."""
 
@@ -40,7 +42,7 @@ class BlockPivoting:
 
     ``places`` (m,) is -1, 0 or 1 for a coordinate at its lower end, free, at its upper end: the guess the next solve
     starts from, so that along a path mostly no factorisation is needed. ``factorisations`` counts those of free blocks,
-    ``exchanges`` the systems solved.
+    ``exchanges`` the systems solved, ``doubles_read`` the numbers of factors that solves with them read.
     """
 
     G: Matrix
@@ -49,6 +51,7 @@ class BlockPivoting:
     places: Places | None = None
     factorisations: int = 0
     exchanges: int = 0
+    doubles_read: int = 0
     _free: Any = field(default=None, repr=False)
     _factor: Any = field(default=None, repr=False)
 
@@ -93,17 +96,23 @@ class BlockPivoting:
         y = np.where(free, 0.0, np.where(places < 0, lower, upper))
         times = self.G.__matmul__ if self.product is None else self.product
         fixed = times(y) + c if y.any() else c.copy()
+        z = fixed
         if free.any():
-            factor = self._factor_of(free)
-            y[free] = -dpotrs(factor, fixed[free], lower=1)[0]
+            y[free] = -self._solved(free, fixed[free])
             z = times(y) + c
-            # One step of refinement; what is left of z on free coordinates is rounding.
-            y[free] -= dpotrs(factor, z[free], lower=1)[0]
-            z[free] = 0.0
-        else:
-            z = fixed
-        norm_y = float(np.abs(y).max(initial=0.0))
-        return y, z, (norm_y, float(np.abs(c).max(initial=0.0)) + norm_y * self._row_size)
+        size_y = float(np.abs(y).max(initial=0.0))
+        size_z = float(np.abs(c).max(initial=0.0)) + size_y * self._row_size
+        left = z[free]
+        if np.abs(left).max(initial=0.0) > REFINED * size_z:
+            y[free] -= self._solved(free, left)
+        # What is left of z on free coordinates is rounding.
+        z[free] = 0.0
+        return y, z, (size_y, size_z)
+
+    def _solved(self, free: Any, right: Vector) -> Vector:
+        self.doubles_read += len(right) ** 2
+        solution: Vector = dpotrs(self._factor_of(free), right, lower=1)[0]
+        return solution
 
     def _factor_of(self, free: Any) -> Any:
         if self._factor is None or not np.array_equal(free, self._free):
