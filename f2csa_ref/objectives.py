@@ -200,12 +200,9 @@ def _sum(at_x: Vector, at_y: Vector, fixed: Vector) -> Vector:
 class SmoothObjectives(AffineRows):
     """Any smooth f and g, given as gradient functions ``(x, y) -> vector``.
 
-    ``mu_g > 0`` and ``C_g >= mu_g`` bound the curvature of ``g(x, .)`` where it is used, ``C_f >= 0`` the absolute
-    curvature of ``f(x, .)``; ``f_value`` and ``g_value`` are needed only where a value is asked for. ``hess_yy_g``
-    (m, m) and ``hess_xy_g`` (n, m) serve methods that use second derivatives: arrays, or operators that multiply by @.
-
-    Raises:
-        InvalidInputError: If shapes do not fit or a constant breaks its rule.
+    ``mu_g > 0`` and ``C_g >= mu_g`` bound the curvature of ``g(x, .)``, ``C_f >= 0`` the absolute one of ``f(x, .)``;
+    values are needed only where one is asked for, ``hess_yy_g`` (m, m) and ``hess_xy_g`` (n, m), arrays or operators
+    that multiply by @, only by methods that use second derivatives. What does not fit is an InvalidInputError.
 
     Example:
         >>> import numpy as np
@@ -316,8 +313,7 @@ def objectives_of(problem: Problem | Objectives) -> Objectives:
         if missing:
             raise InvalidInputError("problem", f"must be a spec.Problem or offer Objectives; {missing[0]} is missing")
         return problem
-    key = id(problem)
-    known = _known.get(key)
+    key, known = id(problem), _known.get(id(problem))
     if known is not None and known[0]() is problem:
         return known[1]
     exact = problem.quadratic if isinstance(problem, Generated) else problem
