@@ -32,12 +32,12 @@ class Row:
 HEAD = "| what | size | ours, ms | peer | peer, ms | ours / peer | note |\n|---|---|---|---|---|---|---|"
 
 
-def minima(*actions: Action, most: int = 200) -> list[float]:
+def minima(*actions: Action, most: int = 200, seconds: float = SECONDS) -> list[float]:
     """Shortest time of each, in seconds; they take turns, so that a busy moment hits all alike."""
     for action in actions:
         action()
     times: list[list[float]] = [[] for _ in actions]
-    end = time.perf_counter() + SECONDS * len(actions)
+    end = time.perf_counter() + seconds * len(actions)
     while len(times[0]) < 3 or (time.perf_counter() < end and len(times[0]) < most):
         for action, taken in zip(actions, times, strict=True):
             start = time.perf_counter()
@@ -46,8 +46,11 @@ def minima(*actions: Action, most: int = 200) -> list[float]:
     return [min(taken) for taken in times]
 
 
-def stream_rate(megabytes: int = 128) -> float:
-    """Bytes a second that one core reads from memory: a dot product of a block that no cache holds with itself."""
-    block = np.ones(megabytes << 17)
-    (seconds,) = minima(lambda: np.dot(block, block), most=30)
-    return block.nbytes / seconds
+STREAMED = 1 << 27
+"""Bytes that :func:`stream` reads, more than a cache holds."""
+
+
+def stream() -> Action:
+    """Reads them once, as fast as one core does: a dot product of a block with itself."""
+    block = np.ones(STREAMED // 8)
+    return lambda: np.dot(block, block)

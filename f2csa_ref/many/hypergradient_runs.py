@@ -29,8 +29,8 @@ from spec.problem import Problem
 
 REDUCTION = 1e12
 """Factor by which the penalty minimiser's steps reduce its error: the lower level's noise is what is studied."""
-CACHED = 1 << 14
-"""Normals held at once (128 KiB) by many calls: they stay in the cache. Results do not depend on it."""
+CACHED = 1 << 15
+"""Normals held at once (256 KiB) by many calls: they stay in the cache. Results do not depend on it."""
 ROWS = 1 << 12
 """Samples of one large batch summed at once; unlike the caches this one shows in the last digits."""
 
