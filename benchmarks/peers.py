@@ -1,12 +1,10 @@
-"""What ours is held against: the shortest numpy for Algorithm 1, and the implicit gradient from given stages."""
+"""What ours is held against: the shortest numpy for Algorithm 1."""
 
 from __future__ import annotations
 
 import daqp
 import numpy as np
-import scipy.linalg
 
-from f2csa_ref import objectives_of
 from spec import Generated, Quadratic
 from spec.exact import Vector
 
@@ -28,31 +26,3 @@ def numpy_prototype(
     gradient += alpha**-4 * (rho * (h - a.B @ w)) @ a.A
     drawn: Vector = gradient + float(noise.sigma_f) * rng.standard_normal((N_g, problem.n)).mean(axis=0)
     return drawn
-
-
-def implicit_gradient(problem: Quadratic | Generated, x: Vector, y: Vector, lam: Vector) -> Vector:
-    """The gradient of F from the lower level's pair: Cholesky of the free block, or Schur complement on active rows.
-
-    One adjoint solve, not one a coordinate of x.
-    """
-    a, q = problem.arrays, objectives_of(problem)
-    grad_y = a.f_xy.T @ x + a.f_yy @ y + a.f_y
-    active = lam > 0
-    bounds = q.bounds  # type: ignore[attr-defined]  # quadratic
-    if bounds is not None:
-        free = np.ones(q.m, dtype=bool)
-        free[bounds.column[active]] = False
-        adjoint = np.zeros(q.m)
-        adjoint[free] = scipy.linalg.cho_solve(scipy.linalg.cho_factor(a.g_yy[np.ix_(free, free)]), grad_y[free])
-        pushed = np.zeros(q.p)
-        fixed = bounds.column[active]
-        pushed[active] = (grad_y - a.g_yy @ adjoint)[fixed] / bounds.entries[active]
-    else:
-        factor, B = scipy.linalg.cho_factor(a.g_yy), a.B[active]
-        solved = scipy.linalg.cho_solve(factor, np.column_stack([grad_y, B.T]))
-        adjoint, pushed = solved[:, 0], np.zeros(q.p)
-        if len(B):
-            push = np.linalg.solve(B @ solved[:, 1:], B @ adjoint)
-            adjoint, pushed[active] = adjoint - solved[:, 1:] @ push, push
-    gradient: Vector = a.f_xx @ x + a.f_xy @ y + a.f_x - a.g_xy @ adjoint + a.A.T @ pushed
-    return gradient

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.linalg
 import scipy.stats
 
-from benchmarks.peers import implicit_gradient, numpy_prototype
+from benchmarks.peers import numpy_prototype
 from benchmarks.timing import STREAMED, Row, minima, stream
 from f2csa_ref import (
     Call,
@@ -25,8 +25,11 @@ from f2csa_ref import (
     objectives_of,
     penalty_minimiser,
 )  # fmt: skip
+from f2csa_ref.baselines.fast_implicit import FastImplicit
+from f2csa_ref.baselines.kkt_system import LinearAlgebra
 from f2csa_ref.fast import Estimate, FastOracle
 from f2csa_ref.lower_level import proximal
+from f2csa_ref.objectives import QuadraticObjectives
 from f2csa_ref.sampling import compiled, one_by_one
 from spec import REPAIRED, Generated, InvalidInputError, OracleParameters, parse_problem
 from spec.exact import Vector
@@ -38,6 +41,9 @@ ORACLES = (("coupled-rows", 100, 5), ("coupled-rows", 200, 50), ("coupled-rows",
 LARGE = (("paper-experiment", 4000, None),)
 LowerName = Literal["exact", "first-order"]
 LOWER: tuple[LowerName, ...] = ("exact", "first-order")
+IMPLICIT: dict[LinearAlgebra, str] = {"best": "Cholesky", "cg": "conjugate gradients"}
+CG_TOL = 1e-3
+"""Relative residual that leaves an error of the size of F2CSA's bias at this alpha."""
 MOST_OF = {"page": 200, "numpy prototype": 1000, "daqp alone": 1000}
 """Largest size at which a peer is worth waiting for."""
 STREAMED_FROM = 1000
@@ -84,7 +90,6 @@ def oracle_calls(large: bool) -> Iterator[Row]:
 def _oracle_call(problem: Generated, size: str, lower: LowerName) -> Iterator[Row]:
     rng, n = np.random.default_rng(0), problem.n
     oracle = FastOracle(problem, Call(ALPHA, parameters=OracleParameters(N_g=N_G, lower_level=lower)))
-    pair = oracle(next(path(n, 0.0)), rng)
     answers: list[Estimate] = []
 
     def ours(x: Vector) -> None:
@@ -94,8 +99,12 @@ def _oracle_call(problem: Generated, size: str, lower: LowerName) -> Iterator[Ro
     peers: dict[str, Callable[[Vector], object]] = {
         "page": lambda x: hypergradient(problem, x, alpha=ALPHA, parameters=page, rng=rng),
         "numpy prototype": lambda x: numpy_prototype(problem, x, ALPHA, N_G, rng),
-        "implicit gradient, pair given": lambda x: implicit_gradient(problem, x, pair.y_star, pair.lam),
     }
+    q, pair = objectives_of(problem), lower_level(problem, next(path(n, 0.0)))
+    assert isinstance(q, QuadraticObjectives)  # by the family
+    for algebra, said in IMPLICIT.items():
+        implicit = FastImplicit(q, algebra, CG_TOL)
+        peers[f"implicit gradient by {said}, pair given"] = partial(implicit, lower=pair)
     kept = {name: peer for name, peer in peers.items() if n <= MOST_OF.get(name, n)}
     parties = [walking(peer, n) for peer in kept.values()]
     seconds, *others = minima(walking(ours, n), *parties)

@@ -28,7 +28,8 @@ from f2csa_ref.solver.trace import SCHEMA, Block
 from spec.errors import InvalidInputError, from_validation
 from spec.exact import Vector
 from spec.parameters import OracleParameters, OuterParameters
-from spec.problem import Generated, Holder, Problem, dumps_problem
+from spec.problem import Generated, Holder, Problem
+from spec.problem import digest as problem_digest
 from spec.quadratic import Quadratic
 from spec.reading import REPAIRED, Reading
 
@@ -150,7 +151,7 @@ class SolveReport:
 def digest(problem: Problem | Objectives) -> str:
     """What identifies a problem in a trace: the hash of its canonical text, or of its values at fixed points."""
     if isinstance(problem, Quadratic | Holder | Generated):
-        return "sha256:" + hashlib.sha256(dumps_problem(problem).encode()).hexdigest()
+        return problem_digest(problem)
     q = objectives_of(problem)
     rng = np.random.default_rng(0)
     parts: list[object] = [q.n, q.m, q.p, q.A.tolist(), q.B.tolist(), q.b.tolist(), q.mu_g, q.C_g, q.C_f, repr(q.noise)]
