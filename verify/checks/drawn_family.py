@@ -10,6 +10,7 @@ import numpy as np
 from spec import Noise, Quadratic
 from spec.atlas import experiment
 from spec.exact import FloatArray
+from spec.noise import NoisyGradient
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.evidence.model import Relation
 from verify.truth.algebra.numbers import Real, add, double, times
@@ -21,8 +22,9 @@ DIMENSION = 50
 DRAWS, CONSTRUCTED = 200, 4
 """Draws of independent entries, and of the construction, which take longer to make."""
 ALPHAS = (Fraction(1, 5), Fraction(1, 10), Fraction(1, 20))
-NOISE = Noise(model="matrix", sigma_f=Fraction(1, 100), sigma_g=Fraction(1, 100), on=("f.x", "f.y", "g.y"))
-"""Gaussian on the quadratic terms: ∇_x g = y has none."""
+SIGMA = Fraction(1, 100)
+ON: dict[str, tuple[NoisyGradient, ...]] = {"matrices": ("f.x", "f.y", "g.y"), "all": ("f.x", "f.y", "g.x", "g.y")}
+"""Gradients that the noise reaches, by the reading: ∇_x g = y has none unless xᵀy has."""
 PAIRINGS: tuple[Pairing, Pairing] = ("independent", "common")
 
 
@@ -72,8 +74,9 @@ def bounded_draws(case: Case) -> Measurement:
 
 @check("convergence-experiment/tests-the-bounds", instances=("experiment-1d", "experiment-5d"))
 def told_apart(case: Case) -> Measurement:
-    """How many of the two choices change the estimate or its variance on this family: none, exactly."""
-    dual, pairing = readings_apart(quadratic_of(case.instance.problem), case.instance.x)
+    """How many of the two choices change the estimate or its variance on this family, exactly."""
+    on = ON[case.sense.noisy_terms]
+    dual, pairing = readings_apart(quadratic_of(case.instance.problem), case.instance.x, on)
     apart = float((dual > 0) + (pairing > 0))
     relation: Relation = ">=" if case.as_written else "=="
     wanted = 1.0 if case.as_written else 0.0
@@ -85,9 +88,10 @@ def told_apart(case: Case) -> Measurement:
     return Measurement((compare(quantity, apart, relation, wanted, rung="certified"),), values)
 
 
-def readings_apart(problem: Quadratic, x: Sequence[Fraction]) -> tuple[float, float]:
+def readings_apart(problem: Quadratic, x: Sequence[Fraction], on: tuple[NoisyGradient, ...]) -> tuple[float, float]:
     """Largest differences between both dual terms' estimates, by component, and between both pairings' variances."""
-    noisy, at = problem.model_copy(update={"noise": NOISE}), tuple(x)
+    noise = Noise(model="matrix", sigma_f=SIGMA, sigma_g=SIGMA, on=on)
+    noisy, at = problem.model_copy(update={"noise": noise}), tuple(x)
     dual = pairing = 0.0
     for alpha in ALPHAS:
         setting = Setting(problem, at, alpha)

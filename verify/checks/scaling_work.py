@@ -107,6 +107,13 @@ def first_order_growth(case: Case) -> Measurement:
     return Measurement((_rate(found.dimensions, found.values(F2CSA), "F2CSA's operations per hypergradient"),), values)
 
 
+@check("scaling-experiment/super-linear", instances=FAMILY)
+def implicit_growth(case: Case) -> Measurement:
+    """The power of d that the operations of an implicit gradient follow."""
+    found, name = curves(case), rival(case)
+    return Measurement((_rate(found.dimensions, found.values(name), f"operations per hypergradient, {name}"),))
+
+
 @check("scaling-experiment/hessian-growth", instances=FAMILY)
 def second_order_growth(case: Case) -> Measurement:
     """The power of d that the linear solve of an implicit gradient follows."""

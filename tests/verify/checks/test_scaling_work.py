@@ -73,6 +73,13 @@ def test_growth_of_the_linear_solve_depends_on_how_it_is_done(monkeypatch: pytes
     assert found["keep:linear_algebra=conjugate-gradients"] == "REFUTED"
 
 
+def test_no_rival_grows_linearly(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = verdicts(monkeypatch, rows(), "scaling-experiment/super-linear")
+    assert set(found.values()) == {"SUPPORTED"}
+    linear = tuple(row | {"operations": 50.0 * row["d"]} for row in rows())
+    assert set(verdicts(monkeypatch, linear, "scaling-experiment/super-linear").values()) == {"REFUTED"}
+
+
 def test_a_factorisation_beyond_the_free_coordinates_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     found = verdicts(monkeypatch, rows(), "scaling-experiment/fair-baseline")
     assert found == {"as-written": "REFUTED", "repaired": "SUPPORTED"}
