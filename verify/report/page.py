@@ -17,6 +17,7 @@ from markupsafe import Markup
 from spec.claims import Claim
 from verify.evidence.model import ClosedForm, ComparisonEvidence, Counterexample, PremiseEvidence, RateEvidence
 from verify.report import prose, wording
+from verify.report.formulary import formulary
 from verify.report.hypothesis_ledger import ledgers
 from verify.report.judged_assertions import judged_assertions
 from verify.report.model import NAMED, ReportData, Result
@@ -66,7 +67,7 @@ class Panel:
 class Drawing:
     """Draws what the template asks for, and remembers what all drawings share."""
 
-    formulas: FormulaSheet = field(default_factory=FormulaSheet)
+    formulas: FormulaSheet = field(default_factory=lambda: FormulaSheet(ready=formulary()))
     plots: RatePlots = field(default_factory=RatePlots)
 
     def formula(self, form: ClosedForm) -> Markup:
@@ -118,11 +119,14 @@ def _drawn_ahead(arranged: Outline, pool: Executor) -> Drawing:
     latex = [(each, False) for each in dict.fromkeys(wanted)]
     inline = [premise.latex for text in texts for premise in text.premises if premise.latex]
     latex += [(each, True) for each in dict.fromkeys(inline)]
+    known = formulary()
+    latex = [key for key in latex if key not in known]
     made = pool.map(_sources, _shares(list(drawn.values())))
     put = pool.map(_formulas, _shares(latex))
     sources = dict(zip(drawn, chain.from_iterable(made), strict=True))
     plots = {key: sources[same] for key, same in numbers.items()}
-    return Drawing(FormulaSheet(ready=dict(zip(latex, chain.from_iterable(put), strict=True))), RatePlots(plots))
+    ready = {**known, **dict(zip(latex, chain.from_iterable(put), strict=True))}
+    return Drawing(FormulaSheet(ready=ready), RatePlots(plots))
 
 
 def _shares(items: Sequence[T]) -> list[Sequence[T]]:
