@@ -112,7 +112,8 @@ def _on_free_block(
             def product(w: Vector) -> Vector:
                 padded = np.zeros(m)
                 padded[free] = w
-                return np.asarray(H @ padded)[free]
+                turned: Vector = np.asarray(H @ padded)[free]
+                return turned
 
             inner = _projected_cg(product, rows, c[free], cg_tol)
         else:

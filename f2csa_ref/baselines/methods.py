@@ -41,8 +41,8 @@ class Wishes:
     """What was asked of a rival's parameters; what is ``None`` is derived.
 
     ``step_size`` is β of SSIGD, η of PIGD and 1/γ₂ of DS-BLO; ``momentum`` its β; ``perturbation`` the scale of q;
-    ``smoothing`` the radius of the zeroth-order method. ``by_theorem`` asks for the papers' schedules, where a target
-    epsilon was given, instead of what suits the number of steps.
+    ``smoothing`` the radius of the zeroth-order method. A target ``epsilon`` asks for the schedule of DS-BLO's theorem;
+    without one it has what the number of steps allows.
     """
 
     step_size: float | None = None
@@ -51,7 +51,7 @@ class Wishes:
     perturbation: float | None = None
     smoothing: float | None = None
     linear_algebra: LinearAlgebra | None = None
-    by_theorem: bool = False
+    epsilon: float | None = None
 
 
 USED: dict[str, tuple[str, ...]] = {
@@ -82,20 +82,29 @@ def parameters_of(
     Raises:
         InvalidInputError: If a wish breaks its rule or is not one of this method's.
     """
-    wished = {key: value for key, value in vars(wishes).items() if value is not None and key != "by_theorem"}
-    for key, value in wished.items():
-        if key not in USED[name]:
-            takers = [method for method, used in USED.items() if key in used]
-            raise InvalidInputError(f"--{key.replace('_', '-')}", f"is for {', '.join(takers)} only, not {name}", value)
+    wished: dict[str, Any] = require_granted(name, wishes)
     if name.startswith("dsblo"):
         wished = {("beta" if key == "momentum" else key): value for key, value in wished.items()}
         if "step_size" in wished:
             wished["gamma_2"] = _inverse(wished.pop("step_size"))
-    derived = _derived(name, constants, outer, n, wishes.by_theorem)
+    derived = _derived(name, constants, outer, n, wishes.epsilon)
     try:
-        return type(derived).model_validate(derived.model_dump() | wished)
+        made = type(derived).model_validate(derived.model_dump() | wished)
     except ValidationError as error:
         raise from_validation(error, name) from None
+    if isinstance(made, ZerothOrderParameters):
+        made.remaining(outer)
+    return made
+
+
+def require_granted(name: MethodName, wishes: Wishes) -> dict[str, Any]:
+    """The wishes by name; refused where a method has no such parameter."""
+    wished = {key: value for key, value in vars(wishes).items() if value is not None and key != "epsilon"}
+    for key, value in wished.items():
+        if key not in USED[name]:
+            takers = [method for method, used in USED.items() if key in used]
+            raise InvalidInputError(f"--{key.replace('_', '-')}", f"is for {', '.join(takers)} only, not {name}", value)
+    return wished
 
 
 def _inverse(step_size: float) -> float:
@@ -105,21 +114,30 @@ def _inverse(step_size: float) -> float:
 
 
 def _derived(
-    name: MethodName, constants: Constants, outer: OuterParameters, n: int, by_theorem: bool
+    name: MethodName, constants: Constants, outer: OuterParameters, n: int, epsilon: float | None
 ) -> F2csaParameters | Rival:
     gap, L, radius = constants.gap, constants.lipschitz_F, outer.goldstein_radius
     if name == "ssigd":
         return SsigdParameters.of_theorem(gap=gap, lipschitz_F=L, steps=outer.T)
     if name.startswith("dsblo"):
-        common: dict[str, Any] = {"goldstein_radius": radius, "epsilon": outer.epsilon, "lipschitz": L,
-                                  "noise": constants.variance**0.5}  # fmt: skip
-        made = DsBloParameters.of_theorem(**common) if by_theorem else DsBloParameters.of_memory(**common, K=outer.M)
+        common = {"goldstein_radius": radius, "noise": constants.variance**0.5, "lipschitz": L}
+        if epsilon is None:
+            made = DsBloParameters.of_memory(**common, epsilon=outer.epsilon, K=outer.M)
+        else:
+            made = DsBloParameters.of_theorem(**common, epsilon=epsilon)
         return made.model_copy(update={"option": "II" if name == "dsblo-2" else "I"})
     if name == "pigd":
         return PigdParameters.of_theorem(gap=gap, lipschitz_F=L, radius=radius, steps=outer.T, n=n)
     if name == "zeroth-order":
         return ZerothOrderParameters(smoothing=min(radius / 2, max(gap, 1e-12) / L))
     return ParentParameters() if name == "parent" else F2csaParameters()
+
+
+def takes_samples(spec: F2csaParameters | Rival) -> bool:
+    """Whether a method samples gradients where the problem's are noisy, instead of taking their means."""
+    return isinstance(spec, F2csaParameters | SsigdParameters) or (
+        isinstance(spec, DsBloParameters) and spec.option == "II"
+    )
 
 
 def rival_method(spec: Rival, around: Surroundings) -> Method[Any]:
@@ -138,7 +156,7 @@ def answers_of(spec: Rival, around: Surroundings) -> Callable[[Vector, np.random
     """One answer of a rival's own oracle at a point, (n,) to (n,), whatever its steps make of it."""
     if isinstance(spec, SsigdParameters | DsBloParameters):
         gradient = TiltedImplicitGradient(around, spec.linear_algebra)
-        sampled = isinstance(spec, SsigdParameters) or spec.option == "II"
+        sampled = takes_samples(spec)
 
         def implicit(x: Vector, rng: np.random.Generator) -> Vector:
             q = spec.perturbation * rng.standard_normal(around.objectives.m)

@@ -37,7 +37,7 @@ class ZerothOrderParameters(Frozen):
         left = outer.goldstein_radius - self.smoothing
         if not left > 0:
             rule = f"must be below the radius {outer.goldstein_radius:g}"
-            raise InvalidInputError("smoothing", rule, self.smoothing)
+            raise InvalidInputError("zeroth-order.smoothing", rule, self.smoothing)
         share = left / outer.goldstein_radius
         return outer.model_copy(update={"goldstein_radius": left, "D": outer.D * share, "eta": outer.eta * share})
 

@@ -18,7 +18,7 @@ from f2csa_ref.algorithm_2 import OuterTrace, OutputRule, box_projection, finish
 from f2csa_ref.baselines.exact_parent import ParentParameters
 from f2csa_ref.baselines.implicit_gradient import factorisations
 from f2csa_ref.baselines.iterates import Surroundings
-from f2csa_ref.baselines.methods import F2csaParameters, MethodSpec, rival_method
+from f2csa_ref.baselines.methods import F2csaParameters, MethodSpec, rival_method, takes_samples
 from f2csa_ref.baselines.zeroth_order import ZerothOrderParameters
 from f2csa_ref.objectives import Objectives, as_vector, objectives_of
 from f2csa_ref.sampling import DEFAULTS
@@ -97,13 +97,17 @@ _FIELDS: Any = TypeAdapter(Setting)
 
 @dataclass(frozen=True)
 class SolveReport:
-    """A finished run; ``counts`` are its calls by kind, and at call ``resumed_at`` this process took over."""
+    """A finished run; ``counts`` are its calls by kind, and at call ``resumed_at`` this process took over.
+
+    ``ignored_noise`` says that the problem's gradients are noisy and the method took their means.
+    """
 
     setting: Setting
     trace: OuterTrace
     blocks: tuple[Block, ...]
     counts: dict[str, int]
     resumed_at: int = 0
+    ignored_noise: bool = False
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -135,7 +139,9 @@ class SolveReport:
         used = "yes" if "cross_products" in self.counts else "no"
         number = sum(factorisations(self.counts).values())
         solved = self.counts.get("quadratic_programs", 0)
+        exact = ["took exact gradients where the problem's are noisy"] if self.ignored_noise else []
         return [
+            *exact,
             f"used second derivatives: {used}, factorisations: {number}",
             f"the lower level was solved by {solved} quadratic programs, which factorise on their own account",
         ]
@@ -198,7 +204,8 @@ def solve(
          Watch(lambda x: value_at(q, x), lambda block: _require_bounded(block, setting), on_block)),
     )  # fmt: skip
     made = finished(state, output=setting.output, rng=rng)
-    return SolveReport(setting, made, tuple(blocks), dict(counts), resumed_at)
+    ignored = q.noise.model != "none" and not takes_samples(setting.method)
+    return SolveReport(setting, made, tuple(blocks), dict(counts), resumed_at, ignored)
 
 
 def _algorithm_2(setting: Setting, around: Surroundings) -> Method[Any]:
@@ -227,5 +234,5 @@ def _require_bounded(block: Block, setting: Setting) -> None:
         raise DivergenceError(
             f"the mean answer of block {block.k} has length {block.grad_norm:.3g}, more than {DIVERGED:g} times "
             f"G = {math.sqrt(constants.second_moment):.3g}: F is unbounded below or steeper than L_F = "
-            f"{constants.lipschitz_F:.3g}; give a larger L_F, a smaller radius, or keep x in a box"
+            f"{constants.lipschitz_F:.3g}; give a larger L_F, a smaller radius or step size, or keep x in a box"
         )

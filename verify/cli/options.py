@@ -73,6 +73,14 @@ class Hypergradient:
     problem: Problem
     x: Point = None
     alpha: Annotated[str, Option(help="Accuracy parameter, > 0.")] = "0.1"
+    step_size: Annotated[str | None, Option(help="Of ssigd (β), dsblo (1/γ₂), pigd (η); else derived.")] = None
+    decay: Annotated[str | None, Option(help="Of ssigd's steps: constant, square-root or harmonic.")] = None
+    momentum: Annotated[str | None, Option(help="β of dsblo; else derived.")] = None
+    perturbation: Annotated[str | None, Option(help="Scale of q in ssigd and dsblo; default 1e-4.")] = None
+    smoothing: Annotated[str | None, Option(help="Radius of the sphere of zeroth-order; else derived.")] = None
+    linear_algebra: Annotated[
+        str | None, Option(help="Of implicit gradients: naive, standard, best (the default) or cg.")
+    ] = None
     reading: NamedReading = "repaired"
     choose: Choices = None
     samples: Annotated[int, Option(help="N_g, gradient samples averaged.")] = 1
@@ -94,9 +102,12 @@ class Goldstein:
 
 @dataclass(frozen=True)
 class Solve:
-    """Run Algorithms 1 and 2; the result is JSON, the way there a trace."""
+    """Run Algorithms 1 and 2, or a rival; the result is JSON, the way there a trace."""
 
     problem: Annotated[str, Argument(help="A problem file, '-', atlas:NAME, or python:package.module:objectives.")]
+    method: Annotated[str, Option(help="f2csa, ssigd, dsblo, dsblo-2 (option II), pigd, parent or zeroth-order.")] = (
+        "f2csa"
+    )
     x: Annotated[str | None, Option(help="Start: numbers separated by commas or spaces; default 0.")] = None
     alpha: Annotated[str, Option(help="Accuracy parameter of the oracle, > 0.")] = "0.1"
     radius: Annotated[str, Option(help="Radius of the Goldstein ball, units of x, > 0.")] = "0.1"
@@ -110,6 +121,14 @@ class Solve:
     block_length: Annotated[int | None, Option(help="M, instead of the schedule's; D = radius / M.")] = None
     blocks: Annotated[int | None, Option(help="K, instead of the schedule's.")] = None
     eta: Annotated[float | None, Option(help="Step size, instead of the schedule's.")] = None
+    step_size: Annotated[str | None, Option(help="Of ssigd (β), dsblo (1/γ₂), pigd (η); else derived.")] = None
+    decay: Annotated[str | None, Option(help="Of ssigd's steps: constant, square-root or harmonic.")] = None
+    momentum: Annotated[str | None, Option(help="β of dsblo; else derived.")] = None
+    perturbation: Annotated[str | None, Option(help="Scale of q in ssigd and dsblo; default 1e-4.")] = None
+    smoothing: Annotated[str | None, Option(help="Radius of the sphere of zeroth-order; else derived.")] = None
+    linear_algebra: Annotated[
+        str | None, Option(help="Of implicit gradients: naive, standard, best (the default) or cg.")
+    ] = None
     reading: NamedReading = "repaired"
     choose: Choices = None
     samples: Annotated[int, Option(help="N_g, gradient samples averaged in each call.")] = 1

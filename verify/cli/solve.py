@@ -1,4 +1,4 @@
-"""``f2csa solve``: Algorithms 1 and 2 on a problem, with the schedule and its cost said before the start."""
+"""``f2csa solve``: Algorithms 1 and 2, or a rival, on a problem; schedule and cost are said before the start."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from f2csa_ref.algorithm_1 import Call, hypergradient
+from f2csa_ref.algorithm_1 import Call
 from f2csa_ref.algorithm_2 import box_projection
+from f2csa_ref.baselines.iterates import Surroundings
+from f2csa_ref.baselines.methods import F2csaParameters, parameters_of
 from f2csa_ref.objectives import Objectives, objectives_of
-from f2csa_ref.solver.schedules import ConstantName, estimate_constants, schedule, value_at, with_overrides
+from f2csa_ref.solver.schedules import ConstantName, Constants, estimate_constants, schedule, value_at, with_overrides
 from f2csa_ref.solver.solve import Setting, SolveReport, solve
 from f2csa_ref.solver.trace import Block, has_header, read_header
 from spec import InvalidInputError, OracleParameters, OuterParameters, Problem
@@ -28,6 +30,7 @@ from spec.quadratic import Quadratic
 from verify.cli import options
 from verify.cli.console import print_json
 from verify.cli.point import plain
+from verify.cli.rivals import constants_of, described, one_call, wishes_of
 from verify.cli.sources import (
     Point,
     read_alpha,
@@ -121,6 +124,7 @@ def result(problem: Problem | Objectives, report: SolveReport) -> dict[str, Any]
         "stationarity": stationarity(problem, best.x_bar, best.grad_norm, setting),
     }  # fmt: skip
     return {
+        "method": setting.method.name,
         "x_out": trace.x_out.tolist(),
         "F": block.F,
         "output": setting.output,
@@ -129,7 +133,7 @@ def result(problem: Problem | Objectives, report: SolveReport) -> dict[str, Any]
         "smallest": smallest,
         "calls": trace.calls,
         "counts": report.counts,
-        "schedule": setting.outer.model_dump() | {"T": setting.outer.T},
+        "schedule": setting.shown_schedule,
         "constants": {name: getattr(setting.constants, name) for name in CONSTANTS},
         "estimated": list(setting.constants.estimated),
         "resumed_at": report.resumed_at,
@@ -174,6 +178,7 @@ def _read(source: str) -> tuple[Problem | Objectives, Point | None]:
 
 
 def _setting(asked: options.Solve, q: Objectives, start: Point | None) -> Setting:
+    method, wishes = wishes_of(asked)
     reading = read_reading(asked.reading, asked.choose)
     require_at_least("--seed", asked.seed, 0)
     require_one_of("--output", asked.output, ("uniform", "smallest"))
@@ -193,13 +198,23 @@ def _setting(asked: options.Solve, q: Objectives, start: Point | None) -> Settin
         q, x_0, Call(alpha, reading, oracle), rng=np.random.default_rng([asked.seed, 0]), given=_given(asked),
         projection=None if ends is None else box_projection(*(np.array(part) for part in ends)),
     )  # fmt: skip
-    outer = schedule(
-        asked.schedule, constants, goldstein_radius=radius, epsilon=epsilon, calls=asked.calls  # type: ignore[arg-type]  # checked there
-    )  # fmt: skip
+
+    def scheduled(constants: Constants) -> OuterParameters:
+        made = schedule(
+            asked.schedule, constants, goldstein_radius=radius, epsilon=epsilon, calls=asked.calls  # type: ignore[arg-type]  # checked there
+        )  # fmt: skip
+        return with_overrides(made, M=asked.block_length, K=asked.blocks, eta=asked.eta)
+
+    outer = scheduled(constants)
+    spec = parameters_of(method, constants, outer, q.n, wishes)
+    if not isinstance(spec, F2csaParameters):
+        around = Surroundings(q, outer, alpha, oracle.N_g)
+        constants = constants_of(spec, around, x_0, constants, np.random.default_rng([asked.seed, 2]))
+        outer = scheduled(constants)
+        spec = parameters_of(method, constants, outer, q.n, wishes)
     return Setting(
         x_0=tuple(x_0.tolist()), alpha=alpha, constants=constants, reading=reading, oracle=oracle, seed=asked.seed,
-        outer=with_overrides(outer, M=asked.block_length, K=asked.blocks, eta=asked.eta),
-        output=asked.output, project_onto=ends,  # type: ignore[arg-type]  # one of the two rules, checked above
+        outer=outer, method=spec, output=asked.output, project_onto=ends,  # type: ignore[arg-type]  # one of the two rules, checked above
     )  # fmt: skip
 
 
@@ -233,15 +248,15 @@ def _announce(q: Objectives, setting: Setting, max_calls: int) -> None:
     if max_calls < outer.T:
         rule = f"must take at most --max-calls = {max_calls:,}; it takes {cost}, from {shown}"
         raise InvalidInputError("schedule", f"{rule}; ask for a larger epsilon or radius, or --schedule budget")
-    _say(f"{cost}; D = {outer.D:.4g}, eta = {outer.eta:.4g}, bound {outer.epsilon:.4g}; {shown}")
+    _say(f"{cost}; {described(setting)}; {shown}")
 
 
 def _seconds_a_call(q: Objectives, setting: Setting) -> float:
     x_0, rng = np.array(setting.x_0), np.random.default_rng(0)
-    spent = []
+    call, spent = one_call(q, setting), []
     for _ in range(TIMED_CALLS):
         started = time.perf_counter()
-        hypergradient(q, x_0, alpha=setting.alpha, reading=setting.reading, parameters=setting.oracle, rng=rng)
+        call(x_0, rng)
         spent.append(time.perf_counter() - started)
     started = time.perf_counter()
     value_at(q, x_0)

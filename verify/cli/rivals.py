@@ -1,0 +1,84 @@
+"""What ``f2csa solve --method`` needs of a rival: its parameters from what was asked, and one call of its oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from f2csa_ref.algorithm_1 import hypergradient
+from f2csa_ref.baselines.iterates import Surroundings
+from f2csa_ref.baselines.methods import (
+    F2csaParameters,
+    MethodName,
+    Rival,
+    Wishes,
+    answers_of,
+    require_granted,
+    require_method,
+)
+from f2csa_ref.objectives import Objectives
+from f2csa_ref.solver.schedules import Constants
+from f2csa_ref.solver.solve import Setting
+from spec.exact import Vector
+from verify.cli import options
+from verify.cli.sources import read_positive, require_one_of
+
+VARIANCE_SAMPLES = 64
+
+
+def wishes_of(asked: options.Solve) -> tuple[MethodName, Wishes]:
+    """The method and what was asked of its parameters, each checked on its own."""
+    method = require_method(asked.method)
+    numbers = {"step_size": asked.step_size, "momentum": asked.momentum, "perturbation": asked.perturbation,
+               "smoothing": asked.smoothing}  # fmt: skip
+    read: dict[str, Any] = {name: float(read_positive(text, f"--{name.replace('_', '-')}"))
+                            for name, text in numbers.items() if text is not None}  # fmt: skip
+    for name, allowed in (("decay", ("constant", "square-root", "harmonic")),
+                          ("linear_algebra", ("naive", "standard", "best", "cg"))):  # fmt: skip
+        word = getattr(asked, name)
+        if word is not None:
+            require_one_of(f"--{name.replace('_', '-')}", word, allowed)
+            read[name] = word
+    wishes = Wishes(**read, epsilon=None if asked.epsilon is None else float(read_positive(asked.epsilon, "--epsilon")))
+    require_granted(method, wishes)
+    return method, wishes
+
+
+def constants_of(
+    spec: Rival, around: Surroundings, x_0: Vector, constants: Constants, rng: np.random.Generator
+) -> Constants:
+    """Bias and variance of the rival's own answers at x_0, unless they were given; L_F and the gap are F's."""
+    estimated = set(constants.estimated)
+    changed: dict[str, Any] = {}
+    if "variance" in estimated and spec.name in ("parent", "pigd"):
+        changed["variance"] = 0.0
+    elif "variance" in estimated:
+        answer = answers_of(spec, around)
+        answers = np.array([answer(x_0, rng) for _ in range(VARIANCE_SAMPLES)])
+        changed["variance"] = float(answers.var(axis=0, ddof=1).sum())
+    if "bias" in estimated and spec.name not in ("parent", "pigd"):
+        # Of perturbation and smoothing: F moves by what they move y*, not the gradient where F is smooth.
+        changed["bias"] = 0.0
+    return replace(constants, **changed)
+
+
+def one_call(q: Objectives, setting: Setting) -> Callable[[Vector, np.random.Generator], object]:
+    """One call of the method's oracle, to be timed."""
+    if isinstance(setting.method, F2csaParameters):
+        return lambda x, rng: hypergradient(
+            q, x, alpha=setting.alpha, reading=setting.reading, parameters=setting.oracle, rng=rng
+        )
+    return answers_of(setting.method, Surroundings(q, setting.outer, setting.alpha, setting.oracle.N_g))
+
+
+def described(setting: Setting) -> str:
+    """A run's parameters on one line."""
+    shown = setting.shown_schedule
+    if isinstance(setting.method, F2csaParameters):
+        return f"D = {setting.outer.D:.4g}, eta = {setting.outer.eta:.4g}, bound {setting.outer.epsilon:.4g}"
+    own = {name: value for name, value in shown.items() if name not in ("M", "K", "T", "goldstein_radius")}
+    said = ", ".join(f"{k} = {v:.4g}" if isinstance(v, float) else f"{k} = {v}" for k, v in own.items())
+    return f"{setting.method.name}: {said}"
