@@ -103,7 +103,10 @@ def _scaled(axes: Any, plot: Plot) -> None:
 
 
 def _draw(axes: Any, series: Series, at: int) -> None:
-    colour, marker, dash = PALETTE[at % len(PALETTE)], MARKERS[at % len(MARKERS)], DASHES[at % len(DASHES)]
+    # The ninth series has the first's colour again, with another marker and another dash.
+    again = at // len(PALETTE)
+    colour, marker = PALETTE[at % len(PALETTE)], MARKERS[(at + 3 * again) % len(MARKERS)]
+    dash = DASHES[(at + again) % len(DASHES)]
     few = len(series.x) <= 16
     axes.plot(
         series.x, series.y, color=colour, linestyle=dash, linewidth=1.3, label=series.name, marker=marker,
