@@ -40,7 +40,8 @@ TIMED_CALLS = 60
 def products(counts: Mapping[str, int], sizes: Sizes) -> float:
     """The work of one call in products, from its counts."""
     block = 2.0 * sizes.m**2
-    solved = counts.get("quadratic_programs", 0) * (sizes.m / 6 + 2)
+    # A solver that counts its parts has several programs a solution.
+    solved = counts.get("lower_level_solves", counts.get("quadratic_programs", 0)) * (sizes.m / 6 + 2)
     return operations(counts, sizes) / block + 3 * counts.get("f_values", 0) + solved
 
 

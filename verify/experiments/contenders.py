@@ -98,7 +98,7 @@ READINGS: dict[str, Reading] = {F2CSA: REPAIRED, PRINTED_F2CSA: REPAIRED, LITERA
 def _algorithm_1(course: Course, call: Call, counts: Counter[str]) -> Callable[[Vector, np.random.Generator], Vector]:
     def answer(z: Vector, rng: np.random.Generator) -> Vector:
         estimate = checked_oracle(course.objectives, z, replace(call, parameters=OracleParameters()), rng)
-        counts.update(estimate.counts)
+        counts.update(estimate.counts, lower_level_solves=1)
         return estimate.hypergradient
 
     return answer
