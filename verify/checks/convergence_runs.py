@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,14 @@ from f2csa_ref.solver.schedules import estimate_constants, schedule
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.experiments.bench import Bench
 from verify.experiments.contenders import (
-    ALPHA, DSBLO_2, F2CSA, PRINTED_BETA, PRINTED_ETA, PRINTED_F2CSA, PRINTED_SSIGD, Contender,
+    ALPHA,
+    DSBLO_2,
+    F2CSA,
+    PRINTED_BETA,
+    PRINTED_ETA,
+    PRINTED_F2CSA,
+    PRINTED_SSIGD,
+    Contender,
 )  # fmt: skip
 from verify.experiments.convergence_words import NAMED, SIMILAR
 from verify.experiments.courses import Course
@@ -25,7 +31,7 @@ WORK = Budget(2_000.0)
 LENGTHS = (1.0, 0.316, 0.1)
 PRINTED_CALLS, PRINTED_LENGTH = 120, 0.1
 """Calls of each method with the printed step sizes, and a D that does not bind in them."""
-STEADY_D, STEADY_CALLS = 0.0025, 1500
+STEADY_D, STEADY_CALLS = 0.003, 1250
 """In the text's favour: a loop without friction swings about a minimum by about D²/(2η), here below the noise."""
 DERIVED_CALLS = 200
 NOISES = 3.0
@@ -63,8 +69,8 @@ def final_losses(case: Case) -> Measurement:
         records = _runs(at, entrants, Budget(PRINTED_CALLS, "calls"), case.seed)
         quantity = f"largest over least fall of F in {PRINTED_CALLS} calls of each method's oracle"
         note = (
-            "Independent Gaussian entries give no lower level at d = 50: the draw is the positive definite one. SSIGD's "
-            f"diminishing steps sum to 2β√T, {2 * PRINTED_BETA * 1e3:g} after a million calls."
+            "Independent Gaussian entries give no lower level at d = 50: the draw is the positive definite one. "
+            f"SSIGD's diminishing steps sum to 2β√T, {2 * PRINTED_BETA * 1e3:g} after a million calls."
         )
     else:
         taken, _ = tuned(Bench(None, {}), {"": [_course(case.seed + TUNING_SEED)]}, {"": NAMED}, WORK, LENGTHS)
@@ -93,7 +99,8 @@ def steady_fall(case: Case) -> Measurement:
     noise = NOISES * math.sqrt(2) * record["noise"]
     remains = math.inf if record["stopped"] else share(float(losses[-1]), float(losses[0]), low)
     values: dict[str, float | str] = {
-        "D": entrant.length, "calls": record["calls"][-1], "F at first": float(losses[0]), "F at last": float(losses[-1]),
+        "D": entrant.length, "calls": record["calls"][-1],
+        "F at first": float(losses[0]), "F at last": float(losses[-1]),
         "lowest F known": low, "swing D²/(2η)": entrant.length**2 / (2 * entrant.eta) if entrant.eta else math.nan,
     }  # fmt: skip
     return Measurement(

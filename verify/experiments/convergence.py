@@ -12,8 +12,20 @@ from dataclasses import asdict
 from verify.experiments.bench import Bench, Cell
 from verify.experiments.budgeted_run import TIMED_CALLS
 from verify.experiments.contenders import (
-    ALPHA, DSBLO, DSBLO_2, F2CSA, LITERAL, PARENT, PIGD, PRINTED_BETA, PRINTED_ETA, PRINTED_F2CSA, PRINTED_SSIGD, SSIGD,
-    ZEROTH, Contender,
+    ALPHA,
+    DSBLO,
+    DSBLO_2,
+    F2CSA,
+    LITERAL,
+    PARENT,
+    PIGD,
+    PRINTED_BETA,
+    PRINTED_ETA,
+    PRINTED_F2CSA,
+    PRINTED_SSIGD,
+    SSIGD,
+    ZEROTH,
+    Contender,
 )  # fmt: skip
 from verify.experiments.convergence_words import described
 from verify.experiments.courses import Course
@@ -105,7 +117,8 @@ def _entrants(
 
 def _setting(size: Size) -> Row:
     return {
-        "dimension": D, "budget, products with a 50 x 50 block": BUDGET[size].size, "problems and noise seeds": SEEDS[size],
+        "dimension": D, "budget, products with a 50 x 50 block": BUDGET[size].size,
+        "problems and noise seeds": SEEDS[size],
         "problems for tuning": TUNING_SEEDS[size], "Goldstein radius": RADIUS, "alpha": ALPHA,
         "first-step lengths tried": f"{LENGTHS[size][-1]:.3g} to {LENGTHS[size][0]:.3g}, two a decade",
         "start": "the origin", "noise": "Gaussian on the quadratic terms, 0.01", "threads": 1,

@@ -8,9 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from verify.experiments.contenders import (
-    ALPHA, DSBLO_2, F2CSA, LITERAL, PRINTED_F2CSA, PRINTED_SSIGD, SAMPLED, SSIGD,
+    ALPHA,
+    DSBLO_2,
+    F2CSA,
+    LITERAL,
+    PRINTED_F2CSA,
+    PRINTED_SSIGD,
+    SAMPLED,
+    SSIGD,
 )  # fmt: skip
-from verify.experiments.method_runs import LEAST_SHOWN, MethodRuns
+from verify.experiments.method_runs import LEAST_SHOWN, MethodRuns, joined
 from verify.experiments.model import Experiment, Finding, Plot, Row, Series, Size
 
 NAMED = (F2CSA, SSIGD, DSBLO_2)
@@ -20,9 +27,7 @@ SIMILAR = 0.05
 Groups = Mapping[str, Mapping[str, MethodRuns]]
 
 
-def described(
-    runs: Sequence[MethodRuns], tried: Sequence[Row], setting: Row, size: Size, seed: int
-) -> Experiment:
+def described(runs: Sequence[MethodRuns], tried: Sequence[Row], setting: Row, size: Size, seed: int) -> Experiment:
     """The experiment's data with what they show."""
     groups: dict[str, dict[str, MethodRuns]] = {}
     for one in runs:
@@ -47,9 +52,7 @@ def _equal_time(group: Mapping[str, MethodRuns]) -> float:
 
 def _ranked(group: Mapping[str, MethodRuns], *, in_time: bool) -> list[tuple[float, str]]:
     seconds = _equal_time(group)
-    return sorted(
-        (one.left_after(seconds) if in_time else one.middle_left, one.name) for one in _of_papers(group)
-    )
+    return sorted((one.left_after(seconds) if in_time else one.middle_left, one.name) for one in _of_papers(group))
 
 
 def _lead(groups: Groups) -> str:
@@ -61,9 +64,7 @@ def _lead(groups: Groups) -> str:
         f"{_share(min(share for name, share in by_name.items() if name in SAMPLED))})"
         for variant, by_name in shares.items()
     )
-    return (
-        f"{'; '.join(said)}. Of the fall from F(x₀) to the lowest F known, F2CSA leaves on equal work: {behind}."
-    )
+    return f"{'; '.join(said)}. Of the fall from F(x₀) to the lowest F known, F2CSA leaves on equal work: {behind}."
 
 
 def _winners(groups: Groups, among: Sequence[str] | None) -> str:
@@ -76,12 +77,10 @@ def _winners(groups: Groups, among: Sequence[str] | None) -> str:
     total = sum(won.values())
     order = sorted(won.items(), key=lambda item: (item[0] == F2CSA, -item[1]))
     if len(order) == 1:
-        return f"{order[0][0]} comes furthest down in all {total} comparisons, by problem, on equal work and in equal time"
-    return f"furthest down of {total} comparisons come {_joined([f'{name} in {count}' for name, count in order])}"
-
-
-def _joined(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+        return (
+            f"{order[0][0]} comes furthest down in all {total} comparisons, by problem, on equal work and in equal time"
+        )
+    return f"furthest down of {total} comparisons come {joined([f'{name} in {count}' for name, count in order])}"
 
 
 def _share(value: float) -> str:
@@ -115,7 +114,10 @@ def _sentences(groups: Groups, runs: Sequence[MethodRuns]) -> Iterator[str]:
     ]
     if ends:
         yield f"At an end of the grid of lengths, so that the best may lie beyond: {', '.join(ends)}."
-    yield f"Gradients of f are sampled by {', '.join(SAMPLED[:1] + SAMPLED[2:])}; the others' papers give exact ones, or values of F."
+    yield (
+        f"Gradients of f are sampled by {joined([name for name in SAMPLED if name != LITERAL])}; the others' papers "
+        "give exact ones, or values of F."
+    )
     yield (
         "Stationarity is the distance of 0 from the Goldstein subdifferential at the stated radius: in 50 dimensions "
         "its upper bound is proven up to rounding and drawn; the lower one is an estimate, and stands in the data."
@@ -166,7 +168,8 @@ def _findings(groups: Groups) -> Iterator[Finding]:
         statement="convergence-experiment", quantity=f"largest ratio of the methods' final decreases of F, {least}",
         measured=float(np.median(found[least])), interval=(low, high),
         sentence="Tuned by one protocol, F2CSA, SSIGD and DS-BLO end at similar losses"
-        + (f" ({', '.join(alike)})" if alike else " nowhere") + (f", and at others on {', '.join(apart)}" if apart else "")
+        + (f" ({', '.join(alike)})" if alike else " nowhere")
+        + (f", and at others on {', '.join(apart)}" if apart else "")
         + f"; similar means within {100 * SIMILAR:g} % of the fall."
         + _apart_as_printed(groups),
     )  # fmt: skip
@@ -185,22 +188,26 @@ def _apart_as_printed(groups: Groups) -> str:
     for variant, group in groups.items():
         if PRINTED_F2CSA in group:
             names = (PRINTED_F2CSA, PRINTED_SSIGD, DSBLO_2)
-            return f" With the printed step sizes the ratio is {float(np.median(ratios(group, names))):.3g} on {variant}."
+            return (
+                f" With the printed step sizes the ratio is {float(np.median(ratios(group, names))):.3g} on {variant}."
+            )
     return ""
 
 
 def rise(one: MethodRuns) -> float:
     """The largest rise of F above the lowest value before it, over the noise of one sampled value at the end."""
-    found = [
-        float(np.max(np.array(r["loss"]) - np.minimum.accumulate(r["loss"]))) / r["noise"] for r in one.records
-    ]
-    return max(found)
+    losses = [np.array(record["loss"]) for record in one.records]
+    rises = [float(np.max(values - np.minimum.accumulate(values))) for values in losses]
+    return max(rise / float(record["noise"]) for rise, record in zip(rises, one.records, strict=True))
 
 
 def _plots(groups: Groups, runs: Sequence[MethodRuns]) -> Iterator[Plot]:
     for variant, group in groups.items():
         shown = f"F's fall left, {variant}"
-        for over, label in (("products", "work, products with a 50 × 50 block"), ("seconds", "processor seconds, one thread")):
+        for over, label in (
+            ("products", "work, products with a 50 × 50 block"),
+            ("seconds", "processor seconds, one thread"),
+        ):
             series = tuple(s for one in group.values() if (s := one.series(over)) is not None)
             yield Plot(title=f"{shown}", x_label=label, y_label="share of F(x₀) − lowest F", series=series, log_y=True)
         distances = tuple(s for one in group.values() if (s := one.distances(LEAST_SHOWN)) is not None)
@@ -216,10 +223,11 @@ def _plots(groups: Groups, runs: Sequence[MethodRuns]) -> Iterator[Plot]:
 
 
 def _over_alpha(runs: Sequence[MethodRuns], variant: str, name: str) -> Series:
-    chosen = sorted((one for one in runs if one.variant == variant and one.name == name), key=lambda one: one.entrant.alpha)
+    chosen = sorted(
+        (one for one in runs if one.variant == variant and one.name == name), key=lambda one: one.entrant.alpha
+    )
     shares = [[min(share, 10.0) for share in one.left] for one in chosen]
     return Series(
         name=name, x=tuple(one.entrant.alpha for one in chosen), y=tuple(float(np.median(s)) for s in shares),
         low=tuple(map(min, shares)), high=tuple(map(max, shares)),
     )  # fmt: skip
-

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -16,7 +17,7 @@ from spec.exact import Vector
 from spec.quadratic import Constraints
 from verify.truth.geometry import quadratic_of
 
-SIGMA = "1/100"
+SIGMA = Fraction(1, 100)
 NOISE = Noise(model="matrix", sigma_f=SIGMA, sigma_g=SIGMA, on=("f.x", "f.y", "g.y"))
 """The text's: Gaussian on the quadratic terms; ∇_x g = y has none."""
 COUPLING = 0.25

@@ -10,7 +10,17 @@ from dataclasses import replace
 
 from verify.experiments.bench import Bench
 from verify.experiments.contenders import (
-    ALPHA, DESCENT, DSBLO, DSBLO_2, F2CSA, LITERAL, PARENT, PIGD, SSIGD, ZEROTH, Contender,
+    ALPHA,
+    DESCENT,
+    DSBLO,
+    DSBLO_2,
+    F2CSA,
+    LITERAL,
+    PARENT,
+    PIGD,
+    SSIGD,
+    ZEROTH,
+    Contender,
 )  # fmt: skip
 from verify.experiments.courses import Course
 from verify.experiments.kinks_words import described
@@ -20,7 +30,7 @@ from verify.experiments.tuning import LENGTHS, TUNING_SEED, Budget, lowest, run_
 
 RADIUS = 0.05
 TARGET = 0.1
-"""An end is a Goldstein point where dist(0, ∂_δF) ≤ this, units of F per unit of x; slopes beside the kinks are ≥ .5."""
+"""An end is a Goldstein point where dist(0, ∂_δF) ≤ this, units of F per unit of x."""
 METHODS = (F2CSA, SSIGD, DSBLO, DSBLO_2, PIGD, PARENT, ZEROTH, DESCENT)
 PLACES: dict[str, Course] = {
     "one kink": Course("kink", RADIUS, start=(0.9,)),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from verify.experiments.contenders import F2CSA, LITERAL
-from verify.experiments.method_runs import MethodRuns
+from verify.experiments.method_runs import MethodRuns, joined
 from verify.experiments.model import Experiment, Plot, Row, Size
 
 LEAST_SHOWN = 1e-6
@@ -77,36 +77,40 @@ def _from_when(record: Mapping[str, Any], target: float) -> float:
 
 def _lead(groups: Groups, ends: Mapping[tuple[str, str], Ends]) -> str:
     """Who ends at a Goldstein point most often and soonest, the rivals first where they do."""
-    names = [name for name in next(iter(groups.values())) if name != LITERAL]
+    # Of equals a rival is named first.
+    names = [name for name in next(iter(groups.values())) if name not in (F2CSA, LITERAL)] + [F2CSA]
     reached = {name: sum(ends[v, name].all_there for v in groups) for name in names}
-    best = max(reached.values())
-    soonest = {v: min(names, key=lambda name: ends[v, name].calls) for v in groups}  # noqa: B023  # used at once
-    firsts = {name: sum(first == name for first in soonest.values()) for name in names}
-    order = sorted((name for name in names if reached[name] == best), key=lambda name: (name == F2CSA, -firsts[name]))
-    fastest = max(names, key=lambda name: (firsts[name], name != F2CSA))
-    return (
-        f"On {best} of {len(groups)} problems every run of {_joined(order)} ends at a Goldstein point, certified; F2CSA's "
-        f"on {reached[F2CSA]}. Soonest there is most often {fastest}, on {firsts[fastest]}; F2CSA on {firsts[F2CSA]}."
+    firsts = dict.fromkeys(names, 0)
+    for variant in groups:
+        calls, _, first = min((ends[variant, name].calls, k, name) for k, name in enumerate(names))
+        firsts[first] += math.isfinite(calls)
+    most = [name for name in names if reached[name] == max(reached.values())]
+    soonest = max(names, key=firsts.__getitem__)
+    total = len(groups)
+    said = (
+        f"Every run of {joined(most)} ends at a Goldstein point, certified, on {reached[most[0]]} of {total} problems"
     )
-
-
-def _joined(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    if F2CSA not in most:
+        said += f", of F2CSA on {reached[F2CSA]}"
+    said += f". {soonest} gets there with the fewest calls most often, on {firsts[soonest]}"
+    return said + (f"; F2CSA on {firsts[F2CSA]}." if soonest != F2CSA else ".")
 
 
 def _sentences(groups: Groups, ends: Mapping[tuple[str, str], Ends]) -> Iterator[str]:
     for variant, group in groups.items():
-        there = sorted((name for name in group if ends[variant, name].all_there), key=lambda n: ends[variant, n].calls)  # noqa: B023
+        there = sorted((name for name in group if ends[variant, name].all_there), key=lambda n: ends[variant, n].calls)
         away = [name for name in group if ends[variant, name].away == ends[variant, name].total]
         rest = [name for name in group if name not in there and name not in away]
         parts = []
         if there:
             first = there[0]
-            parts.append(f"{_joined(there)} end at the target on every seed, {first} soonest")
+            parts.append(f"{joined(there)} end at the target on every seed, {first} soonest")
         if rest:
-            parts.append(", ".join(f"{name} on {ends[variant, name].there} of {ends[variant, name].total}" for name in rest))
+            parts.append(
+                ", ".join(f"{name} on {ends[variant, name].there} of {ends[variant, name].total}" for name in rest)
+            )
         if away:
-            parts.append(f"{_joined([_why(group[name]) for name in away])} never, certified")
+            parts.append(f"{joined([_why(group[name]) for name in away])} never, certified")
         yield f"{variant[:1].upper() + variant[1:]}: {'; '.join(parts)}."
 
 
@@ -118,7 +122,8 @@ def _why(one: MethodRuns) -> str:
 def _table(groups: Groups, ends: Mapping[tuple[str, str], Ends]) -> Iterator[Row]:
     """Method by problem: on how many seeds it ends at a Goldstein point, and from which call on."""
     for name in dict.fromkeys(name for group in groups.values() for name in group):
-        yield {"method": name} | {v: ends[v, name].shown if (v, name) in ends else "" for v in groups}
+        row: Row = {"method": name}
+        yield row | {v: ends[v, name].shown if (v, name) in ends else "" for v in groups}
 
 
 def _plots(groups: Groups) -> Iterator[Plot]:

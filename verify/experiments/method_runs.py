@@ -49,9 +49,7 @@ class MethodRuns:
     @property
     def falls(self) -> list[float]:
         """By how much F has fallen at the end, by seed; 0 of runs that failed."""
-        return [
-            0.0 if record["stopped"] else float(record["loss"][0] - record["loss"][-1]) for record in self.records
-        ]
+        return [0.0 if record["stopped"] else float(record["loss"][0] - record["loss"][-1]) for record in self.records]
 
     @property
     def whole_time(self) -> float:
@@ -107,7 +105,8 @@ class MethodRuns:
                 yield {
                     "problem": self.variant, "method": self.name, "alpha": self.entrant.alpha,
                     "first-step length": self.entrant.length, "seed": first_seed + k, "calls": int(calls),
-                    "products": record["products"][i], "seconds": None if math.isnan(self.seconds) else calls * self.seconds, "F": record["loss"][i],
+                    "products": record["products"][i],
+                    "seconds": None if math.isnan(self.seconds) else calls * self.seconds, "F": record["loss"][i],
                     "share of the fall left": share(record["loss"][i], record["loss"][0], low),
                     "distance, lower": None if j is None else record["lower"][j],
                     "distance, upper": None if j is None else record["upper"][j],
@@ -123,6 +122,11 @@ def with_common_lows(runs: Sequence[MethodRuns]) -> list[MethodRuns]:
         groups.setdefault(one.variant, []).append(one.lows)
     common = {variant: [min(lows) for lows in zip(*group, strict=True)] for variant, group in groups.items()}
     return [replace(one, lows=common[one.variant]) for one in runs]
+
+
+def joined(parts: Sequence[str]) -> str:
+    """``a, b and c``."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def _plain(values: Sequence[float] | np.ndarray[Any, Any]) -> tuple[float, ...]:

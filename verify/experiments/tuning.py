@@ -17,9 +17,8 @@ from verify.experiments.contenders import Contender
 from verify.experiments.courses import Course
 from verify.experiments.model import Row, Size
 
-LENGTHS: dict[Size, tuple[float, ...]] = {
-    size: tuple(round(10 ** (0.5 - j / 2), 9) for j in range(count)) for size, count in (("quick", 5), ("whole", 7))
-}
+WHOLE = tuple(round(10 ** (0.5 - j / 2), 9) for j in range(7))
+LENGTHS: dict[Size, tuple[float, ...]] = {"quick": WHOLE[:5], "whole": WHOLE}
 """Lengths of the first step, two a decade, units of x."""
 TUNING_SEED = 1000
 """Added to the seeds of problems and noise that serve tuning alone."""
@@ -48,9 +47,7 @@ def lowest(bench: Bench, courses: Sequence[Course]) -> dict[Course, float]:
     return dict(zip(courses, map(float, found), strict=True))
 
 
-def run_cell(
-    at: Course, entrant: Contender, seed: int, budget: Budget, *, points: int = 1, distances: int = 0
-) -> Cell:
+def run_cell(at: Course, entrant: Contender, seed: int, budget: Budget, *, points: int = 1, distances: int = 0) -> Cell:
     """A run to a budget as a cell."""
     arguments = {"course": at.plain, "contender": asdict(entrant), "seed": seed, "budget": budget.size}
     return Cell("budgeted_run:run", arguments | {"points": points, "distances": distances, "unit": budget.unit})
@@ -65,7 +62,7 @@ def left(record: Mapping[str, Any], low: float) -> float:
 
 
 def share(loss: float, first: float, low: float) -> float:
-    """The share of the fall from ``first`` to ``low`` that is left at ``loss``; infinite where there is none to make."""
+    """The share of the fall from ``first`` to ``low`` that is left at ``loss``; infinite where none can be made."""
     return (loss - low) / (first - low) if first > low else math.inf if loss > low else 0.0
 
 
@@ -93,7 +90,8 @@ def tuned(
     shares: dict[tuple[str, str], dict[float, list[float]]] = {}
     for (variant, name, length, at, _), record in zip(asked, records, strict=True):
         shares.setdefault((variant, name), {}).setdefault(length, []).append(left(record, lows[at]))
-    taken, rows = {}, []
+    taken: dict[tuple[str, str], Tuned] = {}
+    rows: list[Row] = []
     for (variant, name), by_length in shares.items():
         means = {length: sum(values) / len(values) for length, values in by_length.items()}
         best = min(means, key=means.__getitem__)

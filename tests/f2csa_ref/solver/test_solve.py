@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from f2csa_ref.solver.schedules import Constants
 from f2csa_ref.solver.run_loop import CHECKPOINT
+from f2csa_ref.solver.schedules import Constants
 from f2csa_ref.solver.solve import DivergenceError, Setting, digest, solve
 from f2csa_ref.solver.trace import read_header
 from spec import InvalidInputError, Noise, OuterParameters, parse_problem
