@@ -16,6 +16,8 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import scipy.linalg
 
+from f2csa_ref.bounds import Bounds, bounds_of
+from f2csa_ref.eigenvalues import LANCZOS_FROM, extreme_eigenvalues
 from spec.errors import InvalidInputError
 from spec.exact import Matrix, Vector
 from spec.noise import Noise
@@ -24,7 +26,6 @@ from spec.quadratic import Quadratic
 
 Gradient: TypeAlias = Callable[[Vector, Vector], Vector]
 Value: TypeAlias = Callable[[Vector, Vector], float]
-Hessian: TypeAlias = Callable[[Vector, Vector], Any]
 
 EXTENDED_LIMIT = 1_000_000
 """Largest number of matrix entries multiplied in extended precision (a few milliseconds each time)."""
@@ -102,8 +103,15 @@ class AffineRows:
     @cached_property
     def B_norm(self) -> float:  # noqa: N802  # the paper's letter
         """Spectral norm of ``B``."""
+        if min(self.p, self.m) > LANCZOS_FROM and self.bounds is not None:
+            return math.sqrt(float(self.bounds.curvature(np.ones(self.p)).max()))
         gram = self.B @ self.B.T if self.p <= self.m else self.B.T @ self.B
         return math.sqrt(max(0.0, extreme_eigenvalues(gram)[1]))
+
+    @cached_property
+    def bounds(self) -> Bounds | None:
+        """The rows as bounds on single coordinates of y, where they are that."""
+        return bounds_of(self.B)
 
     @cached_property
     def _extended_rows(self) -> tuple[Any, Any]:
@@ -120,12 +128,6 @@ class AffineRows:
 
     def grad_y_g_change(self, x: Vector, y: Vector, w: Vector) -> Vector:
         return self.grad_y_g(x, y + w) - self.grad_y_g(x, y)
-
-
-def extreme_eigenvalues(matrix: Matrix) -> tuple[float, float]:
-    """Smallest and largest eigenvalue of a symmetric matrix."""
-    eigenvalues = scipy.linalg.eigvalsh(matrix)
-    return float(eigenvalues[0]), float(eigenvalues[-1])
 
 
 class QuadraticObjectives(AffineRows):
@@ -198,12 +200,9 @@ def _sum(at_x: Vector, at_y: Vector, fixed: Vector) -> Vector:
 class SmoothObjectives(AffineRows):
     """Any smooth f and g, given as gradient functions ``(x, y) -> vector``.
 
-    ``mu_g > 0`` and ``C_g >= mu_g`` bound the curvature of ``g(x, .)`` where it is used, ``C_f >= 0`` the absolute
-    curvature of ``f(x, .)``; ``f_value`` and ``g_value`` are needed only where a value is asked for. ``hess_yy_g``
-    (m, m) and ``hess_xy_g`` (n, m) serve methods that use second derivatives: arrays, or operators that multiply by @.
-
-    Raises:
-        InvalidInputError: If shapes do not fit or a constant breaks its rule.
+    ``mu_g > 0`` and ``C_g >= mu_g`` bound the curvature of ``g(x, .)``, ``C_f >= 0`` the absolute one of ``f(x, .)``;
+    values are needed only where one is asked for, ``hess_yy_g`` (m, m) and ``hess_xy_g`` (n, m), arrays or operators
+    that multiply by @, only by methods that use second derivatives. What does not fit is an InvalidInputError.
 
     Example:
         >>> import numpy as np
@@ -229,8 +228,8 @@ class SmoothObjectives(AffineRows):
     noise: Noise = field(default_factory=Noise)
     f_value: Value | None = None
     g_value: Value | None = None
-    hess_yy_g: Hessian | None = None
-    hess_xy_g: Hessian | None = None
+    hess_yy_g: Callable[[Vector, Vector], Any] | None = None
+    hess_xy_g: Callable[[Vector, Vector], Any] | None = None
 
     def __post_init__(self) -> None:
         if self.A.ndim != 2 or self.B.ndim != 2 or self.b.shape != self.A.shape[:1] or len(self.A) != len(self.B):
@@ -314,8 +313,7 @@ def objectives_of(problem: Problem | Objectives) -> Objectives:
         if missing:
             raise InvalidInputError("problem", f"must be a spec.Problem or offer Objectives; {missing[0]} is missing")
         return problem
-    key = id(problem)
-    known = _known.get(key)
+    key, known = id(problem), _known.get(id(problem))
     if known is not None and known[0]() is problem:
         return known[1]
     exact = problem.quadratic if isinstance(problem, Generated) else problem

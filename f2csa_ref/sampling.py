@@ -84,11 +84,13 @@ def sample_draws(objectives: Objectives, samples: int, pairing: Pairing, rng: np
     return Draws(**{name: rng.standard_normal(shape) for name, shape in shapes.items()})
 
 
-def sample_rows(objectives: Objectives, samples: int, pairing: Pairing, rng: np.random.Generator) -> Draws:
+def sample_rows(
+    objectives: Objectives, samples: int, pairing: Pairing, rng: np.random.Generator, into: Vector | None = None
+) -> Draws:
     """Draw what line 6 uses, sample by sample: the same numbers however many are drawn at once."""
     shapes = draw_shapes(objectives, samples, pairing)
     ends = np.cumsum([shape[1] for shape in shapes.values()]).tolist()
-    z = normals(rng, (samples, ends[-1] if ends else 0))
+    z = normals(rng, (samples, ends[-1] if ends else 0), into)
     return Draws(**{name: z[:, end - shapes[name][1] : end] for name, end in zip(shapes, ends, strict=True)})
 
 
@@ -158,12 +160,23 @@ def mean_noise(
 
 def noise_y(objectives: Objectives, gradient: NoisyGradient, x: Vector, y: Vector, z: Vector) -> Vector:
     """Noise of one sample of grad_y f or grad_y g at (x, y), shape of y, from ``z`` alike; jumps take shape (1,)."""
+    return noise_y_at(objectives, gradient, x)(y, z)
+
+
+def noise_y_at(objectives: Objectives, gradient: NoisyGradient, x: Vector) -> Callable[[Vector, Vector], Vector]:
+    """:func:`noise_y` as a function of y and z, what x alone decides computed once."""
     noise, scale = objectives.noise, objectives.noise.scale(gradient)
-    if noise.model == "jump" and gradient.startswith("g"):
+
+    def on_first(y: Vector, z: Vector) -> Vector:
         on_first = np.zeros(y.shape)
         on_first[..., :1] = jump(scale, y, z)
         return on_first
-    return (scale * _length(x, y) if noise.model == "matrix" else scale) * z
+
+    if noise.model == "jump" and gradient.startswith("g"):
+        return on_first
+    if noise.model != "matrix":
+        return lambda _, z: scale * z
+    return lambda y, z: scale * _length(x, y) * z
 
 
 def fresh_noise_y(
@@ -201,33 +214,63 @@ def require_rng(rng: np.random.Generator | None) -> np.random.Generator:
     return rng
 
 
-Fill: TypeAlias = Callable[[np.random.Generator, Vector], None]
+Fill: TypeAlias = Callable[..., None]
 
 BULK = 1 << 14
 """Normals from which a compiled loop is worth its call."""
+PIECE = 1 << 14
+"""Normals scaled and moved at once: they stay in the cache."""
 
 
-def normals(rng: np.random.Generator, shape: tuple[int, int]) -> Matrix:
-    """Standard normals of a shape, row by row: exactly ``rng.standard_normal(shape)`` with or without numba."""
+def normals(rng: np.random.Generator, shape: tuple[int, int], into: Vector | None = None) -> Matrix:
+    """Standard normals of a shape, row by row: exactly ``rng.standard_normal(shape)`` with or without numba.
+
+    ``into`` is memory to use, at least as many doubles.
+    """
     rows, columns = shape
-    fill = compiled() if rows * columns >= BULK else None
+    size = rows * columns
+    drawn = np.empty(size) if into is None else into[:size]
+    fill = compiled(one_by_one) if size >= BULK else None
     if fill is None:
-        return rng.standard_normal(shape)
-    drawn = np.empty(rows * columns)
-    fill(rng, drawn)
+        rng.standard_normal(out=drawn)
+    else:
+        fill(rng, drawn)
     return drawn.reshape(shape)
 
 
-@lru_cache(maxsize=1)
-def compiled() -> Fill | None:
-    """The compiled loop, or nothing without numba (extra ``numba``); it is compiled once and kept on disk."""
+def scattered(rng: np.random.Generator, rows: Matrix, scale: float, mean: Vector) -> None:
+    """Fill rows with ``mean + scale * normal``, in place, from the normals that :func:`normals` would draw."""
+    fill = compiled(scattered_one_by_one) if rows.size >= BULK else None
+    if fill is not None:
+        fill(rng, rows, scale, mean)
+        return
+    # In flat pieces of one length: short rows would cost more than their normals.
+    flat, n = rows.reshape(-1), rows.shape[1]
+    means = np.tile(mean, min(len(rows), max(1, PIECE // n)))
+    for first in range(0, flat.size, means.size):
+        piece = flat[first : first + means.size]
+        rng.standard_normal(out=piece)
+        np.multiply(piece, scale, out=piece)
+        np.add(piece, means[: piece.size], out=piece)
+
+
+@lru_cache(maxsize=2)
+def compiled(loop: Callable[..., None]) -> Fill | None:
+    """The loop compiled, or nothing without numba (extra ``numba``); it is compiled once and kept on disk."""
     if importlib.util.find_spec("numba") is None:
         return None
     numba: Any = importlib.import_module("numba")
-    return cast("Fill", numba.njit(cache=True)(one_by_one))
+    return cast("Fill", numba.njit(cache=True)(loop))
 
 
 def one_by_one(rng: np.random.Generator, out: Vector) -> None:
     """Fill a vector in the order numpy would; numba compiles this with numpy's own ziggurat tables."""
     for i in range(out.size):
         out[i] = rng.standard_normal()
+
+
+def scattered_one_by_one(rng: np.random.Generator, rows: Matrix, scale: float, mean: Vector) -> None:
+    """The same, each normal scaled and moved as it is drawn."""
+    for i in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            rows[i, j] = scale * rng.standard_normal() + mean[j]

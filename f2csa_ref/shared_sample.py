@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -131,6 +132,22 @@ def share(objectives: Objectives, batch: int, rng: np.random.Generator, runs: tu
         else:
             sampled.offsets[name] = scale / math.sqrt(batch) * rng.standard_normal((*runs, size))
     return cast("Objectives", sampled)
+
+
+def grad_y_g_at(objectives: Objectives, x: Vector) -> Callable[[Vector], Vector]:
+    """``grad_y_g(x, .)`` of these objectives, bit for bit: quadratic ones compute once what x alone decides."""
+    sampled = objectives if isinstance(objectives, SampledObjectives) else SampledObjectives(objectives)
+    if type(sampled.base) is not QuadraticObjectives or "g.y" in sampled.matrices or "g.y" in sampled.jumps:
+        return partial(objectives.grad_y_g, x)
+    at_x, g_yy, fixed = x @ sampled.base.g_xy, sampled.base.g_yy.T, sampled.base.g_y
+    shared, offset = at_x + fixed, sampled.offsets.get("g.y")
+
+    def gradient(y: Vector) -> Vector:
+        at_y = y @ g_yy
+        exact: Vector = at_x + at_y + fixed if at_y.ndim == 1 else at_y + shared
+        return exact if offset is None else exact + offset
+
+    return gradient
 
 
 def price(objectives: Objectives) -> int:

@@ -7,7 +7,17 @@ from spec.errors import InvalidInputError
 from spec.exact import ExactArray
 from spec.noise import Noise
 from spec.parameters import OracleParameters, OuterParameters, PenaltyParameters
-from spec.problem import Generated, Holder, Problem, dumps_problem, load_problem, loads_problem, parse_problem
+from spec.problem import (
+    Generated,
+    Holder,
+    Problem,
+    digest,
+    dumps_problem,
+    load_problem,
+    loads_problem,
+    parse_problem,
+    save_problem,
+)
 from spec.quadratic import Constraints, Quadratic, QuadraticForm
 from spec.reading import AS_WRITTEN, CHOICES, REPAIRED, Choice, Reading, Sense
 
@@ -15,5 +25,5 @@ __all__ = [
     "AS_WRITTEN", "CHOICES", "REPAIRED", "Assertion", "Bound", "Choice", "Claim", "Constraints", "ExactArray",
     "Generated", "Holder", "InvalidInputError", "Noise", "OracleParameters", "OuterParameters", "PenaltyParameters",
     "Premise", "Problem", "ProofStep", "Quadratic", "QuadraticForm", "Reading", "Sense", "Statement",
-    "dumps_problem", "load_claims", "load_problem", "loads_problem", "parse_problem",
+    "digest", "dumps_problem", "load_claims", "load_problem", "loads_problem", "parse_problem", "save_problem",
 ]  # fmt: skip

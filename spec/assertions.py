@@ -6,6 +6,7 @@ statement that no assertion asks for says why it is there. Whether anything hold
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Literal, Self
 
@@ -14,6 +15,7 @@ from pydantic import Field, model_validator
 from spec.claims import Statement, TextRelation, load_claims
 from spec.errors import InvalidInputError
 from spec.files import Frozen, package_text, parse_toml
+from spec.reading import find_choice
 
 Means = Literal["exact", "sweep", "sampling", "runs", "counting", "citation", "definition", "text", "undecidable"]
 """How an assertion is decided: by exact algebra, a sweep of computed values, random samples, whole runs, counted work,
@@ -21,6 +23,8 @@ a source, its being a definition, the paper's own text; or by nothing, for a rea
 
 FREE = ("silent", "consequence")
 """How a statement stands to the words where no assertion need ask for it."""
+IN_THE_TEXT = ("said", "implied")
+"""How it stands where the words are the paper's, the plainer first."""
 
 
 class PaperAssertion(Frozen):
@@ -32,8 +36,10 @@ class PaperAssertion(Frozen):
         place: Where in it.
         asserts: What is asserted, in our words.
         kind: Whether the words say it, take it for granted, leave it open, or it is our consequence of them.
-        decided_by: How it is decided.
-        covered_by: Full ids of the claims and steps that judge it.
+        leaves_open: Where the words leave a choice open: its field in ``spec/choices.toml``. The statements that make
+            it are judged under each of its literal values.
+        decided_by: How it is decided; a definition is not, and stands alone.
+        covered_by: Full ids of the claims and steps that judge it, or that build on it where it is a definition.
         reason: Why nothing decides it; only where that is so.
     """
 
@@ -42,6 +48,7 @@ class PaperAssertion(Frozen):
     place: str = Field(min_length=1)
     asserts: str = Field(min_length=1)
     kind: TextRelation = "said"
+    leaves_open: str = ""
     decided_by: tuple[Means, ...] = Field(min_length=1)
     covered_by: tuple[str, ...]
     reason: str = ""
@@ -51,6 +58,25 @@ class PaperAssertion(Frozen):
         if ("undecidable" in self.decided_by) != bool(self.reason):
             raise InvalidInputError("reason", "must be given where nothing decides, and only there", self.number)
         return self
+
+    @model_validator(mode="after")
+    def _definitions_stand_alone(self) -> Self:
+        if "definition" in self.decided_by and len(self.decided_by) > 1:
+            raise InvalidInputError("decided_by", "must have a definition alone: nothing decides one", self.number)
+        return self
+
+    @model_validator(mode="after")
+    def _open_choice(self) -> Self:
+        if self.leaves_open:
+            find_choice(self.leaves_open)
+            if self.kind != "silent":
+                raise InvalidInputError("leaves_open", "must be given where the words are silent alone", self.number)
+        return self
+
+    @property
+    def is_definition(self) -> bool:
+        """Whether it is a definition: true because it is made, so that no verdict stands beside it."""
+        return "definition" in self.decided_by
 
 
 class Inventory(Frozen):
@@ -82,6 +108,30 @@ class Inventory(Frozen):
         asked = self.covering
         excused = {full for full, why in self.beside.items() if why and statements[full].relation in FREE}
         return tuple(full for full in statements if full not in asked and full not in excused)
+
+    def at_odds(self, statements: Mapping[str, Statement]) -> tuple[str, ...]:
+        """Where an assertion and its statements do not agree on what the paper's words say, one line each.
+
+        Words that say something, or take it for granted, have a statement that does not call them silent; of what they
+        leave open no statement says that they settle it, but under each value of the choice named; and what a statement
+        calls said, or taken for granted, some assertion has so.
+        """
+        found = []
+        for entry in self.assertions:
+            relations = {full: statements[full].relation for full in entry.covered_by}
+            if entry.kind in IN_THE_TEXT and set(relations.values()) == {"silent"}:
+                found.append(f"{entry.number} is {entry.kind}, and its statements are all silent")
+            if entry.kind == "silent":
+                found += [
+                    f"{entry.number} is silent, {full} is {relation}" for full, relation in relations.items()
+                    if relation in IN_THE_TEXT and entry.leaves_open not in statements[full].choices
+                ]  # fmt: skip
+        kinds = {entry.number: entry.kind for entry in self.assertions}
+        for full, numbers in self.covering.items():
+            relation, of_rows = statements[full].relation, {kinds[number] for number in numbers}
+            if relation in IN_THE_TEXT and not of_rows.intersection(IN_THE_TEXT[: IN_THE_TEXT.index(relation) + 1]):
+                found.append(f"{full} is {relation}, and no assertion that it covers is")
+        return tuple(found)
 
 
 @lru_cache(maxsize=1)

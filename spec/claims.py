@@ -19,7 +19,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
 from spec.errors import InvalidInputError
 from spec.files import Frozen, find_named, package_text, parse_toml
-from spec.reading import NAMES, Interpretation, Reading, chosen_by, find_choice
+from spec.reading import KEEPING, NAMES, Interpretation, Reading, chosen_by, find_choice, is_repaired_text
 from spec.works import find as find_work
 
 Relation = Literal["upper", "lower"]
@@ -181,28 +181,26 @@ class Statement(Frozen):
 
     def assertion(self, reading: str) -> Assertion:
         """What is asserted under a reading, by its name."""
-        return self.repaired if reading == "repaired" else self.as_written
+        return self.repaired if is_repaired_text(reading) else self.as_written
 
     def interpreted(self, name: str) -> Interpretation:
         """The point of the lattice under which this text is judged, by its name.
 
         ``repaired``; ``as-written``, this text's own choices at their first literal value and all others repaired, so
         that one error cannot hide another; ``only:FIELD``, that one alone so; ``choose:FIELD=VALUE,...``, as-written
-        but for the choices named.
+        but for the choices named; ``keep:FIELD=VALUE,...``, the repaired text but for them.
 
         Raises:
             InvalidInputError: If there is no such name, field or value.
         """
-        if name == "repaired":
-            return Interpretation.of({})
         written = {field: find_choice(field).as_written for field in self.choices}
         kind, _, rest = name.partition(":")
-        if name == "as-written":
-            return Interpretation.of(written)
+        if name in ("repaired", "as-written"):
+            return Interpretation.of(written if name == "as-written" else {})
         if kind == "only" and rest in written:
             return Interpretation.of({rest: written[rest]})
-        if kind == "choose" and (chosen := chosen_by(name)).keys() <= written.keys():
-            return Interpretation.of(written | chosen)
+        if kind in ("choose", "keep") and (chosen := chosen_by(name)).keys() <= written.keys():
+            return Interpretation.of((written if kind == "choose" else {}) | chosen)
         raise InvalidInputError("reading", NAMES, name)
 
     def reading(self, name: str) -> Reading:
@@ -216,16 +214,28 @@ class Statement(Frozen):
         return tuple(self._named(dict(point)) for point in product(*values))
 
     @property
+    def repairable(self) -> tuple[str, ...]:
+        """The choices that the repaired text makes otherwise."""
+        return tuple(field for field in self.choices if find_choice(field).is_repair)
+
+    @property
     def repairs(self) -> dict[tuple[str, ...], str]:
         """The literal assertion with some of its choices repaired, smallest sets first: the choices, and the name."""
-        sets = (chosen for k in range(1, len(self.choices) + 1) for chosen in combinations(self.choices, k))
-        return {chosen: self._named({field: find_choice(field).repaired for field in chosen}) for chosen in sets}
+        sets = (s for k in range(1, len(self.repairable) + 1) for s in combinations(self.repairable, k))
+        return {s: self._named({field: find_choice(field).repaired for field in s}) for s in sets}
+
+    @property
+    def kept(self) -> dict[tuple[str, ...], str]:
+        """The repaired text with fewer of its choices repaired, smallest sets first: the choices, and the name."""
+        written = {field: find_choice(field).as_written for field in self.repairable}
+        sets = (chosen for k in range(len(written)) for chosen in combinations(written, k))
+        return {s: KEEPING + ",".join(f"{f}={v}" for f, v in written.items() if f not in s) for s in sets}
 
     def _named(self, values: dict[str, str]) -> str:
         """The name of as-written with some choices made otherwise."""
         written = {field: find_choice(field).as_written for field in self.choices}
         other = {field: values[field] for field in self.choices if values.get(field, written[field]) != written[field]}
-        left = [field for field in self.choices if field not in other]
+        left = [field for field in self.repairable if field not in other]
         if len(left) == 1 and len(other) > 0 and all(v == find_choice(f).repaired for f, v in other.items()):
             return f"only:{left[0]}"
         return "choose:" + ",".join(f"{k}={v}" for k, v in other.items()) if other else "as-written"
@@ -309,8 +319,12 @@ def find(full_id: str) -> Statement:
     Raises:
         InvalidInputError: If there is none, naming the nearest known ids.
     """
-    known = dict(entry for claim in load_claims().values() for entry in claim.statements())
-    return find_named(known, full_id, "claim", "must be a known claim or step", "`f2csa claims` lists them")
+    return find_named(_statements(), full_id, "claim", "must be a known claim or step", "`f2csa claims` lists them")
+
+
+@lru_cache(maxsize=1)
+def _statements() -> dict[str, Statement]:
+    return dict(entry for claim in load_claims().values() for entry in claim.statements())
 
 
 class BaseOrders(Frozen):

@@ -8,10 +8,9 @@ in Python and in a file alike.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Any, Self, TypeAlias
 
@@ -34,10 +33,16 @@ MAX_DIGITS = 400
 MAX_MAGNITUDE = Decimal("1e150")
 """Largest accepted |entry|: squares of entries stay finite doubles (their product overflows near 1e308)."""
 MIN_MAGNITUDE = Decimal("1e-150")
-MAX_EXPONENT = 9999
-"""Largest power of ten of a number in a file; beyond doubles, so that what is too large is refused by name."""
 MAX_DIMENSION = 4096
 """Largest n, m or p of a problem written out entry by entry (one 4096 x 4096 matrix is 128 MiB of doubles)."""
+MAX_SIDE = 16384
+"""Largest side of a block of doubles."""
+LARGEST_WHOLE = 2**53
+"""Whole numbers up to here are doubles."""
+SHOWN = 8
+"""Rows of a block of doubles that its representation looks at."""
+_CHECKED = 1 << 15
+"""Doubles checked at once: they stay in the cache."""
 _RATIO = re.compile(r"[+-]?\d+/\d+", re.ASCII)
 _DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 _ENTRY_SCHEMA: dict[str, Any] = {
@@ -47,6 +52,12 @@ _ENTRY_SCHEMA: dict[str, Any] = {
     ],
     "description": 'An exact number: integer, decimal, or "p/q".',
 }
+FILE_SCHEMAS: list[dict[str, Any]] = [
+    {"type": "object", "required": list(keys), "additionalProperties": False,
+     "properties": {key: {"type": "string"} for key in keys}, "description": "The block in a file beside this one."}
+    for keys in (("npy",), ("npz", "array"))
+]  # fmt: skip
+"""How a problem file names a block that stands in a file of its own; :mod:`spec.array_files` reads it."""
 _FORM = 'must be an integer, a decimal or "p/q"'
 
 
@@ -118,13 +129,39 @@ def _bounded(value: int | Fraction, argument: str) -> Entry:
     return value
 
 
+def doubles(value: np.ndarray[Any, Any], argument: str) -> FloatArray:
+    """An array of doubles or integers as read-only doubles: the same array where it holds doubles, and no copy.
+
+    Raises:
+        InvalidInputError: If a side is too long, or an entry is not one that :func:`parse_entry` reads, or no double.
+    """
+    if max(value.shape, default=0) > MAX_SIDE:
+        raise InvalidInputError(argument, f"must have at most {MAX_SIDE} entries a side", max(value.shape))
+    whole, low, high = value.dtype.kind in "iu", float(MIN_MAGNITUDE), float(MAX_MAGNITUDE)
+    array: FloatArray = np.ascontiguousarray(value, dtype=np.float64)
+    flat, given = array.reshape(-1), value.reshape(-1)
+    for start in range(0, flat.size, _CHECKED):
+        part = np.abs(flat[start : start + _CHECKED])
+        fine = (part <= (LARGEST_WHOLE if whole else high)) & ((part >= low) | (part == 0))
+        if not fine.all():
+            at = start + int(fine.argmin())
+            where = argument + "".join(f"[{i}]" for i in np.unravel_index(at, array.shape))
+            parse_entry(given[at], where)
+            raise InvalidInputError(where, f"integers must be at most {LARGEST_WHOLE} in magnitude", int(given[at]))
+    array.setflags(write=False)
+    return array
+
+
 def to_json_value(entry: Entry) -> int | Decimal | str:
-    """The canonical spelling, for :func:`dumps`."""
+    """The canonical spelling, for :func:`spec.exact_json.dumps`."""
     return f"{entry.numerator}/{entry.denominator}" if isinstance(entry, Fraction) else entry
 
 
 class ExactArray:
     """An immutable vector or matrix of exact numbers.
+
+    A numpy array of doubles or integers is kept as doubles, each meaning its shortest decimal; exact entries are made
+    of it when they are first asked for.
 
     Args:
         value: A sequence of entries, or of rows of entries; a numpy array; or another ``ExactArray``.
@@ -135,17 +172,23 @@ class ExactArray:
         InvalidInputError: If ragged, of the wrong depth, too large, or an entry is not a number.
     """
 
-    __slots__ = ("_entries", "shape")
-    _entries: tuple[tuple[Entry, ...], ...]
+    __slots__ = ("_doubles", "_entries", "shape")
+    _entries: tuple[tuple[Entry, ...], ...] | None
+    _doubles: FloatArray | None
     shape: tuple[int, ...]
 
     def __init__(self, value: object, *, ndim: int, argument: str = "array") -> None:
         if isinstance(value, np.ndarray):
+            if value.ndim == ndim and _holds_doubles(value):
+                # The sum is a copy of its own, without negative zeros.
+                self._doubles = doubles(np.add(value, 0.0, dtype=np.float64), argument)
+                self._entries, self.shape = None, value.shape
+                return
             value = value.tolist()
         if isinstance(value, ExactArray):
             if value.ndim != ndim:
                 raise InvalidInputError(argument, f"must have {ndim} dimension(s)", value.shape)
-            self._entries, self.shape = value._entries, value.shape
+            self._entries, self._doubles, self.shape = value._entries, value._doubles, value.shape
             return
         if ndim == 1:
             rows = [_list(value, argument, "numbers")]
@@ -162,16 +205,21 @@ class ExactArray:
                 raise InvalidInputError(argument, rule)
         names = [argument] if ndim == 1 else [f"{argument}[{i}]" for i in range(len(rows))]
         self._entries = tuple(tuple(_parse_row(row, name)) for row, name in zip(rows, names, strict=True))
-        self.shape = (width,) if ndim == 1 else (len(rows), width)
+        self._doubles, self.shape = None, (width,) if ndim == 1 else (len(rows), width)
+
+    @classmethod
+    def of_doubles(cls, value: FloatArray) -> Self:
+        """Take over an array that :func:`spec.doubles.doubles` has checked, without a copy."""
+        array = cls.__new__(cls)
+        array._entries, array._doubles, array.shape = None, value, value.shape
+        return array
 
     @classmethod
     def zeros(cls, *shape: int) -> Self:
         """All entries the integer 0."""
-        rows = 1 if len(shape) == 1 else shape[0]
-        array = cls.__new__(cls)
-        array._entries = ((0,) * shape[-1],) * rows
-        array.shape = shape
-        return array
+        zeros = np.zeros(shape)
+        zeros.setflags(write=False)
+        return cls.of_doubles(zeros)
 
     @property
     def ndim(self) -> int:
@@ -180,36 +228,62 @@ class ExactArray:
     @property
     def rows(self) -> tuple[tuple[Entry, ...], ...]:
         """Entries row by row; a vector is one row."""
+        if self._entries is None:
+            rows = np.atleast_2d(self.to_numpy()).tolist()
+            # The common case first: a whole number that a double holds exactly.
+            self._entries = tuple(
+                tuple(int(v) if v.is_integer() and abs(v) <= LARGEST_WHOLE else parse_entry(v) for v in row)
+                for row in rows
+            )
         return self._entries
 
+    @property
+    def given_as_doubles(self) -> bool:
+        """Whether it was given as doubles, and no exact entry need be looked at to know its value."""
+        return self._doubles is not None and self._entries is None
+
     def to_numpy(self) -> FloatArray:
-        """Correctly rounded doubles, shape :attr:`shape`."""
-        flat = np.array([[float(entry) for entry in row] for row in self._entries], dtype=np.float64)
-        return flat.reshape(self.shape)
+        """Correctly rounded doubles, read-only, shape :attr:`shape`."""
+        if self._doubles is None:
+            flat = np.array([[float(entry) for entry in row] for row in self.rows], dtype=np.float64)
+            self._doubles = flat.reshape(self.shape)
+            self._doubles.setflags(write=False)
+        return self._doubles
 
     def to_fractions(self) -> list[list[Fraction]]:
         """Exact rationals, row by row; a vector is one row."""
-        return [[Fraction(entry) for entry in row] for row in self._entries]
+        return [[Fraction(entry) for entry in row] for row in self.rows]
 
     def to_list(self) -> list[Any]:
         """Nested lists in canonical spelling."""
-        rows: list[Any] = [[to_json_value(entry) for entry in row] for row in self._entries]
+        rows: list[Any] = [[to_json_value(entry) for entry in row] for row in self.rows]
         return rows if self.ndim == 2 else rows[0]
 
     @property
     def is_zero(self) -> bool:
-        return not any(any(row) for row in self._entries)
+        return not self.to_numpy().any()
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ExactArray):
-            return NotImplemented
-        return self.shape == other.shape and self._entries == other._entries
+        if not isinstance(other, ExactArray) or self.shape != other.shape:
+            return NotImplemented if not isinstance(other, ExactArray) else False
+        if self.given_as_doubles and other.given_as_doubles:
+            return np.array_equal(self.to_numpy(), other.to_numpy())
+        return self.rows == other.rows
 
     def __hash__(self) -> int:
-        return hash((self.shape, self._entries))
+        # Equal entries round to equal doubles.
+        return hash((self.shape, self.to_numpy().tobytes()))
 
     def __repr__(self) -> str:
-        return f"ExactArray({shorten(dumps(self.to_list()))}, shape={self.shape})"
+        shown = ExactArray(self.to_numpy()[:SHOWN, ...], ndim=self.ndim) if self.given_as_doubles else self
+        entries = [[str(entry) for entry in row] for row in shown.rows]
+        return f"ExactArray({shorten(entries if self.ndim == 2 else entries[0])}, shape={self.shape})"
+
+
+def _holds_doubles(value: np.ndarray[Any, Any]) -> bool:
+    if not value.size or value.dtype.itemsize > 8 or value.dtype.kind not in "fiu":
+        return False
+    return value.dtype.kind == "f" or bool(value.max() <= LARGEST_WHOLE and value.min() >= -LARGEST_WHOLE)
 
 
 def _list(value: object, argument: str, of: str) -> Sequence[object]:
@@ -244,90 +318,9 @@ class _Schema:
         described = _ENTRY_SCHEMA
         for _ in range(self.ndim):
             described = {"type": "array", "items": described, "maxItems": MAX_DIMENSION}
-        return described
+        return {"anyOf": [described, *FILE_SCHEMAS]} if self.ndim and handler.mode == "validation" else described
 
 
 ExactVector = Annotated[ExactArray, _Schema(1)]
 ExactMatrix = Annotated[ExactArray, _Schema(2)]
 ExactNumber = Annotated[Entry, _Schema(0)]
-
-
-def loads(text: str | bytes, argument: str = "file") -> Any:
-    """Parse JSON with exact decimals.
-
-    Raises:
-        InvalidInputError: On malformed text, repeated keys, NaN or infinities, or nesting too deep.
-    """
-    try:
-        return json.loads(
-            text,
-            parse_float=lambda text: _decimal(text, argument),
-            parse_constant=lambda name: _refuse(argument, "must hold finite numbers only", name),
-            object_pairs_hook=lambda pairs: _unique(pairs, argument),
-        )
-    except InvalidInputError:
-        raise
-    except RecursionError:
-        raise InvalidInputError(argument, "is nested too deeply") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise InvalidInputError(argument, f"is not valid JSON ({error})") from None
-    except ValueError:  # integers beyond the interpreter's digit limit
-        raise InvalidInputError(argument, f"numbers must have at most {MAX_DIGITS} digits") from None
-
-
-def _decimal(text: str, argument: str) -> Decimal:
-    try:
-        value = Decimal(text)
-    except InvalidOperation:
-        value = None
-    # Further validation may turn a number into an integer, digit by digit.
-    if value is None or abs(value.adjusted()) > MAX_EXPONENT:
-        raise InvalidInputError(argument, f"numbers must have exponents of at most {MAX_EXPONENT}", text)
-    return value
-
-
-def _refuse(argument: str, rule: str, value: object) -> Any:
-    raise InvalidInputError(argument, rule, value)
-
-
-def _unique(pairs: list[tuple[str, Any]], argument: str) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        repeated = next(name for name in names if names.count(name) > 1)
-        raise InvalidInputError(argument, "keys must not repeat", repeated)
-    return found
-
-
-def dumps(value: Any, indent: int | None = None) -> str:
-    """Write JSON with exact decimals, one matrix row a line when indented."""
-    return _write(value, indent, 0)
-
-
-def _write(value: Any, indent: int | None, depth: int) -> str:
-    if isinstance(value, Decimal):
-        return format(value, "f")
-    if isinstance(value, dict):
-        items = [f"{json.dumps(key)}: {_write(item, indent, depth + 1)}" for key, item in value.items()]
-        return _enclose("{", items, "}", indent, depth)
-    if isinstance(value, list | tuple):
-        items = [_write(item, indent, depth + 1) for item in value]
-        flat = not any(isinstance(item, list | tuple | dict) for item in value)
-        return _enclose("[", items, "]", None if flat else indent, depth)
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _enclose(start: str, items: list[str], end: str, indent: int | None, depth: int) -> str:
-    if indent is None or not items:
-        return start + ", ".join(items) + end
-    pad = "\n" + " " * indent * (depth + 1)
-    return start + pad + ("," + pad).join(items) + "\n" + " " * indent * depth + end
-
-
-def plain(value: Any) -> Any:
-    """Canonical problem data with exact decimals as JSON-ready numbers where a double holds them, else strings."""
-    if isinstance(value, Decimal):
-        return float(value) if Decimal(repr(float(value))) == value else str(value)
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    return [plain(item) for item in value] if isinstance(value, list | tuple) else value

@@ -60,8 +60,9 @@ class OracleParameters(Frozen):
         lam_width: Ramp width of the multiplier (paper: epsilon_lambda), > 0, units of ``g`` per unit of ``h``.
         ramp_constant: The constant c in the ramp width below the boundary, > 0: ``c * inner_tol**2`` as written
             (tau * delta with tau = c * delta), ``2 * c * max(1, ||B||) * inner_tol`` repaired.
-        lower_level: ``exact`` (quadratic program with multipliers) or ``primal-dual`` (the paper's iteration).
-        lower_level_steps: Iteration budget of the primal-dual method, 1 to 10**8.
+        lower_level: ``exact`` (quadratic program with multipliers), ``first-order`` (as exact, by gradients alone:
+            nothing is factorised) or ``primal-dual`` (the paper's iteration).
+        lower_level_steps: Iteration budget of the last two, 1 to 10**8.
         eta_y: Primal step size, > 0; ``None`` takes 1 / (C_g + ||B||^2).
         eta_lam: Dual step size, > 0; ``None`` takes ``eta_y``.
         shared_samples: Batch of the shared-sample inner solver, >= 1.
@@ -72,7 +73,7 @@ class OracleParameters(Frozen):
     N_g: int = Field(default=1, ge=1, le=10**9)
     lam_width: float = Field(default=0.1, gt=0, allow_inf_nan=False)
     ramp_constant: float = Field(default=1.0, gt=0, allow_inf_nan=False)
-    lower_level: Literal["exact", "primal-dual"] = "exact"
+    lower_level: Literal["exact", "first-order", "primal-dual"] = "exact"
     lower_level_steps: int = Field(default=10_000, ge=1, le=10**8)
     eta_y: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     eta_lam: float | None = Field(default=None, gt=0, allow_inf_nan=False)

@@ -5,15 +5,19 @@ r"""Bilevel problems with affine lower-level constraints, exact and validated.
 
 from __future__ import annotations
 
+import hashlib
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
+import numpy as np
 from pydantic import Field, TypeAdapter, ValidationError, field_validator, model_validator
 
 from spec import families
+from spec.array_files import save_arrays, with_arrays
 from spec.errors import InvalidInputError, from_validation
-from spec.exact import MAX_DIMENSION, Entry, ExactArray, ExactNumber, dumps, loads
+from spec.exact import MAX_SIDE, Entry, ExactArray, ExactNumber, doubles
+from spec.exact_json import dumps, loads
 from spec.files import Frozen
 from spec.noise import Noise
 from spec.quadratic import Constraints, Quadratic, QuadraticArrays
@@ -64,11 +68,12 @@ class Generated(Frozen):
 
     Args:
         family: ``paper-experiment`` (positive definite, stated condition number), ``paper-literal`` (iid
-            Gaussian as the text says; rejected when its draw is not positive definite) or ``random-rows``
-            (small integers, general rows with a chosen number active at x = 0).
+            Gaussian as the text says; rejected when its draw is not positive definite), ``random-rows``
+            (small integers, general rows with a chosen number active at x = 0) or ``coupled-rows`` (as the first,
+            with dense rows in x and y in place of the box).
         n: Upper-level size; the paper families use n = m.
         m: Lower-level size (default n).
-        p: Rows (``random-rows`` only; default m). The paper families have the 2m rows of a box.
+        p: Rows (families of rows only; default m). The paper families have the 2m rows of a box.
         condition: Condition number of ``g.yy``, >= 1.
         seed: Seed of the draw, >= 0.
         noise: The stochastic oracles' noise.
@@ -76,9 +81,9 @@ class Generated(Frozen):
 
     kind: Literal["generated"] = "generated"
     family: families.FamilyName
-    n: int = Field(ge=1, le=MAX_DIMENSION)
-    m: int | None = Field(default=None, ge=1, le=MAX_DIMENSION)
-    p: int | None = Field(default=None, ge=1, le=MAX_DIMENSION)
+    n: int = Field(ge=1, le=MAX_SIDE // 2)
+    m: int | None = Field(default=None, ge=1, le=MAX_SIDE // 2)
+    p: int | None = Field(default=None, ge=1, le=MAX_SIDE)
     condition: float = Field(default=10.0, ge=1.0, le=1e8)
     seed: int = Field(default=0, ge=0, le=2**63 - 1)
     noise: Noise = Field(default_factory=Noise)
@@ -93,22 +98,24 @@ class Generated(Frozen):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        if self.family != "random-rows":
+        if self.family in ("paper-experiment", "paper-literal"):
             if self.m not in (None, self.n):
                 raise InvalidInputError("m", f"must equal n for family {self.family}", self.m)
             if self.p is not None:
                 raise InvalidInputError("p", f"must be left out for family {self.family}", self.p)
-            if 2 * self.n > MAX_DIMENSION:
-                raise InvalidInputError("n", f"must be <= {MAX_DIMENSION // 2} for the 2n rows of a box", self.n)
         return self
 
     @cached_property
     def quadratic(self) -> Quadratic:
-        """The drawn problem, entry by entry."""
-        blocks = families.draw(self.family, self.n, self.m or self.n, self.p, self.condition, self.seed)
-        drawn = parse_problem({"kind": "quadratic", **blocks, "noise": self.noise}, f"{self.family}[seed={self.seed}]")
-        assert isinstance(drawn, Quadratic)  # by its kind
-        return drawn
+        """The drawn problem: doubles, from which exact entries are made where they are asked for."""
+        drawn = families.draw(self.family, self.n, self.m or self.n, self.p, self.condition, self.seed)
+        blocks = {part: {name: ExactArray.of_doubles(doubles(array, f"{part}.{name}")) for name, array in held.items()}
+                  for part, held in drawn.items()}  # fmt: skip
+        problem = parse_problem(
+            {"kind": "quadratic", **blocks, "noise": self.noise}, f"{self.family}[seed={self.seed}]"
+        )
+        assert isinstance(problem, Quadratic)  # by its kind
+        return problem
 
     @property
     def arrays(self) -> QuadraticArrays:
@@ -126,21 +133,26 @@ Problem: TypeAlias = Quadratic | Holder | Generated
 _ANY: TypeAdapter[Problem] = TypeAdapter(Annotated[Problem, Field(discriminator="kind")])
 
 
-def parse_problem(data: object, argument: str = "problem") -> Problem:
+def parse_problem(data: object, argument: str = "problem", folder: Path | None = None) -> Problem:
     """Validate plain data (from JSON, or built in Python) as a problem.
+
+    Args:
+        data: Blocks as lists, or numpy arrays.
+        argument: Name used in errors.
+        folder: Where files that blocks name stand (:mod:`spec.array_files`); without it none may be named.
 
     Raises:
         InvalidInputError: One line: argument, rule, value.
     """
     try:
-        return _ANY.validate_python(data)
+        return _ANY.validate_python(with_arrays(data, folder, argument))
     except ValidationError as error:
         raise from_validation(error, argument) from None
     except RecursionError:
         raise InvalidInputError(argument, "is nested too deeply") from None
 
 
-def loads_problem(text: str | bytes, argument: str = "problem") -> Problem:
+def loads_problem(text: str | bytes, argument: str = "problem", folder: Path | None = None) -> Problem:
     """Parse a problem from JSON text.
 
     Raises:
@@ -148,11 +160,11 @@ def loads_problem(text: str | bytes, argument: str = "problem") -> Problem:
     """
     if len(text) > MAX_FILE_BYTES:
         raise InvalidInputError(argument, f"must be at most {MAX_FILE_BYTES} bytes")
-    return parse_problem(loads(text, argument), argument)
+    return parse_problem(loads(text, argument), argument, folder)
 
 
 def load_problem(path: str | Path) -> Problem:
-    """Read a problem file.
+    """Read a problem file, and the numpy files beside it that its blocks name.
 
     Raises:
         InvalidInputError: If the file cannot be read, is too large, or does not hold a valid problem.
@@ -166,9 +178,40 @@ def load_problem(path: str | Path) -> Problem:
         raise InvalidInputError(str(path), f"cannot be read ({error.strerror})") from None
     except ValueError as error:  # a name no file can have
         raise InvalidInputError(str(path), f"cannot be read ({error})") from None
-    return loads_problem(text, path.name)
+    return loads_problem(text, path.name, path.parent)
 
 
 def dumps_problem(problem: Problem, indent: int | None = None) -> str:
     """Write the canonical JSON text; reading it back and writing again gives the same bytes."""
     return dumps(problem.to_dict(), indent=indent)
+
+
+def save_problem(problem: Problem, path: str | Path) -> None:
+    """Write a problem file whose blocks stand in one archive beside it: ``mine.json`` with ``mine.npz``.
+
+    Raises:
+        InvalidInputError: If an entry is no double's decimal, or a file cannot be written.
+    """
+    path = Path(path)
+    exact = problem.quadratic if isinstance(problem, Generated) else problem
+    data = exact.to_dict() if isinstance(exact, Holder) else {"kind": exact.kind} | exact.noise.to_block()
+    if isinstance(exact, Quadratic):
+        blocks = {name: block for name, block in exact.blocks.items() if name == "B" or not block.is_zero}
+        for name, written in save_arrays(path.with_suffix(".npz"), blocks).items():
+            part, _, block = name.partition("_")
+            data.setdefault(part if block else "constraints", {})[block or name] = written
+    try:
+        path.write_text(dumps(data, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InvalidInputError(str(path), f"cannot be written ({error.strerror})") from None
+
+
+def digest(problem: Problem) -> str:
+    """What identifies a problem: the hash of its canonical text, or beyond 200 a side of its blocks' doubles."""
+    if not isinstance(problem, Quadratic) or max(problem.n, problem.m, problem.p) <= families.SMALL:
+        return "sha256:" + hashlib.sha256(dumps_problem(problem).encode()).hexdigest()
+    found = hashlib.sha256(dumps(problem.noise.to_block()).encode())
+    for name, block in problem.blocks.items():
+        found.update(f"{name} {block.shape}".encode())
+        found.update(np.ascontiguousarray(block.to_numpy(), dtype="<f8").view(np.uint8).data)
+    return "sha256-doubles:" + found.hexdigest()

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from spec.errors import InvalidInputError
-from spec.exact import ExactArray, ExactMatrix, ExactVector, FloatArray
+from spec.exact import ExactArray, ExactMatrix, ExactVector, FloatArray, doubles
 from spec.files import Frozen
 from spec.noise import Noise
 
@@ -88,8 +88,9 @@ class Quadratic(Frozen):
         g: Lower-level objective; ``g.yy`` must be positive definite.
         constraints: Lower-level rows.
         noise: The stochastic oracles' noise.
-        symmetrise: Replace ``xx`` and ``yy`` by (M + Mᵀ)/2 instead of refusing asymmetric ones. The
-            canonical form carries the symmetrised blocks, and this field is then absent.
+        symmetrise: Replace ``xx`` and ``yy`` by (M + Mᵀ)/2 instead of refusing asymmetric ones; blocks given as
+            doubles by that mean as doubles. The canonical form carries the symmetrised blocks, and this field is
+            then absent.
 
     Raises:
         InvalidInputError: Naming the block, the rule and the value: shapes that do not fit, asymmetry, an
@@ -139,13 +140,17 @@ class Quadratic(Frozen):
     def p(self) -> int:
         return self.constraints.B.shape[0]
 
+    @property
+    def blocks(self) -> dict[str, ExactArray]:
+        """All blocks by their names in :class:`QuadraticArrays`, in its order."""
+        forms = {f"{name}_{block}": getattr(getattr(self, name), block)
+                 for name in ("f", "g") for block in ("xx", "xy", "yy", "x", "y")}  # fmt: skip
+        return forms | {name: getattr(self.constraints, name) for name in ("A", "B", "b")}
+
     @cached_property
     def arrays(self) -> QuadraticArrays:
         """All blocks as doubles."""
-        forms = {f"{name}_{block}": getattr(getattr(self, name), block).to_numpy()
-                 for name in ("f", "g") for block in ("xx", "xy", "yy", "x", "y")}  # fmt: skip
-        rows = self.constraints
-        return QuadraticArrays(**forms, A=rows.A.to_numpy(), B=rows.B.to_numpy(), b=rows.b.to_numpy())
+        return QuadraticArrays(**{name: block.to_numpy() for name, block in self.blocks.items()})
 
     def to_dict(self) -> dict[str, Any]:
         """The canonical form as plain data: zero blocks left out, rows always written."""
@@ -162,7 +167,7 @@ class Quadratic(Frozen):
 
 def _dimensions(problem: Quadratic) -> tuple[int, int, int]:
     rows, f, g = problem.constraints, problem.f, problem.g
-    p, m = rows.B.shape if rows.B.rows else (0, 0)
+    p, m = rows.B.shape
     known_n = [rows.A.shape[-1], f.x.shape[0], f.xx.shape[0], f.xy.shape[0], g.x.shape[0], g.xx.shape[0], g.xy.shape[0]]
     n = next((size for size in known_n if size), 0)
     for name, size, how in (("p", p, "constraints.B needs a row"), ("m", m, "constraints.B needs a column"),
@@ -184,6 +189,8 @@ def _block(array: ExactArray, shape: tuple[int, ...], argument: str, *, symmetri
     array = _shaped(array, shape, argument)
     if argument[-2:] not in ("xx", "yy"):
         return array
+    if array.given_as_doubles:
+        return _symmetric_doubles(array, argument, symmetrise=symmetrise)
     rows = array.rows
     off = next(((i, j) for i in range(len(rows)) for j in range(i) if rows[i][j] != rows[j][i]), None)
     if off is None:
@@ -196,6 +203,18 @@ def _block(array: ExactArray, shape: tuple[int, ...], argument: str, *, symmetri
     return ExactArray(halves, ndim=2, argument=argument)
 
 
+def _symmetric_doubles(array: ExactArray, argument: str, *, symmetrise: bool) -> ExactArray:
+    """The same for a block of doubles, whose means are rounded to doubles."""
+    M = array.to_numpy()
+    if np.array_equal(M, M.T):
+        return array
+    if not symmetrise:
+        i, j = np.argwhere(np.tril(M != M.T))[0].tolist()
+        rule = f'must be symmetric (or say "symmetrise": true); [{i}][{j}] is {M[i, j]}, [{j}][{i}] is'
+        raise InvalidInputError(argument, f"{rule} {M[j, i]}")
+    return ExactArray.of_doubles(doubles(M / 2 + M.T / 2, argument))
+
+
 def _require_positive_definite(block: ExactArray) -> None:
     matrix = block.to_numpy()
     try:
@@ -203,7 +222,7 @@ def _require_positive_definite(block: ExactArray) -> None:
     except np.linalg.LinAlgError:
         pivots = np.zeros(1)
     # A factor whose pivots nearly vanish says nothing in doubles; then look at the eigenvalue itself.
-    if pivots.min() ** 2 > 1e-10 * np.abs(matrix).max():
+    if pivots.min() ** 2 > 1e-10 * max(matrix.max(), -matrix.min()):
         return
     eigenvalues = np.linalg.eigvalsh(matrix)
     rounding = len(matrix) * float(np.finfo(np.float64).eps) * float(np.abs(eigenvalues).max())

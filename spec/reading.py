@@ -79,15 +79,24 @@ REPAIRED = Reading()
 
 
 class Sense(Frozen):
-    """How the paper's hypotheses are read: choices that no program sees; each field's default the repaired one.
+    """How the words are read where no program sees it, hypotheses and quotations; each default is the repaired one.
 
     Args:
+        constrained_by: Is a bilevel problem called constrained for rows of its lower level, or for that y solves it?
         multiplier_width: May the width eps_lam of the multiplier's ramp shrink with delta, or is it fixed?
         accuracy: Are the lower level's errors of size delta surely, in the mean, or in mean square?
+        domain: Do hypotheses on f and g hold on X times all of R^m, or on a compact set of (x, y)?
+        inner_workload: Does the work of the inner loops count the solves of the lower level and of the penalty problem,
+            or those of the lower level alone?
+        linear_algebra: How do the compared methods solve the linear system of their implicit gradients?
     """
 
+    constrained_by: Literal["rows", "solution"] = "solution"
     multiplier_width: Literal["shrinking", "fixed"] = "fixed"
     accuracy: Literal["mean", "sure", "mean-square"] = "mean-square"
+    domain: Literal["whole-space", "compact"] = "compact"
+    inner_workload: Literal["both", "lower-level"] = "both"
+    linear_algebra: Literal["conjugate-gradients", "free-block", "full-cholesky", "full-system"] = "free-block"
 
 
 class Literally(NamedTuple):
@@ -101,7 +110,8 @@ class Literally(NamedTuple):
 class Choice(NamedTuple):
     """One open choice: where the paper leaves it open, its literal values, and what hangs on it.
 
-    ``as_written`` is the literal value that the reading of that name takes, the first of ``literal``.
+    ``as_written`` is the literal value that the reading of that name takes, the first of ``literal``. It may be the
+    repaired one, too: then the choice is no repair, and only its other literal values are readings beside.
     """
 
     field: str
@@ -116,6 +126,11 @@ class Choice(NamedTuple):
     def values(self) -> tuple[str, ...]:
         """The literal values."""
         return tuple(one.value for one in self.literal)
+
+    @property
+    def is_repair(self) -> bool:
+        """Whether the repaired text makes it otherwise than the text as written."""
+        return self.as_written != self.repaired
 
     def words(self, value: str) -> str:
         """A value in a few words."""
@@ -146,18 +161,25 @@ def find_choice(field: str) -> Choice:
     return known[field]
 
 
-NAMES = "must be as-written, repaired, only:FIELD or choose:FIELD=VALUE,... with choices of the statement"
+NAMES = "must be as-written, repaired, only:FIELD, choose:... or keep:FIELD=VALUE,... with choices of the statement"
 """How a point of a statement's lattice of readings is named."""
+KEEPING = "keep:"
+"""What the name of a repaired text begins with that leaves some choices as they are."""
+
+
+def is_repaired_text(name: str) -> bool:
+    """Whether a reading of this name asserts what the repaired text does, under its hypotheses."""
+    return name == "repaired" or name.startswith(KEEPING)
 
 
 def chosen_by(name: str) -> dict[str, str]:
-    """Values by field of a reading's name ``choose:FIELD=VALUE,...``.
+    """Values by field of a reading's name ``choose:FIELD=VALUE,...`` or ``keep:FIELD=VALUE,...``.
 
     Raises:
         InvalidInputError: If it has another form, or a field or value is unknown.
     """
     chosen: dict[str, str] = {}
-    for part in name.removeprefix("choose:").split(","):
+    for part in name.removeprefix("choose:").removeprefix(KEEPING).split(","):
         field, _, value = (text.strip() for text in part.partition("="))
         if field in chosen:
             raise InvalidInputError("reading", "must choose each field once", name)

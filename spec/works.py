@@ -18,7 +18,7 @@ Property = Literal[
     "gradients-only", "implicit-gradient", "finite-differences", "penalty", "deterministic", "stochastic",
     "doubly-stochastic", "unconstrained-lower-level", "fixed-lower-level-set", "lower-level-rows", "moving-rows",
     "finite-time", "optimal-dual-oracle", "kkt-points", "squared-norm", "rate-up-to-logarithms", "nonsmooth",
-    "radius-of-its-own",
+    "radius-of-its-own", "lower-bound", "optimal-in-radius",
 ]  # fmt: skip
 """What a work says of its own method, problem class or guarantee."""
 

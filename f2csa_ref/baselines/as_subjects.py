@@ -8,14 +8,15 @@ longest step: β = η of SSIGD, step size of PIGD, and γ₁ = 1/D, γ₂ = 1/η
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from f2csa_ref.algorithm_1 import Call, Stages, oracle
 from f2csa_ref.algorithm_2 import Oracle, OuterTrace, finished, outer_loop
 from f2csa_ref.baselines.ds_blo import DsBloParameters, ds_blo_step
-from f2csa_ref.baselines.exact_parent import PigdParameters, in_unit_ball, penalty_gradient, pigd_step
+from f2csa_ref.baselines.exact_parent import PigdParameters, in_unit_ball, pigd_step
 from f2csa_ref.baselines.implicit_gradient import implicit_gradient
 from f2csa_ref.baselines.iterates import IterateState, Surroundings
 from f2csa_ref.baselines.ssigd import SsigdParameters, ssigd_step
@@ -44,33 +45,51 @@ class ExactLowerLevel:
         return solution.y_star, solution.lam
 
 
+def refuse_given(call: Any) -> None:
+    """An exact gradient has no use for stages of a penalty: the statements that hand them over are not about it."""
+    given = [name for name in ("y_star", "lam", "rho", "y_penalty") if getattr(call, name) is not None]
+    if given:
+        raise NotImplementedError(f"it makes no penalty estimate from a given {', '.join(given)}")
+
+
 class Implicit(ExactLowerLevel):
     """The implicit gradient, an oracle without an outer loop of its own."""
 
     name = "implicit gradient"
 
     def hypergradient(self, problem: Problem, x: Vector, call: Any, rng: np.random.Generator | None) -> Vector:
-        """∇F at x with N_g samples of ∇f; where stages are given, y* and the rows with λ > 0 are theirs."""
+        """∇F at x with N_g samples of ∇f."""
+        refuse_given(call)
         lower = lower_level(problem, x)
-        if call.y_star is not None:
-            lower = replace(lower, y_star=call.y_star)
-        if call.lam is not None:
-            active = call.lam > 0
-            lower = replace(lower, lam=call.lam, active=active, weakly_active=np.zeros_like(active))
+        if not (lower.licq and lower.strictly_complementary):
+            raise NotImplementedError("y* is not known to be differentiable at this x")
         return implicit_gradient(problem, x, lower=lower, rng=rng, samples=call.parameters.N_g).hypergradient
 
 
 class Stepping:
     """An outer loop of steps from iterate to iterate."""
 
-    def optimise(self, oracle: Oracle, x0: Vector, parameters: OuterParameters, rng: np.random.Generator) -> OuterTrace:
+    def optimise(self, answer: Oracle, x0: Vector, parameters: OuterParameters, rng: np.random.Generator) -> OuterTrace:
         """T steps; block k's point is the iterate it begins at."""
+        state, path = self._walked(answer, x0, parameters, rng)
+        return finished(state, output="uniform", rng=rng, path=np.array(path))
+
+    def optimise_runs(
+        self, answer: Oracle, x0: Vector, parameters: OuterParameters, rng: np.random.Generator, keep_path: bool
+    ) -> tuple[Vector, Vector | None]:
+        """The same, one row a run."""
+        state, path = self._walked(answer, x0, parameters, rng)
+        return np.array(state.x_bar), np.array(path) if keep_path else None
+
+    def _walked(
+        self, answer: Oracle, x0: Vector, parameters: OuterParameters, rng: np.random.Generator
+    ) -> tuple[IterateState, list[Vector]]:
         state, step = IterateState.start(x0), self.stepping(parameters)
         path = [state.x]
         for _ in range(parameters.T):
-            step(state, oracle, rng)
+            step(state, answer, rng)
             path.append(state.x)
-        return finished(state, output="uniform", rng=rng, path=np.array(path))
+        return state, path
 
     def stepping(self, parameters: OuterParameters) -> Callable[[IterateState, Oracle, np.random.Generator], None]:
         """One step of the method under these parameters."""
@@ -85,6 +104,7 @@ class _Tilted(ExactLowerLevel, Stepping):
 
     def hypergradient(self, problem: Problem, x: Vector, call: Any, rng: np.random.Generator) -> Vector:
         """One answer, q drawn now, then ξ."""
+        refuse_given(call)
         around = Surroundings(objectives_of(problem), ANY_RUN, call.alpha, call.parameters.N_g)
         q = PERTURBATION * rng.standard_normal(around.objectives.m)
         return TiltedImplicitGradient(around, "best")(x, q, rng if self.sampled else None)
@@ -97,7 +117,7 @@ class Ssigd(_Tilted):
 
     def stepping(self, parameters: OuterParameters) -> Callable[[IterateState, Oracle, np.random.Generator], None]:
         spec = SsigdParameters(step_size=parameters.eta)
-        return lambda state, oracle, _: ssigd_step(state, oracle, spec, parameters.M)
+        return lambda state, answer, _: ssigd_step(state, answer, spec, parameters.M)
 
 
 class DsBlo(_Tilted):
@@ -110,7 +130,9 @@ class DsBlo(_Tilted):
     def stepping(self, parameters: OuterParameters) -> Callable[[IterateState, Oracle, np.random.Generator], None]:
         beta = min(max(1 - 1 / parameters.M, 0.5), 1 - 1e-15)
         spec = DsBloParameters(beta=beta, gamma_1=1 / parameters.D, gamma_2=1 / parameters.eta, option=self.option)
-        return lambda state, oracle, rng: ds_blo_step(state, oracle, spec, parameters.M, rng.random(1))
+        return lambda state, answer, rng: ds_blo_step(
+            state, answer, spec, parameters.M, rng.random((*state.x.shape[:-1], 1))
+        )
 
 
 class DsBlo2(DsBlo):
@@ -122,11 +144,22 @@ class DsBlo2(DsBlo):
 
 
 class _Penalty(ExactLowerLevel):
-    """The parent's penalty estimate, free of noise."""
+    """The parent's penalty estimate, without noise: Algorithm 1's lines with a hard active set."""
 
     def hypergradient(self, problem: Problem, x: Vector, call: Any, rng: np.random.Generator | None) -> Vector:  # noqa: ARG002  # deterministic
-        """The estimate at x for the call's alpha."""
-        return penalty_gradient(problem, x, alpha=call.alpha).hypergradient
+        """The estimate at x for the call's alpha, stages used as they are given."""
+        q = objectives_of(problem)
+        if q.noise.model != "none":
+            raise NotImplementedError("it is deterministic, and takes no noisy problem")
+        if call.reading.dual_term != "cancelled":
+            raise NotImplementedError("its terms in the multiplier cancel")
+        if call.rho is None and (call.y_star is not None or call.lam is not None):
+            raise NotImplementedError("its active rows are those of the exact pair, not of a given one")
+        lower = lower_level(problem, x)
+        hard = (lower.active & ~lower.weakly_active).astype(np.float64)
+        given = {"y_star": lower.y_star, "lam": lower.lam, "rho": hard, "y_penalty": None}
+        given |= {name: getattr(call, name) for name in given if getattr(call, name) is not None}
+        return oracle(q, x, Call(call.alpha, call.reading, given=Stages(**given)), noisy=False).hypergradient
 
 
 class Pigd(_Penalty, Stepping):
@@ -137,15 +170,27 @@ class Pigd(_Penalty, Stepping):
     def stepping(self, parameters: OuterParameters) -> Callable[[IterateState, Oracle, np.random.Generator], None]:
         spec = PigdParameters(step_size=parameters.eta, radius=parameters.goldstein_radius)
         M = parameters.M
-        return lambda state, oracle, rng: pigd_step(state, oracle, spec, M, in_unit_ball(rng, len(state.x)))
+        return lambda state, answer, rng: pigd_step(state, answer, spec, M, _directions(rng, state.x))
+
+
+def _directions(rng: np.random.Generator, x: Vector) -> Vector:
+    """One point of the unit ball, or one a row."""
+    return np.array([in_unit_ball(rng, x.shape[-1]) for _ in np.atleast_2d(x)]).reshape(x.shape)
 
 
 class Clipped:
     """Algorithm 2's outer loop."""
 
-    def optimise(self, oracle: Oracle, x0: Vector, parameters: OuterParameters, rng: np.random.Generator) -> OuterTrace:
+    def optimise(self, answer: Oracle, x0: Vector, parameters: OuterParameters, rng: np.random.Generator) -> OuterTrace:
         """Algorithm 2."""
-        return outer_loop(oracle, x0, parameters=parameters, rng=rng, keep_path=True)
+        return outer_loop(answer, x0, parameters=parameters, rng=rng, keep_path=True)
+
+    def optimise_runs(
+        self, answer: Oracle, x0: Vector, parameters: OuterParameters, rng: np.random.Generator, keep_path: bool
+    ) -> tuple[Vector, Vector | None]:
+        """Algorithm 2, one row a run."""
+        runs = outer_loop(answer, x0, parameters=parameters, rng=rng, keep_path=keep_path)
+        return runs.x_bar, runs.path
 
 
 class Parent(_Penalty, Clipped):
@@ -161,5 +206,6 @@ class ZerothOrder(ExactLowerLevel, Clipped):
 
     def hypergradient(self, problem: Problem, x: Vector, call: Any, rng: np.random.Generator) -> Vector:
         """The two-point estimate at x."""
+        refuse_given(call)
         around = Surroundings(objectives_of(problem), ANY_RUN, call.alpha)
         return ZerothOrderAnswers(ZerothOrderParameters(smoothing=SMOOTHING), around)(x, rng)

@@ -9,7 +9,7 @@ import numpy as np
 
 from f2csa_ref.objectives import HolderObjectives, Objectives, QuadraticObjectives
 from spec.errors import InvalidInputError
-from spec.exact import Vector
+from spec.exact import Matrix, Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,13 +22,13 @@ class Curvature:
     yy: Any
     xy: Any
 
-    def dense(self) -> Curvature:
-        """The same as arrays, which a factorisation needs."""
-        for name in ("yy", "xy"):
-            if not isinstance(getattr(self, name), np.ndarray):
-                rule = "must be an array where it is factorised; linear_algebra cg takes products alone"
-                raise InvalidInputError(f"problem.hess_{name}_g", rule, type(getattr(self, name)).__name__)
-        return self
+    @property
+    def dense_yy(self) -> Matrix:
+        """The Hessian as an array, which a factorisation needs."""
+        if not isinstance(self.yy, np.ndarray):
+            rule = "must be an array where it is factorised; linear_algebra cg takes products alone"
+            raise InvalidInputError("problem.hess_yy_g", rule, type(self.yy).__name__)
+        return self.yy
 
 
 def curvature(q: Objectives, x: Vector, y: Vector) -> Curvature:

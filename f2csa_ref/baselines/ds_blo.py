@@ -100,7 +100,7 @@ def ds_blo_step(
     m = state.memory["m"]
 
     # Step size.  eta = 1 / (gamma_1 |m| + gamma_2).
-    eta = 1 / (spec.gamma_1 * float(np.linalg.norm(m)) + spec.gamma_2)
+    eta = 1 / (spec.gamma_1 * np.linalg.norm(m, axis=-1, keepdims=True) + spec.gamma_2)
 
     # Update.  x+ = x - eta m.
     x_next = x - eta * m

@@ -35,13 +35,16 @@ class PenaltyGradient:
     counts: dict[str, int]
 
 
-def penalty_gradient(problem: Problem | Objectives, x: Vector, *, alpha: float) -> PenaltyGradient:
+def penalty_gradient(
+    problem: Problem | Objectives, x: Vector, *, alpha: float, tol: float | None = None
+) -> PenaltyGradient:
     r"""Estimate the hypergradient by gradients alone, from the exact pair and a hard active set.
 
     With α₁ = α⁻², α₂ = α⁻⁴, I = {h_i = 0, λ_i > 0} and y_α the minimiser in y of
     :math:`L = f + \alpha_1 (g + \lambda^T h - g^*) + \tfrac{\alpha_2}{2} \|h_I\|^2` it answers
     :math:`\nabla_x f + \alpha_1 (\nabla_x g(x, y_\alpha) - \nabla_x g(x, y^*)) + \alpha_2 A_I^T h_I`,
-    for the terms in λ cancel where h is affine. Noise, where the problem states any, is not drawn.
+    for the terms in λ cancel where h is affine. Noise, where the problem states any, is not drawn. ``tol`` is the
+    gradient norm in y at which the minimiser stops, alpha if ``None``: then y_α is off by O(α³), the answer by O(α).
 
     Raises:
         InvalidInputError: If an argument breaks its rule or the lower level is infeasible at x.
@@ -56,11 +59,11 @@ def penalty_gradient(problem: Problem | Objectives, x: Vector, *, alpha: float) 
         lower = lower_level_solver(q, REPAIRED, DEFAULTS, None, None)(q, x)
         I = lower.active & ~lower.weakly_active  # noqa: E741  # the paper's letter
         L = PenaltyLagrangian(q, x, penalty_parameters(alpha), lower.y_star, lower.lam, I.astype(np.float64))
-        penalty = penalty_minimiser(L)
+        penalty = penalty_minimiser(L, tol=tol)
         grad = total(L.terms_x(penalty.shift, "cancelled"))
     counts = Counter(lower.counts)
     counts.update(penalty.counts)
-    counts.update(grad_x_f=1, grad_x_g=2, row_products=3)
+    counts.update(lower_level_solves=1, grad_x_f=1, grad_x_g=2, row_products=3)
     return PenaltyGradient(grad, I, lower, penalty, dict(counts))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from f2csa_ref.baselines.curvature import curvature
-from f2csa_ref.baselines.kkt_system import CG_TOL, LinearAlgebra, solve_kkt
+from f2csa_ref.baselines.kkt_system import LinearAlgebra, solve_kkt
 from f2csa_ref.lower_level import LowerLevelSolution, lower_level_solver
 from f2csa_ref.objectives import Objectives, as_vector, double_range, objectives_of
 from f2csa_ref.sampling import DEFAULTS, Draws, noise_x_f, noise_y
@@ -61,7 +61,6 @@ def implicit_gradient(
     lower: LowerLevelSolution | None = None,
     rng: np.random.Generator | None = None,
     samples: int = 1,
-    cg_tol: float = CG_TOL,
 ) -> ImplicitGradient:
     r"""Differentiate F(x) = f(x, y*(x)) through the optimality conditions of the lower level.
 
@@ -79,7 +78,6 @@ def implicit_gradient(
         lower: Lower-level pair to differentiate at, e.g. of a perturbed lower level; solved for if ``None``.
         rng: Source of the noise of ∇f; exact gradients of f if ``None``.
         samples: Samples of ∇f averaged, >= 1.
-        cg_tol: Residual, relative to the right-hand side, at which ``cg`` stops, > 0.
 
     Raises:
         InvalidInputError: If an argument breaks its rule, the problem offers no second derivatives, or y* is not
@@ -102,19 +100,17 @@ def implicit_gradient(
     x = as_vector(x, q.n, "x")
     if samples < 1:
         raise InvalidInputError("samples", "must be >= 1", samples)
-    if not cg_tol > 0:
-        raise InvalidInputError("cg_tol", "must be > 0", cg_tol)
     with double_range(q):
         counts: Counter[str] = Counter()
         if lower is None:
             lower = lower_level_solver(q, REPAIRED, DEFAULTS, None, None)(q, x)
-            counts.update(lower.counts)
+            counts.update(lower.counts, lower_level_solves=1)
         y = lower.y_star
-        I = _regular_rows(lower)  # noqa: E741  # the papers' letter for the active rows
+        I = regular_rows(lower)  # noqa: E741  # the papers' letter for the active rows
 
         second = curvature(q, x, y)
         grad_x, grad_y = upper_gradients(q, x, y, rng, samples)
-        solved = solve_kkt(second, q.B[I], grad_y, linear_algebra, cg_tol)
+        solved = solve_kkt(second, q.B[I], grad_y, linear_algebra)
         grad_F = grad_x - second.xy @ solved.u - solved.v @ q.A[I]
 
         counts.update(solved.work)
@@ -122,7 +118,7 @@ def implicit_gradient(
     return ImplicitGradient(grad_F, lower, I, solved.u, solved.v, dict(counts))
 
 
-def _regular_rows(lower: LowerLevelSolution) -> Indices:
+def regular_rows(lower: LowerLevelSolution) -> Indices:
     """The active rows by index, where y* is differentiable; refused elsewhere."""
     if not lower.licq:
         rows = np.flatnonzero(lower.active)

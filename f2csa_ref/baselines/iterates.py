@@ -37,7 +37,7 @@ class Surroundings:
 
 @dataclass
 class IterateState:
-    """Where a run stands after t calls: x (n,), and what the method remembers, vectors by name.
+    """Where a run stands after t calls: x (n,), or one row a run, and what the method remembers, vectors by name.
 
     A block is M steps. Its point in ``x_bar`` is the iterate it begins at, so that a block drawn uniformly is an
     iterate drawn uniformly (each of them for M = 1); ``grad_mean`` is the method's estimate at the block's end.
@@ -53,8 +53,8 @@ class IterateState:
 
     @classmethod
     def start(cls, x_0: Vector, **memory: Vector) -> IterateState:
-        """Before the first step; refused unless x_0 is a finite vector."""
-        x = as_vector(x_0, np.size(x_0), "x_0")
+        """Before the first step; refused unless x_0 is finite, a vector or one row a run."""
+        x = as_vector(np.ravel(x_0), np.size(x_0), "x_0").reshape(np.shape(x_0))
         return cls(x, 0, x, np.zeros_like(x), memory)
 
     def to_dict(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import scipy.linalg
@@ -62,10 +62,11 @@ def solve_kkt(
         )
     try:
         if linear_algebra == "naive":
-            return _naive(curvature.dense().yy, B, c)
+            return _naive(curvature.dense_yy, B, c)
         if linear_algebra == "standard":
-            return _standard(curvature.dense().yy, B, c)
-        return _on_free_block(curvature if linear_algebra == "cg" else curvature.dense(), B, c, linear_algebra, cg_tol)
+            return _standard(curvature.dense_yy, B, c)
+        H = curvature.yy if linear_algebra == "cg" else curvature.dense_yy
+        return _on_free_block(H, B, c, linear_algebra, cg_tol)
     except np.linalg.LinAlgError as error:
         raise LinearSolveError(f"the Hessian of g in y must be positive definite here ({error})") from None
 
@@ -94,11 +95,9 @@ def _standard(H: Matrix, B: Matrix, c: Vector) -> KKTSolution:
     return KKTSolution(u, v, work)
 
 
-def _on_free_block(
-    curvature: Curvature, B: Matrix, c: Vector, linear_algebra: LinearAlgebra, cg_tol: float
-) -> KKTSolution:
+def _on_free_block(H: Any, B: Matrix, c: Vector, linear_algebra: LinearAlgebra, cg_tol: float) -> KKTSolution:
     """Rows of one entry say u_j = 0: solve on the other coordinates, then read those rows' v off."""
-    H, m = curvature.yy, len(c)
+    m = len(c)
     entries = np.count_nonzero(B, axis=1)
     single = entries == 1
     fixed = np.abs(B[single]).argmax(axis=1)

@@ -66,6 +66,6 @@ class TiltedImplicitGradient:
             self.around.objectives, x, lower=lower, linear_algebra=self.linear_algebra, rng=rng,
             samples=self.around.samples if rng is not None else 1,
         )  # fmt: skip
-        self.around.counts.update(lower.counts)
+        self.around.counts.update(lower.counts, lower_level_solves=1)
         self.around.counts.update(found.counts)
         return found.hypergradient

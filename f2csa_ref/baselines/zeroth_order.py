@@ -69,8 +69,7 @@ class ZerothOrderAnswers:
         """F(x)."""
         q = self.around.objectives
         lower = lower_level_solver(q, REPAIRED, DEFAULTS, None, None)(q, x)
-        self.around.counts.update(lower.counts)
-        self.around.counts.update(f_values=1)
+        self.around.counts.update(lower.counts, lower_level_solves=1, f_values=1)
         return q.f(x, lower.y_star)
 
     def __call__(self, z: Vector, rng: np.random.Generator) -> Vector:

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from f2csa_ref.lower_level.exact import solve_quadratic, solve_smooth
+from f2csa_ref.lower_level.first_order import solve_first_order
 from f2csa_ref.lower_level.primal_dual import lower_level_runs, primal_dual
 from f2csa_ref.lower_level.solution import LowerLevelError, LowerLevelSolution
 from f2csa_ref.objectives import Objectives, QuadraticObjectives, as_vector, double_range, objectives_of
@@ -32,7 +33,8 @@ def lower_level(
     """Compute the lower-level pair (y*_hat, lam_hat) at x.
 
     By default exact up to rounding and free of noise: a quadratic program for quadratic problems, accelerated
-    projected gradients else. With ``parameters.lower_level = "primal-dual"`` the paper's noisy iteration.
+    projected gradients else. With ``parameters.lower_level = "first-order"`` by gradients alone, free of noise, without
+    any factorisation; with ``"primal-dual"`` the paper's noisy iteration.
 
     Args:
         problem: Problem or objectives.
@@ -63,6 +65,8 @@ def lower_level_solver(
     """What solves the lower level of these objectives at a checked x: called with both."""
     if parameters.lower_level == "primal-dual":
         return partial(primal_dual, reading=reading, parameters=parameters, rng=rng, draws=draws)
+    if parameters.lower_level == "first-order":
+        return partial(solve_first_order, steps=parameters.lower_level_steps)
     if isinstance(q, QuadraticObjectives):
         return solve_quadratic
     return partial(solve_smooth, steps=parameters.lower_level_steps)

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
 
 import daqp
 import numpy as np
 import scipy.linalg
+import scipy.linalg.lapack
 
-from f2csa_ref.lower_level.solution import Candidate, LowerLevelError, LowerLevelSolution, Mask, sizes
+from f2csa_ref.lower_level.pivoting import solve_box
+from f2csa_ref.lower_level.proximal import PROXIMAL_FROM, installed, proximal_program
+from f2csa_ref.lower_level.solution import (
+    ACCEPTED_RESIDUAL,
+    SMALL,
+    Candidate,
+    LowerLevelError,
+    LowerLevelSolution,
+    Mask,
+    sizes,
+)
 from f2csa_ref.objectives import EXTENDED_LIMIT, Objectives, QuadraticObjectives
 from f2csa_ref.penalty_minimiser import accelerated
 from spec.errors import InvalidInputError
@@ -18,16 +30,18 @@ from spec.exact import Matrix, Vector
 
 REFINEMENTS = 2
 """Steps of iterative refinement; the first already reaches rounding unless the KKT system is very ill-conditioned."""
-ACCEPTED_RESIDUAL = 1e-11
-"""Largest scaled KKT residual of a pair that counts as solved."""
 
 
 def solve_quadratic(objectives: QuadraticObjectives, x: Vector) -> LowerLevelSolution:
     """Solve min ½ yᵀGy + cᵀy over B y >= A x - b, with multipliers, or say that no y or no good pair was found.
 
+    Many bounds on single coordinates, and nothing else, go to block pivoting.
+
     Source: Algorithm 1, line 3. Differs from the paper: solved to rounding instead of by SGD.
     """
     q = objectives
+    if q.m > SMALL and q.bounds is not None:
+        return solve_box(q, q.bounds, x)
     c = x @ q.g_xy + q.g_y
     r = q.A @ x - q.b
     size = float(np.linalg.norm(c)) / q.C_g + distance_to_rows(q, r)
@@ -56,28 +70,49 @@ def distance_to_rows(q: Objectives, r: Vector) -> float:
 def _polish(q: QuadraticObjectives, c: Vector, r: Vector, working: Mask) -> tuple[Vector, Vector] | None:
     """Solve [G -Wᵀ; W 0] [y; λ] = [-c; r_W] on the working rows W, residuals in extended precision."""
     W, target = q.B[working], r[working]
-    half = scipy.linalg.solve_triangular(q.g_yy_factor[0], W.T, lower=True, check_finite=False)
-    spread = scipy.linalg.solve_triangular(q.g_yy_factor[0], half, lower=True, trans=1, check_finite=False)
-    # W G⁻¹ Wᵀ = RᵀR; forming the product first would square the condition number of nearly dependent rows.
-    R = scipy.linalg.qr(half, mode="r", check_finite=False)[0][: len(W)]
-    if len(R) < len(W) or not np.diag(R).all():
+    known, key = _systems.setdefault(q, {}), working.tobytes()
+    if key not in known:
+        if len(known) == KEPT:
+            known.clear()
+        known[key] = _factored(q, W)
+    system = known[key]
+    if system is None:
         return None
-    wide: Any = np.longdouble if W.size + q.g_yy.size <= EXTENDED_LIMIT else np.float64
-    G_wide, W_wide = q.g_yy.astype(wide), W.astype(wide)
+    spread, R, G_wide, W_wide = system
+    potrs, (factor, lower) = scipy.linalg.lapack.dpotrs, q.g_yy_factor
 
-    y, lam = np.zeros(len(c), dtype=wide), np.zeros(len(target), dtype=wide)
+    y, lam = np.zeros(len(c), dtype=G_wide.dtype), np.zeros(len(target), dtype=G_wide.dtype)
     for _ in range(1 + REFINEMENTS):
         top = (lam @ W_wide - c - G_wide @ y).astype(np.float64)
         bottom = (target - W_wide @ y).astype(np.float64)
-        y_free = scipy.linalg.cho_solve(q.g_yy_factor, top, check_finite=False)
+        # What cho_solve calls: it takes less than its wrapping.
+        y_free, _ = potrs(factor, top, lower=lower)
         if not len(W):
             y = y + y_free
             continue
-        change = scipy.linalg.cho_solve((R, False), bottom - W @ y_free, check_finite=False)
+        change, _ = potrs(R, bottom - W @ y_free, lower=False)
         y, lam = y + y_free + spread @ change, lam + change
     multipliers = np.zeros(len(r))
     multipliers[working] = lam.astype(np.float64)
     return y.astype(np.float64), multipliers
+
+
+KEPT = 8
+"""Sets of working rows whose factors are kept of a problem: neighbouring points share theirs."""
+_System: TypeAlias = tuple[Matrix, Matrix, Any, Any]
+_systems: WeakKeyDictionary[QuadraticObjectives, dict[bytes, _System | None]] = WeakKeyDictionary()
+
+
+def _factored(q: QuadraticObjectives, W: Matrix) -> _System | None:
+    """G⁻¹Wᵀ, R with RᵀR = W G⁻¹ Wᵀ, and G and W in extended precision; nothing where the rows are dependent."""
+    half = scipy.linalg.solve_triangular(q.g_yy_factor[0], W.T, lower=True, check_finite=False)
+    spread = scipy.linalg.solve_triangular(q.g_yy_factor[0], half, lower=True, trans=1, check_finite=False)
+    # Forming the product first would square the condition number of nearly dependent rows.
+    R = scipy.linalg.qr(half, mode="r", check_finite=False)[0][: len(W)]
+    if len(R) < len(W) or not np.diag(R).all():
+        return None
+    wide: Any = np.longdouble if W.size + q.g_yy.size <= EXTENDED_LIMIT else np.float64
+    return np.asarray(spread), np.asarray(R), q.g_yy.astype(wide), W.astype(wide)
 
 
 PRIMAL_TOL = 1e-12
@@ -91,7 +126,8 @@ _OPTIMAL, _INFEASIBLE = 1, -1
 def solve_program(H: Matrix, c: Vector, B: Matrix, r: Vector, *, size: float, x: Vector) -> tuple[Vector, Vector]:
     """Minimise ½ yᵀHy + cᵀy over B y >= r: y, and multipliers with H y + c = Bᵀ lam.
 
-    H is positive definite, of norm about 1; the problem is scaled by ``size`` > 0, expected of y. Where no y satisfies
+    H is positive definite, of norm about 1; the problem is scaled by ``size`` > 0, expected of y. By daqp, or from
+    ``PROXIMAL_FROM`` on by proxsuite where it is installed and says that it solved the problem. Where no y satisfies
     the rows x is refused; where daqp gives up that is a :class:`LowerLevelError`.
     """
     lengths = np.linalg.norm(B, axis=1)
@@ -100,13 +136,23 @@ def solve_program(H: Matrix, c: Vector, B: Matrix, r: Vector, *, size: float, x:
         raise _infeasible(x)
     scale = np.where(empty, 1.0, lengths)
     upper = np.where(empty, 1.0, -r / (scale * size))
+    if len(c) >= PROXIMAL_FROM and installed():
+        found = proximal_program(H, c / size, -B / scale[:, None], upper)
+        if found is not None:
+            return found[0] * size, found[1] * size / scale
     y, _, flag, info = daqp.solve(H, c / size, -B / scale[:, None], upper, primal_tol=PRIMAL_TOL, sing_tol=SINGULAR_TOL)
     if flag == _INFEASIBLE:
         raise _infeasible(x)
     if flag != _OPTIMAL:
-        raise LowerLevelError(f"daqp stopped with exit flag {flag} after {info['iterations']} iterations")
+        raise LowerLevelError(
+            f"daqp stopped with exit flag {flag} after {info['iterations']} iterations{_hint(len(c))}"
+        )
     lam = np.asarray(info["lam"], dtype=np.float64)
     return np.asarray(y, dtype=np.float64) * size, lam * size / scale
+
+
+def _hint(m: int) -> str:
+    return "; the extra `proxsuite` brings a solver for large ones" if m >= PROXIMAL_FROM and not installed() else ""
 
 
 def _infeasible(x: Vector) -> InvalidInputError:

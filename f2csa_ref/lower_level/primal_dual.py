@@ -9,8 +9,8 @@ import numpy as np
 
 from f2csa_ref.lower_level.solution import Candidate, LowerLevelSolution, sizes
 from f2csa_ref.objectives import Objectives, as_vector, double_range, objectives_of
-from f2csa_ref.sampling import DEFAULTS, draw_width, noise_y, require_rng
-from f2csa_ref.shared_sample import one_row_a_run, price, share
+from f2csa_ref.sampling import DEFAULTS, draw_width, noise_y_at, require_rng
+from f2csa_ref.shared_sample import grad_y_g_at, one_row_a_run, price, share
 from spec.errors import InvalidInputError
 from spec.exact import Matrix, Vector
 from spec.parameters import OracleParameters
@@ -153,20 +153,21 @@ def iterates(
     eta_y = parameters.eta_y if parameters.eta_y is not None else 1.0 / (q.C_g + q.B_norm**2)
     eta_lam = parameters.eta_lam if parameters.eta_lam is not None else eta_y
     plus = reading.primal_dual_sign == "plus"
-    B, signed_B, r = q.B, q.B if plus else -q.B, q.A @ x - q.b
+    B_turned, signed_B, r = q.B.T, q.B if plus else -q.B, q.A @ x - q.b
     y, lam = start
-    noisy = q.noise.scale("g.y") > 0
+    noisy, averaged = q.noise.scale("g.y") > 0, reading.inner_solver == "averaged"
+    gradient, noise = grad_y_g_at(q, x), noise_y_at(q, "g.y", x)
     normals = _step_by_step(source, steps, (*y.shape[:-1], draw_width(q.noise, q.m))) if noisy else iter(())
     for t in range(steps):
-        grad = q.grad_y_g(x, y)
+        grad = gradient(y)
         if noisy:
-            grad = grad + noise_y(q, "g.y", x, y, next(normals))
-        shrink = (1.0 + t / 10.0) ** -DECAY if reading.inner_solver == "averaged" else 1.0
+            grad = grad + noise(y, next(normals))
+        shrink = (1.0 + t / 10.0) ** -DECAY if averaged else 1.0
         y = y - shrink * eta_y * (grad + lam @ signed_B)
-        lam = np.maximum(0.0, lam + shrink * eta_lam * (r - y @ B.T))
+        lam = np.maximum(0.0, lam + shrink * eta_lam * (r - y @ B_turned))
         if plus:
             # Only the literal sign runs away.
-            y, lam = np.clip(y, -LARGEST, LARGEST), np.minimum(lam, LARGEST)
+            y, lam = np.minimum(np.maximum(y, -LARGEST), LARGEST), np.minimum(lam, LARGEST)
         yield y, lam
 
 

@@ -12,13 +12,19 @@ from f2csa_ref.objectives import Objectives
 from spec.exact import Matrix, Vector
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
-Method = Literal["quadratic-program", "projected-gradient", "primal-dual"]
+Method = Literal["quadratic-program", "block-pivoting", "projected-gradient", "first-order", "primal-dual"]
 Status = Literal["solved", "budget", "diverged"]
 
 ACTIVE_TOL = 1e-10
 """A row is active, and a multiplier zero, within this fraction of the sizes that make it up."""
+ACCEPTED_RESIDUAL = 1e-11
+"""Largest scaled KKT residual of a pair that counts as solved."""
 RANK_TOL = 1e-10
 """Active rows of unit length are dependent where their smallest singular value is at most this."""
+
+
+SMALL = 200
+"""Size up to which the general solver and singular values take no time to speak of."""
 
 
 class LowerLevelError(RuntimeError):
@@ -33,7 +39,8 @@ class LowerLevelSolution:
     relative to the sizes added up in it; nan where the method does not converge. ``active`` (p,) are rows at zero,
     ``weakly_active`` those of them whose multiplier is zero: there y* has a kink. ``licq_margin`` is the smallest
     singular value of the active rows scaled to unit length, inf without any. Stochastic methods always spend their
-    step ``budget``; ``gradient_samples`` are evaluations of grad_y g, noisy or not.
+    step ``budget``; ``gradient_samples`` are evaluations of grad_y g, noisy or not. ``steps`` of block pivoting are its
+    factorisations.
     """
 
     y_star: Vector
@@ -50,11 +57,18 @@ class LowerLevelSolution:
     @property
     def counts(self) -> dict[str, int]:
         """Calls it took, as :class:`f2csa_ref.Hypergradient` names them."""
-        if self.method == "primal-dual":
+        if self.method == "block-pivoting":
+            return {"quadratic_programs": 1, "factorisations": self.steps}
+        if self.method in ("primal-dual", "first-order"):
             return {"grad_y_g": self.gradient_samples, "row_products": 2 * self.steps}
         if self.method == "projected-gradient":
             return {"grad_y_g": self.gradient_samples, "quadratic_programs": self.steps}
         return {"quadratic_programs": 1}
+
+    @property
+    def first_order(self) -> bool:
+        """Whether gradients alone were used: no Hessian of g was factorised or handed to a solver."""
+        return self.method in ("first-order", "primal-dual", "projected-gradient")
 
     @property
     def licq(self) -> bool:
@@ -153,6 +167,8 @@ def _ratio(part: Vector | float, whole: Vector | float) -> float:
 def _licq_margin(rows: Matrix) -> float:
     if not len(rows):
         return float("inf")
+    if len(rows) > SMALL and (np.count_nonzero(rows, axis=1) == 1).all() and np.count_nonzero(rows, axis=0).max() == 1:
+        return 1.0  # unit rows at right angles
     lengths = np.linalg.norm(rows, axis=1)
     if len(rows) > rows.shape[1] or not lengths.all():
         return 0.0

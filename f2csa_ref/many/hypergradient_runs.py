@@ -12,7 +12,16 @@ from f2csa_ref.lower_level.primal_dual import pairs_of_runs, seen_by_runs
 from f2csa_ref.many.penalty_runs import descend
 from f2csa_ref.objectives import Objectives, as_vector, double_range, objectives_of
 from f2csa_ref.penalty import PenaltyLagrangian, penalty_parameters
-from f2csa_ref.sampling import draw_shapes, require_rng, sample_draws, sample_noise, sample_rows
+from f2csa_ref.sampling import (
+    Draws,
+    draw_shapes,
+    noise_x_f,
+    require_rng,
+    sample_draws,
+    sample_noise,
+    sample_rows,
+    scattered,
+)
 from f2csa_ref.shared_sample import price
 from spec.errors import InvalidInputError
 from spec.exact import Matrix, Vector
@@ -20,8 +29,8 @@ from spec.problem import Problem
 
 REDUCTION = 1e12
 """Factor by which the penalty minimiser's steps reduce its error: the lower level's noise is what is studied."""
-CACHED = 1 << 16
-"""Normals held at once (512 KiB) by many calls: they stay in the cache. Results do not depend on it."""
+CACHED = 1 << 14
+"""Normals held at once (128 KiB) by many calls: they stay in the cache. Results do not depend on it."""
 ROWS = 1 << 12
 """Samples of one large batch summed at once; unlike the caches this one shows in the last digits."""
 
@@ -108,20 +117,29 @@ def hypergradient_samples(
     x = as_vector(x, q.n, "x")
     with double_range(q):
         once = oracle(q, x, call, rng, noisy=False)
-    estimates = np.tile(once.hypergradient, (replications, 1))
     if q.noise.model == "none" or not np.isfinite(once.hypergradient).all():
-        return estimates
+        return np.tile(once.hypergradient, (replications, 1))
     L = PenaltyLagrangian(q, x, penalty_parameters(call.alpha), once.y_star, once.lam, once.rho)
     N_g, reading = call.parameters.N_g, call.reading
-    width = sum(shape[1] for shape in draw_shapes(q, 1, reading.noise_pairing).values())
+    shapes = draw_shapes(q, 1, reading.noise_pairing)
+    width = sum(shape[1] for shape in shapes.values())
     at_once = max(1, CACHED // max(1, width))
+    if N_g == 1 and list(shapes) == ["f_x"]:
+        # One normal a component: the estimates are where they are drawn.
+        estimates = np.empty((replications, q.n))
+        of_one = noise_x_f(q, x, once.y_star + once.shift, Draws(f_x=np.ones((1, 1))))
+        scale = 0.0 if of_one is None else float(of_one[0, 0])
+        scattered(require_rng(rng), estimates, scale, once.hypergradient)
+        return estimates
+    estimates = np.tile(once.hypergradient, (replications, 1))
     if N_g > at_once:
         for row in estimates:
             row += _mean_of_rows(L, once.shift, call, require_rng(rng))
         return estimates
+    memory = np.empty(min(at_once, replications * N_g) * width)
     for first in range(0, replications, at_once // N_g):
         rows = estimates[first : first + at_once // N_g]
-        draws = sample_rows(q, len(rows) * N_g, reading.noise_pairing, require_rng(rng))
+        draws = sample_rows(q, len(rows) * N_g, reading.noise_pairing, require_rng(rng), memory)
         for noise, weight in sample_noise(L, once.shift, reading.noise_pairing, draws):
             if noise is not None:
                 k = noise.shape[1]

@@ -138,12 +138,12 @@ class SolveReport:
             return []
         used = "yes" if "cross_products" in self.counts else "no"
         number = sum(factorisations(self.counts).values())
-        solved = self.counts.get("quadratic_programs", 0)
+        solves, programs = self.counts.get("lower_level_solves", 0), self.counts.get("quadratic_programs", 0)
         exact = ["took exact gradients where the problem's are noisy"] if self.ignored_noise else []
         return [
             *exact,
             f"used second derivatives: {used}, factorisations: {number}",
-            f"the lower level was solved by {solved} quadratic programs, which factorise on their own account",
+            f"the lower level was solved {solves} times, by {programs} quadratic programs that factorise, too",
         ]
 
 
@@ -214,7 +214,7 @@ def _algorithm_2(setting: Setting, around: Surroundings) -> Method[Any]:
 
     def answer(z: Vector, rng: np.random.Generator) -> Vector:
         estimate = checked_oracle(around.objectives, z, call, rng)
-        around.counts.update(estimate.counts)
+        around.counts.update(estimate.counts, lower_level_solves=1)
         return estimate.hypergradient
 
     return ClippedMomentum(answer, setting.outer, around.projection)

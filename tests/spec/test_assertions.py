@@ -118,3 +118,43 @@ def test_every_work_is_a_source_of_a_statement_and_every_source_a_work() -> None
     for full, statement in STATEMENTS.items():
         if full.startswith("related-rates"):
             assert statement.sources, full
+
+
+def test_assertions_and_their_statements_agree_on_what_the_words_say() -> None:
+    assert INVENTORY.at_odds(STATEMENTS) == ()
+
+
+@pytest.mark.parametrize(
+    ("number", "change", "told"),
+    [
+        (86, {"leaves_open": ""}, "86 is silent, variance-bound/per-sample is said"),
+        (86, {"leaves_open": "ramp_width"}, "86 is silent, variance-bound/per-sample is said"),
+        (86, {"covered_by": ("variance-bound/independence",)}, "86 is silent, variance-bound/independence is said"),
+        (103, {"covered_by": ("dual-extraction/fixed-point",)}, "103 is said, and its statements are all silent"),
+        (178, {"kind": "silent"}, "178 is silent, bias-bound/constants is said"),
+        (225, {"kind": "implied"}, "dual-extraction/row-difference is said, and no assertion that it covers is"),
+        (22, {"kind": "consequence"}, "bias-bound/parent-limit is implied, and no assertion that it covers is"),
+    ],
+)
+def test_words_that_a_row_and_its_statement_tell_differently_are_noticed(
+    number: int, change: dict[str, object], told: str
+) -> None:
+    changed = tuple(a.model_copy(update=change) if a.number == number else a for a in INVENTORY.assertions)
+    assert told in Inventory(assertions=changed, beside=INVENTORY.beside).at_odds(STATEMENTS)
+
+
+def test_a_definition_stands_alone_and_an_open_choice_is_a_known_one() -> None:
+    assert {a.number for a in INVENTORY.assertions if a.is_definition} == {5, 18, 47, 72, 80, 96}
+    with pytest.raises(ValueError, match="definition alone"):
+        entry(decided_by=["definition", "exact"])
+    with pytest.raises(ValueError, match="silent alone"):
+        entry(leaves_open="noise_pairing")
+    with pytest.raises(ValueError, match="must be one of"):
+        entry(leaves_open="no_such", kind="silent")
+
+
+def test_what_leaves_a_choice_open_is_judged_by_statements_that_make_it() -> None:
+    open_rows = {a.number: a.leaves_open for a in INVENTORY.assertions if a.leaves_open}
+    assert open_rows == {86: "noise_pairing", 97: "multiplier_width"}
+    for number, field in open_rows.items():
+        assert all(field in STATEMENTS[full].choices for full in INVENTORY.assertions[number - 1].covered_by)

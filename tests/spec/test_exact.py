@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spec import ExactArray, InvalidInputError
-from spec.exact import MAX_DIMENSION, dumps, loads, parse_entry, to_json_value
+from spec.exact import MAX_DIMENSION, parse_entry, to_json_value
+from spec.exact_json import dumps, loads
 from tests.strategies import Spelling, matrices, spellings
 
 
@@ -237,3 +238,33 @@ def test_indented_text_keeps_a_matrix_row_on_a_line() -> None:
     text = dumps({"B": [[1, 0], [0, 1]], "e": [], "s": "α"}, indent=1)
     assert text.splitlines()[2] == "  [1, 0],"
     assert json.loads(text) == {"B": [[1, 0], [0, 1]], "e": [], "s": "α"}
+
+
+def test_an_array_of_doubles_becomes_exact_entries_where_they_are_asked_for() -> None:
+    given = np.array([[0.1, 2.0**50], [-0.0, -3.0]])
+    array = ExactArray(given, ndim=2)
+    assert array.given_as_doubles
+    given[0, 0] = 5.0  # it keeps a copy of its own
+    assert array.to_numpy() is array.to_numpy()
+    assert not array.to_numpy().flags.writeable
+    assert not np.signbit(array.to_numpy()[1, 0])
+    assert array.rows == ((Decimal("0.1"), 2**50), (0, -3))
+    assert all(type(entry) is int for entry in array.rows[1])
+    assert array == ExactArray([["1/10", 2**50], [0, -3]], ndim=2)
+    assert repr(ExactArray(np.ones(3), ndim=1)) == "ExactArray(['1', '1', '1'], shape=(3,))"
+
+
+def test_integers_that_no_double_holds_stay_exact() -> None:
+    assert ExactArray(np.array([2**53 + 1, 1]), ndim=1).rows == ((2**53 + 1, 1),)
+    assert ExactArray(np.array([2**64 - 1], dtype=np.uint64), ndim=1).rows == ((2**64 - 1,),)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e151, 1e-151])
+def test_a_double_that_is_no_entry_is_refused_with_its_place(bad: float) -> None:
+    with pytest.raises(InvalidInputError, match=r"^a\[3\]\[7\]: must be"):
+        ExactArray(np.where(np.arange(32).reshape(4, 8) == 31, bad, 1.0), ndim=2, argument="a")
+
+
+def test_a_side_too_long_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match="must have at most 16384 entries a side; got 16385"):
+        ExactArray(np.ones(16385), ndim=1, argument="a")

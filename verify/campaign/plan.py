@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 import zlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -18,8 +18,8 @@ from spec.atlas import Instance
 from spec.atlas import find as find_instance
 from spec.claims import Bound, Statement
 from spec.claims import find as find_claim
-from spec.exact import plain
-from spec.reading import NAMES, chosen_by
+from spec.exact_json import plain
+from spec.reading import KEEPING, NAMES, chosen_by, is_repaired_text
 from verify.campaign.summary import selected
 from verify.checks.measuring.case import (
     LONG,
@@ -31,6 +31,8 @@ from verify.checks.measuring.case import (
     checks,
     enforce,
     find_profile,
+    kept_texts,
+    of_family,
 )
 from verify.checks.measuring.identity import not_as_asked
 from verify.checks.measuring.premises import PremiseUnmetError, premises_met
@@ -95,30 +97,28 @@ def plan(
         found = checks().get(full_id)
         if found is None or _skipped(full_id, claims, profile):
             continue
-        for reading in _readings(statement, readings, profile, lattice=subject == REFERENCE):
+        for reading in _readings(statement, found, readings, profile, lattice=subject == REFERENCE):
             tasks += [
                 Task(full_id, reading, instance, subject, profile.name, seed)
                 for instance in _instances(statement, found, reading, instances, profile)
             ]
-    points = [name for name in readings if name.startswith("choose:")]
+    points = [name for name in readings if name.startswith(("choose:", KEEPING))]
     if points and not tasks:
         raise InvalidInputError("reading", "must choose among the choices of a statement that is asked for", points[0])
     return tasks
 
 
 def _skipped(full_id: str, claims: Sequence[str], profile: Profile) -> bool:
-    return _of_family(full_id, profile.skips) and not _of_family(full_id, claims)
+    return of_family(full_id, profile.skips) and not of_family(full_id, claims)
 
 
-def _of_family(full_id: str, claims: Collection[str]) -> bool:
-    return full_id in claims or full_id.split("/")[0] in claims
-
-
-def _readings(statement: Statement, wanted: Sequence[str], profile: Profile, *, lattice: bool) -> Iterator[str]:
+def _readings(
+    statement: Statement, found: Check, wanted: Sequence[str], profile: Profile, *, lattice: bool
+) -> Iterator[str]:
     """The readings asked for; where both named ones are, and the profile goes into it, the rest of the lattice.
 
     Each choice is isolated, and of the reference, which can be asked for anything, every literal reading and every
-    partial repair is judged.
+    partial repair is judged, against the literal text and against the repaired one.
     """
     for name in dict.fromkeys(wanted):
         if name in NAMED:
@@ -126,15 +126,15 @@ def _readings(statement: Statement, wanted: Sequence[str], profile: Profile, *, 
         elif name.startswith("only:") and name[5:] in {choice.field for choice in CHOICES}:
             if name[5:] in statement.choices:
                 yield name
-        elif name.startswith("choose:"):
+        elif name.startswith(("choose:", KEEPING)):
             if chosen_by(name).keys() <= set(statement.choices):
                 yield name
         else:
             raise InvalidInputError("reading", NAMES, name)
     if profile.isolate and set(NAMED) <= set(wanted):
         # A statement that makes a single choice is isolated already.
-        alone = [f"only:{choice}" for choice in statement.choices] if len(statement.choices) > 1 else []
-        beside = [*statement.literal_readings, *statement.repairs.values()] if lattice else []
+        alone = [f"only:{choice}" for choice in statement.repairable] if len(statement.repairable) > 1 else []
+        beside = [*statement.literal_readings, *statement.repairs.values(), *kept_texts(found)] if lattice else []
         yield from (name for name in dict.fromkeys([*alone, *beside]) if name not in wanted)
 
 
@@ -146,9 +146,13 @@ def _instances(
     if reading in NAMED or profile.beside is None:
         return found.instances[: profile.breadth]
     # All choices repaired is next to the repaired reading: like what samples long, it is judged where it tells most.
-    whole = bool(statement.choices) and reading == statement.repairs[statement.choices]
+    whole = bool(statement.repairable) and reading == statement.repairs[statement.repairable]
     whole = whole and reading not in statement.literal_readings
-    return found.instances[: 1 if whole or _of_family(found.claim, LONG) else profile.beside]
+    # A hypothesis of its own may exclude the instance that tells most; many choices make many points.
+    added = any("as-written" not in premise.readings for premise in statement.premises)
+    plain = reading.startswith(KEEPING) and not (added and len(statement.repairable) < 3)
+    few = whole or plain or of_family(found.claim, LONG)
+    return found.instances[: 1 if few else profile.beside]
 
 
 def perform(task: Task, subject: Subject, bound: Bound | None = None, *, held: bool = True) -> Result:
@@ -203,7 +207,7 @@ def _threads() -> ThreadpoolController:
 def _premises(task: Task, measured: Measurement) -> Iterator[PremiseEvidence]:
     """The claim's common premises that this instance meets, beside those the check examined itself."""
     statement, claim = find_claim(task.claim), find_claim(task.claim.split("/")[0])
-    named = "repaired" if task.reading == "repaired" else "as-written"
+    named = "repaired" if is_repaired_text(task.reading) else "as-written"
     asked = {premise.id for premise in (*claim.premises, *statement.premises) if named in premise.readings}
     examined = {item.premise for item in measured.evidence if isinstance(item, PremiseEvidence)}
     met = premises_met(task.instance)

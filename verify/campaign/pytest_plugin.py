@@ -75,7 +75,9 @@ class _Source:
         """Whether anything said of a solver applies to it: a stage that refuses every call is none."""
         if self.applies is None:
             asked: dict[tuple[str, ...], Task] = {}
-            for task in plan((), ("repaired",), (), find_profile("smoke"), self.name, DEFAULT_SEED):
+            planned = plan((), ("repaired",), (), find_profile("smoke"), self.name, DEFAULT_SEED)
+            # Whatever needs no samples tells first.
+            for task in sorted(planned, key=lambda task: checks()[task.claim].decisions):
                 asked.setdefault(checks()[task.claim].needs, task)
             silent = (Verdict.NOT_APPLICABLE, Verdict.VACUOUS)
             self.applies = any(self.run([task])[0].verdict not in silent for task in asked.values())

@@ -29,7 +29,8 @@ def selected(claims: Sequence[str]) -> list[str]:
 def summarise(results: Sequence[Result], claims: Sequence[str] = (), subject: str = REFERENCE) -> Iterator[SummaryRow]:
     """One row a claim or step and reading, in the paper's order; claims without a check are said to have none.
 
-    A claim's row also weighs the steps that are part of its statement: the claim falls with them.
+    A claim's row under a named reading also weighs the steps that are part of its statement: the claim falls with them.
+    At the other points of its lattice it is of the claim's own check; its parts make choices of their own.
     """
     by_key: dict[tuple[str, str], list[Result]] = {}
     for result in results:
@@ -49,7 +50,7 @@ def summarise(results: Sequence[Result], claims: Sequence[str] = (), subject: st
                 continue
             for reading in _readings_present(full_id, steps, by_key):
                 own = by_key.get((full_id, reading), [])
-                parts = [step for step in claim.parts(reading) if step in steps]
+                parts = [step for step in claim.parts(reading) if step in steps] if reading in NAMED else []
                 if not own and not parts:
                     continue
                 row = _row(full_id, reading, own, [r for s in parts for r in by_key.get((s, reading), [])])

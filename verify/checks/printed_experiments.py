@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable
 from fractions import Fraction
 from itertools import product
@@ -12,8 +11,9 @@ import numpy as np
 from flint import fmpq_mat
 
 from spec import Quadratic
-from spec.claims import Claim, Statement, load_claims
+from spec.extract import load_extract
 from verify.checks.measuring.case import Case, Measurement, check, compare
+from verify.checks.measuring.extracted import orders_with
 from verify.evidence.model import Point, RateEvidence
 from verify.evidence.rates import fit_rate
 from verify.truth.algebra.rationals import blocks, select
@@ -140,28 +140,15 @@ def implied_exponent(case: Case) -> Measurement:
     return Measurement((evidence,), {f"{k} against F2CSA": v for k, v in gaps.items()})
 
 
-def depends_on(statement: Statement, variable: str) -> bool:
-    """Whether a variable stands in a bound of a statement, as written, or in an order it is inferred from."""
-    text = [order.bound_by + " " + order.asserted for order in statement.as_written.orders]
-    return variable in statement.as_written.bound.exponents or any(
-        re.search(rf"(?<!\w){re.escape(variable)}(?!\w)", part) for part in text
-    )
-
-
-def theory_with(variable: str, claims: Iterable[Claim]) -> list[str]:
-    """Lemmas and theorems, with their steps, in whose bounds a variable stands."""
-    return [
-        full
-        for claim in claims
-        if claim.kind in ("lemma", "theorem")
-        for full, statement in claim.statements()
-        if depends_on(statement, variable)
-    ]
+DIMENSIONS = ("d", "n", "m")
+"""Of the experiments, of x and of y."""
 
 
 @check("scaling-experiment/validates-theory", instances=("experiment-5d",))
 def validates_theory(case: Case) -> Measurement:
-    """Lemmas and theorems on record whose bound contains the dimension."""
-    found = len(theory_with("d", load_claims().values()))
-    quantity = "lemmas and theorems in whose bound the dimension stands"
-    return Measurement((compare(quantity, found, *((">=", 1) if case.as_written else ("==", 0)), rung="cited"),))
+    """Orders that the paper's lemmas, theorems and proofs state in the dimension, by the extract of its source."""
+    found, stated = orders_with(load_extract(), DIMENSIONS)
+    quantity = "orders in the dimension that lemmas, theorems and their proofs state"
+    number = compare(quantity, len(found), *((">=", 1) if case.as_written else ("==", 0)), rung="cited")
+    enough = compare("orders that they state", stated, ">=", 2, rung="cited")
+    return Measurement((number, enough), {f"line {one.line}": one.name or "an order" for one in found[:4]})

@@ -11,6 +11,7 @@ import numpy as np
 from f2csa_ref import objectives_of
 from spec import Quadratic
 from spec.exact import Vector as Doubles
+from verify.checks.compact_domain import around, is_compact
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.premises import PremiseUnmetError, feasible
 from verify.evidence.model import Point
@@ -61,9 +62,10 @@ class _Growth:
 def all_parts(case: Case) -> Measurement:
     """Parts of the assumption that an instance does not meet, told from values of the gradients and exact ranks."""
     problem, lower = quadratic_of(case.instance.problem), feasible(case.instance)
-    met = parts_met(problem, case.instance.x, lower, everywhere=case.as_written)
+    everywhere = case.as_written and not is_compact(case)
+    met = parts_met(problem, case.instance.x, lower, everywhere=everywhere)
     unmet = [name for name, holds in met.items() if not holds]
-    where = "X × R^m" if case.as_written else "a ball around y*(x)"
+    where = "X × R^m" if everywhere else "a compact set around (x, y*(x))"
     number = compare(f"number of parts not met on {where}", float(len(unmet)), "==", 0.0, rung="certified")
     note = "A strongly convex g has a gradient that grows in every direction of y."
     return Measurement((number,), {"not met": ", ".join(unmet) or "none", "parts": float(len(met))}, note)
@@ -88,7 +90,9 @@ def parts_met(problem: Quadratic, x: Vector, lower: ExactLowerLevel, *, everywhe
 
 @check("smoothness/f-lipschitz", instances=("two-of-three", "toy1", "box-rational", "experiment-1d"))
 def lipschitz_upper(case: Case) -> Measurement:
-    """‖∇f‖ at growing distances along the axis where ∇f changes most; repaired, on one ball against its bound."""
+    """‖∇f‖ at growing distances along the axis where ∇f changes most, or as far as a compact domain goes; repaired, on
+    one ball against its bound.
+    """
     lower, problem = feasible(case.instance), quadratic_of(case.instance.problem)
     values, z = PointValues(problem), (*case.instance.x, *lower.y_star)
     if not case.as_written:
@@ -98,6 +102,9 @@ def lipschitz_upper(case: Case) -> Measurement:
         within = compare("largest ‖∇f‖ one unit from (x, y*(x)), against ‖∇f(x, y*)‖ + C_f", largest, "<=", bound,
                          ROUNDING * bound)  # fmt: skip
         return Measurement((within,))
+    if is_compact(case):
+        rate = around(case).growth("f", "largest ‖∇f‖ on the part of a compact X × Y in a cube")
+        return Measurement((rate,), {f"at radius {point.at:g}": point.measured for point in rate.points[:1]})
     points = []
     for radius in RADII:
         ends = (_gradient(values, "f", moved(z, i, sign * radius)) for i in range(len(z)) for sign in (1, -1))

@@ -7,7 +7,7 @@ rationals, so nothing is sampled; the estimates are those of the exact stages of
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 
@@ -16,6 +16,7 @@ from verify.checks.measuring.case import Case, Measurement, check, compare, valu
 from verify.checks.measuring.finite_laws import (
     ZERO,
     ExactOracle,
+    Law,
     Outcome,
     exactly,
     mean,
@@ -181,21 +182,42 @@ def mean_squared_identity(case: Case) -> Measurement:
 
 @check("hypergradient-accuracy/jensen", instances=INSTANCES)
 def jensen(case: Case) -> Measurement:
-    """Convexity of the square at the midpoint of 2a and 2b, run by run as written; in expectation with E a = 0."""
+    """The least factor c of ‖a + b‖² ≤ c(‖a‖² + ‖b‖²): over single runs as written, over expectations repaired.
+
+    The laws of the noise a have mean 0: that of stages and samples, and ±b itself, the bias half of the time.
+    """
     oracle = ExactOracle.at(case.instance, ALPHA)
     law = _sampled(_off_surely(oracle), ENUMERATED[-1])
     around = mean(law)
     b = minus(around, oracle.grad_F)
+    noises = [[Outcome(o.weight, minus(o.value, around)) for o in law], two_sided(b)]
     if case.as_written:
-        # The bias itself is among the a: there the two sides are equal.
-        noises = [*(minus(o.value, around) for o in law), b]
-        ratios = [square(plus(a, b)) / (2 * square(a) + 2 * square(b)) for a in noises]
-        name = "largest ‖a + b‖² over 2‖a‖² + 2‖b‖², a the noise of one outcome and b the bias"
-        return Measurement((exactly(name, max(ratios), "<=", 1),))
-    noise = [Outcome(o.weight, minus(o.value, around)) for o in law]
+        return Measurement(
+            (exactly("least factor of ‖a‖² + ‖b‖² that serves every run", run_factor(noises, b), "==", 2),)
+        )
+    low, high = mean_factors(noises, b)
+    name = "factor of E‖a‖² + ‖b‖² that E‖a + b‖² is"
+    return Measurement((exactly(f"least {name}", low, "==", 1), exactly(f"largest {name}", high, "==", 1)))
+
+
+def two_sided(b: Vector) -> list[Outcome]:
+    """Noise that is the bias or its opposite, each half of the time."""
+    return [Outcome(Fraction(1, 2), tuple(sign * v for v in b)) for sign in (1, -1)]
+
+
+def run_factor(noises: Sequence[Law], b: Vector) -> Fraction:
+    """The largest ‖a + b‖²/(‖a‖² + ‖b‖²) over all outcomes a."""
+    return max(square(plus(o.value, b)) / (square(o.value) + square(b)) for law in noises for o in law)
+
+
+def mean_factors(noises: Sequence[Law], b: Vector) -> tuple[Fraction, Fraction]:
+    """The least and the largest E‖a + b‖²/(E‖a‖² + ‖b‖²) over the laws of a."""
     nought = tuple(ZERO for _ in b)
-    left = mean_square([Outcome(o.weight, plus(o.value, b)) for o in noise], nought)
-    return Measurement((exactly("E‖a + b‖² less E‖a‖² less ‖b‖²", left - mean_square(noise, nought) - square(b)),))
+    found = [
+        mean_square([Outcome(o.weight, plus(o.value, b)) for o in law], nought) / (mean_square(law, nought) + square(b))
+        for law in noises
+    ]
+    return min(found), max(found)
 
 
 @check("hypergradient-accuracy/hypotheses", instances=("toy2", "kink"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -150,6 +151,54 @@ def derivative_of_multipliers(case: Case) -> Measurement:
     name = "‖d/dx (L_λ* - L_λ̃) - its parts‖"
     shown: dict[str, float | str] = {"α₁‖(dΔλ/dx)ᵀh‖": _distance(missing, (Fraction(0),) * len(missing))}
     return Measurement((compare(name, _distance(true, parts), "==", 0.0, rung="certified"),), shown)
+
+
+@check("dual-extraction/product-rule", instances=MOVING)
+def product_rule(case: Case) -> Measurement:
+    """∇Δ_Q in x and in y by differences of exact values, against its two pieces; the weights' slopes likewise."""
+    maps = _maps(case)
+    y = _violating(maps)
+    one, other = pieces(maps, y)
+    return added_up(maps, y, (one, other))
+
+
+def added_up(maps: Maps, y: Vector, found: Sequence[Vector]) -> Measurement:
+    """The gradient of Δ_Q in (x, y) less the pieces."""
+    values = PointValues(maps.problem)
+
+    def weighed(x: Vector, at: Vector) -> Fraction:
+        change = zip(_weight_changes(maps, x), values.rows(x, at), strict=True)
+        return ALPHA**-4 / 2 * sum((d * h * h for d, h in change), Fraction(0))
+
+    of_x = derivative(lambda x: weighed(x, y), maps.x, maps.step)
+    of_y = derivative(lambda at: weighed(maps.x, at), y, maps.step)
+    total = tuple(sum(entries, Fraction(0)) for entries in zip(*found, strict=True))
+    nought = (Fraction(0),) * len(total)
+    shown: dict[str, float | str] = {f"piece {k}": _distance(part, nought) for k, part in enumerate(found, 1)}
+    off = _distance((*of_x, *of_y), total)
+    return Measurement((compare("‖∇Δ_Q - its two pieces‖", off, "==", 0.0, rung="certified"),), shown)
+
+
+def pieces(maps: Maps, y: Vector) -> tuple[Vector, Vector]:
+    """α₂ΣΔρ_i h_i ∇h_i and ½α₂Σh_i²∇Δρ_i in (x, y), shape (n + m,); the weights do not depend on y."""
+    rows, h, change = maps.problem.constraints, PointValues(maps.problem).rows(maps.x, y), _weight_changes(maps, maps.x)
+    A, B = rows.A.to_fractions(), rows.B.to_fractions()
+    slopes = [derivative(lambda x, i=i: _weight_changes(maps, x)[i], maps.x, maps.step)  # type: ignore[misc]  # bound
+              for i in range(len(h))]  # fmt: skip
+    of_rows = (
+        *(sum((d * v * a[k] for d, v, a in zip(change, h, A, strict=True)), Fraction(0)) for k in range(len(maps.x))),
+        *(-sum((d * v * b[k] for d, v, b in zip(change, h, B, strict=True)), Fraction(0)) for k in range(len(y))),
+    )
+    of_weights = (
+        *(sum((v * v * slope[k] for v, slope in zip(h, slopes, strict=True)), Fraction(0)) / 2
+          for k in range(len(maps.x))),
+        *((Fraction(0),) * len(y)),
+    )  # fmt: skip
+    return tuple(ALPHA**-4 * v for v in of_rows), tuple(ALPHA**-4 * v for v in of_weights)
+
+
+def _weight_changes(maps: Maps, x: Vector) -> Vector:
+    return tuple(a - b for a, b in zip(maps.weights(x), maps.weights(x, 1 + INNER_TOL), strict=True))
 
 
 def _printed_parts(maps: Maps, y: Vector, high: Fraction) -> Vector:

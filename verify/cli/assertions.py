@@ -10,6 +10,7 @@ from spec.assertions import PaperAssertion, load_assertions
 from spec.claims import Claim, find
 from verify.cli import options
 from verify.cli.console import plain_console, print_json
+from verify.report.judged_assertions import decided
 
 
 def assertions(asked: options.Claims) -> None:
@@ -25,10 +26,9 @@ def assertions(asked: options.Claims) -> None:
             section = entry.section
             console.print(f"\n{section}", style="bold", markup=False)
         console.print(f"{entry.number:3}. {entry.asserts} ({entry.place})", markup=False)
-        how = f"left open: {entry.reason}" if entry.reason else ", ".join(entry.decided_by)
         kind = "" if entry.kind == "said" else f"{entry.kind}; "
         covered = ", ".join(entry.covered_by) or "no statement yet"
-        console.print(Padding(f"{covered}; {kind}{how}", (0, 0, 0, 5)), style="dim", markup=False)
+        console.print(Padding(f"{covered}; {kind}{decided(entry)}", (0, 0, 0, 5)), style="dim", markup=False)
     open_ones = sum(bool(entry.reason) for entry in found)
     covered_ones = sum(bool(entry.covered_by) for entry in found)
     told = f"\n{len(found)} assertions; statements cover {covered_ones}; {open_ones} are left open for a reason."

@@ -16,17 +16,17 @@ from verify.experiments.bench import Bench
 from verify.experiments.model import Experiment, Size
 
 
-def convergence(asked: options.Experiment) -> None:
+def convergence(asked: options.Convergence) -> None:
     """Loss and stationarity over calls and over seconds."""
     _run("convergence", asked)
 
 
-def scaling(asked: options.Experiment) -> None:
+def scaling(asked: options.Scaling) -> None:
     """Work and time as the dimension grows."""
     _run("scaling", asked)
 
 
-def kinks(asked: options.Experiment) -> None:
+def kinks(asked: options.Kinks) -> None:
     """Where rows switch on and off."""
     _run("kinks", asked)
 

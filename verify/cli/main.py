@@ -6,9 +6,10 @@ import io
 import os
 import sys
 from importlib import import_module
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+import typer.core
 
 from verify.cli import options
 
@@ -51,12 +52,26 @@ app = typer.Typer(
         "Exit codes: 0 as expected, 1 a finding, 2 wrong input, 3 a fault in the subject or the run."
     ),
 )
+
+
+class Group(typer.core.TyperGroup):
+    """Commands of which one may be asked for as an option, before its own arguments: ``paper --corrections``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """The same with that option as the command it names."""
+        if args and args[0] in AS_OPTION and args[0].removeprefix("--") in self.commands:
+            args = [args[0].removeprefix("--"), *args[1:]]
+        return list(super().parse_args(ctx, args))
+
+
+AS_OPTION = ("--corrections",)
+"""Commands that are options, too."""
 GROUPS = {
     "baseline": "Record what an implementation comes out with; find drifts.",
     "experiment": "The paper's two experiments and one of ours: methods side by side on equal budgets.",
-    "paper": "Hold a paper's TeX source against itself; show its corrected statements.",
+    "paper": "Hold a paper's TeX source against itself; show its corrected statements (also as --corrections).",
 }
-_groups = {"": app} | {name: typer.Typer(no_args_is_help=True, help=text) for name, text in GROUPS.items()}
+_groups = {"": app} | {name: typer.Typer(cls=Group, no_args_is_help=True, help=text) for name, text in GROUPS.items()}
 for _name in GROUPS:
     app.add_typer(_groups[_name], name=_name)
 for _options, (_name, _) in COMMANDS.items():

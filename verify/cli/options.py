@@ -34,7 +34,10 @@ class Verify:
     out: Annotated[Path, Option(help="Folder for report.json, report.html, report.md, junit.xml.")] = Path("report")
     profile: Annotated[str, Option(help="smoke, ci or full.")] = "ci"
     reading: Annotated[
-        Texts, Option(help="as-written, repaired or only:FIELD; repeatable; default both, each choice isolated.")
+        Texts,
+        Option(
+            help="as-written, repaired, only:…, choose:… or keep:…; repeatable; default both, each choice isolated."
+        ),
     ] = None
     instance: Instances = None
     subject: Annotated[str, Option(help="reference, package.module:Attribute, or command:COMMAND LINE.")] = "reference"

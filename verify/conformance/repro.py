@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from spec import InvalidInputError, OuterParameters
-from spec.exact import plain
+from spec.exact_json import plain
 from verify.conformance import outer
 from verify.conformance.model import Reproduction
 from verify.conformance.probes import Probe

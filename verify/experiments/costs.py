@@ -6,44 +6,60 @@ apart.
 
 from __future__ import annotations
 
-import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from f2csa_ref.algorithm_1 import Call, Stages, checked_oracle
-from f2csa_ref.baselines.implicit_gradient import implicit_gradient
-from f2csa_ref.baselines.kkt_system import LinearAlgebra
-from f2csa_ref.lower_level import LowerLevelSolution, lower_level_solver
+from f2csa_ref.algorithm_1 import Call
+from f2csa_ref.baselines.fast_implicit import FastImplicit
+from f2csa_ref.baselines.kkt_system import CG_TOL, LinearAlgebra
+from f2csa_ref.fast import FastOracle
+from f2csa_ref.fast.operators import Operator, Tally
+from f2csa_ref.lower_level import LowerLevelSolution
+from f2csa_ref.lower_level.pivoting import BlockPivoting
+from f2csa_ref.lower_level.solution import Candidate, sizes
 from f2csa_ref.objectives import QuadraticObjectives, objectives_of
-from f2csa_ref.sampling import DEFAULTS
 from spec.atlas import experiment
 from spec.exact import Matrix, Vector
-from spec.reading import REPAIRED
+from verify.experiments import work
 from verify.experiments.bench import least_seconds
-from verify.experiments.work import Sizes, operations, products_by_matrix
 
 F2CSA = "F2CSA"
+EXACT = "implicit, free-block Cholesky"
+"""What the others are held against: exact to rounding."""
+ITERATIVE = "implicit, conjugate gradients"
 ALGEBRAS: dict[str, LinearAlgebra] = {
     "implicit, LU of the whole system": "naive",
     "implicit, full Cholesky": "standard",
-    "implicit, free-block Cholesky": "best",
-    "implicit, conjugate gradients": "cg",
+    EXACT: "best",
+    ITERATIVE: "cg",
 }
 """The Hessian-based methods' hypergradient, by how its linear system is solved."""
 METHODS = (F2CSA, *ALGEBRAS)
-EFFORTS: dict[str, tuple[float, ...]] = {
-    F2CSA: (0.4, 0.2, 0.1, 0.05, 0.02, 0.01),
-    "implicit, conjugate gradients": (1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-12),
-}
-"""Alpha, and the relative residual of conjugate gradients; the first that is accurate enough is the one compared."""
+ALPHAS = (0.4, 0.2, 0.1, 0.05, 0.02, 0.01)
+RESIDUALS = (3e-1, 1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 1e-6, 1e-9, 1e-12)
+"""From the least effort to the greatest."""
 ACCURACY = 1e-2
 """Relative error of the hypergradient to which all methods are brought."""
+HELD, INSIDE, MULTIPLIERS = 0.1, 0.8, (0.5, 1.5)
+"""Share of the coordinates that the box holds, how far the others reach, and the multipliers of the held ones."""
 REPEATS, MOST_SECONDS = 5, 2.0
 STEPS, REDUCTION = 200, 1e-2
 """Most steps of a solve, and the fraction of the first gradient's length at which it ends."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much a method does; what factorises has no choice.
+
+    ``alpha`` is F2CSA's, ``residual`` the fraction to which its inner residual, or that of conjugate gradients, is
+    brought down.
+    """
+
+    alpha: float | None = None
+    residual: float | None = None
 
 
 @dataclass(frozen=True)
@@ -54,40 +70,101 @@ class Place:
     x: Vector
     lower: LowerLevelSolution
 
-    @classmethod
-    def at(cls, q: QuadraticObjectives, x: Vector) -> Place:
-        """With the lower level solved."""
-        return cls(q, x, lower_level_solver(q, REPAIRED, DEFAULTS, None, None)(q, x))
-
-    @property
-    def sizes(self) -> Sizes:
-        """Of the problem."""
-        return Sizes(self.q.n, self.q.m, int(np.count_nonzero(self.q.B)))
-
     @property
     def free(self) -> int:
         """Coordinates of y that no row holds."""
         return self.q.m - int(np.count_nonzero(self.lower.active))
 
-    def answer(self, method: str, effort: float) -> tuple[Vector, dict[str, int]]:
-        """A method's hypergradient (n,) and the counted calls behind it; ``effort`` is what :data:`EFFORTS` says."""
-        if method == F2CSA:
-            given = Stages(y_star=self.lower.y_star, lam=self.lower.lam)
-            first_order = checked_oracle(self.q, self.x, Call(effort, given=given), None)
-            return first_order.hypergradient, first_order.counts
-        found = implicit_gradient(
-            self.q, self.x, linear_algebra=ALGEBRAS[method], lower=self.lower, cg_tol=effort or 1.0
-        )
-        return found.hypergradient, found.counts
 
-    def effort(self, method: str) -> float:
-        """The least effort of a method that is accurate enough here, its greatest if none is; 0 where it has none."""
-        if method not in EFFORTS:
-            return 0.0
-        exact, _ = self.answer("implicit, free-block Cholesky", 0.0)
-        efforts = EFFORTS[method]
-        enough = (effort for effort in efforts if relative_error(self.answer(method, effort)[0], exact) <= ACCURACY)
-        return next(enough, efforts[-1])
+class LowerLevel:
+    """Line 3 for all methods: block principal pivoting, each solve from the last one's active set."""
+
+    def __init__(self, q: QuadraticObjectives) -> None:
+        assert q.bounds is not None  # by the family
+        self.q, self.bounds, self.pivoting = q, q.bounds, BlockPivoting(q.g_yy, Operator(q.g_yy, Tally()).forth)
+
+    def __call__(self, x: Vector) -> Place:
+        """x, shape (n,), with its lower level solved."""
+        q = self.q
+        y, z = self.pivoting.solve(x @ q.g_xy + q.g_y, *self.bounds.ends(q.A @ x - q.b))
+        return placed(q, x, y, self.bounds.multipliers(z))
+
+
+def placed(q: QuadraticObjectives, x: Vector, y: Vector, lam: Vector) -> Place:
+    """x, (n,), with its lower-level pair, (m,) and (p,), whose residual and active rows are worked out."""
+    return Place(q, x, Candidate(q, x, y, lam, sizes(q, x, y, lam)).solution("block-pivoting"))
+
+
+@dataclass
+class _GivenPair:
+    """Line 3, given: the pair at x and the gradient of g there, as the oracle asks its lower level."""
+
+    oracle: FastOracle
+    first_order = True
+    lower: LowerLevelSolution | None = None
+
+    def solve(self, x: Vector, c: Vector, r: Vector) -> tuple[Vector, Vector, int, Vector]:  # noqa: ARG002  # given
+        assert self.lower is not None  # set before every call
+        y = self.lower.y_star
+        return y, self.lower.lam, 0, self.oracle.g_yy.forth(y) + c
+
+
+@dataclass
+class Hypergradient:
+    """One method at one effort on one problem, with what it keeps from call to call.
+
+    F2CSA forms f_yy + α₁g_yy once, and starts line 5 where the last call ended unless told to forget.
+    """
+
+    method: str
+    q: QuadraticObjectives
+    effort: Effort
+    oracle: FastOracle | None = field(init=False, default=None)
+    implicit: FastImplicit | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        q = self.q
+        if self.method != F2CSA:
+            self.implicit = FastImplicit(q, ALGEBRAS[self.method], self.effort.residual or CG_TOL)
+        else:
+            assert self.effort.alpha is not None  # as F2CSA's efforts have it
+            self.oracle = FastOracle(q, Call(self.effort.alpha))
+            self.oracle.lower = _GivenPair(self.oracle)
+
+    def __call__(self, here: Place) -> tuple[Vector, float, float]:
+        """The hypergradient (n,) at a place, its operations, and those of a linear system in it."""
+        if self.implicit is not None:
+            found, counts = self.implicit(here.x, here.lower)
+            return found, work.operations(counts, self.q.m), work.linear_solve(counts, self.q.m)
+        assert self.oracle is not None  # as it was made
+        self.oracle.lower.lower = here.lower
+        # At y* the gradient of the penalty Lagrangian in y is that of f.
+        slope = float(np.linalg.norm(self.q.grad_y_f(here.x, here.lower.y_star)))
+        self.oracle.tol = (self.effort.residual or 0.0) * slope
+        estimate = self.oracle(here.x)
+        return estimate.hypergradient, work.operations(estimate.counts, self.q.m), 0.0
+
+    def forget(self) -> None:
+        """As if never called."""
+        if self.oracle is not None:
+            self.oracle.shift[:] = 0.0
+
+
+def least_effort(method: str, here: Place) -> Effort:
+    """The effort with the fewest operations that is accurate enough at a place; the greatest if none is."""
+    if method not in (F2CSA, ITERATIVE):
+        return Effort()
+    alphas = ALPHAS if method == F2CSA else (None,)
+    exact = Hypergradient(EXACT, here.q, Effort())(here)[0]
+    enough: dict[float, Effort] = {}
+    for alpha in alphas:
+        for residual in RESIDUALS:
+            effort = Effort(alpha, residual)
+            found, operations, _ = Hypergradient(method, here.q, effort)(here)
+            if relative_error(found, exact) <= ACCURACY:
+                enough.setdefault(operations, effort)
+                break  # a smaller residual takes more
+    return enough[min(enough)] if enough else Effort(alphas[-1], RESIDUALS[-1])
 
 
 def relative_error(found: Vector, exact: Vector) -> float:
@@ -96,33 +173,50 @@ def relative_error(found: Vector, exact: Vector) -> float:
 
 
 def place(d: int, condition: float, seed: int) -> Place:
-    """The paper's family at a dimension, at a random point."""
+    """The paper's family at a dimension, at a point where every tenth coordinate of y* is held by its bound.
+
+    With g_xy = I there is such a point for any y* of the box and any multipliers: x = B'λ - Q_l y* - c_l. So the share
+    of free coordinates is the same at every d, and the lower level need not be solved.
+    """
     q = objectives_of(experiment(d, condition=condition, seed=seed))
     assert isinstance(q, QuadraticObjectives)  # by the family
-    return Place.at(q, np.random.default_rng([seed, d, 1]).standard_normal(d))
+    rng = np.random.default_rng([seed, d, 1])
+    y, lam = rng.uniform(-INSIDE, INSIDE, d), np.zeros(q.p)
+    held = rng.permutation(d)[: round(d * HELD)]
+    above = rng.random(len(held)) < 0.5
+    y[held] = np.where(above, 1.0, -1.0)
+    # Row i says y_i >= -1, row d + i that y_i <= 1.
+    lam[held + np.where(above, d, 0)] = rng.uniform(*MULTIPLIERS, len(held))
+    x = lam @ q.B - q.g_yy @ y - q.g_y
+    return placed(q, x, y, lam)
 
 
 def hypergradients(d: int, condition: float, seed: int, *, timed: bool) -> list[dict[str, Any]]:
-    """One row a method: counted operations, products with a block, error, and seconds if timed."""
+    """One row a method: counted operations, error, and seconds if timed."""
     here = place(d, condition, seed)
-    exact, _ = here.answer("implicit, free-block Cholesky", 0.0)
+    exact = Hypergradient(EXACT, here.q, Effort())(here)[0]
     rows = []
     for method in METHODS:
-        effort = here.effort(method)
-        found, counts = here.answer(method, effort)
+        effort = least_effort(method, here)
+        estimate = Hypergradient(method, here.q, effort)
+        found, operations, solving = estimate(here)
         row: dict[str, Any] = {
-            "d": d, "condition": condition, "seed": seed, "method": method, "effort": effort, "free": here.free,
-            "operations": operations(counts, here.sizes),
-            "products": products_by_matrix(counts) + counts.get("hessian_products", 0),
+            "d": d, "condition": condition, "seed": seed, "method": method, "free": here.free,
+            "alpha": effort.alpha, "residual": effort.residual, "operations": operations, "solve_operations": solving,
             "error": relative_error(found, exact),
         }  # fmt: skip
         if timed:
-            row["seconds"] = least_seconds(
-                lambda method=method, effort=effort: here.answer(method, effort),  # type: ignore[misc]  # bound now
-                repeats=REPEATS, most_seconds=MOST_SECONDS,
-            )  # fmt: skip
+            row["seconds"] = _seconds(estimate, here)
         rows.append(row)
     return rows
+
+
+def _seconds(estimate: Hypergradient, here: Place) -> float:
+    def once() -> None:
+        estimate.forget()
+        estimate(here)
+
+    return least_seconds(once, repeats=REPEATS, most_seconds=MOST_SECONDS)
 
 
 def solves(d: int, condition: float, seed: int, *, timed: bool) -> list[dict[str, Any]]:
@@ -140,23 +234,27 @@ def solves(d: int, condition: float, seed: int, *, timed: bool) -> list[dict[str
 
 
 def _solve(here: Place, method: str, step: float, *, timed: bool) -> dict[str, Any]:
-    effort = here.effort(method)
-    work = lower_seconds = seconds = first = last = 0.0
+    effort = least_effort(method, here)
+    began = time.perf_counter()
+    estimate, lower = Hypergradient(method, here.q, effort), LowerLevel(here.q)
+    seconds = time.perf_counter() - began
+    work_done = lower_seconds = first = last = 0.0
     taken = 0
     while taken < STEPS:
         taken += 1
         began = time.perf_counter()
-        found, counts = here.answer(method, effort)
+        found, operations, _ = estimate(here)
         seconds += time.perf_counter() - began
-        work += operations(counts, here.sizes)
+        work_done += operations
         last = float(np.linalg.norm(found))
         first = first or last
         if last <= REDUCTION * first:
             break
         began = time.perf_counter()
-        here = Place.at(here.q, here.x - step * found)
+        here = lower(here.x - step * found)
         lower_seconds += time.perf_counter() - began
-    row = {"effort": effort, "steps": taken, "reached": last / first, "operations": work}
+    row = {"alpha": effort.alpha, "residual": effort.residual, "steps": taken, "reached": last / first,
+           "operations": work_done}  # fmt: skip
     return row | ({"seconds": seconds, "lower_seconds": lower_seconds} if timed else {})
 
 
@@ -172,4 +270,4 @@ def norm_of(matrix: Matrix) -> float:
     for _ in range(30):
         v = matrix.T @ (matrix @ (v / np.linalg.norm(v)))
         length = float(np.linalg.norm(v))
-    return 1.05 * math.sqrt(length)
+    return 1.05 * float(np.sqrt(length))

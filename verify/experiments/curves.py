@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
-
-CONFIDENCE = 0.95
 
 
 class Power(NamedTuple):
-    """A slope in logarithms, with the interval that least squares give it at 95 % where three points or more do."""
+    """The slope in logarithms between the last two points, and the range of slopes between all neighbours.
+
+    A law that still bends has a wide range.
+    """
 
     exponent: float
     low: float
@@ -21,24 +21,22 @@ class Power(NamedTuple):
 
 
 def power(at: Sequence[float], measured: Sequence[float]) -> Power:
-    """The power of ``at`` that positive values follow, by least squares on logarithms; two points or more."""
-    fit = stats.linregress(np.log(at), np.log(measured))
-    free = len(at) - 2
-    half = float(fit.stderr * stats.t.ppf((1 + CONFIDENCE) / 2, free)) if free else math.inf
-    return Power(float(fit.slope), float(fit.slope) - half, float(fit.slope) + half)
+    """The power of ``at``, increasing, that positive values follow towards the last; two points or more."""
+    slopes = np.diff(np.log(measured)) / np.diff(np.log(at))
+    return Power(float(slopes[-1]), float(slopes.min()), float(slopes.max()))
 
 
 def crossing(at: Sequence[float], first: Sequence[float], second: Sequence[float]) -> float:
     """Where the first curve falls below the second, both straight between points in logarithms.
 
-    The last such place; beyond the ends the outermost two points are followed. Infinite where the first stays above,
-    0 where it stays below.
+    From there on it stays below; beyond the ends the outermost two points are followed. Infinite where the first stays
+    above, 0 where it stays below.
     """
     logs, gaps = np.log(at), np.log(first) - np.log(second)
-    for i in range(len(logs) - 1, 0, -1):
-        if gaps[i] <= 0 < gaps[i - 1]:
-            return float(np.exp(logs[i] - gaps[i] * (logs[i] - logs[i - 1]) / (gaps[i] - gaps[i - 1])))
     below = gaps[-1] <= 0
+    for i in range(len(logs) - 1, 0, -1) if below else ():
+        if gaps[i - 1] > 0:
+            return float(np.exp(logs[i] - gaps[i] * (logs[i] - logs[i - 1]) / (gaps[i] - gaps[i - 1])))
     i, j = (1, 0) if below else (-2, -1)
     slope = (gaps[i] - gaps[j]) / (logs[i] - logs[j])
     if slope >= 0:

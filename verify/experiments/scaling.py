@@ -9,8 +9,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from verify.evidence.model import raised
 from verify.experiments.bench import Bench, Cell
-from verify.experiments.costs import ACCURACY, ALGEBRAS, F2CSA, METHODS
+from verify.experiments.costs import ACCURACY, ALGEBRAS, F2CSA, ITERATIVE, METHODS
 from verify.experiments.curves import Power, by, crossing, middle, power
 from verify.experiments.model import Experiment, Finding, Mark, Plot, Series, Size
 
@@ -126,22 +127,27 @@ def described(rows: Rows, solves: Rows, size: Size, seed: int) -> Experiment:
 
 def _lead(work: Mapping[float, Curves], seconds: Mapping[float, Curves]) -> str:
     """Who wins, the rivals first where they do."""
-    cg = "implicit, conjugate gradients"
-    curves = [*work.values(), *seconds.values()]
-    always = all(curve.ratio(cg, d) < 1 for curve in curves for d in curve.dimensions)
-    low, high = work[next(iter(work))].dimensions[0], work[next(iter(work))].dimensions[-1]
-    if always:
-        return (
-            f"Implicit gradients by conjugate gradients win: from d = {low} to {high} they take fewer operations and "
-            "less time than F2CSA for the same accuracy, and factorise nothing either; F2CSA beats rivals that "
-            "factorise, from a dimension on that depends on what they factorise and on the condition number."
-        )
-    beaten = [d for d in work[next(iter(work))].dimensions if any(c.ratio(cg, d) >= 1 for c in curves)]
-    return (
-        f"Against implicit gradients by conjugate gradients F2CSA takes less in operations or time at d = "
-        f"{', '.join(map(str, beaten))} only; against those that factorise, from a dimension on that depends on what "
-        "they factorise."
-    )
+    by_work, by_time = _range(work, ITERATIVE), _range(seconds, ITERATIVE)
+    said = f"implicit gradients by conjugate gradients take {_times(by_work)} F2CSA's operations"
+    timed = f"and {_times(by_time)} its time here; neither factorises"
+    factored = [_range(work, name)[1] for name in ALGEBRAS if name != ITERATIVE]
+    rest = f"Rivals that factorise take up to {max(factored):.3g} times F2CSA's operations at the largest d."
+    if by_work[1] < 1:
+        return f"A rival takes the fewest operations: {said}, {timed}. {rest}"
+    if by_work[0] > 1:
+        return f"F2CSA takes the fewest operations: {said}, {timed}. {rest}"
+    return f"Neither wins everywhere: {said}, {timed}. {rest}"
+
+
+def _range(curves: Mapping[float, Curves], name: str) -> tuple[float, float]:
+    """Least and largest ratio of a method to F2CSA over all that was run."""
+    ratios = [each.ratio(name, d) for each in curves.values() for d in each.dimensions]
+    return min(ratios), max(ratios)
+
+
+def _times(between: tuple[float, float]) -> str:
+    low, high = (f"{value:.2f}" for value in between)
+    return f"{low} times" if low == high else f"{low} to {high} times"
 
 
 def _sentences(work: Mapping[float, Curves], seconds: Mapping[float, Curves], solves: Rows) -> Iterator[str]:
@@ -153,8 +159,8 @@ def _sentences(work: Mapping[float, Curves], seconds: Mapping[float, Curves], so
             for name in ALGEBRAS
         )
         yield (
-            f"Condition number {condition:g}: F2CSA's operations grow like d^{growth.exponent:.2f}, and it falls "
-            f"below implicit gradients by {places}."
+            f"Condition number {condition:g}: F2CSA's operations grow like {_power(growth.exponent)}, and they fall "
+            f"below those of implicit gradients by {places}."
         )
     if solves:
         largest = max(int(row["d"]) for row in solves)
@@ -169,6 +175,10 @@ def _sentences(work: Mapping[float, Curves], seconds: Mapping[float, Curves], so
         )
 
 
+def _power(exponent: float) -> str:
+    return raised("d", round(exponent, 2))
+
+
 def _place(d: float) -> str:
     return "no dimension" if math.isinf(d) else "every d" if d == 0 else f"d ≈ {d:.0f}"
 
@@ -178,16 +188,16 @@ def _findings(work: Curves, seconds: Curves) -> Iterator[Finding]:
     yield Finding(
         statement="scaling-experiment/growth", quantity="power of d of F2CSA's operations", measured=growth.exponent,
         interval=(growth.low, growth.high),
-        sentence=f"F2CSA's cost is not near-linear on dense data: d^{growth.exponent:.2f} in operations, "
-        f"d^{timed.exponent:.2f} in time.",
+        sentence=f"F2CSA's cost is not near-linear on dense data: {_power(growth.exponent)} in operations, "
+        f"{_power(timed.exponent)} in time.",
     )  # fmt: skip
     full = work.growth("implicit, full Cholesky")
     products = work.growth("implicit, conjugate gradients")
     yield Finding(
         statement="scaling-experiment/hessian-growth", quantity="power of d of a full Cholesky's operations",
         measured=full.exponent, interval=(full.low, full.high),
-        sentence=f"A Hessian-based hypergradient grows like d^{full.exponent:.2f} where it factorises and like "
-        f"d^{products.exponent:.2f} where it does not.",
+        sentence=f"A Hessian-based hypergradient grows like {_power(full.exponent)} where it factorises and like "
+        f"{_power(products.exponent)} where it does not.",
     )  # fmt: skip
     crossings = {name: work.crossing(name) for name in ALGEBRAS}
     yield Finding(

@@ -10,10 +10,11 @@ from spec.claims import Assertion, Claim, ReadingName, Statement, load_claims
 from spec.errors import InvalidInputError
 from verify.report import wording
 from verify.report.model import ReportData, Result
+from verify.report.outline import outline
+from verify.report.reading_sets import ReadingSet
+from verify.report.repairs import FAILS
 from verify.verdict import Verdict, rolled_up, weakest
 
-FAILS = (Verdict.REFUTED, Verdict.VACUOUS)
-"""What shows that a text cannot stand: evidence against it, or hypotheses that nothing meets."""
 FAULT, ABSENT, PART = "FAULT", "", "PART"
 
 
@@ -41,7 +42,11 @@ class Side:
 
 @dataclass(frozen=True)
 class Corrected:
-    """A statement whose literal and repaired texts differ; ``line`` is that of its label in the source, where known."""
+    """A statement whose literal and repaired texts differ; ``line`` is that of its label in the source, where known.
+
+    ``as_its_words_allow`` says under which literal readings it holds, and ``repaired_by`` what repairs it; both are
+    empty where its readings were not run, or where its words leave no choice, or nothing is to be repaired.
+    """
 
     id: str
     title: str
@@ -49,6 +54,8 @@ class Corrected:
     line: int | None
     as_written: Side
     repaired: Side
+    as_its_words_allow: str = ""
+    repaired_by: str = ""
 
     @property
     def established(self) -> bool:
@@ -89,17 +96,18 @@ def corrections_in(report: ReportData, labels: Mapping[str, int] | None = None) 
         results.setdefault((result.claim, result.reading), []).append(result)
     said = f"{report.subject}, profile {report.profile}, seed {report.seed}"
     cut = "" if report.complete else "; the run did not end"
-    return Corrections(tuple(_statements(results, labels or {})), said + cut)
+    sets = {entry.id: entry.literal for entry in outline(report).statements if entry.literal is not None}
+    return Corrections(tuple(_statements(results, labels or {}, sets)), said + cut)
 
 
 def corrections_without(labels: Mapping[str, int] | None = None) -> Corrections:
     """The same without a report: nothing is established."""
-    return Corrections(tuple(_statements({}, labels or {})))
+    return Corrections(tuple(_statements({}, labels or {}, {})))
 
 
 def _statements(
-    results: Mapping[tuple[str, str], Sequence[Result]], labels: Mapping[str, int]
-) -> Iterator[Corrected]:  # fmt: skip
+    results: Mapping[tuple[str, str], Sequence[Result]], labels: Mapping[str, int], sets: Mapping[str, ReadingSet]
+) -> Iterator[Corrected]:
     for claim in load_claims().values():
         for full_id, statement in claim.statements():
             # What the text does not say needs no correction.
@@ -109,9 +117,11 @@ def _statements(
             for reading in ("as-written", "repaired"):
                 parts = [full_id, *(claim.parts(reading) if statement is claim else ())]
                 sides[reading] = _side(statement, reading, parts, results)
+            found = sets.get(full_id)
+            words = found.said if found is not None and statement.choices else ""
             yield Corrected(
                 full_id, statement.title, _place(claim, statement), labels.get(claim.label), sides["as-written"],
-                sides["repaired"],
+                sides["repaired"], words, found.repaired_by if found else "",
             )  # fmt: skip
 
 
@@ -167,6 +177,8 @@ def corrections_markdown(found: Corrections, report: str) -> str:
         lines += ["", f"## {one.id}: {one.title}", "", one.place + _line(one), "", "```diff"]
         lines += [*_marked("-", "as written", one.as_written), *_marked("+", "repaired", one.repaired), "```", ""]
         lines += [_evidence("as written", one.as_written), _evidence("repaired", one.repaired)]
+        lines += [f"* as its words allow: {one.as_its_words_allow}."] if one.as_its_words_allow else []
+        lines += [f"* smallest repair: {one.repaired_by}."] if one.repaired_by else []
     if found.others:
         lines += ["", "## Not established", ""]
         for one in found.others:

@@ -77,8 +77,10 @@ def picture(plot: Plot, names: list[str], salt: str) -> Markup:
             _draw(axes, series, names.index(series.name))
         for mark in plot.marks:
             axes.plot([mark.x], [mark.y], "x", color="#010101", markersize=7, zorder=6)
-            axes.annotate(mark.text, (mark.x, mark.y), textcoords="offset points", xytext=(-6, 5), ha="right", color="#010101",
-                          fontsize=8)  # fmt: skip
+            axes.annotate(
+                mark.text, (mark.x, mark.y), textcoords="offset points", xytext=(-6, 5), color="#010101", fontsize=8,
+                ha="right",
+            )  # fmt: skip
         if len(plot.series) > 1:
             axes.legend(fontsize=8, frameon=False, labelcolor="#010101")
         stream = io.StringIO()

@@ -82,6 +82,11 @@ def ledgers(summary: Sequence[SummaryRow], claims: Mapping[str, Claim] | None = 
             yield Ledger(name, claim.title, tuple(seen.values()))
 
 
+def needs(summary: Sequence[SummaryRow], claims: Mapping[str, Claim]) -> dict[str, dict[str, Need]]:
+    """By claim and id of a hypothesis, what the ledger says of it."""
+    return {one.claim: {h.premise.id: h.need for h in one.hypotheses} for one in ledgers(summary, claims)}
+
+
 def _need(premise: Premise, statuses: Mapping[tuple[str, str], str]) -> Need:
     if not premise.shown_by:
         return "not judged"

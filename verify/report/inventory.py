@@ -6,16 +6,17 @@ import sys
 from itertools import groupby
 
 from spec.assertions import Inventory, PaperAssertion, load_assertions
+from verify.report.judged_assertions import KINDS, decided
 from verify.report.markdown import escape
 
-KINDS = {"said": "", "implied": " *Taken for granted.*", "silent": " *Not said.*", "consequence": " *A consequence.*"}
 HEAD = """\
 <!-- f2csa-verify -->
 # What the paper asserts
 
 Every assertion of the paper in reading order, in our words, with the claims and steps that judge it and how. Whether it
-holds is not written here: `f2csa verify` computes it, `f2csa claims ID` explains a statement. What nothing decides says
-why. The page is made from `spec/assertions.toml`.
+holds is not written here: `f2csa verify` computes it, and its report lists these with their verdicts; `f2csa claims ID`
+explains a statement. What nothing decides says why; a definition names the statements that build on it. The page is
+made from `spec/assertions.toml`.
 """
 
 
@@ -36,9 +37,8 @@ def page(inventory: Inventory) -> str:
 
 def _row(entry: PaperAssertion) -> str:
     statements = ", ".join(f"`{full}`" for full in entry.covered_by) or "none yet"
-    how = f"left open: {escape(entry.reason)}" if entry.reason else ", ".join(entry.decided_by)
-    asserts = escape(entry.asserts) + KINDS[entry.kind]
-    return f"| {entry.number} | {escape(entry.place)} | {asserts} | {statements} | {how} |"
+    asserts = escape(entry.asserts) + (f" *{KINDS[entry.kind]}*" if KINDS[entry.kind] else "")
+    return f"| {entry.number} | {escape(entry.place)} | {asserts} | {statements} | {escape(decided(entry))} |"
 
 
 def _beside(inventory: Inventory) -> str:

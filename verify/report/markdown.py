@@ -9,8 +9,10 @@ from spec.claims import Claim
 from verify.evidence.model import RateEvidence
 from verify.report import prose, wording
 from verify.report.hypothesis_ledger import ledgers
+from verify.report.judged_assertions import judged_assertions
 from verify.report.model import NAMED, ReportData
-from verify.report.outline import Outline, ReadingOutline, StatementOutline, outline, proof_breaks
+from verify.report.outline import Outline, ReadingOutline, StatementOutline, outline
+from verify.report.proof_breaks import proof_breaks
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~])")
 _TICKS = re.compile("`{3,}")
@@ -65,6 +67,7 @@ def render_markdown(report: ReportData, claims: Mapping[str, Claim] | None = Non
         ("Refuted as written", [line for reading in refuted for line in _item(reading)]),
         ("Not in the text, and not so", [line for reading in unsaid for line in _item(reading)]),
         ("Left open", [f"- `{e.id}`: {escape(e.left_open)}" for e in arranged.statements if e.left_open]),
+        ("What the paper asserts", _assertions(arranged)),
         ("Closed forms", [line for reading in readings for line in _closed_forms(reading)]),
     ]
     text = "\n\n".join("\n".join(section) for section in sections if section) + "\n"
@@ -131,6 +134,15 @@ def _reading_sets(arranged: Outline) -> list[str]:
         "|---|---|---|---|",
         *rows,
     ]
+
+
+def _assertions(arranged: Outline) -> list[str]:
+    rows = []
+    for item in (item for _, items in judged_assertions(arranged) for item in items):
+        where = escape(f"{item.entry.place}. {item.note}".strip())
+        by = "<br>".join(f"`{by.statement.id}` {by.words}".strip() for by in item.judged_by)
+        rows.append(f"| {item.entry.number} | {escape(item.entry.asserts)} *{where}* | {by} |")
+    return ["| # | The paper asserts | Statements, in this run |", "|---|---|---|", *rows] if rows else []
 
 
 def _breaks(arranged: Outline, claims: Mapping[str, Claim] | None) -> list[str]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from spec.claims import Assertion, Claim, Premise, Statement, load_claims
 from verify.evidence.model import PremiseEvidence, RateEvidence
-from verify.proofs.orders.table import FirstBreak, first_breaks
 from verify.report import wording
+from verify.report.hypothesis_ledger import Need, needs
 from verify.report.model import NAMED, ReportData, Result, SmallestCounterexample, SummaryRow
 from verify.report.reading_sets import ReadingSet, reading_set
 
@@ -45,7 +45,7 @@ class ReadingOutline:
     def word(self) -> str:
         """The status, in words that suit the statement; of a text with several literal readings, how many hold."""
         word = wording.told(self.status, self.statement, self.reading)
-        if self.literal is None:
+        if self.literal is None or self.literal.parts:
             return word
         count = len(self.literal.literal)
         if self.is_mixed:
@@ -56,7 +56,8 @@ class ReadingOutline:
     @property
     def is_mixed(self) -> bool:
         """Whether it holds under some literal readings and not under all."""
-        return self.literal is not None and 0 < self.literal.holding < len(self.literal.literal)
+        literal = self.literal
+        return literal is not None and not literal.parts and 0 < literal.holding < len(literal.literal)
 
     @property
     def counts(self) -> bool:
@@ -194,17 +195,31 @@ def outline(report: ReportData, claims: Mapping[str, Claim] | None = None) -> Ou
     ids = [name for name in claims if any(full.split("/")[0] == name for full in rows)]
     ids += [name for name in dict.fromkeys(full.split("/")[0] for full in rows) if name not in claims]
     made = []
+    needed = needs(report.summary, claims)
     for name in ids:
         claim = claims.get(name)
         statements = dict(claim.statements()) if claim else {}
         run = [full for full in rows if full.split("/")[0] == name]
         full_ids = [full for full in statements if full in run] + [full for full in run if full not in statements]
-        entries = [_statement(full, statements.get(full), rows.get(full, {}), results) for full in full_ids]
+        known = needed.get(name, {})
+        entries = [_statement(full, statements.get(full), rows.get(full, {}), results, known) for full in full_ids]
         steps = tuple(entry for entry in entries if entry.id != name)
-        head = next((entry for entry in entries if entry.id == name), _statement(name, claim, {}, results))
+        head = next((entry for entry in entries if entry.id == name), None)
+        head = head or _statement(name, claim, {}, results, known)
         kind = wording.place(claim) if claim else ""
-        made.append(replace(head, steps=steps, kind=kind))
+        made.append(_with_parts(replace(head, steps=steps, kind=kind), claim))
     return _counted(tuple(made), report)
+
+
+def _with_parts(head: StatementOutline, claim: Claim | None) -> StatementOutline:
+    """The claim with the parts in its set of readings that fail under every reading of their own."""
+    if claim is None or head.literal is None or not head.literal.alone:
+        return head
+    fallen = [step for step in head.fallen("as-written") if step.id in claim.parts("as-written")]
+    always = tuple(step.id for step in fallen if step.literal is None or step.literal.fails_throughout)
+    literal, written = replace(head.literal, parts=always), head.named["as-written"]
+    shown = replace(written, literal=literal if written.literal else None)
+    return replace(head, literal=literal, named={**head.named, "as-written": shown})
 
 
 def _counted(claims: tuple[StatementOutline, ...], report: ReportData) -> Outline:
@@ -235,6 +250,7 @@ def _statement(
     statement: Statement | None,
     rows: Mapping[str, SummaryRow],
     results: Mapping[tuple[str, str], list[Result]],
+    known: Mapping[str, Need],
 ) -> StatementOutline:
     run = [reading for claim, reading in results if claim == full]
     names = [name for name in dict.fromkeys([*rows, *run]) if name]
@@ -254,7 +270,7 @@ def _statement(
     left_open = next((row.sentence for row in rows.values() if row.status == wording.LEFT_OPEN), "")
     statuses = {name: entry.status for name, entry in readings.items()}
     judged = {name: entry.results for name, entry in readings.items()}
-    literal = reading_set(full, statement, statuses, judged) if statement else None
+    literal = reading_set(full, statement, statuses, judged, known) if statement else None
     if literal is not None and len(literal.literal) > 1:
         named["as-written"] = replace(named["as-written"], literal=literal)
     return StatementOutline(
@@ -299,42 +315,3 @@ def _finding(premise: Premise, reading: str, entry: ReadingOutline | None) -> tu
         return "impossible", f"cannot be met: {worst.finding}"
     state = "broken" if len(broken) == len(found) else "partly"
     return state, f"not met on {len(broken)} of {wording.counted(len(found), 'instance')}; {instance}: {worst.finding}"
-
-
-@dataclass(frozen=True)
-class ProofBreak:
-    """One proof: its first step, as written and repaired, whose asserted order does not follow.
-
-    ``repaired`` is ``None`` where no order is inferred there.
-    """
-
-    claim: str
-    title: str
-    written: FirstBreak
-    repaired: FirstBreak | None
-
-    @property
-    def step(self) -> str:
-        """Full id of the step that breaks as written; empty if none does."""
-        return self.written.broken.step if self.written.broken else ""
-
-    @property
-    def remedy(self) -> str:
-        """How the repaired proof fares, in a few words."""
-        if self.repaired is None:
-            return "no order is inferred"
-        broken = self.repaired.broken
-        if broken is not None:
-            return f"breaks at {broken.step}"
-        return f"all {self.repaired.steps} orders follow" if self.repaired.steps > 1 else "its order follows"
-
-
-def proof_breaks(arranged: Outline, claims: Mapping[str, Claim] | None = None) -> tuple[ProofBreak, ...]:
-    """The proofs of the claims a report shows."""
-    shown = {entry.id for entry in arranged.claims}
-    found = {(item.claim, item.reading): item for item in first_breaks(claims=claims)}
-    return tuple(
-        ProofBreak(item.claim, item.title, item, found.get((item.claim, "repaired")))
-        for (claim, reading), item in found.items()
-        if claim in shown and reading == "as-written"
-    )

@@ -18,9 +18,11 @@ from spec.claims import Claim
 from verify.evidence.model import ClosedForm, ComparisonEvidence, Counterexample, PremiseEvidence, RateEvidence
 from verify.report import prose, wording
 from verify.report.hypothesis_ledger import ledgers
+from verify.report.judged_assertions import judged_assertions
 from verify.report.model import NAMED, ReportData, Result
-from verify.report.outline import Outline, ReadingOutline, outline, proof_breaks
+from verify.report.outline import Outline, ReadingOutline, outline
 from verify.report.plots import RatePlots
+from verify.report.proof_breaks import proof_breaks
 from verify.report.typeset import Formula, FormulaSheet, set_formula
 from verify.report.wording import sentence, typeset
 
@@ -106,6 +108,9 @@ def _drawn_ahead(arranged: Outline, pool: Executor) -> Drawing:
     panels = [(reading, panel) for entry in arranged.statements for reading in entry.readings
               for panel in _undrawn(reading)]  # fmt: skip
     sweeps = {(id(panel.rate), panel.claimed, reading.toward): panel.rate for reading, panel in panels}
+    # Readings that share their numbers share a plot.
+    numbers = {key: (rate.model_dump_json(), *key[1:]) for key, rate in sweeps.items()}
+    drawn = {numbers[key]: (rate, *key[1:]) for key, rate in sweeps.items()}
     forms = [panel.closed_form for _, panel in panels if panel.closed_form is not None]
     texts = [entry.statement for entry in arranged.statements if entry.statement is not None]
     said = [latex for text in texts for latex in (text.latex, text.as_written.latex, text.repaired.latex)]
@@ -113,9 +118,10 @@ def _drawn_ahead(arranged: Outline, pool: Executor) -> Drawing:
     latex = [(each, False) for each in dict.fromkeys(wanted)]
     inline = [premise.latex for text in texts for premise in text.premises if premise.latex]
     latex += [(each, True) for each in dict.fromkeys(inline)]
-    made = pool.map(_sources, _shares([(rate, key[1], key[2]) for key, rate in sweeps.items()]))
+    made = pool.map(_sources, _shares(list(drawn.values())))
     put = pool.map(_formulas, _shares(latex))
-    plots = dict(zip(sweeps, chain.from_iterable(made), strict=True))
+    sources = dict(zip(drawn, chain.from_iterable(made), strict=True))
+    plots = {key: sources[same] for key, same in numbers.items()}
     return Drawing(FormulaSheet(ready=dict(zip(latex, chain.from_iterable(put), strict=True))), RatePlots(plots))
 
 
@@ -145,6 +151,7 @@ def render_html(report: ReportData, claims: Mapping[str, Claim] | None = None, p
     names = _names(report, arranged, drawing) | {
         "breaks": proof_breaks(arranged, claims),
         "ledgers": list(ledgers(report.summary, claims)),
+        "assertions": judged_assertions(arranged),
     }
     body = Markup(template("claims.html.j2").render(names))  # escaped there
     return template("report.html.j2").render(_names(report, arranged, drawing), body=body)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from spec.reading import KEEPING
 from verify.report import wording
 from verify.report.model import ReportData
 from verify.report.outline import Outline, StatementOutline
@@ -40,7 +41,7 @@ def overview(report: ReportData, arranged: Outline) -> list[str]:
         for reading, counts in arranged.counts.items()
         if any(map(wording.STATUSES.get, counts))
     ]
-    beside = [row for row in report.summary if row.reading.startswith("choose:")]
+    beside = [row for row in report.summary if row.reading.startswith(("choose:", KEEPING))]
     if not arranged.counts:
         said += [f"{row.claim}, {row.reading}: {wording.word(str(row.status))}. {row.sentence}" for row in beside]
     if mixed := arranged.counts.get("as-written", {}).get(wording.MIXED, 0):

@@ -9,12 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from spec.claims import Bound, Statement
+from spec.claims import Claim, Premise, Statement, find
 from spec.reading import find_choice
-from verify.evidence.model import LETTERS, RateEvidence, raised
+from verify.evidence.model import LETTERS, PremiseEvidence, RateEvidence, raised
 from verify.report import wording
-from verify.report.model import NAMED, Result
-from verify.verdict import Verdict
+from verify.report.hypothesis_ledger import Need
+from verify.report.model import Result
+from verify.report.repairs import Judged, Repair, smallest_repairs
+from verify.verdict import Verdict, rolled_up
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,8 @@ class LiteralReading:
     off: float = 0.0
     """How far what is measured is from what is claimed, in orders or in the compared quantity."""
     reproduce: str = ""
+    why: str = ""
+    """Of one that is not judged: which hypothesis says nothing under it, and why."""
 
     @property
     def words(self) -> str:
@@ -43,34 +47,31 @@ class LiteralReading:
     def fails(self) -> bool:
         return self.status == Verdict.REFUTED
 
+    @property
+    def is_barred(self) -> bool:
+        """Whether nothing can meet the hypotheses under it."""
+        return self.status == Verdict.VACUOUS
 
-@dataclass(frozen=True)
-class Repair:
-    """A smallest change under which the literal assertion holds: choices made otherwise, hypotheses added.
-
-    ``changed`` says what else the repaired text has, where no choice suffices.
-    """
-
-    choices: tuple[str, ...]
-    hypotheses: tuple[str, ...] = ()
-    changed: str = ""
-
-    def __str__(self) -> str:
-        if self.changed:
-            return f"no choice of these alone; repaired, {self.changed}"
-        parts = [find_choice(field).repaired_words for field in self.choices]
-        parts += [f"the hypothesis “{name}”" for name in self.hypotheses]
-        return " and ".join(parts)
+    @property
+    def is_unjudged(self) -> bool:
+        """Whether the hypotheses say nothing under it on any instance."""
+        return self.status == Verdict.NOT_APPLICABLE
 
 
 @dataclass(frozen=True)
 class ReadingSet:
-    """All literal readings of one statement that were run, and its smallest repairs."""
+    """All literal readings of one statement that were run, and its smallest repairs.
+
+    ``parts`` are steps that the claim falls with under any of them, whatever its own check says there; ``alone``
+    whether it has parts at all, so that what is said is of its own check alone.
+    """
 
     claim: str
     title: str
     literal: tuple[LiteralReading, ...]
     repairs: tuple[Repair, ...]
+    parts: tuple[str, ...] = ()
+    alone: bool = False
 
     @property
     def holding(self) -> int:
@@ -78,25 +79,56 @@ class ReadingSet:
         return sum(reading.holds for reading in self.literal)
 
     @property
+    def fails_throughout(self) -> bool:
+        """Whether it fails, or cannot be met, under all of them."""
+        return all(one.fails or one.is_barred for one in self.literal)
+
+    @property
     def said(self) -> str:
         """``holds under 2 of 3 literal readings; fails with ỹ* and λ̃ held fixed: α⁻² where O(α) is claimed``."""
+        own = self._of_own_check
+        if not self.alone:
+            return own
+        if not self.parts:
+            return f"by its own check {own}"
+        named = (
+            f"`{self.parts[0]}`" if len(self.parts) == 1 else f"{len(self.parts)} of its parts, e.g. `{self.parts[0]}`"
+        )
+        return f"by its own check {own}; it falls under each with {named}"
+
+    @property
+    def _of_own_check(self) -> str:
         count, failing = len(self.literal), [one for one in self.literal if one.fails]
         readings = wording.counted(count, "literal reading")
+        every = "its one literal reading" if count == 1 else f"all {readings}"
         if self.holding == count:
-            return f"holds under {'its one literal reading' if count == 1 else f'all {readings}'}"
+            return f"holds under {every}"
         if len(failing) == count:
-            return f"fails under {'its one literal reading' if count == 1 else f'all {readings}'}: {_range(failing)}"
-        open_ = [one.words for one in self.literal if not (one.fails or one.holds)]
+            return f"fails under {every}: {_range(failing)}"
         parts = [f"holds under {self.holding or 'none'} of {readings}"]
         if failing:
-            named = self._in_common(failing) or "; with ".join(one.words for one in failing)
-            parts.append(f"fails with {named}: {_range(failing)}")
-        return "; ".join(parts + ([f"undecided with {'; with '.join(open_)}"] if open_ else []))
+            parts.append(f"fails with {self._named(failing)}: {_range(failing)}")
+        if barred := [one for one in self.literal if one.is_barred]:
+            parts.append(f"cannot be met with {self._named(barred)}")
+        if unjudged := [one for one in self.literal if one.is_unjudged]:
+            why = next((one.why for one in unjudged if one.why), "")
+            parts.append(f"not judged with {self._named(unjudged)}" + (f": {why}" if why else ""))
+        known = (*failing, *barred, *unjudged)
+        if open_ := [one for one in self.literal if not one.holds and one not in known]:
+            parts.append(f"undecided with {self._named(open_)}")
+        return "; ".join(parts)
+
+    def _named(self, some: Sequence[LiteralReading]) -> str:
+        """Some of its readings: by what they share and no other has, or one by one."""
+        return self._in_common(some) or "; with ".join(one.words for one in some)
 
     def _in_common(self, failing: Sequence[LiteralReading]) -> str:
-        """The values that all these have and no other has, in words; empty where that does not describe them."""
+        """The values that all these have and no other has, in words; empty where that does not describe them.
+
+        What is not judged, and told apart, may have them too.
+        """
         common = set.intersection(*(set(one.values) for one in failing))
-        others = [one for one in self.literal if one not in failing]
+        others = [one for one in self.literal if one not in failing and not one.is_unjudged]
         if not common or any(common <= set(one.values) for one in others):
             return ""
         # As few of them as tell the failing ones from the others.
@@ -113,24 +145,48 @@ class ReadingSet:
 
 
 def reading_set(
-    full_id: str, statement: Statement, statuses: Mapping[str, str], results: Mapping[str, Sequence[Result]]
+    full_id: str,
+    statement: Statement,
+    statuses: Mapping[str, str],
+    results: Mapping[str, Sequence[Result]],
+    needs: Mapping[str, Need] | None = None,
 ) -> ReadingSet | None:
-    """From the statuses and results of one statement's readings, by name; ``None`` where it has no literal choice.
+    """From the statuses and results of one statement's readings, by name; ``None`` where not all of them were run.
 
-    Also where not all of them were run, or where a part of the statement decides, which has a set of its own.
+    Of a claim with parts it is what its own check says. ``needs``: what the ledger says of hypotheses, by id.
     """
-    if not statement.choices or not set(statement.literal_readings) <= statuses.keys():
+    own = {name: _own(full_id, statement, status, results.get(name, ())) for name, status in statuses.items()}
+    if not set(statement.literal_readings) <= {name for name, status in own.items() if status}:
         return None
-    own = results.get("as-written", ())
-    if own and wording.status_of(own[0]) != statuses["as-written"]:
-        return None
-    refuting = {r.instance for name in statement.literal_readings for r in results.get(name, ()) if _fails(r)}
-    earned = {name: _earned(status, results.get(name, ()), refuting) for name, status in statuses.items()}
-    named = {name: statuses[name] for name in NAMED if name in statuses}
+    refuting = {
+        result.instance for name in statement.literal_readings for result in results.get(name, ())
+        if result.verdict is Verdict.REFUTED or result.verdict == own[name] == Verdict.VACUOUS
+    }  # fmt: skip
     literal = tuple(
-        _judged(statement, name, earned[name], results.get(name, ())) for name in statement.literal_readings
+        _judged(statement, name, _earned(own[name], results.get(name, ()), refuting), results.get(name, ()))
+        for name in statement.literal_readings
     )
-    return ReadingSet(full_id, statement.title, literal, _smallest_repairs(statement, earned | named))
+    premises = _premises(full_id, statement)
+    judged = Judged(full_id, statement, premises, own, results, needs or {}, frozenset(refuting))
+    return ReadingSet(full_id, statement.title, literal, smallest_repairs(judged), alone=_has_parts(statement))
+
+
+def _own(full_id: str, statement: Statement, status: str, results: Sequence[Result]) -> str:
+    """The status of a statement's own check; empty where its parts alone were run. Without parts it is as it stands."""
+    if not _has_parts(statement):
+        return status
+    if not results:
+        return ""
+    return str(rolled_up(statement, {full_id: [result.verdict for result in results]}) or wording.FAULT)
+
+
+def _has_parts(statement: Statement) -> bool:
+    return isinstance(statement, Claim) and bool(statement.parts("as-written"))
+
+
+def _premises(full_id: str, statement: Statement) -> tuple[Premise, ...]:
+    claim, slash, _ = full_id.partition("/")
+    return (*find(claim).premises, *statement.premises) if slash else statement.premises
 
 
 def _range(failing: Sequence[LiteralReading]) -> str:
@@ -152,10 +208,6 @@ def _values(statement: Statement, name: str) -> tuple[str, ...]:
     return tuple(find_choice(field).words(values[field]) for field in open_)
 
 
-def _fails(result: Result) -> bool:
-    return result.verdict is Verdict.REFUTED
-
-
 def _earned(status: str, results: Sequence[Result], refuting: set[str]) -> str:
     """The status; undecided where it holds on instances alone that refute no other literal reading either."""
     decided = {result.instance for result in results if result.verdict in (Verdict.SUPPORTED, Verdict.REFUTED)}
@@ -171,6 +223,9 @@ def _judged(statement: Statement, name: str, status: str, results: Sequence[Resu
     if deciding is None:
         return made
     made = replace(made, reproduce=deciding.reproduce)
+    if deciding.verdict is Verdict.NOT_APPLICABLE:
+        unmet = (item for item in deciding.evidence if isinstance(item, PremiseEvidence) and not item.holds)
+        return replace(made, why=next((f"“{item.premise}” says nothing there: {item.finding}" for item in unmet), ""))
     if deciding.verdict is not Verdict.REFUTED or deciding.measured is None:
         return made
     shown, off = wording.number(deciding.measured), abs(deciding.measured)
@@ -181,35 +236,3 @@ def _judged(statement: Statement, name: str, status: str, results: Sequence[Resu
             off = abs(rate.exponent - float(statement.as_written.bound.exponents.get(rate.variable, 0)))
             break
     return replace(made, measured=shown, claimed=deciding.claimed.removeprefix("== "), off=off)
-
-
-def _smallest_repairs(statement: Statement, statuses: Mapping[str, str]) -> tuple[Repair, ...]:
-    """Smallest sets of choices under which the literal assertion holds; failing all, what it lacks besides."""
-    if statuses["as-written"] != Verdict.REFUTED:
-        return ()
-    found: list[Repair] = []
-    for choices, name in statement.repairs.items():
-        if found and len(choices) > len(found[0].choices):
-            break
-        if statuses.get(name) == Verdict.SUPPORTED:
-            found.append(Repair(choices))
-    if found or statuses.get("repaired") != Verdict.SUPPORTED:
-        return tuple(found)
-    added = tuple(p.id for p in statement.premises if "as-written" not in p.readings)
-    implied = _implies(statement.repaired.bound, statement.as_written.bound)
-    changed = "another bound" if not implied else "" if added else "another text"
-    return (Repair(statement.choices, added, changed),)
-
-
-def _implies(ours: Bound, theirs: Bound) -> bool:
-    """Whether one bound says at least as much as another of the same kind; of a comparison, whether it is the same."""
-    kind = {"quantity", "exponents"}
-    if (
-        ours.model_dump(exclude=kind) != theirs.model_dump(exclude=kind)
-        or ours.exponents.keys() != theirs.exponents.keys()
-    ):
-        return False
-    if ours.tag not in ("upper", "lower"):
-        return ours.exponents == theirs.exponents
-    sign = (1 if ours.toward == "zero" else -1) * (1 if ours.tag == "upper" else -1)
-    return all(sign * power >= sign * theirs.exponents[name] for name, power in ours.exponents.items())

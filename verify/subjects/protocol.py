@@ -37,9 +37,10 @@ class StageFaultError(SubjectFaultError):
 
 
 class MissingCapabilityError(RuntimeError):
-    """The subject does not offer a stage, or not under this reading; a stage may raise it with words of its own."""
+    """The subject does not offer a stage, or not so; a stage may raise it, or NotImplementedError, in its own words."""
 
 
+OWN_WORDS = (MissingCapabilityError, NotImplementedError)
 GIVEN = ("y_star", "lam", "rho", "y_penalty")
 """What a call may hand over instead of having it computed."""
 
@@ -242,9 +243,8 @@ class Stages:
         with _as_fault(f"{stage} raised"):
             try:
                 return method(*given)
-            except MissingCapabilityError as refusal:
-                # The subject's own words; what we raise on its behalf says all it should.
-                if type(refusal) is not MissingCapabilityError or str(refusal).startswith("the subject "):
+            except (MissingCapabilityError, NotImplementedError) as refusal:
+                if type(refusal) not in OWN_WORDS or str(refusal).startswith("the subject "):
                     raise
                 raise MissingCapabilityError(f"the subject does not support this {stage}: {refusal}") from None
 

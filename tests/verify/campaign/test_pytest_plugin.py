@@ -139,7 +139,7 @@ def test_expected_failures(project: Project) -> None:
         ({"expected_failed": {"bias-bound/T9": "?"}}, "expected_failed must name tests there are"),
         ({"expected_failed": {"bias-bound/T3|repaired|toy1": "?"}}, "single instances need per_instance=True"),
         ({"claims": ["bias-bond"]}, "bias-bond"),
-        ({"readings": ["literal"]}, "must be as-written, repaired, only:FIELD or choose:FIELD=VALUE"),
+        ({"readings": ["literal"]}, "must be as-written, repaired, only:FIELD, choose:... or keep:FIELD=VALUE"),
         ({"instances": ["toy9"]}, "toy9"),
         ({"profile": "fast"}, "must be one of smoke, ci, full"),
         ({"claims": ["scaling-experiment"]}, "must say something about a solver"),

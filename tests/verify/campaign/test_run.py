@@ -49,7 +49,17 @@ def test_a_claim_brings_its_steps_and_each_choice_is_isolated():
     alone = {"only:dual_term", "only:inner_stop", "only:ramp_width"}
     assert whole > {"as-written", "repaired", *alone, "choose:dual_term=map", "choose:dual_term=both-maps"}
     statement = find("bias-bound")
-    assert whole == {"repaired", *alone, *statement.literal_readings, *statement.repairs.values()}
+    points = {*statement.literal_readings, *statement.repairs.values(), *statement.kept.values()}
+    assert whole == {"repaired", *alone, *points}
+    # Where the bound is another, or a hypothesis added, the repaired text keeps some of the choices.
+    plain = {
+        t.reading for t in plan(["bias-bound/ramp"], ["as-written", "repaired"], [], find_profile("ci"), "reference", 0)
+    }
+    assert plain == {"as-written", "repaired", "choose:ramp_width=delta"}
+    of_the_step = {t.reading for t in tasks if t.claim == "bias-bound/T1"}
+    assert of_the_step == {"as-written", "repaired", "choose:inner_stop=gradient", "keep:inner_stop=distance"}
+    longer = plan(["inner-cost/total"], ["as-written", "repaired"], [], find_profile("ci"), "reference", 0)
+    assert not any(t.reading.startswith("keep:") for t in longer)
     foreign = plan(["bias-bound"], ["as-written", "repaired"], [], find_profile("ci"), "a:b", 0)
     assert {t.reading for t in foreign if t.claim == "bias-bound"} == {"as-written", "repaired", *alone}
     assert len({t.key for t in tasks}) == len(tasks)
@@ -248,7 +258,8 @@ def test_what_a_text_does_not_say_still_counts_repaired():
 
 
 def test_what_the_text_does_not_say_fells_no_claim():
-    report = verify.run(["goldstein-convergence"], profile="ci", readings=["as-written"])
+    instances = ["absolute-fixed", "kink"]
+    report = verify.run(["goldstein-convergence"], profile="ci", readings=["as-written"], instances=instances)
     rows = {row.claim: row for row in report.summary}
     silent = [f"goldstein-convergence/{s.id}" for s in find("goldstein-convergence").steps if s.relation != "said"]
     assert any(rows[step].status == Verdict.REFUTED for step in silent if step in rows)

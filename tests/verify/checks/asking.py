@@ -16,15 +16,22 @@ from verify.verdict import Verdict, combine, decide
 
 def found(claim, reading="repaired", bound=None, instances=None):
     """Verdicts by instance."""
-    asked, made = statement(claim), {}
+    made = {}
     for name in instances or checks()[claim].instances:
-        case = Case(
-            claim=claim, bound=bound or asked.assertion(reading).bound, reading_name=reading,
-            reading=asked.reading(reading), instance=atlas.find(name), stages=Stages(ReferenceSubject()),
-            profile=find_profile("ci"), rng=np.random.default_rng(5),
-        )  # fmt: skip
+        case = case_of(claim, reading, name, bound)
         made[name] = decide(case.bound, checks()[claim].function(case).evidence).verdict
     return made
+
+
+def case_of(claim, reading, name, bound=None) -> Case:
+    """What a check is given on an instance, the reference being asked."""
+    asked = statement(claim)
+    told, sense = asked.interpreted(reading)
+    return Case(
+        claim=claim, bound=bound or asked.assertion(reading).bound, reading_name=reading,
+        reading=told, sense=sense, instance=atlas.find(name), stages=Stages(ReferenceSubject()),
+        profile=find_profile("ci"), rng=np.random.default_rng(5),
+    )  # fmt: skip
 
 
 def verdict(claim, reading="repaired", bound=None, instances=None) -> Verdict:

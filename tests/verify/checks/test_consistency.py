@@ -95,3 +95,9 @@ def test_a_doubled_and_a_missing_label_are_seen():
     assert STEPS["labels"].findings(twice)
     reference = next(extract.of("reference")).model_copy(update={"name": "nowhere"})
     assert STEPS["labels"].findings(extract.model_copy(update={"passages": (*extract.passages, reference)}))
+
+
+def test_a_theta_is_found_where_a_bound_from_one_side_was_derived_and_nowhere_else():
+    found = {one.subject: (one.here.says, one.there.says) for one in lint(load_extract(), ["order-letters"])}
+    assert found == {"δ^-1·ε^-5": ("Θ", "O\u0303"), "μ": ("Θ", "≥"), "T": ("Θ", "O"), "η": ("Θ", "O")}
+    assert lint(corrected_extract(), ["order-letters"]) == []

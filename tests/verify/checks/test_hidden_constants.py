@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from spec import Holder
 from spec.atlas import find
 from spec.claims import find as statement
+from spec.extract import Passage, load_extract
 from tests.verify.checks.verdicts_of import REFUTED, SUPPORTED, number, result, under, verdict
 from verify.checks.bias_bound import spent_errors
 from verify.checks.bias_bound.hidden_constants import with_rows_scaled
 from verify.checks.bias_bound.regularity import orders_of_T3
-from verify.checks.bias_bound.spent_errors import Named, Spent, bias_bound
+from verify.checks.bias_bound.spent_errors import BOUNDS, Spent, bias_bound
+from verify.checks.measuring.extracted import constants_of
 from verify.evidence.model import RateEvidence
 from verify.truth import lower_level
 from verify.truth.geometry import quadratic_of
@@ -75,10 +77,24 @@ def test_a_hard_set_is_worse_at_a_weakly_active_row_alone():
 
 
 def test_constants_that_all_have_a_size_would_do(monkeypatch):
-    sized = tuple(Named(c.name, c.place, sized=True) for c in spent_errors.NAMED)
-    monkeypatch.setattr(spent_errors, "NAMED", sized)
     own = statement("bias-bound/explicit").as_written.bound
+    assert under("bias-bound/explicit", "as-written", "toy1", own) is REFUTED
+    unsized = [name for name, size in constants_of(load_extract(), BOUNDS).items() if not size]
+    assert {"C_{bias}", "C_{pen}", "L_{H,y}", "L_{H,λ}", "C_λ", "c_μ"} == set(unsized)
+    sized = [Passage(kind="definition", line=1, name=name, says="1") for name in unsized]
+    whole = load_extract().model_copy(update={"passages": (*load_extract().passages, *sized)})
+    assert all(constants_of(whole, BOUNDS).values())
+    monkeypatch.setattr(spent_errors, "load_extract", lambda: whole)
     assert under("bias-bound/explicit", "as-written", "toy1", own) is SUPPORTED
+    # Without a bound to look at nothing is said.
+    monkeypatch.setattr(spent_errors, "BOUNDS", ())
+    assert under("bias-bound/explicit", "as-written", "toy1", own) is not SUPPORTED
+
+
+def test_a_size_is_a_formula_a_bound_or_an_assumption_and_no_mention():
+    sizes = constants_of(load_extract(), (*BOUNDS, "lemma:solution_approx", "thm:convergence-stochastic-grad"))
+    assert all(sizes[name] for name in ("σ", "C_g", "L_F", "μ_g"))
+    assert not sizes["C_{sol}"]
 
 
 def test_errors_beyond_the_premises_break_the_explicit_bound():

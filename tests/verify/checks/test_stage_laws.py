@@ -86,6 +86,21 @@ def test_a_noise_with_a_mean_leaves_a_cross_term(monkeypatch):
     assert verdict("hypergradient-accuracy/jensen") is Verdict.REFUTED
 
 
+@pytest.mark.parametrize("factor", [Fraction(1, 2), Fraction(2)])
+def test_the_factor_two_is_that_of_a_noise_as_large_as_the_bias(monkeypatch, factor):
+    """Noise smaller or larger than the bias asks for a smaller factor: that 2 is the least depends on the laws."""
+    two_sided = stage_laws.two_sided
+    monkeypatch.setattr(stage_laws, "two_sided", lambda b: two_sided(tuple(factor * v for v in b)))
+    assert verdict("hypergradient-accuracy/jensen", "as-written") is Verdict.REFUTED
+    assert verdict("hypergradient-accuracy/jensen") is Verdict.SUPPORTED
+
+
+def test_in_expectation_a_one_sided_noise_needs_another_factor(monkeypatch):
+    monkeypatch.setattr(stage_laws, "two_sided", lambda b: [Outcome(Fraction(1), b)])
+    assert verdict("hypergradient-accuracy/jensen", "as-written") is Verdict.SUPPORTED
+    assert verdict("hypergradient-accuracy/jensen") is Verdict.REFUTED
+
+
 def test_a_larger_sum_breaks_the_inequality(monkeypatch):
     plus = stage_laws.plus
     monkeypatch.setattr(stage_laws, "plus", lambda a, b, factor=1: plus(a, b, factor * 3))

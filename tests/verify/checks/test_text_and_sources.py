@@ -10,9 +10,11 @@ import pytest
 import verify
 from spec import load_claims
 from spec.atlas import find as find_instance
+from spec.extract import Passage, load_extract
 from spec.works import find, load_works
 from verify.checks import background, printed_experiments, related_rates
 from verify.checks.measuring.case import checks
+from verify.checks.measuring.extracted import orders_with
 from verify.truth.geometry import quadratic_of
 from verify.truth.stages import Rules
 from verify.verdict import decide
@@ -35,7 +37,7 @@ def verdict(claim: str, reading: str, evidence) -> str:
 
 
 def test_the_verdicts_as_computed():
-    for result in REPORT.results:
+    for result in (result for result in REPORT.results if not result.reading.startswith("choose:")):
         expected = "SUPPORTED" if result.reading == "repaired" or result.claim not in REFUTED_AS_WRITTEN else "REFUTED"
         assert (result.claim, result.reading, str(result.verdict)) == (result.claim, result.reading, expected)
     assert {result.claim for result in REPORT.results} >= REFUTED_AS_WRITTEN
@@ -89,10 +91,55 @@ def test_the_rate_of_a_squared_norm_counts_twice():
 
 
 @pytest.mark.parametrize("name", sorted(related_rates.FACTS))
-def test_quoted_rates_are_those_of_the_works(name):
+def test_quoted_rates_are_those_of_works_that_the_statement_names(name):
     fact = related_rates.FACTS[name]
     assert fact.exponents == {k: float(v) for k, v in find(fact.work).rates[fact.rate].items()}
     assert fact.work in next(s for full, s in load_claims()["related-rates"].statements() if full == name).sources
+
+
+def verdicts_by_reading(claim):
+    report = verify.run([claim], profile="smoke")
+    return [str(result.verdict) for result in report.results if result.claim == claim]
+
+
+def test_constrained_has_two_readings_and_a_method_without_a_penalty_fits_neither(monkeypatch):
+    claim = "related-rates/penalty-constrained"
+
+    def told():
+        report = verify.run([claim], profile="ci")
+        return {result.reading: str(result.verdict) for result in report.results if result.claim == claim}
+
+    holds = {"as-written": "REFUTED", "choose:constrained_by=solution": "SUPPORTED", "repaired": "SUPPORTED"}
+    assert told() == holds
+    works = dict(load_works())
+    works["liu-2022"] = works["liu-2022"].model_copy(update={"properties": works["liu-2022"].properties - {"penalty"}})
+    monkeypatch.setattr(related_rates, "load_works", lambda: works)
+    assert set(told().values()) == {"REFUTED"}
+
+
+def test_the_gap_is_what_the_papers_total_and_the_works_leave(monkeypatch):
+    assert verdicts_by_reading("related-rates/one-factor-gap") == ["REFUTED", "SUPPORTED"]
+    extract = load_extract()
+    changed = tuple(
+        one.model_copy(update={"powers": one.powers | {"ε": Fraction(-4)}}) if one.name == related_rates.TOTAL else one
+        for one in extract.passages
+    )
+    monkeypatch.setattr(related_rates, "load_extract", lambda: extract.model_copy(update={"passages": changed}))
+    assert verdicts_by_reading("related-rates/one-factor-gap") == ["SUPPORTED", "REFUTED"]
+
+
+def test_an_optimum_needs_a_lower_bound_in_its_source(monkeypatch):
+    assert verdicts_by_reading("related-rates/deterministic-optimum") == ["REFUTED", "SUPPORTED"]
+    works = dict(load_works())
+    works["zhang-2020"] = works["zhang-2020"].model_copy(
+        update={"properties": works["zhang-2020"].properties | {"lower-bound"}}
+    )
+    works["cutkosky-2023"] = works["cutkosky-2023"].model_copy(
+        update={"properties": works["cutkosky-2023"].properties - {"lower-bound"}}
+    )
+    monkeypatch.setattr(related_rates, "find", works.__getitem__)
+    assert verdicts_by_reading("related-rates/deterministic-optimum") == ["SUPPORTED", "SUPPORTED"]
+    assert verdicts_by_reading("related-rates") == ["REFUTED", "REFUTED"]
 
 
 def test_a_smooth_point_has_no_jump():
@@ -147,14 +194,22 @@ def test_the_printed_times_imply_less_than_one_power(monkeypatch):
     assert float(max(abs(r - 3) for r in printed_experiments.printed_ratios().values())) > 0.5
 
 
-def test_a_bound_with_the_dimension_would_be_found():
-    claims = load_claims()
-    assert printed_experiments.theory_with("d", claims.values()) == []
-    assert "bias-bound" in printed_experiments.theory_with("alpha", claims.values())
-    lemma = claims["bias-bound"]
-    bound = lemma.as_written.bound.model_copy(update={"exponents": {"d": Fraction(1)}})
-    changed = lemma.model_copy(update={"as_written": lemma.as_written.model_copy(update={"bound": bound})})
-    assert printed_experiments.theory_with("d", [changed]) == ["bias-bound"]
+def test_a_bound_with_the_dimension_would_be_found(monkeypatch):
+    extract = load_extract()
+    assert orders_with(extract, printed_experiments.DIMENSIONS)[0] == []
+    assert len(orders_with(extract, ("α",))[0]) > 5
+    planted = [
+        Passage(kind="order", line=9, name="N_g", says="O", place=place, powers={"d": Fraction(1)})
+        for place in ("lem:inner-cost", "proof of lem:inner-cost", "section Related Work", "alg:hypergradient_oracle")
+    ]
+    whole = extract.model_copy(update={"passages": (*extract.passages, *planted)})
+    assert orders_with(whole, ("d",))[0] == planted[:2]
+    monkeypatch.setattr(printed_experiments, "load_extract", lambda: whole)
+    report = verify.run(["scaling-experiment/validates-theory"], profile="smoke")
+    assert [str(result.verdict) for result in report.results] == ["SUPPORTED", "REFUTED"]
+    monkeypatch.setattr(printed_experiments, "load_extract", lambda: extract.model_copy(update={"passages": ()}))
+    report = verify.run(["scaling-experiment/validates-theory"], profile="smoke")
+    assert [str(result.verdict) for result in report.results] == ["REFUTED", "REFUTED"]
 
 
 def test_a_printed_value_more_is_one_missing_less(monkeypatch):

@@ -56,8 +56,16 @@ def test_steps_shrink_the_error_as_far_as_asked_and_no_fewer_do(high):
 def test_every_problem_has_what_is_listed_and_an_excess_that_grows(make):
     one = make()
     assert one.listed, one.name
-    assert one.needed, one.name
+    assert one.breaks, one.name
+    assert one.needed == (not one.presupposed)
     assert len(one.excess) != 1
+
+
+def test_where_what_is_listed_says_nothing_no_problem_is_counted(monkeypatch):
+    (silent,) = [one for one in (make() for make in LEDGER) if one.presupposed]
+    assert "y*(x)" in silent.presupposed
+    monkeypatch.setattr(missing_hypotheses, "LEDGER", (lambda: silent,))
+    assert verdict("stochastic-oracles/assumptions-complete", "as-written") is Verdict.SUPPORTED
 
 
 def test_no_hypothesis_is_named_twice():

@@ -111,7 +111,7 @@ def test_samples_and_seed_make_the_noise(capsys, tmp_path):
         ("verify", "--profile", "fast"),
         ("verify", "--jobs", "0"),
         ("verify", "--seed", "-3"),
-        ("verify", "scaling-experiment/crossover"),
+        ("verify", "scaling-experiment/quality"),
         ("verify", "--baseline", "missing.json"),
         ("verify", "--subject", "nowhere:Thing"),
     ],

@@ -108,6 +108,18 @@ def test_corrections_say_where_no_report_is(tmp_path):
     assert json.loads(run("paper", "corrections", "--report", str(tmp_path), "--json").out)["corrections"] == []
 
 
+def test_corrections_may_be_asked_for_as_an_option(tmp_path):
+    arguments = ("--report", str(tmp_path), "--json")
+    outcome = run("paper", "--corrections", *arguments)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out == run("paper", "corrections", *arguments).out
+    assert run("paper", "--corrections", "--help").out == run("paper", "corrections", "--help").out
+    assert_refused(run("paper", "lint", "--corrections"))
+    assert_refused(run("paper", "--correction"))
+    assert_refused(run("baseline", "--corrections"))
+    assert "--corrections" in run("paper", "--help").out
+
+
 def test_corrections_are_tied_to_a_report(source, tmp_path):
     report = verify.run(["consistency/pair-order"], readings=["as-written", "repaired"], profile="smoke")
     report.write(tmp_path / "run")

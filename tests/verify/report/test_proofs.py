@@ -8,8 +8,9 @@ from spec import load_claims
 from verify.report.faces import Report
 from verify.report.markdown import render_markdown
 from verify.report.model import SummaryRow
-from verify.report.outline import outline, proof_breaks
+from verify.report.outline import outline
 from verify.report.page import render_html
+from verify.report.proof_breaks import proof_breaks
 
 
 @pytest.fixture

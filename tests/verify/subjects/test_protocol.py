@@ -107,3 +107,14 @@ def test_a_tensor_that_cannot_be_judged_says_why_in_a_line(answer: Any, line: st
 def test_a_subject_may_say_itself_what_it_does_not_do() -> None:
     with pytest.raises(MissingCapabilityError, match=r"^the subject does not support this activation: not yet$"):
         activation_of(MissingCapabilityError("not yet"))
+
+
+def test_python_s_own_word_for_what_is_not_there_is_a_refusal_too():
+    class Partial:
+        name = "partial"
+
+        def lower_level(self, problem, x):
+            raise NotImplementedError("not for such a problem")
+
+    with pytest.raises(MissingCapabilityError, match="does not support this lower_level: not for such a problem"):
+        Stages(Partial()).lower_level(find("toy1").problem, np.ones(1))

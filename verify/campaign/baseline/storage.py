@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from spec.errors import InvalidInputError, from_validation
-from spec.exact import loads
+from spec.exact_json import loads
 from spec.files import read_text
 from verify.campaign.baseline.model import SCHEMA, Baseline
 from verify.checks.measuring.case import PROFILES

@@ -10,8 +10,10 @@ import numpy as np
 
 from spec import Quadratic
 from spec.exact import Vector as Doubles
+from spec.extract import load_extract
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
 from verify.checks.measuring.exact import exact_direction
+from verify.checks.measuring.extracted import constants_of
 from verify.checks.measuring.premises import regular_truth
 from verify.evidence.model import Point
 from verify.evidence.rates import fit_rate
@@ -102,37 +104,20 @@ def _minus(a: Vector, b: Vector) -> Vector:
     return tuple(u - v for u, v in zip(a, b, strict=True))
 
 
-@dataclass(frozen=True)
-class Named:
-    """A constant in the bounds on bias and variance: where the text introduces it, and whether it gives its size."""
-
-    name: str
-    place: str
-    sized: bool
-
-
-NAMED = (
-    Named("C_bias", "bias lemma: a list of what it depends on", sized=False),
-    Named("C_pen", "bias lemma and its proof: a problem-dependent constant", sized=False),
-    Named("C_sol", "solution lemma: what it depends on", sized=False),
-    Named("C_λ", "gradient lemma: a factor of the premise", sized=False),
-    Named("c_μ", "bias lemma: a factor of the premise", sized=False),
-    Named("L_{H,y}", "bias lemma: assumed to exist", sized=False),
-    Named("L_{H,λ}", "bias lemma: assumed to exist", sized=False),
-    Named("M_∇h", "problem statement: a bound of ‖A‖ and ‖B‖", sized=True),
-    Named("σ²", "oracle assumption: a bound of the variances", sized=True),
-)
-"""The constants of the two bounds, as the text introduces them."""
+BOUNDS = ("lemma:bias_bound", "lemma:variance-bound")
+"""Labels of the two bounds in the paper's source."""
 
 
 @check("bias-bound/explicit", instances=("toy1", "two-of-three", "box-rational", "moving-box"))
 def explicit_bound(case: Case) -> Measurement:
     """Constants that the text leaves without a size; repaired, the worst bias found over a bound with all of them."""
     if case.as_written:
-        left = [constant for constant in NAMED if not constant.sized]
+        constants = constants_of(load_extract(), BOUNDS)
+        left = [name for name, size in constants.items() if not size]
         number = compare("number of constants of the bounds that the text gives no size", float(len(left)), "==", 0.0,
                          rung="cited")  # fmt: skip
-        return Measurement((number,), {constant.name: constant.place for constant in left})
+        enough = compare("number of constants in the two bounds", float(len(constants)), ">=", 2.0, rung="cited")
+        return Measurement((number, enough), {name: size or "no size" for name, size in constants.items()})
     regular_truth(case.instance)
     problem = quadratic_of(case.instance.problem)
     spent = Spent(problem, case.instance.x, Fraction(2 * max(1.0, spectral_norm(problem.arrays.B))))

@@ -1,7 +1,8 @@
-"""Proof of the convergence theorem: the second moment of what Algorithm 1 answers along a run of Algorithm 2."""
+"""Proof of the convergence theorem: the second moment of what Algorithm 1 answers, along a run and in two parts."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -10,13 +11,28 @@ import numpy as np
 from spec import OuterParameters
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check
+from verify.checks.measuring.finite_laws import (
+    ZERO,
+    ExactOracle,
+    Law,
+    Outcome,
+    exactly,
+    mean,
+    mean_square,
+    plus,
+    signs,
+    square,
+)
 from verify.checks.measuring.outer_runs import record
 from verify.checks.measuring.premises import additive, regular_truth
 from verify.checks.measuring.samples import Setting, second_moment
 from verify.evidence.decisions import SquareDecision
 from verify.evidence.laws import SquareLaw
+from verify.evidence.model import Relation
+from verify.truth.algebra.rationals import Vector as Rationals
 from verify.truth.geometry import quadratic_of
 from verify.truth.pair import solve_any
+from verify.truth.point_values import moved
 
 ALPHA = 0.2
 NOISE = additive("1/30")
@@ -25,6 +41,11 @@ STEP = 1e-6
 """Clipping length: over a whole run the exact mean moves by less than the sampling error."""
 SEEN = 0.02
 """Relative error of the mean square that must be seen: a third of what the bias adds."""
+ORTHOGONAL_ALPHA = Fraction(1, 10)
+ENDS = (Fraction(0), Fraction(1, 64))
+"""How far the two places of z_t are along the first axis."""
+SIGNS = Fraction(1, 40)
+"""Noise of one component of a sample."""
 
 
 @check("goldstein-convergence/second-moment", instances=("rows-nearly-dependent", "random-4x6x6"),
@@ -60,3 +81,24 @@ def _square_at(case: Case, z: Vector) -> float:
     there = replace(case, instance=case.instance.at(*(Fraction(v) for v in z.tolist())))
     mean = Setting.at(there, solve_any(quadratic_of(case.instance.problem), z.tolist()), ALPHA, NOISE).mean
     return float(mean @ mean)
+
+
+@check("goldstein-convergence/orthogonality", instances=("two-of-three", "scalar-rational", "toy1"))
+def mean_and_noise(case: Case) -> Measurement:
+    """E‖g‖² against the second moments of mean and noise, z_t on a segment's two ends and the samples' signs drawn."""
+    start = case.instance.x
+    ends = [ExactOracle.at(case.instance.at(*moved(start, 0, by)), ORTHOGONAL_ALPHA) for by in ENDS]
+    given = [[Outcome(o.weight, plus(oracle.estimate(), o.value, SIGNS)) for o in signs(len(start), 2)]
+             for oracle in ends]  # fmt: skip
+    return parted(given, [mean(law) for law in given], "<=" if case.as_written else "==")
+
+
+def parted(given: Sequence[Law], centres: Sequence[Rationals], relation: Relation) -> Measurement:
+    """The comparison for laws of the answer given z_t, each z_t as likely, around given centres."""
+    share, nought = Fraction(1, len(given)), (ZERO,) * len(centres[0])
+    whole = share * sum((mean_square(law, nought) for law in given), ZERO)
+    of_mean = share * sum((square(centre) for centre in centres), ZERO)
+    of_noise = share * sum((mean_square(law, c) for law, c in zip(given, centres, strict=True)), ZERO)
+    found = exactly("E‖g‖² less E‖centre‖² less E‖g - centre‖²", whole - of_mean - of_noise, relation)
+    values: dict[str, float | str] = {"E‖centre‖²": float(of_mean), "E‖g - centre‖²": float(of_noise)}
+    return Measurement((found,), values)

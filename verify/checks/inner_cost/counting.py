@@ -12,7 +12,7 @@ import numpy as np
 
 from spec.exact import Vector
 from spec.quadratic import QuadraticArrays
-from verify.checks.measuring.case import Case, Measurement, check, compare
+from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
 from verify.checks.measuring.finite_laws import ExactOracle, exactly
 from verify.checks.measuring.premises import at_truth, regular_truth
 from verify.evidence.model import Point
@@ -25,6 +25,7 @@ ALPHA = Fraction(1, 10)
 STEPS = 7
 """Of either inner solve; how many does not matter to what a sample costs."""
 BATCH = 5
+SIGMA = Fraction(3)
 ROUNDINGS = 1e-8
 """Relative difference that doubles may leave between a played estimate and its formula."""
 LEVELS = tuple(Fraction(k, 8) for k in (0, 1, 3, 8, 12))
@@ -151,6 +152,39 @@ def final_arithmetic(case: Case) -> Measurement:
     shares = [(C_g + alpha**-2) / (2 * alpha**-2) for alpha in alphas if alpha**2 * C_g <= 1]
     dominated = exactly("largest (C_g + α⁻²) over 2α⁻²", max(shares), "<=", 1)
     return Measurement((same, dominated), {"C_g": float(C_g)})
+
+
+def least_batch(sigma: Fraction, alpha: Fraction) -> int:
+    """The least whole N with σ/√N ≤ α, by halving."""
+    high = 1
+    while sigma**2 > high * alpha**2:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if sigma**2 <= middle * alpha**2 else (middle, high)
+    return high
+
+
+@check("inner-cost/batch-arithmetic", instances=("toy1",))
+def batch_arithmetic(case: Case) -> Measurement:
+    """The least batch that brings σ/√N_g down to α, as α falls."""
+    points = [
+        Point(at=a, measured=float(least_batch(SIGMA, Fraction(a))), uncertainty=1.0) for a in case.profile.alphas
+    ]
+    rate = fit_rate(points, quantity="least N_g with σ/√N_g ≤ α", variable="alpha")
+    return Measurement((rate,), values_at("N_g at alpha", points[:3]))
+
+
+@check("goldstein-convergence/moment-order", instances=("two-of-three", "toy1"))
+def moment_order(case: Case) -> Measurement:
+    """L² + σ²/N_g at these batches, L the length of ∇F."""
+    L, points = float(np.linalg.norm(regular_truth(case.instance).grad_F)), []
+    for alpha in case.profile.alphas:
+        noise = SIGMA**2 / least_batch(SIGMA, Fraction(alpha))
+        points.append(Point(at=alpha, measured=L**2 + float(noise)))
+    rate = fit_rate(points, quantity="L² + σ²/N_g", variable="alpha")
+    return Measurement((rate,), values_at("at alpha", points[:2]))
 
 
 @check("inner-cost/alpha-accurate", instances=("two-of-three", "moving-box"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, Literal, get_args
@@ -16,6 +16,7 @@ from spec import REPAIRED, InvalidInputError, OracleParameters, Reading, Sense
 from spec.atlas import Instance
 from spec.claims import Bound
 from spec.exact import Vector
+from spec.reading import is_repaired_text
 from verify.evidence.budget import TOTAL_ERROR, Share
 from verify.evidence.model import ComparisonEvidence, Counterexample, Evidence, Law, Point, Relation
 from verify.evidence.streams import Ledger
@@ -81,7 +82,7 @@ def find_profile(name: str) -> Profile:
 
 @dataclass(frozen=True)
 class Case:
-    """What one check is given; ``reading_name`` is ``as-written``, ``repaired``, ``only:FIELD`` or ``choose:...``.
+    """What one check is given; ``reading_name`` is a point of the statement's lattice of readings, by its name.
 
     ``reading`` is what a program is told, ``sense`` how the text's hypotheses are read.
 
@@ -129,7 +130,7 @@ class Case:
     @property
     def as_written(self) -> bool:
         """Whether the literal text's premises are to be spent."""
-        return self.reading_name != "repaired"
+        return not is_repaired_text(self.reading_name)
 
     @cached_property
     def x(self) -> Vector:
@@ -235,8 +236,31 @@ def _readings(check: Check) -> set[str]:
     from spec.claims import find
 
     statement = find(check.claim)
-    alone = {f"only:{choice}" for choice in statement.choices}
-    return {"as-written", "repaired", *alone, *statement.literal_readings, *statement.repairs.values()}
+    alone = {f"only:{choice}" for choice in statement.repairable}
+    points = (*statement.literal_readings, *statement.repairs.values(), *kept_texts(check))
+    return {"as-written", "repaired", *alone, *points}
+
+
+def kept_texts(check: Check) -> tuple[str, ...]:
+    """The repaired text with fewer of its choices, where it has more than those: another bound, or hypotheses.
+
+    Not of what samples long, or samples the same quantity as the literal text: there the partial repairs' own
+    measurements are held against the repaired bound.
+    """
+    from spec.claims import find
+
+    statement = find(check.claim)
+    added = any("as-written" not in premise.readings for premise in statement.premises)
+    ours, theirs = statement.repaired.bound, statement.as_written.bound
+    sampled = check.decisions > 0 and ours.quantity == theirs.quantity and not added
+    if not (added or ours != theirs) or sampled or of_family(check.claim, LONG):
+        return ()
+    return tuple(statement.kept.values())
+
+
+def of_family(full_id: str, claims: Collection[str]) -> bool:
+    """Whether a statement is one of these claims and steps, or a step of one."""
+    return full_id in claims or full_id.split("/")[0] in claims
 
 
 class OverspentError(RuntimeError):

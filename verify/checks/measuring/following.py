@@ -44,7 +44,7 @@ class Follower:
     def __call__(self, z: Vector) -> Vector:
         """Answer to z, shape (n,) or (k, n), as the oracle does."""
         g = self.oracle(z)
-        rows = np.atleast_2d(z)
+        rows = z if z.__class__ is np.ndarray and z.ndim == 2 else np.atleast_2d(z)
         self.asked += len(rows)
         if self._t == 0:
             self._x = self.starts[self._first : self._first + len(rows)].copy()

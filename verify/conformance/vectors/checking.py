@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from spec import InvalidInputError, parse_problem
 from spec.errors import from_validation
-from spec.exact import loads
+from spec.exact_json import loads
 from verify.conformance.vectors.model import Expected, Manifest, Number, Numbers, TestVector, VectorFile
 from verify.conformance.vectors.release import GENERATOR, MANIFEST, file_of, fingerprint, released, shipped_manifest
 

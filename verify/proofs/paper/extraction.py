@@ -40,8 +40,9 @@ def _family(passage: Passage) -> str:
 
 
 def _needs_another(passage: Passage) -> bool:
-    """Whether it is compared with its like only; an order without a name is, where it is of several symbols."""
-    return passage.kind in ("mean", "meaning") or (passage.kind in ("order", "upper") and passage.says != "Θ")
+    """Whether it is compared with its like only; an order of several symbols is with what an abstract says of it."""
+    like = passage.kind == "upper" or len(passage.powers) < 2
+    return passage.kind in ("mean", "meaning") or (passage.kind in ("order", "upper") and passage.says != "Θ" and like)
 
 
 def _key(passage: Passage, at: int) -> str:

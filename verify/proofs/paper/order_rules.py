@@ -1,4 +1,4 @@
-"""Rules on orders: of one quantity in different powers or under different letters, or larger than what was derived."""
+"""Rules on orders: of one quantity in different powers, or saying more than what they were derived from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import combinations
 from spec.extract import Extract, Passage
 from verify.proofs.paper.findings import Finding, Rule, quoted
 
-_LETTERS = ("O", "O\u0303", "Θ", "Ω")
+_ONE_SIDED = ("O", "O\u0303", "Ω", "≤", "≥")
 
 
 def changed_powers(extract: Extract) -> Iterator[Finding]:
@@ -65,21 +65,39 @@ def _variables(passage: Passage) -> dict[str, Fraction]:
     return {name: power for name, power in passage.powers.items() if name[0] not in "Cc("}
 
 
-def changed_letters(extract: Extract) -> Iterator[Finding]:
-    """The same order of the same quantity under different letters."""
-    by_name: dict[str, list[Passage]] = defaultdict(list)
-    for passage in extract.of("order"):
-        powers = _variables(passage).items()
-        if passage.says not in _LETTERS or not powers:
-            continue
-        like = [other for other in by_name[passage.name]
-                if powers <= _variables(other).items() or _variables(other).items() <= powers]  # fmt: skip
-        other = next((one for one in like if one.says != passage.says), None)
-        if other is not None and all(one.says != passage.says for one in like):
-            why = f"{quoted(passage)} here, {quoted(other)} in {other.place or 'another place'}"
+def strengthened_letters(extract: Extract) -> Iterator[Finding]:
+    """A Θ taken from a bound on one side.
+
+    Earlier statements and proofs bound the same order of the same quantity, and none has it from both sides. The
+    abstract sums up: what it says without a name is held to the statements. Θ implies O, so O after Θ is no finding.
+    """
+    stated = [passage for passage in extract.of("order") if _variables(passage)]
+    told = set()
+    for at, passage in enumerate(stated):
+        key = passage.name, frozenset(_variables(passage).items())
+        sources = list(_sources(stated, at)) if passage.says == "Θ" and key not in told else []
+        if sources and all(source.says in _ONE_SIDED for source in sources):
+            told.add(key)
+            other = sources[-1]
+            why = f"{quoted(passage)} here, {quoted(other)} in {other.place or 'another place'}: from one side alone"
             yield Finding("order-letters", passage.name or _named(passage), passage, other, why)
-        if not any(one.says == passage.says and _variables(one) == _variables(passage) for one in like):
-            by_name[passage.name].append(passage)
+
+
+def _sources(stated: list[Passage], at: int) -> Iterator[Passage]:
+    """What the order there may be taken from."""
+    passage, powers = stated[at], _variables(stated[at])
+    for place, other in enumerate(stated):
+        if passage.place == "abstract" and not passage.name:
+            if _is_statement(other.place) and _variables(other) == powers:
+                yield other
+        elif passage.name == other.name and other.name and place < at and not _is_text(other.place):
+            theirs = _variables(other)
+            if powers.items() <= theirs.items() or theirs.items() <= powers.items():
+                yield other
+
+
+def _is_statement(place: str) -> bool:
+    return not _is_text(place) and not place.startswith("proof")
 
 
 def _named(passage: Passage) -> str:
@@ -102,6 +120,6 @@ def more_than_derived(extract: Extract) -> Iterator[Finding]:
 
 ORDER_RULES: dict[str, Rule] = {
     "order-powers": changed_powers,
-    "order-letters": changed_letters,
+    "order-letters": strengthened_letters,
     "theta-bound": more_than_derived,
 }

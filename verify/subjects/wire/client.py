@@ -14,7 +14,8 @@ from pydantic_core import to_json
 from f2csa_ref import objectives_of
 from f2csa_ref.sampling import draw_shapes
 from spec import OracleParameters, OuterParameters, PenaltyParameters, Problem, Reading
-from spec.exact import Vector, plain
+from spec.exact import Vector
+from spec.exact_json import plain
 from spec.problem import Generated, Holder
 from verify.subjects.protocol import Call, MissingCapabilityError
 from verify.subjects.stage_table import ROWS, STAGES, Stage

@@ -19,15 +19,20 @@ from verify.conformance.vectors.release import contents
 from verify.subjects import MissingCapabilityError, ReferenceSubject
 from verify.subjects.protocol import StageFaultError, Stages
 
-HELD = [vector for vector in all_vectors() if vector.rejects is None]
-BAD = [vector for vector in all_vectors() if vector.rejects is not None]
+
+def held() -> list[TestVector]:
+    return [vector for vector in all_vectors() if vector.rejects is None]
+
+
+def bad() -> list[TestVector]:
+    return [vector for vector in all_vectors() if vector.rejects is not None]
 
 
 @lru_cache(maxsize=1)
 def reference_answers() -> dict[str, dict[str, Any]]:
     """All the reference shows, stage by stage."""
     stages, made = Stages(ReferenceSubject()), {}
-    for vector in HELD:
+    for vector in held():
         made[vector.id] = all_stages(vector) if vector.stage == "hypergradient" else answers(vector, stages)
     return made
 
@@ -49,19 +54,19 @@ def all_stages(vector: TestVector) -> dict[str, Any]:
 
 
 def test_the_reference_passes_every_vector() -> None:
-    found = {vector.id: misses(vector, reference_answers()[vector.id]) for vector in HELD}
+    found = {vector.id: misses(vector, reference_answers()[vector.id]) for vector in held()}
     assert {id_: list(map(str, missed)) for id_, missed in found.items() if missed} == {}
 
 
 def test_the_reference_as_a_subject_answers_the_same() -> None:
     stages = Stages(ReferenceSubject())
-    for vector in [vector for vector in HELD if vector.stage == "hypergradient"][::5]:
+    for vector in [vector for vector in held() if vector.stage == "hypergradient"][::5]:
         assert misses(vector, answers(vector, stages)) == ()
 
 
 def test_the_reference_refuses_bad_input() -> None:
     stages = Stages(ReferenceSubject())
-    assert [vector.id for vector in BAD if not rejects(vector, stages)] == []
+    assert [vector.id for vector in bad() if not rejects(vector, stages)] == []
 
 
 @pytest.mark.parametrize(("kind", "refuses"), [("error", True), ("hang", False), ("crash", False)])
@@ -70,7 +75,7 @@ def test_hanging_is_no_way_of_refusing(kind: str, refuses: bool) -> None:
         def activation(self, h: Any, lam: Any, h_width: float, lam_width: float) -> Any:
             raise StageFaultError("activation did something", kind)
 
-    vector = next(vector for vector in BAD if vector.stage == "activation")
+    vector = next(vector for vector in bad() if vector.stage == "activation")
     if refuses:
         assert rejects(vector, Stages(Faulty()))
         return
@@ -83,7 +88,7 @@ def test_answering_bad_input_is_not_refusing_it() -> None:
         def activation(self, h: Any, lam: Any, h_width: float, lam_width: float) -> Any:
             return np.ones_like(h)
 
-    vector = next(vector for vector in BAD if vector.id == "rejects/activation/h-width-zero")
+    vector = next(vector for vector in bad() if vector.id == "rejects/activation/h-width-zero")
     assert not rejects(vector, Stages(Careless()))
 
 
@@ -109,7 +114,7 @@ def test_a_naive_implementation_passes_all_that_do_not_ask_for_the_stable_form()
 
 def test_every_expected_entry_is_asked_for() -> None:
     """Moved by one and a half tolerances in one entry, an answer misses."""
-    for vector in HELD:
+    for vector in held():
         for name, block in vector.expected.items():
             value, tolerance = np.array(block.value), np.array(block.tolerance)
             i = int(np.argmax(tolerance))
@@ -121,7 +126,7 @@ def test_every_expected_entry_is_asked_for() -> None:
 
 def test_a_value_wrong_by_a_hundredth_is_missed_by_the_reference() -> None:
     """The other way round: expected values that are off do not pass unnoticed."""
-    for vector in HELD:
+    for vector in held():
         if "loose-tolerance" in vector.flags:
             continue
         for name in vector.main_outputs:
@@ -137,7 +142,7 @@ def test_a_value_wrong_by_a_hundredth_is_missed_by_the_reference() -> None:
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_what_is_not_finite_misses(value: float) -> None:
-    vector = next(vector for vector in HELD if vector.stage == "activation")
+    vector = next(vector for vector in held() if vector.stage == "activation")
     assert misses(vector, {"rho": np.full(len(vector.expected["rho"].value), value)})
 
 
@@ -145,7 +150,7 @@ def test_supplied_draws_are_not_put_to_a_subject_that_ignores_them() -> None:
     class OwnDraws(ReferenceSubject):
         uses_draws = False
 
-    vector = next(vector for vector in HELD if vector.draws)
+    vector = next(vector for vector in held() if vector.draws)
     with pytest.raises(MissingCapabilityError, match="draws"):
         answers(vector, Stages(OwnDraws()))
 
@@ -203,7 +208,7 @@ class _Unconstrained(ReferenceSubject):
 def test_a_bug_misses_exactly_where_its_flag_is(subject: type[ReferenceSubject], flag: str, stage: str) -> None:
     """The flags are computed in exact numbers; here the bug is real code, and the two agree vector by vector."""
     stages = Stages(subject())
-    for vector in HELD:
+    for vector in held():
         if vector.stage != stage or "not-quadratic" in vector.flags:
             continue
         # Where the other reading is right, the bug is no bug: it is the same bug in reverse only for swaps.
@@ -219,6 +224,6 @@ def test_a_bug_misses_exactly_where_its_flag_is(subject: type[ReferenceSubject],
 
 def test_ignoring_given_stages_is_missed_where_they_are_displaced() -> None:
     stages = Stages(_IgnoresGiven())
-    displaced = [v for v in HELD if v.stage == "hypergradient" and "given-ignored" in v.flags]
+    displaced = [v for v in held() if v.stage == "hypergradient" and "given-ignored" in v.flags]
     assert len(displaced) >= 20
     assert all(misses(vector, answers(vector, stages)) for vector in displaced)

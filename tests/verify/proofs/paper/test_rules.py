@@ -113,8 +113,8 @@ PLANTED = {
                  + PROOF % r"D = \Theta(\delta\epsilon^2 L_F^{-2})"),
     ),
     "order-letters": (
-        document(r"With $\Theta(\delta^{-1}\epsilon^{-5})$ calls; that is $\tilde{O}(\delta^{-1}\epsilon^{-5})$."),
-        document(r"With $\tilde O(\delta^{-1}\epsilon^{-5})$ calls; that is $\tilde{O}(\delta^{-1}\epsilon^{-5})$."),
+        document(THEOREM % r"T = O(\epsilon^{-3})" + PROOF % r"T = \Theta(\epsilon^{-3})"),
+        document(THEOREM % r"T = O(\epsilon^{-3})" + PROOF % r"T = O(\epsilon^{-3})"),
     ),
     "theta-bound": (
         document(r"\[ d(x) \leq b + \Theta(\alpha) \]"),
@@ -167,11 +167,42 @@ def test_proportional_symbols_are_the_same_in_an_order():
 
 
 def test_a_product_of_orders_is_one_of_each_factor():
-    text = (
-        THEOREM % "a=1"
-        + r"\[ T \cdot N = \Theta(\epsilon^{-3}) \cdot \Theta(\epsilon^{-2}) \] and $T = O(\epsilon^{-3})$"
-    )
+    text = THEOREM % r"T = O(\epsilon^{-3})" + PROOF % r"T \cdot N = \Theta(\epsilon^{-3}) \cdot \Theta(\epsilon^{-2})"
     assert [one.subject for one in found(document(text), "order-letters")] == ["T"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        THEOREM % r"T = \Theta(\epsilon^{-3})" + PROOF % r"T = O(\epsilon^{-3})",
+        r"In short $T = O(\epsilon^{-3})$. " + THEOREM % r"T = \Theta(\epsilon^{-3})",
+        THEOREM % r"T = \Theta(\epsilon^{-3}),\ T = O(\epsilon^{-3})" + PROOF % r"T = \Theta(\epsilon^{-3})",
+        THEOREM % r"T = \epsilon^{-3},\ T = O(\epsilon^{-3})" + PROOF % r"T = \Theta(\epsilon^{-3})",
+        THEOREM % r"T = O(\epsilon^{-3})" + PROOF % r"T = \Theta(\delta^{-3})",
+        THEOREM % r"T = O(\epsilon^{-3})" + PROOF % r"K = \Theta(\epsilon^{-3})",
+        r"Others need $O(\epsilon^{-3})$, we need $\Theta(\epsilon^{-3})$. " + THEOREM % "a = 1",
+    ],
+    ids=["O after Θ", "O in passing", "Θ before", "an equality before", "other powers", "another quantity", "no names"],
+)
+def test_o_beside_theta_alone_is_no_contradiction(text):
+    assert found(document(text), "order-letters") == []
+
+
+def test_a_lower_bound_is_no_order_from_both_sides_either():
+    text = THEOREM % r"\mu \geq c \alpha^{-2}" + PROOF % r"\mu = \Theta(\alpha^{-2})"
+    assert [one.subject for one in found(document(text), "order-letters")] == ["μ"]
+    assert found(document(text.replace(r"\Theta", r"\Omega")), "order-letters") == []
+
+
+def test_the_abstract_is_held_to_the_statements_it_sums_up():
+    def paper(abstract, statement):
+        return document("\\begin{abstract}\nIn $" + abstract + "$ calls.\n\\end{abstract}\n" + THEOREM % statement)
+
+    said, total = r"\Theta(\delta^{-1}\epsilon^{-5})", r"K = \tilde{O}(\delta^{-1}\epsilon^{-5})"
+    assert len(found(paper(said, total), "order-letters")) == 1
+    assert found(paper(r"\tilde{O}(\delta^{-1}\epsilon^{-5})", total), "order-letters") == []
+    assert found(paper(said, total.replace(r"\tilde{O}", r"\Theta")), "order-letters") == []
+    assert found(paper(said, total.replace("-5", "-4")), "order-letters") == []
 
 
 def test_stationarity_is_promised_from_above_only():

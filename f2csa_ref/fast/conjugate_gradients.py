@@ -1,0 +1,128 @@
+"""Line 5 of Algorithm 1 on quadratic problems: conjugate gradients on the penalty Lagrangian, preconditioned.
+
+One gradient of L a step, as products with M = f_yy + alpha_1 g_yy, which is formed once, and with the rows. The
+preconditioner is M's diagonal and the known rows' part alpha_2 B' rho B: over bounds that is diagonal, too; of dense
+rows the Gram matrix of those with rho > 0 is factorised.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from f2csa_ref.fast.operators import Operator, Rows
+from spec.errors import InvalidInputError
+from spec.exact import Matrix, Vector
+
+EPS = float(np.finfo(np.float64).eps)
+KEPT = 1e-2
+"""Relative change of a row's weight that a preconditioner of dense rows stays good for."""
+RESTARTS = 3
+"""Times the recursion is started again where its residual and the true one have parted."""
+
+Product = Callable[[Vector], Vector]
+
+
+@dataclass(frozen=True)
+class Minimiser:
+    """The shift w = y - y*, the norm of grad_y L there, computed anew, and the steps it took."""
+
+    w: Vector
+    gradient_norm: float
+    steps: int
+
+
+@dataclass(eq=False)
+class HessianParts:
+    """Products with the Hessian of L and with the inverse of its preconditioner, from call to call.
+
+    A preconditioner need not be exact: that of dense rows is kept while their weights stay within ``KEPT`` of those it
+    was made for.
+    """
+
+    M: Operator
+    rows: Rows
+    least: Vector
+    """Shape (m,), > 0: what a diagonal entry of the preconditioner is at least, for M alone may be indefinite."""
+    used: Any = None
+    weights: Any = None
+    _precondition: Any = None
+
+    def __post_init__(self) -> None:
+        self.dtype = self.M.matrix.dtype
+        self.diagonal = np.maximum(self.M.diagonal.astype(np.float64), self.least)
+        self.inverse = (1.0 / self.diagonal).astype(self.dtype)
+
+    def at(self, weights: Vector) -> tuple[Product, Product]:
+        """Both products where the rows weigh alpha_2 rho, shape (p,)."""
+        M, bounds = self.M, self.rows.bounds
+        if bounds is not None:
+            ends = bounds.curvature(weights)
+            inverse, own = (1.0 / (self.diagonal + ends)).astype(self.dtype), ends.astype(self.dtype)
+            return lambda v: M.forth(v) + own * v, lambda v: inverse * v
+        used = weights.nonzero()[0]
+        if not len(used):
+            return M.forth, lambda v: self.inverse * v
+        wide = np.sqrt(weights[used])[:, None] * self.rows.q.B[used]
+        R = wide.astype(self.dtype, copy=False)
+        known = self.weights is not None and np.array_equal(used, self.used)
+        if not (known and (np.abs(weights - self.weights) <= KEPT * weights).all()):
+            self.used, self.weights, self._precondition = used, weights, self._woodbury(wide)
+        return lambda v: M.forth(v) + (R @ v) @ R, self._precondition
+
+    def _woodbury(self, wide: Matrix) -> Product:
+        """(D + RᵀR)⁻¹ = D⁻¹ - UᵀU with U = K⁻¹ R D⁻¹, KKᵀ = I + R D⁻¹ Rᵀ."""
+        spread = wide / self.diagonal
+        gram = spread @ wide.T
+        gram[np.diag_indices_from(gram)] += 1.0 + EPS * np.trace(gram)
+        K = scipy.linalg.cholesky(gram, lower=True, check_finite=False)
+        self.rows.tally.row_factorisations += 1
+        U = scipy.linalg.solve_triangular(K, spread, lower=True, check_finite=False).astype(self.dtype)
+        inverse = self.inverse
+        return lambda v: inverse * v - (U @ v) @ U
+
+
+def minimise(
+    product: Product, precondition: Product, slope: Vector, start: Vector, *, tol: float, steps: int
+) -> Minimiser:
+    """Minimise ½ wᵀHw + slopeᵀw until the gradient's norm is at most ``tol``, or rounding or the budget end it.
+
+    Raises:
+        InvalidInputError: If H turns out not to be positive definite.
+    """
+    w, taken = start, 0
+    residual = -slope - product(w) if w.any() else -slope
+    norm = reached = math.sqrt(residual @ residual)
+    for _ in range(RESTARTS):
+        z = precondition(residual)
+        p, rz = z, float(residual @ z)
+        while norm > tol and taken < steps:
+            Hp = product(p)
+            curved = float(p @ Hp)
+            if not curved > 0:
+                raise InvalidInputError("alpha", "must make the penalty Lagrangian strongly convex: lower it")
+            step = rz / curved
+            w = w + step * p
+            residual -= step * Hp
+            taken += 1
+            norm = math.sqrt(residual @ residual)
+            if norm <= tol:
+                break
+            z = precondition(residual)
+            rz, before = float(residual @ z), rz
+            if not rz < 1e8 * before:
+                break
+            p = z + (rz / before) * p
+        if not taken:
+            break
+        residual = -slope - product(w)
+        norm, before_norm = math.sqrt(residual @ residual), reached
+        reached = norm
+        if norm <= tol or taken >= steps or norm > 0.5 * before_norm:
+            break
+    return Minimiser(w, norm, taken)

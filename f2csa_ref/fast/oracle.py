@@ -1,0 +1,287 @@
+"""Algorithm 1 on one quadratic problem, again and again: what stays is done once, what changes little is kept.
+
+The lines are those of :mod:`f2csa_ref.algorithm_1`, and tests hold the answers to it. Once: structure of the blocks,
+constants, M = f_yy + alpha_1 g_yy. Kept from call to call: the lower level's pair or active set, and the shift.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+import scipy.linalg
+from scipy.linalg.lapack import dpotrs
+
+from f2csa_ref.activation import activation_weights
+from f2csa_ref.algorithm_1 import Call
+from f2csa_ref.bounds import Bounds
+from f2csa_ref.fast.conjugate_gradients import HessianParts, Minimiser, minimise
+from f2csa_ref.fast.operators import Operator, Rows, Tally
+from f2csa_ref.lower_level.exact import solve_quadratic
+from f2csa_ref.lower_level.first_order import TARGET, FirstOrder, Pair
+from f2csa_ref.lower_level.pivoting import BlockPivoting
+from f2csa_ref.lower_level.solution import LowerLevelError
+from f2csa_ref.objectives import QuadraticObjectives, as_vector, double_range, objectives_of
+from f2csa_ref.penalty import PenaltyLagrangian, penalty_parameters
+from f2csa_ref.penalty_minimiser import stopping_tolerance
+from f2csa_ref.sampling import mean_noise, require_rng
+from spec.errors import InvalidInputError
+from spec.exact import Vector
+from spec.problem import Problem
+
+Precision = Literal["float64", "float32"]
+DUAL_ROWS = 500
+"""Number of dense rows up to which the lower level is solved for its multipliers, with g_yy factorised once."""
+LEAST = 0.1
+"""Least diagonal of line 5's preconditioner, in units of alpha_1 g_yy's."""
+LOWER_SHARE = 1e-2
+"""Error of a first-order lower level, in units of the delta = alpha**3 that line 3 allows."""
+
+
+_Values: TypeAlias = tuple[Vector, Vector, Vector, Vector, Vector]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One answer: stage values as in :class:`f2csa_ref.Hypergradient`, (m,), (p,), (p,), (m,), and what it took.
+
+    ``counts`` are calls as Algorithm 1 makes them, with ``matrix_products``, ``hessian_factorisations`` and
+    ``row_factorisations`` (of Gram matrices of known rows) beside them; ``bytes_read`` are those that the products, and
+    solves with factors of the Hessian, must read. ``precision`` is that of line 5's steps.
+    """
+
+    hypergradient: Vector
+    y_star: Vector
+    lam: Vector
+    rho: Vector
+    shift: Vector
+    gradient_norm: float
+    tol: float
+    counts: Mapping[str, int]
+    bytes_read: int
+    precision: Precision = "float64"
+    first_order: bool = True
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know before trusting or quoting the estimate, one sentence each."""
+        notes = []
+        if not self.first_order:
+            notes.append("the lower level factorised the Hessian of g: not fully first-order")
+        if self.precision == "float32":
+            notes.append("the steps of line 5 are in single precision")
+        if not self.gradient_norm <= self.tol:
+            notes.append(f"the penalty minimiser stopped at {self.gradient_norm:.1e}, not {self.tol:.1e}")
+        return tuple(notes)
+
+
+@dataclass(eq=False)
+class FastOracle:
+    """Algorithm 1 with everything that stays the same prepared.
+
+    Args:
+        problem: A quadratic problem, or one drawn as such.
+        call: As for :func:`f2csa_ref.hypergradient`; no stage may be given, and ``dual_term`` must be frozen or
+            cancelled. ``parameters.lower_level`` ``exact`` is block pivoting over bounds or on the multipliers of dense
+            rows (daqp where they are many or dependent); ``first-order`` factorises nothing of f or g.
+        precision: ``float32`` halves what the steps of line 5 read; answers say so.
+
+    Raises:
+        InvalidInputError: If an argument breaks its rule.
+
+    Source: Algorithm 1. Differs from the paper: as :func:`f2csa_ref.hypergradient`; line 5 by conjugate gradients.
+
+    Example:
+        >>> import numpy as np
+        >>> from spec import parse_problem
+        >>> toy = parse_problem({"kind": "quadratic", "f": {"y": [1]}, "g": {"yy": [[1]]},
+        ...                      "constraints": {"A": [[1]], "B": [[1]]}})
+        >>> FastOracle(toy, Call(alpha=0.1))(np.ones(1)).hypergradient.round(6)
+        array([0.990099])
+    """
+
+    problem: Problem | QuadraticObjectives
+    call: Call
+    precision: Precision = "float64"
+    tally: Tally = field(default_factory=Tally, init=False)
+
+    def __post_init__(self) -> None:
+        call, q = self.call, _supported(objectives_of(self.problem), self.call, self.precision)
+        self.q = q
+        self.weights = penalty_parameters(call.alpha)
+        dtype = np.dtype(self.precision)
+        self.f_xx, self.f_xy, self.f_yy = (Operator(block, self.tally) for block in (q.f_xx, q.f_xy, q.f_yy))
+        self.g_xy, self.g_yy = Operator(q.g_xy, self.tally), Operator(q.g_yy, self.tally)
+        self.M = Operator((q.f_yy + self.weights.alpha_1 * q.g_yy).astype(dtype, copy=False), self.tally)
+        self.rows = Rows(q, self.tally)
+        self.parts = HessianParts(self.M, self.rows, LEAST * self.weights.alpha_1 * q.g_yy.diagonal())
+        self.h_width = call.parameters.h_width(call.reading, self.weights.inner_tol, q.B_norm)
+        L = PenaltyLagrangian(q, np.zeros(q.n), self.weights, np.zeros(q.m), np.zeros(q.p), np.zeros(q.p))
+        self.tol = stopping_tolerance(L, call.reading) if call.tol is None else call.tol
+        first_order = call.parameters.lower_level == "first-order"
+        self.lower: Any = _FirstOrderLower(self) if first_order else _exact_lower(self)
+        self.shift = np.zeros(q.m, dtype=dtype)
+
+    def __call__(self, x: Vector, rng: np.random.Generator | None = None) -> Estimate:
+        """Algorithm 1 at x, shape (n,), with noise from ``rng`` where the problem is noisy.
+
+        Raises:
+            InvalidInputError: If x breaks its rule or the lower level is infeasible there.
+            LowerLevelError: If the lower level cannot be solved.
+        """
+        q, call, rows, alpha = self.q, self.call, self.rows, self.weights
+        x, before = as_vector(x, q.n, "x"), replace(self.tally)
+        with double_range(q):
+            # Line 3.
+            c, r = self.g_xy.back(x) + q.g_y, rows.reach(x)
+            y_star, lam, gradients, slope_g = self.lower.solve(x, c, r)
+            # Line 4.
+            h_star = rows.values(x, y_star, r)
+            rho = activation_weights(h_star, lam, h_width=self.h_width, lam_width=call.parameters.lam_width)
+            # Line 5.
+            slope = (
+                self.f_xy.back(x) + self.f_yy.forth(y_star) + q.f_y + alpha.alpha_1 * (slope_g - rows.transposed(lam))
+            )
+            if rho.any():
+                slope -= alpha.alpha_2 * rows.transposed(rho * h_star)
+            found = self._minimised(slope, rho)
+            w = found.w.astype(np.float64, copy=False)
+            # Line 6.
+            h = h_star - rows.times(w)
+            gradient = self.f_xx.forth(x) + self.f_xy.forth(y_star + w) + q.f_x + alpha.alpha_1 * self.g_xy.forth(w)
+            if rows.A.multiple != 0.0:
+                dual = lam if call.reading.dual_term == "frozen" else 0.0
+                gradient += rows.A.back(alpha.alpha_1 * dual + alpha.alpha_2 * (rho * h))
+            if q.noise.model != "none":
+                L = PenaltyLagrangian(q, x, alpha, y_star, lam, rho)
+                source = require_rng(rng) if call.draws is None else call.draws
+                noise_f, noise_g = mean_noise(L, w, call.reading.noise_pairing, call.parameters.N_g, source)
+                gradient += noise_f + alpha.alpha_1 * noise_g
+        return self._answer((gradient, y_star, lam, rho, w), found, gradients, before)
+
+    def _minimised(self, slope: Vector, rho: Vector) -> Minimiser:
+        product, precondition = self.parts.at(self.weights.alpha_2 * rho)
+        slope = slope.astype(self.M.matrix.dtype, copy=False)
+        steps = self.call.parameters.penalty_steps
+        found = minimise(product, precondition, slope, self.shift, tol=self.tol, steps=steps)
+        self.shift = found.w
+        return found
+
+    def _answer(self, values: _Values, found: Minimiser, gradients: int, before: Tally) -> Estimate:
+        now, N_g, evaluations = self.tally, self.call.parameters.N_g, found.steps + 1
+        counts = {
+            "grad_x_f": N_g, "grad_x_g": 2 * N_g, "grad_y_f": evaluations, "grad_y_g": evaluations + gradients,
+            "matrix_products": now.products - before.products,
+            "hessian_factorisations": now.hessian_factorisations - before.hessian_factorisations,
+            "row_factorisations": now.row_factorisations - before.row_factorisations,
+        }  # fmt: skip
+        gradient, y_star, lam, rho, shift = values
+        return Estimate(
+            hypergradient=gradient, y_star=y_star, lam=lam, rho=rho, shift=shift,
+            gradient_norm=found.gradient_norm, tol=self.tol, counts=counts,
+            bytes_read=now.bytes_read - before.bytes_read, precision=self.precision, first_order=self.lower.first_order,
+        )  # fmt: skip
+
+
+def _supported(q: object, call: Call, precision: str) -> QuadraticObjectives:
+    if not isinstance(q, QuadraticObjectives):
+        raise InvalidInputError("problem", "must be quadratic for the fast oracle")
+    if any(value is not None for value in vars(call.given).values()):
+        raise InvalidInputError("given", "must be left out: the fast oracle computes every stage")
+    if call.parameters.lower_level == "primal-dual":
+        raise InvalidInputError("lower_level", "must be exact or first-order for the fast oracle", "primal-dual")
+    if call.reading.dual_term not in ("frozen", "cancelled"):
+        raise InvalidInputError("reading.dual_term", "must be frozen or cancelled", call.reading.dual_term)
+    if precision not in get_args(Precision):
+        raise InvalidInputError("precision", f"must be one of {', '.join(get_args(Precision))}", precision)
+    return q
+
+
+class _FirstOrderLower:
+    """Line 3 by gradients, from the last call's pair."""
+
+    first_order = True
+
+    def __init__(self, oracle: FastOracle) -> None:
+        q = oracle.q
+        self.q, self.g_yy = q, oracle.g_yy
+        self.solver, self.pair = FirstOrder(q, q.bounds), Pair(np.zeros(q.m), np.zeros(q.p))
+        self.tol = LOWER_SHARE * oracle.weights.inner_tol
+        self.steps = oracle.call.parameters.lower_level_steps
+
+    def solve(self, x: Vector, c: Vector, r: Vector) -> tuple[Vector, Vector, int, Vector]:  # noqa: ARG002  # x: the protocol's
+        def grad(y: Vector) -> Vector:
+            return self.g_yy.forth(y) + c
+
+        # Below the target nothing but rounding is left to gain.
+        tol = max(self.tol, TARGET * (1.0 + float(np.linalg.norm(c)) / self.q.C_g))
+        self.pair = self.solver.solve(grad, r, self.pair, tol=tol, steps=self.steps)
+        if self.pair.gradients >= self.steps:
+            raise LowerLevelError(f"gradients did not reach {tol:.1e} within lower_level_steps = {self.steps}")
+        return self.pair.y, self.pair.lam, self.pair.gradients + 1, grad(self.pair.y)
+
+
+class _PivotingLower:
+    """Line 3 over bounds: the last call's active set is the guess."""
+
+    first_order = False
+
+    def __init__(self, oracle: FastOracle) -> None:
+        self.bounds: Bounds = oracle.rows.bounds
+        self.tally, self.pivoting = oracle.tally, BlockPivoting(oracle.q.g_yy, oracle.g_yy.forth)
+
+    def solve(self, x: Vector, c: Vector, r: Vector) -> tuple[Vector, Vector, int, Vector]:  # noqa: ARG002  # as above
+        pivoting, before = self.pivoting, (self.pivoting.factorisations, self.pivoting.doubles_read)
+        y, z = pivoting.solve(c, *self.bounds.ends(r))
+        self.tally.hessian_factorisations += pivoting.factorisations - before[0]
+        self.tally.bytes_read += 8 * (pivoting.doubles_read - before[1])
+        return y, self.bounds.multipliers(z), 0, z
+
+
+class _DualLower:
+    """Line 3 over few dense rows: min ½ lamᵀ(B G⁻¹ Bᵀ)lam - lamᵀ(r - B y_free) over lam >= 0, G factorised once."""
+
+    first_order = False
+
+    def __init__(self, oracle: FastOracle) -> None:
+        q = oracle.q
+        self.q, self.g_yy, self.tally = q, oracle.g_yy, oracle.tally
+        self.factor = q.g_yy_factor
+        oracle.tally.hessian_factorisations += 1
+        self.spread = scipy.linalg.cho_solve(self.factor, q.B.T, check_finite=False)
+        gram = q.B @ self.spread
+        self.pivoting = BlockPivoting((gram + gram.T) / 2)
+        self.zero, self.infinite = np.zeros(q.p), np.full(q.p, np.inf)
+
+    def solve(self, x: Vector, c: Vector, r: Vector) -> tuple[Vector, Vector, int, Vector]:
+        free, _ = dpotrs(self.factor[0], -c, lower=1)
+        self.tally.bytes_read += self.factor[0].nbytes
+        try:
+            lam, _ = self.pivoting.solve(self.q.B @ free - r, self.zero, self.infinite)
+        except LowerLevelError:
+            # Dependent rows: the general solver knows what to do, or to say.
+            solved = solve_quadratic(self.q, x)
+            return solved.y_star, solved.lam, 0, self.g_yy.forth(solved.y_star) + c
+        y = free + self.spread @ lam
+        return y, lam, 0, self.g_yy.forth(y) + c
+
+
+class _GeneralLower:
+    """Line 3 over many dense rows, by the pages' solver."""
+
+    first_order = False
+
+    def __init__(self, oracle: FastOracle) -> None:
+        self.q, self.g_yy = oracle.q, oracle.g_yy
+
+    def solve(self, x: Vector, c: Vector, r: Vector) -> tuple[Vector, Vector, int, Vector]:  # noqa: ARG002  # as above
+        solved = solve_quadratic(self.q, x)
+        return solved.y_star, solved.lam, 0, self.g_yy.forth(solved.y_star) + c
+
+
+def _exact_lower(oracle: FastOracle) -> Any:
+    if oracle.q.bounds is not None:
+        return _PivotingLower(oracle)
+    return _DualLower(oracle) if oracle.q.p <= min(DUAL_ROWS, oracle.q.m) else _GeneralLower(oracle)

@@ -1,0 +1,129 @@
+"""Blocks of a problem file that stand in numpy files beside it: named by a relative path, checked before they are read.
+
+``{"npy": "g_yy.npy"}`` is the array of a file, ``{"npz": "blocks.npz", "array": "g_yy"}`` one of an archive.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+import numpy as np
+
+from spec.errors import InvalidInputError
+from spec.exact import MAX_SIDE, ExactArray, FloatArray, doubles
+
+MAX_BLOCK_BYTES = 2 * 1024**3
+"""Largest array read from a file."""
+_CHUNK = 1 << 20
+_PARTS = ("f", "g", "constraints")
+_KEYS = ({"npy"}, {"npz", "array"})
+
+
+def with_arrays(data: object, folder: Path | None, argument: str) -> object:
+    """A problem's plain data with every block that names a file replaced by what it holds.
+
+    Raises:
+        InvalidInputError: If a reference, or the array it leads to, breaks a rule; where no folder is known, whatever
+            file is named.
+    """
+    if not isinstance(data, dict):
+        return data
+    return {name: _part(part, folder, f"{argument}.{name}") if name in _PARTS else part for name, part in data.items()}
+
+
+def _part(blocks: object, folder: Path | None, argument: str) -> object:
+    if not isinstance(blocks, dict):
+        return blocks
+    return {name: _read(block, folder, f"{argument}.{name}") if isinstance(block, dict) else block
+            for name, block in blocks.items()}  # fmt: skip
+
+
+def _read(reference: dict[str, Any], folder: Path | None, argument: str) -> ExactArray:
+    if set(reference) not in _KEYS or not all(isinstance(value, str) for value in reference.values()):
+        rule = 'must be a list, {"npy": FILE} or {"npz": FILE, "array": NAME}'
+        raise InvalidInputError(argument, rule, reference)
+    if folder is None:
+        raise InvalidInputError(argument, "may name a file only where the problem is read from one", reference)
+    name = reference.get("npy", reference.get("npz", ""))
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or not path.parts or "\\" in name:
+        raise InvalidInputError(argument, "must name a file by its path relative to the problem's", name)
+    with _reasons(argument, name), _opened(folder / path, reference.get("array"), argument) as file:
+        return _array(file, argument)
+
+
+@contextmanager
+def _reasons(argument: str, name: str) -> Iterator[None]:
+    """Whatever numpy, zip or the system say of a bad file, on one line."""
+    try:
+        yield
+    except InvalidInputError:
+        raise
+    except OSError as error:
+        raise InvalidInputError(argument, f"cannot be read ({error.strerror or error})", name) from None
+    except (ValueError, EOFError, MemoryError, NotImplementedError, RuntimeError, zipfile.BadZipFile) as error:
+        why = str(error).split("\n", maxsplit=1)[0] or type(error).__name__
+        raise InvalidInputError(argument, f"is no readable numpy file ({why})", name) from None
+    except Exception as error:  # a damaged stream fails in zlib, or in the header's literal
+        raise InvalidInputError(argument, f"is no readable numpy file ({type(error).__name__})", name) from None
+
+
+@contextmanager
+def _opened(path: Path, member: str | None, argument: str) -> Iterator[IO[bytes]]:
+    with path.open("rb") as raw:
+        if member is None:
+            yield raw
+            return
+        with zipfile.ZipFile(raw) as archive:
+            if f"{member}.npy" not in archive.namelist():
+                held = ", ".join(sorted(name.removesuffix(".npy") for name in archive.namelist())[:8])
+                raise InvalidInputError(argument, f"must name an array of the archive, one of: {held}", member)
+            with archive.open(f"{member}.npy") as file:
+                yield file
+
+
+def _array(file: IO[bytes], argument: str) -> ExactArray:
+    """The array at the file's position; its header is judged before its numbers are read."""
+    version = np.lib.format.read_magic(file)
+    read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, fortran, dtype = read_header(file)
+    if dtype.kind not in "fiu" or dtype.itemsize > 8:
+        raise InvalidInputError(argument, "must hold doubles, floats or integers", str(dtype))
+    if len(shape) not in (1, 2):
+        raise InvalidInputError(argument, "must have 1 or 2 dimensions", shape)
+    count = int(np.prod(shape, dtype=object))
+    if max(shape) > MAX_SIDE or count * 8 > MAX_BLOCK_BYTES:
+        rule = f"must have at most {MAX_SIDE} entries a side and {MAX_BLOCK_BYTES} bytes"
+        raise InvalidInputError(argument, rule, shape)
+    if not count:
+        raise InvalidInputError(argument, "must not be empty", shape)
+    array = np.empty(count, dtype=dtype)
+    view, position = memoryview(array.view(np.uint8)), 0  # type: ignore[arg-type]  # arrays are buffers
+    while position < len(view):
+        read = file.readinto(view[position : position + _CHUNK])  # type: ignore[attr-defined]  # both kinds of file have it
+        if not read:
+            raise InvalidInputError(argument, f"must hold {len(view)} bytes of numbers", position)
+        position += read
+    shaped = array.reshape(shape[::-1]).T if fortran else array.reshape(shape)
+    block: FloatArray = doubles(shaped, argument)
+    return ExactArray.of_doubles(block)
+
+
+def save_arrays(path: Path, blocks: Mapping[str, ExactArray]) -> dict[str, dict[str, str]]:
+    """Write blocks of doubles into one archive, uncompressed; what a problem file says of each, by its name.
+
+    Raises:
+        InvalidInputError: If a block holds an entry that is no double's decimal, or the file cannot be written.
+    """
+    for name, block in blocks.items():
+        if not block.given_as_doubles and ExactArray(block.to_numpy(), ndim=block.ndim) != block:
+            raise InvalidInputError(name, "must hold doubles to be written to a numpy file")
+    try:
+        np.savez(path, **{name: block.to_numpy() for name, block in blocks.items()})  # type: ignore[arg-type]  # names
+    except OSError as error:
+        raise InvalidInputError(str(path), f"cannot be written ({error.strerror})") from None
+    return {name: {"npz": path.name, "array": name} for name in blocks}

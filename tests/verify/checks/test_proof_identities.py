@@ -1,0 +1,134 @@
+"""Steps of the proofs that hold exactly: each fails where a part is left out, turned round or taken elsewhere."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spec.atlas import find
+from spec.claims import find as statement
+from tests.verify.checks.asking import case_of
+from tests.verify.checks.verdicts_of import REFUTED, SUPPORTED, under, verdict
+from verify.checks import activation_ramps, weights_in_x
+from verify.checks.bias_bound import second_term
+from verify.checks.goldstein_convergence import second_moment
+from verify.checks.inner_cost import counting
+from verify.checks.measuring.case import checks
+from verify.checks.measuring.finite_laws import mean
+from verify.truth import lower_level
+from verify.truth.geometry import quadratic_of
+from verify.verdict import decide
+
+IDENTITIES = (
+    "dual-extraction/row-difference", "dual-extraction/product-rule", "bias-bound/T2-split",
+    "bias-bound/penalty-weights", "goldstein-convergence/orthogonality", "inner-cost/batch-arithmetic",
+    "goldstein-convergence/moment-order",
+)  # fmt: skip
+
+
+def decided(claim, reading, measurement):
+    return decide(statement(claim).assertion(reading).bound, measurement.evidence).verdict
+
+
+@pytest.mark.parametrize("claim", IDENTITIES)
+@pytest.mark.parametrize("reading", ["as-written", "repaired"])
+def test_it_holds_as_written_and_repaired_on_every_instance(claim, reading):
+    assert {verdict(claim, reading, name) for name in checks()[claim].instances} == {SUPPORTED}
+
+
+def test_rows_that_changed_the_other_way_would_be_seen():
+    instance = find("two-of-three")
+    problem = quadratic_of(instance.problem)
+    y_star = lower_level.solve(problem, instance.x).y_star
+    y = tuple(v + 1 for v in y_star)
+    assert not any(activation_ramps.left_of_rows(problem, instance.x, y, y_star))
+    assert any(activation_ramps.left_of_rows(problem, instance.x, y, y_star, sign=-1))
+
+
+def test_each_piece_of_the_product_rule_is_needed_and_the_half_of_the_second():
+    instance = find("two-of-three")
+    maps = weights_in_x.Maps(quadratic_of(instance.problem), instance.x, "delta")
+    y = weights_in_x._violating(maps)
+    one, other = weights_in_x.pieces(maps, y)
+    assert any(one)
+    assert any(other)
+    claim, double = "dual-extraction/product-rule", tuple(2 * v for v in other)
+    for found in ((one,), (other,), (one, double)):
+        assert decided(claim, "as-written", weights_in_x.added_up(maps, y, found)) is REFUTED
+    assert decided(claim, "as-written", weights_in_x.added_up(maps, y, (one, other))) is SUPPORTED
+
+
+@pytest.mark.parametrize("reading", ["as-written", "repaired"])
+def test_a_part_less_or_halved_breaks_the_split(reading):
+    instance = find("toy1")
+    found = second_term.parts(instance.problem, instance.x, 0, 1)
+    whole, one, other = found
+    assert any(one)
+    assert any(other)
+    nothing = (Fraction(0),) * len(whole)
+    tried = {"as-written": (whole, nothing, tuple(v / 2 for v in whole)), "repaired": (whole, one, nothing)}[reading]
+    judged = second_term.judged([tried], repaired=reading == "repaired")
+    assert decided("bias-bound/T2-split", reading, judged) is REFUTED
+    assert decided("bias-bound/T2-split", reading, second_term.judged([found], repaired=True)) is SUPPORTED
+
+
+@pytest.mark.parametrize("reading", ["as-written", "repaired"])
+def test_half_a_power_less_would_not_bound_the_weights(reading):
+    claim = "bias-bound/penalty-weights"
+    bound = statement(claim).assertion(reading).bound
+    less = bound.model_copy(update={"exponents": {"alpha": Fraction(-7, 2)}})
+    assert under(claim, reading, "toy1", less) is REFUTED
+
+
+def test_weights_of_other_powers_would_be_noticed():
+    claim = "bias-bound/penalty-weights"
+    for weights, reading in ((lambda a: a**-5, "as-written"), (lambda a: a**-2 + a**-3, "repaired")):
+        case = case_of(claim, reading, "toy1")
+        assert decided(claim, reading, second_term.sizes(case, weights)) is REFUTED
+
+
+@pytest.mark.parametrize("reading", ["as-written", "repaired"])
+def test_only_the_conditional_mean_leaves_no_cross_term(reading):
+    instance = find("two-of-three")
+    oracle = second_moment.ExactOracle.at(instance, second_moment.ORTHOGONAL_ALPHA)
+    law = [second_moment.Outcome(Fraction(1), oracle.estimate())]
+    right = second_moment.parted([law], [mean(law)], "==")
+    assert decided("goldstein-convergence/orthogonality", reading, right) is SUPPORTED
+    relation = "<=" if reading == "as-written" else "=="
+    # Around a centre beyond the mean the cross term is positive: the sum is smaller than the second moment.
+    centre = tuple(v / 2 for v in mean(law))
+    wrong = second_moment.parted([law], [centre], relation)
+    assert decided("goldstein-convergence/orthogonality", reading, wrong) is REFUTED
+    around = second_moment.parted([law], [oracle.grad_F], "==")
+    assert decided("goldstein-convergence/orthogonality", "repaired", around) is REFUTED
+    assert around.values["E‖centre‖²"] > 0
+
+
+def with_power(claim, reading, power):
+    bound = statement(claim).assertion(reading).bound
+    return bound.model_copy(update={"exponents": {"alpha": Fraction(power)}})
+
+
+@pytest.mark.parametrize("power", ["-3/2", "-5/2"])
+def test_no_other_power_is_that_of_the_batch(power):
+    claim = "inner-cost/batch-arithmetic"
+    assert under(claim, "as-written", "toy1", with_power(claim, "as-written", power)) is REFUTED
+
+
+@given(st.fractions("1/9", 9), st.fractions("1/99", 1))
+def test_the_least_batch_is_enough_and_one_less_is_not(sigma, alpha):
+    batch = counting.least_batch(sigma, alpha)
+    assert sigma**2 <= batch * alpha**2
+    assert batch == 1 or sigma**2 > (batch - 1) * alpha**2
+
+
+def test_batches_too_small_or_a_vanishing_bound_would_be_seen(monkeypatch):
+    claim = "goldstein-convergence/moment-order"
+    assert under(claim, "as-written", "toy1", with_power(claim, "as-written", "1/2")) is REFUTED
+    fixed = counting.least_batch
+    monkeypatch.setattr(counting, "least_batch", lambda sigma, alpha: Fraction(1, fixed(sigma, alpha)))
+    case = case_of(claim, "as-written", "toy1")
+    assert decided(claim, "as-written", counting.moment_order(case)) is REFUTED

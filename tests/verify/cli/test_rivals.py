@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from verify.cli.main import invoke
+
+SHORT = ("--calls", "60", "--radius", "0.2", "--output", "smallest")
+
+
+def run(capsys, *arguments):
+    code = invoke(list(arguments))
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("method", "own", "second"),
+    [
+        ("ssigd", {"step_size", "decay", "perturbation", "linear_algebra"}, "yes"),
+        ("dsblo-2", {"beta", "gamma_1", "gamma_2", "option"}, "yes"),
+        ("pigd", {"step_size", "radius"}, "no"),
+        ("parent", {"D", "eta"}, "no"),
+        ("zeroth-order", {"smoothing", "D", "eta"}, "no"),
+    ],
+)
+def test_a_rival_reports_as_f2csa_does(capsys, method, own, second):
+    code, out, err = run(capsys, "solve", "atlas:experiment-1d", "--method", method, *SHORT)
+    found = json.loads(out)
+    assert code == 0
+    assert "oracle calls, about" in err
+    assert own <= found["schedule"].keys()
+    assert found["method"] == method.removesuffix("-2")
+    assert found["calls"] <= 60
+    assert found["counts"]["quadratic_programs"] == found["calls"] * (2 if method == "zeroth-order" else 1)
+    assert found["stationarity"]["certified"] is not None
+    assert any(note.startswith(f"used second derivatives: {second}, factorisations:") for note in found["notes"])
+
+
+def test_it_is_resumed_drawn_and_the_same_again(capsys, tmp_path):
+    asked = ("--method", "dsblo", "--step-size", "0.01", "--momentum", "0.8", "--linear-algebra", "cg")
+    _, first, _ = run(capsys, "solve", "atlas:experiment-1d", *asked, *SHORT)
+    _, second, err = run(capsys, "solve", "atlas:experiment-1d", "--resume", "--plot", "run.svg")
+    assert "goes on from trace.jsonl" in err
+    first, second = json.loads(first), json.loads(second)
+    assert second.pop("resumed_at") == first["calls"]
+    first.pop("resumed_at")
+    assert first == second
+    assert (first["schedule"]["beta"], first["schedule"]["gamma_2"]) == (0.8, 100.0)
+    assert (tmp_path / "run.svg").read_text().startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--method", "best"], "--method: must be one of f2csa, ssigd"),
+        (["--step-size", "1"], "--step-size: is for"),
+        (["--method", "ssigd", "--momentum", "0.5"], "--momentum: is for dsblo"),
+        (["--method", "ssigd", "--decay", "fast"], "--decay: must be one of"),
+        (["--method", "dsblo", "--linear-algebra", "qr"], "--linear-algebra: must be one of naive"),
+        (["--method", "dsblo", "--step-size", "-1"], "--step-size: must be > 0"),
+        (["--method", "dsblo", "--momentum", "1"], "dsblo.beta: must be less than 1"),
+        (["--method", "zeroth-order", "--smoothing", "1"], "smoothing: must be below the radius"),
+    ],
+)
+def test_wrong_input_is_one_clear_line(capsys, arguments, message):
+    code, out, err = run(capsys, "solve", "atlas:toy1", *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_dependent_rows_are_refused_in_one_line(capsys):
+    code, out, err = run(capsys, "solve", "atlas:licq-fails", "--method", "ssigd", *SHORT)
+    assert (code, out) == (2, "")
+    assert "must be where active rows are independent" in err

@@ -1,0 +1,92 @@
+"""The paper's assertions beside a run: in reading order, each with the statements that judge it and their verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from spec.assertions import PaperAssertion, load_assertions
+from verify.report import wording
+from verify.report.model import NAMED
+from verify.report.outline import Outline, StatementOutline
+
+KINDS = {"said": "", "implied": "Taken for granted.", "silent": "Not said.", "consequence": "A consequence."}
+"""How an assertion stands to the words; nothing where they say it."""
+
+
+def decided(entry: PaperAssertion) -> str:
+    """How it is decided, in a few words: a definition is not, an open choice under each value, or why nothing can."""
+    if entry.is_definition:
+        return "a definition, on which these build"
+    if entry.reason:
+        return f"left open: {entry.reason}"
+    words = ", ".join(entry.decided_by)
+    return f"{words}; {entry.leaves_open} left open" if entry.leaves_open else words
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One named reading of a statement: its status, and the words for it."""
+
+    status: str
+    word: str
+
+    @property
+    def marked(self) -> str:
+        """With the character in front."""
+        return f"{wording.mark(self.status)} {self.word}".strip()
+
+
+@dataclass(frozen=True)
+class JudgedBy:
+    """A statement that judges an assertion: its outcome as written and repaired; one for both where they agree."""
+
+    statement: StatementOutline
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def words(self) -> str:
+        """``✗ refuted, repaired ✓ supported``; as written alone where nothing was repaired."""
+        return ", repaired ".join(outcome.marked for outcome in self.outcomes)
+
+
+@dataclass(frozen=True)
+class JudgedAssertion:
+    """One assertion with what the run says of it; a definition has no outcome beside it."""
+
+    entry: PaperAssertion
+    judged_by: tuple[JudgedBy, ...]
+
+    @property
+    def note(self) -> str:
+        """What has to be said beside it: a definition, an open choice, why it is left open, or how it is not said."""
+        entry = self.entry
+        if entry.is_definition or entry.reason:
+            words = decided(entry)
+            return words[:1].upper() + words[1:] + ("." if entry.is_definition else "")
+        if entry.leaves_open:
+            return f"Left open: judged under each literal value of {entry.leaves_open}."
+        return KINDS[entry.kind]
+
+
+def judged_assertions(arranged: Outline) -> list[tuple[str, list[JudgedAssertion]]]:
+    """By section, in order: the assertions of which this run has a statement."""
+    known = {entry.id: entry for entry in arranged.statements}
+    found = [JudgedAssertion(entry, tuple(_judged(entry, known))) for entry in load_assertions().assertions]
+    shown = (item for item in found if item.judged_by)
+    return [(section, list(items)) for section, items in groupby(shown, key=lambda item: item.entry.section)]
+
+
+def _judged(entry: PaperAssertion, known: dict[str, StatementOutline]) -> Iterator[JudgedBy]:
+    for full in entry.covered_by:
+        if full in known:
+            yield JudgedBy(known[full], () if entry.is_definition else _outcomes(known[full]))
+
+
+def _outcomes(statement: StatementOutline) -> tuple[Outcome, ...]:
+    found = [Outcome(statement.named[name].status, statement.named[name].word) for name in NAMED
+             if name in statement.named and statement.named[name].status]  # fmt: skip
+    if not found and statement.missing:
+        found = [Outcome(statement.missing, wording.word(statement.missing))]
+    return tuple(found[:1] if len(set(found)) == 1 else found)
