@@ -2,8 +2,8 @@
 
 The unit of work is a *product*: one product of a vector with a dense d × d block, 2d² operations. A sampled gradient in
 y is one, in x two; a product with a Hessian is one; a Cholesky factorisation of a k × k block is k³/(6d²); a value of f
-is three. A lower-level solution, which all methods get from the same solver, is charged like a Cholesky factorisation
-of g_yy and two products, whatever the solver did.
+is three. Products with rows, of which a box has few entries, are not counted. A lower-level solution, which all methods
+get from the same solver, is charged like a Cholesky factorisation of g_yy and two products, whatever the solver did.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from spec.errors import InvalidInputError
 from spec.exact import Vector
 from verify.experiments.contenders import Contender
 from verify.experiments.courses import Course
-from verify.experiments.work import Sizes, operations
+from verify.experiments.work import factoring
 from verify.truth.goldstein.distance import distance
 
 ENDS = (InvalidInputError, LowerLevelError, LinearSolveError, FloatingPointError, np.linalg.LinAlgError)
@@ -39,12 +39,14 @@ PROVEN_SIZE = 0
 """In more than four dimensions gradients are doubles: enclosures at kinks would take longer than all runs."""
 
 
-def products(counts: Mapping[str, int], sizes: Sizes) -> float:
-    """The work of one call in products, from its counts."""
-    block = 2.0 * sizes.m**2
+def products(counts: Mapping[str, int], m: int) -> float:
+    """The work of one call in products, from its counts; ``m`` is the size of y."""
+    gradients = 2 * (counts.get("grad_x_f", 0) + counts.get("grad_x_g", 0))
+    gradients += counts.get("grad_y_f", 0) + counts.get("grad_y_g", 0)
+    second = counts.get("hessian_products", 0) + counts.get("cross_products", 0) + factoring(counts) / (2.0 * m**2)
     # A solver that counts its parts has several programs a solution.
-    solved = counts.get("lower_level_solves", counts.get("quadratic_programs", 0)) * (sizes.m / 6 + 2)
-    return operations(counts, sizes) / block + 3 * counts.get("f_values", 0) + solved
+    solved = counts.get("lower_level_solves", counts.get("quadratic_programs", 0)) * (m / 6 + 2)
+    return gradients + second + 3 * counts.get("f_values", 0) + solved
 
 
 def output(state: RunState) -> Vector:
@@ -71,7 +73,6 @@ def run(
     counts: Counter[str] = Counter()
     entrant = Contender(**contender)
     method, rng = entrant.method(at, counts), np.random.default_rng([seed, 1])
-    sizes = Sizes(at.objectives.n, at.objectives.m, int(np.count_nonzero(at.objectives.B)))
     state = method.start(at.x_0, rng)
     first = _value(at, at.x_0)
     moments = [budget * (i / points) ** 2 for i in range(1, points + 1)]
@@ -84,7 +85,7 @@ def run(
         except ENDS as error:
             stopped = f"{type(error).__name__} at call {state.t + 1}"
             break
-        work += products(counts, sizes)
+        work += products(counts, at.objectives.m)
         counts.clear()
         spent = work if unit == "products" else float(state.t)
         if spent < moments[0] and state.t < MOST_CALLS:

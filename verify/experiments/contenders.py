@@ -28,9 +28,10 @@ from f2csa_ref.baselines.iterates import IterateState, Restoring, Surroundings
 from f2csa_ref.baselines.methods import rival_method
 from f2csa_ref.baselines.ssigd import SsigdParameters
 from f2csa_ref.baselines.zeroth_order import ZerothOrderParameters
+from f2csa_ref.fast import FastOracle
 from f2csa_ref.solver.run_loop import ClippedMomentum, Method
 from spec.exact import Vector
-from spec.parameters import OracleParameters, OuterParameters
+from spec.parameters import OuterParameters
 from spec.reading import AS_WRITTEN, REPAIRED, Reading
 from verify.experiments.courses import Course
 
@@ -53,6 +54,7 @@ class Contender:
     """A method on a course with its length; ``eta`` overrides Algorithm 2's step size, ``beta`` SSIGD's.
 
     A printed step size is run as it is: η with D = s, β diminishing like 1/√r, the slower of the two usual laws.
+    ``fast`` takes Algorithm 1 at speed, whose lower-level solver is its own: for F2CSA by itself, never beside rivals.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Contender:
     alpha: float = ALPHA
     eta: float | None = None
     beta: float | None = None
+    fast: bool = False
 
     def method(self, course: Course, counts: Counter[str]) -> Method[Any]:
         """A run of it that adds its calls to ``counts``."""
@@ -70,7 +73,8 @@ class Contender:
         outer = OuterParameters(goldstein_radius=M * self.length, epsilon=1.0, D=self.length, eta=eta, M=M, K=1)
         around = Surroundings(course.objectives, outer, self.alpha, counts=counts)
         if self.name in READINGS:
-            return ClippedMomentum(_algorithm_1(course, Call(self.alpha, READINGS[self.name]), counts), outer)
+            call = Call(self.alpha, READINGS[self.name])
+            return ClippedMomentum((_at_speed if self.fast else _algorithm_1)(course, call, counts), outer)
         if self.name == PARENT:
             return rival_method(ParentParameters(), around)
         if self.name == ZEROTH:
@@ -95,9 +99,23 @@ class Contender:
 READINGS: dict[str, Reading] = {F2CSA: REPAIRED, PRINTED_F2CSA: REPAIRED, LITERAL: AS_WRITTEN}
 
 
-def _algorithm_1(course: Course, call: Call, counts: Counter[str]) -> Callable[[Vector, np.random.Generator], Vector]:
+Answers = Callable[[Vector, np.random.Generator], Vector]
+
+
+def _algorithm_1(course: Course, call: Call, counts: Counter[str]) -> Answers:
     def answer(z: Vector, rng: np.random.Generator) -> Vector:
-        estimate = checked_oracle(course.objectives, z, replace(call, parameters=OracleParameters()), rng)
+        estimate = checked_oracle(course.objectives, z, call, rng)
+        counts.update(estimate.counts, lower_level_solves=1)
+        return estimate.hypergradient
+
+    return answer
+
+
+def _at_speed(course: Course, call: Call, counts: Counter[str]) -> Answers:
+    oracle = FastOracle(course.problem, call)
+
+    def answer(z: Vector, rng: np.random.Generator) -> Vector:
+        estimate = oracle(z, rng)
         counts.update(estimate.counts, lower_level_solves=1)
         return estimate.hypergradient
 
