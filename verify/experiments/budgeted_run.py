@@ -31,7 +31,8 @@ ENDS = (InvalidInputError, LowerLevelError, LinearSolveError, FloatingPointError
 """What a method's step raises where its iterates leave what can be computed: the run has failed there."""
 FAILED = 100.0
 """A run has failed where F stands this many times its first size above its first value."""
-MOST_CALLS = 100_000
+MOST_CALLS = 20_000
+"""A method that does no work would never spend a budget of it."""
 Unit = Literal["products", "calls"]
 """What a budget is counted in: work, or calls of a method's oracle."""
 TIMED_CALLS = 60
@@ -77,24 +78,27 @@ def run(
     first = _value(at, at.x_0)
     moments = [budget * (i / points) ** 2 for i in range(1, points + 1)]
     record: dict[str, list[float]] = {"calls": [0.0], "products": [0.0], "loss": [first]}
-    places, work, stopped = [at.x_0], 0.0, ""
+    places, work, calls, stopped = [at.x_0], 0.0, 0, ""
     while moments and not stopped:
         try:
             with np.errstate(over="raise", invalid="raise"):
                 method.step(state, rng)
         except ENDS as error:
-            stopped = f"{type(error).__name__} at call {state.t + 1}"
+            stopped = f"{type(error).__name__} at call {calls + 1}"
             break
         work += products(counts, at.objectives.m)
         counts.clear()
-        spent = work if unit == "products" else float(state.t)
-        if spent < moments[0] and state.t < MOST_CALLS:
+        calls += 1
+        spent = work if unit == "products" else float(calls)
+        if spent < moments[0] and calls < MOST_CALLS:
             continue
+        if calls >= MOST_CALLS:
+            stopped = f"its budget is not spent after {calls} calls"
         moments = [moment for moment in moments if moment > spent]
         loss = _value(at, output(state))
         if not loss <= first + FAILED * (1 + abs(first)):
-            stopped = f"F has grown to {loss:.3g} at call {state.t}"
-        for name, value in (("calls", state.t), ("products", work), ("loss", loss)):
+            stopped = f"F has grown to {loss:.3g} at call {calls}"
+        for name, value in (("calls", calls), ("products", work), ("loss", loss)):
             record[name].append(float(value))
         places.append(output(state))
     bounds = _distances(at, places, distances if not stopped else 0)

@@ -36,7 +36,8 @@ def described(runs: Sequence[MethodRuns], tried: Sequence[Row], setting: Row, si
     return Experiment(
         name="convergence", title="How far each method comes in dimension 50", lead=_lead(groups), size=size, seed=seed,
         setting=dict(setting), sentences=tuple(_sentences(groups, runs)), findings=tuple(_findings(groups)),
-        plots=tuple(_plots(groups, runs)), rows=(*(row for one in runs for row in one.rows(seed)), *tried),
+        plots=tuple(_plots(groups, runs)),
+        rows=(*_table(groups), *(row for one in runs for row in one.rows(seed)), *tried),
     )  # fmt: skip
 
 
@@ -57,14 +58,10 @@ def _ranked(group: Mapping[str, MethodRuns], *, in_time: bool) -> list[tuple[flo
 
 def _lead(groups: Groups) -> str:
     """Who wins, the rivals first where they do."""
-    said = [_winners(groups, None), "of the methods that sample f, " + _winners(groups, SAMPLED)]
     shares = {v: {name: share for share, name in _ranked(g, in_time=False)} for v, g in groups.items()}
-    behind = "; ".join(
-        f"{variant} {_share(by_name[F2CSA])} (the best of those that sample: "
-        f"{_share(min(share for name, share in by_name.items() if name in SAMPLED))})"
-        for variant, by_name in shares.items()
-    )
-    return f"{'; '.join(said)}. Of the fall from F(x₀) to the lowest F known, F2CSA leaves on equal work: {behind}."
+    behind = ", ".join(f"{variant} {_share(by_name[F2CSA])}" for variant, by_name in shares.items())
+    said = f"{_winners(groups, None)}; of the methods that sample f, {_winners(groups, SAMPLED)}."
+    return f"{said[:1].upper() + said[1:]} Of F's fall to the lowest value known, F2CSA leaves on equal work: {behind}."
 
 
 def _winners(groups: Groups, among: Sequence[str] | None) -> str:
@@ -92,13 +89,15 @@ def _share(value: float) -> str:
 
 def _sentences(groups: Groups, runs: Sequence[MethodRuns]) -> Iterator[str]:
     for variant, group in groups.items():
-        work, time = (_ranked(group, in_time=in_time) for in_time in (False, True))
-        yield (
-            f"{_capital(variant)}, share of the fall from F(x₀) to the lowest F known that is left on equal work: "
-            + ", ".join(f"{name} {_share(share)}" for share, name in work)
-            + f"; in equal time, {_equal_time(group):.2g} s: "
-            + ", ".join(f"{name} {_share(share)}" for share, name in time) + "."
-        )  # fmt: skip
+        parts = []
+        for in_time, where in ((False, "on equal work"), (True, f"in equal time, {_equal_time(group):.2g} s")):
+            ranked = _ranked(group, in_time=in_time)
+            best = ranked[0]
+            sampling = next(item for item in ranked if item[1] in SAMPLED)
+            shown = dict.fromkeys([best, sampling, next(item for item in ranked if item[1] == F2CSA)])
+            parts.append(f"{where} " + ", ".join(f"{name} {_share(value)}" for value, name in shown))
+        told = "; ".join(parts)
+        yield f"{_capital(variant)}, share of the fall left by the best, the best that samples f, and F2CSA: {told}."
     calls = []
     for variant, group in groups.items():
         counted = {name: np.median([r["calls"][-1] for r in group[name].records]) for name in (F2CSA, SSIGD)}
@@ -125,13 +124,15 @@ def _sentences(groups: Groups, runs: Sequence[MethodRuns]) -> Iterator[str]:
 
 
 def _printed(groups: Groups) -> Iterator[str]:
-    for variant, group in groups.items():
-        if PRINTED_F2CSA in group:
-            yield (
-                f"{_capital(variant)}, with the printed step sizes on the same budget: F2CSA with η = 1e-5 leaves "
-                f"{_share(group[PRINTED_F2CSA].middle_left)} of the fall, SSIGD with β = 1e-4/√r "
-                f"{_share(group[PRINTED_SSIGD].middle_left)}."
-            )
+    parts = [
+        f"{variant} {_share(group[PRINTED_F2CSA].middle_left)} and {_share(group[PRINTED_SSIGD].middle_left)}"
+        for variant, group in groups.items()
+        if PRINTED_F2CSA in group
+    ]
+    yield (
+        "With the printed step sizes on the same budget, F2CSA with η = 1e-5 and SSIGD with β = 1e-4/√r leave of the "
+        f"fall: {'; '.join(parts)}."
+    )
 
 
 def _coupled(groups: Groups, runs: Sequence[MethodRuns]) -> Iterator[str]:
@@ -146,6 +147,17 @@ def _coupled(groups: Groups, runs: Sequence[MethodRuns]) -> Iterator[str]:
             for alpha in alphas
         )
         yield f"Where the box moves with x, which the paper does not test, F2CSA leaves of the fall at {said}."
+
+
+def _table(groups: Groups) -> Iterator[Row]:
+    """Method by problem and budget: the share of the fall that is left, the median seed's."""
+    for name in dict.fromkeys(name for group in groups.values() for name in group):
+        row: Row = {"method": name}
+        for variant, group in groups.items():
+            one, seconds = group.get(name), _equal_time(group)
+            row[f"{variant}, equal work"] = None if one is None else _share(one.middle_left)
+            row[f"{variant}, equal time"] = None if one is None else _share(one.left_after(seconds))
+        yield row
 
 
 def _capital(text: str) -> str:

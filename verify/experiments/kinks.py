@@ -43,10 +43,10 @@ PLACES: dict[str, Course] = {
 }
 """The problems by name; the drawn ones take a new draw for each seed."""
 QUICK = ("start on a kink", "crossing kinks", "moving rows", "many ridges")
-CALLS: dict[Size, int] = {"quick": 200, "whole": 500}
+CALLS: dict[Size, int] = {"quick": 200, "whole": 400}
 SEEDS: dict[Size, int] = {"quick": 2, "whole": 5}
 TUNING_SEEDS: dict[Size, int] = {"quick": 1, "whole": 2}
-POINTS, DISTANCES = 16, 9
+POINTS, DISTANCES = 16, 17
 
 
 def run(bench: Bench, size: Size, seed: int) -> Experiment:

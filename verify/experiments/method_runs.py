@@ -84,17 +84,14 @@ class MethodRuns:
         )  # fmt: skip
 
     def distances(self, least: float, over: str = "products") -> Series | None:
-        """The upper bound of dist(0, ∂_δF): median, least and largest of the seeds for which it is followed."""
+        """The upper bound of dist(0, ∂_δF): the median of the seeds for which it is followed."""
         followed = [record for record in self.records if len(record["at"]) > 2]
         points = min((len(record["at"]) for record in followed), default=0)
         if not points:
             return None
         at = [[record[over][int(i)] for i in record["at"][1:points]] for record in followed]
         upper = np.maximum(least, [record["upper"][1:points] for record in followed])
-        return Series(
-            name=self.name, x=_plain(np.median(at, axis=0)), y=_plain(np.median(upper, axis=0)),
-            low=_plain(upper.min(axis=0)), high=_plain(upper.max(axis=0)),
-        )  # fmt: skip
+        return Series(name=self.name, x=_plain(np.median(at, axis=0)), y=_plain(np.median(upper, axis=0)))
 
     def rows(self, first_seed: int) -> Iterator[Row]:
         """One line a recorded point."""
