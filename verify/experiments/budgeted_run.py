@@ -59,24 +59,23 @@ def run(
     course: dict[str, Any],
     contender: dict[str, Any],
     seed: int,
-    budget: float,
+    budget: tuple[float, Unit],
     *,
     points: int,
     distances: int,
-    unit: Unit = "products",
 ) -> dict[str, list[float] | float | str]:
     """F at ``points`` moments of a run, nearer one another at its start, and dist(0, ∂_δF) at ``distances`` of them.
 
     ``seed`` is of the run's noise. The last moment is the end; a run that fails ends there, and ``stopped`` says why.
     ``noise`` is that of one sampled value of F at the end.
     """
-    at = Course.of(course)
+    at, (size, unit) = Course.of(course), budget
     counts: Counter[str] = Counter()
     entrant = Contender(**contender)
     method, rng = entrant.method(at, counts), np.random.default_rng([seed, 1])
     state = method.start(at.x_0, rng)
     first = _value(at, at.x_0)
-    moments = [budget * (i / points) ** 2 for i in range(1, points + 1)]
+    moments = [size * (i / points) ** 2 for i in range(1, points + 1)]
     record: dict[str, list[float]] = {"calls": [0.0], "products": [0.0], "loss": [first]}
     places, work, calls, stopped = [at.x_0], 0.0, 0, ""
     while moments and not stopped:
@@ -84,7 +83,7 @@ def run(
             with np.errstate(over="raise", invalid="raise"):
                 method.step(state, rng)
         except ENDS as error:
-            stopped = f"{type(error).__name__} at call {calls + 1}"
+            stopped = f"no step at call {calls + 1}: {str(error).split(';')[0]}"
             break
         work += products(counts, at.objectives.m)
         counts.clear()

@@ -80,10 +80,7 @@ def _lead(groups: Groups, ends: Mapping[tuple[str, str], Ends]) -> str:
     # Of equals a rival is named first.
     names = [name for name in next(iter(groups.values())) if name not in (F2CSA, LITERAL)] + [F2CSA]
     reached = {name: sum(ends[v, name].all_there for v in groups) for name in names}
-    firsts = dict.fromkeys(names, 0)
-    for variant in groups:
-        calls, _, first = min((ends[variant, name].calls, k, name) for k, name in enumerate(names))
-        firsts[first] += math.isfinite(calls)
+    firsts = {name: sum(name in _soonest({n: ends[v, n] for n in names}) for v in groups) for name in names}
     most = [name for name in names if reached[name] == max(reached.values())]
     soonest = max(names, key=firsts.__getitem__)
     total = len(groups)
@@ -92,26 +89,38 @@ def _lead(groups: Groups, ends: Mapping[tuple[str, str], Ends]) -> str:
     )
     if F2CSA not in most:
         said += f", of F2CSA on {reached[F2CSA]}"
-    said += f". {soonest} gets there with the fewest calls most often, on {firsts[soonest]}"
-    return said + (f"; F2CSA on {firsts[F2CSA]}." if soonest != F2CSA else ".")
+    said += f". Soonest there, alone or with others, is most often {soonest}, on {firsts[soonest]}"
+    said += f", F2CSA on {firsts[F2CSA]}" if soonest != F2CSA else ""
+    only = [v for v in groups if [name for name in names if ends[v, name].all_there] == [F2CSA]]
+    return said + (f"; F2CSA alone always gets there on: {', '.join(only)}." if only else ".")
+
+
+def _soonest(ends: Mapping[str, Ends]) -> list[str]:
+    """Of the methods whose every run ends at the target those that take the fewest calls."""
+    calls = {name: found.calls for name, found in ends.items() if found.all_there}
+    return [name for name in calls if calls[name] == min(calls.values())]
 
 
 def _sentences(groups: Groups, ends: Mapping[tuple[str, str], Ends]) -> Iterator[str]:
     for variant, group in groups.items():
-        there = sorted((name for name in group if ends[variant, name].all_there), key=lambda n: ends[variant, n].calls)
-        away = [name for name in group if ends[variant, name].away == ends[variant, name].total]
-        rest = [name for name in group if name not in there and name not in away]
+        here = {name: ends[variant, name] for name in group}
+        there = sorted((name for name in here if here[name].all_there), key=[*here].index)
+        away = [name for name in here if here[name].away == here[name].total]
+        rest = [name for name in here if name not in there and name not in away]
         parts = []
         if there:
-            first = there[0]
-            parts.append(f"{joined(there)} end at the target on every seed, {first} soonest")
+            first = _soonest(here)
+            soonest = "" if 2 * len(first) > len(there) else f", {joined(first)} soonest"
+            parts.append(f"{joined(there)} {_end(there)} at the target on every seed{soonest}")
         if rest:
-            parts.append(
-                ", ".join(f"{name} on {ends[variant, name].there} of {ends[variant, name].total}" for name in rest)
-            )
+            parts.append(", ".join(f"{name} on {here[name].there} of {here[name].total}" for name in rest))
         if away:
             parts.append(f"{joined([_why(group[name]) for name in away])} never, certified")
         yield f"{variant[:1].upper() + variant[1:]}: {'; '.join(parts)}."
+
+
+def _end(names: Sequence[str]) -> str:
+    return "ends" if len(names) == 1 else "end"
 
 
 def _why(one: MethodRuns) -> str:

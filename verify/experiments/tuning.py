@@ -49,8 +49,10 @@ def lowest(bench: Bench, courses: Sequence[Course]) -> dict[Course, float]:
 
 def run_cell(at: Course, entrant: Contender, seed: int, budget: Budget, *, points: int = 1, distances: int = 0) -> Cell:
     """A run to a budget as a cell."""
-    arguments = {"course": at.plain, "contender": asdict(entrant), "seed": seed, "budget": budget.size}
-    return Cell("budgeted_run:run", arguments | {"points": points, "distances": distances, "unit": budget.unit})
+    arguments = {"course": at.plain, "contender": asdict(entrant), "seed": seed}
+    return Cell(
+        "budgeted_run:run", arguments | {"budget": [budget.size, budget.unit], "points": points, "distances": distances}
+    )
 
 
 def left(record: Mapping[str, Any], low: float) -> float:

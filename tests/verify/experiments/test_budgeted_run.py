@@ -40,9 +40,7 @@ ALL = (F2CSA, LITERAL, SSIGD, DSBLO, DSBLO_2, PIGD, PARENT, ZEROTH, DESCENT)
 
 
 def made(name: str, length: float, budget: float, *, course: Course = SMALL, points: int = 4, distances: int = 0):  # type: ignore[no-untyped-def]
-    return run(
-        course.plain, asdict(Contender(name, length)), 1, budget, points=points, distances=distances, unit="calls"
-    )
+    return run(course.plain, asdict(Contender(name, length)), 1, (budget, "calls"), points=points, distances=distances)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -60,12 +58,12 @@ def test_the_same_arguments_give_the_same_record() -> None:
 
 def test_a_method_that_runs_away_has_failed() -> None:
     record = made(DESCENT, 50.0, 40)
-    assert "F has grown" in record["stopped"] or "at call" in record["stopped"]
+    assert "at call" in record["stopped"]
 
 
 def test_a_start_without_a_gradient_ends_plain_descent_alone() -> None:
     start = Course("absolute-fixed", 0.05, start=(0.0, 0.8))
-    assert "call 1" in made(DESCENT, 0.1, 10, course=start)["stopped"]
+    assert "no step at call 1: x: must be where y* is differentiable" in made(DESCENT, 0.1, 10, course=start)["stopped"]
     assert made(SSIGD, 0.1, 10, course=start)["stopped"] == ""
 
 
@@ -120,7 +118,7 @@ def test_seconds_of_a_call_are_positive() -> None:
 
 def test_the_fast_oracle_runs_the_same_method() -> None:
     page, fast = (
-        run(SMALL.plain, asdict(Contender(F2CSA, 0.1, fast=fast)), 1, 40, points=4, distances=0, unit="calls")
+        run(SMALL.plain, asdict(Contender(F2CSA, 0.1, fast=fast)), 1, (40, "calls"), points=4, distances=0)
         for fast in (False, True)
     )
     assert np.allclose(page["loss"], fast["loss"], atol=0.02)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from verify.experiments import convergence, kinks
+from verify.experiments import across_kinks, convergence
 from verify.experiments.bench import Bench
 from verify.experiments.contenders import DSBLO_2, F2CSA, PRINTED_SSIGD, SSIGD, Contender
 from verify.experiments.convergence_words import described as told_of_losses
@@ -101,11 +101,11 @@ def test_a_small_convergence_experiment_from_end_to_end(monkeypatch: pytest.Monk
 
 
 def test_a_small_kinks_experiment_from_end_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kinks, "QUICK", ("one kink",))
-    monkeypatch.setattr(kinks, "PLACES", {"one kink": Course("kink", 0.05, start=(0.9,))})
-    monkeypatch.setattr(kinks, "CALLS", {"quick": 40})
-    monkeypatch.setattr(kinks, "LENGTHS", {"quick": (0.3, 0.03)})
-    found = kinks.run(Bench(None, {}), "quick", 0)
+    monkeypatch.setattr(across_kinks, "QUICK", ("one kink",))
+    monkeypatch.setattr(across_kinks, "PLACES", {"one kink": Course("kink", 0.05, start=(0.9,))})
+    monkeypatch.setattr(across_kinks, "CALLS", {"quick": 40})
+    monkeypatch.setattr(across_kinks, "LENGTHS", {"quick": (0.3, 0.03)})
+    found = across_kinks.run(Bench(None, {}), "quick", 0)
     assert found.rows[0]["method"] == F2CSA
     assert any(
         row.get("distance, upper") == 0.0 and row["lower bound certified"] for row in found.rows if "alpha" in row
