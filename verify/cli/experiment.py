@@ -28,10 +28,10 @@ def scaling(asked: options.Scaling) -> None:
 
 def kinks(asked: options.Kinks) -> None:
     """Where rows switch on and off."""
-    _run("kinks", asked)
+    _run("kinks", asked, module="across_kinks")
 
 
-def _run(name: str, asked: options.Experiment) -> None:
+def _run(name: str, asked: options.Experiment, *, module: str = "") -> None:
     require_at_least("--seed", asked.seed, 0)
     jobs = cores() if asked.jobs is None else asked.jobs
     require_at_least("--jobs", jobs, 1)
@@ -41,7 +41,7 @@ def _run(name: str, asked: options.Experiment) -> None:
     started = time.perf_counter()
     with ended_politely(), progress_bar() as show:
         bench = Bench(asked.out / f"{name}.cells.jsonl", header, jobs=jobs, resume=asked.resume, show=show)
-        found: Experiment = import_module(f"verify.experiments.{name}").run(bench, size, asked.seed)
+        found: Experiment = import_module(f"verify.experiments.{module or name}").run(bench, size, asked.seed)
     found = found.model_copy(update={"environment": environment(), "seconds": time.perf_counter() - started})
     _write(found, asked, bench.reused)
 

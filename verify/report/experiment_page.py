@@ -20,6 +20,8 @@ PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES = ("solid", (0, (5, 1.5)), (0, (1.5, 1.5)), (0, (6, 1.5, 1.5, 1.5)))
 _INK = {"#010101": "var(--ink)", "#020202": "var(--quiet)"}
+CROWD, CROWDED_HEIGHT = 5, 370.0
+"""More series than this have their legend below the picture, which is then so high."""
 SHOWN_ROWS = 12
 
 
@@ -68,7 +70,8 @@ def picture(plot: Plot, names: list[str], salt: str) -> Markup:
     with matplotlib.rc_context(
         {"svg.fonttype": "none", "svg.hashsalt": salt, "font.size": 9.5, "axes.titlesize": 10.5}
     ):
-        figure = Figure(figsize=(WIDTH / 72, HEIGHT / 72), layout="constrained")
+        height = CROWDED_HEIGHT if len(plot.series) > CROWD else HEIGHT
+        figure = Figure(figsize=(WIDTH / 72, height / 72), layout="constrained")
         FigureCanvasSVG(figure)
         figure.patch.set_visible(False)
         axes = figure.subplots()
@@ -81,7 +84,9 @@ def picture(plot: Plot, names: list[str], salt: str) -> Markup:
                 mark.text, (mark.x, mark.y), textcoords="offset points", xytext=(-6, 5), color="#010101", fontsize=8,
                 ha="right",
             )  # fmt: skip
-        if len(plot.series) > 1:
+        if len(plot.series) > CROWD:
+            figure.legend(loc="outside lower center", ncols=3, fontsize=7.5, frameon=False, labelcolor="#010101")
+        elif len(plot.series) > 1:
             axes.legend(fontsize=8, frameon=False, labelcolor="#010101")
         stream = io.StringIO()
         figure.savefig(stream, format="svg", metadata={"Date": None}, transparent=True)
@@ -105,7 +110,10 @@ def _scaled(axes: Any, plot: Plot) -> None:
 
 
 def _draw(axes: Any, series: Series, at: int) -> None:
-    colour, marker, dash = PALETTE[at % len(PALETTE)], MARKERS[at % len(MARKERS)], DASHES[at % len(DASHES)]
+    # The ninth series has the first's colour again, with another marker and another dash.
+    again = at // len(PALETTE)
+    colour, marker = PALETTE[at % len(PALETTE)], MARKERS[(at + 3 * again) % len(MARKERS)]
+    dash = DASHES[(at + again) % len(DASHES)]
     few = len(series.x) <= 16
     axes.plot(
         series.x, series.y, color=colour, linestyle=dash, linewidth=1.3, label=series.name, marker=marker,

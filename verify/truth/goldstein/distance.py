@@ -20,7 +20,7 @@ from spec.exact import FloatArray
 from verify.truth.algebra.rationals import Number, Vector, column, fraction, number, point
 from verify.truth.algebra.roots import double_above, double_below, root_above, root_below
 from verify.truth.goldstein.cells import Cell, TooManyCellsError, cells_in_ball
-from verify.truth.goldstein.estimate import GoldsteinDistance, estimate
+from verify.truth.goldstein.estimate import MAX_PROVEN_SIZE, GoldsteinDistance, estimate
 from verify.truth.goldstein.minima import Box, Rays, least, normal_rays, proven_bound, shortest, shortest_exactly
 
 MAX_CERTIFIED_DIMENSION = 4
@@ -37,6 +37,7 @@ def distance(
     *,
     box: Box | None = None,
     tolerance: float = TOLERANCE,
+    proven_size: int = MAX_PROVEN_SIZE,
 ) -> GoldsteinDistance:
     """Bracket the distance of 0 from the Goldstein subdifferential.
 
@@ -46,6 +47,8 @@ def distance(
         radius: Radius of the closed ball, units of x, > 0.
         box: X where it is a box containing x; its normal cone at x is then added. F and the ball are not cut by X.
         tolerance: Gap at which refinement stops, > 0.
+        proven_size: Where n > 4, the largest n + m + p at which the upper bound encloses its gradients; elsewhere it
+            is as good as doubles. At a kink an enclosure can take a minute in 50 dimensions.
 
     Returns:
         Bounds. For n = 1 they are one exact number, rounded outwards; for n <= 4 they bracket the truth, and the
@@ -78,7 +81,7 @@ def distance(
     except TooManyCellsError:
         cells = None
     if cells is None:
-        return estimate(problem, at, delta, rays, tolerance)
+        return estimate(problem, at, delta, rays, tolerance, proven_size=proven_size)
     if problem.n == 1:
         return _on_a_line(cells, at[0], delta, rays)
     return _by_cells(cells, at, delta, rays, tolerance)

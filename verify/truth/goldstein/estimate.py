@@ -24,7 +24,7 @@ MAX_PIECES = 64
 MAX_CUT_DIMENSION = 200
 """Largest n at which pieces are cut by their rows; beyond, a projection costs seconds and only the ball is used."""
 MAX_PROVEN_SIZE = 600
-"""Largest n + m + p whose final gradients are enclosed in balls; beyond they are as good as doubles."""
+"""Largest n + m + p whose final gradients are enclosed in balls by default; beyond they are as good as doubles."""
 INSIDE = 1.0 - 1e-9
 """Points are kept this far inside the ball, so that rounding cannot carry them out."""
 MARGIN = 1e-9
@@ -125,7 +125,15 @@ class Pieces:
         return Piece(M[kept], q[kept], (H + H.T) / 2, c)
 
 
-def estimate(problem: Quadratic, x: Vector, radius: Fraction, rays: Rays, tolerance: float) -> GoldsteinDistance:
+def estimate(
+    problem: Quadratic,
+    x: Vector,
+    radius: Fraction,
+    rays: Rays,
+    tolerance: float,
+    *,
+    proven_size: int = MAX_PROVEN_SIZE,
+) -> GoldsteinDistance:
     """Bound the distance from above and estimate it from below; arguments as for ``goldstein.distance``."""
     centre, r = np.array([float(v) for v in x]), float(radius) * INSIDE
     pieces = Pieces(problem)
@@ -156,7 +164,8 @@ def estimate(problem: Quadratic, x: Vector, radius: Fraction, rays: Rays, tolera
     weights, _ = shortest(np.array(gradients), rays)
     kept = [i for i in range(len(points)) if weights[i] > 1e-12]
     share = weights[kept] / weights[kept].sum()
-    upper, used = _enclosed(problem, [points[i] for i in kept], [gradients[i] for i in kept], share, rays)
+    enclosed = problem if problem.n + problem.m + problem.p <= proven_size else None
+    upper, used = _enclosed(enclosed, [points[i] for i in kept], [gradients[i] for i in kept], share, rays)
     return GoldsteinDistance(
         lower=min(lower, upper), upper=upper, certified=False, method="bundle", exact=None,
         points=tuple(tuple(Fraction(float(v)) for v in points[i]) for i in kept),
@@ -212,12 +221,15 @@ def _into(z: FloatArray, centre: FloatArray, r: float) -> FloatArray:
 
 
 def _enclosed(
-    problem: Quadratic, points: list[FloatArray], gradients: list[FloatArray], weights: FloatArray, rays: Rays
+    problem: Quadratic | None, points: list[FloatArray], gradients: list[FloatArray], weights: FloatArray, rays: Rays
 ) -> tuple[float, list[FloatArray]]:
-    """Length of the combination of true gradients, their error added; the doubles' where balls cannot decide."""
+    """Length of the combination of true gradients, their error added; the doubles' where balls cannot decide.
+
+    With no problem the doubles' serve throughout.
+    """
     used, error = [], 0.0
     for z, gradient in zip(points, gradients, strict=True):
-        truth = solve_any(problem, z.tolist()) if problem.n + problem.m + problem.p <= MAX_PROVEN_SIZE else None
+        truth = None if problem is None else solve_any(problem, z.tolist())
         if truth is None or truth.hypergradient is None:
             # Each adjoining piece's gradient is an element of Clarke's subdifferential at a kink.
             used.append(gradient)

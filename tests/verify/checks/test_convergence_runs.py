@@ -1,0 +1,118 @@
+"""The experiment's final losses and steadiness are judged by runs: other runs, another verdict."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from f2csa_ref.algorithm_2 import OuterState
+from f2csa_ref.solver.run_loop import ClippedMomentum, Method
+from spec.exact import Vector
+from verify.campaign.run import run
+from verify.checks import convergence_runs
+from verify.checks.convergence_runs import apart, final_losses, steady_fall
+from verify.experiments.contenders import F2CSA, PRINTED_F2CSA, Contender
+from verify.experiments.courses import Course
+from verify.experiments.tuning import Budget
+
+WHOLE = Contender.method
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same checks in dimension 5."""
+    monkeypatch.setattr(convergence_runs, "DIMENSION", 5)
+    monkeypatch.setattr(convergence_runs, "WORK", Budget(1200.0))
+    monkeypatch.setattr(convergence_runs, "STEADY_CALLS", 900)
+
+
+def case(*, as_written: bool) -> Any:
+    return SimpleNamespace(seed=0, as_written=as_written)
+
+
+def holds(check: Callable[[Any], Any], *, as_written: bool) -> list[bool]:
+    return [item.holds for item in check(case(as_written=as_written)).evidence]
+
+
+@pytest.mark.parametrize("claim", ["convergence-experiment/stable"])
+def test_f2csa_falls_steadily_where_what_is_not_printed_is_chosen_well(claim: str) -> None:
+    assert {r.reading: r.verdict for r in run([claim], profile="ci").results} == {
+        "as-written": "SUPPORTED", "repaired": "SUPPORTED",
+    }  # fmt: skip
+
+
+@pytest.mark.usefixtures("small")
+def test_tuned_methods_end_alike_and_printed_steps_do_not() -> None:
+    assert holds(final_losses, as_written=False) == [True]
+    assert holds(final_losses, as_written=True) == [False]
+
+
+class Idle(ClippedMomentum):
+    """Takes steps of length 0."""
+
+    def step(self, state: OuterState, rng: np.random.Generator) -> None:  # draws nothing
+        state.t += 1
+
+
+class Climbing(ClippedMomentum):
+    """Goes up after going down."""
+
+    def step(self, state: OuterState, rng: np.random.Generator) -> None:
+        super().step(state, rng)
+        if state.t > 100:
+            state.step = -2 * state.step
+
+
+def spoiled(kind: Callable[..., Any]) -> Callable[[Contender, Course, Counter[str]], Method[Any]]:
+    """F2CSA replaced, rivals kept."""
+
+    def method(self: Contender, course: Course, counts: Counter[str]) -> Method[Any]:
+        made: Any = WHOLE(self, course, counts)
+        return kind(made.answer, made.parameters) if self.name in (F2CSA, PRINTED_F2CSA) else made
+
+    return method
+
+
+def no_number(_x: Vector, _rng: np.random.Generator) -> Vector:
+    return np.full(5, np.nan)
+
+
+KINDS: dict[str, Callable[..., Any]] = {
+    "idle": Idle, "climbing": Climbing,
+    "nan": lambda _answer, parameters: ClippedMomentum(no_number, parameters),
+    "uphill": lambda answer, parameters: ClippedMomentum(lambda x, rng: -answer(x, rng), parameters),
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("as_written", [False, True])
+def test_a_broken_method_is_not_steady(kind: str, as_written: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Contender, "method", spoiled(KINDS[kind]))
+    assert not all(holds(steady_fall, as_written=as_written))
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("kind", ["idle", "nan", "uphill"])
+def test_a_broken_method_does_not_end_where_the_others_do(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Contender, "method", spoiled(KINDS[kind]))
+    assert not all(holds(final_losses, as_written=False))
+
+
+@pytest.mark.usefixtures("small")
+def test_a_long_step_without_friction_is_not_steady(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(convergence_runs, "STEADY_D", 0.1)
+    assert not all(holds(steady_fall, as_written=True))
+
+
+def test_falls_are_compared_by_their_ratio() -> None:
+    def record(end: float, stopped: str = "") -> dict[str, Any]:
+        return {"loss": [10.0, end], "stopped": stopped}
+
+    assert apart([record(5.0), record(8.0)]) == 2.5
+    assert apart([record(5.0), record(10.0)]) == apart([record(5.0), record(5.0, "F has grown")]) == float("inf")

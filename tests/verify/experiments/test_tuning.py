@@ -1,0 +1,50 @@
+"""One protocol for all: every method gets every length, and the best is taken and flagged at an end."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from verify.experiments.bench import Bench
+from verify.experiments.contenders import DESCENT, SSIGD
+from verify.experiments.courses import Course
+from verify.experiments.tuning import LENGTHS, Budget, left, share, tuned
+
+COURSE = Course("paper", 0.1, 3, 10.0, 7)
+
+
+def test_the_best_length_is_taken_and_flagged_at_an_end() -> None:
+    lengths = (100.0, 0.03, 0.0003)
+    taken, rows = tuned(Bench(None, {}), {"small": [COURSE]}, {"small": (SSIGD, DESCENT)}, Budget(30, "calls"), lengths)
+    assert len(rows) == 6
+    for name in (SSIGD, DESCENT):
+        by_length = {row["length tried"]: row["share of the fall left"] for row in rows if row["method"] == name}
+        assert taken["small", name].length == 0.03 == min(by_length, key=by_length.__getitem__)  # type: ignore[arg-type]
+        assert not taken["small", name].at_end
+        assert by_length[100.0] == math.inf
+    taken, _ = tuned(Bench(None, {}), {"small": [COURSE]}, {"small": (SSIGD,)}, Budget(30, "calls"), (0.03, 0.0003))
+    assert taken["small", SSIGD].at_end
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        ({"loss": [3.0, 2.0], "stopped": ""}, 0.5), ({"loss": [3.0, 2.0], "stopped": "F has grown"}, math.inf),
+        ({"loss": [3.0, math.nan], "stopped": ""}, math.inf), ({"loss": [3.0, 4.0], "stopped": ""}, 1.5),
+    ],
+)  # fmt: skip
+def test_the_share_of_the_fall_that_is_left(record: dict[str, Any], expected: float) -> None:
+    assert left(record, 1.0) == expected
+
+
+def test_no_fall_to_make() -> None:
+    assert share(1.0, 1.0, 1.0) == 0.0
+    assert share(2.0, 1.0, 1.0) == math.inf
+
+
+def test_two_lengths_a_decade() -> None:
+    for lengths in LENGTHS.values():
+        assert all(abs(a / b - 10**0.5) < 1e-6 for a, b in pairwise(lengths))

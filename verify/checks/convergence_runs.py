@@ -1,0 +1,133 @@
+"""Small runs on the experiment's family at d = 50: whether the methods end at similar losses, and F2CSA steadily."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from f2csa_ref.algorithm_1 import Call
+from f2csa_ref.solver.schedules import estimate_constants, schedule
+from verify.checks.measuring.case import Case, Measurement, check, compare
+from verify.experiments.bench import Bench
+from verify.experiments.contenders import (
+    ALPHA,
+    DSBLO_2,
+    F2CSA,
+    PRINTED_BETA,
+    PRINTED_ETA,
+    PRINTED_F2CSA,
+    SSIGD,
+    Contender,
+)  # fmt: skip
+from verify.experiments.convergence_words import NAMED, SIMILAR
+from verify.experiments.courses import Course
+from verify.experiments.tuning import TUNING_SEED, Budget, lowest, run_cell, share, tuned
+
+DIMENSION, CONDITION, RADIUS = 50, 10.0, 0.1
+WORK = Budget(2_000.0)
+LENGTHS = (1.0, 0.316, 0.1)
+PRINTED_CALLS = 10**6
+"""How long the runs with the printed step sizes may be, which the text does not say."""
+PRINTED_REACH, FEWER = 2 * PRINTED_BETA * math.sqrt(PRINTED_CALLS), 40
+"""What SSIGD's steps sum to by then, with the slower of the usual laws, and in how many equal ones they are taken."""
+ADAPTED, ADAPTED_CALLS = 0.316, 60
+"""DS-BLO's first step, for its adaptive rule is not printed, and its calls."""
+STEADY_D, STEADY_CALLS = 0.0025, 1500
+"""In the text's favour: a loop without friction swings about a minimum by about D²/(2η), here below the noise."""
+DERIVED_CALLS = 200
+NOISES = 3.0
+"""Standard deviations of the difference of two sampled values that a rise may have."""
+ARRIVED = 0.1
+"""Of the fall to the lowest F known, no more than this is left where a loss has come down to its final level."""
+Record = Mapping[str, Any]
+
+
+def _course(seed: int) -> Course:
+    return Course("paper", RADIUS, DIMENSION, CONDITION, seed)
+
+
+def _runs(at: Course, entrants: Sequence[Contender], budget: Budget, seed: int, points: int = 1) -> list[Record]:
+    cells = [run_cell(at, entrant, seed, budget, points=points) for entrant in entrants]
+    return Bench(None, {}).perform("runs", cells)
+
+
+def apart(records: Sequence[Record]) -> float:
+    """Largest over least fall of F at the runs' ends; infinite where a method has not fallen or has failed."""
+    falls = [0.0 if record["stopped"] else float(record["loss"][0] - record["loss"][-1]) for record in records]
+    return max(falls) / min(falls) if min(falls) > 0 else math.inf
+
+
+@check("convergence-experiment", instances=("experiment-5d",))
+def final_losses(case: Case) -> Measurement:
+    """How far apart the falls of F of the three methods are, on a draw of the family at d = 50."""
+    at = _course(case.seed)
+    if case.as_written:
+        entrants, records = _as_printed(at)
+        quantity = f"largest over least fall of F in up to {PRINTED_CALLS:,} calls"
+        note = (
+            "Independent Gaussian entries give no lower level at d = 50: the draw is the positive definite one. "
+            f"SSIGD's steps β/√r sum to {PRINTED_REACH:g} in {PRINTED_CALLS:,} calls; so do those of the run shown."
+        )
+    else:
+        taken, _ = tuned(Bench(None, {}), {"": [_course(case.seed + TUNING_SEED)]}, {"": NAMED}, WORK, LENGTHS)
+        entrants = [Contender(name, taken["", name].length) for name in NAMED]
+        records = _runs(at, entrants, WORK, case.seed)
+        quantity, note = "largest over least fall of F on equal work", ""
+    values: dict[str, float | str] = {
+        f"fall of F, {entrant.name}, first step {entrant.length:.3g}, {record['calls'][-1]:.0f} calls":
+            record["loss"][0] - record["loss"][-1]
+        for entrant, record in zip(entrants, records, strict=True)
+    }  # fmt: skip
+    return Measurement((compare(quantity, apart(records), "<=", 1 + SIMILAR),), values, note)
+
+
+def _as_printed(at: Course) -> tuple[list[Contender], list[Record]]:
+    """The three methods with the printed step sizes, each with as many calls as serve it.
+
+    F2CSA arrives with a small D; SSIGD's short steps are taken a few at a time; DS-BLO adapts its own.
+    """
+    asked = [
+        (Contender(PRINTED_F2CSA, STEADY_D, eta=PRINTED_ETA, fast=True), STEADY_CALLS),
+        (Contender(SSIGD, PRINTED_REACH / FEWER * at.first_gradient), FEWER),
+        (Contender(DSBLO_2, ADAPTED), ADAPTED_CALLS),
+    ]
+    records = [_runs(at, [entrant], Budget(calls, "calls"), at.seed)[0] for entrant, calls in asked]
+    return [entrant for entrant, _ in asked], records
+
+
+@check("convergence-experiment/stable", instances=("experiment-5d",))
+def steady_fall(case: Case) -> Measurement:
+    """The largest rise of F along a run of F2CSA beside the noise of a sampled value, and how far down it comes."""
+    at = _course(case.seed)
+    if case.as_written:
+        entrant, calls = Contender(PRINTED_F2CSA, STEADY_D, eta=PRINTED_ETA, fast=True), STEADY_CALLS
+    else:
+        entrant, calls = derived(at, DERIVED_CALLS)
+    (record,) = _runs(at, [entrant], Budget(calls, "calls"), case.seed, points=25)
+    losses, low = np.array(record["loss"]), min(*lowest(Bench(None, {}), [at]).values(), *record["loss"])
+    rise = float(np.max(losses - np.minimum.accumulate(losses)))
+    noise = NOISES * math.sqrt(2) * record["noise"]
+    remains = math.inf if record["stopped"] else share(float(losses[-1]), float(losses[0]), low)
+    values: dict[str, float | str] = {
+        "D": entrant.length, "calls": record["calls"][-1],
+        "F at first": float(losses[0]), "F at last": float(losses[-1]),
+        "lowest F known": low, "swing D²/(2η)": entrant.length**2 / (2 * entrant.eta) if entrant.eta else math.nan,
+    }  # fmt: skip
+    return Measurement(
+        (
+            compare("largest rise of F above the lowest value before it", rise, "<=", noise),
+            compare("share of the fall to the lowest F known that is left at the end", remains, "<=", ARRIVED),
+        ),
+        values,
+        f"{NOISES:g} standard deviations of the difference of two sampled values of F are noise.",
+    )
+
+
+def derived(at: Course, calls: int) -> tuple[Contender, int]:
+    """F2CSA with D and η of the budget's schedule, and its number of calls."""
+    constants = estimate_constants(at.objectives, at.x_0, Call(ALPHA), rng=np.random.default_rng([at.seed, 1]))
+    found = schedule("budget", constants, goldstein_radius=RADIUS, calls=calls)
+    return Contender(F2CSA, found.D, eta=found.eta, fast=True), found.T

@@ -1,0 +1,93 @@
+"""``f2csa experiment kinks``: paths that cross kinks, end on them or start there; who ends at a Goldstein point.
+
+Here the smoothing of the paper should pay. In at most four dimensions the distance of 0 from ∂_δF is bracketed by
+proof, so that "ends at a Goldstein point" is certified, and so is its contrary.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from verify.experiments.bench import Bench
+from verify.experiments.contenders import (
+    ALPHA,
+    DESCENT,
+    DSBLO,
+    DSBLO_2,
+    F2CSA,
+    LITERAL,
+    PARENT,
+    PIGD,
+    SSIGD,
+    ZEROTH,
+    Contender,
+)  # fmt: skip
+from verify.experiments.courses import Course
+from verify.experiments.kinks_words import described
+from verify.experiments.method_runs import MethodRuns, with_common_lows
+from verify.experiments.model import Experiment, Row, Size
+from verify.experiments.tuning import LENGTHS, TUNING_SEED, Budget, lowest, run_cell, tuned
+
+RADIUS = 0.05
+TARGET = 0.1
+"""An end is a Goldstein point where dist(0, ∂_δF) ≤ this, units of F per unit of x."""
+METHODS = (F2CSA, SSIGD, DSBLO, DSBLO_2, PIGD, PARENT, ZEROTH, DESCENT)
+PLACES: dict[str, Course] = {
+    "one kink": Course("kink", RADIUS, start=(0.9,)),
+    "start on a kink": Course("absolute-fixed", RADIUS, start=(0.0, 0.8)),
+    "crossing kinks": Course("crossing-kinks", RADIUS, start=(1.3, -0.4)),
+    "moving rows": Course("absolute-moving", RADIUS, start=(0.9, -0.7)),
+    "steep and flat": Course("ridges", RADIUS, 2, 30.0),
+    "many ridges": Course("ridges", RADIUS, 3, 3.0),
+    "moving box": Course("coupled", RADIUS, 3, 10.0),
+}
+"""The problems by name; the drawn ones take a new draw for each seed."""
+QUICK = ("start on a kink", "crossing kinks", "moving rows", "many ridges")
+CALLS: dict[Size, int] = {"quick": 200, "whole": 400}
+SEEDS: dict[Size, int] = {"quick": 2, "whole": 5}
+TUNING_SEEDS: dict[Size, int] = {"quick": 1, "whole": 2}
+POINTS, DISTANCES = 16, 17
+
+
+def run(bench: Bench, size: Size, seed: int) -> Experiment:
+    """All cells, then what they show."""
+    names = QUICK if size == "quick" else tuple(PLACES)
+    methods = {name: _methods(name) for name in names}
+    budget = Budget(CALLS[size], "calls")
+    for_tuning = {name: [_drawn(name, seed + TUNING_SEED + k) for k in range(TUNING_SEEDS[size])] for name in names}
+    taken, tried = tuned(bench, for_tuning, methods, budget, LENGTHS[size])
+    judged = {name: [_drawn(name, seed + k) for k in range(SEEDS[size])] for name in names}
+    entrants = [(name, Contender(method, taken[name, method].length)) for name in names for method in methods[name]]
+    cells = [
+        run_cell(at, entrant, seed + k, budget, points=POINTS, distances=DISTANCES)
+        for name, entrant in entrants
+        for k, at in enumerate(judged[name])
+    ]
+    lows = lowest(bench, list(dict.fromkeys(at for group in judged.values() for at in group)))
+    records = iter(bench.perform("runs", cells))
+    runs = []
+    for name, entrant in entrants:
+        found = [next(records) for _ in judged[name]]
+        known = [min(lows[at], *record["loss"]) for at, record in zip(judged[name], found, strict=True)]
+        runs.append(MethodRuns(name, entrant, found, known, float("nan"), taken[name, entrant.name]))
+    return described(with_common_lows(runs), tried, _setting(size), (size, seed))
+
+
+def _methods(name: str) -> tuple[str, ...]:
+    """All; the formulas as written too where rows move, for elsewhere they are the same."""
+    moving = PLACES[name].family in ("absolute-moving", "ridges", "coupled")
+    return (*METHODS, LITERAL) if moving else METHODS
+
+
+def _drawn(name: str, seed: int) -> Course:
+    at = PLACES[name]
+    return replace(at, seed=seed) if at.d else at
+
+
+def _setting(size: Size) -> Row:
+    return {
+        "calls of each method's oracle": CALLS[size], "noise seeds and draws": SEEDS[size],
+        "Goldstein radius": RADIUS, "target of the distance": TARGET, "alpha": ALPHA,
+        "first-step lengths tried": f"{LENGTHS[size][-1]:.3g} to {LENGTHS[size][0]:.3g}, two a decade",
+        "noise": "Gaussian on the quadratic terms, 0.01",
+    }  # fmt: skip

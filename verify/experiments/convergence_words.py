@@ -1,0 +1,245 @@
+"""What the convergence runs show, in sentences, findings and pictures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from verify.experiments.contenders import (
+    ALPHA,
+    DSBLO_2,
+    F2CSA,
+    LITERAL,
+    PRINTED_F2CSA,
+    PRINTED_SSIGD,
+    SAMPLED,
+    SSIGD,
+)  # fmt: skip
+from verify.experiments.method_runs import LEAST_SHOWN, MethodRuns, joined
+from verify.experiments.model import Experiment, Finding, Plot, Row, Series, Size
+
+NAMED = (F2CSA, SSIGD, DSBLO_2)
+"""The three of the text; its DSBLO is taken for option II, which samples f."""
+SIMILAR = 0.05
+"""Falls of F within a twentieth of one another are called similar: a plot over the whole fall hardly parts them."""
+Groups = Mapping[str, Mapping[str, MethodRuns]]
+
+
+def described(runs: Sequence[MethodRuns], tried: Sequence[Row], setting: Row, size: Size, seed: int) -> Experiment:
+    """The experiment's data with what they show."""
+    groups: dict[str, dict[str, MethodRuns]] = {}
+    for one in runs:
+        if one.entrant.alpha == ALPHA:
+            groups.setdefault(one.variant, {})[one.name] = one
+    return Experiment(
+        name="convergence", title="How far each method comes in dimension 50", lead=_lead(groups), size=size, seed=seed,
+        setting=dict(setting), sentences=tuple(_sentences(groups, runs)), findings=tuple(_findings(groups)),
+        plots=tuple(_plots(groups, runs)),
+        rows=(*_table(groups), *(row for one in runs for row in one.rows(seed)), *tried),
+    )  # fmt: skip
+
+
+def _of_papers(group: Mapping[str, MethodRuns]) -> list[MethodRuns]:
+    """The tuned methods, not the formulas as written."""
+    return [one for one in group.values() if one.tuned is not None and one.name != LITERAL]
+
+
+def _equal_time(group: Mapping[str, MethodRuns]) -> float:
+    """Seconds in which the first method has spent its budget of work."""
+    return min(one.whole_time for one in _of_papers(group))
+
+
+def _ranked(group: Mapping[str, MethodRuns], *, in_time: bool) -> list[tuple[float, str]]:
+    seconds = _equal_time(group)
+    return sorted((one.left_after(seconds) if in_time else one.middle_left, one.name) for one in _of_papers(group))
+
+
+def _lead(groups: Groups) -> str:
+    """Who wins, the rivals first where they do."""
+    shares = {v: {name: share for share, name in _ranked(g, in_time=False)} for v, g in groups.items()}
+    behind = ", ".join(f"{variant} {_share(by_name[F2CSA])}" for variant, by_name in shares.items())
+    said = f"{_winners(groups, None)}; of the methods that sample f, {_winners(groups, SAMPLED)}."
+    return f"{said[:1].upper() + said[1:]} Of F's fall to the lowest value known, F2CSA leaves on equal work: {behind}."
+
+
+def _winners(groups: Groups, among: Sequence[str] | None) -> str:
+    """How often who comes furthest down, over problems and both budgets; F2CSA last."""
+    won: dict[str, int] = {}
+    for group in groups.values():
+        for in_time in (False, True):
+            first = next(n for _, n in _ranked(group, in_time=in_time) if among is None or n in among)
+            won[first] = won.get(first, 0) + 1
+    total = sum(won.values())
+    order = sorted(won.items(), key=lambda item: (item[0] == F2CSA, -item[1]))
+    if len(order) == 1:
+        return (
+            f"{order[0][0]} comes furthest down in all {total} comparisons, by problem, on equal work and in equal time"
+        )
+    return f"furthest down of {total} comparisons come {joined([f'{name} in {count}' for name, count in order])}"
+
+
+def _share(value: float) -> str:
+    """A share of the fall in print."""
+    if math.isinf(value):
+        return "all (it fails)"
+    return f"{100 * value:.2g} %" if value >= 1e-6 else "below 0.0001 %"
+
+
+def _sentences(groups: Groups, runs: Sequence[MethodRuns]) -> Iterator[str]:
+    for variant, group in groups.items():
+        parts = []
+        for in_time, where in ((False, "on equal work"), (True, f"in equal time, {_equal_time(group):.2g} s")):
+            ranked = _ranked(group, in_time=in_time)
+            best = ranked[0]
+            sampling = next(item for item in ranked if item[1] in SAMPLED)
+            shown = dict.fromkeys([best, sampling, next(item for item in ranked if item[1] == F2CSA)])
+            parts.append(f"{where} " + ", ".join(f"{name} {_share(value)}" for value, name in shown))
+        told = "; ".join(parts)
+        yield f"{_capital(variant)}, share of the fall left by the best, the best that samples f, and F2CSA: {told}."
+    calls = []
+    for variant, group in groups.items():
+        counted = {name: np.median([r["calls"][-1] for r in group[name].records]) for name in (F2CSA, SSIGD)}
+        calls.append(f"{variant} {counted[F2CSA]:.0f} against {counted[SSIGD]:.0f}")
+    yield f"Calls of its oracle that the budget of work buys F2CSA, against SSIGD: {'; '.join(calls)}."
+    yield from _printed(groups)
+    yield from _coupled(groups, runs)
+    ends = [
+        f"{one.name} on {variant} ({one.entrant.length:.3g})"
+        for variant, group in groups.items()
+        for one in group.values()
+        if one.tuned is not None and one.tuned.at_end
+    ]
+    if ends:
+        yield f"At an end of the grid of lengths, so that the best may lie beyond: {', '.join(ends)}."
+    yield (
+        f"Gradients of f are sampled by {joined([name for name in SAMPLED if name != LITERAL])}; the others' papers "
+        "give exact ones, or values of F."
+    )
+    yield (
+        "Stationarity is the distance of 0 from the Goldstein subdifferential at the stated radius: in 50 dimensions "
+        "its upper bound is proven up to rounding and drawn; the lower one is an estimate, and stands in the data."
+    )
+
+
+def _printed(groups: Groups) -> Iterator[str]:
+    parts = [
+        f"{variant} {_share(group[PRINTED_F2CSA].middle_left)} and {_share(group[PRINTED_SSIGD].middle_left)}"
+        for variant, group in groups.items()
+        if PRINTED_F2CSA in group
+    ]
+    yield (
+        "With the printed step sizes on the same budget, F2CSA with η = 1e-5 and SSIGD with β = 1e-4/√r leave of the "
+        f"fall: {'; '.join(parts)}."
+    )
+
+
+def _coupled(groups: Groups, runs: Sequence[MethodRuns]) -> Iterator[str]:
+    for variant, group in groups.items():
+        if LITERAL not in group:
+            continue
+        shares = {(one.name, one.entrant.alpha): one.middle_left for one in runs if one.variant == variant}
+        alphas = sorted({alpha for name, alpha in shares if name == LITERAL}, reverse=True)
+        said = "; ".join(
+            f"α = {alpha:g}: {_share(shares[LITERAL, alpha])} with the formulas as written, "
+            f"{_share(shares[F2CSA, alpha])} repaired"
+            for alpha in alphas
+        )
+        yield f"Where the box moves with x, which the paper does not test, F2CSA leaves of the fall at {said}."
+
+
+def _table(groups: Groups) -> Iterator[Row]:
+    """Method by problem and budget: the share of the fall that is left, the median seed's."""
+    for name in dict.fromkeys(name for group in groups.values() for name in group):
+        row: Row = {"method": name}
+        for variant, group in groups.items():
+            one, seconds = group.get(name), _equal_time(group)
+            row[f"{variant}, equal work"] = None if one is None else _share(one.middle_left)
+            row[f"{variant}, equal time"] = None if one is None else _share(one.left_after(seconds))
+        yield row
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def ratios(group: Mapping[str, MethodRuns], names: Sequence[str]) -> list[float]:
+    """Largest over least fall of F among these methods, by seed; infinite where one does not fall."""
+    falls = np.array([group[name].falls for name in names])
+    return [float(column.max() / column.min()) if column.min() > 0 else math.inf for column in falls.T]
+
+
+def _findings(groups: Groups) -> Iterator[Finding]:
+    found = {variant: ratios(group, NAMED) for variant, group in groups.items()}
+    least = next(iter(found))
+    low, high = min(found[least]), max(found[least])
+    alike = [variant for variant, values in found.items() if max(values) <= 1 + SIMILAR]
+    apart = [f"{variant} {min(v):.3g} to {max(v):.3g}" for variant, v in found.items() if max(v) > 1 + SIMILAR]
+    yield Finding(
+        statement="convergence-experiment", quantity=f"largest ratio of the methods' final decreases of F, {least}",
+        measured=float(np.median(found[least])), interval=(low, high),
+        sentence="Tuned by one protocol, F2CSA, SSIGD and DS-BLO end at similar losses"
+        + (f" ({', '.join(alike)})" if alike else " nowhere")
+        + (f", and at others on {', '.join(apart)}" if apart else "")
+        + f"; similar means within {100 * SIMILAR:g} % of the fall."
+        + _apart_as_printed(groups),
+    )  # fmt: skip
+    rises = {variant: rise(group[F2CSA]) for variant, group in groups.items()}
+    yield Finding(
+        statement="convergence-experiment/stable",
+        quantity=f"largest rise of F along a run of F2CSA over the noise of its evaluation, {least}",
+        measured=rises[least],
+        sentence="Tuned F2CSA's loss rises, where it rises most, by so many standard deviations of one sampled value: "
+        + ", ".join(f"{variant} {value:.2g}" for variant, value in rises.items())
+        + "; Algorithm 2 has no friction, so that it swings about a minimum by about D²/(2η).",
+    )  # fmt: skip
+
+
+def _apart_as_printed(groups: Groups) -> str:
+    for variant, group in groups.items():
+        if PRINTED_F2CSA in group:
+            names = (PRINTED_F2CSA, PRINTED_SSIGD, DSBLO_2)
+            return (
+                f" With the printed step sizes the ratio is {float(np.median(ratios(group, names))):.3g} on {variant}."
+            )
+    return ""
+
+
+def rise(one: MethodRuns) -> float:
+    """The largest rise of F above the lowest value before it, over the noise of one sampled value at the end."""
+    losses = [np.array(record["loss"]) for record in one.records]
+    rises = [float(np.max(values - np.minimum.accumulate(values))) for values in losses]
+    return max(rise / float(record["noise"]) for rise, record in zip(rises, one.records, strict=True))
+
+
+def _plots(groups: Groups, runs: Sequence[MethodRuns]) -> Iterator[Plot]:
+    for variant, group in groups.items():
+        shown = f"F's fall left, {variant}"
+        for over, label in (
+            ("products", "work, products with a 50 × 50 block"),
+            ("seconds", "processor seconds, one thread"),
+        ):
+            series = tuple(s for one in group.values() if (s := one.series(over)) is not None)
+            yield Plot(title=f"{shown}", x_label=label, y_label="share of F(x₀) − lowest F", series=series, log_y=True)
+        distances = tuple(s for one in group.values() if (s := one.distances(LEAST_SHOWN)) is not None)
+        yield Plot(title=f"Stationarity, {variant}", x_label="work, products with a 50 × 50 block",
+                   y_label="upper bound of dist(0, ∂_δF)", series=distances, log_y=True)  # fmt: skip
+    literal = [one for one in runs if one.name == LITERAL]
+    if len(literal) > 1:
+        yield Plot(
+            title="F's fall left as α falls, moving box", x_label="α", y_label="share of F(x₀) − lowest F",
+            series=tuple(_over_alpha(runs, literal[0].variant, name) for name in (F2CSA, LITERAL)),
+            log_x=True, log_y=True,
+        )  # fmt: skip
+
+
+def _over_alpha(runs: Sequence[MethodRuns], variant: str, name: str) -> Series:
+    chosen = sorted(
+        (one for one in runs if one.variant == variant and one.name == name), key=lambda one: one.entrant.alpha
+    )
+    shares = [[min(share, 10.0) for share in one.left] for one in chosen]
+    return Series(
+        name=name, x=tuple(one.entrant.alpha for one in chosen), y=tuple(float(np.median(s)) for s in shares),
+        low=tuple(map(min, shares)), high=tuple(map(max, shares)),
+    )  # fmt: skip

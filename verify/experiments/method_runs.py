@@ -1,0 +1,130 @@
+"""The finished runs of one method on one problem, by seed, and what is read off them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from verify.experiments.contenders import Contender
+from verify.experiments.model import Row, Series
+from verify.experiments.tuning import Tuned, left, share
+
+LEAST_SHOWN = 1e-9
+"""Shares of the fall below this are drawn here: rounding of F is not far."""
+
+
+@dataclass(frozen=True)
+class MethodRuns:
+    """One record a seed, with the lowest F known of each problem, and seconds of a call.
+
+    ``tuned`` is the choice of its length; ``None`` where that is printed, or borrowed from another run.
+    """
+
+    variant: str
+    entrant: Contender
+    records: list[Mapping[str, Any]]
+    lows: list[float]
+    seconds: float
+    tuned: Tuned | None = None
+
+    @property
+    def name(self) -> str:
+        """The method's."""
+        return self.entrant.name
+
+    @property
+    def left(self) -> list[float]:
+        """The share of the fall left at the end, by seed; infinite of runs that failed."""
+        return [left(record, low) for record, low in zip(self.records, self.lows, strict=True)]
+
+    @property
+    def middle_left(self) -> float:
+        """Its median."""
+        return float(np.median(self.left))
+
+    @property
+    def falls(self) -> list[float]:
+        """By how much F has fallen at the end, by seed; 0 of runs that failed."""
+        return [0.0 if record["stopped"] else float(record["loss"][0] - record["loss"][-1]) for record in self.records]
+
+    @property
+    def whole_time(self) -> float:
+        """Seconds in which the budget of work is spent, the median seed's."""
+        return float(np.median([record["calls"][-1] for record in self.records])) * self.seconds
+
+    def left_after(self, seconds: float) -> float:
+        """The share of the fall left when so many seconds have passed, the median seed's."""
+        shares = []
+        for record, low in zip(self.records, self.lows, strict=True):
+            within = [i for i, calls in enumerate(record["calls"]) if calls * self.seconds <= seconds * (1 + 1e-9)]
+            first, there = record["loss"][0], record["loss"][within[-1]]
+            failed = record["stopped"] and within[-1] == len(record["calls"]) - 1
+            shares.append(math.inf if failed else share(there, first, low))
+        return float(np.median(shares))
+
+    def series(self, over: str, label: str = "") -> Series | None:
+        """The share left over ``products`` or ``seconds``: median, least and largest seed; ``None`` if all failed."""
+        points = min(len(record["loss"]) - bool(record["stopped"]) for record in self.records)
+        if points < 3:
+            return None
+        shares = [
+            [max(LEAST_SHOWN, share(loss, record["loss"][0], low)) for loss in record["loss"][1:points]]
+            for record, low in zip(self.records, self.lows, strict=True)
+        ]
+        axis = "products" if over == "products" else "calls"
+        at = np.median([record[axis][1:points] for record in self.records], axis=0)
+        at = at * self.seconds if over == "seconds" else at
+        return Series(
+            name=label or self.name, x=_plain(at), y=_plain(np.median(shares, axis=0)),
+            low=_plain(np.min(shares, axis=0)), high=_plain(np.max(shares, axis=0)),
+        )  # fmt: skip
+
+    def distances(self, least: float, over: str = "products") -> Series | None:
+        """The upper bound of dist(0, ∂_δF): the median of the seeds for which it is followed."""
+        followed = [record for record in self.records if len(record["at"]) > 2]
+        points = min((len(record["at"]) for record in followed), default=0)
+        if not points:
+            return None
+        at = [[record[over][int(i)] for i in record["at"][1:points]] for record in followed]
+        upper = np.maximum(least, [record["upper"][1:points] for record in followed])
+        return Series(name=self.name, x=_plain(np.median(at, axis=0)), y=_plain(np.median(upper, axis=0)))
+
+    def rows(self, first_seed: int) -> Iterator[Row]:
+        """One line a recorded point."""
+        for k, (record, low) in enumerate(zip(self.records, self.lows, strict=True)):
+            bounds = {int(i): j for j, i in enumerate(record["at"])}
+            for i, calls in enumerate(record["calls"]):
+                j = bounds.get(i)
+                yield {
+                    "problem": self.variant, "method": self.name, "alpha": self.entrant.alpha,
+                    "first-step length": self.entrant.length, "seed": first_seed + k, "calls": int(calls),
+                    "products": record["products"][i],
+                    "seconds": None if math.isnan(self.seconds) else calls * self.seconds, "F": record["loss"][i],
+                    "share of the fall left": share(record["loss"][i], record["loss"][0], low),
+                    "distance, lower": None if j is None else record["lower"][j],
+                    "distance, upper": None if j is None else record["upper"][j],
+                    "lower bound certified": None if j is None else bool(record["certified"][j]),
+                    "failed": record["stopped"] if i == len(record["calls"]) - 1 else "",
+                }  # fmt: skip
+
+
+def with_common_lows(runs: Sequence[MethodRuns]) -> list[MethodRuns]:
+    """The same, each problem's lowest F that of all runs on it."""
+    groups: dict[str, list[list[float]]] = {}
+    for one in runs:
+        groups.setdefault(one.variant, []).append(one.lows)
+    common = {variant: [min(lows) for lows in zip(*group, strict=True)] for variant, group in groups.items()}
+    return [replace(one, lows=common[one.variant]) for one in runs]
+
+
+def joined(parts: Sequence[str]) -> str:
+    """``a, b and c``."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _plain(values: Sequence[float] | np.ndarray[Any, Any]) -> tuple[float, ...]:
+    return tuple(float(value) for value in values)
