@@ -154,8 +154,8 @@ def _sentences(work: Mapping[float, Curves], seconds: Mapping[float, Curves], so
     for condition, curves in work.items():
         growth = curves.growth(F2CSA)
         places = ", ".join(
-            f"{name.removeprefix('implicit, ')} at {_place(curves.crossing(name))} in operations and "
-            f"{_place(seconds[condition].crossing(name))} in time"
+            f"{name.removeprefix('implicit, ')} at {_place(curves.crossing(name), curves)} in operations and "
+            f"{_place(seconds[condition].crossing(name), seconds[condition])} in time"
             for name in ALGEBRAS
         )
         yield (
@@ -179,8 +179,9 @@ def _power(exponent: float) -> str:
     return raised("d", round(exponent, 2))
 
 
-def _place(d: float) -> str:
-    return "no dimension" if math.isinf(d) else "every d" if d == 0 else f"d ≈ {d:.0f}"
+def _place(d: float, curves: Curves) -> str:
+    least = curves.dimensions[0]
+    return "no dimension" if math.isinf(d) else f"d < {least}" if d < least else f"d ≈ {d:.0f}"
 
 
 def _findings(work: Curves, seconds: Curves) -> Iterator[Finding]:
@@ -204,7 +205,7 @@ def _findings(work: Curves, seconds: Curves) -> Iterator[Finding]:
         statement="scaling-experiment/crossover", quantity="dimension from which F2CSA takes less than full Cholesky",
         measured=crossings["implicit, full Cholesky"],
         sentence="The crossing is no property of the methods: "
-        + ", ".join(f"{name.removeprefix('implicit, ')}: {_place(at)}" for name, at in crossings.items()) + ".",
+        + ", ".join(f"{name.removeprefix('implicit, ')}: {_place(at, work)}" for name, at in crossings.items()) + ".",
     )  # fmt: skip
     ratios = {name: work.ratio(name, PRINTED_LARGEST) for name in ALGEBRAS}
     run_there = PRINTED_LARGEST in work.dimensions
