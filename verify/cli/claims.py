@@ -26,6 +26,7 @@ from verify.proofs.refutation.search import minimal_counterexample
 from verify.report.wording import reading_title
 from verify.verdict import Verdict, combine
 
+_ROLES = {"statement": "part of the statement", "proof": "part of the proof", "note": "beside the statement"}
 _STYLES = {
     Following.CONTRADICTION: "red",
     Following.DOES_NOT_FOLLOW: "red",
@@ -80,7 +81,7 @@ def _explain(full_id: str, statement: Statement) -> None:
 
     line(f"{full_id}: {statement.title}", "bold")
     kind = f"{statement.kind}, " if isinstance(statement, Claim) else ""
-    role = f", part of the {statement.role}" if isinstance(statement, ProofStep) else ""
+    role = f", {_ROLES[statement.role]}" if isinstance(statement, ProofStep) else ""
     line(f"{kind}{statement.location}{role}", "dim")
     line(f"\n{statement.statement}")
     if statement.regime:
