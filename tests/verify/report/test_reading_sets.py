@@ -277,7 +277,7 @@ def test_a_claims_set_is_of_its_own_check_and_names_the_parts_it_falls_with(repo
 
 
 def test_corrections_and_pages_tell_what_the_words_allow(report):
-    text = corrections_markdown(corrections_in(report), "report")
+    text = corrections_markdown(corrections_in(report))
     section = text.split("## bias-bound/T3")[1].split("\n## ")[0]
     assert "* as its words allow: holds under 2 of 3 literal readings; fails with ỹ* and λ̃ held fixed: α⁻²" in section
     assert "* smallest repair: the dual term cancelled." in section
