@@ -246,8 +246,7 @@ class ProofStep(Statement):
 
     Args:
         role: ``statement`` if the claim itself asserts it (then the claim falls with it), ``proof`` if only the
-            argument passes through it, ``note`` if the paper says it beside the claim: a reason or a boast that may
-            be false while the claim stands.
+            argument passes through it, ``note`` if the paper says it beside a claim that may stand without it.
     """
 
     role: Literal["statement", "proof", "note"] = "proof"
