@@ -270,3 +270,8 @@ def test_a_claim_falls_with_what_its_own_words_assert_alone() -> None:
     assert "smoothness/bounded-gradient-note" in beside
     assert [full for full, step in beside.items() if step.role == "statement"] == []
     assert beside.keys().isdisjoint(part for claim in judged for part in claim.parts("repaired"))
+
+
+def test_no_more_is_put_into_a_sentence_than_its_words_say() -> None:
+    for full in ("goldstein-convergence/what-is-averaged", "stochastic-oracles/dual-accuracy"):
+        assert STATEMENTS[full].relation == "consequence", full
