@@ -246,10 +246,10 @@ class ProofStep(Statement):
 
     Args:
         role: ``statement`` if the claim itself asserts it (then the claim falls with it), ``proof`` if only the
-            argument passes through it.
+            argument passes through it, ``note`` if the paper says it beside a claim that may stand without it.
     """
 
-    role: Literal["statement", "proof"] = "proof"
+    role: Literal["statement", "proof", "note"] = "proof"
 
 
 class Claim(Statement):

@@ -67,6 +67,7 @@ class Passage(Frozen):
         place: Label of the statement, algorithm or section it stands in; ``proof of LABEL`` in a proof.
         symbols: See the table.
         powers: Powers of an order, by symbol.
+        factor: Number before them, where it is stated: not under an order's letter.
         number: See the table.
     """
 
@@ -77,6 +78,7 @@ class Passage(Frozen):
     place: str = Field(default="", max_length=LONGEST)
     symbols: tuple[str, ...] = ()
     powers: dict[str, Power] = Field(default_factory=dict)
+    factor: Power = Fraction(1)
     number: int = 0
 
 

@@ -142,6 +142,8 @@ def _decide_rate(bound: Bound, rate: RateEvidence) -> Decision:
     if math.isinf(low) and math.isinf(high) and low < high:
         return decision(Verdict.INCONCLUSIVE, f"Too few usable points to read an exponent of {rate.quantity}.")
     measured += f" (interval [{_number(low)}, {_number(high)}]); claimed {shown}"
+    if rate.exponent == math.inf:
+        measured = f"{rate.quantity} is exactly zero here, smaller than every power; claimed {shown}"
     too_big, not_too_big = gain_high < -RESOLUTION, gain_low >= -RESOLUTION
     too_small, not_too_small = gain_low > RESOLUTION, gain_high <= RESOLUTION
     broken = {"upper": too_big, "lower": too_small}.get(bound.tag, too_big or too_small)

@@ -258,3 +258,20 @@ def test_a_text_judged_under_several_readings_names_none_of_them() -> None:
                 assert re.search(NAMES_A_VALUE[field], said) is None, f"{full} names a value of {field}: {said}"
                 looked_at += 1
     assert looked_at > 20
+
+
+BESIDE = re.compile(r'^(Abstract|Sentence after|Section "Introduction")|, note to part \([iv]+\)(,|$)')
+"""Where a sentence stands that is beside an assumption, a lemma or a theorem."""
+
+
+def test_a_claim_falls_with_what_its_own_words_assert_alone() -> None:
+    judged = [claim for claim in CLAIMS.values() if claim.kind in ("assumption", "lemma", "theorem", "remark")]
+    beside = {f"{claim.id}/{step.id}": step for claim in judged for step in claim.steps if BESIDE.search(step.location)}
+    assert "smoothness/bounded-gradient-note" in beside
+    assert [full for full, step in beside.items() if step.role == "statement"] == []
+    assert beside.keys().isdisjoint(part for claim in judged for part in claim.parts("repaired"))
+
+
+def test_no_more_is_put_into_a_sentence_than_its_words_say() -> None:
+    for full in ("goldstein-convergence/what-is-averaged", "stochastic-oracles/dual-accuracy"):
+        assert STATEMENTS[full].relation == "consequence", full

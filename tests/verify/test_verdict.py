@@ -158,3 +158,12 @@ def test_a_tolerance_is_said(tolerance, rung, said):
         quantity="q", measured=0.0, relation="<=", predicted=0.0, tolerance=tolerance, rung=rung, wanted=None
     )
     assert said in decide(Bound(quantity="q against 0"), [item]).sentence
+
+
+def test_exactly_zero_is_told_in_words_and_not_as_an_infinite_power():
+    zero = rate(math.inf, math.inf, exponent=math.inf)
+    for tag in ("tight", "lower", "equality"):
+        found = decide(bound(1, tag), [zero])
+        assert found.verdict is Verdict.REFUTED
+        assert "is exactly zero here" in found.sentence
+        assert "∞" not in found.sentence

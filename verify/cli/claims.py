@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, cast, get_args
+from collections.abc import Iterable
+from typing import Any, TypeVar, get_args
 
 from rich.console import Console
 from rich.padding import Padding
@@ -19,13 +20,15 @@ from verify.cli import options
 from verify.cli.assertions import assertions
 from verify.cli.console import plain_console, print_json
 from verify.cli.sources import require_one_of
-from verify.proofs.orders.evaluation import evaluations
+from verify.proofs.orders.evaluation import Evaluation, evaluations
 from verify.proofs.orders.inference import Following, OrderRow
-from verify.proofs.orders.table import first_breaks, order_table
+from verify.proofs.orders.table import FirstBreak, first_breaks, order_table
 from verify.proofs.refutation.search import minimal_counterexample
 from verify.report.wording import reading_title
 from verify.verdict import Verdict, combine
 
+_ROLES = {"statement": "part of the statement", "proof": "part of the proof", "note": "beside the statement"}
+_Read = TypeVar("_Read", Evaluation, FirstBreak, OrderRow)
 _STYLES = {
     Following.CONTRADICTION: "red",
     Following.DOES_NOT_FOLLOW: "red",
@@ -80,7 +83,7 @@ def _explain(full_id: str, statement: Statement) -> None:
 
     line(f"{full_id}: {statement.title}", "bold")
     kind = f"{statement.kind}, " if isinstance(statement, Claim) else ""
-    role = f", part of the {statement.role}" if isinstance(statement, ProofStep) else ""
+    role = f", {_ROLES[statement.role]}" if isinstance(statement, ProofStep) else ""
     line(f"{kind}{statement.location}{role}", "dim")
     line(f"\n{statement.statement}")
     if statement.regime:
@@ -126,22 +129,32 @@ def orders(asked: options.Orders) -> int:
 
     With ``atlas``, 1 if an inequality is false there.
     """
+    if asked.reading is not None:
+        require_one_of("--reading", asked.reading, get_args(ReadingName))
     if asked.atlas:
         return _evaluated(asked)
     if asked.as_json:
-        print_json([row.model_dump(mode="json") for row in order_table(asked.claim)])
+        rows = _asked(order_table(asked.claim), asked)
+        print_json([row.model_dump(mode="json") for row in rows])
     elif asked.claim is None:
-        _breaks(plain_console())
+        _breaks(plain_console(), asked)
     else:
-        _proof(plain_console(), asked.claim)
+        _proof(plain_console(), asked.claim, asked)
     return 0
+
+
+def _asked(made: Iterable[_Read], asked: options.Orders) -> list[_Read]:
+    """Those under the reading asked for."""
+    return [one for one in made if asked.reading in (None, one.reading)]
 
 
 def _evaluated(asked: options.Orders) -> int:
     """Every inequality in numbers, the false ones first."""
     if asked.claim is not None:
         find(asked.claim)
-    found = [line for line in evaluations() if asked.claim in (None, line.step, line.step.partition("/")[0])]
+    found = [
+        line for line in _asked(evaluations(), asked) if asked.claim in (None, line.step, line.step.partition("/")[0])
+    ]
     broken = [line for line in found if not line.holds]
     if asked.as_json:
         print_json([line.model_dump(mode="json") for line in found])
@@ -162,8 +175,8 @@ def _evaluated(asked: options.Orders) -> int:
     return int(bool(broken))
 
 
-def _breaks(console: Console) -> None:
-    for found in first_breaks():
+def _breaks(console: Console, asked: options.Orders) -> None:
+    for found in _asked(first_breaks(), asked):
         reading = found.reading.replace("-", " ")
         console.print(f"[bold]{found.claim}[/], {reading}", end=": ")
         if found.broken is None:
@@ -175,8 +188,8 @@ def _breaks(console: Console) -> None:
     console.print("\nf2csa orders CLAIM shows every inference of one proof.", style="dim")
 
 
-def _proof(console: Console, claim: str) -> None:
-    rows = order_table(claim)
+def _proof(console: Console, claim: str, asked: options.Orders) -> None:
+    rows = _asked(order_table(claim), asked)
     if not rows:
         console.print(f"{claim} ({find(claim).title}): no order is inferred here.")
     for reading in dict.fromkeys(row.reading for row in rows):
@@ -197,12 +210,12 @@ def _why(console: Console, row: OrderRow) -> None:
         console.print(Padding(said, (0, 0, 0, 4)), style="dim")
 
 
-def _recorded(full_id: str, reading: ReadingName) -> str:
+def _recorded(full_id: str, reading: str) -> str:
     verdict = _on_record(full_id, reading)
     return f" (on record: {verdict})" if verdict else ""
 
 
-def _on_record(full_id: str, reading: ReadingName) -> Verdict | None:
+def _on_record(full_id: str, reading: str) -> Verdict | None:
     """The reference's verdict on a statement as shipped with this version, over all its instances."""
     start = f"{full_id}|{reading}|"
     return combine(Verdict(verdict) for key, verdict in shipped_record().items() if key.startswith(start))
@@ -210,14 +223,15 @@ def _on_record(full_id: str, reading: ReadingName) -> Verdict | None:
 
 def refute(asked: options.Refute) -> None:
     """Search, print what was found, and write the problem file if asked to."""
-    reading = cast("ReadingName", require_one_of("--reading", asked.reading, get_args(ReadingName)))
+    reading = asked.reading
     found = minimal_counterexample(asked.claim, reading, weight=asked.weight, tries=asked.tries, seed=asked.seed)
     if asked.out is not None and found is not None:
         asked.out.write_text(found.file, encoding="utf-8")
     if asked.as_json:
         sys.stdout.write("null\n" if found is None else found.model_dump_json(indent=1) + "\n")
         return
-    asked_about = f"{asked.claim}, {asked.reading.replace('-', ' ')}:"
+    named = reading.replace("-", " ") if reading in get_args(ReadingName) else reading
+    asked_about = f"{asked.claim}, {named}:"
     if found is None:
         sys.stdout.write(
             f"{asked_about} no counterexample among the one-dimensional problems whose integers add up to at most "

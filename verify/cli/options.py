@@ -156,6 +156,7 @@ class Orders:
     atlas: Annotated[
         bool, Option("--atlas", help="Hold every inequality against numbers on the atlas; exit 1 where one is false.")
     ] = False
+    reading: Annotated[str | None, Option(help="as-written or repaired; both if not given.")] = None
     as_json: Annotated[bool, Option("--json", help="Every inference, machine-readable.")] = False
 
 
@@ -164,7 +165,9 @@ class Refute:
     """The smallest problem that breaks a claim, with a derivation to follow by hand."""
 
     claim: Annotated[str, Argument(help="A claim or step, e.g. bias-bound/T3.")]
-    reading: NamedReading = "as-written"
+    reading: Annotated[
+        str, Option(help="as-written, repaired, or choose:FIELD=VALUE,... where the search can express it.")
+    ] = "as-written"
     out: Annotated[File, Option(help="Write the problem file here.")] = None
     weight: Annotated[int, Option(help="Largest sum of integers of the one-dimensional problems tried.")] = 5
     tries: Annotated[int, Option(help="Larger problems tried where none of those serves.")] = 40

@@ -15,13 +15,9 @@ from verify.proofs.paper.extraction import extract_of
 from verify.proofs.paper.findings import Finding, quoted
 from verify.proofs.paper.linting import MISSING_FILE, RULES, lint, missing_files
 from verify.proofs.paper.tex import read_source
-from verify.report.corrections import (
-    corrections_in,
-    corrections_json,
-    corrections_markdown,
-    corrections_without,
-)
+from verify.report.corrections import corrections_in, corrections_json, corrections_markdown
 
+REPORT = "must be a report.json, or a folder with one, such as `f2csa verify --out DIR` writes"
 DIFFERENCES = 5
 """Passages shown where an extract is another one than that on record."""
 
@@ -98,11 +94,13 @@ def corrections(asked: options.PaperCorrections) -> None:
         extract = extract_of(read_source(asked.file))
         labels = {passage.name: passage.line for passage in extract.of("label")}
     where = asked.report / "report.json" if asked.report.is_dir() else asked.report
-    found = corrections_in(load_report(where, "--report"), labels) if where.is_file() else corrections_without(labels)
+    if not where.is_file():
+        raise InvalidInputError("--report", REPORT, str(asked.report))
+    found = corrections_in(load_report(where, "--report"), labels)
     if asked.as_json:
         print_json(corrections_json(found))
     else:
-        sys.stdout.write(corrections_markdown(found, str(asked.report)))
+        sys.stdout.write(corrections_markdown(found))
 
 
 def _write(line: str) -> None:

@@ -65,10 +65,10 @@ class Corrected:
 
 @dataclass(frozen=True)
 class Corrections:
-    """All such statements in the paper's order, and the run their verdicts are from; empty without one."""
+    """All such statements in the paper's order, and the run their verdicts are from."""
 
     statements: tuple[Corrected, ...]
-    run: str = ""
+    run: str
 
     @property
     def established(self) -> tuple[Corrected, ...]:
@@ -98,11 +98,6 @@ def corrections_in(report: ReportData, labels: Mapping[str, int] | None = None) 
     cut = "" if report.complete else "; the run did not end"
     sets = {entry.id: entry.literal for entry in outline(report).statements if entry.literal is not None}
     return Corrections(tuple(_statements(results, labels or {}, sets)), said + cut)
-
-
-def corrections_without(labels: Mapping[str, int] | None = None) -> Corrections:
-    """The same without a report: nothing is established."""
-    return Corrections(tuple(_statements({}, labels or {}, {})))
 
 
 def _statements(
@@ -163,16 +158,14 @@ def corrections_json(found: Corrections) -> dict[str, Any]:
     }
 
 
-def corrections_markdown(found: Corrections, report: str) -> str:
-    """The corrected statements as a diff, then what is not established; ``report`` is where a report was looked for."""
-    lines = ["# Corrected statements", ""]
-    if found.run:
-        lines += [
-            f"{len(found.established)} of {len(found.statements)} statements with a repaired text: the literal one "
-            f"fails and the repaired one holds ({found.run}).",
-        ]
-    else:
-        lines += [f"No report in {report}, so nothing is established. `f2csa verify --out {report}` makes one."]
+def corrections_markdown(found: Corrections) -> str:
+    """The corrected statements as a diff, then what is not established."""
+    lines = [
+        "# Corrected statements",
+        "",
+        f"{len(found.established)} of {len(found.statements)} statements with a repaired text: the literal one "
+        f"fails and the repaired one holds ({found.run}).",
+    ]
     for one in found.established:
         lines += ["", f"## {one.id}: {one.title}", "", one.place + _line(one), "", "```diff"]
         lines += [*_marked("-", "as written", one.as_written), *_marked("+", "repaired", one.repaired), "```", ""]

@@ -14,7 +14,7 @@ from tests.verify.checks.asking import case_of
 from tests.verify.checks.verdicts_of import REFUTED, SUPPORTED, under, verdict
 from verify.checks import activation_ramps, weights_in_x
 from verify.checks.bias_bound import second_term
-from verify.checks.goldstein_convergence import second_moment
+from verify.checks.goldstein_convergence import second_moment, splits
 from verify.checks.inner_cost import counting
 from verify.checks.measuring.case import checks
 from verify.checks.measuring.finite_laws import mean
@@ -25,7 +25,7 @@ from verify.verdict import decide
 IDENTITIES = (
     "dual-extraction/row-difference", "dual-extraction/product-rule", "bias-bound/T2-split",
     "bias-bound/penalty-weights", "goldstein-convergence/orthogonality", "inner-cost/batch-arithmetic",
-    "goldstein-convergence/moment-order",
+    "goldstein-convergence/moment-order", "goldstein-convergence/regret-split", "goldstein-convergence/estimate-split",
 )  # fmt: skip
 
 
@@ -73,6 +73,34 @@ def test_a_part_less_or_halved_breaks_the_split(reading):
     judged = second_term.judged([tried], repaired=reading == "repaired")
     assert decided("bias-bound/T2-split", reading, judged) is REFUTED
     assert decided("bias-bound/T2-split", reading, second_term.judged([found], repaired=True)) is SUPPORTED
+
+
+@pytest.mark.parametrize(("step", "made"), [("regret-split", splits.regret_and_norm),
+                                            ("estimate-split", splits.estimate_and_error)])  # fmt: skip
+@pytest.mark.parametrize("reading", ["as-written", "repaired"])
+def test_neither_part_of_the_regret_can_be_missing(step, made, reading):
+    found, claim = made(), f"goldstein-convergence/{step}"
+    wrong = [
+        [(whole, one, Fraction(0)) for whole, one, _ in found],
+        [(whole, Fraction(0), other) for whole, _, other in found],
+        [(Fraction(0), one, other) for _, one, other in found],
+        [(whole, one, other / 2) for whole, one, other in found],
+    ]
+    for parts in wrong:
+        assert decided(claim, reading, splits.judged(parts, "sum", ("one", "other"))) is REFUTED
+    assert decided(claim, reading, splits.judged(found, "sum", ("one", "other"))) is SUPPORTED
+
+
+def test_runs_cross_the_kink_and_their_reference_points_depend_on_the_noise(monkeypatch):
+    assert min(end for end, _ in splits.runs()) < 0 < splits.START
+    later = {splits._against([step.slope for step in steps[splits.M :]]) for _, steps in splits.runs()}
+    assert later == {splits.D, -splits.D}
+    # Blocks that leave steps out do not add up, nor does the gradient at one point of a segment in place of its mean.
+    monkeypatch.setattr(splits, "_blocks", lambda steps: [steps[: splits.M]])
+    assert decided("goldstein-convergence/regret-split", "repaired", splits.regret_split(None)) is REFUTED
+    monkeypatch.undo()
+    monkeypatch.setattr(splits, "_mean_slope", lambda start, stop: splits._slope(start))
+    assert decided("goldstein-convergence/regret-split", "repaired", splits.regret_split(None)) is REFUTED
 
 
 @pytest.mark.parametrize("reading", ["as-written", "repaired"])

@@ -211,3 +211,17 @@ def test_a_command_that_is_interrupted_says_so(capsys, monkeypatch):
     monkeypatch.setattr("verify.cli.point.distance", interrupted)
     code, out, err = run(capsys, "goldstein", "atlas:toy1", "--radius", "1")
     assert (code, out, err) == (3, "", "f2csa: interrupted\n")
+
+
+def test_orders_takes_one_of_the_two_texts(capsys):
+    assert invoke(["orders", "bias-bound/T2", "--reading", "repaired", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert rows
+    assert {row["reading"] for row in rows} == {"repaired"}
+    assert invoke(["orders", "--reading", "as-written"]) == 0
+    shown = capsys.readouterr().out
+    assert ", as written: " in shown
+    assert ", repaired: " not in shown
+    assert invoke(["orders", "--reading", "choose:dual_term=map"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "--reading: must be one of as-written, repaired" in line

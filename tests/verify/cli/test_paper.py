@@ -101,14 +101,17 @@ def test_an_extract_that_is_not_the_one_on_record_is_told(source, tmp_path):
     assert data["differences"]
 
 
-def test_corrections_say_where_no_report_is(tmp_path):
-    outcome = run("paper", "corrections", "--report", str(tmp_path / "none"))
-    assert outcome.code == 0
-    assert "nothing is established" in outcome.out
-    assert json.loads(run("paper", "corrections", "--report", str(tmp_path), "--json").out)["corrections"] == []
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_corrections_without_a_report_are_refused_in_one_line(tmp_path, monkeypatch, more):
+    monkeypatch.chdir(tmp_path)
+    for where in (("--report", str(tmp_path / "none")), ("--report", str(tmp_path)), ()):
+        outcome = run("paper", "corrections", *where, *more)
+        assert_refused(outcome)
+        assert "--report: must be a report.json, or a folder with one" in outcome.err
 
 
 def test_corrections_may_be_asked_for_as_an_option(tmp_path):
+    verify.run(["consistency/pair-order"], readings=["as-written", "repaired"], profile="smoke").write(tmp_path)
     arguments = ("--report", str(tmp_path), "--json")
     outcome = run("paper", "--corrections", *arguments)
     assert (outcome.code, outcome.err) == (0, "")

@@ -16,7 +16,7 @@ from verify.campaign.baseline.storage import shipped_record
 from verify.checks.measuring.case import checks
 from verify.proofs.orders.inference import Following
 from verify.proofs.orders.table import order_table
-from verify.proofs.refutation.search import minimal_counterexample, refutable
+from verify.proofs.refutation.search import minimal_counterexample, readings_searched, refutable
 from verify.verdict import Verdict, combine
 
 READINGS = get_args(ReadingName)
@@ -48,6 +48,24 @@ def test_refute_and_verify_agree(claim, reading):
     judged = verdict(claim, reading)
     assert judged in (Verdict.SUPPORTED, Verdict.REFUTED)
     assert (found is not None) == (judged is Verdict.REFUTED)
+
+
+OTHERWISE = [
+    (claim, reading, judged)
+    for claim in sorted(refutable())
+    for reading in readings_searched(claim)
+    if reading not in READINGS and (judged := verdict(claim, reading)) is not None
+]
+"""What refute can be asked of the other points of the lattice, with the verdict on record."""
+
+
+def test_refute_and_verify_agree_under_other_readings():
+    assert len({claim for claim, *_ in OTHERWISE}) >= 8
+    assert {judged for *_, judged in OTHERWISE} == {Verdict.SUPPORTED, Verdict.REFUTED}
+    for claim, reading, judged in OTHERWISE:
+        budget = {} if judged is Verdict.REFUTED else {"weight": 3, "tries": 2}
+        found = minimal_counterexample(claim, reading, **budget)
+        assert (found is not None) == (judged is Verdict.REFUTED), (claim, reading)
 
 
 @pytest.mark.parametrize("reading", READINGS)

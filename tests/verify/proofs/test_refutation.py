@@ -46,7 +46,7 @@ def breaks(claim, candidate, reading="as-written"):
     if problem is None:
         return False
     statement = find(claim)
-    case = Case(problem, candidate.x, statement.reading(reading), reading, statement.assertion(reading).bound)
+    case = Case(problem, candidate.x, statement.interpreted(reading), reading, statement.assertion(reading).bound)
     return _TARGETS[claim].decide(case) is not None
 
 
@@ -147,9 +147,23 @@ PRINTED = {
 """What the one-line command prints, and which value of the derivation it is."""
 
 
-@pytest.mark.parametrize(("claim", "printed"), PRINTED.items())
-def test_the_command_prints_what_is_derived(claim, printed, tmp_path, capsys):
-    found = minimal_counterexample(claim)
+CHOSEN = [
+    ("bias-bound", "choose:dual_term=map"),
+    ("bias-bound", "choose:dual_term=both-maps,ramp_width=delta"),
+    ("bias-bound", "only:inner_stop"),
+    ("bias-bound", "only:ramp_width"),
+    ("bias-bound/T2", "only:multiplier_width"),
+    ("dual-extraction", "only:multiplier_width"),
+]
+
+
+@pytest.mark.parametrize(
+    ("claim", "reading", "printed"),
+    [*((claim, "as-written", printed) for claim, printed in PRINTED.items()),
+     *((claim, reading, PRINTED[claim]) for claim, reading in CHOSEN)],
+)  # fmt: skip
+def test_the_command_prints_what_is_derived(claim, reading, printed, tmp_path, capsys):
+    found = minimal_counterexample(claim, reading)
     file = tmp_path / "problem.json"
     file.write_text(found.file, encoding="utf-8")
     assert invoke(["hypergradient", str(file), *found.arguments]) == 0
@@ -245,7 +259,8 @@ def test_formulas():
     [
         ({"claim": "bias-bund"}, "did you mean bias-bound"),
         ({"claim": "inner-cost"}, "must be one with a search"),
-        ({"claim": "bias-bound", "reading": "both"}, "reading: must be one of"),
+        ({"claim": "bias-bound", "reading": "both"}, "reading: must be as-written, repaired"),
+        ({"claim": "bias-bound/T1", "reading": "choose:dual_term=map"}, "reading: must be as-written, repaired"),
         ({"claim": "bias-bound", "weight": 1}, "weight: must be >= 2"),
         ({"claim": "bias-bound", "seed": -1}, "seed: must be >= 0"),
     ],
@@ -267,6 +282,19 @@ def test_command(tmp_path, capsys):
     assert invoke(["refute", "bias-bound/T3", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["exponent"] == "-2"
     assert invoke(["refute", "bias-bound/T3", "--reading", "both"]) == 2
+
+
+def test_the_command_takes_the_readings_its_search_can_express(capsys):
+    assert invoke(["refute", "bias-bound", "--reading", "choose:dual_term=map"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("bias-bound, choose:dual_term=map: broken")
+    assert "ỹ* a map of x" in shown
+    assert "The bias is -α⁻¹ to leading order" in shown
+    for claim, value in (("bias-bound/T2", "map"), ("bias-bound/L-H-lambda", "cancelled")):
+        assert invoke(["refute", claim, "--reading", f"choose:dual_term={value}"]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert "must be one that the search can express: as-written, repaired" in line
+        assert "choose:dual_term" not in line.split("; got ")[0]
 
 
 @pytest.mark.parametrize("text", ["y=1", "lam", "lam=one"])

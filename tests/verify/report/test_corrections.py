@@ -8,7 +8,7 @@ import pytest
 
 import verify
 from spec import InvalidInputError, load_claims
-from verify.report.corrections import corrections_in, corrections_json, corrections_markdown, corrections_without
+from verify.report.corrections import corrections_in, corrections_json, corrections_markdown
 
 CLAIMS = ["bias-bound/T3", "consistency/pair-order", "consistency/labels", "related-rates/deterministic-first-order"]
 
@@ -65,7 +65,7 @@ def test_a_fault_establishes_nothing(report):
     found = corrections_in(report.model_copy(update={"results": tuple(failed)}))
     one = next(one for one in found.others if one.id == "bias-bound/T3")
     assert one.as_written.verdict == "FAULT"
-    assert "fault" in corrections_markdown(found, "report")
+    assert "fault" in corrections_markdown(found)
 
 
 def test_statements_whose_texts_do_not_differ_are_left_out(report):
@@ -75,14 +75,14 @@ def test_statements_whose_texts_do_not_differ_are_left_out(report):
 
 
 def test_the_diff_shows_both_texts_with_their_evidence(report):
-    text = corrections_markdown(corrections_in(report, {"lemma:bias_bound": 7}), "report")
+    text = corrections_markdown(corrections_in(report, {"lemma:bias_bound": 7}))
     section = text.split("## bias-bound/T3")[1].split("\n## ")[0]
     assert "(label at line 7)" in section
     assert section.count("\n- as written: ") == section.count("\n+ repaired: ") == 1
     assert "refuted, certified" in section
     assert "`f2csa verify bias-bound/T3 --reading repaired" in section
     assert "* bias-bound/T1 (label at line 7): as written not in the report" in text
-    assert text == corrections_markdown(corrections_in(report, {"lemma:bias_bound": 7}), "report")
+    assert text == corrections_markdown(corrections_in(report, {"lemma:bias_bound": 7}))
 
 
 def test_as_json_it_is_plain_data(report):
@@ -92,10 +92,10 @@ def test_as_json_it_is_plain_data(report):
                for one in data["not_established"])  # fmt: skip
 
 
-def test_without_a_report_nothing_is_established():
-    found = corrections_without()
+def test_an_empty_report_establishes_nothing(report):
+    found = corrections_in(report.model_copy(update={"results": (), "summary": ()}))
     assert not found.established
-    assert "`f2csa verify --out here` makes one" in corrections_markdown(found, "here")
+    assert "\n0 of " in corrections_markdown(found)
 
 
 def test_another_programs_report_says_nothing_of_the_paper(report):

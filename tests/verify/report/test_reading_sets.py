@@ -246,23 +246,38 @@ def test_the_domain_and_the_inner_workload_decide(report):
     assert sets["inner-loop-remark/penalty-solve"].repaired_by == "it holds as O(α⁻²) where O(1) is claimed"
 
 
-def test_a_claims_set_is_of_its_own_check_and_names_the_parts_it_falls_with(report):
+def test_a_false_note_does_not_make_an_assumption_impossible(report):
     (entry,) = [one for one in outline(report).claims if one.id == "smoothness"]
+    note = entry.steps[[step.id for step in entry.steps].index("smoothness/bounded-gradient-note")]
+    assert note.named["as-written"].status == Verdict.REFUTED
+    assert entry.literal.parts == ()
+    assert entry.literal.said == (
+        "by its own check holds under 1 of 2 literal readings; fails with y ranging over R^m: 1 where 0 is claimed"
+    )
+    assert entry.named["as-written"].is_mixed
+
+
+def test_a_claims_set_is_of_its_own_check_and_names_the_parts_it_falls_with(report):
+    rows = [
+        row.model_copy(update={"status": Verdict.REFUTED}) if row.claim == "smoothness/g-smooth" else row
+        for row in report.summary
+    ]
+    (entry,) = [one for one in outline(report.model_copy(update={"summary": tuple(rows)})).claims
+                if one.id == "smoothness"]  # fmt: skip
     assert entry.literal.said.startswith("by its own check holds under 1 of 2 literal readings; ")
-    assert "smoothness/bounded-gradient-note" in entry.literal.parts
+    assert entry.literal.said.endswith("it falls under each with `smoothness/g-smooth`")
     assert "smoothness/bounded-gradient" not in entry.literal.parts
     # It is not said to hold under some readings where a part fells it under each.
     assert not entry.named["as-written"].is_mixed
-    rows = {row.reading: row for row in report.summary if row.claim == "smoothness"}
-    assert rows["as-written"].status == rows["as-written"].status.REFUTED
-    assert rows["choose:domain=compact"].status is Verdict.SUPPORTED
-    whole = report.model_copy(update={"summary": tuple(r for r in report.summary if "note" not in r.claim)})
+    by_reading = {row.reading: row for row in report.summary if row.claim == "smoothness"}
+    assert by_reading["choose:domain=compact"].status is Verdict.SUPPORTED
+    whole = report.model_copy(update={"summary": tuple(r for r in report.summary if "g-smooth" not in r.claim)})
     (entry,) = [one for one in outline(whole).claims if one.id == "smoothness"]
     assert entry.literal.parts == ()
 
 
 def test_corrections_and_pages_tell_what_the_words_allow(report):
-    text = corrections_markdown(corrections_in(report), "report")
+    text = corrections_markdown(corrections_in(report))
     section = text.split("## bias-bound/T3")[1].split("\n## ")[0]
     assert "* as its words allow: holds under 2 of 3 literal readings; fails with ỹ* and λ̃ held fixed: α⁻²" in section
     assert "* smallest repair: the dual term cancelled." in section

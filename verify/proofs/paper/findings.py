@@ -36,7 +36,9 @@ Rule = Callable[[Extract], Iterator[Finding]]
 
 def quoted(passage: Passage) -> str:
     """A passage in a few words."""
-    factors = "·".join(name if power == 1 else f"{name}^{power}" for name, power in passage.powers.items())
+    number = [] if passage.factor == 1 else [str(passage.factor)]
+    powers = (name if power == 1 else f"{name}^{power}" for name, power in passage.powers.items())
+    factors = "·".join([*number, *powers])
     if passage.kind == "order":
         relation = passage.says if passage.says in "=≤≥" else f"= {passage.says}"
         right = f"({factors})" if passage.says not in "=≤≥" else f" {factors}"

@@ -1,4 +1,4 @@
-"""Products of powers in a formula of plain characters."""
+"""Products of powers in a formula of plain characters, with their numerical factors."""
 
 from __future__ import annotations
 
@@ -21,11 +21,21 @@ def powers(formula: str) -> dict[str, Fraction] | None:
     A sum in parentheses is one factor, named by its text; a logarithm is left out, as the orders that carry a tilde do.
     """
     found = _product(formula.strip(), 0)
-    return None if found is None else {name: power for name, power in found.items() if power}
+    return None if found is None else {name: power for name, power in found.items() if power and name}
+
+
+def factor(formula: str) -> Fraction:
+    """The product of the numbers in such a product, 1 where they make no fraction or it is none."""
+    found = _product(formula.strip(), 0) or {}
+    return found.get(NUMBER, Fraction(1)) or Fraction(1)
+
+
+NUMBER = ""
+"""Under this name a product keeps its numerical factor; 0 once a number stands to a power that is no integer."""
 
 
 def _product(text: str, depth: int) -> dict[str, Fraction] | None:
-    made: dict[str, Fraction] = {}
+    made: dict[str, Fraction] = {NUMBER: Fraction(1)}
     at, sign = 0, 1
     if depth > _DEEPEST:
         return None
@@ -39,12 +49,12 @@ def _product(text: str, depth: int) -> dict[str, Fraction] | None:
             continue
         if not match[0].strip():
             continue
-        factor: dict[str, Fraction] | None = {}
+        part: dict[str, Fraction] | None = {}
         if match["open"]:
             stop = _closing(text, match.start())
             if stop is None:
                 return None
-            factor, at = _group(text[at:stop], depth), stop + 1
+            part, at = _group(text[at:stop], depth), stop + 1
         elif match["word"]:
             if "log" not in match["word"]:
                 return None
@@ -52,7 +62,9 @@ def _product(text: str, depth: int) -> dict[str, Fraction] | None:
             stop = _closing(text, at + after.end() - 1) if after and after[0].endswith("(") else None
             at = len(text) if stop is None else stop + 1
         elif match["symbol"]:
-            factor = {symbols(match["symbol"])[0]: Fraction(1)}
+            part = {symbols(match["symbol"])[0]: Fraction(1)}
+        elif match["number"]:
+            part = {NUMBER: Fraction(match["number"])}
         raised = _ITEM.match(text, at)
         exponent = Fraction(1)
         if raised and raised["power"]:
@@ -60,12 +72,22 @@ def _product(text: str, depth: int) -> dict[str, Fraction] | None:
             if exponent_or_none is None:
                 return None
             exponent, at = exponent_or_none, raised.end()
-        if factor is None:
+        if part is None:
             return None
-        for name, power in factor.items():
+        made[NUMBER] *= _raised(part.pop(NUMBER, Fraction(1)), sign * exponent)
+        for name, power in part.items():
             made[name] = made.get(name, Fraction(0)) + sign * exponent * power
         sign = 1
     return made
+
+
+def _raised(number: Fraction, exponent: Fraction) -> Fraction:
+    """A number to a power; 0 where that is no fraction, or too long a one to show."""
+    if number == 1 or exponent == 1:
+        return number
+    if number == 0 or exponent.denominator != 1 or abs(exponent) > _DEEPEST:
+        return Fraction(0)
+    return number**exponent.numerator
 
 
 def _group(inner: str, depth: int) -> dict[str, Fraction] | None:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from spec.extract import LONGEST, Passage
-from verify.proofs.paper.monomials import powers
+from verify.proofs.paper.monomials import factor, powers
 from verify.proofs.paper.structure import Document, Formula
 from verify.proofs.paper.symbols import lone_symbol, pieces, shown
 
@@ -25,6 +25,7 @@ _ALIKE = str.maketrans({"ϵ": "ε", "ϕ": "φ"})
 class Stated(NamedTuple):
     letter: str
     powers: dict[str, Fraction]
+    factor: Fraction = Fraction(1)
 
 
 def orders(document: Document) -> Iterator[Passage]:
@@ -34,7 +35,7 @@ def orders(document: Document) -> Iterator[Passage]:
         for name, stated in _stated(formula):
             yield Passage(
                 kind="order", line=line, name=name[:LONGEST], says=stated.letter, place=place[:LONGEST],
-                powers={key.translate(_ALIKE): value for key, value in stated.powers.items()},
+                powers={key.translate(_ALIKE): value for key, value in stated.powers.items()}, factor=stated.factor,
             )  # fmt: skip
         following = document.text[formula.stop : formula.stop + 20]
         whole = _letter_alone(formula.plain)
@@ -71,7 +72,7 @@ def _of(left: str, relation: str, side: str) -> Iterator[tuple[str, Stated]]:
     elif relation in ("=", ":=", "≥", "≤") and lone_symbol(left) and not _LETTER.search(side):
         found = powers(side)
         if found and list(found.values()) != [1]:
-            yield name, Stated({":=": "="}.get(relation, relation), found)
+            yield name, Stated({":=": "="}.get(relation, relation), found, factor(side))
 
 
 def quantity(left: str) -> str:

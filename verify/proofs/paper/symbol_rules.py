@@ -101,11 +101,13 @@ def missing_draws(extract: Extract) -> Iterator[Finding]:
     shows: dict[str, set[str]] = defaultdict(set)
     for passage in extract.of("draw"):
         shows[passage.name[0]] |= set(passage.symbols)
+    told = set()
     for passage in extract.of("part-of"):
         wanted = set[str]().union(*(shows.get(part, set()) for part in passage.symbols))
         missing = sorted(wanted - shows.get(passage.name, wanted))
         here = next((one for one in extract.of("draw") if one.name[0] == passage.name), None)
-        if missing and here is not None:
+        if missing and here is not None and (here.name, *missing) not in told:
+            told.add((here.name, *missing))
             why = f"{here.name} is made of {', '.join(passage.symbols)} and does not show their {', '.join(missing)}"
             yield Finding("draw-missing", passage.name, here, passage, why)
 

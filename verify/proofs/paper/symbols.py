@@ -23,12 +23,15 @@ _BARE = ("mathbf", "boldsymbol", "bm", "mathit", "vec", "mathcal", "mathscr")
 _OPERATORS = ("min", "max", "inf", "sup", "lim", "log", "exp", "ln", "argmin", "arg", "Pr", "det", "dim", "dist")
 _ACCENTS = {"tilde": "\u0303", "widetilde": "\u0303", "hat": "\u0302", "widehat": "\u0302", "bar": "\u0304",
             "overline": "\u0304"}  # fmt: skip
+_WITH_COLUMNS = ("array", "alignedat", "tabular")
 _BLACKBOARD = {"R": "ℝ", "N": "ℕ", "E": "𝔼", "Z": "ℤ", "P": "ℙ"}
 _TOKEN = re.compile(r"\\[A-Za-z]+\*?|\\[^A-Za-z]|[{}]|[^\\{}]")
 LANDAU = ("O", "O\u0303", "Θ", "Θ\u0303", "Ω")
 """Letters that, before a parenthesis, state an order."""
 _DEEPEST = 40
 _WORD_MARKS = re.compile(r"«[^»]*»")
+_LETTER_BEFORE = r"(?<=[A-Za-zα-ωΑ-Ωϵϕℓℝℕ𝔼ℤℙ\u0302-\u0304*′'])"
+"""What words below a line belong to, as in ``C_{bias}``; below a brace they are a remark."""
 _SYMBOL = re.compile(
     r"([A-Za-zα-ωΑ-Ωϵϕℓ][\u0302-\u0304]?)((?:\^?\*|[′'])*)(?:_(\{[^{}]*\}|[\wα-ωϵ*][\u0302-\u0304]?))?"
     r"((?:\^?\*|\^\{\*\})*)"
@@ -42,7 +45,7 @@ def plain(tex: str) -> str:
     shown = re.sub(r"\^\{\*\}|\^\*", "*", shown)
     shown = re.sub(r"([_^])\{([^{}_^+\-,;=\s])\}", r"\1\2", shown)
     shown = re.sub(r"\s*([_^])\s*", r"\1", shown)
-    shown = re.sub(r"_\{«([^»{}]*)»\}|_«([^»{}]*)»", r"_{\1\2}", shown)
+    shown = re.sub(_LETTER_BEFORE + r"_(?:\{«([^»{}]*)»\}|«([^»{}]*)»)", r"_{\1\2}", shown)
     return " ".join(re.sub(r"[~&]", " ", shown).split())
 
 
@@ -75,8 +78,18 @@ def _piece(tokens: list[str], at: int, depth: int) -> tuple[str, int]:
     if name == "sqrt":
         inner, at = _argument(tokens, at + 1, depth)
         return f"({inner})^{{1/2}}", at
+    if name in ("begin", "end"):
+        environment, at = _argument(tokens, at + 1, depth)
+        if name == "begin" and environment in _WITH_COLUMNS:
+            _, at = _argument(tokens, at, depth)
+        return " ", at
     if name in ("label", "tag", "mathbb", *_ACCENTS, *_WORDS, *_BARE, "underbrace", "mathop"):
         inner, at = _argument(tokens, at + 1, depth)
+        if name == "underbrace" and "".join(tokens[at : at + 1]) == "_":
+            # Words below a brace are a remark on all that is above it, and no index of its last letter.
+            below, stop = _argument(tokens, at + 1, depth)
+            if re.fullmatch(r"\s*«[^»]*»\s*", below):
+                return f"{inner} {below} ", stop
         return _wrapped(name, inner), at
     return _named(name), at + 1
 

@@ -10,8 +10,9 @@ from functools import cached_property
 from typing import Any
 
 from spec import InvalidInputError, Quadratic, Reading, dumps_problem, parse_problem
-from spec.claims import Bound, ReadingName
+from spec.claims import Bound
 from spec.files import Frozen
+from spec.reading import Interpretation, Sense, is_repaired_text
 from verify.evidence.model import Counterexample
 from verify.proofs.notation import function, problem_in_words, term, vector
 from verify.truth import lower_level
@@ -31,14 +32,24 @@ class Case:
 
     problem: Quadratic
     x: Vector
-    reading: Reading
-    reading_name: ReadingName
+    interpretation: Interpretation
+    reading_name: str
     bound: Bound
 
     @property
     def as_written(self) -> bool:
-        """Whether the literal text is meant."""
-        return self.reading_name == "as-written"
+        """Whether the literal text is meant, under any reading of its words."""
+        return not is_repaired_text(self.reading_name)
+
+    @property
+    def reading(self) -> Reading:
+        """What a program is told."""
+        return self.interpretation.reading
+
+    @property
+    def sense(self) -> Sense:
+        """What no program is told."""
+        return self.interpretation.sense
 
     @cached_property
     def lower(self) -> ExactLowerLevel | None:
@@ -93,11 +104,19 @@ class Break:
 
 @dataclass(frozen=True)
 class Target:
-    """A claim or step whose failure is decided exactly on a case; ``None`` where it holds or says nothing."""
+    """A claim or step whose failure is decided exactly on a case; ``None`` where it holds or says nothing.
+
+    ``beyond`` are values of its choices, by field, under which the decision does not see what the text then says.
+    """
 
     claim: str
     decide: Callable[[Case], Break | None]
     scalar_only: bool = False
+    beyond: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def expresses(self, values: Mapping[str, str]) -> bool:
+        """Whether a case can be decided with these values of its choices."""
+        return all(values[name] not in unseen for name, unseen in self.beyond.items())
 
 
 class Refutation(Frozen):
@@ -114,7 +133,7 @@ class Refutation(Frozen):
     """
 
     claim: str
-    reading: ReadingName
+    reading: str
     problem: dict[str, Any]
     x: tuple[str, ...]
     alpha: str

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from spec import REPAIRED
+from spec.reading import find_choice
 from verify.proofs.notation import decimals, function, term, vector
 from verify.proofs.refutation.model import (
     SHOWN_ALPHA,
@@ -24,6 +25,8 @@ from verify.truth.penalty_functions import Family, error, estimator, minimiser, 
 from verify.truth.scenario import Error, Quantity, Scenario, exact_error
 from verify.truth.series import Spent, response, worst_direction, worst_scenario
 
+MAPS = {"dual_term": ("map", "both-maps")}
+"""The values under which the estimator differentiates the solution maps."""
 Builder: TypeAlias = Callable[[Case, Family], Scenario | None]
 
 
@@ -63,10 +66,18 @@ def _inexact_active(case: Case, family: Family) -> Scenario | None:
 
 
 def _everything_inexact(case: Case, family: Family) -> Scenario | None:
-    """All errors in their worst directions, unless the exact stages break the bound already."""
-    exact = Scenario(dual_term=case.reading.dual_term)
-    if case.is_broken_by(error(family, exact, "bias").leading()):
-        return exact
+    """The least that breaks the bound: exact stages; an exact ỹ*, which every ramp weighs fully; one that a narrow ramp
+    weighs at 0; all errors in their worst directions.
+    """
+    narrow = case.reading.ramp_width == "tau-delta" and case.problem.n == case.problem.m == case.problem.p == 1
+    tried = (
+        Scenario(dual_term=case.reading.dual_term),
+        _worst("minimiser", "lam")(case, family),
+        _retreat(case, family) if narrow else None,
+    )
+    for scenario in tried:
+        if scenario is not None and case.is_broken_by(error(family, scenario, "bias").leading()):
+            return scenario
     return _worst("minimiser", "lam", "y_star")(case, family)
 
 
@@ -107,7 +118,9 @@ def _break(case: Case, family: Family, scenario: Scenario, quantity: Quantity, n
         given["y_penalty"] = _argument(sampled_point(family, scenario)(SHOWN_ALPHA))
     if quantity != "solution-shift":
         estimate = estimator(family, scenario)
-        kept = ", the term α⁻²Aᵀλ̃ kept," if scenario.dual_term == "frozen" else ""
+        kept = {"cancelled": "", "frozen": ", the term α⁻²Aᵀλ̃ kept,"}.get(
+            scenario.dual_term, f", {find_choice('dual_term').words(scenario.dual_term)},"
+        )
         lines.append(f"The estimator ∇_xL there{kept} is {function(estimate)}.")
         values["estimate"] = vector(estimate(SHOWN_ALPHA))
     if quantity == "T1":
@@ -152,14 +165,14 @@ def _argument(values: Vector) -> str:
 
 
 def _inexact_multipliers(case: Case) -> Break | None:
-    """At a regular point, or, as written, where an active row has multiplier 0 and its weight is switched on."""
+    """At a regular point, or, with ε_λ = δ, where an active row has multiplier 0 and its weight is switched on."""
     return _REGULAR_T2.decide(case) or _weight_switched_on(case)
 
 
 def _weight_switched_on(case: Case) -> Break | None:
     """λ* = 0 on an active row, λ̃ = ε_λ = δ there: the weight goes from 0 to 1, and the penalty minimiser with it."""
     lower, dual = case.lower, case.reading.dual_term
-    if not case.as_written or lower is None or not (lower.weakly_active and lower.licq):
+    if case.sense.multiplier_width != "shrinking" or lower is None or not (lower.weakly_active and lower.licq):
         return None
     # Two estimates are compared: no gradient of F is asked for, and at a kink there is none.
     family = Family.at(case.problem, case.x, (0,) * case.problem.n)
@@ -249,12 +262,14 @@ _REGULAR_T2 = _about("bias-bound/T2", "T2", "T₂", _worst("lam"))
 TARGETS = (
     _about("bias-bound/T3", "T3", "T₃", _worst()),
     _about("bias-bound/T1", "T1", "T₁", _worst("minimiser")),
-    Target("bias-bound/T2", _inexact_multipliers),
+    # A kink has no solution maps, and a weight that grows like δ over a fixed ε_λ is no number.
+    Target("bias-bound/T2", _inexact_multipliers, beyond=MAPS | {"multiplier_width": ("fixed",)}),
     _about("bias-bound/y-star-error", "T2", "the change due to ỹ*", _worst("y_star")),
     _about("bias-bound", "bias", "the bias", _everything_inexact),
     _about("bias-bound/ramp", "bias", "the bias", _retreat, scalar_only=True),
     _about("solution-error", "solution-shift", "‖Δy‖", _worst("lam")),
     _about("solution-error/active-rows", "solution-shift", "‖Δy‖", _inexact_active),
     Target("bias-bound/L-H-y", _lipschitz_in_y),
-    Target("bias-bound/L-H-lambda", _lipschitz_in_lam),
+    # Without a frozen dual term it is the weights that move with λ̃, inside the ramp.
+    Target("bias-bound/L-H-lambda", _lipschitz_in_lam, beyond={"dual_term": (*MAPS["dual_term"], "cancelled")}),
 )

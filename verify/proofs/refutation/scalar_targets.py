@@ -12,6 +12,7 @@ from spec import Holder, OracleParameters
 from spec.claims import Bound
 from verify.proofs.notation import decimals, function, power, term, vector
 from verify.proofs.refutation.model import SHOWN_ALPHA, Break, Case, Target, conclusion, opening
+from verify.proofs.refutation.penalty_targets import MAPS
 from verify.truth import lower_level
 from verify.truth.algebra.rational_functions import RationalVector
 from verify.truth.algebra.rationals import blocks, fraction, rational
@@ -51,11 +52,12 @@ def _monomial(coefficient: Fraction, exponent: int) -> RationalVector:
 
 
 def _multiplier_at_zero(case: Case) -> Break | None:
-    """λ* = 0 and λ̃ = δ, compared at the fixed y with h(x, y) = 1; as written ε_λ = δ, repaired ε_λ is fixed."""
+    """λ* = 0 and λ̃ = δ, compared at the fixed y with h(x, y) = 1; ε_λ = δ, or fixed."""
     lower, s, frozen = case.lower, _Scalars.of(case), case.reading.dual_term == "frozen"
     if lower is None or not (lower.weakly_active and lower.licq):
         return None
-    difference = _monomial(s.A, -4) if case.as_written else _monomial(s.A / LAM_WIDTH, -1)
+    shrinking = case.sense.multiplier_width == "shrinking"
+    difference = _monomial(s.A, -4) if shrinking else _monomial(s.A / LAM_WIDTH, -1)
     if frozen:
         difference = difference + _monomial(s.A, 1)
     leading = difference.leading()
@@ -155,13 +157,14 @@ def _in_square(constant: Fraction, square: Fraction) -> fmpq_poly:
 
 
 def _curvature(case: Case) -> Break | None:
-    """Curvature of the penalty Lagrangian at the smallest alpha = 2 C_f/mu_g + k where it is lost, as written.
+    """Curvature of the penalty Lagrangian at the smallest alpha = 2 C_f/mu_g + k where it is lost.
 
-    At the largest alpha admitted repaired, alpha_1 g_yy/2 = |f_yy|, it is at least |f_yy|.
+    At the largest alpha that an upper bound admits, alpha_1 g_yy/2 = |f_yy|, it is at least |f_yy|.
     """
     lower, s = case.lower, _Scalars.of(case)
     # With f_xy, C_f is the norm of a full Hessian.
-    if not case.as_written or case.family is None or lower is None or s.f_xy != 0 or s.f_yy >= 0:
+    bounded_below = case.reading.alpha_range == "lower-bound"
+    if not bounded_below or case.family is None or lower is None or s.f_xy != 0 or s.f_yy >= 0:
         return None
 
     def L_yy(alpha: Fraction) -> Fraction:  # noqa: N802  # the paper's letter
@@ -182,7 +185,7 @@ def _curvature(case: Case) -> Break | None:
 
 
 TARGETS = tuple(
-    Target(claim, decide, scalar_only=True)
+    Target(claim, decide, scalar_only=True, beyond=MAPS if claim == "dual-extraction" else {})
     for claim, decide in {
         "dual-extraction": _multiplier_at_zero,
         "dual-extraction/T1": _multiplier_at_zero,

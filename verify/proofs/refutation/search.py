@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain
-from typing import get_args
 
 import numpy as np
 
 from spec import InvalidInputError, Problem, dumps_problem
-from spec.claims import ReadingName, find
+from spec.claims import find
+from spec.reading import is_repaired_text
 from verify.proofs.refutation import penalty_targets, scalar_targets
 from verify.proofs.refutation.candidates import Candidate, random_candidate, smallest_first
 from verify.proofs.refutation.model import Break, Case, Refutation
@@ -34,9 +34,25 @@ def refutable() -> tuple[str, ...]:
     return (*_TARGETS, scalar_targets.HOLDER)
 
 
+def readings_searched(claim: str) -> tuple[str, ...]:
+    """The named readings of a claim that its search can express: of the literal and of the repaired text."""
+    statement = find(claim)
+    known = ("as-written", "repaired", *statement.literal_readings, *statement.repairs.values(),
+             *statement.kept.values())  # fmt: skip
+    return tuple(name for name in dict.fromkeys(known) if _expresses(claim, name))
+
+
+def _expresses(claim: str, reading: str) -> bool:
+    # The repaired text is judged under its own premises, which the search keeps to.
+    if reading in ("as-written", "repaired") or claim == scalar_targets.HOLDER:
+        return True
+    point = find(claim).interpreted(reading)
+    return _TARGETS[claim].expresses(point.reading.model_dump() | point.sense.model_dump())
+
+
 def minimal_counterexample(
     claim: str,
-    reading: ReadingName = "as-written",
+    reading: str = "as-written",
     *,
     weight: int = DEFAULT_WEIGHT,
     tries: int = DEFAULT_TRIES,
@@ -47,15 +63,18 @@ def minimal_counterexample(
     Problems with n = m = p = 1 come first, all of them in the order of the sum of their integers; if none breaks the
     claim, random larger ones are tried and the first that does is shrunk until no neighbour does.
 
-    The claim is one of :func:`refutable`, under the reading whose premises are spent. ``weight`` >= 2 is the largest
+    The claim is one of :func:`refutable`, under a reading that its search can express (:func:`readings_searched`) and
+    whose premises are spent. ``weight`` >= 2 is the largest
     sum of absolute integers of a scalar problem, the point included; ``tries`` larger ones are drawn from the seed. The
     counterexample is the same one on every call, ``None`` if the budget holds none.
     """
     if claim not in refutable():
         find(claim)  # an unknown id is answered with the nearest ones
         raise InvalidInputError("claim", f"must be one with a search, such as {', '.join(refutable()[:3])}", claim)
-    if reading not in get_args(ReadingName):
-        raise InvalidInputError("reading", f"must be one of {', '.join(get_args(ReadingName))}", reading)
+    find(claim).interpreted(reading)
+    if not _expresses(claim, reading):
+        known = ", ".join(readings_searched(claim))
+        raise InvalidInputError("reading", f"must be one that the search can express: {known}", reading)
     for name, value, least in (("weight", weight, 2), ("tries", tries, 0), ("seed", seed, 0)):
         if value < least:
             raise InvalidInputError(name, f"must be >= {least}", value)
@@ -63,9 +82,9 @@ def minimal_counterexample(
 
 
 @lru_cache(maxsize=128)
-def _search(claim: str, reading: ReadingName, weight: int, tries: int, seed: int) -> Refutation | None:
+def _search(claim: str, reading: str, weight: int, tries: int, seed: int) -> Refutation | None:
     statement = find(claim)
-    bound, full_reading = statement.assertion(reading).bound, statement.reading(reading)
+    bound, interpretation = statement.assertion(reading).bound, statement.interpreted(reading)
 
     def refutation(problem: Problem, x: Vector, broken: Break, examined: int, *, exhaustive: bool) -> Refutation:
         arguments = _arguments(broken.x or x, broken)
@@ -89,7 +108,7 @@ def _search(claim: str, reading: ReadingName, weight: int, tries: int, seed: int
         )
 
     if claim == scalar_targets.HOLDER:
-        smoothness = scalar_targets.break_of_smoothness(bound, weight, as_written=reading == "as-written")
+        smoothness = scalar_targets.break_of_smoothness(bound, weight, as_written=not is_repaired_text(reading))
         if smoothness is None:
             return None
         holder, broken, examined = smoothness
@@ -100,7 +119,7 @@ def _search(claim: str, reading: ReadingName, weight: int, tries: int, seed: int
         problem = candidate.problem
         if problem is None:
             return None
-        case = Case(problem, candidate.x, full_reading, reading, bound)
+        case = Case(problem, candidate.x, interpretation, reading, bound)
         broken = target.decide(case)
         return None if broken is None else (case, broken)
 

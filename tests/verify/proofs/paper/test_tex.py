@@ -7,7 +7,9 @@ from fractions import Fraction
 import pytest
 
 from spec import InvalidInputError
-from verify.proofs.paper.monomials import powers
+from spec.extract import Passage
+from verify.proofs.paper.findings import quoted
+from verify.proofs.paper.monomials import factor, powers
 from verify.proofs.paper.structure import document_of
 from verify.proofs.paper.symbols import lone_symbol, pieces, plain, symbols
 from verify.proofs.paper.tex import MAX_BYTES, read_source, source_of
@@ -120,6 +122,36 @@ def test_a_symbol_alone(tex, wanted):
 )
 def test_powers_of_a_product(tex, wanted):
     assert powers(plain(tex)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("tex", "wanted"),
+    [
+        (r"\frac{2 C_f}{\mu_g}", 2), (r"\alpha_1\mu_g/2", Fraction(1, 2)), (r"(2\alpha)^3/4", 2), ("a", 1),
+        (r"\frac{1}{3^{2}} b", Fraction(1, 9)), (r"2^{1/2} a", 1), ("0 a", 1), ("a + b", 1), ("2^{999}", 1),
+        ("0^{-1}", 1),
+    ],
+)  # fmt: skip
+def test_the_number_before_a_product(tex, wanted):
+    assert factor(plain(tex)) == wanted
+
+
+def test_a_bound_is_quoted_with_its_number():
+    passage = Passage(kind="order", line=1, name="α", says="≥", powers={"C_f": 1, "μ_g": -1}, factor=2)
+    assert quoted(passage) == "α ≥ 2·C_f·μ_g^-1"
+
+
+def test_environments_and_words_hold_no_symbols():
+    for tex, wanted in {
+        r"\begin{aligned} F &= f \end{aligned}": ["F", "f"],
+        r"\begin{array}{rl} a \end{array}": ["a"],
+        r"\underbrace{\|a - b\|}_{\text{Variance}} + c": ["a", "b", "c"],
+        r"\underbrace{x\lambda}_{\text{Linear Term}}": ["x", "λ"],
+        r"\underbrace{x}_{T_1}": ["x_{T_1}"],
+        r"C_{\text{bias}} \alpha": ["C_{bias}", "α"],
+        r"\tilde{y}^*_{\text{out}}": ["y\u0303*_{out}"],
+    }.items():
+        assert symbols(plain(tex)) == wanted, tex
 
 
 def test_pieces_part_outside_of_brackets_only():
