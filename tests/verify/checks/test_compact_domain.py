@@ -39,8 +39,6 @@ SQUARE = quadratic_of(parse_problem({"kind": "quadratic", "g": {"yy": [[1]], "xy
         ("smoothness/f-lipschitz", "choose:domain=compact", "two-of-three", SUPPORTED),
         ("smoothness/bounded-gradient", "as-written", "two-of-three", Verdict.VACUOUS),
         ("smoothness/bounded-gradient", "choose:domain=compact", "two-of-three", SUPPORTED),
-        ("stochastic-oracles/experiment-noise", "as-written", "toy1", REFUTED),
-        ("stochastic-oracles/experiment-noise", "choose:domain=compact", "toy1", SUPPORTED),
         ("inner-loop-remark/penalty-solve", "as-written", "two-of-three", REFUTED),
         ("inner-loop-remark/penalty-solve", "choose:inner_workload=lower-level", "two-of-three", SUPPORTED),
     ],
