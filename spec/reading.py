@@ -89,6 +89,7 @@ class Sense(Frozen):
         inner_workload: Does the work of the inner loops count the solves of the lower level and of the penalty problem,
             or those of the lower level alone?
         linear_algebra: How do the compared methods solve the linear system of their implicit gradients?
+        given: Is a variance "given x, lam_hat and y_hat" taken given these stages alone, or given y*_hat as well?
     """
 
     constrained_by: Literal["rows", "solution"] = "solution"
@@ -97,6 +98,7 @@ class Sense(Frozen):
     domain: Literal["whole-space", "compact"] = "compact"
     inner_workload: Literal["both", "lower-level"] = "both"
     linear_algebra: Literal["conjugate-gradients", "free-block", "full-cholesky", "full-system"] = "free-block"
+    given: Literal["named", "all-stages"] = "all-stages"
 
 
 class Literally(NamedTuple):

@@ -7,6 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from spec import load_claims
+from spec.claims import find as statement
 from tests.verify.checks.asking import case_of
 from tests.verify.checks.verdicts_of import REFUTED, SUPPORTED, result, verdict
 from verify.checks.measuring.case import checks
@@ -30,7 +32,7 @@ LOCALITY = "dual-extraction/activation-locality"
 def test_weights_differ_beyond_a_narrow_ramp_alone(reading, expected):
     assert verdict(LOCALITY, reading, "toy1") is expected
     # No row value is asked about that an allowed ỹ* cannot have.
-    at = result(LOCALITY, reading, "toy1").evidence[0].context
+    at = next(e for e in result(LOCALITY, reading, "toy1").evidence if e.kind == "comparison").context
     assert at["h"] <= at["largest h within reach"] == 0.1**3
 
 
@@ -45,3 +47,13 @@ class NoWeights(ReferenceSubject):
 def test_a_program_without_weights_earns_no_locality(reading):
     case = replace(case_of(LOCALITY, reading, "toy1"), stages=Stages(NoWeights()))
     assert decide(case.bound, checks()[LOCALITY].function(case).evidence).verdict is REFUTED
+
+
+def test_the_lemma_on_the_variance_falls_with_no_stage_behind_a_bar():
+    claim, step = load_claims()["variance-bound"], statement("variance-bound/conditioning")
+    # The bar names x, λ̃, ỹ; that it leaves ỹ* random is one of two readings, and not said.
+    assert "variance-bound/conditioning" not in claim.parts("as-written")
+    assert step.literal_readings == ("as-written", "choose:given=all-stages")
+    assert verdict("variance-bound/conditioning", "as-written", "toy1") is REFUTED
+    assert verdict("variance-bound/conditioning", "choose:given=all-stages", "toy1") is SUPPORTED
+    assert verdict("variance-bound/conditioning", "keep:given=named", "toy1") is REFUTED
