@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from spec import load_claims
 from spec.claims import find as statement
 from tests.verify.checks.asking import case_of
-from tests.verify.checks.verdicts_of import REFUTED, SUPPORTED, result, verdict
+from tests.verify.checks.verdicts_of import REFUTED, SUPPORTED, UNMET, result, under, verdict
 from verify.checks.measuring.case import checks
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import Stages
@@ -57,3 +58,27 @@ def test_the_lemma_on_the_variance_falls_with_no_stage_behind_a_bar():
     assert verdict("variance-bound/conditioning", "as-written", "toy1") is REFUTED
     assert verdict("variance-bound/conditioning", "choose:given=all-stages", "toy1") is SUPPORTED
     assert verdict("variance-bound/conditioning", "keep:given=named", "toy1") is REFUTED
+
+
+@pytest.mark.parametrize(
+    ("reading", "expected"),
+    [
+        ("as-written", REFUTED),
+        # ε_λ fixed, a multiplier that leaves 0 by δ moves its row's weight by δ/ε_λ alone.
+        ("only:dual_term", SUPPORTED),
+        ("choose:dual_term=map,multiplier_width=fixed", SUPPORTED),
+        ("choose:dual_term=cancelled,multiplier_width=fixed", SUPPORTED),
+        # The repaired text asks for strict complementarity, which is not met here.
+        ("keep:multiplier_width=shrinking", UNMET),
+    ],
+)
+def test_a_multiplier_at_zero_breaks_the_second_term_where_its_ramp_shrinks(reading, expected):
+    assert verdict("bias-bound/T2", reading, "weakly-active") is expected
+
+
+def test_the_second_term_with_a_fixed_ramp_is_of_first_order():
+    evidence = result("bias-bound/T2", "only:dual_term", "weakly-active").evidence
+    (rate,) = [item for item in evidence if item.kind == "rate"]
+    assert {p.at: p.measured for p in rate.points}[0.0125] == pytest.approx(0.122, rel=0.01)
+    bound = statement("bias-bound/T2").as_written.bound.model_copy(update={"exponents": {"alpha": Fraction(3, 2)}})
+    assert under("bias-bound/T2", "only:dual_term", "weakly-active", bound) is REFUTED
