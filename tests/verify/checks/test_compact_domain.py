@@ -15,7 +15,7 @@ from spec.atlas import find
 from spec.claims import find as statement
 from tests.verify.checks.verdicts_of import REFUTED, SUPPORTED, result, under, verdict
 from verify.campaign.plan import DEFAULT_SEED, Task, perform
-from verify.checks.compact_domain import SIDE, Box, box_bounds
+from verify.checks.compact_domain import SIDE, Box, box_bounds, settled
 from verify.checks.inner_loop_remark import _steps_until
 from verify.subjects import ReferenceSubject
 from verify.truth.geometry import quadratic_of
@@ -61,6 +61,24 @@ def test_half_an_order_more_is_refuted(claim, reading, instance):
     (variable,) = bound.exponents
     by = Fraction(-1, 2) if bound.toward == "infinity" else Fraction(1, 2)
     assert under(claim, reading, instance, bound.model_copy(update={"exponents": {variable: by}})) is REFUTED
+
+
+@pytest.mark.parametrize("claim", ["smoothness", "smoothness/f-lipschitz", "smoothness/bounded-gradient"])
+def test_a_repaired_text_kept_on_the_whole_space_is_judged_there(claim):
+    assert verdict(claim, "repaired", "two-of-three") is SUPPORTED
+    assert verdict(claim, "keep:domain=whole-space", "two-of-three") is REFUTED
+
+
+@pytest.mark.parametrize("claim", ["smoothness/f-lipschitz", "smoothness/bounded-gradient", CLAIM])
+def test_the_largest_gradient_grows_inside_the_box_and_stays_beyond_it(claim):
+    reading = "as-written" if claim == CLAIM else "choose:domain=compact"
+    (rate,) = [item for item in result(claim, reading, "two-of-three").evidence if item.kind == "rate"]
+    inside = [point.measured for point in rate.points if point.at <= SIDE]
+    assert len(inside) == len(set(inside)) == 4
+    assert settled(rate)
+    # What keeps growing is not bounded, whatever a premise says.
+    grows = [p.model_copy(update={"measured": p.at}) for p in rate.points]
+    assert not settled(rate.model_copy(update={"points": tuple(grows)}))
 
 
 def test_on_a_strip_the_gradient_is_not_bounded():
