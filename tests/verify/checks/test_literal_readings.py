@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from spec import load_claims
+from spec import CHOICES, load_claims
 from spec.claims import find as statement
 from tests.verify.checks.asking import case_of
 from tests.verify.checks.verdicts_of import REFUTED, SUPPORTED, UNMET, result, under, verdict
@@ -82,3 +82,18 @@ def test_the_second_term_with_a_fixed_ramp_is_of_first_order():
     assert {p.at: p.measured for p in rate.points}[0.0125] == pytest.approx(0.122, rel=0.01)
     bound = statement("bias-bound/T2").as_written.bound.model_copy(update={"exponents": {"alpha": Fraction(3, 2)}})
     assert under("bias-bound/T2", "only:dual_term", "weakly-active", bound) is REFUTED
+
+
+def test_a_literal_value_rests_on_a_passage_about_what_it_is_read_into():
+    passages = {(c.field, one.value): one.passage for c in CHOICES for one in c.literal}
+    # Line 5 bounds ỹ and the lemmas λ̃ and ỹ; of ỹ* the theorem alone names an accuracy without a mean.
+    assert "line 5" not in passages["accuracy", "sure"]
+    assert "lemmas" not in passages["accuracy", "sure"]
+    assert "Accuracy of Stochastic Hypergradient" in passages["accuracy", "sure"]
+    # Problems are called constrained for their rows in the paragraph after that on penalty methods.
+    assert "Bilevel Optimization with Linear Constraints" in passages["constrained_by", "rows"]
+    # A remark's words are no reading of a lemma whose proof sums both inner solves, nor of the theorem on the total.
+    asked = [
+        full for claim in load_claims().values() for full, one in claim.statements() if "inner_workload" in one.choices
+    ]
+    assert asked == ["inner-loop-remark/penalty-solve"]

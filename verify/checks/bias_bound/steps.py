@@ -177,8 +177,8 @@ def _weakly_active_multipliers(case: Case) -> Measurement:
         rounding = 2 * geometry.rounding(y_star, dual_term=case.reading.dual_term)
         points.append(sweep_point(alpha, change, rounding, None))
     rate = fit_rate(points, quantity="T₂ at the worst allowed λ̃", variable="alpha")
-    width = "ε_λ = δ: the row's weight jumps from 0 to 1" if shrinks(case) else "ε_λ fixed: its weight moves by δ/ε_λ"
-    return Measurement((rate,), sweep_ends(points), f"λ* = 0 on an active row, λ̃ = δ there, {width}.")
+    moves = "ε_λ = δ: the row's weight jumps from 0 to 1" if shrinks(case) else "ε_λ fixed: its weight moves by δ/ε_λ"
+    return Measurement((rate,), sweep_ends(points), f"λ* = 0 on an active row, λ̃ = δ there, {moves}.")
 
 
 @check("bias-bound/conditional-mean", instances=REGULAR, needs=("hypergradient",), sure=2)
