@@ -129,7 +129,8 @@ def lipschitz_in_y(case: Case) -> Measurement:
 def inexact_multipliers(case: Case) -> Measurement:
     """The multipliers' allowed error alpha**3, spent in the direction that moves the estimate most.
 
-    The literal text does not keep active multipliers away from 0; where ε_λ may shrink, it may be as small as δ.
+    The literal text does not keep active multipliers away from 0; where ε_λ may shrink, it may be as small as δ. Of a
+    multiplier that clears the ramp its width says nothing.
     """
     frozen = with_maps_frozen(case)
     if case.as_written and "weakly-active" in case.instance.strata:
