@@ -90,6 +90,7 @@ class Sense(Frozen):
             or those of the lower level alone?
         linear_algebra: How do the compared methods solve the linear system of their implicit gradients?
         noisy_terms: Is the experiments' noise on the terms with drawn matrices, or on xᵀy too?
+        given: Is a variance "given x, lam_hat and y_hat" taken given these stages alone, or given y*_hat as well?
     """
 
     constrained_by: Literal["rows", "solution"] = "solution"
@@ -99,6 +100,7 @@ class Sense(Frozen):
     inner_workload: Literal["both", "lower-level"] = "both"
     linear_algebra: Literal["conjugate-gradients", "free-block", "full-cholesky", "full-system"] = "free-block"
     noisy_terms: Literal["matrices", "all"] = "matrices"
+    given: Literal["named", "all-stages"] = "all-stages"
 
 
 class Literally(NamedTuple):

@@ -16,7 +16,7 @@ from f2csa_ref import objectives_of
 from spec import Generated, InvalidInputError, Quadratic
 from spec.atlas import experiment
 from spec.exact import Vector
-from verify.checks.compact_domain import around, is_compact
+from verify.checks.compact_domain import SIDE, around, is_compact, is_everywhere, settled
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.premises import DEGENERATE, REGULAR, PremiseUnmetError, feasible, regular_truth
 from verify.evidence.model import ComparisonEvidence, Counterexample, Point, PremiseEvidence, Relation
@@ -62,16 +62,21 @@ def bounded_gradient(case: Case) -> Measurement:
     G = quadratic_of(case.instance.problem).arrays.g_yy
     values, vectors = np.linalg.eigh(G)
     if not case.as_written:
-        radius = 1.0
-        steps = [radius * step for step in _directions(case.rng, G)]
+        reach = RADII[-1] if is_everywhere(case) else 1.0
+        steps = [reach * step for step in _directions(case.rng, G)]
         largest = max(float(np.linalg.norm(_grad_y_g(case, truth.y_star + step))) for step in steps)
-        bound = float(np.linalg.norm(_grad_y_g(case, truth.y_star))) + radius * float(values[-1])
-        return Measurement((_bounded("sup ‖∇_yg‖ over the unit ball around y*", largest, "<=", bound),))
+        bound = float(np.linalg.norm(_grad_y_g(case, truth.y_star))) + float(values[-1])
+        name = f"largest ‖∇_yg‖ at distance {reach:g} from y*, against its bound on the unit ball"
+        return Measurement((_bounded(name, largest, "<=", bound),))
     if is_compact(case):
         box = around(case, held=True)
         rate = box.growth("g", "largest ‖∇g(x, ·)‖ on the part of a compact Y in a cube")
-        finding = f"on a box of half side 4 around y* the norm of ∇g is at most {rate.points[-1].measured:.3g}"
-        return Measurement((PremiseEvidence(premise="bounded-gradient", holds=True, finding=finding), rate))
+        near, far = rate.points[0], rate.points[-1]
+        finding = (
+            f"on the part of a box of half side {float(SIDE):g} around y* in a cube the norm of ∇g grows from "
+            f"{near.measured:.3g} at half side {near.at:g} to {far.measured:.3g}, and no further up to {far.at:g}"
+        )
+        return Measurement((PremiseEvidence(premise="bounded-gradient", holds=settled(rate), finding=finding), rate))
     points = []
     for radius in RADII:
         # Along the least convex direction the gradient grows slowest; even there it is unbounded.

@@ -23,8 +23,8 @@ from verify.truth.point_values import PointValues
 
 SIDE = Fraction(4)
 """Half the side of the box that stands for a compact X × Y, around (x, y*(x))."""
-RADII = tuple(Fraction(2) ** k for k in range(2, 12))
-"""Half the sides of growing cubes around the same point; the first is the box itself."""
+RADII = (*(SIDE / 4**k for k in (3, 2, 1)), *(SIDE * 2**k for k in range(5)))
+"""Half the sides of growing cubes around the same point: from well inside the box, over its own, to far beyond."""
 Name = Literal["f", "g"]
 
 
@@ -79,7 +79,18 @@ def around(case: Case, *, held: bool = False) -> Box:
 
 def is_compact(case: Case) -> bool:
     """Whether the text's hypotheses are asked for on a compact set of (x, y) alone, and its own premises are spent."""
-    return case.as_written and case.sense.domain == "compact"
+    return case.as_written and not is_everywhere(case)
+
+
+def is_everywhere(case: Case) -> bool:
+    """Whether hypotheses are asked for on X times all of R^m, whichever text is judged."""
+    return case.sense.domain == "whole-space"
+
+
+def settled(rate: RateEvidence) -> bool:
+    """Whether a largest value grows with the cubes inside the box, and no more beyond it."""
+    inside = [point.measured for point in rate.points if point.at <= SIDE]
+    return inside == sorted(inside) and {point.measured for point in rate.points if point.at >= SIDE} == {inside[-1]}
 
 
 @check("smoothness/compact-bounds-gradient", instances=("two-of-three", "toy1", "box-rational", "moving-box"))

@@ -108,20 +108,23 @@ def linear_term(case: Case) -> Measurement:
 
 @check("dual-extraction/activation-locality", instances=("toy1",), needs=("activation",), sure=2)
 def activation_locality(case: Case) -> Measurement:
-    """Where a change of the multiplier changes the weight: inside the band |h| <= width, or everywhere above it?"""
+    """Where a change of the multiplier changes the weight: inside the band |h| <= width, or above it as well?
+
+    As written at row values that an ỹ* within δ of y* can have: a feasible y* lets them exceed 0 by ‖B‖δ.
+    """
     alpha = SHOWN_ALPHA
     call = case.call(alpha)
     width, lam_width = h_width(case, alpha, call), alpha**3 if shrinks(case) else call.parameters.lam_width
-    outside = [10 * width, 1.0] if case.as_written else [-1.001 * width, -10 * width, -1.0]
+    reach = spectral_norm(quadratic_of(case.instance.problem).arrays.B) * alpha**3
+    above = [reach] if case.as_written and reach > width else []
+    outside = [*above, -1.001 * width, -10 * width, -1.0]
     weights = [[_rho(case, h, lam, width, lam_width) for lam in (0.0, alpha**3)] for h in outside]
     change, h = max(((abs(low - high), h) for h, (low, high) in zip(outside, weights, strict=True)), key=itemgetter(0))
-    where = "above the band" if case.as_written else "below the ramp"
-    context = {"alpha": alpha, "h": h}
+    context = {"alpha": alpha, "h": h, "width": width, "largest h within reach": reach}
+    where = "outside the band" if case.as_written else "below the ramp"
     compared = compare(f"largest change of a weight {where}", change, "==", 0.0, context=context)
-    values: dict[str, float | str] = {"h": h, "change of rho": change}
-    note = "σ_h is 1 for every h >= 0, so a multiplier crossing ε_λ changes the weight at any violated row."
-    if case.as_written:
-        return Measurement((compared,), values, note)
+    values: dict[str, float | str] = {"h": h, "change of rho": change, "width": width, "largest h within reach": reach}
+    note = "σ_h is 1 for every h >= 0: a multiplier crossing ε_λ changes the weight of a row violated by up to ‖B‖δ."
     # Three rows at once and random places: a shifted row or a smoother ramp would agree at the corners.
     h_tried, lam_tried = case.rng.uniform(-2, 2, (RAMP_TRIALS, 3)) * width, case.rng.uniform(-0.5, 2, (RAMP_TRIALS, 3))
     tried = [(h, lam * lam_width, width, lam_width) for h, lam in zip(h_tried, lam_tried, strict=True)]

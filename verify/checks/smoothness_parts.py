@@ -11,7 +11,7 @@ import numpy as np
 from f2csa_ref import objectives_of
 from spec import Quadratic
 from spec.exact import Vector as Doubles
-from verify.checks.compact_domain import around, is_compact
+from verify.checks.compact_domain import around, is_compact, is_everywhere
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.premises import PremiseUnmetError, feasible
 from verify.evidence.model import Point
@@ -62,7 +62,7 @@ class _Growth:
 def all_parts(case: Case) -> Measurement:
     """Parts of the assumption that an instance does not meet, told from values of the gradients and exact ranks."""
     problem, lower = quadratic_of(case.instance.problem), feasible(case.instance)
-    everywhere = case.as_written and not is_compact(case)
+    everywhere = is_everywhere(case)
     met = parts_met(problem, case.instance.x, lower, everywhere=everywhere)
     unmet = [name for name, holds in met.items() if not holds]
     where = "X × R^m" if everywhere else "a compact set around (x, y*(x))"
@@ -96,11 +96,12 @@ def lipschitz_upper(case: Case) -> Measurement:
     lower, problem = feasible(case.instance), quadratic_of(case.instance.problem)
     values, z = PointValues(problem), (*case.instance.x, *lower.y_star)
     if not case.as_written:
-        largest = max(_length(_gradient(values, "f", moved(z, i, Fraction(sign))))
+        reach = RADII[-1] if is_everywhere(case) else Fraction(1)
+        largest = max(_length(_gradient(values, "f", moved(z, i, sign * reach)))
                       for i in range(len(z)) for sign in (1, -1))  # fmt: skip
         bound = _length(_gradient(values, "f", z)) + _curvature(problem, "f")
-        within = compare("largest ‖∇f‖ one unit from (x, y*(x)), against ‖∇f(x, y*)‖ + C_f", largest, "<=", bound,
-                         ROUNDING * bound)  # fmt: skip
+        name = f"largest ‖∇f‖ at distance {reach} from (x, y*(x)), against ‖∇f(x, y*)‖ + C_f"
+        within = compare(name, largest, "<=", bound, ROUNDING * bound)
         return Measurement((within,))
     if is_compact(case):
         rate = around(case).growth("f", "largest ‖∇f‖ on the part of a compact X × Y in a cube")

@@ -64,12 +64,12 @@ def _sampled(stages: list[Outcome], N_g: int) -> list[Outcome]:
 
 @check("variance-bound/conditioning", instances=INSTANCES)
 def conditioning(case: Case) -> Measurement:
-    """Variance of the average given x, λ̃, ỹ, with ỹ* left random as written, given as well repaired.
+    """Variance of the average given x, λ̃, ỹ, with ỹ* left random or given as well.
 
     Visited outcome by outcome for some batches; from there on the law in N_g is one of two numbers.
     """
     stages = _off_surely(ExactOracle.at(case.instance, ALPHA))
-    if not case.as_written:
+    if case.sense.given == "all-stages":
         stages = [Outcome(Fraction(1), stages[0].value)]
     one = variance(signs(len(stages[0].value), 1)) * SIGMA**2
     kept = variance(stages)

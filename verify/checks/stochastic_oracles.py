@@ -15,7 +15,6 @@ from scipy.special import ndtr
 
 from spec import Noise
 from spec.exact import Vector
-from verify.checks.compact_domain import is_compact
 from verify.checks.measuring.case import Case, Measurement, check, values_at
 from verify.checks.measuring.premises import PremiseUnmetError, regular_truth
 from verify.checks.measuring.samples import (
@@ -125,15 +124,11 @@ def one_level(case: Case) -> Measurement:
 
 @check("stochastic-oracles/experiment-noise", instances=INSTANCES, needs=("hypergradient",), decisions=1)
 def experiment_noise(case: Case) -> Measurement:
-    """Variance of a draw of ∇_x f under matrix noise at growing query points, or as far as a compact domain goes."""
+    """Variance of a draw of ∇_x f under matrix noise at growing query points: the experiment's x ranges over R^d."""
     truth = regular_truth(case.instance)
     noise = MATRIX.model_copy(update={"on": F_ONLY})
     size = float(np.linalg.norm(np.concatenate([case.x, truth.y_star])))
-    if is_compact(case):
-        # Beyond the domain there is no query point.
-        reach = {radius**3: RADII[0] / size for radius in RADII}
-    else:
-        reach = {radius: radius / size for radius in RADII}
+    reach = {radius: radius / size for radius in RADII}
     places = {radius: _oracle(case, noise, case.x * far, truth.y_star * far) for radius, far in reach.items()}
     rate = _rate(case, noise, places, "variance of a draw at query points of norm R", "radius")
     note = "Noise W on the matrix gives noise W v on the gradient."

@@ -1,8 +1,7 @@
-"""What a compact domain does to gradients, and what counting the lower level alone does to the inner work."""
+"""What a compact domain does to gradients, and counting the lower level alone to the remark on the inner work."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -14,10 +13,8 @@ from spec import parse_problem
 from spec.atlas import find
 from spec.claims import find as statement
 from tests.verify.checks.verdicts_of import REFUTED, SUPPORTED, result, under, verdict
-from verify.campaign.plan import DEFAULT_SEED, Task, perform
-from verify.checks.compact_domain import SIDE, Box, box_bounds
+from verify.checks.compact_domain import SIDE, Box, box_bounds, settled
 from verify.checks.inner_loop_remark import _steps_until
-from verify.subjects import ReferenceSubject
 from verify.truth.geometry import quadratic_of
 from verify.truth.point_values import PointValues
 from verify.verdict import Verdict, decide
@@ -39,8 +36,6 @@ SQUARE = quadratic_of(parse_problem({"kind": "quadratic", "g": {"yy": [[1]], "xy
         ("smoothness/f-lipschitz", "choose:domain=compact", "two-of-three", SUPPORTED),
         ("smoothness/bounded-gradient", "as-written", "two-of-three", Verdict.VACUOUS),
         ("smoothness/bounded-gradient", "choose:domain=compact", "two-of-three", SUPPORTED),
-        ("stochastic-oracles/experiment-noise", "as-written", "toy1", REFUTED),
-        ("stochastic-oracles/experiment-noise", "choose:domain=compact", "toy1", SUPPORTED),
         ("inner-loop-remark/penalty-solve", "as-written", "two-of-three", REFUTED),
         ("inner-loop-remark/penalty-solve", "choose:inner_workload=lower-level", "two-of-three", SUPPORTED),
     ],
@@ -63,6 +58,24 @@ def test_half_an_order_more_is_refuted(claim, reading, instance):
     (variable,) = bound.exponents
     by = Fraction(-1, 2) if bound.toward == "infinity" else Fraction(1, 2)
     assert under(claim, reading, instance, bound.model_copy(update={"exponents": {variable: by}})) is REFUTED
+
+
+@pytest.mark.parametrize("claim", ["smoothness", "smoothness/f-lipschitz", "smoothness/bounded-gradient"])
+def test_a_repaired_text_kept_on_the_whole_space_is_judged_there(claim):
+    assert verdict(claim, "repaired", "two-of-three") is SUPPORTED
+    assert verdict(claim, "keep:domain=whole-space", "two-of-three") is REFUTED
+
+
+@pytest.mark.parametrize("claim", ["smoothness/f-lipschitz", "smoothness/bounded-gradient", CLAIM])
+def test_the_largest_gradient_grows_inside_the_box_and_stays_beyond_it(claim):
+    reading = "as-written" if claim == CLAIM else "choose:domain=compact"
+    (rate,) = [item for item in result(claim, reading, "two-of-three").evidence if item.kind == "rate"]
+    inside = [point.measured for point in rate.points if point.at <= SIDE]
+    assert len(inside) == len(set(inside)) == 4
+    assert settled(rate)
+    # What keeps growing is not bounded, whatever a premise says.
+    grows = [p.model_copy(update={"measured": p.at}) for p in rate.points]
+    assert not settled(rate.model_copy(update={"points": tuple(grows)}))
 
 
 def test_on_a_strip_the_gradient_is_not_bounded():
@@ -104,25 +117,3 @@ def test_steps_are_counted_between_whole_ones():
     assert _steps_until(error, shrink, 2.0**-2.5) == pytest.approx(2.5)
     assert _steps_until(error, shrink, 2.0) == 0.0
     assert _steps_until(error, np.array([0.0]), 0.1) == 1.0
-
-
-class FreeLowerLevel(ReferenceSubject):
-    """Counts the penalty problem and the batch alone, whatever its lower level takes."""
-
-    def hypergradient_runs(self, problem, x, call, rng, replications):
-        estimates, calls = super().hypergradient_runs(problem, x, call, rng, replications)
-        short = replace(call, parameters=call.parameters.model_copy(update={"lower_level_steps": 1}))
-        least = super().hypergradient_runs(problem, x, short, np.random.default_rng(0), replications)[1]
-        return estimates, least + 0 * calls
-
-
-def test_the_lower_level_alone_is_what_the_subject_counts_for_it():
-    reading = "choose:primal_dual_sign=minus,inner_solver=averaged,noise_pairing=common,inner_workload=lower-level"
-    task = Task("inner-cost", reading, "toy1", "reference", "ci", DEFAULT_SEED)
-    counted = result("inner-cost", reading, "toy1")
-    assert counted.verdict is REFUTED
-    assert counted.measured == pytest.approx(-5.86, abs=0.1)
-    # One that counts nothing for it is not believed.
-    free = perform(task, FreeLowerLevel())
-    assert free.verdict is REFUTED
-    assert "fewest samples" in free.sentence

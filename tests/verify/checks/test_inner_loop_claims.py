@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import verify
 from spec import load_claims
+from spec.claims import find as statement
+from tests.verify.checks.asking import case_of
 from verify.checks.measuring.case import checks
 from verify.evidence.model import RateEvidence
+from verify.verdict import Verdict, decide
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +68,22 @@ def test_the_right_sign_comes_near_in_a_hundred_steps():
     )
     assert y[0, 0] == pytest.approx(1.0023, abs=1e-4)
     assert lam[0, 0] == pytest.approx(1.0058, abs=1e-4)
+
+
+def test_a_solver_that_the_text_names_is_no_choice():
+    # SVRG stands in C2, a constant step in what the floor is about; whatever a text leaves open, it speaks of an
+    # expectation as long as it is the literal one.
+    for full_id in ("inner-cost/svrg", "inner-cost/noise-floor"):
+        assert statement(full_id).literal_readings == ("as-written",)
+
+
+@pytest.mark.parametrize("solver", ["constant-step", "averaged"])
+def test_the_literal_penalty_solve_is_one_on_an_expectation(solver):
+    case = case_of("inner-cost/svrg", "as-written", "toy1")
+    found = checks()["inner-cost/svrg"].function(replace(case, reading=case.reading.choose(inner_solver=solver)))
+    (rate,) = found.evidence
+    assert "on an expectation" in rate.quantity
+    assert decide(case.bound, found.evidence).verdict is Verdict.REFUTED
 
 
 def test_noise_floor_table(report):

@@ -129,10 +129,11 @@ def lipschitz_in_y(case: Case) -> Measurement:
 def inexact_multipliers(case: Case) -> Measurement:
     """The multipliers' allowed error alpha**3, spent in the direction that moves the estimate most.
 
-    Where ε_λ may shrink, nothing keeps an active multiplier away from 0 either, nor ε_λ from being as small as δ.
+    The literal text does not keep active multipliers away from 0; where ε_λ may shrink, it may be as small as δ. Of a
+    multiplier that clears the ramp its width says nothing.
     """
     frozen = with_maps_frozen(case)
-    if shrinks(case) and "weakly-active" in case.instance.strata:
+    if case.as_written and "weakly-active" in case.instance.strata:
         return _weakly_active_multipliers(frozen)
     truth = regular_truth(case.instance)
     points = []
@@ -157,7 +158,7 @@ def inexact_multipliers(case: Case) -> Measurement:
 
 
 def _weakly_active_multipliers(case: Case) -> Measurement:
-    """T2 where an active row has multiplier 0: λ̃ = δ on it, and ε_λ = δ, switch its weight from 0 to 1."""
+    """T2 where an active row has multiplier 0, over errors δ of one multiplier: with ε_λ = δ one switches a weight."""
     problem = quadratic_of(case.instance.problem)
     lower = exact_lower_level.solve(problem, case.instance.x)
     y_star, lam = (np.array([float(value) for value in values]) for values in (lower.y_star, lower.lam))
@@ -165,22 +166,20 @@ def _weakly_active_multipliers(case: Case) -> Measurement:
     h = np.where(active, 0.0, problem.arrays.A @ case.x - problem.arrays.B @ y_star - problem.arrays.b)
     points = []
     for alpha in case.profile.alphas:
-        call = case.call(alpha, y_star=y_star, lam=lam, parameters=OracleParameters(lam_width=alpha**3))
-        moved = lam + alpha**3 * np.eye(len(lam))[lower.weakly_active[0]]
+        parameters = OracleParameters(lam_width=alpha**3) if shrinks(case) else OracleParameters()
+        call = case.call(alpha, y_star=y_star, lam=lam, parameters=parameters)
+        width, errors = h_width(case, alpha, call), alpha**3 * np.vstack([np.eye(len(lam)), -np.eye(len(lam))])
         found = []
-        for multipliers in (lam, moved):
-            rho = ramp(h, multipliers, h_width(case, alpha, call), alpha**3)
+        for multipliers in (lam, *(lam + error for error in errors if (lam + error >= 0).all())):
+            rho = ramp(h, multipliers, width, parameters.lam_width)
             geometry = Geometry(problem, case.x, alpha, y_star, multipliers, rho)
             found.append(estimate(case, replace(call, lam=multipliers), geometry.minimiser))
-        points.append(
-            sweep_point(
-                alpha, found[1] - found[0], 2 * geometry.rounding(y_star, dual_term=case.reading.dual_term), None
-            )
-        )
+        change = max((moved - found[0] for moved in found[1:]), key=lambda one: float(np.linalg.norm(one)))
+        rounding = 2 * geometry.rounding(y_star, dual_term=case.reading.dual_term)
+        points.append(sweep_point(alpha, change, rounding, None))
     rate = fit_rate(points, quantity="T₂ at the worst allowed λ̃", variable="alpha")
-    return Measurement(
-        (rate,), sweep_ends(points), "λ* = 0 on an active row, λ̃ = ε_λ = δ: the row's weight jumps from 0 to 1."
-    )
+    moves = "ε_λ = δ: the row's weight jumps from 0 to 1" if shrinks(case) else "ε_λ fixed: its weight moves by δ/ε_λ"
+    return Measurement((rate,), sweep_ends(points), f"λ* = 0 on an active row, λ̃ = δ there, {moves}.")
 
 
 @check("bias-bound/conditional-mean", instances=REGULAR, needs=("hypergradient",), sure=2)

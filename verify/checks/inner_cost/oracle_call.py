@@ -9,7 +9,7 @@ from math import ceil, log
 
 import numpy as np
 
-from spec import Noise, OracleParameters, Problem
+from spec import Noise, OracleParameters
 from spec.atlas import find
 from spec.exact import Vector
 from verify.checks.inner_cost.lower_level_solve import iterates
@@ -22,7 +22,7 @@ from verify.checks.measuring.iteration_runs import (
     settled_iteration,
     sized_for,
 )
-from verify.checks.measuring.premises import additive, lower_level_alone, regular_truth
+from verify.checks.measuring.premises import additive, regular_truth
 from verify.checks.measuring.samples import RATE_BLOCK, Setting, sampled_rates, second_moment
 from verify.checks.stochastic_oracles import jumping_rate, may_jump
 from verify.evidence.decisions import SquareDecision
@@ -80,19 +80,16 @@ def total(case: Case) -> Measurement:
 
 
 @check("inner-cost", instances=INSTANCES, needs=("hypergradient_runs", "lower_level_runs"), decisions=1,
-       sure=2)  # fmt: skip
+       sure=1)  # fmt: skip
 def whole_call(case: Case) -> Measurement:
-    """The same with the batch that brings this reading's variance to α², and the iteration's own sign.
-
-    Where the inner work is the lower level's alone, its calls are what the subject counts more than for one step.
-    """
+    """The same with the batch that brings this reading's variance to α², and the iteration's own sign."""
     return _counted_call(case, batch=True)
 
 
 def _counted_call(case: Case, note: str = "", *, batch: bool = False) -> Measurement:
     truth = regular_truth(case.instance)
-    rate, earned = _counted(case, truth, batch=batch)
-    return Measurement((rate, accurate(case, truth), *earned), values_at("calls at alpha", rate.points), note)
+    rate = _counted(case, truth, batch=batch)
+    return Measurement((rate, accurate(case, truth)), values_at("calls at alpha", rate.points), note)
 
 
 @check("inner-cost/output-accuracy", instances=INSTANCES, needs=("hypergradient",), decisions=1)
@@ -210,38 +207,17 @@ def _call(case: Case, noise: Noise, alpha: float, iteration: LinearIteration | N
     return case.call(alpha, parameters=parameters.model_copy(update=sizes))
 
 
-def _counted(case: Case, truth: Truth, *, batch: bool) -> tuple[RateEvidence, list[ComparisonEvidence]]:
-    """Counts of single calls whose lower level takes the steps its exact law asks for accuracy α³ of the pair.
-
-    Where the lower level is counted alone, each of its steps takes a sample at least: none is a count of nothing.
-    """
-    noise, points, least = noise_of(case), [], np.inf
+def _counted(case: Case, truth: Truth, *, batch: bool) -> RateEvidence:
+    """Counts of single calls whose lower level takes the steps its exact law asks for accuracy α³ of the pair."""
+    noise, points = noise_of(case), []
     for alpha in COUNTED:
         call = _call(case, noise, alpha, *enough(case, alpha))
         if batch:
             samples = ceil(second_moment(Setting.at(case, truth, alpha, noise), noise) / alpha**2)
             call = replace(call, parameters=call.parameters.model_copy(update={"N_g": samples}))
-        problem = case.instance.with_noise(noise).problem
-        alone = batch and lower_level_alone(case)
-        calls = counted_calls(case, problem, case.x, call, case.rng, alone=alone)
-        least = min(least, calls / call.parameters.lower_level_steps)
+        calls = case.stages.hypergradient_runs(case.instance.with_noise(noise).problem, case.x, call, case.rng, 1)[1]
         points.append(Point(at=alpha, measured=calls))
-    if not (batch and lower_level_alone(case)):
-        return fit_rate(points, quantity="gradient samples of one call", variable="alpha"), []
-    rate = fit_rate(points, quantity="gradient samples of the lower level in one call", variable="alpha")
-    return rate, [compare("fewest samples counted for a step of the lower level", least, ">=", 1.0)]
-
-
-def counted_calls(
-    case: Case, problem: Problem, x: Vector, call: Call, rng: np.random.Generator, *, alone: bool = False
-) -> float:
-    """Gradient samples that the subject counts for one complete call, or for its lower level alone."""
-    calls = case.stages.hypergradient_runs(problem, x, call, rng, 1)[1]
-    if not alone:
-        return calls
-    steps = call.parameters.lower_level_steps
-    short = replace(call, parameters=call.parameters.model_copy(update={"lower_level_steps": 1}))
-    return (calls - case.stages.hypergradient_runs(problem, x, short, rng, 1)[1]) * steps / (steps - 1)
+    return fit_rate(points, quantity="gradient samples of one call", variable="alpha")
 
 
 def accurate(case: Case, truth: Truth) -> ComparisonEvidence:

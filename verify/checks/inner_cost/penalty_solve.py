@@ -77,7 +77,7 @@ def svrg(case: Case) -> Measurement:
     truth = regular_truth(case.instance)
     geometry, call = at_truth(case, truth, SVRG_ALPHA)
     given = replace(call, rho=geometry.rho)
-    if case.reading.inner_solver == "constant-step":
+    if case.as_written:
         rate = _on_expectation(case, given, geometry)
         note = "An anchor gradient estimated from N samples is wrong by σ/√N, and so is the point it leads to."
     else:

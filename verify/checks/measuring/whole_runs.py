@@ -15,11 +15,11 @@ import numpy as np
 from spec import OracleParameters, OuterParameters, parse_problem
 from spec.atlas import Instance, find
 from spec.exact import Vector
-from verify.checks.inner_cost.oracle_call import LADDER, counted_calls, enough, noise_of
+from verify.checks.inner_cost.oracle_call import LADDER, enough, noise_of
 from verify.checks.measuring.case import Case, compare
 from verify.checks.measuring.iteration_runs import constant_step, settled_iteration, sized_for
 from verify.checks.measuring.outer_runs import batch, kept, record
-from verify.checks.measuring.premises import additive, lower_level_alone, regular_truth
+from verify.checks.measuring.premises import additive, regular_truth
 from verify.evidence.model import ComparisonEvidence
 from verify.subjects.protocol import Call
 from verify.truth.functions import WeightedAbsolute
@@ -106,14 +106,9 @@ SHARED = Plan("one shared sample, α = 0.3ε", _shared, lambda call: call.parame
 
 
 def price(case: Case, plan: Plan, epsilon: float) -> float:
-    """Gradient samples that the subject counts for one complete call at a target ε, at x = 1.
-
-    Where the inner work is the lower level's alone, those of its solve and of the final batch.
-    """
-    call, alone = plan.call(case, epsilon), lower_level_alone(case)
+    """Gradient samples that the subject counts for one complete call at a target ε, at x = 1."""
     rng = case.shared_rng(f"price {plan.name} {case.reading.inner_solver} {epsilon}")
-    calls = counted_calls(case, plan.noisy(case).problem, TINY_X, call, rng, alone=alone)
-    return calls + call.parameters.N_g if alone else calls
+    return case.stages.hypergradient_runs(plan.noisy(case).problem, TINY_X, plan.call(case, epsilon), rng, 1)[1]
 
 
 @dataclass(frozen=True)
