@@ -23,6 +23,7 @@ from spec.reading import KEEPING, NAMES, chosen_by, is_repaired_text
 from verify.campaign.summary import selected
 from verify.checks.measuring.case import (
     LONG,
+    TELLING,
     Case,
     Check,
     Measurement,
@@ -152,7 +153,7 @@ def _instances(
     added = any("as-written" not in premise.readings for premise in statement.premises)
     plain = reading.startswith(KEEPING) and not (added and len(statement.repairable) < 3)
     few = whole or plain or of_family(found.claim, LONG)
-    return found.instances[: 1 if few else profile.beside]
+    return found.instances[: 1 if few else TELLING.get(found.claim, profile.beside)]
 
 
 def perform(task: Task, subject: Subject, bound: Bound | None = None, *, held: bool = True) -> Result:

@@ -83,7 +83,7 @@ class Drawing:
         ]
 
 
-DRAWN = 6
+DRAWN = 4
 """Plots of one reading: the deciding instance, those that came out otherwise, others; the table has every number."""
 
 
