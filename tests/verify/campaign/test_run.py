@@ -66,10 +66,10 @@ def test_a_claim_brings_its_steps_and_each_choice_is_isolated():
 
 
 def test_unchecked_claims_are_visible_and_carry_no_verdict():
-    report = verify.run(["scaling-experiment", "bias-bound/T3"], **QUICK)
+    report = verify.run(["background", "bias-bound/T3"], **QUICK)
     rows = {row.claim: row for row in report.summary}
-    assert rows["scaling-experiment"].status == "NOT_CHECKED"
-    assert all(result.claim != "scaling-experiment" for result in report.results)
+    assert rows["background"].status == "NOT_CHECKED"
+    assert all(result.claim != "background" for result in report.results)
 
 
 def test_a_claim_falls_with_a_part_of_its_statement():
