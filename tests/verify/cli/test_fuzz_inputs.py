@@ -188,7 +188,7 @@ _TOO_LARGE = (
 )
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(
     drawn=extreme_files(),
     alpha=st.sampled_from(["1e-30", "1e-3", "0.1", "1", "1000"]),
