@@ -7,6 +7,7 @@ longest step: β = η of SSIGD, step size of PIGD, and γ₁ = 1/D, γ₂ = 1/η
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -66,7 +67,7 @@ class Implicit(ExactLowerLevel):
         return implicit_gradient(problem, x, lower=lower, rng=rng, samples=call.parameters.N_g).hypergradient
 
 
-class Stepping:
+class Stepping(ABC):
     """An outer loop of steps from iterate to iterate."""
 
     def optimise(self, answer: Oracle, x0: Vector, parameters: OuterParameters, rng: np.random.Generator) -> OuterTrace:
@@ -91,9 +92,9 @@ class Stepping:
             path.append(state.x)
         return state, path
 
+    @abstractmethod
     def stepping(self, parameters: OuterParameters) -> Callable[[IterateState, Oracle, np.random.Generator], None]:
         """One step of the method under these parameters."""
-        raise NotImplementedError
 
 
 @dataclass

@@ -13,6 +13,7 @@ from verify.checks.measuring.case import checks
 from verify.report.model import NAMED, Result, SmallestCounterexample, SummaryRow
 from verify.report.wording import FAULT, status_of
 from verify.subjects.loading import REFERENCE
+from verify.subjects.stage_table import REFUSED
 from verify.verdict import Verdict, rolled_up
 
 
@@ -80,6 +81,8 @@ def _readings_present(full_id: str, steps: list[str], by_key: dict[tuple[str, st
 
 def _row(full_id: str, reading: str, own: list[Result], inherited: list[Result]) -> SummaryRow:
     weighed = own + inherited
+    answered = {result.claim for result in weighed if result.verdict is Verdict.SUPPORTED}
+    weighed = [_open(result) if result.claim in answered and _is_refused(result) else result for result in weighed]
     parts: dict[str, list[Verdict | None]] = {}
     for result in weighed:
         parts.setdefault(result.claim, []).append(result.verdict)
@@ -92,3 +95,15 @@ def _row(full_id: str, reading: str, own: list[Result], inherited: list[Result])
         claim=full_id, reading=reading, status=status, sentence=sentence, deciding=deciding.instance,
         instances=dict(Counter(map(status_of, own))), reproduce=deciding.reproduce,
     )  # fmt: skip
+
+
+def _is_refused(result: Result) -> bool:
+    """Whether a stage that is offered did not answer there."""
+    return result.verdict is Verdict.NOT_APPLICABLE and result.sentence.startswith(f"Not applicable: {REFUSED}")
+
+
+def _open(result: Result) -> Result:
+    """One that was refused where others of its statement were answered: who chooses the questions proves nothing."""
+    said = result.sentence.removeprefix("Not applicable: ")
+    sentence = f"Supported where it answers; on {result.instance} {said}"
+    return result.model_copy(update={"verdict": Verdict.INCONCLUSIVE, "sentence": sentence})

@@ -66,7 +66,9 @@ def final_losses(case: Case) -> Measurement:
     at = _course(case.seed)
     if case.as_written:
         entrants, records = _as_printed(at)
-        quantity = f"largest over least fall of F in up to {PRINTED_CALLS:,} calls"
+        quantity = (
+            f"largest over least fall of F, SSIGD given the way of {PRINTED_CALLS:,} steps β/√r, taken in {FEWER}"
+        )
         note = (
             "Independent Gaussian entries give no lower level at d = 50: the draw is the positive definite one. "
             f"SSIGD's steps β/√r sum to {PRINTED_REACH:g} in {PRINTED_CALLS:,} calls; so do those of the run shown."

@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 import time
 from importlib import import_module
+from pathlib import Path
 
-from spec.files import write_files
+from spec.errors import InvalidInputError
+from spec.files import refuse_to_replace, write_files
 from verify.campaign.run import environment
 from verify.cli import options
 from verify.cli.console import cores, ended_politely, plain_console, print_json, progress_bar
@@ -35,7 +37,7 @@ def _run(name: str, asked: options.Experiment, *, module: str = "") -> None:
     require_at_least("--seed", asked.seed, 0)
     jobs = cores() if asked.jobs is None else asked.jobs
     require_at_least("--jobs", jobs, 1)
-    require_folder(asked.out)
+    _require_ours(asked.out, name)
     size: Size = "quick" if asked.quick else "whole"
     header = {"experiment": name, "size": size, "seed": asked.seed, "environment": environment()}
     started = time.perf_counter()
@@ -44,6 +46,16 @@ def _run(name: str, asked: options.Experiment, *, module: str = "") -> None:
         found: Experiment = import_module(f"verify.experiments.{module or name}").run(bench, size, asked.seed)
     found = found.model_copy(update={"environment": environment(), "seconds": time.perf_counter() - started})
     _write(found, asked, bench.reused)
+
+
+def _require_ours(out: Path, name: str) -> None:
+    """Refuse a folder that holds somebody else's file under one of our names, before any work is done."""
+    require_folder(out)
+    for ending in ("json", "html"):
+        refuse_to_replace(out / f"{name}.{ending}")
+    # A table of numbers says nothing of who wrote it; ours has its JSON beside it.
+    if (out / f"{name}.csv").exists() and not (out / f"{name}.json").exists():
+        raise InvalidInputError("--out", f"must not hold a {name}.csv without its {name}.json: move it", str(out))
 
 
 def _write(found: Experiment, asked: options.Experiment, reused: int) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from spec import REPAIRED, OracleParameters, OuterParameters, Problem, Reading
 from spec.exact import Vector
-from verify.subjects.stage_table import ROWS, Capability, Stage
+from verify.subjects.stage_table import REFUSED, ROWS, Capability, Stage
 
 
 class SubjectFaultError(RuntimeError):
@@ -246,7 +246,7 @@ class Stages:
             except (MissingCapabilityError, NotImplementedError) as refusal:
                 if type(refusal) not in OWN_WORDS or str(refusal).startswith("the subject "):
                     raise
-                raise MissingCapabilityError(f"the subject does not support this {stage}: {refusal}") from None
+                raise MissingCapabilityError(f"{REFUSED}{stage}: {refusal}") from None
 
 
 def _parts(stage: Stage, answer: Any) -> tuple[Any, ...]:

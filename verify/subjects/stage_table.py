@@ -13,6 +13,8 @@ Stage = Literal[Capability, "hypergradient_samples", "optimise_runs"]
 """A capability, or one of the two that are others many times over."""
 CAPABILITIES: tuple[Capability, ...] = get_args(Capability)
 STAGES: tuple[Stage, ...] = get_args(Stage)
+REFUSED = "the subject does not support this "
+"""How a line begins that says of a stage that is offered why it does not answer here; its name follows."""
 
 
 class Value(NamedTuple):

@@ -30,10 +30,11 @@ from verify.campaign.baseline.model import Baseline, Entry, Level, Sweep
 from verify.evidence.model import Frozen
 from verify.report.faces import Report
 from verify.report.model import Identified, Result
+from verify.subjects.stage_table import REFUSED
 from verify.verdict import Verdict
 
 UNDECIDED = (Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE)
-MISSING_STAGE = ("Not applicable: the subject offers no ", "Not applicable: the subject does not support ")
+MISSING_STAGE = ("Not applicable: the subject offers no ", f"Not applicable: {REFUSED}")
 """How a result begins whose check needs what the subject lacks."""
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 _COUNTED = {

@@ -21,6 +21,7 @@ from verify.checks.measuring.own_values import AGREEMENT_ROUNDINGS
 from verify.checks.measuring.premises import PremiseUnmetError, estimate, feasible, h_width, regular_truth
 from verify.evidence.model import ComparisonEvidence, PremiseEvidence
 from verify.subjects.protocol import MissingCapabilityError
+from verify.subjects.stage_table import REFUSED
 from verify.truth.formulas import as_float
 from verify.truth.geometry import Geometry, quadratic_of, ramp
 
@@ -43,29 +44,32 @@ def not_as_asked(case: Case, check: Check) -> tuple[ComparisonEvidence | Premise
     """For each stage the check needs that does not compute what it is asked, the comparison that shows it.
 
     Repaired it refutes; under any other reading, where being refuted is what a right subject comes to, it leaves the
-    statement unjudged. A stage that is not offered, or refuses what it is given, is compared with nothing; nor is any
-    of a check that asks for a subject's own answers alone.
+    statement unjudged; so does a stage that is offered and refuses to answer at these places. One that is not offered
+    is compared with nothing; nor is any of a check that asks for a subject's own answers alone.
     """
     known = ASKED_ANYWHERE if isinstance(case.instance.problem, Holder) else ASKED
     asked = () if check.unaided else [known[stage] for stage in check.needs if stage in known]
     found = [item for ask in asked for item in _compared(case, ask) if not item.holds]
-    if not case.as_written:
-        return tuple(found)
     return tuple(
-        PremiseEvidence(
-            premise=PREMISE, holds=False,
-            finding=f"{item.quantity} is {item.measured:.3g}, of which {item.predicted:.3g} is allowed",
-        )
-        for item in found
-    )  # fmt: skip
+        _unjudged(item) if case.as_written and isinstance(item, ComparisonEvidence) else item for item in found
+    )
 
 
-def _compared(case: Case, ask: Ask) -> Iterator[ComparisonEvidence]:
+def _unjudged(item: ComparisonEvidence) -> PremiseEvidence:
+    finding = f"{item.quantity} is {item.measured:.3g}, of which {item.predicted:.3g} is allowed"
+    return PremiseEvidence(premise=PREMISE, holds=False, finding=finding)
+
+
+def _compared(case: Case, ask: Ask) -> Iterator[ComparisonEvidence | PremiseEvidence]:
     try:
         # Of its own, so that no draw of the check moves.
         yield ask(case, np.random.default_rng([case.seed, 7]))
-    except (MissingCapabilityError, PremiseUnmetError):
-        return  # it does not offer it, or the instance has no such stage: no feasible y
+    except PremiseUnmetError:
+        return  # the instance has no such stage: no feasible y
+    except MissingCapabilityError as missing:
+        # What it answers where the check asks alone may be known by heart.
+        if str(missing).startswith(REFUSED):
+            yield PremiseEvidence(premise=PREMISE, holds=False, finding=f"asked where the check does not: {missing}")
 
 
 def _lower_level(case: Case, _: np.random.Generator) -> ComparisonEvidence:
