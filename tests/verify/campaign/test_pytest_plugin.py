@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
 import pytest
-import sympy  # noqa: F401  # before pytester notes which modules to forget: sympy cannot be imported twice
 
 from verify.campaign.pytest_plugin import parametrize_with_claims
-from verify.checks.measuring.case import checks
 
 pytest_plugins = ["pytester"]
 
@@ -38,26 +41,58 @@ class Unmade:
 HEAD = "from verify import parametrize_with_claims\nimport my_solver\n"
 
 
+class Modules:
+    """What the runs import, to be put back after each: pytester forgets it all.
+
+    A library imported a second time has two of each class, which neither pickle nor sympy bears.
+    """
+
+    def __init__(self, own: Path) -> None:
+        self.own = own
+        self.kept: dict[str, ModuleType] = {}
+
+    def pytest_unconfigure(self) -> None:
+        self.kept |= {name: module for name, module in sys.modules.items() if not self.is_own(module)}
+
+    def is_own(self, module: ModuleType) -> bool:
+        file = getattr(module, "__file__", None)
+        return file is not None and Path(file).is_relative_to(self.own)
+
+    def put_back(self) -> None:
+        for name, module in self.kept.items():
+            sys.modules.setdefault(name, module)
+
+
 class Project:
-    def __init__(self, pytester: pytest.Pytester) -> None:
-        self.pytester = pytester
+    def __init__(self, pytester: pytest.Pytester, modules: Modules) -> None:
+        self.pytester, self.modules = pytester, modules
         pytester.makepyfile(my_solver=SOLVER)
 
     def run(self, text: str, *arguments: str, apart: bool = False) -> tuple[dict[str, int], str]:
         """Outcome counts and what pytest printed."""
         self.pytester.makepyfile(test_mine=HEAD + text)
-        made = (self.pytester.runpytest_subprocess if apart else self.pytester.runpytest_inprocess)(
-            "-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-rA", "--no-header", *arguments
-        )
+        options = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-rA", "--no-header", *arguments)
+        if apart:
+            made = self.pytester.runpytest_subprocess(*options)
+        else:
+            made = self.pytester.runpytest_inprocess(*options, plugins=[self.modules])
+            self.modules.put_back()
         return made.parseoutcomes(), made.stdout.str() + made.stderr.str()
 
 
 @pytest.fixture
-def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Project:
+def modules(tmp_path: Path) -> Iterator[Modules]:
+    """Asked for before pytester, which forgets once more at its own end."""
+    modules = Modules(tmp_path.parent)
+    yield modules
+    modules.put_back()
+
+
+@pytest.fixture
+def project(modules: Modules, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Project:
     monkeypatch.setenv("COLUMNS", "300")
     pytester.syspathinsert()
-    checks()  # kept over the runs, each of which forgets what it imported
-    return Project(pytester)
+    return Project(pytester, modules)
 
 
 def decorated(subject: str, name: str = "test_claims", body: str = "claim.check()", **options: object) -> str:
