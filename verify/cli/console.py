@@ -8,7 +8,8 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -32,6 +33,17 @@ def plain_console(*, errors: bool = False) -> Console:
 
 def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+
+
+def memory() -> float:
+    """Memory of this machine, or of the container it runs in, in bytes; 0 where it cannot be told."""
+    try:
+        whole = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, OSError, ValueError):
+        return 0.0
+    with suppress(OSError, ValueError):
+        whole = min(whole, float(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii")))
+    return whole
 
 
 @contextmanager

@@ -11,11 +11,14 @@ from spec.errors import InvalidInputError
 from spec.files import refuse_to_replace, write_files
 from verify.campaign.run import environment
 from verify.cli import options
-from verify.cli.console import cores, ended_politely, plain_console, print_json, progress_bar
+from verify.cli.console import cores, ended_politely, memory, plain_console, print_json, progress_bar
 from verify.cli.folder import require_folder
 from verify.cli.sources import require_at_least
 from verify.experiments.bench import Bench
 from verify.experiments.model import Experiment, Size
+
+SHARE = 0.6
+"""Of the machine's memory, what an experiment may take unasked."""
 
 
 def convergence(asked: options.Convergence) -> None:
@@ -25,7 +28,11 @@ def convergence(asked: options.Convergence) -> None:
 
 def scaling(asked: options.Scaling) -> None:
     """Work and time as the dimension grows."""
-    _run("scaling", asked)
+    from verify.experiments.scaling import LEAST_LARGEST, largest_within
+
+    if asked.largest is not None:
+        require_at_least("--largest", asked.largest, LEAST_LARGEST)
+    _run("scaling", asked, largest=asked.largest or largest_within(SHARE * memory()))
 
 
 def kinks(asked: options.Kinks) -> None:
@@ -33,7 +40,7 @@ def kinks(asked: options.Kinks) -> None:
     _run("kinks", asked, module="across_kinks")
 
 
-def _run(name: str, asked: options.Experiment, *, module: str = "") -> None:
+def _run(name: str, asked: options.Experiment, *, module: str = "", **further: object) -> None:
     require_at_least("--seed", asked.seed, 0)
     jobs = cores() if asked.jobs is None else asked.jobs
     require_at_least("--jobs", jobs, 1)
@@ -43,7 +50,8 @@ def _run(name: str, asked: options.Experiment, *, module: str = "") -> None:
     started = time.perf_counter()
     with ended_politely(), progress_bar() as show:
         bench = Bench(asked.out / f"{name}.cells.jsonl", header, jobs=jobs, resume=asked.resume, show=show)
-        found: Experiment = import_module(f"verify.experiments.{module or name}").run(bench, size, asked.seed)
+        experiment = import_module(f"verify.experiments.{module or name}")
+        found: Experiment = experiment.run(bench, size, asked.seed, **further)
     found = found.model_copy(update={"environment": environment(), "seconds": time.perf_counter() - started})
     _write(found, asked, bench.reused)
 

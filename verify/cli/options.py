@@ -341,6 +341,10 @@ class Convergence(Experiment):
 class Scaling(Experiment):
     """Work and time of a hypergradient and of a solve as the dimension grows."""
 
+    largest: Annotated[
+        int | None, Option(help="Largest dimension; default 8000 with 17 GB of memory, 4000 with 5, else what fits.")
+    ] = None
+
 
 @dataclass(frozen=True)
 class Kinks(Experiment):

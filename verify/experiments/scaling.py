@@ -17,7 +17,14 @@ from verify.experiments.model import Experiment, Finding, Mark, Plot, Series, Si
 
 Rows = Sequence[Mapping[str, Any]]
 
-DIMENSIONS: dict[Size, tuple[int, ...]] = {"quick": (100, 200, 400, 800), "whole": (100, 200, 400, 1000, 2000, 4000)}
+DIMENSIONS: dict[Size, tuple[int, ...]] = {
+    "quick": (100, 200, 400, 800),
+    "whole": (100, 200, 400, 1000, 2000, 4000, 8000),
+}
+LEAST_LARGEST = 400
+"""Least dimension to stop at: powers of d take three sizes."""
+BYTES = 160
+"""Memory that the work at a dimension takes at its peak, in units of d²; measured: 9.9 GB at 8000."""
 CONDITIONS: dict[Size, tuple[float, ...]] = {"quick": (10.0,), "whole": (10.0, 100.0)}
 SEEDS: dict[Size, int] = {"quick": 1, "whole": 3}
 LARGE, LARGE_SEEDS = 2000, 1
@@ -34,9 +41,19 @@ ASYMPTOTIC = 400
 """Powers of d are read off from here on: below, parts of lower order show."""
 
 
-def run(bench: Bench, size: Size, seed: int) -> Experiment:
-    """All cells, then what they show."""
-    places = list(_places(size, seed))
+def dimensions(size: Size, largest: int) -> tuple[int, ...]:
+    """Those that are run, up to the largest asked for."""
+    return tuple(d for d in DIMENSIONS[size] if d <= largest)
+
+
+def largest_within(memory: float) -> int:
+    """The largest dimension whose work takes at most this memory, in bytes."""
+    return max((d for d in DIMENSIONS["whole"] if d > LEAST_LARGEST and BYTES * d * d <= memory), default=LEAST_LARGEST)
+
+
+def run(bench: Bench, size: Size, seed: int, *, largest: int = PRINTED_LARGEST) -> Experiment:
+    """All cells up to the largest dimension asked for, then what they show."""
+    places = list(_places(dimensions(size, largest), size, seed))
     rows = [
         row
         for answers in bench.perform(
@@ -57,9 +74,9 @@ def run(bench: Bench, size: Size, seed: int) -> Experiment:
     return described(rows, solves, size, seed)
 
 
-def _places(size: Size, seed: int) -> Iterator[dict[str, Any]]:
+def _places(dimensions: Sequence[int], size: Size, seed: int) -> Iterator[dict[str, Any]]:
     for condition in CONDITIONS[size]:
-        for d in DIMENSIONS[size]:
+        for d in dimensions:
             for k in range(LARGE_SEEDS if d >= LARGE else SEEDS[size]):
                 yield {"d": d, "condition": condition, "seed": seed + k}
 
@@ -115,7 +132,7 @@ def described(rows: Rows, solves: Rows, size: Size, seed: int) -> Experiment:
         name="scaling", title="What a hypergradient costs as the dimension grows",
         lead=_lead(work, seconds), size=size, seed=seed,
         setting={
-            "dimensions": list(DIMENSIONS[size]), "condition numbers": list(conditions),
+            "dimensions": [*work[least].dimensions], "condition numbers": list(conditions),
             "relative error of every hypergradient": ACCURACY, "threads": 1,
         },
         sentences=tuple(_sentences(work, seconds, solves)),

@@ -9,7 +9,7 @@ import pytest
 from verify.cli.main import invoke
 
 
-@pytest.mark.parametrize("options", [("--jobs", "0"), ("--seed", "-1")])
+@pytest.mark.parametrize("options", [("--jobs", "0"), ("--seed", "-1"), ("--largest", "399")])
 def test_numbers_below_their_least_are_refused(tmp_path: Path, options: tuple[str, str]) -> None:
     assert invoke(["experiment", "scaling", "--quick", "--out", str(tmp_path / "e"), *options]) == 2
     assert not (tmp_path / "e").exists()

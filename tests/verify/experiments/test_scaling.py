@@ -1,0 +1,22 @@
+"""Which dimensions are run, and that those left out are not spoken of as run."""
+
+from __future__ import annotations
+
+import pytest
+
+from verify.experiments.bench import Bench
+from verify.experiments.scaling import dimensions, largest_within, run
+
+
+@pytest.mark.parametrize(("gigabytes", "largest"), [(0, 400), (1, 2000), (5, 4000), (10, 4000), (11, 8000), (99, 8000)])
+def test_memory_decides_the_largest_dimension(gigabytes: float, largest: int) -> None:
+    assert largest_within(1e9 * gigabytes) == largest
+
+
+def test_a_run_ends_at_the_largest_dimension_asked_for() -> None:
+    assert dimensions("whole", 1000) == (100, 200, 400, 1000)
+    found = run(Bench(None, {}), "quick", 0, largest=400)
+    assert found.setting["dimensions"] == [100, 200, 400]
+    assert {row["d"] for row in found.rows} == {100, 200, 400}
+    (headline,) = (f for f in found.findings if f.statement == "scaling-experiment")
+    assert "carried on by the powers of d" in headline.sentence
