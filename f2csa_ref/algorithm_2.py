@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, Protocol, Self, get_args
 
 import numpy as np
 
@@ -93,7 +93,7 @@ class OuterState:
     grad_mean: list[Vector] = field(default_factory=list)
 
     @classmethod
-    def start(cls, x_0: Vector) -> OuterState:
+    def start(cls, x_0: Vector) -> Self:
         """Before the first step: line 2; refused unless x_0 is a finite vector, or finite rows."""
         shape = np.shape(x_0)
         if len(shape) not in (1, 2):
@@ -106,7 +106,7 @@ class OuterState:
         return {name: getattr(self, name).tolist() for name in ("x", "step", "z_sum", "grad_sum")} | {"t": self.t}
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any], x_bar: list[Vector], grad_mean: list[Vector]) -> OuterState:
+    def from_dict(cls, data: dict[str, Any], x_bar: list[Vector], grad_mean: list[Vector]) -> Self:
         """The state :meth:`to_dict` wrote, with the finished blocks."""
         arrays = {name: np.array(data[name], dtype=np.float64) for name in ("x", "step", "z_sum", "grad_sum")}
         return cls(t=int(data["t"]), x_bar=x_bar, grad_mean=grad_mean, **arrays)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, cast
@@ -100,7 +101,11 @@ def one_row_a_run(objectives: Objectives) -> Objectives:
 
 
 def without_noise(objectives: Objectives) -> Objectives:
-    """The same objectives with exact gradients."""
+    """The same objectives with exact gradients; quadratic ones stay such, for their solvers."""
+    if isinstance(objectives, QuadraticObjectives):
+        quiet = copy(objectives)
+        quiet.noise = Noise()
+        return quiet
     return cast("Objectives", SampledObjectives(objectives))
 
 

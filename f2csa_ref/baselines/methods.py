@@ -25,9 +25,10 @@ from spec.parameters import OuterParameters
 
 
 class F2csaParameters(Frozen):
-    """Algorithms 1 and 2: all parameters stand in the setting itself."""
+    """Algorithms 1 and 2: parameters stand in the setting itself; ``fast`` answers are :mod:`f2csa_ref.fast`'s."""
 
     name: Literal["f2csa"] = "f2csa"
+    fast: bool = False
 
 
 Rival: TypeAlias = SsigdParameters | DsBloParameters | PigdParameters | ParentParameters | ZerothOrderParameters

@@ -49,8 +49,7 @@ class HessianParts:
     rows: Rows
     least: Vector
     """Shape (m,), > 0: what a diagonal entry of the preconditioner is at least, for M alone may be indefinite."""
-    used: Any = None
-    weights: Any = None
+    weights: Vector | None = None
     _precondition: Any = None
 
     def __post_init__(self) -> None:
@@ -68,12 +67,21 @@ class HessianParts:
         used = weights.nonzero()[0]
         if not len(used):
             return M.forth, lambda v: self.inverse * v
-        wide = np.sqrt(weights[used])[:, None] * self.rows.q.B[used]
-        R = wide.astype(self.dtype, copy=False)
-        known = self.weights is not None and np.array_equal(used, self.used)
-        if not (known and (np.abs(weights - self.weights) <= KEPT * weights).all()):
-            self.used, self.weights, self._precondition = used, weights, self._woodbury(wide)
+        R = self._wide(weights).astype(self.dtype, copy=False)
+        made_for = self.weights
+        if made_for is None or not (np.abs(weights - made_for) <= KEPT * np.minimum(weights, made_for)).all():
+            self.prepare(weights)
         return lambda v: M.forth(v) + (R @ v) @ R, self._precondition
+
+    def prepare(self, weights: Vector | None) -> None:
+        """Make the preconditioner of dense rows for these weights, shape (p,); ``None`` forgets it."""
+        self.weights = weights
+        self._precondition = None if weights is None else self._woodbury(self._wide(weights))
+
+    def _wide(self, weights: Vector) -> Matrix:
+        used = weights.nonzero()[0]
+        wide: Matrix = np.sqrt(weights[used])[:, None] * self.rows.q.B[used]
+        return wide
 
     def _woodbury(self, wide: Matrix) -> Product:
         """(D + RᵀR)⁻¹ = D⁻¹ - UᵀU with U = K⁻¹ R D⁻¹, KKᵀ = I + R D⁻¹ Rᵀ."""

@@ -161,6 +161,23 @@ class FastOracle:
                 gradient += noise_f + alpha.alpha_1 * noise_g
         return self._answer((gradient, y_star, lam, rho, w), found, gradients, before)
 
+    def value(self, x: Vector) -> float:
+        """F(x) = f(x, y*(x)), with line 3 as it is here."""
+        x = as_vector(x, self.q.n, "x")
+        with double_range(self.q):
+            y_star, *_ = self.lower.solve(x, self.g_xy.back(x) + self.q.g_y, self.rows.reach(x))
+            return self.q.f(x, y_star)
+
+    def memory(self) -> dict[str, Any]:
+        """What is kept from call to call, as plain data, bit for bit: all that later answers depend on besides x."""
+        return {"shift": self.shift.tolist(), "weights": _listed(self.parts.weights), "lower": self.lower.memory()}
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        """Go on from what :meth:`memory` wrote."""
+        self.shift = np.array(memory["shift"], dtype=self.M.matrix.dtype)
+        self.parts.prepare(None if memory["weights"] is None else np.array(memory["weights"]))
+        self.lower.recall(memory["lower"])
+
     def _minimised(self, slope: Vector, rho: Vector) -> Minimiser:
         product, precondition = self.parts.at(self.weights.alpha_2 * rho)
         slope = slope.astype(self.M.matrix.dtype, copy=False)
@@ -222,8 +239,26 @@ class _FirstOrderLower:
             raise LowerLevelError(f"gradients did not reach {tol:.1e} within lower_level_steps = {self.steps}")
         return self.pair.y, self.pair.lam, self.pair.gradients + 1, grad(self.pair.y)
 
+    def memory(self) -> dict[str, Any]:
+        return {"y": self.pair.y.tolist(), "lam": self.pair.lam.tolist()}
 
-class _PivotingLower:
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        self.pair = Pair(np.array(memory["y"]), np.array(memory["lam"]))
+
+
+class _Pivoting:
+    """What block pivoting keeps."""
+
+    pivoting: BlockPivoting
+
+    def memory(self) -> dict[str, Any]:
+        return self.pivoting.memory()
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        self.pivoting.recall(memory)
+
+
+class _PivotingLower(_Pivoting):
     """Line 3 over bounds: the last call's active set is the guess."""
 
     first_order = False
@@ -240,7 +275,7 @@ class _PivotingLower:
         return y, self.bounds.multipliers(z), 0, z
 
 
-class _DualLower:
+class _DualLower(_Pivoting):
     """Line 3 over few dense rows: min ½ lamᵀ(B G⁻¹ Bᵀ)lam - lamᵀ(r - B y_free) over lam >= 0, G factorised once."""
 
     first_order = False
@@ -279,6 +314,16 @@ class _GeneralLower:
     def solve(self, x: Vector, c: Vector, r: Vector) -> tuple[Vector, Vector, int, Vector]:  # noqa: ARG002  # as above
         solved = solve_quadratic(self.q, x)
         return solved.y_star, solved.lam, 0, self.g_yy.forth(solved.y_star) + c
+
+    def memory(self) -> dict[str, Any]:
+        return {}
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        """Each call is by itself."""
+
+
+def _listed(values: Any) -> list[float] | None:
+    return None if values is None else values.tolist()
 
 
 def _exact_lower(oracle: FastOracle) -> Any:

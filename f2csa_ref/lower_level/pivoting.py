@@ -11,7 +11,7 @@ pivoting algorithm for large-scale strictly monotone linear complementarity prob
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -113,6 +113,20 @@ class BlockPivoting:
         self.doubles_read += len(right) ** 2
         solution: Vector = dpotrs(self._factor_of(free), right, lower=1)[0]
         return solution
+
+    def memory(self) -> dict[str, Any]:
+        """What the next solve starts from, as plain data: the guess, and whose block is factorised."""
+        known = (self.places, self._free)
+        return dict(zip(("places", "factorised"), (None if it is None else it.tolist() for it in known), strict=True))
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        """Go on from what :meth:`memory` wrote; a factorisation made again is not counted again."""
+        places, free = memory["places"], memory["factorised"]
+        self.places = None if places is None else np.array(places, dtype=np.int8)
+        if free is not None:
+            counted = self.factorisations
+            self._factor_of(np.array(free, dtype=bool))
+            self.factorisations = counted
 
     def _factor_of(self, free: Any) -> Any:
         if self._factor is None or not np.array_equal(free, self._free):

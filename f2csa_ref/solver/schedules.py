@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Literal, get_args
+from typing import Literal, Protocol, get_args
 
 import numpy as np
 from pydantic import ValidationError
@@ -75,15 +75,55 @@ def estimate_constants(
     Raises:
         InvalidInputError: If x_0 breaks its rule, or F's values are needed and not offered.
     """
-    q = objectives_of(problem)
+    return constants_by(Pages(objectives_of(problem)), x_0, call, rng=rng, given=given, projection=projection)
+
+
+class Computing(Protocol):
+    """How a run computes what it asks of a problem."""
+
+    @property
+    def q(self) -> Objectives:
+        """The problem."""
+
+    def answers(self, call: Call, rng: np.random.Generator | None, *, noisy: bool = True) -> Oracle:
+        """Algorithm 1 as a function of x, (n,) to (n,); without noise where that is asked for."""
+
+    def value(self, x: Vector) -> float | None:
+        """F(x); ``None`` where values of f are not offered."""
+
+
+@dataclass(frozen=True)
+class Pages:
+    """By the pages, each call by itself."""
+
+    q: Objectives
+
+    def answers(self, call: Call, rng: np.random.Generator | None, *, noisy: bool = True) -> Oracle:
+        q = self.q if noisy else without_noise(self.q)
+        return lambda x: checked_oracle(q, x, call, rng).hypergradient
+
+    def value(self, x: Vector) -> float | None:
+        return value_at(self.q, x)
+
+
+def constants_by(
+    how: Computing,
+    x_0: Vector,
+    call: Call,
+    *,
+    rng: np.random.Generator,
+    given: Mapping[ConstantName, float] = MappingProxyType({}),
+    projection: Projection | None = None,
+) -> Constants:
+    """As :func:`estimate_constants`, computed as the run itself computes."""
+    q = how.q
     x = as_vector(x_0, q.n, "x_0")
     names: tuple[ConstantName, ...] = get_args(ConstantName)
     constants: dict[ConstantName, float] = {}
     if "lipschitz_F" not in given or "gap" not in given:
         sampled = replace(call, parameters=call.parameters.model_copy(update={"N_g": VARIANCE_SAMPLES}))
-        norm, drop = _descent(
-            q, x, _oracle(q, sampled, rng), projection or (lambda at: at), need_values="gap" not in given
-        )
+        oracle = how.answers(sampled, rng)
+        norm, drop = _descent(how, x, oracle, projection or (lambda at: at), need_values="gap" not in given)
         constants = {"lipschitz_F": norm, "gap": drop}
     if "variance" not in given:
         constants["variance"] = 0.0
@@ -91,14 +131,10 @@ def estimate_constants(
             answers = hypergradient_samples(q, x, call, rng=rng, replications=VARIANCE_SAMPLES)
             constants["variance"] = float(answers.var(axis=0, ddof=1).sum())
     if "bias" not in given:
-        constants["bias"] = _bias(q, x, call)
+        constants["bias"] = _bias(how, x, call)
     constants |= given
     constants["lipschitz_F"] = max(constants["lipschitz_F"], 1e-12)
     return Constants(**constants, estimated=tuple(name for name in names if name not in given))
-
-
-def _oracle(q: Objectives, call: Call, rng: np.random.Generator | None = None) -> Oracle:
-    return lambda x: checked_oracle(q, x, call, rng).hypergradient
 
 
 def value_at(problem: Problem | Objectives, x: Vector) -> float | None:
@@ -112,10 +148,10 @@ def value_at(problem: Problem | Objectives, x: Vector) -> float | None:
 
 
 def _descent(
-    q: Objectives, x: Vector, oracle: Oracle, projection: Projection, *, need_values: bool
+    how: Computing, x: Vector, oracle: Oracle, projection: Projection, *, need_values: bool
 ) -> tuple[float, float]:
     """Largest hypergradient norm and largest drop of F along a backtracking descent."""
-    start = value_at(q, x)
+    start = how.value(x)
     if start is None:
         if need_values:
             raise InvalidInputError("gap", "must be given where the problem offers no values of f")
@@ -132,7 +168,7 @@ def _descent(
         step = longest / norm if step is None else min(2 * step, longest / norm)
         for _ in range(PROBES):
             x_next = projection(x - step * g)
-            there = _value_if_any(q, x_next)
+            there = _value_if_any(how, x_next)
             if there is not None and there < best:
                 x, best = x_next, there
                 break
@@ -142,18 +178,19 @@ def _descent(
     return largest, start - best
 
 
-def _value_if_any(q: Objectives, x: Vector) -> float | None:
+def _value_if_any(how: Computing, x: Vector) -> float | None:
     """F(x), or ``None`` where the lower level has no solution that can be found."""
     try:
-        return value_at(q, x)
+        return how.value(x)
     except (InvalidInputError, LowerLevelError):
         return None
 
 
-def _bias(q: Objectives, x: Vector, call: Call) -> float:
+def _bias(how: Computing, x: Vector, call: Call) -> float:
     """Change of the noise-free estimate when alpha is halved, 4/3 of it: exact to leading order for a bias ~ α²."""
     exact = replace(call, parameters=call.parameters.model_copy(update={"lower_level": "exact", "N_g": 1}))
-    coarse, fine = (_oracle(without_noise(q), replace(exact, alpha=alpha))(x) for alpha in (call.alpha, call.alpha / 2))
+    alphas = (call.alpha, call.alpha / 2)
+    coarse, fine = (how.answers(replace(exact, alpha=alpha), None, noisy=False)(x) for alpha in alphas)
     return 4.0 / 3.0 * float(np.linalg.norm(coarse - fine))
 
 

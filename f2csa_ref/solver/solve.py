@@ -20,6 +20,7 @@ from f2csa_ref.baselines.implicit_gradient import factorisations
 from f2csa_ref.baselines.iterates import Surroundings
 from f2csa_ref.baselines.methods import F2csaParameters, MethodSpec, rival_method, takes_samples
 from f2csa_ref.baselines.zeroth_order import ZerothOrderParameters
+from f2csa_ref.fast.in_runs import FastMomentum, counted, fast_oracle
 from f2csa_ref.objectives import Objectives, as_vector, objectives_of
 from f2csa_ref.sampling import DEFAULTS
 from f2csa_ref.solver.run_loop import ClippedMomentum, Method, Recording, Watch, run_blocks
@@ -71,12 +72,14 @@ class Setting:
         shown = self.outer.model_dump() | {"T": self.outer.T}
         if self.method.name in ("ssigd", "dsblo", "pigd"):
             shown = {name: value for name, value in shown.items() if name not in ("D", "eta", "epsilon")}
+        if isinstance(self.method, F2csaParameters):
+            return shown
         return shown | self.method.model_dump(exclude={"name"})
 
     def header(self, problem: str) -> dict[str, Any]:
         """First line of a trace: which run it belongs to."""
         fields: dict[str, Any] = _FIELDS.dump_python(self)
-        if isinstance(self.method, F2csaParameters):
+        if self.method == F2csaParameters():
             del fields["method"]
         return {"kind": "header", "schema": SCHEMA, "problem": problem} | fields
 
@@ -134,9 +137,12 @@ class SolveReport:
         return tuple(made)
 
     def _on_second_derivatives(self) -> list[str]:
-        """For rivals: what their own steps used, and what the lower level's solver did."""
-        if isinstance(self.setting.method, F2csaParameters):
-            return []
+        """For rivals and the fast oracle: what their own steps used, and what the lower level's solver did."""
+        method = self.setting.method
+        if isinstance(method, F2csaParameters):
+            first_order = self.setting.oracle.lower_level == "first-order"
+            said = "yes" if first_order else "no, the lower level factorises the Hessian of g"
+            return [f"fully first-order: {said}"] if method.fast else []
         used = "yes" if "cross_products" in self.counts else "no"
         number = sum(factorisations(self.counts).values())
         solves, programs = self.counts.get("lower_level_solves", 0), self.counts.get("quadratic_programs", 0)
@@ -194,15 +200,20 @@ def solve(
         x_0 = projection(x_0)
     rng, counts = np.random.default_rng([setting.seed, 1]), Counter[str]()
     around = Surroundings(q, setting.outer, setting.alpha, setting.oracle.N_g, projection, counts)
-    method = (
-        _algorithm_2(setting, around)
-        if isinstance(setting.method, F2csaParameters)
-        else rival_method(setting.method, around)
-    )
+    value: Callable[[Vector], float | None] = lambda x: value_at(q, x)  # noqa: E731  # or the fast oracle's
+    method: Method[Any]
+    if not isinstance(setting.method, F2csaParameters):
+        method = rival_method(setting.method, around)
+    elif setting.method.fast:
+        oracle = fast_oracle(q, Call(setting.alpha, setting.reading, setting.oracle))
+        answers = counted(oracle, counts)
+        method, value = FastMomentum(answers, setting.outer, projection, oracle=oracle), oracle.value
+    else:
+        method = _algorithm_2(setting, around)
     state, blocks, resumed_at = run_blocks(
         method, x_0, setting.outer, rng, counts,
         (Recording(trace, setting.header(digest(problem)), resume),
-         Watch(lambda x: value_at(q, x), lambda block: _require_bounded(block, setting), on_block)),
+         Watch(value, lambda block: _require_bounded(block, setting), on_block)),
     )  # fmt: skip
     made = finished(state, output=setting.output, rng=rng)
     ignored = q.noise.model != "none" and not takes_samples(setting.method)

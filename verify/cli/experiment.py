@@ -10,7 +10,7 @@ from pathlib import Path
 from spec.errors import InvalidInputError
 from spec.files import refuse_to_replace, write_files
 from verify.campaign.run import environment
-from verify.cli import options
+from verify.cli import experiment_options
 from verify.cli.console import cores, ended_politely, memory, plain_console, print_json, progress_bar
 from verify.cli.folder import require_folder
 from verify.cli.sources import require_at_least
@@ -21,12 +21,12 @@ SHARE = 0.6
 """Of the machine's memory, what an experiment may take unasked."""
 
 
-def convergence(asked: options.Convergence) -> None:
+def convergence(asked: experiment_options.Convergence) -> None:
     """Loss and stationarity over calls and over seconds."""
     _run("convergence", asked)
 
 
-def scaling(asked: options.Scaling) -> None:
+def scaling(asked: experiment_options.Scaling) -> None:
     """Work and time as the dimension grows."""
     from verify.experiments.scaling import LEAST_LARGEST, largest_within
 
@@ -35,12 +35,12 @@ def scaling(asked: options.Scaling) -> None:
     _run("scaling", asked, largest=asked.largest or largest_within(SHARE * memory()))
 
 
-def kinks(asked: options.Kinks) -> None:
+def kinks(asked: experiment_options.Kinks) -> None:
     """Where rows switch on and off."""
     _run("kinks", asked, module="across_kinks")
 
 
-def _run(name: str, asked: options.Experiment, *, module: str = "", **further: object) -> None:
+def _run(name: str, asked: experiment_options.Experiment, *, module: str = "", **further: object) -> None:
     require_at_least("--seed", asked.seed, 0)
     jobs = cores() if asked.jobs is None else asked.jobs
     require_at_least("--jobs", jobs, 1)
@@ -66,7 +66,7 @@ def _require_ours(out: Path, name: str) -> None:
         raise InvalidInputError("--out", f"must not hold a {name}.csv without its {name}.json: move it", str(out))
 
 
-def _write(found: Experiment, asked: options.Experiment, reused: int) -> None:
+def _write(found: Experiment, asked: experiment_options.Experiment, reused: int) -> None:
     from verify.report.experiment_page import files
 
     paths = write_files(asked.out, files(found))

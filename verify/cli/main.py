@@ -11,7 +11,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 import typer.core
 
-from verify.cli import options
+from verify.cli import experiment_options, options
 
 TRACEBACK = "F2CSA_TRACEBACK"
 """Environment variable that lets an internal fault show where it happened."""
@@ -32,9 +32,9 @@ COMMANDS: dict[type, tuple[str, str]] = {
     options.Schema: ("schema", "verify.cli.exports:schema"),
     options.Record: ("baseline record", "verify.cli.verify:record"),
     options.Compare: ("baseline compare", "verify.cli.verify:compare"),
-    options.Convergence: ("experiment convergence", "verify.cli.experiment:convergence"),
-    options.Scaling: ("experiment scaling", "verify.cli.experiment:scaling"),
-    options.Kinks: ("experiment kinks", "verify.cli.experiment:kinks"),
+    experiment_options.Convergence: ("experiment convergence", "verify.cli.experiment:convergence"),
+    experiment_options.Scaling: ("experiment scaling", "verify.cli.experiment:scaling"),
+    experiment_options.Kinks: ("experiment kinks", "verify.cli.experiment:kinks"),
     options.PaperLint: ("paper lint", "verify.cli.paper:lint_paper"),
     options.PaperExtract: ("paper extract", "verify.cli.paper:extract_paper"),
     options.PaperCorrections: ("paper corrections", "verify.cli.paper:corrections"),

@@ -111,6 +111,9 @@ class Solve:
     method: Annotated[str, Option(help="f2csa, ssigd, dsblo, dsblo-2 (option II), pigd, parent or zeroth-order.")] = (
         "f2csa"
     )
+    oracle: Annotated[
+        str, Option(help="Of f2csa: plain (Algorithm 1's page), fast, or first-order (fast, factorises no Hessian).")
+    ] = "plain"
     x: Annotated[str | None, Option(help="Start: numbers separated by commas or spaces; default 0.")] = None
     alpha: Annotated[str, Option(help="Accuracy parameter of the oracle, > 0.")] = "0.1"
     radius: Annotated[str, Option(help="Radius of the Goldstein ball, units of x, > 0.")] = "0.1"
@@ -316,36 +319,3 @@ class PaperCorrections:
     file: Annotated[File, Argument(help="The paper's TeX source, for the lines of its labels.")] = None
     report: Annotated[Path, Option(help="A report.json, or the folder it lies in.")] = Path("report")
     as_json: AsJson = False
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """What every experiment takes."""
-
-    out: Annotated[Path, Option(help="Folder for its page, its data as JSON and CSV, and its finished cells.")] = Path(
-        "experiments"
-    )
-    quick: Annotated[bool, Option("--quick", help="A smaller one, within a minute.")] = False
-    seed: Seed = 0
-    jobs: Jobs = None
-    resume: Annotated[bool, Option("--resume", help="Go on from the finished cells in --out.")] = False
-    as_json: AsJson = False
-
-
-@dataclass(frozen=True)
-class Convergence(Experiment):
-    """The methods' losses and stationarity at d = 50, over calls and over seconds."""
-
-
-@dataclass(frozen=True)
-class Scaling(Experiment):
-    """Work and time of a hypergradient and of a solve as the dimension grows."""
-
-    largest: Annotated[
-        int | None, Option(help="Largest dimension; default 8000 with 17 GB of memory, 4000 with 5, else what fits.")
-    ] = None
-
-
-@dataclass(frozen=True)
-class Kinks(Experiment):
-    """Which method finds a Goldstein point where rows switch on and off."""

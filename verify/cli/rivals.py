@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from f2csa_ref.algorithm_1 import hypergradient
+from f2csa_ref.algorithm_1 import Call
+from f2csa_ref.algorithm_2 import Oracle
 from f2csa_ref.baselines.iterates import Surroundings
 from f2csa_ref.baselines.methods import (
     F2csaParameters,
@@ -19,8 +19,9 @@ from f2csa_ref.baselines.methods import (
     require_granted,
     require_method,
 )
+from f2csa_ref.fast.in_runs import FastComputing
 from f2csa_ref.objectives import Objectives
-from f2csa_ref.solver.schedules import Constants
+from f2csa_ref.solver.schedules import Computing, Constants, Pages
 from f2csa_ref.solver.solve import Setting
 from spec.exact import Vector
 from verify.cli import options
@@ -65,13 +66,24 @@ def constants_of(
     return replace(constants, **changed)
 
 
-def one_call(q: Objectives, setting: Setting) -> Callable[[Vector, np.random.Generator], object]:
+def computing(q: Objectives, setting: Setting) -> Computing:
+    """How a run of this setting computes answers of Algorithm 1 and values of F."""
+    if isinstance(setting.method, F2csaParameters) and setting.method.fast:
+        return FastComputing(q, call_of(setting))
+    return Pages(q)
+
+
+def call_of(setting: Setting) -> Call:
+    """What every call of the setting's oracle is asked."""
+    return Call(setting.alpha, setting.reading, setting.oracle)
+
+
+def one_call(q: Objectives, setting: Setting, how: Computing, rng: np.random.Generator) -> Oracle:
     """One call of the method's oracle, to be timed."""
     if isinstance(setting.method, F2csaParameters):
-        return lambda x, rng: hypergradient(
-            q, x, alpha=setting.alpha, reading=setting.reading, parameters=setting.oracle, rng=rng
-        )
-    return answers_of(setting.method, Surroundings(q, setting.outer, setting.alpha, setting.oracle.N_g))
+        return how.answers(call_of(setting), rng)
+    answers = answers_of(setting.method, Surroundings(q, setting.outer, setting.alpha, setting.oracle.N_g))
+    return lambda x: answers(x, rng)
 
 
 def described(setting: Setting) -> str:

@@ -19,8 +19,9 @@ from f2csa_ref.algorithm_1 import Call
 from f2csa_ref.algorithm_2 import box_projection
 from f2csa_ref.baselines.iterates import Surroundings
 from f2csa_ref.baselines.methods import F2csaParameters, parameters_of
+from f2csa_ref.fast.in_runs import FastComputing
 from f2csa_ref.objectives import Objectives, objectives_of
-from f2csa_ref.solver.schedules import ConstantName, Constants, estimate_constants, schedule, value_at, with_overrides
+from f2csa_ref.solver.schedules import ConstantName, Constants, Pages, constants_by, schedule, with_overrides
 from f2csa_ref.solver.solve import Setting, SolveReport, solve
 from f2csa_ref.solver.trace import Block, has_header, read_header
 from spec import InvalidInputError, OracleParameters, OuterParameters, Problem
@@ -30,7 +31,7 @@ from spec.quadratic import Quadratic
 from verify.cli import options
 from verify.cli.console import print_json
 from verify.cli.point import plain
-from verify.cli.rivals import constants_of, described, one_call, wishes_of
+from verify.cli.rivals import computing, constants_of, described, one_call, wishes_of
 from verify.cli.sources import (
     Point,
     read_alpha,
@@ -182,6 +183,9 @@ def _setting(asked: options.Solve, q: Objectives, start: Point | None) -> Settin
     reading = read_reading(asked.reading, asked.choose)
     require_at_least("--seed", asked.seed, 0)
     require_one_of("--output", asked.output, ("uniform", "smallest"))
+    require_one_of("--oracle", asked.oracle, ("plain", "fast", "first-order"))
+    if asked.oracle != "plain" and method != "f2csa":
+        raise InvalidInputError("--oracle", f"is for f2csa only, not {method}", asked.oracle)
     if not 1 <= asked.samples <= 10**9:
         raise InvalidInputError("--samples", "must be in [1, 1e9]", asked.samples)
     alpha, radius = read_alpha(asked.alpha), float(read_positive(asked.radius, "--radius"))
@@ -193,9 +197,13 @@ def _setting(asked: options.Solve, q: Objectives, start: Point | None) -> Settin
     ends = None if box is None else (_ends(box[0], -math.inf), _ends(box[1], math.inf))
     if ends is not None:
         x_0 = np.clip(x_0, *ends)
-    oracle = OracleParameters(N_g=asked.samples)
-    constants = estimate_constants(
-        q, x_0, Call(alpha, reading, oracle), rng=np.random.default_rng([asked.seed, 0]), given=_given(asked),
+    oracle = OracleParameters(
+        N_g=asked.samples, lower_level="first-order" if asked.oracle == "first-order" else "exact"
+    )
+    call, fast = Call(alpha, reading, oracle), asked.oracle != "plain"
+    constants = constants_by(
+        FastComputing(q, call) if fast else Pages(q), x_0, call,
+        rng=np.random.default_rng([asked.seed, 0]), given=_given(asked),
         projection=None if ends is None else box_projection(*(np.array(part) for part in ends)),
     )  # fmt: skip
 
@@ -207,7 +215,9 @@ def _setting(asked: options.Solve, q: Objectives, start: Point | None) -> Settin
 
     outer = scheduled(constants)
     spec = parameters_of(method, constants, outer, q.n, wishes)
-    if not isinstance(spec, F2csaParameters):
+    if isinstance(spec, F2csaParameters):
+        spec = F2csaParameters(fast=fast)
+    else:
         around = Surroundings(q, outer, alpha, oracle.N_g)
         constants = constants_of(spec, around, x_0, constants, np.random.default_rng([asked.seed, 2]))
         outer = scheduled(constants)
@@ -252,15 +262,15 @@ def _announce(q: Objectives, setting: Setting, max_calls: int) -> None:
 
 
 def _seconds_a_call(q: Objectives, setting: Setting) -> float:
-    x_0, rng = np.array(setting.x_0), np.random.default_rng(0)
-    call, spent = one_call(q, setting), []
+    x_0, how = np.array(setting.x_0), computing(q, setting)
+    call, spent = one_call(q, setting, how, np.random.default_rng(0)), []
     for _ in range(TIMED_CALLS):
         started = time.perf_counter()
-        call(x_0, rng)
+        call(x_0)
         spent.append(time.perf_counter() - started)
     started = time.perf_counter()
-    value_at(q, x_0)
-    # F is evaluated once a block, by an exact lower-level solve.
+    how.value(x_0)
+    # F is evaluated once a block, by a lower-level solve.
     return min(spent) + (time.perf_counter() - started) / setting.outer.M
 
 

@@ -1,0 +1,44 @@
+"""What ``f2csa experiment`` takes: see :mod:`verify.cli.options`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from typer import Option
+
+from verify.cli.options import AsJson, Jobs, Seed
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What every experiment takes."""
+
+    out: Annotated[Path, Option(help="Folder for its page, its data as JSON and CSV, and its finished cells.")] = Path(
+        "experiments"
+    )
+    quick: Annotated[bool, Option("--quick", help="A smaller one, within a minute.")] = False
+    seed: Seed = 0
+    jobs: Jobs = None
+    resume: Annotated[bool, Option("--resume", help="Go on from the finished cells in --out.")] = False
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True)
+class Convergence(Experiment):
+    """The methods' losses and stationarity at d = 50, over calls and over seconds."""
+
+
+@dataclass(frozen=True)
+class Scaling(Experiment):
+    """Work and time of a hypergradient and of a solve as the dimension grows."""
+
+    largest: Annotated[
+        int | None, Option(help="Largest dimension; default 8000 with 17 GB of memory, 4000 with 5, else what fits.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Kinks(Experiment):
+    """Which method finds a Goldstein point where rows switch on and off."""
