@@ -229,6 +229,7 @@ def _result(task: Task, instance: Instance, measured: Measurement, decision: Dec
         task, started, verdict=decision.verdict, sentence=decision.sentence, claimed=decision.claimed,
         measured=decision.measured, interval=decision.interval, loose_by=decision.loose_by, rung=decision.rung,
         evidence=measured.evidence, error_rates=decision.error_rates or {}, counterexample=counterexample,
+        pictures=measured.pictures,
     )  # fmt: skip
 
 

@@ -11,7 +11,9 @@ import numpy as np
 from f2csa_ref.algorithm_1 import Call
 from f2csa_ref.solver.schedules import estimate_constants, schedule
 from verify.checks.measuring.case import Case, Measurement, check, compare
+from verify.evidence.charts import Plot, Series
 from verify.experiments.bench import Bench
+from verify.experiments.budgeted_run import Unit
 from verify.experiments.contenders import (
     ALPHA,
     DSBLO_2,
@@ -38,6 +40,8 @@ ADAPTED, ADAPTED_CALLS = 0.316, 60
 STEADY_D, STEADY_CALLS = 0.0025, 1500
 """In the text's favour: a loop without friction swings about a minimum by about D²/(2η), here below the noise."""
 DERIVED_CALLS = 200
+POINTS = 12
+"""Moments of a run at which F is drawn, the last its end."""
 NOISES = 3.0
 """Standard deviations of the difference of two sampled values that a rise may have."""
 ARRIVED = 0.1
@@ -76,14 +80,34 @@ def final_losses(case: Case) -> Measurement:
     else:
         taken, _ = tuned(Bench(None, {}), {"": [_course(case.seed + TUNING_SEED)]}, {"": NAMED}, WORK, LENGTHS)
         entrants = [Contender(name, taken["", name].length) for name in NAMED]
-        records = _runs(at, entrants, WORK, case.seed)
+        records = _runs(at, entrants, WORK, case.seed, POINTS)
         quantity, note = "largest over least fall of F on equal work", ""
     values: dict[str, float | str] = {
         f"fall of F, {entrant.name}, first step {entrant.length:.3g}, {record['calls'][-1]:.0f} calls":
             record["loss"][0] - record["loss"][-1]
         for entrant, record in zip(entrants, records, strict=True)
     }  # fmt: skip
-    return Measurement((compare(quantity, apart(records), "<=", 1 + SIMILAR),), values, note)
+    picture = _picture(_told(entrants, case), records, "calls" if case.as_written else "products")
+    return Measurement((compare(quantity, apart(records), "<=", 1 + SIMILAR),), values, note, pictures=(picture,))
+
+
+def _told(entrants: Sequence[Contender], case: Case) -> list[str]:
+    """The methods' names; where one call stands for many, so does its name say."""
+    many = f", {PRINTED_CALLS // FEWER:,} printed steps a call"
+    return [entrant.name + many * (case.as_written and entrant.name == SSIGD) for entrant in entrants]
+
+
+def _picture(names: Sequence[str], records: Sequence[Record], unit: Unit) -> Plot:
+    """F along each method's run; the start, at no work, is left out of a logarithmic axis."""
+    series = [
+        Series(name=name, x=tuple(record[unit][1:]), y=tuple(record["loss"][1:]))
+        for name, record in zip(names, records, strict=True)
+    ]
+    label = {"calls": "oracle calls", "products": "work, products with a matrix of 50²"}[unit]
+    return Plot(
+        title="F along one run of each method, d = 50", x_label=label, y_label="F(x), units of f",
+        series=tuple(series), log_x=True,
+    )  # fmt: skip
 
 
 def _as_printed(at: Course) -> tuple[list[Contender], list[Record]]:
@@ -96,7 +120,7 @@ def _as_printed(at: Course) -> tuple[list[Contender], list[Record]]:
         (Contender(SSIGD, PRINTED_REACH / FEWER * at.first_gradient), FEWER),
         (Contender(DSBLO_2, ADAPTED), ADAPTED_CALLS),
     ]
-    records = [_runs(at, [entrant], Budget(calls, "calls"), at.seed)[0] for entrant, calls in asked]
+    records = [_runs(at, [entrant], Budget(calls, "calls"), at.seed, POINTS)[0] for entrant, calls in asked]
     return [entrant for entrant, _ in asked], records
 
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from verify.checks.measuring.case import Case, Measurement, Profile, check, compare
+from verify.evidence.charts import Mark, Plot
 from verify.evidence.model import Point, RateEvidence
 from verify.evidence.rates import fit_rate
 from verify.experiments.costs import EXACT, F2CSA, ITERATIVE, hypergradients
@@ -69,7 +70,18 @@ def cost_ratio(case: Case) -> Measurement:
     )
     values: dict[str, float | str] = {f"at d = {d}": found.ratio(rival(case), d) for d in found.dimensions}
     note = f"Counted up to d = {found.dimensions[-1]}, then by the powers of d read off there."
-    return Measurement((evidence,), values, note)
+    return Measurement((evidence,), values, note, pictures=(_picture(found),))
+
+
+def _picture(found: Curves) -> Plot:
+    """Operations of all methods, with the printed crossing where F2CSA's curve has its dimension."""
+    last = found.dimensions[-1]
+    there = found.values(F2CSA)[-1] * (PRINTED_CROSSING / last) ** found.growth(F2CSA).exponent
+    return Plot(
+        title=f"Operations of one hypergradient, condition number {CONDITION:g}", x_label="dimension d",
+        y_label="floating-point operations", series=found.series(), log_x=True, log_y=True,
+        marks=(Mark(x=PRINTED_CROSSING, y=there, text="all cross here"),),
+    )  # fmt: skip
 
 
 @check("scaling-experiment/crossover", instances=FAMILY)

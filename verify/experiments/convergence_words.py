@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from verify.evidence.charts import Plot, Series
 from verify.experiments.contenders import (
     ALPHA,
     DSBLO_2,
@@ -18,7 +19,7 @@ from verify.experiments.contenders import (
     SSIGD,
 )  # fmt: skip
 from verify.experiments.method_runs import LEAST_SHOWN, MethodRuns, joined
-from verify.experiments.model import Experiment, Finding, Plot, Row, Series, Size
+from verify.experiments.model import Experiment, Finding, Row, Size
 
 NAMED = (F2CSA, SSIGD, DSBLO_2)
 """The three of the text; its DSBLO is taken for option II, which samples f."""

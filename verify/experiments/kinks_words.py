@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from verify.evidence.charts import Plot
 from verify.experiments.contenders import F2CSA, LITERAL
 from verify.experiments.method_runs import MethodRuns, joined
-from verify.experiments.model import Experiment, Plot, Row, Size
+from verify.experiments.model import Experiment, Row, Size
 
 LEAST_SHOWN = 1e-6
 """Distances below this are drawn here; so near to 0 their refinement stops."""

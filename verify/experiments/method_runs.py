@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from verify.evidence.charts import Series
 from verify.experiments.contenders import Contender
-from verify.experiments.model import Row, Series
+from verify.experiments.model import Row
 from verify.experiments.tuning import Tuned, left, share
 
 LEAST_SHOWN = 1e-9

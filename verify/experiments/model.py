@@ -10,42 +10,13 @@ from typing import Literal
 from pydantic import Field
 
 from spec.files import Frozen
+from verify.evidence.charts import Plot
 
 SCHEMA: Literal["f2csa-experiment/1"] = "f2csa-experiment/1"
 Size = Literal["quick", "whole"]
 Value = float | int | str | bool | None
 Row = dict[str, Value]
 """One line of the data: named plain values."""
-
-
-class Series(Frozen):
-    """One curve: x and y of equal length, with a band (low, high) around y where seeds or instances spread it."""
-
-    name: str
-    x: tuple[float, ...]
-    y: tuple[float, ...]
-    low: tuple[float, ...] = ()
-    high: tuple[float, ...] = ()
-
-
-class Mark(Frozen):
-    """A point of the paper's own figure, as its text prints it."""
-
-    x: float
-    y: float
-    text: str
-
-
-class Plot(Frozen):
-    """One picture; labels name quantity and unit, and a series keeps its colour by name throughout an experiment."""
-
-    title: str
-    x_label: str
-    y_label: str
-    series: tuple[Series, ...]
-    log_x: bool = False
-    log_y: bool = False
-    marks: tuple[Mark, ...] = ()
 
 
 class Finding(Frozen):

@@ -9,11 +9,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from verify.evidence.charts import Mark, Plot, Series
 from verify.evidence.model import raised
 from verify.experiments.bench import Bench, Cell
 from verify.experiments.costs import ACCURACY, ALGEBRAS, F2CSA, ITERATIVE, METHODS
 from verify.experiments.curves import Power, by, crossing, middle, power
-from verify.experiments.model import Experiment, Finding, Mark, Plot, Series, Size
+from verify.experiments.model import Experiment, Finding, Size
 
 Rows = Sequence[Mapping[str, Any]]
 

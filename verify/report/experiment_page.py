@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-import io
-import re
 from collections.abc import Iterator
-from typing import Any
 
-from markupsafe import Markup
-
-from verify.experiments.model import Experiment, Plot, Row, Series, as_csv
+from verify.experiments.model import Experiment, Row, as_csv
 from verify.report import wording
+from verify.report.drawn_charts import pictures
 from verify.report.page import template
 
-WIDTH, HEIGHT = 460.0, 300.0
-"""Size of one picture, CSS pixels at its natural size."""
-PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8a8a", "#a0522d")
-"""Told apart with any colour vision (Okabe and Ito, 2008), and readable on light and on dark paper; then two more."""
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-DASHES = ("solid", (0, (5, 1.5)), (0, (1.5, 1.5)), (0, (6, 1.5, 1.5, 1.5)))
-_INK = {"#010101": "var(--ink)", "#020202": "var(--quiet)"}
-CROWD, CROWDED_HEIGHT = 5, 370.0
-"""More series than this have their legend below the picture, which is then so high."""
 SHOWN_ROWS = 12
 
 
@@ -37,10 +24,9 @@ def files(experiment: Experiment) -> dict[str, str]:
 
 def render(experiment: Experiment) -> str:
     """The page, self-contained; the same experiment gives the same bytes."""
-    names = list(dict.fromkeys(series.name for plot in experiment.plots for series in plot.series))
-    pictures = [(plot, picture(plot, names, f"{experiment.name}-{i}")) for i, plot in enumerate(experiment.plots)]
     return template("experiment.html.j2").render(
-        experiment=experiment, pictures=pictures, tables=list(_tables(experiment.rows)), words=wording,
+        experiment=experiment, pictures=pictures(experiment.plots, experiment.name),
+        tables=list(_tables(experiment.rows)), words=wording,
         shown=SHOWN_ROWS, number=_cell,
     )  # fmt: skip
 
@@ -59,74 +45,3 @@ def _cell(value: object) -> str:
     if isinstance(value, float):
         return wording.number(value)
     return str(value)
-
-
-def picture(plot: Plot, names: list[str], salt: str) -> Markup:
-    """One picture as inline SVG; ``names`` are all series of the page, whose place gives colour, marker and dash."""
-    import matplotlib
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    with matplotlib.rc_context(
-        {"svg.fonttype": "none", "svg.hashsalt": salt, "font.size": 9.5, "axes.titlesize": 10.5}
-    ):
-        height = CROWDED_HEIGHT if len(plot.series) > CROWD else HEIGHT
-        figure = Figure(figsize=(WIDTH / 72, height / 72), layout="constrained")
-        FigureCanvasSVG(figure)
-        figure.patch.set_visible(False)
-        axes = figure.subplots()
-        _scaled(axes, plot)
-        for series in plot.series:
-            _draw(axes, series, names.index(series.name))
-        for mark in plot.marks:
-            axes.plot([mark.x], [mark.y], "x", color="#010101", markersize=7, zorder=6)
-            axes.annotate(
-                mark.text, (mark.x, mark.y), textcoords="offset points", xytext=(-6, 5), color="#010101", fontsize=8,
-                ha="right",
-            )  # fmt: skip
-        if len(plot.series) > CROWD:
-            figure.legend(loc="outside lower center", ncols=3, fontsize=7.5, frameon=False, labelcolor="#010101")
-        elif len(plot.series) > 1:
-            axes.legend(fontsize=8, frameon=False, labelcolor="#010101")
-        stream = io.StringIO()
-        figure.savefig(stream, format="svg", metadata={"Date": None}, transparent=True)
-    return _inline(stream.getvalue(), plot)
-
-
-def _scaled(axes: Any, plot: Plot) -> None:
-    axes.patch.set_visible(False)
-    axes.set_title(plot.title, color="#010101", loc="left")
-    axes.set_xlabel(plot.x_label, color="#020202")
-    axes.set_ylabel(plot.y_label, color="#020202")
-    axes.tick_params(which="both", color="#020202", labelcolor="#020202", width=0.6)
-    if plot.log_x:
-        axes.set_xscale("log")
-    if plot.log_y:
-        axes.set_yscale("log")
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        axes.spines[side].set(color="#020202", linewidth=0.6)
-
-
-def _draw(axes: Any, series: Series, at: int) -> None:
-    # The ninth series has the first's colour again, with another marker and another dash.
-    again = at // len(PALETTE)
-    colour, marker = PALETTE[at % len(PALETTE)], MARKERS[(at + 3 * again) % len(MARKERS)]
-    dash = DASHES[(at + again) % len(DASHES)]
-    few = len(series.x) <= 16
-    axes.plot(
-        series.x, series.y, color=colour, linestyle=dash, linewidth=1.3, label=series.name, marker=marker,
-        markersize=4.0 if few else 3.2, markevery=1 if few else max(1, len(series.x) // 8),
-    )  # fmt: skip
-    if series.low:
-        axes.fill_between(series.x, series.low, series.high, color=colour, alpha=0.16, linewidth=0)
-
-
-def _inline(source: str, plot: Plot) -> Markup:
-    body = source[source.index("<svg") :]
-    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
-    for marked, variable in _INK.items():
-        body = body.replace(marked, variable)
-    label = Markup.escape(f"{plot.title}: {plot.y_label} against {plot.x_label}")
-    return Markup(body.replace("<svg ", f'<svg class="picture" role="img" aria-label="{label}" ', 1))

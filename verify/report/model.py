@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field
 
 from spec.claims import About
+from verify.evidence.charts import Plot
 from verify.evidence.model import Counterexample, Evidence, Frozen, Rung
 from verify.subjects.loading import REFERENCE
 from verify.verdict import Verdict
@@ -64,6 +65,7 @@ class Result(Frozen, Identified):
         fault: What went wrong in the subject or the run, in one line; then there is no verdict.
         expected: Whether this is the verdict on record for this subject; ``None`` without a record.
         effort: Factor on all sample sizes it was found with.
+        pictures: Curves of what was measured.
         continuation: Where more samples would decide: the growing samples so far, to go on from.
     """
 
@@ -86,6 +88,7 @@ class Result(Frozen, Identified):
     fault: str | None = None
     expected: bool | None = None
     effort: int = 1
+    pictures: tuple[Plot, ...] = Field(default=(), repr=False)
     continuation: tuple[dict[str, Any], ...] = Field(default=(), repr=False)
 
 

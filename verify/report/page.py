@@ -15,8 +15,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from spec.claims import Claim
+from verify.evidence.charts import Plot
 from verify.evidence.model import ClosedForm, ComparisonEvidence, Counterexample, PremiseEvidence, RateEvidence
 from verify.report import prose, wording
+from verify.report.drawn_charts import pictures
 from verify.report.formulary import formulary
 from verify.report.hypothesis_ledger import ledgers
 from verify.report.judged_assertions import judged_assertions
@@ -81,6 +83,12 @@ class Drawing:
             replace(panel, svg=self.plots.panel(panel.rate, panel.claimed, toward=reading.toward))
             for panel in _undrawn(reading)
         ]
+
+    @staticmethod
+    def pictures(reading: ReadingOutline) -> list[tuple[Plot, Markup]]:
+        """Curves of what was measured, of the first result that has any."""
+        shown = next((result.pictures for result in reading.results if result.pictures), ())
+        return pictures(shown, reading.anchor) if shown else []
 
 
 DRAWN = 4

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import xml.etree.ElementTree as ET
 
-from verify.experiments.model import Experiment, Finding, Mark, Plot, Series, as_csv
+from verify.evidence.charts import Mark, Plot, Series
+from verify.experiments.model import Experiment, Finding, as_csv
 from verify.report.experiment_page import files, render
 
 FOUND = Experiment(

@@ -18,6 +18,7 @@ from spec.claims import Bound
 from spec.exact import Vector
 from spec.reading import is_repaired_text
 from verify.evidence.budget import TOTAL_ERROR, Share
+from verify.evidence.charts import Plot
 from verify.evidence.model import ComparisonEvidence, Counterexample, Evidence, Law, Point, Relation
 from verify.evidence.streams import Ledger
 from verify.subjects.protocol import Call, Stages
@@ -152,12 +153,16 @@ class Case:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What one check brings back; ``values`` and ``note`` (a hand-checkable line) are shown with a counterexample."""
+    """What one check brings back; ``values`` and ``note`` (a hand-checkable line) are shown with a counterexample.
+
+    ``pictures`` show what was measured, beside the verdict.
+    """
 
     evidence: tuple[Evidence, ...]
     values: dict[str, float | str] = field(default_factory=dict)
     note: str = ""
     counterexample: Counterexample | None = None
+    pictures: tuple[Plot, ...] = ()
 
 
 def compare(
