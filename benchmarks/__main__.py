@@ -1,6 +1,6 @@
 """``python -m benchmarks [--large] [TABLE ...]``: ratios of ours to peers, each in one run, as Markdown.
 
-Tables: oracle, lower-level, penalty, sampling, growth. ``--large`` goes to d = 4000 (about 4 GB of memory).
+Tables: oracle, lower-level, penalty, sampling, certificate, report, growth. ``--large`` goes to d = 4000 (about 4 GB).
 BLAS is pinned to one thread; times are minima of repeats that take turns.
 """
 

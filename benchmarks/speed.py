@@ -12,6 +12,7 @@ import numpy as np
 import scipy.linalg
 import scipy.stats
 
+from benchmarks.certificates import certificates, pages
 from benchmarks.peers import numpy_prototype
 from benchmarks.timing import STREAMED, Row, minima, stream
 from f2csa_ref import (
@@ -225,7 +226,14 @@ def _one_call(d: int, lower: LowerName) -> float:
     return minima(walking(lambda x: oracle(x, rng), d), most=30)[0]
 
 
-TABLES = {"oracle": oracle_calls, "lower-level": lower_levels, "penalty": penalty_solves, "sampling": sampling}
+TABLES = {
+    "oracle": oracle_calls,
+    "lower-level": lower_levels,
+    "penalty": penalty_solves,
+    "sampling": sampling,
+    "certificate": certificates,
+    "report": pages,
+}
 
 
 def chosen(names: list[str]) -> list[str]:

@@ -11,6 +11,7 @@ import pytest
 
 import verify
 from verify.campaign.workers import context
+from verify.evidence.charts import Mark, Plot, Series
 from verify.evidence.model import Counterexample
 from verify.report.faces import Report
 from verify.report.page import html_fragment, problem_text, render_html
@@ -197,3 +198,16 @@ def test_processes_that_help_change_no_byte() -> None:
     report = verify.run(["bias-bound/T3", "bias-bound/L-H-y"], profile="smoke", instances=["toy1"])
     with ProcessPoolExecutor(2, mp_context=context()) as pool:
         assert render_html(report, pool=pool) == render_html(report)
+
+
+def test_curves_are_drawn_in_words_and_colours(report: Report) -> None:
+    plot = Plot(title="Work <of> a step", x_label="dimension d", y_label="operations",
+                series=(Series(name="F2CSA & co", x=(1, 2), y=(3, 4)),),
+                marks=(Mark(x=1, y=3, text="printed"),))  # fmt: skip
+    shown = report.model_copy(update={"results": [result.model_copy(update={"pictures": (plot,)})
+                                                  for result in report.results]})  # fmt: skip
+    page = render_html(shown)
+    Page(page)
+    assert 'aria-label="Work &lt;of&gt; a step: operations against dimension d"' in page
+    assert "F2CSA &amp; co" not in render_html(report)
+    assert "<of>" not in page
