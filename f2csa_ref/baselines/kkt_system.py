@@ -98,6 +98,8 @@ def _standard(H: Matrix, B: Matrix, c: Vector) -> KKTSolution:
 def _on_free_block(H: Any, B: Matrix, c: Vector, linear_algebra: LinearAlgebra, cg_tol: float) -> KKTSolution:
     """Rows of one entry say u_j = 0: solve on the other coordinates, then read those rows' v off."""
     m = len(c)
+    if not m:
+        return KKTSolution(c, np.zeros(len(B)), Counter())
     entries = np.count_nonzero(B, axis=1)
     single = entries == 1
     fixed = np.abs(B[single]).argmax(axis=1)

@@ -46,7 +46,12 @@ def solve_quadratic(objectives: QuadraticObjectives, x: Vector) -> LowerLevelSol
     r = q.A @ x - q.b
     size = float(np.linalg.norm(c)) / q.C_g + distance_to_rows(q, r)
     size = size if size > 0 else 1.0
-    y, lam = solve_program(q.g_yy / q.C_g, c / q.C_g, q.B, r, size=size, x=x)
+    try:
+        y, lam = solve_program(q.g_yy / q.C_g, c / q.C_g, q.B, r, size=size, x=x)
+    except LowerLevelError:
+        if q.bounds is None:
+            raise
+        return solve_box(q, q.bounds, x)
     lam = lam * q.C_g
 
     parts = float(np.linalg.norm(x @ q.g_xy) + np.linalg.norm(q.g_y)) + q.C_g * float(np.linalg.norm(y))
@@ -142,13 +147,23 @@ def solve_program(H: Matrix, c: Vector, B: Matrix, r: Vector, *, size: float, x:
             return found[0] * size, found[1] * size / scale
     y, _, flag, info = daqp.solve(H, c / size, -B / scale[:, None], upper, primal_tol=PRIMAL_TOL, sing_tol=SINGULAR_TOL)
     if flag == _INFEASIBLE:
-        raise _infeasible(x)
+        if not allowed(-B / scale[:, None], upper):
+            raise _infeasible(x)
+        raise LowerLevelError("daqp took the rows for infeasible, which they are not: g is too ill-conditioned for it")
     if flag != _OPTIMAL:
         raise LowerLevelError(
             f"daqp stopped with exit flag {flag} after {info['iterations']} iterations{_hint(len(c))}"
         )
     lam = np.asarray(info["lam"], dtype=np.float64)
     return np.asarray(y, dtype=np.float64) * size, lam * size / scale
+
+
+def allowed(rows: Matrix, upper: Vector) -> bool:
+    """Whether some y has rows y <= upper, up to the tolerance of a linear program: the second opinion on emptiness."""
+    from scipy.optimize import linprog  # most problems never ask
+
+    found = linprog(np.zeros(rows.shape[1]), rows, upper, bounds=(None, None), method="highs")
+    return bool(found.status == 0)
 
 
 def _hint(m: int) -> str:

@@ -22,6 +22,8 @@ Gradient = Callable[[Vector], Vector]
 
 TARGET = 1e-12
 """Error aimed at, relative to the sizes of y."""
+ROUNDED = 4 * float(np.finfo(np.float64).eps)
+"""Steps this short, in units of y, are rounding."""
 ACCEPTED_RESIDUAL = 1e-8
 """Largest scaled KKT residual that counts as solved."""
 WEIGHT = 1.0
@@ -40,12 +42,23 @@ class Pair:
     products: int = 0
 
 
-def over_box(grad: Gradient, ends: tuple[Vector, Vector], C_g: float, start: Vector, *, tol: float, steps: int) -> Pair:
-    """Minimise over lower <= y <= upper until a step is at most ``tol``; ``lam`` is C_g times the last step's push.
+def over_box(
+    grad: Gradient,
+    ends: tuple[Vector, Vector],
+    curvature: tuple[float, float],
+    start: Vector,
+    *,
+    tol: float,
+    steps: int,
+) -> Pair:
+    """Minimise over lower <= y <= upper to a distance of at most ``tol``; ``lam`` is C_g times the last step's push.
 
-    y ← proj(v - ∇g(v) / C_g) with Nesterov's momentum, dropped whenever it points uphill.
+    y ← proj(v - ∇g(v) / C_g) with Nesterov's momentum, dropped whenever it points uphill; ``curvature`` is (mu_g, C_g).
+    A step contracts to y* by 1 - mu_g / C_g, so that ‖y - y*‖ ≤ (C_g / mu_g - 1) ‖y - v‖.
     """
     y = v = np.clip(start, *ends)
+    mu_g, C_g = curvature
+    enough = tol / max(C_g / mu_g - 1.0, 1.0)
     momentum = 1.0
     push, taken = np.zeros_like(y), 0
     while taken < steps:
@@ -56,14 +69,15 @@ def over_box(grad: Gradient, ends: tuple[Vector, Vector], C_g: float, start: Vec
         back = float(moved @ (y_next - y))
         v, momentum = accelerated(y, y_next, momentum, uphill=back < 0)
         y = y_next
-        if float(moved @ moved) <= tol * tol:
+        if float(moved @ moved) <= max(enough, ROUNDED * math.sqrt(float(y @ y))) ** 2:
             break
     return Pair(y, push, taken)
 
 
 def over_rows(q: Objectives, grad: Gradient, r: Vector, start: Pair, *, tol: float, steps: int) -> Pair:
     """Minimise over B y >= r until infeasibility, in units of |B|, and slope, in units of C_g, are at most ``tol``."""
-    B, norm = q.B, max(q.B_norm, 1e-300)
+    # Rows without y bind nothing: whether they hold is not the solver's to say.
+    B, norm = q.B, q.B_norm or 1.0
     beta = WEIGHT * q.C_g / norm**2
     y, lam, gradients, products = start.y, start.lam, 0, 0
     before, inner = math.inf, max(tol, 1e-2 * (1.0 + float(np.linalg.norm(y))))
@@ -101,7 +115,7 @@ class FirstOrder:
         """The pair for rows B y >= r, from a start; ``grad`` is that of g in y."""
         if self.bounds is None:
             return over_rows(self.q, grad, r, start, tol=tol, steps=steps)
-        found = over_box(grad, self.bounds.ends(r), self.q.C_g, start.y, tol=tol, steps=steps)
+        found = over_box(grad, self.bounds.ends(r), (self.q.mu_g, self.q.C_g), start.y, tol=tol, steps=steps)
         return Pair(found.y, self.bounds.multipliers(found.lam), found.gradients)
 
 

@@ -12,7 +12,7 @@ from f2csa_ref.baselines.implicit_gradient import implicit_gradient
 from f2csa_ref.baselines.kkt_system import LinearAlgebra
 from f2csa_ref.lower_level import lower_level
 from f2csa_ref.objectives import QuadraticObjectives, objectives_of
-from spec import InvalidInputError
+from spec import InvalidInputError, parse_problem
 from spec.atlas import experiment, find
 
 
@@ -54,3 +54,18 @@ def test_a_kink_is_refused() -> None:
     x = np.zeros(1)
     with pytest.raises(InvalidInputError, match="differentiable"):
         FastImplicit(q)(x, lower_level(q, x))
+
+
+@pytest.mark.parametrize("algebra", get_args(LinearAlgebra))
+def test_where_the_box_holds_everything_nothing_is_solved(algebra: LinearAlgebra) -> None:
+    # y* = (1, 1) for every x nearby.
+    problem = parse_problem({"kind": "quadratic", "f": {"xx": [[1]], "y": [1, 2]},
+                             "g": {"yy": [[2, 1], [1, 2]], "xy": [[1, 1]], "y": [-9, -9]},
+                             "constraints": {"A": [[0]] * 4, "B": [[1, 0], [0, 1], [-1, 0], [0, -1]],
+                                             "b": [1] * 4}})  # fmt: skip
+    q = objectives_of(problem)
+    assert isinstance(q, QuadraticObjectives)
+    x = np.ones(1)
+    found, _ = FastImplicit(q, algebra)(x, lower_level(q, x))
+    np.testing.assert_allclose(found, implicit_gradient(q, x, linear_algebra=algebra).hypergradient)
+    np.testing.assert_allclose(found, [1.0])

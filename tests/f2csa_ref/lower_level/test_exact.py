@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from f2csa_ref import LowerLevelError, lower_level
 from spec import Generated, InvalidInputError
+from spec.atlas import find
 
 
 def by_enumeration(problem, x):
@@ -152,14 +153,37 @@ def test_an_ill_conditioned_lower_level_is_still_solved_to_rounding():
     assert made.licq
 
 
+def test_a_point_is_not_called_infeasible_because_the_solver_gave_up(make):
+    # Only y = 0 is allowed, both rows of each coordinate hold it, and g is ill-conditioned: daqp sees no way in.
+    rng = np.random.default_rng(7)
+    Q = np.linalg.qr(rng.standard_normal((4, 4)))[0]
+    G = np.round(Q @ np.diag(np.geomspace(1e-4, 1e4, 4)) @ Q.T, 9)
+    box = {"A": [[0]] * 8, "B": [*np.eye(4).tolist(), *(-np.eye(4)).tolist()], "b": [0] * 8}
+    problem = make({}, {"yy": ((G + G.T) / 2).tolist(), "xy": [[1, 2, -3, 4]]}, box)
+    for x in rng.standard_normal((20, 1)):
+        assert np.abs(lower_level(problem, x).y_star).max() <= 1e-30
+
+
+def test_a_feasible_program_that_daqp_refuses_is_a_failure_of_the_solver(monkeypatch):
+    import importlib
+
+    exact, instance = importlib.import_module("f2csa_ref.lower_level.exact"), find("random-2x3x4")
+    monkeypatch.setattr(exact.daqp, "solve", lambda *_, **__: (np.zeros(3), 0.0, -1, {"iterations": 7}))
+    with pytest.raises(LowerLevelError, match="infeasible, which they are not"):
+        lower_level(instance.problem, np.array([float(value) for value in instance.x]))
+
+
 def test_a_solver_that_gives_up_is_not_a_solution(toy1, monkeypatch):
     import importlib
 
     exact = importlib.import_module("f2csa_ref.lower_level.exact")
     answer = (np.zeros(1), 0.0, -4, {"iterations": 7, "lam": np.zeros(1)})
     monkeypatch.setattr(exact.daqp, "solve", lambda *_, **__: answer)
+    rows = find("random-2x3x4")
     with pytest.raises(LowerLevelError, match="exit flag -4 after 7 iterations"):
-        lower_level(toy1, np.ones(1))
+        lower_level(rows.problem, np.array([float(value) for value in rows.x]))
+    # Bounds have a solver of their own.
+    assert lower_level(toy1, np.ones(1)).method == "block-pivoting"
     monkeypatch.setattr(exact, "solve_program", lambda *_, **__: (np.full(1, 0.9), np.zeros(1)))
     with pytest.raises(LowerLevelError, match="KKT residual"):
         lower_level(toy1, np.ones(1))

@@ -5,7 +5,10 @@ import pytest
 
 from f2csa_ref import LowerLevelError, hypergradient, lower_level
 from f2csa_ref.lower_level import first_order
-from spec import Generated, InvalidInputError, OracleParameters
+from f2csa_ref.lower_level.first_order import FirstOrder, Pair, solve_first_order
+from f2csa_ref.objectives import objectives_of
+from spec import Generated, InvalidInputError, OracleParameters, parse_problem
+from spec.atlas import experiment
 
 BY_GRADIENTS = OracleParameters(lower_level="first-order")
 
@@ -72,3 +75,20 @@ def test_the_weight_is_raised_where_rows_resist(make):
     exact = lower_level(problem, np.zeros(1))
     assert found.y_star == pytest.approx(exact.y_star, abs=1e-9)
     assert first_order.HEAVIER > 1
+
+
+@pytest.mark.parametrize("condition", [10.0, 1e3, 1e5])
+def test_an_ill_conditioned_box_is_solved_to_the_distance_asked_for(condition):
+    q = objectives_of(experiment(20, condition=condition, seed=1))
+    x, aim = np.random.default_rng(0).standard_normal(20), 1e-5
+    solver, start = FirstOrder(q, q.bounds), Pair(np.zeros(20), np.zeros(q.p))
+    found = solver.solve(lambda y: q.grad_y_g(x, y), q.A @ x - q.b, start, tol=aim, steps=10**5)
+    assert np.linalg.norm(found.y - lower_level(q, x).y_star) <= aim
+
+
+def test_rows_without_y_bind_nothing():
+    problem = parse_problem({"kind": "quadratic", "f": {"y": [1]}, "g": {"yy": [[1]], "xy": [[1]]},
+                             "constraints": {"A": [[0]], "B": [[0]], "b": [1]}})  # fmt: skip
+    found = solve_first_order(objectives_of(problem), np.ones(1), steps=1000)
+    assert found.y_star == pytest.approx([-1.0])
+    assert found.lam == pytest.approx([0.0])
