@@ -63,7 +63,7 @@ def over_box(grad: Gradient, ends: tuple[Vector, Vector], C_g: float, start: Vec
 
 def over_rows(q: Objectives, grad: Gradient, r: Vector, start: Pair, *, tol: float, steps: int) -> Pair:
     """Minimise over B y >= r until infeasibility, in units of |B|, and slope, in units of C_g, are at most ``tol``."""
-    B, norm = q.B, max(q.B_norm, 1e-300)
+    B, norm = q.B, q.B_norm or 1.0
     beta = WEIGHT * q.C_g / norm**2
     y, lam, gradients, products = start.y, start.lam, 0, 0
     before, inner = math.inf, max(tol, 1e-2 * (1.0 + float(np.linalg.norm(y))))

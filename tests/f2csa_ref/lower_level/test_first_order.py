@@ -72,3 +72,10 @@ def test_the_weight_is_raised_where_rows_resist(make):
     exact = lower_level(problem, np.zeros(1))
     assert found.y_star == pytest.approx(exact.y_star, abs=1e-9)
     assert first_order.HEAVIER > 1
+
+
+def test_rows_without_y_push_nothing(make):
+    problem = make({"y": [1]}, {"yy": [[2]], "xy": [[1]]}, {"A": [[0]], "B": [[0]], "b": [1]})
+    found = lower_level(problem, np.ones(1), parameters=BY_GRADIENTS)
+    assert found.y_star == pytest.approx([-0.5])
+    assert found.lam.tolist() == [0.0]
