@@ -7,7 +7,7 @@ block is one matrix-matrix product for all points that still need it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from f2csa_ref.fast.oracle import LEAST, LOWER_SHARE, Precision, supported
 from f2csa_ref.objectives import QuadraticObjectives, double_range, objectives_of
 from f2csa_ref.penalty import PenaltyLagrangian, penalty_parameters
 from f2csa_ref.penalty_minimiser import stopping_tolerance
-from f2csa_ref.sampling import mean_noise, require_rng
+from f2csa_ref.sampling import check_draws, mean_noise, require_rng
 from spec.problem import Problem
 
 
@@ -32,7 +32,7 @@ class BatchedEstimate:
 
     ``lower_steps`` and ``penalty_steps``, (K,), are numpy's: gradients of line 3 and steps of line 5 at each point.
     ``counts`` are calls as Algorithm 1 makes them, summed over the points, with ``matrix_products`` (matrix-matrix, one
-    for all points) and ``matrix_vector_products`` (those they stand for) beside them.
+    for all points), ``matrix_vector_products`` (those they stand for) and ``row_factorisations`` beside them.
     """
 
     hypergradient: Array
@@ -78,7 +78,7 @@ class BatchedOracle:
         InvalidInputError: If an argument breaks its rule.
 
     From a call to the next of as many points, point i starts where it ended. Noise is drawn by numpy on the host, point
-    by point: the very draws that calls of :class:`f2csa_ref.hypergradient` at the points in order would take from the
+    by point: the very draws that calls of :func:`f2csa_ref.hypergradient` at the points in order would take from the
     same generator, whatever the device.
 
     Source: Algorithm 1. Differs from the paper: as :class:`f2csa_ref.fast.FastOracle`.
@@ -103,6 +103,8 @@ class BatchedOracle:
     def __post_init__(self) -> None:
         call, parameters = self.call, self.call.parameters
         self.q = q = supported(objectives_of(self.problem), call, self.precision)
+        if call.draws is not None:
+            check_draws(call.draws, q, parameters.N_g, call.reading.noise_pairing)
         self.arrays = arrays = Arrays(self.xp, self.device)
         self.weights = weights = penalty_parameters(call.alpha)
         names = ("f_xx", "f_xy", "f_yy", "g_xy", "g_yy", "A")
@@ -133,8 +135,11 @@ class BatchedOracle:
             LowerLevelError: If the lower level of a point cannot be solved.
         """
         arrays, q, alpha = self.arrays, self.q, self.weights
-        xp, before = arrays.xp, (self.work.products, self.work.vectors)
+        xp, before = arrays.xp, replace(self.work)
         X = as_points(arrays, X, q.n)
+        noisy = q.noise.model != "none"
+        if noisy and self.call.draws is None:
+            require_rng(rng)
         with double_range(q):
             # Line 3.
             r = self.A.forth(X) - self.b
@@ -160,7 +165,7 @@ class BatchedOracle:
             gradient = self.f_xx.forth(X) + self.f_xy.forth(y_star + w) + self.f_x + alpha.alpha_1 * self.g_xy.forth(w)
             dual = lam if self.call.reading.dual_term == "frozen" else xp.zeros_like(lam)
             gradient = gradient + self.A.back(alpha.alpha_1 * dual + alpha.alpha_2 * (rho * h))
-            if q.noise.model != "none":
+            if noisy:
                 gradient = gradient + self._noise(X, y_star, w, rng)
         require_finite(arrays, gradient, "leads out of the range of doubles; rescale the problem's blocks, x or alpha")
         self.last = (y_star, lam, found.w)
@@ -176,7 +181,7 @@ class BatchedOracle:
     def _noise(self, X: Array, y_star: Array, w: Array, rng: np.random.Generator | None) -> Array:
         """Mean noise of line 6 at each point in turn, (K, n), drawn on the host."""
         call, q, alpha = self.call, self.q, self.weights
-        source = require_rng(rng) if call.draws is None else call.draws
+        source = rng if call.draws is None else call.draws
         none, noise = np.zeros(q.p), np.empty((X.shape[0], q.n))
         for out, *point in zip(noise, *(self.arrays.host(rows) for rows in (X, y_star, w)), strict=True):
             L = PenaltyLagrangian(q, point[0], alpha, point[1], none, none)
@@ -184,16 +189,15 @@ class BatchedOracle:
             out[:] = of_f + alpha.alpha_1 * of_g
         return self.arrays.of(noise)
 
-    def _answer(
-        self, values: tuple[Array, ...], pairs: Pairs, found: Minimisers, before: tuple[int, int]
-    ) -> BatchedEstimate:
+    def _answer(self, values: tuple[Array, ...], pairs: Pairs, found: Minimisers, before: Work) -> BatchedEstimate:
         samples = self.call.parameters.N_g * len(found.steps)
         evaluations = int(found.steps.sum()) + len(found.steps)
         counts = {
             "grad_x_f": samples, "grad_x_g": 2 * samples, "grad_y_f": evaluations,
             "grad_y_g": evaluations + int(pairs.gradients.sum()),
-            "matrix_products": self.work.products - before[0],
-            "matrix_vector_products": self.work.vectors - before[1],
+            "matrix_products": self.work.products - before.products,
+            "matrix_vector_products": self.work.vectors - before.vectors,
+            "row_factorisations": self.work.row_factorisations - before.row_factorisations,
         }  # fmt: skip
         gradient, y_star, lam, rho, shift = values
         reached = self.arrays.host(found.gradient_norm)

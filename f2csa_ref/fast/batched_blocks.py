@@ -18,10 +18,14 @@ from spec.exact import Matrix
 
 @dataclass
 class Work:
-    """Products of a block with all points at once, and the matrix-vector products that they stand for."""
+    """Products of a block with all points at once, the matrix-vector products that they stand for, and factorisations.
+
+    These are of Gram matrices of rows, one a point.
+    """
 
     products: int = 0
     vectors: int = 0
+    row_factorisations: int = 0
 
 
 @dataclass(eq=False)

@@ -88,7 +88,7 @@ class BatchedLowerLevel:
     def _over_rows(self, rows: DenseRows, c: Array, r: Array, start: tuple[Array, Array], tol: Array) -> Pairs:
         """The augmented Lagrangian, its multipliers renewed at each point when its own minimisation has settled."""
         arrays, xp, q = self.arrays, self.arrays.xp, self.q
-        norm = max(q.B_norm, 1e-300)
+        norm = q.B_norm or 1.0
 
         def step(s: State) -> tuple[State, Array | None]:
             v, y, beta = s["v"], s["y"], s["beta"]

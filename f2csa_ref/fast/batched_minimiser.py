@@ -67,6 +67,7 @@ class BatchedHessian:
             inverse = 1.0 / (self.diagonal + self.rows.curvature(weights))
             return {"weights": cast(weights, self.dtype), "inverse": cast(inverse, self.dtype)}
         xp = self.arrays.xp
+        self.M.work.row_factorisations += weights.shape[0]
         # (D + B'SSB)^-1 = D^-1 - D^-1 B'S (I + S B D^-1 B' S)^-1 S B D^-1, S = weights^½.
         root = xp.sqrt(weights)
         inner = xp.linalg.inv(self.unit + root[:, :, None] * self.gram * root[:, None, :])
