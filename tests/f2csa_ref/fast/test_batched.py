@@ -9,6 +9,7 @@ import pytest
 
 from f2csa_ref import Call, LowerLevelError, Stages, hypergradient, objectives_of, sample_draws
 from f2csa_ref.fast import BatchedOracle, FastOracle
+from f2csa_ref.fast.batched_gradients import Lower
 from spec import REPAIRED, InvalidInputError, OracleParameters, parse_problem
 
 CASES = [
@@ -110,7 +111,7 @@ def test_each_point_stops_on_its_own_and_starts_where_it_ended(family, p):
     X[2] += 1.0
     warm = oracle(X)
     assert (np.delete(warm.lower_steps, 2) <= 0.2 * np.delete(cold.lower_steps, 2)).all()
-    assert (np.delete(warm.penalty_steps, 2) <= 2).all()
+    assert (np.delete(warm.penalty_steps, 2) <= 0.3 * np.delete(cold.penalty_steps, 2)).all()
     assert warm.lower_steps[2] > 2 * np.delete(warm.lower_steps, 2).max()
     assert_same(oracle, warm, 2, page(problem, X[2], call))
     assert oracle(X[:2]).hypergradient == pytest.approx(warm.hypergradient[:2], rel=1e-7, abs=1e-8)
@@ -142,13 +143,35 @@ def test_the_first_order_lower_level_is_within_its_tolerance(family, n, p, reach
     assert np.abs(found.hypergradient - exact.hypergradient).max() <= alpha * np.abs(exact.hypergradient).max()
 
 
+@pytest.mark.parametrize(("family", "p"), [("paper-experiment", None), ("coupled-rows", 5)])
+def test_a_guess_of_the_active_rows_is_taken_only_where_it_is_right(family, p):
+    problem, X = drawn(family, 10, p), points(10, 4, 3.0)
+    oracle = BatchedOracle(problem, call_of())
+    right, q = oracle(X), oracle.q
+    tol, zero = np.full(4, 1e-11), np.zeros((4, 10))
+    c, r = X @ q.g_xy + q.g_y, X @ q.A.T - q.b
+    assert (right.lam > 0).any(axis=1).all()
+    assert (right.lam == 0).any(axis=1).all()
+    found = oracle.lower.known.solve(Lower(c, r, zero, right.lam, tol), 1000)
+    assert found.left.tolist() == []
+    assert found.y == pytest.approx(right.y_star, abs=1e-10)
+    assert found.lam == pytest.approx(right.lam, abs=1e-9)
+    mixed = right.lam.copy()
+    mixed[1], mixed[3] = 0.0, np.where(right.lam[3] > 0, 0.0, 1.0)
+    found = oracle.lower.known.solve(Lower(c, r, zero, mixed, tol), 1000)
+    assert found.left.tolist() == [1, 3]
+    assert (found.y[[1, 3]] == 0).all()
+    assert (found.lam[[1, 3]] == mixed[[1, 3]]).all()
+    assert found.y[[0, 2]] == pytest.approx(right.y_star[[0, 2]], abs=1e-10)
+
+
 def test_many_rows_are_preconditioned_by_their_diagonal(monkeypatch):
     problem, call, X = drawn("coupled-rows", 20, 15), call_of(), points(20, 3)
     gram = BatchedOracle(problem, call)(X)
     monkeypatch.setattr("f2csa_ref.fast.batched_minimiser.GRAM_DOUBLES", 0)
     oracle = BatchedOracle(problem, call)
     diagonal = oracle(X)
-    assert (gram.counts["row_factorisations"], diagonal.counts["row_factorisations"]) == (3, 0)
+    assert gram.counts["row_factorisations"] > diagonal.counts["row_factorisations"] == 0
     assert diagonal.penalty_steps.min() > gram.penalty_steps.max()
     assert_same(oracle, diagonal, 0, page(problem, X[0], call))
 
@@ -184,10 +207,9 @@ def test_a_point_without_a_feasible_answer_is_named(rows, make):
 @pytest.mark.parametrize(("family", "p"), [("paper-experiment", None), ("coupled-rows", 3)])
 def test_a_point_whose_budget_is_spent_is_named(family, p):
     problem, X = drawn(family, 6, p), points(6, 3)
-    oracle = BatchedOracle(problem, call_of(lower_level_steps=20_000))
-    needed = oracle(X).lower_steps
-    with pytest.raises(LowerLevelError, match=rf"X\[{needed.argmax()}\].*lower_level_steps"):
-        BatchedOracle(problem, call_of(lower_level_steps=int(needed.max()) - 2))(X)
+    bound = np.flatnonzero((BatchedOracle(problem, call_of())(X).lam > 0).any(axis=1))
+    with pytest.raises(LowerLevelError, match=rf"X\[{bound[0]}\].*lower_level_steps = 10"):
+        BatchedOracle(problem, call_of(lower_level_steps=10))(X)
     assert BatchedOracle(problem, call_of(penalty_steps=1))(X).short == (0, 1, 2)
 
 
