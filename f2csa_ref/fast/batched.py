@@ -70,6 +70,7 @@ class BatchedOracle:
         problem: A quadratic problem, or one drawn as such.
         call: As for :class:`f2csa_ref.fast.FastOracle`. Line 3 is by gradients either way: ``exact`` takes them to
             rounding, ``first-order`` to a hundredth of the error that line 3 allows; nothing of f or g is factorised.
+            Given draws serve every point.
         xp: Array library: numpy, or torch, cupy, jax.numpy with the extra ``arrays``.
         device: Where its arrays live, as the library names it; by default where it puts them.
         precision: ``float32`` halves what the steps of line 5 read; answers say so.
@@ -77,7 +78,8 @@ class BatchedOracle:
     Raises:
         InvalidInputError: If an argument breaks its rule.
 
-    From a call to the next of as many points, point i starts where it ended. Noise is drawn by numpy on the host, point
+    From a call to the next of as many points, point i starts where it ended. Multipliers of dependent rows, which are
+    not unique, may be others than a pivoting solver's. Noise is drawn by numpy on the host, point
     by point: the very draws that calls of :func:`f2csa_ref.hypergradient` at the points in order would take from the
     same generator, whatever the device.
 

@@ -75,7 +75,10 @@ class Arrays:
             return array
         if self._adapted:
             array = importlib.import_module(COMPAT).to_device(array, "cpu")
-        return np.asarray(array) if hasattr(array, "__array__") else np.from_dlpack(array)
+        try:
+            return np.asarray(array)
+        except (RuntimeError, TypeError):
+            return np.from_dlpack(array)
 
     def index(self, places: Indices) -> Array:
         """Places as an index array."""
