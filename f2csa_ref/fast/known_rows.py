@@ -84,8 +84,8 @@ class KnownRows:
         clipped = xp.minimum(xp.maximum(y, lower), upper)
         z = self.G.forth(clipped) + given.c
         wrong = xp.where(at_lower, xp.clip(z, None, 0.0), xp.where(at_upper, xp.clip(z, 0.0, None), z))
-        # Where a free coordinate has been clipped by more than the tolerance, it belongs to an end.
-        ok = (self.arrays.length(wrong) <= given.tol * self.q.mu_g) & (self.arrays.length(y - clipped) <= given.tol)
+        # A free coordinate that was clipped shows by its slope that it belongs to an end.
+        ok = self.arrays.length(wrong) <= given.tol * self.q.mu_g
         lam = rows.multipliers((1.0 - free) * z)
         return self._kept(given, (clipped, lam), ok, found.steps + 2)
 
