@@ -1,6 +1,7 @@
 """``python -m benchmarks [--large] [TABLE ...]``: ratios of ours to peers, each in one run, as Markdown.
 
-Tables: oracle, lower-level, penalty, sampling, certificate, report, growth. ``--large`` goes to d = 4000 (about 4 GB).
+Tables: oracle, lower-level, penalty, sampling, batched, certificate, report, growth. ``--large`` goes to d = 4000
+(about 4 GB).
 BLAS is pinned to one thread; times are minima of repeats that take turns.
 """
 
@@ -16,6 +17,7 @@ from importlib.metadata import version
 
 from threadpoolctl import threadpool_limits
 
+from benchmarks.batched import batched_calls, why_no_gpu
 from benchmarks.speed import TABLES, chosen, growth
 from benchmarks.timing import HEAD
 from spec import InvalidInputError
@@ -35,8 +37,9 @@ def machine() -> str:
 def main(arguments: list[str]) -> int:
     """Print the tables; 2 where one is asked for that there is not."""
     large = "--large" in arguments
+    tables = TABLES | {"batched": batched_calls}
     try:
-        names = chosen([name for name in arguments if name != "--large"])
+        names = chosen([name for name in arguments if name != "--large"], [*tables, "growth"])
     except InvalidInputError as error:
         sys.stderr.write(f"{error}\n")
         return 2
@@ -49,9 +52,11 @@ def main(arguments: list[str]) -> int:
                     sys.stdout.write(f"{line}\n")
                 continue
             sys.stdout.write(f"{HEAD}\n")
-            for row in TABLES[name](large):
+            for row in tables[name](large):
                 sys.stdout.write(f"{row}\n")
                 sys.stdout.flush()
+            if name == "batched" and (why := why_no_gpu()):
+                sys.stdout.write(f"\n{why}\n")
     return 0
 
 

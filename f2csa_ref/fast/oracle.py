@@ -108,7 +108,7 @@ class FastOracle:
     tally: Tally = field(default_factory=Tally, init=False)
 
     def __post_init__(self) -> None:
-        call, q = self.call, _supported(objectives_of(self.problem), self.call, self.precision)
+        call, q = self.call, supported(objectives_of(self.problem), self.call, self.precision)
         self.q = q
         self.weights = penalty_parameters(call.alpha)
         dtype = np.dtype(self.precision)
@@ -202,7 +202,8 @@ class FastOracle:
         )  # fmt: skip
 
 
-def _supported(q: object, call: Call, precision: str) -> QuadraticObjectives:
+def supported(q: object, call: Call, precision: str) -> QuadraticObjectives:
+    """What a fast oracle can serve, or a refusal by the argument's name."""
     if not isinstance(q, QuadraticObjectives):
         raise InvalidInputError("problem", "must be quadratic for the fast oracle")
     if any(value is not None for value in vars(call.given).values()):
