@@ -12,10 +12,14 @@ from verify.evidence.charts import Mark, Plot
 from verify.evidence.model import Point, RateEvidence
 from verify.evidence.rates import fit_rate
 from verify.experiments.costs import EXACT, F2CSA, ITERATIVE, hypergradients
-from verify.experiments.scaling import PRINTED_LARGEST, Curves
+from verify.experiments.scaling import PRINTED_LARGEST, Curves, crossings
 
 FAMILY = ("experiment-5d",)
-CONDITION, SEED = 10.0, 0
+CONDITION = 10.0
+DRAWS, AGAIN = 3, 200
+"""Draws at every dimension up to the second number; larger ones are drawn once, for their counts hardly differ."""
+SMALL = (12, 25, 50)
+"""Dimensions below those of a sweep, to see a crossing there instead of following the curves back."""
 PRINTED_CROSSING, PRINTED_RATIO = 1000.0, 3.0
 HALF = 0.5
 """What rounds to the printed 3."""
@@ -35,18 +39,37 @@ METHOD = {
 
 def dimensions(profile: Profile) -> tuple[int, ...]:
     """The sweep of one run."""
-    return {"smoke": (50, 100, 200, 400), "full": (200, 400, 800, 1600)}.get(profile.name, (100, 200, 400, 800))
+    return (200, 400, 800, 1600) if profile.name == "full" else (100, 200, 400, 800)
 
 
-@lru_cache(maxsize=2)
-def counted(dims: tuple[int, ...]) -> tuple[Mapping[str, Any], ...]:
-    """Counted rows of every method."""
-    return tuple(row for d in dims for row in hypergradients(d, CONDITION, SEED, timed=False))
+@lru_cache(maxsize=64)
+def counted_at(d: int, seed: int) -> tuple[Mapping[str, Any], ...]:
+    """Counted rows of every method on one draw."""
+    return tuple(hypergradients(d, CONDITION, seed, timed=False))
+
+
+def counted(case: Case) -> tuple[Mapping[str, Any], ...]:
+    """Counted rows of the sweep, each dimension drawn once and the smaller ones again."""
+    dims, seed = dimensions(case.profile), case.seed
+    again = [(d, seed + k) for k in range(1, DRAWS) for d in dims if d <= AGAIN]
+    return tuple(row for place in [*((d, seed) for d in dims), *again] for row in counted_at(*place))
 
 
 def curves(case: Case) -> Curves:
     """Operations over d."""
-    return Curves(counted(dimensions(case.profile)), CONDITION, "operations")
+    return Curves(counted(case), CONDITION, "operations")
+
+
+def crossing_range(case: Case, name: str) -> tuple[float, float]:
+    """Where F2CSA's operations fall below a method's, least and largest over draws, small dimensions included.
+
+    Where the sweep's own dimensions show no crossing there is none.
+    """
+    if math.isinf(curves(case).crossing(name)):
+        return math.inf, math.inf
+    small = [d for d in SMALL if d < dimensions(case.profile)[0]]
+    further = [row for k in range(DRAWS) for d in small for row in counted_at(d, case.seed + k)]
+    return crossings([*counted(case), *further], CONDITION, name)
 
 
 def rival(case: Case) -> str:
@@ -54,8 +77,11 @@ def rival(case: Case) -> str:
     return METHOD[case.sense.linear_algebra]
 
 
-def _rate(dims: Sequence[int], values: Sequence[float], quantity: str) -> RateEvidence:
-    points = [Point(at=float(d), measured=value, uncertainty=0.0) for d, value in zip(dims, values, strict=True)]
+def _rate(found: Curves, name: str, quantity: str) -> RateEvidence:
+    points = [
+        Point(at=float(d), measured=value, uncertainty=0.0)
+        for d, value in zip(found.dimensions, found.values(name), strict=True)
+    ]
     return fit_rate(points, quantity=quantity, variable="d")
 
 
@@ -65,10 +91,14 @@ def cost_ratio(case: Case) -> Measurement:
     found = curves(case)
     ratio = found.ratio(rival(case), PRINTED_LARGEST)
     quantity = f"operations of a Hessian-based hypergradient ({rival(case)}) over F2CSA's at d = {PRINTED_LARGEST}"
+    low, high = found.ratio_range(rival(case), PRINTED_LARGEST)
+    # What speaks for the text, as far as draws and slopes leave it open; of a bound what speaks against it.
+    nearest = min(max(PRINTED_RATIO, low), high)
     evidence = (
-        compare(quantity, ratio, "==", PRINTED_RATIO, HALF) if case.as_written else compare(quantity, ratio, ">=", 1.0)
+        compare(quantity, nearest, "==", PRINTED_RATIO, HALF) if case.as_written else compare(quantity, low, ">=", 1.0)
     )
     values: dict[str, float | str] = {f"at d = {d}": found.ratio(rival(case), d) for d in found.dimensions}
+    values |= {"at d = 4000": ratio, "at least": low, "at most": high}
     note = f"Counted up to d = {found.dimensions[-1]}, then by the powers of d read off there."
     return Measurement((evidence,), values, note, pictures=(_picture(found),))
 
@@ -87,16 +117,17 @@ def _picture(found: Curves) -> Plot:
 @check("scaling-experiment/crossover", instances=FAMILY)
 def place_of_crossing(case: Case) -> Measurement:
     """The dimension from which F2CSA takes fewer operations, against the printed one or against the bound."""
-    found, name = curves(case), rival(case)
-    at = found.crossing(name)
-    values: dict[str, float | str] = {"crossing": at}
+    name = rival(case)
+    first, last = crossing_range(case, name)
+    values: dict[str, float | str] = {"crossing at the earliest": first, "crossing at the latest": last}
     if case.as_written:
-        apart = max(at / PRINTED_CROSSING, PRINTED_CROSSING / at) if 0 < at < math.inf else math.inf
+        nearest = min(max(PRINTED_CROSSING, first), last)
+        apart = max(nearest / PRINTED_CROSSING, PRINTED_CROSSING / nearest) if 0 < nearest < math.inf else math.inf
         quantity, allowed = f"factor between the crossing with {name} and d = {PRINTED_CROSSING:.0f}", NEAR
     else:
-        bound = latest_crossing(counted(dimensions(case.profile)), name)
+        bound = latest_crossing(counted(case), name)
         values["bound"] = bound
-        apart, allowed = at / bound, 1.0
+        apart, allowed = last / bound, 1.0
         quantity = f"crossing with {name} over 6 N / φ³ = {bound:.0f}"
     return Measurement((compare(quantity, apart, "<=", allowed),), values)
 
@@ -116,22 +147,22 @@ def first_order_growth(case: Case) -> Measurement:
         f"products at d = {d}": value / (2 * d**2)
         for d, value in zip(found.dimensions, found.values(F2CSA), strict=True)
     }
-    return Measurement((_rate(found.dimensions, found.values(F2CSA), "F2CSA's operations per hypergradient"),), values)
+    return Measurement((_rate(found, F2CSA, "F2CSA's operations per hypergradient"),), values)
 
 
 @check("scaling-experiment/super-linear", instances=FAMILY)
 def implicit_growth(case: Case) -> Measurement:
     """The power of d that the operations of an implicit gradient follow."""
     found, name = curves(case), rival(case)
-    return Measurement((_rate(found.dimensions, found.values(name), f"operations per hypergradient, {name}"),))
+    return Measurement((_rate(found, name, f"operations per hypergradient, {name}"),))
 
 
 @check("scaling-experiment/hessian-growth", instances=FAMILY)
 def second_order_growth(case: Case) -> Measurement:
     """The power of d that the linear solve of an implicit gradient follows."""
     name = rival(case)
-    found = Curves(counted(dimensions(case.profile)), CONDITION, "solve_operations")
-    return Measurement((_rate(found.dimensions, found.values(name), f"operations of one linear solve, {name}"),))
+    found = Curves(counted(case), CONDITION, "solve_operations")
+    return Measurement((_rate(found, name, f"operations of one linear solve, {name}"),))
 
 
 @check("scaling-experiment/fair-baseline", instances=FAMILY)
@@ -143,7 +174,7 @@ def spread_of_baselines(case: Case) -> Measurement:
         spread = max(ratios.values()) / min(ratios.values())
         quantity = f"largest over least operations among standard implementations at d = {PRINTED_LARGEST}"
         return Measurement((compare(quantity, spread, "==", 1.0, HALF),), dict(ratios))
-    rows = [row for row in counted(dimensions(case.profile)) if row["method"] == EXACT]
+    rows = [row for row in counted(case) if row["method"] == EXACT]
     worst = max(row["operations"] / (row["d"] ** 3 / 3 + MULTIPLE * row["d"] ** 2) for row in rows)
     quantity = f"operations of one implicit gradient ({EXACT}) over d³/3 + {MULTIPLE:g} d²"
     return Measurement((compare(quantity, worst, "<=", 1.0),))

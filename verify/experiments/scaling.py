@@ -86,6 +86,7 @@ class Curves:
     """One measure, ``operations`` or ``seconds``, of every method over d at one condition number, the median seed's."""
 
     def __init__(self, rows: Rows, condition: float, measure: str) -> None:
+        self.condition = condition
         self.points: dict[str, dict[int, tuple[float, float, float]]] = {method: {} for method in METHODS}
         for (method, d), group in by([r for r in rows if r["condition"] == condition], "method", "d").items():
             self.points[method][d] = middle([float(row[measure]) for row in group])
@@ -106,12 +107,26 @@ class Curves:
         return crossing(self.dimensions, self.values(F2CSA), self.values(method))
 
     def ratio(self, method: str, d: int) -> float:
-        """This method's over F2CSA's at a dimension, by its power where that lies beyond what was run."""
-        if d in self.points[method]:
-            return self.points[method][d][0] / self.points[F2CSA][d][0]
+        """This method's over F2CSA's at a dimension; beyond what was run by both powers, where these differ."""
+        low, high = self._gap(method)
         last = self.dimensions[-1]
-        gap = self.growth(method).exponent - self.growth(F2CSA).exponent
-        return self.ratio(method, last) * math.pow(d / last, gap)
+        if d <= last or low <= 0 <= high:
+            at = min(d, last)
+            return self.points[method][at][0] / self.points[F2CSA][at][0]
+        return self.ratio(method, last) * math.pow(d / last, self.growth(method).exponent - self.growth(F2CSA).exponent)
+
+    def ratio_range(self, method: str, d: int) -> tuple[float, float]:
+        """Least and largest ratio at a dimension, over the seeds and, beyond what was run, over the slopes there."""
+        last = self.dimensions[-1]
+        mine, theirs = self.points[method][min(d, last)], self.points[F2CSA][min(d, last)]
+        low, high = self._gap(method)
+        beyond = max(d / last, 1.0)
+        return mine[1] / theirs[2] * math.pow(beyond, low), mine[2] / theirs[1] * math.pow(beyond, high)
+
+    def _gap(self, method: str) -> tuple[float, float]:
+        """Between which values this method's power of d exceeds F2CSA's."""
+        mine, theirs = self.growth(method), self.growth(F2CSA)
+        return mine.low - theirs.high, mine.high - theirs.low
 
     def series(self, names: Sequence[str] = METHODS) -> tuple[Series, ...]:
         """One curve a method, its band from the least to the largest seed's."""
@@ -137,7 +152,7 @@ def described(rows: Rows, solves: Rows, size: Size, seed: int) -> Experiment:
             "relative error of every hypergradient": ACCURACY, "threads": 1,
         },
         sentences=tuple(_sentences(work, seconds, solves)),
-        findings=tuple(_findings(work[least], seconds[least])),
+        findings=tuple(_findings(work[least], seconds[least], rows)),
         plots=tuple(_plots(work, seconds, solves)),
         rows=tuple(dict(row) for row in (*rows, *solves)),
     )  # fmt: skip
@@ -161,6 +176,19 @@ def _range(curves: Mapping[float, Curves], name: str) -> tuple[float, float]:
     """Least and largest ratio of a method to F2CSA over all that was run."""
     ratios = [each.ratio(name, d) for each in curves.values() for d in each.dimensions]
     return min(ratios), max(ratios)
+
+
+def crossings(rows: Rows, condition: float, method: str) -> tuple[float, float]:
+    """Where F2CSA's operations fall below a method's, least and largest over the seeds.
+
+    A seed that is not run at every dimension counts as far as it goes.
+    """
+    found = []
+    for group in by([row for row in rows if row["condition"] == condition], "seed").values():
+        curves = Curves(group, condition, "operations")
+        if len(curves.dimensions) > 1:
+            found.append(curves.crossing(method))
+    return min(found), max(found)
 
 
 def _times(between: tuple[float, float]) -> str:
@@ -202,7 +230,8 @@ def _place(d: float, curves: Curves) -> str:
     return "no dimension" if math.isinf(d) else f"d < {least}" if d < least else f"d ≈ {d:.0f}"
 
 
-def _findings(work: Curves, seconds: Curves) -> Iterator[Finding]:
+def _findings(work: Curves, seconds: Curves, rows: Rows) -> Iterator[Finding]:
+    least = work.condition
     growth, timed = work.growth(F2CSA), seconds.growth(F2CSA)
     yield Finding(
         statement="scaling-experiment/growth", quantity="power of d of F2CSA's operations", measured=growth.exponent,
@@ -218,18 +247,19 @@ def _findings(work: Curves, seconds: Curves) -> Iterator[Finding]:
         sentence=f"A Hessian-based hypergradient grows like {_power(full.exponent)} where it factorises and like "
         f"{_power(products.exponent)} where it does not.",
     )  # fmt: skip
-    crossings = {name: work.crossing(name) for name in ALGEBRAS}
+    places = {name: work.crossing(name) for name in ALGEBRAS}
     yield Finding(
         statement="scaling-experiment/crossover", quantity="dimension from which F2CSA takes less than full Cholesky",
-        measured=crossings["implicit, full Cholesky"],
+        measured=places["implicit, full Cholesky"], interval=crossings(rows, least, "implicit, full Cholesky"),
         sentence="The crossing is no property of the methods: "
-        + ", ".join(f"{name.removeprefix('implicit, ')}: {_place(at, work)}" for name, at in crossings.items()) + ".",
+        + ", ".join(f"{name.removeprefix('implicit, ')}: {_place(at, work)}" for name, at in places.items()) + ".",
     )  # fmt: skip
     ratios = {name: work.ratio(name, PRINTED_LARGEST) for name in ALGEBRAS}
     run_there = PRINTED_LARGEST in work.dimensions
     yield Finding(
         statement="scaling-experiment", quantity="full Cholesky's operations over F2CSA's at d = 4000",
         measured=ratios["implicit, full Cholesky"],
+        interval=work.ratio_range("implicit, full Cholesky", PRINTED_LARGEST),
         sentence=f"At d = 4000{'' if run_there else ', carried on by the powers of d,'} a rival takes from "
         f"{min(ratios.values()):.2g} to {max(ratios.values()):.3g} times F2CSA's operations, by its linear algebra; "
         "the paper prints a factor of 3 in time.",

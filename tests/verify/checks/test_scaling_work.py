@@ -32,7 +32,8 @@ def rows(first_order: float = 40.0, power: int = 2, factor: float = 1.0) -> tupl
 
 
 def verdicts(monkeypatch: pytest.MonkeyPatch, counts: tuple[dict[str, Any], ...], claim: str) -> dict[str, str]:
-    monkeypatch.setattr(scaling_work, "counted", lambda dims: counts)
+    monkeypatch.setattr(scaling_work, "counted", lambda case: counts)
+    monkeypatch.setattr(scaling_work, "SMALL", ())
     return {
         result.reading: str(result.verdict) for result in run([claim], profile="ci").results if result.claim == claim
     }
