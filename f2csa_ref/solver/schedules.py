@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal, Protocol, get_args
@@ -19,13 +20,17 @@ from f2csa_ref.objectives import Objectives, as_vector, objectives_of
 from f2csa_ref.shared_sample import without_noise
 from spec.errors import InvalidInputError, from_validation
 from spec.exact import Vector
-from spec.parameters import OuterParameters
+from spec.parameters import MIN_ALPHA, OuterParameters
 from spec.problem import Problem
 
 ScheduleName = Literal["paper", "repaired", "budget"]
 ConstantName = Literal["lipschitz_F", "gap", "bias", "variance"]
 PROBES = 40
 """Descent steps along which constants are estimated."""
+DIRECTIONS = 4
+"""Of the pairs of points around the start at which F and its slope are probed, too."""
+NO_DROP = 1e-12
+"""A drop of F below this fraction of 1 + |F| is rounding."""
 VARIANCE_SAMPLES = 64
 
 
@@ -57,6 +62,7 @@ def estimate_constants(
     rng: np.random.Generator,
     given: Mapping[ConstantName, float] = MappingProxyType({}),
     projection: Projection | None = None,
+    radius: float | None = None,
 ) -> Constants:
     """Fill in the constants that are not given, from a short descent with exact lower levels.
 
@@ -67,15 +73,18 @@ def estimate_constants(
         rng: Source of the samples behind the variance.
         given: Known constants by name.
         projection: Keeps the descent in X, where the run will be kept there too.
+        radius: Of a ball around x_0, units of x, at points of which L_F is estimated, too; then a start that looks
+            stationary, or F that looks constant, is refused instead of being given a tiny constant.
 
     Returns:
         The constants; which are estimates is part of them. An estimated gap is that to the lowest point met, so it
         may be too small; an estimated L_F is the largest norm met, so it may be too.
 
     Raises:
-        InvalidInputError: If x_0 breaks its rule, or F's values are needed and not offered.
+        InvalidInputError: If x_0 breaks its rule, F's values are needed and not offered, or a constant must be given.
     """
-    return constants_by(Pages(objectives_of(problem)), x_0, call, rng=rng, given=given, projection=projection)
+    how = Pages(objectives_of(problem))
+    return constants_by(how, x_0, call, rng=rng, given=given, projection=projection, radius=radius)
 
 
 class Computing(Protocol):
@@ -114,6 +123,7 @@ def constants_by(
     rng: np.random.Generator,
     given: Mapping[ConstantName, float] = MappingProxyType({}),
     projection: Projection | None = None,
+    radius: float | None = None,
 ) -> Constants:
     """As :func:`estimate_constants`, computed as the run itself computes."""
     q = how.q
@@ -123,7 +133,11 @@ def constants_by(
     if "lipschitz_F" not in given or "gap" not in given:
         sampled = replace(call, parameters=call.parameters.model_copy(update={"N_g": VARIANCE_SAMPLES}))
         oracle = how.answers(sampled, rng)
-        norm, drop = _descent(how, x, oracle, projection or (lambda at: at), need_values="gap" not in given)
+        kept_in = projection or (lambda at: at)
+        norm, drop = _descent(how, x, oracle, kept_in, need_values="gap" not in given)
+        if radius is not None:
+            norm, drop = _in_ball(how, x, oracle, kept_in, radius, (norm, drop))
+            _require_seen({"lipschitz_F": norm, "gap": drop}, given, radius)
         constants = {"lipschitz_F": norm, "gap": drop}
     if "variance" not in given:
         constants["variance"] = 0.0
@@ -178,6 +192,40 @@ def _descent(
     return largest, start - best
 
 
+def _in_ball(
+    how: Computing, x: Vector, oracle: Oracle, projection: Projection, radius: float, found: tuple[float, float]
+) -> tuple[float, float]:
+    """What a descent found, or more of it around its start, where that is stationary or on a kink."""
+    norm, drop = found
+    start, directions = how.value(x), np.random.default_rng(0).standard_normal((DIRECTIONS, len(x)))
+    lowest: Vector | None = None
+    for number, direction in enumerate(directions):
+        reach = radius * (1 - number / DIRECTIONS) / float(np.linalg.norm(direction))
+        for at in (projection(x + reach * direction), projection(x - reach * direction)):
+            there = _value_if_any(how, at)
+            if there is None and start is not None:
+                continue
+            with suppress(InvalidInputError, LowerLevelError):
+                norm = max(norm, float(np.linalg.norm(oracle(at))))
+            if start is not None and there is not None and start - there > drop:
+                lowest, drop = at, start - there
+    if lowest is None:
+        return norm, drop if start is not None and drop > NO_DROP * (1 + abs(start)) else 0.0
+    # Past a hump: on from the lowest point met.
+    further = _descent(how, lowest, oracle, projection, need_values=False)
+    return max(norm, further[0]), drop + further[1]
+
+
+def _require_seen(found: Mapping[ConstantName, float], given: Mapping[ConstantName, float], radius: float) -> None:
+    """Refuse estimates from which no step size follows."""
+    if "gap" not in given and not found["gap"] > 0:
+        rule = f"must be given (--gap): no lower F was found from the start, nor within {radius:g} of it"
+        raise InvalidInputError("gap", rule)
+    if "lipschitz_F" not in given and not found["lipschitz_F"] > NO_DROP:
+        rule = f"must be given (--lipschitz): no slope of F was found from the start, nor within {radius:g} of it"
+        raise InvalidInputError("lipschitz_F", rule)
+
+
 def _value_if_any(how: Computing, x: Vector) -> float | None:
     """F(x), or ``None`` where the lower level has no solution that can be found."""
     try:
@@ -189,9 +237,11 @@ def _value_if_any(how: Computing, x: Vector) -> float | None:
 def _bias(how: Computing, x: Vector, call: Call) -> float:
     """Change of the noise-free estimate when alpha is halved, 4/3 of it: exact to leading order for a bias ~ α²."""
     exact = replace(call, parameters=call.parameters.model_copy(update={"lower_level": "exact", "N_g": 1}))
-    alphas = (call.alpha, call.alpha / 2)
+    # At the least alpha allowed it is doubled instead.
+    halved = call.alpha / 2 >= MIN_ALPHA
+    alphas = (call.alpha, call.alpha / 2) if halved else (2 * call.alpha, call.alpha)
     coarse, fine = (how.answers(replace(exact, alpha=alpha), None, noisy=False)(x) for alpha in alphas)
-    return 4.0 / 3.0 * float(np.linalg.norm(coarse - fine))
+    return (4.0 if halved else 1.0) / 3.0 * float(np.linalg.norm(coarse - fine))
 
 
 def schedule(
@@ -220,7 +270,11 @@ def schedule(
     if name == "budget":
         if calls is None or calls < 1:
             raise InvalidInputError("calls", "must be >= 1 for the budget schedule", calls)
-        return _within_budget(constants, goldstein_radius, calls)
+        try:
+            return _within_budget(constants, goldstein_radius, calls)
+        except (ArithmeticError, ValidationError):
+            rule = "must stay within the range of doubles: give other constants, or rescale the problem"
+            raise InvalidInputError("schedule", rule) from None
     if epsilon is None:
         raise InvalidInputError("epsilon", f"is required for the {name} schedule")
     common = {"goldstein_radius": goldstein_radius, "epsilon": epsilon,
