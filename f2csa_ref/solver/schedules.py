@@ -62,7 +62,6 @@ def estimate_constants(
     rng: np.random.Generator,
     given: Mapping[ConstantName, float] = MappingProxyType({}),
     projection: Projection | None = None,
-    radius: float | None = None,
 ) -> Constants:
     """Fill in the constants that are not given, from a short descent with exact lower levels.
 
@@ -73,18 +72,17 @@ def estimate_constants(
         rng: Source of the samples behind the variance.
         given: Known constants by name.
         projection: Keeps the descent in X, where the run will be kept there too.
-        radius: Of a ball around x_0, units of x, at points of which L_F is estimated, too; then a start that looks
-            stationary, or F that looks constant, is refused instead of being given a tiny constant.
 
     Returns:
         The constants; which are estimates is part of them. An estimated gap is that to the lowest point met, so it
         may be too small; an estimated L_F is the largest norm met, so it may be too.
 
     Raises:
-        InvalidInputError: If x_0 breaks its rule, F's values are needed and not offered, or a constant must be given.
+        InvalidInputError: If x_0 breaks its rule, or F's values are needed and not offered.
     """
-    how = Pages(objectives_of(problem))
-    return constants_by(how, x_0, call, rng=rng, given=given, projection=projection, radius=radius)
+    return constants_by(
+        Pages(objectives_of(problem)), x_0, call, rng=rng, given=given, where=Vicinity(projection or (lambda at: at))
+    )
 
 
 class Computing(Protocol):
@@ -115,6 +113,17 @@ class Pages:
         return value_at(self.q, x)
 
 
+@dataclass(frozen=True)
+class Vicinity:
+    """Where constants are estimated besides along a descent: in X, and in a ball around the start where one is given.
+
+    ``radius`` is in units of x, > 0.
+    """
+
+    projection: Projection = lambda at: at  # the identity
+    radius: float | None = None
+
+
 def constants_by(
     how: Computing,
     x_0: Vector,
@@ -122,10 +131,13 @@ def constants_by(
     *,
     rng: np.random.Generator,
     given: Mapping[ConstantName, float] = MappingProxyType({}),
-    projection: Projection | None = None,
-    radius: float | None = None,
+    where: Vicinity = Vicinity(),  # frozen
 ) -> Constants:
-    """As :func:`estimate_constants`, computed as the run itself computes."""
+    """As :func:`estimate_constants`, computed as the run itself computes.
+
+    Raises:
+        InvalidInputError: As there; with a radius also where a start looks stationary, or F constant, around it.
+    """
     q = how.q
     x = as_vector(x_0, q.n, "x_0")
     names: tuple[ConstantName, ...] = get_args(ConstantName)
@@ -133,11 +145,10 @@ def constants_by(
     if "lipschitz_F" not in given or "gap" not in given:
         sampled = replace(call, parameters=call.parameters.model_copy(update={"N_g": VARIANCE_SAMPLES}))
         oracle = how.answers(sampled, rng)
-        kept_in = projection or (lambda at: at)
-        norm, drop = _descent(how, x, oracle, kept_in, need_values="gap" not in given)
-        if radius is not None:
-            norm, drop = _in_ball(how, x, oracle, kept_in, radius, (norm, drop))
-            _require_seen({"lipschitz_F": norm, "gap": drop}, given, radius)
+        norm, drop = _descent(how, x, oracle, where.projection, need_values="gap" not in given)
+        if where.radius is not None:
+            norm, drop = _in_ball(how, x, oracle, where, (norm, drop))
+            _require_seen({"lipschitz_F": norm, "gap": drop}, given, where.radius)
         constants = {"lipschitz_F": norm, "gap": drop}
     if "variance" not in given:
         constants["variance"] = 0.0
@@ -193,10 +204,10 @@ def _descent(
 
 
 def _in_ball(
-    how: Computing, x: Vector, oracle: Oracle, projection: Projection, radius: float, found: tuple[float, float]
+    how: Computing, x: Vector, oracle: Oracle, where: Vicinity, found: tuple[float, float]
 ) -> tuple[float, float]:
     """What a descent found, or more of it around its start, where that is stationary or on a kink."""
-    norm, drop = found
+    (norm, drop), projection, radius = found, where.projection, where.radius or 0.0
     start, directions = how.value(x), np.random.default_rng(0).standard_normal((DIRECTIONS, len(x)))
     lowest: Vector | None = None
     for number, direction in enumerate(directions):
@@ -209,8 +220,10 @@ def _in_ball(
                 norm = max(norm, float(np.linalg.norm(oracle(at))))
             if start is not None and there is not None and start - there > drop:
                 lowest, drop = at, start - there
+    if start is None or drop <= NO_DROP * (1 + abs(start)):
+        return norm, 0.0
     if lowest is None:
-        return norm, drop if start is not None and drop > NO_DROP * (1 + abs(start)) else 0.0
+        return norm, drop
     # Past a hump: on from the lowest point met.
     further = _descent(how, lowest, oracle, projection, need_values=False)
     return max(norm, further[0]), drop + further[1]

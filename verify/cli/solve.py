@@ -23,7 +23,7 @@ from f2csa_ref.baselines.iterates import Surroundings
 from f2csa_ref.baselines.methods import F2csaParameters, parameters_of
 from f2csa_ref.fast.in_runs import FastComputing
 from f2csa_ref.objectives import Objectives, objectives_of
-from f2csa_ref.solver.schedules import Constants, Pages, constants_by, schedule, with_overrides
+from f2csa_ref.solver.schedules import Constants, Pages, Vicinity, constants_by, schedule, with_overrides
 from f2csa_ref.solver.solve import Setting, SolveReport, solve
 from f2csa_ref.solver.trace import Block, has_header, read_header
 from spec import InvalidInputError, OracleParameters, OuterParameters, Problem
@@ -36,7 +36,7 @@ from verify.cli.console import print_json
 from verify.cli.point import plain
 from verify.cli.rivals import computing, constants_of, described, one_call
 from verify.cli.sources import Point, read_problem
-from verify.cli.wanted import CONSTANTS, Wanted, given_or, require_agreement, start_of, wanted_of
+from verify.cli.wanted import CONSTANTS, RADIUS, Wanted, given_or, require_agreement, start_of, wanted_of
 from verify.truth.geometry import quadratic_of
 from verify.truth.goldstein.distance import distance
 
@@ -58,24 +58,32 @@ def run(asked: options.Solve) -> None:
     objectives = objectives_of(problem)
     if asked.problem.startswith(PYTHON):
         _require_shapes(objectives)
+    goes_on = False
     if asked.resume and has_header(asked.trace):
         setting = Setting.from_header(read_header(asked.trace))
         require_agreement(asked, setting)
-        _say(f"goes on from {asked.trace.name}; all options but --plot are those of its header")
+        goes_on = True
     else:
-        wanted = wanted_of(asked, objectives.n, "f2csa")
+        wanted = wanted_of(asked, objectives.n)
         _say("estimates what was not given, and times a call …")
         setting = _setting(wanted, objectives, start)
         _announce(objectives, setting, asked.max_calls)
         _keep_aside(asked.trace)
     with _progress(setting.outer) as show:
-        report = solve(problem, setting, trace=asked.trace, resume=asked.resume, on_block=show)
+        report = solve(
+            problem, setting, trace=asked.trace, resume=asked.resume, on_block=show,
+            on_start=_going_on(asked.trace) if goes_on else None,
+        )  # fmt: skip
     print_json(result(problem, report))
     sys.stdout.flush()
     if asked.plot is not None:
         from verify.report.plots import draw_trace
 
         draw_trace(report.blocks, asked.plot)
+
+
+def _going_on(trace: Path) -> Callable[[int], None]:
+    return lambda calls: _say(f"goes on from {trace.name} at call {calls:,}; its header says all but --plot")
 
 
 PICTURES = (".svg", ".png", ".pdf")
@@ -183,7 +191,7 @@ def _read(source: str) -> tuple[Problem | Objectives, Point | None]:
 
 def _setting(wanted: Wanted, q: Objectives, start: Point | None) -> Setting:
     """The run's setting, its constants and schedule derived where they were not given."""
-    alpha, radius, seed = given_or(wanted.alpha, 0.1), given_or(wanted.radius, 0.1), given_or(wanted.seed, 0)
+    alpha, radius, seed = given_or(wanted.alpha, 0.1), given_or(wanted.radius, RADIUS), given_or(wanted.seed, 0)
     reading, kind, ends = given_or(wanted.reading, REPAIRED), given_or(wanted.oracle, "plain"), wanted.ends
     x_0 = np.array(wanted.x_0 or start_of(start or (Fraction(0),) * q.n, ends))
     oracle = OracleParameters(
@@ -192,8 +200,9 @@ def _setting(wanted: Wanted, q: Objectives, start: Point | None) -> Setting:
     call, fast = Call(alpha, reading, oracle), kind != "plain"
     constants = constants_by(
         FastComputing(q, call) if fast else Pages(q), x_0, call,
-        rng=np.random.default_rng([seed, 0]), given=wanted.constants, radius=radius,
-        projection=None if ends is None else box_projection(*(np.array(part) for part in ends)),
+        rng=np.random.default_rng([seed, 0]), given=wanted.constants,
+        where=Vicinity(radius=radius) if ends is None
+        else Vicinity(box_projection(*(np.array(part) for part in ends)), radius),
     )  # fmt: skip
 
     def scheduled(constants: Constants) -> OuterParameters:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, TypeVar, get_args
 
 import numpy as np
@@ -22,7 +23,6 @@ from spec import InvalidInputError, Reading
 from spec.exact import parse_entry
 from verify.cli import options
 from verify.cli.sources import (
-    Point,
     read_alpha,
     read_box,
     read_point,
@@ -38,7 +38,10 @@ CONSTANTS: dict[ConstantName, str] = {
     "lipschitz_F": "lipschitz", "gap": "gap", "bias": "bias", "variance": "variance",
 }  # fmt: skip
 """What a schedule rests on, and the option that gives it."""
+RADIUS = 0.1
+"""Of the Goldstein ball, where none was given."""
 OF_RUN = ("alpha", "radius", "samples", "eta", "block_length", "blocks", "seed", "output", "oracle", "reading")
+"""Options of a run that a header holds as they were given."""
 
 
 @dataclass(frozen=True)
@@ -72,15 +75,15 @@ def given_or(value: T | None, default: T) -> T:
     return default if value is None else value
 
 
-def wanted_of(asked: options.Solve, n: int, method: str) -> Wanted:
-    """What was asked, for a problem of so many variables, of a method where none was named.
+def wanted_of(asked: options.Solve, n: int, method: str = "f2csa", radius: float = RADIUS) -> Wanted:
+    """What was asked, for a problem of so many variables; of this method and at this radius where none was given.
 
     Raises:
         InvalidInputError: If an option breaks its rule, or is one that the method or the schedule does not use.
     """
     name = require_method(given_or(asked.method, method))
-    radius = None if asked.radius is None else _positive(asked.radius, "--radius")
-    wishes = _wishes(asked, name, given_or(radius, 0.1))
+    own_radius = None if asked.radius is None else _positive(asked.radius, "--radius")
+    wishes = _wishes(asked, name, given_or(own_radius, radius))
     for option in ("oracle", "reading", "choose", "alpha", "eta", "samples"):
         if (value := getattr(asked, option)) not in (None, []):
             require_used(name, option, value)
@@ -98,7 +101,7 @@ def wanted_of(asked: options.Solve, n: int, method: str) -> Wanted:
     ends = _box(asked, n)
     return Wanted(
         method=name, wishes=wishes, constants=_constants(asked), schedule=_schedule(asked, name), calls=asked.calls,
-        alpha=None if asked.alpha is None else read_alpha(asked.alpha), radius=radius,
+        alpha=None if asked.alpha is None else read_alpha(asked.alpha), radius=own_radius,
         reading=read_reading(given_or(asked.reading, "repaired"), asked.choose) if chosen else None,
         oracle=asked.oracle, samples=asked.samples, block_length=asked.block_length, blocks=asked.blocks,
         eta=asked.eta, seed=asked.seed, output=asked.output,
@@ -106,7 +109,7 @@ def wanted_of(asked: options.Solve, n: int, method: str) -> Wanted:
     )  # fmt: skip
 
 
-def start_of(point: Point, ends: Ends | None) -> tuple[float, ...]:
+def start_of(point: Sequence[Fraction | float], ends: Ends | None) -> tuple[float, ...]:
     """A start in doubles, within X."""
     x_0 = np.array([float(value) for value in point])
     return tuple((x_0 if ends is None else np.clip(x_0, *ends)).tolist())
@@ -189,7 +192,7 @@ def require_agreement(asked: options.Solve, setting: Setting) -> None:
     recorded = _recorded(setting)
     if asked.method is not None and require_method(asked.method) != recorded["method"]:
         _refuse("method", asked, recorded["method"])
-    wanted = wanted_of(asked, len(setting.x_0), recorded["method"])
+    wanted = wanted_of(asked, len(setting.x_0), recorded["method"], recorded["radius"])
     for option in OF_RUN:
         value = getattr(wanted, option)
         if value is not None and value != recorded[option]:
@@ -203,7 +206,7 @@ def require_agreement(asked: options.Solve, setting: Setting) -> None:
     if wanted.ends is not None and wanted.ends != setting.project_onto:
         _refuse("project_onto", asked, setting.project_onto)
     x_0 = wanted.x_0
-    if x_0 is not None and start_of(x_0, setting.project_onto) != setting.x_0:  # type: ignore[arg-type]  # numbers
+    if x_0 is not None and start_of(x_0, setting.project_onto) != setting.x_0:
         _refuse("x", asked, setting.x_0)
 
 

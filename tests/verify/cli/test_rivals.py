@@ -93,6 +93,13 @@ def test_dependent_rows_are_refused_in_one_line(capsys):
 ASKED = ("--method", "dsblo-2", "--step-size", "0.3", "--momentum", "0.8", "--samples", "2", "--seed", "4")
 
 
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory):
+    trace = tmp_path_factory.mktemp("begun") / "trace.jsonl"
+    assert invoke(["solve", "atlas:experiment-1d", *ASKED, *SHORT, "--trace", str(trace)]) == 0
+    return trace
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -112,9 +119,9 @@ ASKED = ("--method", "dsblo-2", "--step-size", "0.3", "--momentum", "0.8", "--sa
         (("--linear-algebra", "cg"), "--linear-algebra: must be the run's that goes on, best"),
     ],
 )
-def test_what_contradicts_the_run_that_goes_on_is_refused(capsys, tmp_path, arguments, message):
-    assert run(capsys, "solve", "atlas:experiment-1d", *ASKED, *SHORT)[0] == 0
-    before = (tmp_path / "trace.jsonl").read_bytes()
+def test_what_contradicts_the_run_that_goes_on_is_refused(capsys, tmp_path, begun, arguments, message):
+    before = begun.read_bytes()
+    (tmp_path / "trace.jsonl").write_bytes(before)
     code, out, err = run(capsys, "solve", "atlas:experiment-1d", "--resume", *arguments)
     assert (code, out) == (2, "")
     assert message in err
@@ -122,6 +129,6 @@ def test_what_contradicts_the_run_that_goes_on_is_refused(capsys, tmp_path, argu
     assert (tmp_path / "trace.jsonl").read_bytes() == before
 
 
-def test_the_same_options_go_on(capsys):
-    assert run(capsys, "solve", "atlas:experiment-1d", *ASKED, *SHORT)[0] == 0
+def test_the_same_options_go_on(capsys, tmp_path, begun):
+    (tmp_path / "trace.jsonl").write_bytes(begun.read_bytes())
     assert run(capsys, "solve", "atlas:experiment-1d", *ASKED, *SHORT, "--resume", "--x", "2.5")[0] == 0
