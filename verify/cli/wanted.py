@@ -197,7 +197,7 @@ def require_agreement(asked: options.Solve, setting: Setting) -> None:
         value = getattr(wanted, option)
         if value is not None and value != recorded[option]:
             given = "choose" if option == "reading" and asked.reading is None else option
-            _refuse(given, asked, recorded[option] if given != "choose" else "another reading")
+            _refuse(given, asked, "another reading" if option == "reading" else recorded[option])
     for name, value in wanted.constants.items():
         if value != getattr(setting.constants, name):
             _refuse(CONSTANTS[name], asked, getattr(setting.constants, name))

@@ -161,8 +161,8 @@ def _read(path: Path, header: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     for number, line in enumerate(lines[1:-1], start=2):
         entry = _parsed(line)
         if not {"key", "answer"} <= entry.keys() or line != _sealed(line.rpartition(f', "{SEAL}": ')[0]):
-            rule = f"must find cells as they were written: line {number} of {path.name} is not; remove it"
-            raise InvalidInputError("--resume", rule)
+            rule = f"must find cells as they were written: line {number} of {path.name} is not"
+            raise InvalidInputError("--resume", f"{rule}; remove it, or take another folder")
         yield entry["key"], entry["answer"]
 
 

@@ -129,6 +129,24 @@ def test_what_contradicts_the_run_that_goes_on_is_refused(capsys, tmp_path, begu
     assert (tmp_path / "trace.jsonl").read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--reading", "as-written"), "--reading: must be the run's that goes on, another reading; got as-written"),
+        (("--choose", "dual_term=cancelled"), "--choose: must be the run's that goes on, another reading"),
+        (("--oracle", "plain"), "--oracle: must be the run's that goes on, fast; got plain"),
+        (("--epsilon", "19", "--schedule", "repaired"), "--epsilon: must be the run's that goes on, 20; got 19"),
+        (("--smoothing", "0.01"), "--smoothing: is for zeroth-order only, not f2csa"),
+    ],
+)
+def test_what_contradicts_a_run_of_f2csa_is_refused(capsys, arguments, message):
+    asked = ("--oracle", "fast", "--choose", "dual_term=frozen", "--schedule", "repaired", "--epsilon", "20")
+    assert run(capsys, "solve", "atlas:experiment-1d", *asked)[0] == 0
+    code, out, err = run(capsys, "solve", "atlas:experiment-1d", *arguments, "--resume")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"f2csa: {message}")
+
+
 def test_the_same_options_go_on(capsys, tmp_path, begun):
     (tmp_path / "trace.jsonl").write_bytes(begun.read_bytes())
     assert run(capsys, "solve", "atlas:experiment-1d", *ASKED, *SHORT, "--resume", "--x", "2.5")[0] == 0
