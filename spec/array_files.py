@@ -74,6 +74,8 @@ def _reasons(argument: str, name: str) -> Iterator[None]:
 
 @contextmanager
 def _opened(path: Path, member: str | None, argument: str) -> Iterator[IO[bytes]]:
+    if path.exists() and not path.is_file():
+        raise InvalidInputError(argument, "must name a file, no folder, pipe or device", path.name)
     with path.open("rb") as raw:
         if member is None:
             yield raw

@@ -62,6 +62,11 @@ USED: dict[str, tuple[str, ...]] = {
     "dsblo-2": ("step_size", "momentum", "perturbation", "linear_algebra"),
 }  # fmt: skip
 """Which wishes each method can grant."""
+USERS: dict[str, tuple[str, ...]] = {
+    "oracle": ("f2csa",), "reading": ("f2csa",), "choose": ("f2csa",), "alpha": ("f2csa", "parent", "pigd"),
+    "eta": ("f2csa", "parent", "zeroth-order"), "samples": ("f2csa", "ssigd", "dsblo-2"),
+}  # fmt: skip
+"""Which methods use what stands in a run's setting; what is not named here, all do."""
 
 
 def require_method(name: str) -> MethodName:
@@ -88,11 +93,14 @@ def parameters_of(
         wished = {("beta" if key == "momentum" else key): value for key, value in wished.items()}
         if "step_size" in wished:
             wished["gamma_2"] = _inverse(wished.pop("step_size"))
-    derived = _derived(name, constants, outer, n, wishes.epsilon)
     try:
+        derived = _derived(name, constants, outer, n, wishes.epsilon)
         made = type(derived).model_validate(derived.model_dump() | wished)
     except ValidationError as error:
         raise from_validation(error, name) from None
+    except ArithmeticError:
+        rule = "must stay within the range of doubles: give other constants, or rescale the problem"
+        raise InvalidInputError(f"{name}'s schedule", rule) from None
     if isinstance(made, ZerothOrderParameters):
         made.remaining(outer)
     return made
@@ -102,10 +110,18 @@ def require_granted(name: MethodName, wishes: Wishes) -> dict[str, Any]:
     """The wishes by name; refused where a method has no such parameter."""
     wished = {key: value for key, value in vars(wishes).items() if value is not None and key != "epsilon"}
     for key, value in wished.items():
-        if key not in USED[name]:
-            takers = [method for method, used in USED.items() if key in used]
-            raise InvalidInputError(f"--{key.replace('_', '-')}", f"is for {', '.join(takers)} only, not {name}", value)
+        _require_among(tuple(method for method, used in USED.items() if key in used), name, key, value)
     return wished
+
+
+def require_used(name: MethodName, option: str, value: object) -> None:
+    """Refuse an option of the setting that this method would not use."""
+    _require_among(USERS[option], name, option, value)
+
+
+def _require_among(takers: tuple[str, ...], name: MethodName, option: str, value: object) -> None:
+    if name not in takers:
+        raise InvalidInputError(f"--{option.replace('_', '-')}", f"is for {', '.join(takers)} only, not {name}", value)
 
 
 def _inverse(step_size: float) -> float:

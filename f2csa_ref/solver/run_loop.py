@@ -64,11 +64,15 @@ class Recording:
 
 @dataclass(frozen=True)
 class Watch(Generic[State]):
-    """What is asked at each block's end: F at its mean point, whether the run may go on, and who is told."""
+    """What is asked at each block's end: F at its mean point, whether the run may go on, and who is told.
+
+    ``started`` is told at which call this process takes over, once what is on record has proved whole.
+    """
 
     value: Callable[[Vector], float | None]
     check: Callable[[Block], None]
     told: Callable[[Block], None] | None = None
+    started: Callable[[int], None] | None = None
 
 
 def run_blocks(
@@ -97,6 +101,8 @@ def run_blocks(
         for block in blocks:
             watch.check(block)
     resumed_at = state.t
+    if watch.started is not None:
+        watch.started(resumed_at)
     with TraceWriter(recording.trace, recording.header, append=resumed_at > 0) as writer:
         while state.t < outer.T:
             method.step(state, rng)

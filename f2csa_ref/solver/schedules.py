@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal, Protocol, get_args
@@ -19,13 +20,17 @@ from f2csa_ref.objectives import Objectives, as_vector, objectives_of
 from f2csa_ref.shared_sample import without_noise
 from spec.errors import InvalidInputError, from_validation
 from spec.exact import Vector
-from spec.parameters import OuterParameters
+from spec.parameters import MIN_ALPHA, OuterParameters
 from spec.problem import Problem
 
 ScheduleName = Literal["paper", "repaired", "budget"]
 ConstantName = Literal["lipschitz_F", "gap", "bias", "variance"]
 PROBES = 40
 """Descent steps along which constants are estimated."""
+DIRECTIONS = 4
+"""Of the pairs of points around the start at which F and its slope are probed, too."""
+NO_DROP = 1e-12
+"""A drop of F below this fraction of 1 + |F| is rounding."""
 VARIANCE_SAMPLES = 64
 
 
@@ -75,7 +80,9 @@ def estimate_constants(
     Raises:
         InvalidInputError: If x_0 breaks its rule, or F's values are needed and not offered.
     """
-    return constants_by(Pages(objectives_of(problem)), x_0, call, rng=rng, given=given, projection=projection)
+    return constants_by(
+        Pages(objectives_of(problem)), x_0, call, rng=rng, given=given, where=Vicinity(projection or (lambda at: at))
+    )
 
 
 class Computing(Protocol):
@@ -106,6 +113,17 @@ class Pages:
         return value_at(self.q, x)
 
 
+@dataclass(frozen=True)
+class Vicinity:
+    """Where constants are estimated besides along a descent: in X, and in a ball around the start where one is given.
+
+    ``radius`` is in units of x, > 0.
+    """
+
+    projection: Projection = lambda at: at  # the identity
+    radius: float | None = None
+
+
 def constants_by(
     how: Computing,
     x_0: Vector,
@@ -113,9 +131,13 @@ def constants_by(
     *,
     rng: np.random.Generator,
     given: Mapping[ConstantName, float] = MappingProxyType({}),
-    projection: Projection | None = None,
+    where: Vicinity = Vicinity(),  # frozen
 ) -> Constants:
-    """As :func:`estimate_constants`, computed as the run itself computes."""
+    """As :func:`estimate_constants`, computed as the run itself computes.
+
+    Raises:
+        InvalidInputError: As there; with a radius also where a start looks stationary, or F constant, around it.
+    """
     q = how.q
     x = as_vector(x_0, q.n, "x_0")
     names: tuple[ConstantName, ...] = get_args(ConstantName)
@@ -123,7 +145,10 @@ def constants_by(
     if "lipschitz_F" not in given or "gap" not in given:
         sampled = replace(call, parameters=call.parameters.model_copy(update={"N_g": VARIANCE_SAMPLES}))
         oracle = how.answers(sampled, rng)
-        norm, drop = _descent(how, x, oracle, projection or (lambda at: at), need_values="gap" not in given)
+        norm, drop = _descent(how, x, oracle, where.projection, need_values="gap" not in given)
+        if where.radius is not None:
+            norm, drop = _in_ball(how, x, oracle, where, (norm, drop))
+            _require_seen({"lipschitz_F": norm, "gap": drop}, given, where.radius)
         constants = {"lipschitz_F": norm, "gap": drop}
     if "variance" not in given:
         constants["variance"] = 0.0
@@ -178,6 +203,42 @@ def _descent(
     return largest, start - best
 
 
+def _in_ball(
+    how: Computing, x: Vector, oracle: Oracle, where: Vicinity, found: tuple[float, float]
+) -> tuple[float, float]:
+    """What a descent found, or more of it around its start, where that is stationary or on a kink."""
+    (norm, drop), projection, radius = found, where.projection, where.radius or 0.0
+    start, directions = how.value(x), np.random.default_rng(0).standard_normal((DIRECTIONS, len(x)))
+    lowest: Vector | None = None
+    for number, direction in enumerate(directions):
+        reach = radius * (1 - number / DIRECTIONS) / float(np.linalg.norm(direction))
+        for at in (projection(x + reach * direction), projection(x - reach * direction)):
+            there = _value_if_any(how, at)
+            if there is None and start is not None:
+                continue
+            with suppress(InvalidInputError, LowerLevelError):
+                norm = max(norm, float(np.linalg.norm(oracle(at))))
+            if start is not None and there is not None and start - there > drop:
+                lowest, drop = at, start - there
+    if start is None or drop <= NO_DROP * (1 + abs(start)):
+        return norm, 0.0
+    if lowest is None:
+        return norm, drop
+    # Past a hump: on from the lowest point met.
+    further = _descent(how, lowest, oracle, projection, need_values=False)
+    return max(norm, further[0]), drop + further[1]
+
+
+def _require_seen(found: Mapping[ConstantName, float], given: Mapping[ConstantName, float], radius: float) -> None:
+    """Refuse estimates from which no step size follows."""
+    if "gap" not in given and not found["gap"] > 0:
+        rule = f"must be given (--gap): no lower F was found from the start, nor within {radius:g} of it"
+        raise InvalidInputError("gap", rule)
+    if "lipschitz_F" not in given and not found["lipschitz_F"] > NO_DROP:
+        rule = f"must be given (--lipschitz): no slope of F was found from the start, nor within {radius:g} of it"
+        raise InvalidInputError("lipschitz_F", rule)
+
+
 def _value_if_any(how: Computing, x: Vector) -> float | None:
     """F(x), or ``None`` where the lower level has no solution that can be found."""
     try:
@@ -189,9 +250,11 @@ def _value_if_any(how: Computing, x: Vector) -> float | None:
 def _bias(how: Computing, x: Vector, call: Call) -> float:
     """Change of the noise-free estimate when alpha is halved, 4/3 of it: exact to leading order for a bias ~ α²."""
     exact = replace(call, parameters=call.parameters.model_copy(update={"lower_level": "exact", "N_g": 1}))
-    alphas = (call.alpha, call.alpha / 2)
+    # At the least alpha allowed it is doubled instead.
+    halved = call.alpha / 2 >= MIN_ALPHA
+    alphas = (call.alpha, call.alpha / 2) if halved else (2 * call.alpha, call.alpha)
     coarse, fine = (how.answers(replace(exact, alpha=alpha), None, noisy=False)(x) for alpha in alphas)
-    return 4.0 / 3.0 * float(np.linalg.norm(coarse - fine))
+    return (4.0 if halved else 1.0) / 3.0 * float(np.linalg.norm(coarse - fine))
 
 
 def schedule(
@@ -220,7 +283,11 @@ def schedule(
     if name == "budget":
         if calls is None or calls < 1:
             raise InvalidInputError("calls", "must be >= 1 for the budget schedule", calls)
-        return _within_budget(constants, goldstein_radius, calls)
+        try:
+            return _within_budget(constants, goldstein_radius, calls)
+        except (ArithmeticError, ValidationError):
+            rule = "must stay within the range of doubles: give other constants, or rescale the problem"
+            raise InvalidInputError("schedule", rule) from None
     if epsilon is None:
         raise InvalidInputError("epsilon", f"is required for the {name} schedule")
     common = {"goldstein_radius": goldstein_radius, "epsilon": epsilon,

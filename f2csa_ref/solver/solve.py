@@ -174,6 +174,7 @@ def solve(
     trace: Path | None = None,
     resume: bool = False,
     on_block: Callable[[Block], None] | None = None,
+    on_start: Callable[[int], None] | None = None,
 ) -> SolveReport:
     """Run Algorithm 2 on Algorithm 1's answers, or the rival that ``setting.method`` names.
 
@@ -183,6 +184,7 @@ def solve(
         trace: File to write as JSON lines: a header, then one line a block and one a recorded state.
         resume: Go on from the last state on record; the end is then the same, bit for bit, as without interruption.
         on_block: Called as each block ends.
+        on_start: Called before the first step with the number of calls on record.
 
     Raises:
         InvalidInputError: If the trace belongs to another run, or an argument breaks its rule.
@@ -213,7 +215,7 @@ def solve(
     state, blocks, resumed_at = run_blocks(
         method, x_0, setting.outer, rng, counts,
         (Recording(trace, setting.header(digest(problem)), resume),
-         Watch(value, lambda block: _require_bounded(block, setting), on_block)),
+         Watch(value, lambda block: _require_bounded(block, setting), on_block, on_start)),
     )  # fmt: skip
     made = finished(state, output=setting.output, rng=rng)
     ignored = q.noise.model != "none" and not takes_samples(setting.method)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -106,6 +107,14 @@ def test_a_broken_array_is_refused_by_its_block(array: Any, said: str, tmp_path:
 def test_a_broken_reference_is_refused_by_its_block(reference: Any, said: str, tmp_path: Path) -> None:
     message = refusal(write(tmp_path, by_files(yy=reference)))
     assert message.startswith(f"mine.json.g.yy: {said}")
+
+
+def test_a_pipe_or_a_folder_is_refused_unread(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.npy")
+    (tmp_path / "folder.npy").mkdir()
+    for reference in ({"npy": "pipe.npy"}, {"npz": "pipe.npy", "array": "g_yy"}, {"npy": "folder.npy"}):
+        path = write(tmp_path, by_files(yy=reference))
+        assert "must name a file, no folder, pipe or device" in refusal(path)
 
 
 def test_a_file_cut_short_or_of_pickles_is_refused(tmp_path: Path) -> None:

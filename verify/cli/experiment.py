@@ -59,6 +59,9 @@ def _run(name: str, asked: experiment_options.Experiment, *, module: str = "", *
 def _require_ours(out: Path, name: str) -> None:
     """Refuse a folder that holds somebody else's file under one of our names, before any work is done."""
     require_folder(out)
+    for path in (out / f"{name}.{ending}" for ending in ("json", "html", "csv", "cells.jsonl")):
+        if path.exists() and not path.is_file():
+            raise InvalidInputError("--out", f"must hold no folder, pipe or device named {path.name}", str(out))
     for ending in ("json", "html"):
         refuse_to_replace(out / f"{name}.{ending}")
     # A table of numbers says nothing of who wrote it; ours has its JSON beside it.

@@ -11,6 +11,7 @@ from typing import Annotated, TypeAlias
 
 from typer import Argument, Option
 
+Text: TypeAlias = str | None
 Texts: TypeAlias = list[str] | None
 File: TypeAlias = Path | None
 
@@ -108,43 +109,50 @@ class Solve:
     """Run Algorithms 1 and 2, or a rival; the result is JSON, the way there a trace."""
 
     problem: Annotated[str, Argument(help="A problem file, '-', atlas:NAME, or python:package.module:objectives.")]
-    method: Annotated[str, Option(help="f2csa, ssigd, dsblo, dsblo-2 (option II), pigd, parent or zeroth-order.")] = (
-        "f2csa"
-    )
+    method: Annotated[
+        Text, Option(help="f2csa (the default), ssigd, dsblo, dsblo-2 (option II), pigd, parent or zeroth-order.")
+    ] = None
     oracle: Annotated[
-        str, Option(help="Of f2csa: plain (Algorithm 1's page), fast, or first-order (fast, factorises no Hessian).")
-    ] = "plain"
-    x: Annotated[str | None, Option(help="Start: numbers separated by commas or spaces; default 0.")] = None
-    alpha: Annotated[str, Option(help="Accuracy parameter of the oracle, > 0.")] = "0.1"
-    radius: Annotated[str, Option(help="Radius of the Goldstein ball, units of x, > 0.")] = "0.1"
-    schedule: Annotated[str, Option(help="budget, repaired or paper.")] = "budget"
-    epsilon: Annotated[str | None, Option(help="Target stationarity, for repaired and paper.")] = None
-    calls: Annotated[int, Option(help="Oracle calls, for budget.")] = 10_000
-    lipschitz: Annotated[str | None, Option(help="L_F; estimated if not given.")] = None
-    gap: Annotated[str | None, Option(help="F(x_0) - inf F; estimated if not given.")] = None
-    bias: Annotated[str | None, Option(help="Bound on the oracle's bias; estimated if not given.")] = None
-    variance: Annotated[str | None, Option(help="Bound on its variance; estimated if not given.")] = None
+        Text,
+        Option(
+            help="Of f2csa: plain (Algorithm 1's page, the default), fast, or first-order (fast, no factorisation)."
+        ),
+    ] = None
+    x: Annotated[Text, Option(help="Start: numbers separated by commas or spaces; default 0.")] = None
+    alpha: Annotated[Text, Option(help="Of f2csa, parent, pigd: the oracle's accuracy, > 0; default 0.1.")] = None
+    radius: Annotated[Text, Option(help="Radius of the Goldstein ball, units of x, > 0; default 0.1.")] = None
+    schedule: Annotated[Text, Option(help="budget (the default), repaired or paper.")] = None
+    epsilon: Annotated[Text, Option(help="Target stationarity, for repaired, paper and dsblo.")] = None
+    calls: Annotated[int | None, Option(help="Oracle calls, for budget; default 10000.")] = None
+    lipschitz: Annotated[Text, Option(help="L_F; estimated if not given.")] = None
+    gap: Annotated[Text, Option(help="F(x_0) - inf F; estimated if not given.")] = None
+    bias: Annotated[Text, Option(help="Bound on the oracle's bias; estimated if not given.")] = None
+    variance: Annotated[Text, Option(help="Bound on its variance; estimated if not given.")] = None
     block_length: Annotated[int | None, Option(help="M, instead of the schedule's; D = radius / M.")] = None
     blocks: Annotated[int | None, Option(help="K, instead of the schedule's.")] = None
-    eta: Annotated[float | None, Option(help="Step size, instead of the schedule's.")] = None
-    step_size: Annotated[str | None, Option(help="Of ssigd (β), dsblo (1/γ₂), pigd (η); else derived.")] = None
-    decay: Annotated[str | None, Option(help="Of ssigd's steps: constant, square-root or harmonic.")] = None
-    momentum: Annotated[str | None, Option(help="β of dsblo; else derived.")] = None
-    perturbation: Annotated[str | None, Option(help="Scale of q in ssigd and dsblo; default 1e-4.")] = None
-    smoothing: Annotated[str | None, Option(help="Radius of the sphere of zeroth-order; else derived.")] = None
-    linear_algebra: Annotated[
-        str | None, Option(help="Of implicit gradients: naive, standard, best (the default) or cg.")
+    eta: Annotated[
+        float | None, Option(help="Of f2csa, parent, zeroth-order: step size, instead of the schedule's.")
     ] = None
-    reading: NamedReading = "repaired"
-    choose: Choices = None
-    samples: Annotated[int, Option(help="N_g, gradient samples averaged in each call.")] = 1
-    output: Annotated[str, Option(help="uniform (the paper's random block) or smallest (shortest mean answer).")] = (
-        "uniform"
-    )
+    step_size: Annotated[Text, Option(help="Of ssigd (β), dsblo (1/γ₂), pigd (η); else derived.")] = None
+    decay: Annotated[Text, Option(help="Of ssigd's steps: constant, square-root or harmonic.")] = None
+    momentum: Annotated[Text, Option(help="β of dsblo; else derived.")] = None
+    perturbation: Annotated[Text, Option(help="Scale of q in ssigd and dsblo; default 1e-4.")] = None
+    smoothing: Annotated[Text, Option(help="Radius of the sphere of zeroth-order; else derived.")] = None
+    linear_algebra: Annotated[
+        Text, Option(help="Of implicit gradients: naive, standard, best (the default) or cg.")
+    ] = None
+    reading: Annotated[Text, Option(help="Of f2csa: as-written or repaired (the default).")] = None
+    choose: Annotated[Texts, Option(help="Of f2csa: FIELD=VALUE, change one choice of the reading; repeatable.")] = None
+    samples: Annotated[
+        int | None, Option(help="Of f2csa, ssigd, dsblo-2: N_g, gradient samples averaged in each call; default 1.")
+    ] = None
+    output: Annotated[
+        Text, Option(help="uniform (the paper's random block, the default) or smallest (shortest mean answer).")
+    ] = None
     project_onto: Annotated[
         Texts, Option(help="LOW,HIGH of X, once or once for each component: project x onto it; default free steps.")
     ] = None
-    seed: Seed = 0
+    seed: Annotated[int | None, Option(help="Seed of all randomness, >= 0; default 0.")] = None
     trace: Annotated[Path, Option(help="JSON-lines file to write.")] = Path("trace.jsonl")
     resume: Annotated[bool, Option("--resume", help="Go on from the trace of an interrupted run.")] = False
     max_calls: Annotated[int, Option(help="Refuse schedules with more oracle calls than this.")] = 1_000_000

@@ -1,4 +1,4 @@
-"""What ``f2csa solve --method`` needs of a rival: its parameters from what was asked, and one call of its oracle."""
+"""What ``f2csa solve --method`` needs of a rival: its constants, and one call of its oracle."""
 
 from __future__ import annotations
 
@@ -10,42 +10,14 @@ import numpy as np
 from f2csa_ref.algorithm_1 import Call
 from f2csa_ref.algorithm_2 import Oracle
 from f2csa_ref.baselines.iterates import Surroundings
-from f2csa_ref.baselines.methods import (
-    F2csaParameters,
-    MethodName,
-    Rival,
-    Wishes,
-    answers_of,
-    require_granted,
-    require_method,
-)
+from f2csa_ref.baselines.methods import F2csaParameters, Rival, answers_of
 from f2csa_ref.fast.in_runs import FastComputing
 from f2csa_ref.objectives import Objectives
 from f2csa_ref.solver.schedules import Computing, Constants, Pages
 from f2csa_ref.solver.solve import Setting
 from spec.exact import Vector
-from verify.cli import options
-from verify.cli.sources import read_positive, require_one_of
 
 VARIANCE_SAMPLES = 64
-
-
-def wishes_of(asked: options.Solve) -> tuple[MethodName, Wishes]:
-    """The method and what was asked of its parameters, each checked on its own."""
-    method = require_method(asked.method)
-    numbers = {"step_size": asked.step_size, "momentum": asked.momentum, "perturbation": asked.perturbation,
-               "smoothing": asked.smoothing}  # fmt: skip
-    read: dict[str, Any] = {name: float(read_positive(text, f"--{name.replace('_', '-')}"))
-                            for name, text in numbers.items() if text is not None}  # fmt: skip
-    for name, allowed in (("decay", ("constant", "square-root", "harmonic")),
-                          ("linear_algebra", ("naive", "standard", "best", "cg"))):  # fmt: skip
-        word = getattr(asked, name)
-        if word is not None:
-            require_one_of(f"--{name.replace('_', '-')}", word, allowed)
-            read[name] = word
-    wishes = Wishes(**read, epsilon=None if asked.epsilon is None else float(read_positive(asked.epsilon, "--epsilon")))
-    require_granted(method, wishes)
-    return method, wishes
 
 
 def constants_of(

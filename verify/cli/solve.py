@@ -7,7 +7,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from importlib import import_module
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -21,28 +23,20 @@ from f2csa_ref.baselines.iterates import Surroundings
 from f2csa_ref.baselines.methods import F2csaParameters, parameters_of
 from f2csa_ref.fast.in_runs import FastComputing
 from f2csa_ref.objectives import Objectives, objectives_of
-from f2csa_ref.solver.schedules import ConstantName, Constants, Pages, constants_by, schedule, with_overrides
+from f2csa_ref.solver.schedules import Constants, Pages, Vicinity, constants_by, schedule, with_overrides
 from f2csa_ref.solver.solve import Setting, SolveReport, solve
 from f2csa_ref.solver.trace import Block, has_header, read_header
 from spec import InvalidInputError, OracleParameters, OuterParameters, Problem
-from spec.exact import Vector, parse_entry
+from spec.exact import Vector
 from spec.problem import Generated
 from spec.quadratic import Quadratic
+from spec.reading import REPAIRED
 from verify.cli import options
 from verify.cli.console import print_json
 from verify.cli.point import plain
-from verify.cli.rivals import computing, constants_of, described, one_call, wishes_of
-from verify.cli.sources import (
-    Point,
-    read_alpha,
-    read_box,
-    read_point,
-    read_positive,
-    read_problem,
-    read_reading,
-    require_at_least,
-    require_one_of,
-)
+from verify.cli.rivals import computing, constants_of, described, one_call
+from verify.cli.sources import Point, read_problem
+from verify.cli.wanted import CONSTANTS, RADIUS, Wanted, given_or, require_agreement, start_of, wanted_of
 from verify.truth.geometry import quadratic_of
 from verify.truth.goldstein.distance import distance
 
@@ -52,8 +46,6 @@ MAX_REPORTED_DIMENSION = 200
 SNAP = 1e-12
 """How near an end of the box a block mean counts as on it: far above the rounding of a mean."""
 TIMED_CALLS = 3
-CONSTANTS = ("lipschitz_F", "gap", "bias", "variance")
-"""What a schedule rests on, by name; each is given or estimated."""
 YEAR = 365.25 * 86400
 
 
@@ -61,20 +53,27 @@ def run(asked: options.Solve) -> None:
     """Say what the run will take, run it, and print the result as JSON."""
     if asked.plot is not None:
         _require_drawable(asked.plot)
+    _require_writable(asked.trace)
     problem, start = _read(asked.problem)
     objectives = objectives_of(problem)
     if asked.problem.startswith(PYTHON):
         _require_shapes(objectives)
+    goes_on = False
     if asked.resume and has_header(asked.trace):
         setting = Setting.from_header(read_header(asked.trace))
-        _say(f"goes on from {asked.trace.name}; all options but --plot are those of its header")
+        require_agreement(asked, setting)
+        goes_on = True
     else:
-        _keep_aside(asked.trace)
+        wanted = wanted_of(asked, objectives.n)
         _say("estimates what was not given, and times a call …")
-        setting = _setting(asked, objectives, start)
+        setting = _setting(wanted, objectives, start)
         _announce(objectives, setting, asked.max_calls)
+        _keep_aside(asked.trace)
     with _progress(setting.outer) as show:
-        report = solve(problem, setting, trace=asked.trace, resume=asked.resume, on_block=show)
+        report = solve(
+            problem, setting, trace=asked.trace, resume=asked.resume, on_block=show,
+            on_start=_going_on(asked.trace) if goes_on else None,
+        )  # fmt: skip
     print_json(result(problem, report))
     sys.stdout.flush()
     if asked.plot is not None:
@@ -83,14 +82,25 @@ def run(asked: options.Solve) -> None:
         draw_trace(report.blocks, asked.plot)
 
 
+def _going_on(trace: Path) -> Callable[[int], None]:
+    return lambda calls: _say(f"goes on from {trace.name} at call {calls:,}; its header says all but --plot")
+
+
 PICTURES = (".svg", ".png", ".pdf")
 
 
 def _require_drawable(path: Path) -> None:
     if path.suffix.lower() not in PICTURES:
         raise InvalidInputError("--plot", f"must end in one of {', '.join(PICTURES)}", str(path))
+    _require_writable(path, "--plot")
+
+
+def _require_writable(path: Path, option: str = "--trace") -> None:
+    """Refuse, before any work, what could not be written, or read again, after it."""
+    if path.is_dir() or path.is_fifo():
+        raise InvalidInputError(option, "must be a file", str(path))
     if not path.parent.is_dir():
-        raise InvalidInputError("--plot", "must be in a folder that exists", str(path))
+        raise InvalidInputError(option, "must be in a folder that exists", str(path))
 
 
 def _require_shapes(q: Objectives) -> None:
@@ -108,11 +118,12 @@ def _require_shapes(q: Objectives) -> None:
 
 
 def _keep_aside(trace: Path) -> None:
-    """A trace that is there already is somebody's run: it is kept under another name."""
-    if has_header(trace):
-        kept = trace.with_name(trace.name + ".bak")
+    """What is there already is somebody's: it is kept under another name, which nothing else has."""
+    if trace.is_file() and trace.stat().st_size:
+        names = (trace.with_name(f"{trace.name}.bak{number or ''}") for number in count())
+        kept = next(name for name in names if not name.exists())
         trace.replace(kept)
-        _say(f"{trace.name} holds another run; it is kept as {kept.name} (--resume goes on with it)")
+        _say(f"{trace.name} was there; it is kept as {kept.name} (a run in it goes on with --resume)")
 
 
 def result(problem: Problem | Objectives, report: SolveReport) -> dict[str, Any]:
@@ -178,73 +189,42 @@ def _read(source: str) -> tuple[Problem | Objectives, Point | None]:
         raise InvalidInputError("problem", f"cannot be loaded ({type(error).__name__}: {error})", source) from None
 
 
-def _setting(asked: options.Solve, q: Objectives, start: Point | None) -> Setting:
-    method, wishes = wishes_of(asked)
-    reading = read_reading(asked.reading, asked.choose)
-    require_at_least("--seed", asked.seed, 0)
-    require_one_of("--output", asked.output, ("uniform", "smallest"))
-    require_one_of("--oracle", asked.oracle, ("plain", "fast", "first-order"))
-    if asked.oracle != "plain" and method != "f2csa":
-        raise InvalidInputError("--oracle", f"is for f2csa only, not {method}", asked.oracle)
-    if not 1 <= asked.samples <= 10**9:
-        raise InvalidInputError("--samples", "must be in [1, 1e9]", asked.samples)
-    alpha, radius = read_alpha(asked.alpha), float(read_positive(asked.radius, "--radius"))
-    epsilon = None if asked.epsilon is None else float(read_positive(asked.epsilon, "--epsilon"))
-    x_0 = np.zeros(q.n)
-    if asked.x is not None or start is not None:
-        x_0 = np.array([float(value) for value in read_point(asked.x, start, q.n)])
-    box = read_box(asked.project_onto, q.n, "--project-onto")
-    ends = None if box is None else (_ends(box[0], -math.inf), _ends(box[1], math.inf))
-    if ends is not None:
-        x_0 = np.clip(x_0, *ends)
+def _setting(wanted: Wanted, q: Objectives, start: Point | None) -> Setting:
+    """The run's setting, its constants and schedule derived where they were not given."""
+    alpha, radius, seed = given_or(wanted.alpha, 0.1), given_or(wanted.radius, RADIUS), given_or(wanted.seed, 0)
+    reading, kind, ends = given_or(wanted.reading, REPAIRED), given_or(wanted.oracle, "plain"), wanted.ends
+    x_0 = np.array(wanted.x_0 or start_of(start or (Fraction(0),) * q.n, ends))
     oracle = OracleParameters(
-        N_g=asked.samples, lower_level="first-order" if asked.oracle == "first-order" else "exact"
+        N_g=given_or(wanted.samples, 1), lower_level="first-order" if kind == "first-order" else "exact"
     )
-    call, fast = Call(alpha, reading, oracle), asked.oracle != "plain"
+    call, fast = Call(alpha, reading, oracle), kind != "plain"
     constants = constants_by(
         FastComputing(q, call) if fast else Pages(q), x_0, call,
-        rng=np.random.default_rng([asked.seed, 0]), given=_given(asked),
-        projection=None if ends is None else box_projection(*(np.array(part) for part in ends)),
+        rng=np.random.default_rng([seed, 0]), given=wanted.constants,
+        where=Vicinity(radius=radius) if ends is None
+        else Vicinity(box_projection(*(np.array(part) for part in ends)), radius),
     )  # fmt: skip
 
     def scheduled(constants: Constants) -> OuterParameters:
         made = schedule(
-            asked.schedule, constants, goldstein_radius=radius, epsilon=epsilon, calls=asked.calls  # type: ignore[arg-type]  # checked there
+            given_or(wanted.schedule, "budget"), constants, goldstein_radius=radius, epsilon=wanted.wishes.epsilon,
+            calls=given_or(wanted.calls, 10_000),
         )  # fmt: skip
-        return with_overrides(made, M=asked.block_length, K=asked.blocks, eta=asked.eta)
+        return with_overrides(made, M=wanted.block_length, K=wanted.blocks, eta=wanted.eta)
 
     outer = scheduled(constants)
-    spec = parameters_of(method, constants, outer, q.n, wishes)
+    spec = parameters_of(wanted.method, constants, outer, q.n, wanted.wishes)
     if isinstance(spec, F2csaParameters):
         spec = F2csaParameters(fast=fast)
     else:
         around = Surroundings(q, outer, alpha, oracle.N_g)
-        constants = constants_of(spec, around, x_0, constants, np.random.default_rng([asked.seed, 2]))
+        constants = constants_of(spec, around, x_0, constants, np.random.default_rng([seed, 2]))
         outer = scheduled(constants)
-        spec = parameters_of(method, constants, outer, q.n, wishes)
+        spec = parameters_of(wanted.method, constants, outer, q.n, wanted.wishes)
     return Setting(
-        x_0=tuple(x_0.tolist()), alpha=alpha, constants=constants, reading=reading, oracle=oracle, seed=asked.seed,
-        outer=outer, method=spec, output=asked.output, project_onto=ends,  # type: ignore[arg-type]  # one of the two rules, checked above
+        x_0=tuple(x_0.tolist()), alpha=alpha, constants=constants, reading=reading, oracle=oracle, seed=seed,
+        outer=outer, method=spec, output=given_or(wanted.output, "uniform"), project_onto=ends,  # type: ignore[arg-type]  # one of the two rules
     )  # fmt: skip
-
-
-def _ends(values: Any, missing: float) -> tuple[float, ...]:
-    return tuple(missing if value is None else float(value) for value in values)
-
-
-def _given(asked: options.Solve) -> dict[ConstantName, float]:
-    texts: dict[ConstantName, tuple[str | None, str]] = {
-        "lipschitz_F": (asked.lipschitz, "--lipschitz"), "gap": (asked.gap, "--gap"),
-        "bias": (asked.bias, "--bias"), "variance": (asked.variance, "--variance"),
-    }  # fmt: skip
-    return {name: _number(text, option) for name, (text, option) in texts.items() if text is not None}
-
-
-def _number(text: str, argument: str) -> float:
-    value = float(parse_entry(text, argument))
-    if value < 0:
-        raise InvalidInputError(argument, "must be >= 0", text)
-    return value
 
 
 def _announce(q: Objectives, setting: Setting, max_calls: int) -> None:

@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 from spec.errors import InvalidInputError
 
 SCHEMA = "f2csa-cells/1"
+SEAL = "sha256"
 ROOM = "verify.experiments."
 
 
@@ -78,7 +79,8 @@ class Bench:
     ) -> None:
         self.path, self.jobs, self.show = path, jobs, show or _silent
         self.kept: dict[str, Any] = {}
-        self.reused = 0
+        self._found: set[str] = set()
+        self._used: set[str] = set()
         if path is None:
             return
         header = json.loads(json.dumps({"schema": SCHEMA, **header}))
@@ -86,14 +88,18 @@ class Bench:
             if not resume:
                 raise InvalidInputError("--out", "holds finished cells: give --resume or another folder", str(path))
             self.kept = dict(_read(path, header))
+        self._found = set(self.kept)
         path.parent.mkdir(parents=True, exist_ok=True)
         lines = [json.dumps(header), *(_line(key, answer) for key, answer in self.kept.items())]
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        # Replaced whole: who is killed here loses nothing.
+        part = path.with_name(f".{path.name}.part")
+        part.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        part.replace(path)
 
     def perform(self, stage: str, cells: Sequence[Cell], *, timed: bool = False) -> list[Any]:
         """The answers of these cells, in their order; timed ones are performed one after another in this process."""
         left = {cell.key: cell for cell in cells if cell.key not in self.kept}
-        self.reused += len(cells) - len(left)
+        self._used |= self._found & {cell.key for cell in cells}
         done = len(cells) - len(left)
         self.show(done, len(cells), stage)
         runs = self._here if timed or self.jobs == 1 else self._elsewhere
@@ -102,6 +108,11 @@ class Bench:
             done += 1
             self.show(done, len(cells), stage)
         return [self.kept[cell.key] for cell in cells]
+
+    @property
+    def reused(self) -> int:
+        """How many cells were there, finished, and were asked for."""
+        return len(self._used)
 
     def _keep(self, key: str, answer: Any) -> None:
         line = _line(key, answer)
@@ -129,27 +140,39 @@ class Bench:
 
 
 def _line(key: str, answer: Any) -> str:
-    return json.dumps({"key": key, "answer": answer})
+    """A finished cell on a line, with the hash of what it says."""
+    return _sealed(json.dumps({"key": key, "answer": answer})[:-1])
+
+
+def _sealed(text: str) -> str:
+    return f'{text}, "{SEAL}": "{hashlib.sha256(text.encode()).hexdigest()[:16]}"}}'
 
 
 def _read(path: Path, header: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Finished cells; what follows a torn line is dropped."""
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    try:
-        found = json.loads(lines[0])
-    except (IndexError, ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict) or found.get("schema") != SCHEMA:
+    """Finished cells; a torn last line is dropped."""
+    lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+    found = _parsed(lines[0])
+    if found.get("schema") != SCHEMA:
         raise InvalidInputError("--resume", "must find a file of finished cells", path.name)
     different = [name for name in header if found.get(name) != header[name]]
     if different:
         raise InvalidInputError("--resume", f"must continue the same run; it differs in {', '.join(different)}")
-    for line in lines[1:]:
-        try:
-            entry = json.loads(line)
-            yield entry["key"], entry["answer"]
-        except (ValueError, RecursionError, KeyError, TypeError):
-            return
+    # What follows the last end of a line is torn, or nothing.
+    for number, line in enumerate(lines[1:-1], start=2):
+        entry = _parsed(line)
+        if not {"key", "answer"} <= entry.keys() or line != _sealed(line.rpartition(f', "{SEAL}": ')[0]):
+            rule = f"must find cells as they were written: line {number} of {path.name} is not"
+            raise InvalidInputError("--resume", f"{rule}; remove it, or take another folder")
+        yield entry["key"], entry["answer"]
+
+
+def _parsed(line: str) -> dict[str, Any]:
+    """A line's object; an empty one where there is none."""
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return entry if isinstance(entry, dict) else {}
 
 
 def least_seconds(call: Callable[[], Any], *, repeats: int, most_seconds: float) -> float:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 
 import numpy as np
 import pytest
 
 from f2csa_ref.algorithm_1 import Call
 from f2csa_ref.baselines.methods import F2csaParameters
-from f2csa_ref.fast.in_runs import FastComputing
+from f2csa_ref.fast.in_runs import FastComputing, FastMomentum, counted, fast_oracle
 from f2csa_ref.objectives import objectives_of
 from f2csa_ref.solver.schedules import Constants, Pages, constants_by
 from f2csa_ref.solver.solve import Setting, solve
@@ -61,15 +61,14 @@ def test_killed_anywhere_it_goes_on_bit_for_bit(tmp_path, family, lower):
     assert Setting.from_header(read_header(whole)) == setting(problem.n, lower)
 
 
-def test_without_the_oracles_memory_it_does_not_go_on(tmp_path):
-    problem, trace = problem_of("box"), tmp_path / "trace.jsonl"
-    solve(problem, setting(8), trace=trace)
-    lines = [json.loads(line) for line in trace.read_text().splitlines()]
-    for line in lines:
-        line.pop("oracle", None) if line["kind"] == "state" else None
-    trace.write_text("".join(json.dumps(line) + "\n" for line in lines))
+@pytest.mark.parametrize("memory", [None, {}, {"shift": [0.0]}, {"shift": "x", "weights": None, "lower": {}}])
+def test_without_the_oracles_memory_it_does_not_go_on(memory):
+    q, call = objectives_of(problem_of("box")), Call(0.02)
+    oracle = fast_oracle(q, call)
+    method = FastMomentum(counted(oracle, Counter()), SCHEDULE, oracle=oracle)
+    data = method.start(np.zeros(8), np.random.default_rng(0)).to_dict() | {"oracle": memory}
     with pytest.raises(InvalidInputError, match="must hold the fast oracle's memory"):
-        solve(problem, setting(8), trace=trace, resume=True)
+        method.restored(data, [], [])
 
 
 def test_constants_are_estimated_as_by_the_pages():

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 
 import numpy as np
 import pytest
@@ -78,6 +80,56 @@ def test_a_trace_of_another_run_is_refused(tmp_path):
         solve(noisy(), setting(seed=6), trace=trace, resume=True)
     trace.write_text("not a trace\n")
     with pytest.raises(InvalidInputError, match=r"must be a trace of f2csa-trace/1"):
+        solve(noisy(), setting(), trace=trace, resume=True)
+
+
+def test_a_trace_that_was_changed_is_refused_as_it_is(tmp_path):
+    trace = tmp_path / "trace.jsonl"
+    solve(noisy(), setting(), trace=trace)
+    lines = trace.read_text().splitlines(keepends=True)
+    unsealed = "".join(re.sub(r', "sha256": "\w+"', "", line) for line in lines)
+    for text, said in (
+        ("".join([*lines[:3], *lines[4:]]), "up to line 4 something was changed"),
+        ("".join([lines[0].replace('"K": 8', '"K": 9'), *lines[1:]]), "up to line 1 something was changed"),
+        (unsealed, "as an earlier version's: begin the run anew"),
+    ):
+        trace.write_text(text)
+        with pytest.raises(InvalidInputError, match=said):
+            solve(noisy(), setting(), trace=trace, resume=True)
+        assert trace.read_text() == text
+
+
+def lengthened(entry):
+    return entry | {"x_bar": [*entry["x_bar"], 0.0]} if entry["kind"] == "block" else entry
+
+
+def spoiled(entry):
+    return entry | {"rng": {"bit_generator": "PCG64"}} if entry["kind"] == "state" else entry
+
+
+def infinite(entry):
+    return entry | {"grad_mean": [float("nan")]} if entry["kind"] == "block" else entry
+
+
+def renumbered(entry):
+    return entry | {"k": entry["k"] + 1} if entry["kind"] == "block" else entry
+
+
+@pytest.mark.parametrize("change", [lengthened, spoiled, infinite, renumbered])
+def test_what_does_not_fit_together_is_refused_whoever_sealed_it(tmp_path, change):
+    whole, trace = tmp_path / "whole.jsonl", tmp_path / "trace.jsonl"
+    solve(noisy(), setting(), trace=whole)
+    header, *lines = whole.read_text().splitlines(keepends=True)
+    text = header
+    for line in lines:
+        entry = {name: value for name, value in change(json.loads(line)).items() if name != "sha256"}
+        text += json.dumps(entry)[:-1]
+        if entry["kind"] == "state":
+            text += ", "
+            text += f'"sha256": "{hashlib.sha256(text.encode()).hexdigest()[:16]}"'
+        text += "}\n"
+    trace.write_text(text)
+    with pytest.raises(InvalidInputError, match="must hold blocks and states that fit together"):
         solve(noisy(), setting(), trace=trace, resume=True)
 
 

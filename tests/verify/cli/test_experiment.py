@@ -23,3 +23,14 @@ def test_a_file_that_is_not_ours_is_kept(tmp_path: Path, name: str, capsys: pyte
     assert capsys.readouterr().err.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == [name]
     assert file.read_text() == "my own notes"
+
+
+@pytest.mark.parametrize("name", ["kinks.csv", "kinks.json", "kinks.html", "kinks.cells.jsonl"])
+def test_a_folder_in_a_files_place_is_found_before_any_work(
+    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).mkdir()
+    assert invoke(["experiment", "kinks", "--quick", "--resume", "--out", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"f2csa: --out: must hold no folder, pipe or device named {name}")
+    assert said.count("\n") == 1

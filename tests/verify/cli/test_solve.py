@@ -68,6 +68,35 @@ def test_wrong_input_is_one_clear_line(capsys, arguments, message):
     assert message in err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--epsilon", "0.1"], "--epsilon: is for --schedule repaired or paper"),
+        (["--schedule", "repaired", "--epsilon", "1", "--calls", "9"], "--calls: is for --schedule budget only"),
+        (["--lipschitz", "0"], "--lipschitz: must be > 0"),
+        (["--eta", "nan"], "--eta: must be > 0"),
+        (["--blocks", "0"], "--blocks: must be >= 1"),
+        (["--trace", "."], "--trace: must be a file"),
+        (["--trace", "none/trace.jsonl"], "--trace: must be in a folder that exists"),
+        (["--plot", "folder.svg"], "--plot: must be a file"),
+    ],
+)
+def test_what_is_not_used_or_cannot_be_is_refused_before_any_work(capsys, tmp_path, arguments, message):
+    (tmp_path / "folder.svg").mkdir()
+    code, out, err = run(capsys, "solve", "atlas:toy1", *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"f2csa: {message}")
+    assert err.count("\n") == 1
+
+
+def test_what_is_there_is_kept_whatever_it_is(capsys, tmp_path):
+    for number in range(3):
+        (tmp_path / "trace.jsonl").write_text(f"notes {number}")
+        assert run(capsys, "solve", "atlas:toy1", "--calls", "4")[0] == 0
+    kept = {path.name: path.read_text() for path in tmp_path.glob("*.bak*")}
+    assert kept == {"trace.jsonl.bak": "notes 0", "trace.jsonl.bak1": "notes 1", "trace.jsonl.bak2": "notes 2"}
+
+
 def test_a_schedule_without_end_says_how_long_it_would_take(capsys):
     _, _, err = run(capsys, "solve", "atlas:toy1", "--schedule", "repaired", "--epsilon", "1e-4")
     assert "years" in err

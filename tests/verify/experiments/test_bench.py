@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from spec import InvalidInputError
-from verify.experiments.bench import Bench, Cell, least_seconds
+from verify.experiments.bench import Bench, Cell, _line, least_seconds
 
 HEADER = {"experiment": "squares", "seed": 1}
 CELLS = [Cell("bench:least_seconds", {"call": None, "repeats": 0, "most_seconds": float(k)}) for k in range(3)]
@@ -31,7 +31,7 @@ def test_a_finished_cell_is_not_repeated(tmp_path: Path) -> None:
     Bench(path, HEADER).perform("first", CELLS[:2])
     lines = path.read_text().splitlines()
     # What is on file is what counts: here it says something else than a repetition would.
-    path.write_text("\n".join([lines[0], lines[1].replace("Infinity", "7.0"), lines[2]]) + "\n")
+    path.write_text("\n".join([lines[0], _line(CELLS[0].key, 7.0), lines[2]]) + "\n")
     again = Bench(path, HEADER, resume=True)
     assert again.perform("all", CELLS) == [7.0, float("inf"), float("inf")]
     assert again.reused == 2
@@ -45,6 +45,25 @@ def test_a_torn_line_is_done_again(tmp_path: Path) -> None:
     again = Bench(path, HEADER, resume=True)
     assert len(again.perform("all", CELLS)) == 3
     assert again.reused == 2
+
+
+@pytest.mark.parametrize("damage", [("Infinity", "7.0"), ("Infinity", "null"), ('"answer"', '"reply"'), ("}", "")])
+def test_a_changed_line_is_refused_and_kept(tmp_path: Path, damage: tuple[str, str]) -> None:
+    path = tmp_path / "squares.cells.jsonl"
+    Bench(path, HEADER).perform("all", CELLS)
+    lines = path.read_text().splitlines()
+    text = "\n".join([*lines[:2], lines[2].replace(*damage), lines[3]]) + "\n"
+    path.write_text(text)
+    with pytest.raises(InvalidInputError, match=r"line 3 of squares\.cells\.jsonl is not; remove it"):
+        Bench(path, HEADER, resume=True)
+    assert path.read_text() == text
+
+
+def test_cells_asked_for_twice_were_not_there_before(tmp_path: Path) -> None:
+    bench = Bench(tmp_path / "squares.cells.jsonl", HEADER)
+    bench.perform("all", [*CELLS, CELLS[0]])
+    bench.perform("again", CELLS)
+    assert bench.reused == 0
 
 
 @pytest.mark.parametrize(
