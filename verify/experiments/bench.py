@@ -78,7 +78,9 @@ class Bench:
     ) -> None:
         self.path, self.jobs, self.show = path, jobs, show or _silent
         self.kept: dict[str, Any] = {}
-        self.reused = 0
+        self.found: frozenset[str] = frozenset()
+        self.taken: set[str] = set()
+        self._pool: ProcessPoolExecutor | None = None
         if path is None:
             return
         header = json.loads(json.dumps({"schema": SCHEMA, **header}))
@@ -86,6 +88,7 @@ class Bench:
             if not resume:
                 raise InvalidInputError("--out", "holds finished cells: give --resume or another folder", str(path))
             self.kept = dict(_read(path, header))
+            self.found = frozenset(self.kept)
         path.parent.mkdir(parents=True, exist_ok=True)
         lines = [json.dumps(header), *(_line(key, answer) for key, answer in self.kept.items())]
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -93,7 +96,7 @@ class Bench:
     def perform(self, stage: str, cells: Sequence[Cell], *, timed: bool = False) -> list[Any]:
         """The answers of these cells, in their order; timed ones are performed one after another in this process."""
         left = {cell.key: cell for cell in cells if cell.key not in self.kept}
-        self.reused += len(cells) - len(left)
+        self.taken.update(cell.key for cell in cells if cell.key in self.found)
         done = len(cells) - len(left)
         self.show(done, len(cells), stage)
         runs = self._here if timed or self.jobs == 1 else self._elsewhere
@@ -102,6 +105,11 @@ class Bench:
             done += 1
             self.show(done, len(cells), stage)
         return [self.kept[cell.key] for cell in cells]
+
+    @property
+    def reused(self) -> int:
+        """How many cells were taken from the file, each counted once."""
+        return len(self.taken)
 
     def _keep(self, key: str, answer: Any) -> None:
         line = _line(key, answer)
@@ -117,15 +125,18 @@ class Bench:
             yield cell.key, cell.perform()
 
     def _elsewhere(self, cells: Sequence[Cell]) -> Iterator[tuple[str, Any]]:
-        spawn = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(self.jobs, mp_context=spawn) as pool:
-            running: dict[Future[Any], str] = {pool.submit(Cell.perform, cell): cell.key for cell in cells}
-            try:
-                while running:
-                    for ended in wait(running, return_when=FIRST_COMPLETED).done:
-                        yield running.pop(ended), ended.result()
-            finally:
-                pool.shutdown(wait=True, cancel_futures=True)
+        # Workers stay for the next stage: starting them takes longer than many a stage.
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(self.jobs, mp_context=multiprocessing.get_context("spawn"))
+        running: dict[Future[Any], str] = {self._pool.submit(Cell.perform, cell): cell.key for cell in cells}
+        try:
+            while running:
+                for ended in wait(running, return_when=FIRST_COMPLETED).done:
+                    yield running.pop(ended), ended.result()
+        finally:
+            if running:
+                self._pool.shutdown(wait=True, cancel_futures=True)
+                self._pool = None
 
 
 def _line(key: str, answer: Any) -> str:
