@@ -101,9 +101,11 @@ def _lead(groups: Groups, ends: Mapping[tuple[str, str], Ends]) -> str:
     most = [name for name in names if there[name] == max(there.values())]
     said = f"At a Goldstein point, by proof, {_verb(most)} {joined(most)} on the most runs, "
     said += _fraction(there[most[0]], total)
-    if F2CSA not in most:
-        best, ours = (binomial_interval(there[name], total, CONFIDENCE) for name in (most[0], F2CSA))
-        said += f", and F2CSA's on {_fraction(there[F2CSA], total)}"
+    others = [name for name in names if name not in most]
+    if F2CSA not in most or (len(most) == 1 and others):
+        other = F2CSA if F2CSA not in most else max(others, key=there.__getitem__)
+        best, ours = (binomial_interval(there[name], total, CONFIDENCE) for name in (most[0], other))
+        said += f", and {other} on {_fraction(there[other], total)}"
         said += ": the intervals overlap, these runs do not part them" if ours[1] >= best[0] else ""
     if min(found.total for found in ends.values()) < ENOUGH:
         return f"{said}. So few draws of a problem do not say who is there always, or soonest."
@@ -112,7 +114,9 @@ def _lead(groups: Groups, ends: Mapping[tuple[str, str], Ends]) -> str:
     said += f". Soonest with all runs there, alone or with others, is most often {soonest}, on {firsts[soonest]}"
     said += f" of {len(groups)} problems" + (f", F2CSA on {firsts[F2CSA]}" if soonest != F2CSA else "")
     only = [v for v in groups if [name for name in names if ends[v, name].all_there] == [F2CSA]]
-    return said + (f"; F2CSA alone has all its runs there on: {', '.join(only)}." if only else ".")
+    rivals = {v: max((ends[v, name] for name in names if name != F2CSA), key=lambda found: found.there) for v in only}
+    told = ", ".join(f"{v}, the next on {rivals[v].there} of {rivals[v].total}" for v in only)
+    return said + (f"; F2CSA alone has all its runs there on: {told}." if only else ".")
 
 
 def _verb(names: Sequence[str]) -> str:

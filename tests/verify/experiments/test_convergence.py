@@ -90,7 +90,7 @@ def five(one: MethodRuns) -> MethodRuns:
 def test_of_kinks_the_first_sentence_names_who_gets_there() -> None:
     told = kinks(runs_of(F2CSA, 0.1, distance=0.5), runs_of(SSIGD, 0.1))
     assert told.lead.startswith("At a Goldstein point, by proof, ends SSIGD on the most runs, 2 of 2 (16 to 100 %)")
-    assert "F2CSA's on 0 of 2 (0 to 84 %): the intervals overlap" in told.lead
+    assert "F2CSA on 0 of 2 (0 to 84 %): the intervals overlap" in told.lead
     assert told.rows[0] == {"method": F2CSA, "place": "0 of 2"}
     nobody = kinks(runs_of(F2CSA, 0.1, distance=0.5), runs_of(SSIGD, 0.1, distance=0.5))
     assert "0 of 2" in nobody.lead
@@ -104,7 +104,7 @@ def test_few_draws_say_nothing_of_always_or_alone() -> None:
     assert "So few draws" in few.lead
     assert not any("soonest" in said for said in few.sentences)
     enough = kinks(*map(five, alone))
-    assert "F2CSA alone has all its runs there on: place" in enough.lead
+    assert "F2CSA alone has all its runs there on: place, the next on 0 of 5." in enough.lead
     assert "5 of 5 (48 to 100 %)" in enough.lead
     assert "overlap" not in kinks(*map(five, (runs_of(SSIGD, 0.1), runs_of(F2CSA, 0.1)))).lead
 
