@@ -89,6 +89,8 @@ def _share(value: float) -> str:
     """A share of the fall in print."""
     if math.isinf(value):
         return "all (it fails)"
+    if value >= 1:
+        return f"{100 * value:.0f} %"
     return f"{100 * value:.2g} %" if value >= 1e-6 else "below 0.0001 %"
 
 
