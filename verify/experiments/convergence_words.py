@@ -18,7 +18,7 @@ from verify.experiments.contenders import (
     SAMPLED,
     SSIGD,
 )  # fmt: skip
-from verify.experiments.method_runs import LEAST_SHOWN, MethodRuns, freed_memory, joined, tuned_pairs
+from verify.experiments.method_runs import LEAST_SHOWN, MethodRuns, freed_memory, further_at_ends, joined, tuned_pairs
 from verify.experiments.model import Experiment, Finding, Row, Size
 
 NAMED = (F2CSA, SSIGD, DSBLO_2)
@@ -130,6 +130,7 @@ def _sentences(groups: Groups, runs: Sequence[MethodRuns], setting: Row) -> Iter
     ]
     if ends:
         yield f"At an end of the grid of lengths, so that the best may lie beyond: {', '.join(ends)}."
+    yield from further_at_ends(groups)
     yield (
         f"Gradients of f are sampled by {joined([name for name in SAMPLED if name != LITERAL])}; the others' papers "
         "give exact ones, or values of F."

@@ -11,7 +11,7 @@ import numpy as np
 from verify.evidence.charts import Plot
 from verify.evidence.laws import binomial_interval
 from verify.experiments.contenders import F2CSA, LITERAL
-from verify.experiments.method_runs import MethodRuns, freed_memory, joined, tuned_pairs
+from verify.experiments.method_runs import MethodRuns, freed_memory, further_at_ends, joined, tuned_pairs
 from verify.experiments.model import Experiment, Row, Size
 
 LEAST_SHOWN, LANE = 1e-3, 10**-0.08
@@ -160,6 +160,7 @@ def _sentences(groups: Groups, ends: Mapping[tuple[str, str], Ends], setting: Ro
         "is not drawn differ by their noise alone."
     )
     yield from freed_memory(groups, setting)
+    yield from further_at_ends(groups)
 
 
 def _why(one: MethodRuns) -> str:

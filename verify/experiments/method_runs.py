@@ -12,7 +12,7 @@ import numpy as np
 from verify.evidence.charts import Series
 from verify.experiments.contenders import DSBLO, DSBLO_2, Contender, keeps_theorem
 from verify.experiments.model import Row
-from verify.experiments.tuning import Tuned, left, share
+from verify.experiments.tuning import OPEN_ENDS, Tuned, left, share
 
 LEAST_SHOWN = 1e-9
 """Shares of the fall below this are drawn here: rounding of F is not far."""
@@ -161,6 +161,18 @@ def freed_memory(groups: Mapping[str, Mapping[str, MethodRuns]], setting: Row) -
         f"{joined(kept) if kept else 'none'} {'keeps' if len(kept) < 2 else 'keep'} this, the others have β tuned "
         "freely of γ₁, or K = 1 where δγ₁ < 1."
     )
+
+
+def further_at_ends(groups: Mapping[str, Mapping[str, MethodRuns]]) -> Iterator[str]:
+    """Whose further number is the last of those tried."""
+    ends = [
+        f"{one.name} on {variant} ({one.entrant.told})"
+        for variant, group in groups.items()
+        for one in group.values()
+        if one.tuned is not None and one.entrant.further in OPEN_ENDS.get(one.name, ())
+    ]
+    if ends:
+        yield f"At an end of the further numbers tried, so that the best may lie beyond: {', '.join(ends)}."
 
 
 def joined(parts: Sequence[str]) -> str:

@@ -33,7 +33,7 @@ from verify.experiments.model import Row, Size
 WHOLE = tuple(round(10 ** (0.5 - j / 2), 9) for j in range(7))
 LENGTHS: dict[Size, tuple[float, ...]] = {"quick": WHOLE[:5], "whole": WHOLE}
 """Lengths of the first step, two a decade, units of x."""
-_SWING = ((0.316, 0.0), (3.16, 0.0), (10.0, 0.0))
+_SWING = ((0.316, 0.0), (10.0, 0.0), (100.0, 0.0))
 _MEMORY = ((0.5, 0.0), (0.9, 0.0), (0.97, 0.0))
 _DECAY = ((0.5, 1.0), (0.5, 2.0), (1.0, 3.0))
 FURTHER: dict[str, tuple[tuple[float, float], ...]] = {
@@ -44,6 +44,10 @@ FURTHER: dict[str, tuple[tuple[float, float], ...]] = {
 
 A step that decays like r^-p is as long as a constant one half-way only if its first is longer.
 """
+OPEN_ENDS: dict[str, tuple[float, ...]] = {
+    **dict.fromkeys((F2CSA, LITERAL, PARENT, ZEROTH), (0.316, 100.0)), DSBLO: (0.97,), DSBLO_2: (0.97,), PIGD: (0.01,),
+}  # fmt: skip
+"""Values of the further number beyond which there are more of its kind."""
 TUNING_SEED = 1000
 """Added to the seeds of problems and noise that serve tuning alone."""
 Choice = tuple[float, float | None]

@@ -135,6 +135,19 @@ def test_the_pairs_are_printed_and_what_is_freed_is_said() -> None:
     assert {"tuned method": DSBLO_2, "place": "0.001; β tied to γ₁"} in kept.rows
 
 
+def test_a_further_number_at_the_end_of_those_tried_is_flagged() -> None:
+    here = [runs_of(F2CSA, 0.2), runs_of(SSIGD, 0.1), runs_of(DSBLO_2, 0.3)]
+    here[2] = replace(here[2], entrant=Contender(DSBLO_2, 0.1, further=0.97))
+    flag = "At an end of the further numbers tried, so that the best may lie beyond: "
+    flag += "DS-BLO, option II on place (β = 0.97)."
+    assert flag in losses(*here).sentences
+    assert flag in kinks(*here).sentences
+    here[2] = replace(here[2], entrant=Contender(DSBLO_2, 0.1, further=0.9))
+    assert not any("further numbers tried" in said for said in losses(*here).sentences)
+    for name, ends in tuning.OPEN_ENDS.items():
+        assert set(ends) <= {value for value, _ in tuning.FURTHER[name]}
+
+
 def test_the_best_of_two_problems_ran_on_both() -> None:
     here = [runs_of(F2CSA, 0.2), runs_of(SSIGD, 0.1), runs_of(DSBLO_2, 0.3), runs_of(PIGD, 0.01)]
     there = [replace(one, variant="other") for one in here[:3]]
