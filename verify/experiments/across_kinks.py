@@ -49,7 +49,7 @@ QUICK = ("start on a kink", "crossing kinks", "many ridges")
 LENGTHS: dict[Size, tuple[float, ...]] = {"quick": WHOLE[1:5], "whole": WHOLE[1:]}
 CALLS: dict[Size, int] = {"quick": 200, "whole": 300}
 SEEDS: dict[Size, int] = {"quick": 2, "whole": 5}
-TUNING_SEEDS: dict[Size, int] = {"quick": 1, "whole": 2}
+TUNING_SEEDS: dict[Size, int] = {"quick": 2, "whole": 3}
 POINTS: dict[Size, int] = {"quick": 8, "whole": 16}
 """Moments of a run at which the distance is followed, and at its start."""
 TUNING_POINTS = 4

@@ -36,7 +36,7 @@ from verify.experiments.tuning import LENGTHS, TUNING_SEED, Budget, Judging, Tun
 D, RADIUS = 50, 0.1
 BUDGET: dict[Size, Budget] = {"quick": Budget(1_300.0), "whole": Budget(6_500.0)}
 SEEDS: dict[Size, int] = {"quick": 2, "whole": 5}
-TUNING_SEEDS: dict[Size, int] = {"quick": 1, "whole": 2}
+TUNING_SEEDS: dict[Size, int] = {"quick": 3, "whole": 3}
 CONDITIONS: dict[Size, tuple[float, ...]] = {"quick": (10.0,), "whole": (10.0, 100.0, 1000.0)}
 COUPLED = "moving box"
 POINTS = 24

@@ -48,8 +48,10 @@ def _of_papers(group: Mapping[str, MethodRuns]) -> list[MethodRuns]:
 
 
 def _equal_time(group: Mapping[str, MethodRuns]) -> float:
-    """Seconds in which the first method has spent its budget of work."""
-    return min(one.whole_time for one in _of_papers(group))
+    """Seconds in which the first method, of those that do not fail, has spent its budget of work."""
+    methods = _of_papers(group)
+    whole = [one for one in methods if not any(record["stopped"] for record in one.records)]
+    return min(one.whole_time for one in whole or methods)
 
 
 def _ranked(group: Mapping[str, MethodRuns], *, in_time: bool) -> list[tuple[float, str]]:
@@ -211,7 +213,7 @@ def _findings(groups: Groups) -> Iterator[Finding]:
     least = next(iter(found))
     low, high = min(found[least]), max(found[least])
     alike = [variant for variant, values in found.items() if max(values) <= 1 + SIMILAR]
-    apart = [f"{variant} {min(v):.3g} to {max(v):.3g}" for variant, v in found.items() if max(v) > 1 + SIMILAR]
+    apart = [f"{variant} {_ratio(min(v))} to {_ratio(max(v))}" for variant, v in found.items() if max(v) > 1 + SIMILAR]
     yield Finding(
         statement="convergence-experiment", quantity=f"largest ratio of the methods' final decreases of F, {least}",
         measured=float(np.median(found[least])), interval=(low, high),
@@ -230,6 +232,10 @@ def _findings(groups: Groups) -> Iterator[Finding]:
         + ", ".join(f"{variant} {value:.2g}" for variant, value in rises.items())
         + "; Algorithm 2 has no friction, so that it swings about a minimum by about D²/(2η).",
     )  # fmt: skip
+
+
+def _ratio(value: float) -> str:
+    return f"{value:.3g}" if math.isfinite(value) else "without end (one fails)"
 
 
 def _apart_as_printed(groups: Groups) -> str:

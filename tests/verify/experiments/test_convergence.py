@@ -50,6 +50,14 @@ def test_equal_time_is_read_where_the_first_budget_is_spent() -> None:
     assert "SSIGD in 1 and F2CSA in 1" in told.lead
 
 
+def test_a_method_that_fails_early_does_not_set_the_time() -> None:
+    early = runs_of(SSIGD, 0.1, stopped="F has grown", seconds=1e-9)
+    told = losses(runs_of(F2CSA, 0.2), early, runs_of(DSBLO_2, 0.3))
+    assert "in equal time, 0.04 s" in told.sentences[0]
+    assert "1 to without end (one fails)" not in told.finding("convergence-experiment").sentence
+    assert "without end (one fails)" in told.finding("convergence-experiment").sentence
+
+
 def test_falls_within_a_twentieth_are_similar_and_others_are_not() -> None:
     near = losses(runs_of(F2CSA, 0.4), runs_of(SSIGD, 0.1), runs_of(DSBLO_2, 0.1)).finding("convergence-experiment")
     assert near.measured == pytest.approx(9.9 / 9.6)
