@@ -47,7 +47,7 @@ PLACES: dict[str, Course] = {
 """The problems by name; the drawn ones take a new draw for each seed."""
 QUICK = ("start on a kink", "crossing kinks", "many ridges")
 LENGTHS: dict[Size, tuple[float, ...]] = {"quick": WHOLE[1:5], "whole": WHOLE[1:]}
-CALLS: dict[Size, int] = {"quick": 200, "whole": 300}
+CALLS: dict[Size, int] = {"quick": 150, "whole": 300}
 SEEDS: dict[Size, int] = {"quick": 2, "whole": 5}
 TUNING_SEEDS: dict[Size, int] = {"quick": 2, "whole": 3}
 POINTS: dict[Size, int] = {"quick": 8, "whole": 16}
