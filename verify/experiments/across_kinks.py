@@ -46,10 +46,11 @@ PLACES: dict[str, Course] = {
 }
 """The problems by name; the drawn ones take a new draw for each seed."""
 QUICK = ("start on a kink", "crossing kinks", "many ridges")
-LENGTHS: dict[Size, tuple[float, ...]] = {"quick": WHOLE[1:5], "whole": WHOLE[1:]}
+LENGTHS: dict[Size, tuple[float, ...]] = {"quick": WHOLE[1:5], "whole": WHOLE[1:6]}
 CALLS: dict[Size, int] = {"quick": 150, "whole": 300}
 SEEDS: dict[Size, int] = {"quick": 2, "whole": 5}
-TUNING_SEEDS: dict[Size, int] = {"quick": 2, "whole": 3}
+TUNING_SEEDS: dict[Size, tuple[int, int]] = {"quick": (2, 2), "whole": (2, 3)}
+"""Problems for tuning, of those that are not drawn and of those that are: draws differ more than starts."""
 POINTS: dict[Size, int] = {"quick": 8, "whole": 16}
 """Moments of a run at which the distance is followed, and at its start."""
 TUNING_POINTS = 4
@@ -66,7 +67,8 @@ def run(bench: Bench, size: Size, seed: int) -> Experiment:
     methods = {name: _methods(name) for name in names}
     budget = Budget(CALLS[size], "calls")
     for_tuning = {
-        name: [kept_for_tuning(name, seed + TUNING_SEED + k) for k in range(TUNING_SEEDS[size])] for name in names
+        name: [kept_for_tuning(name, seed + TUNING_SEED + k) for k in range(TUNING_SEEDS[size][PLACES[name].d > 0])]
+        for name in names
     }
     taken, tried = tuned(bench, for_tuning, methods, budget, LENGTHS[size], JUDGED)
     judged = {name: [_drawn(name, seed + k) for k in range(SEEDS[size])] for name in names}
@@ -131,6 +133,7 @@ def _setting(size: Size) -> Row:
         "Goldstein radius": RADIUS, "target of the distance": TARGET, "alpha": ALPHA,
         "first-step lengths tried": f"{LENGTHS[size][-1]:.3g} to {LENGTHS[size][0]:.3g}, two a decade",
         "pairs of length and further number tried a method": trials(LENGTHS[size]),
+        "problems for tuning, not drawn and drawn": " and ".join(map(str, TUNING_SEEDS[size])),
         "tuned on": "other draws, or other starts of what is not drawn, by the distance and when it is at the target",
         "noise": "Gaussian on the quadratic terms, 0.01",
     }  # fmt: skip
