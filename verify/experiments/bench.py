@@ -67,6 +67,8 @@ class Bench:
         InvalidInputError: If the file is of another run, or would be overwritten.
     """
 
+    _pool: ProcessPoolExecutor | None = None
+
     def __init__(
         self,
         path: Path | None,
@@ -78,9 +80,8 @@ class Bench:
     ) -> None:
         self.path, self.jobs, self.show = path, jobs, show or _silent
         self.kept: dict[str, Any] = {}
-        self.found: frozenset[str] = frozenset()
-        self.taken: set[str] = set()
-        self._pool: ProcessPoolExecutor | None = None
+        self._found: set[str] = set()
+        self._used: set[str] = set()
         if path is None:
             return
         header = json.loads(json.dumps({"schema": SCHEMA, **header}))
@@ -88,7 +89,7 @@ class Bench:
             if not resume:
                 raise InvalidInputError("--out", "holds finished cells: give --resume or another folder", str(path))
             self.kept = dict(_read(path, header))
-            self.found = frozenset(self.kept)
+        self._found = set(self.kept)
         path.parent.mkdir(parents=True, exist_ok=True)
         lines = [json.dumps(header), *(_line(key, answer) for key, answer in self.kept.items())]
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -96,7 +97,7 @@ class Bench:
     def perform(self, stage: str, cells: Sequence[Cell], *, timed: bool = False) -> list[Any]:
         """The answers of these cells, in their order; timed ones are performed one after another in this process."""
         left = {cell.key: cell for cell in cells if cell.key not in self.kept}
-        self.taken.update(cell.key for cell in cells if cell.key in self.found)
+        self._used |= self._found & {cell.key for cell in cells}
         done = len(cells) - len(left)
         self.show(done, len(cells), stage)
         runs = self._here if timed or self.jobs == 1 else self._elsewhere
@@ -108,8 +109,8 @@ class Bench:
 
     @property
     def reused(self) -> int:
-        """How many cells were taken from the file, each counted once."""
-        return len(self.taken)
+        """How many cells were there, finished, and were asked for."""
+        return len(self._used)
 
     def _keep(self, key: str, answer: Any) -> None:
         line = _line(key, answer)
