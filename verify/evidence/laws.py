@@ -125,3 +125,11 @@ def _log_variance_interval(
     weights, dofs = weights[used], dofs[used]
     t = np.geomspace(1e-6, 1 - 1e-9, COARSE_GRID) * float(np.min(dofs / 2 / np.abs(weights)))
     return -chernoff(lambda t: log_mgf(-t), t, log(error / 2)), chernoff(log_mgf, t, log(error / 2))
+
+
+def binomial_interval(count: int, runs: int, confidence: float) -> tuple[float, float]:
+    """Clopper-Pearson interval of a probability, of which ``count`` of ``runs`` came true."""
+    tail = (1 - confidence) / 2
+    low = 0.0 if count == 0 else float(special.betaincinv(count, runs - count + 1, tail))
+    high = 1.0 if count == runs else float(special.betaincinv(count + 1, runs - count, 1 - tail))
+    return low, high

@@ -6,7 +6,11 @@ proof, so that "ends at a Goldstein point" is certified, and so is its contrary.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from verify.experiments.bench import Bench
 from verify.experiments.contenders import (
@@ -20,13 +24,12 @@ from verify.experiments.contenders import (
     PIGD,
     SSIGD,
     ZEROTH,
-    Contender,
 )  # fmt: skip
 from verify.experiments.courses import Course
-from verify.experiments.kinks_words import described
+from verify.experiments.kinks_words import described, from_when
 from verify.experiments.method_runs import MethodRuns, with_common_lows
 from verify.experiments.model import Experiment, Row, Size
-from verify.experiments.tuning import LENGTHS, TUNING_SEED, Budget, lowest, run_cell, tuned
+from verify.experiments.tuning import TUNING_SEED, WHOLE, Budget, Judging, lowest, run_cell, trials, tuned
 
 RADIUS = 0.05
 TARGET = 0.1
@@ -42,11 +45,20 @@ PLACES: dict[str, Course] = {
     "moving box": Course("coupled", RADIUS, 3, 10.0),
 }
 """The problems by name; the drawn ones take a new draw for each seed."""
-QUICK = ("start on a kink", "crossing kinks", "moving rows", "many ridges")
-CALLS: dict[Size, int] = {"quick": 200, "whole": 400}
+QUICK = ("start on a kink", "crossing kinks", "many ridges")
+LENGTHS: dict[Size, tuple[float, ...]] = {"quick": WHOLE[1:5], "whole": WHOLE[1:6]}
+CALLS: dict[Size, int] = {"quick": 150, "whole": 300}
 SEEDS: dict[Size, int] = {"quick": 2, "whole": 5}
-TUNING_SEEDS: dict[Size, int] = {"quick": 1, "whole": 2}
-POINTS, DISTANCES = 16, 17
+TUNING_SEEDS: dict[Size, tuple[int, int]] = {"quick": (2, 2), "whole": (2, 3)}
+"""Problems for tuning, of those that are not drawn and of those that are: draws differ more than starts."""
+POINTS: dict[Size, int] = {"quick": 8, "whole": 16}
+"""Moments of a run at which the distance is followed, and at its start."""
+TUNING_POINTS = 4
+"""Moments of a trial run at which the distance is followed, from a sixteenth of its calls on."""
+MOVED = 0.2
+"""How far each coordinate of the start of a problem that is not drawn is moved for tuning, at most."""
+FAILED = 3.0
+"""Score of a trial run that fails, above all others."""
 
 
 def run(bench: Bench, size: Size, seed: int) -> Experiment:
@@ -54,12 +66,15 @@ def run(bench: Bench, size: Size, seed: int) -> Experiment:
     names = QUICK if size == "quick" else tuple(PLACES)
     methods = {name: _methods(name) for name in names}
     budget = Budget(CALLS[size], "calls")
-    for_tuning = {name: [_drawn(name, seed + TUNING_SEED + k) for k in range(TUNING_SEEDS[size])] for name in names}
-    taken, tried = tuned(bench, for_tuning, methods, budget, LENGTHS[size])
+    for_tuning = {
+        name: [kept_for_tuning(name, seed + TUNING_SEED + k) for k in range(TUNING_SEEDS[size][PLACES[name].d > 0])]
+        for name in names
+    }
+    taken, tried = tuned(bench, for_tuning, methods, budget, LENGTHS[size], JUDGED)
     judged = {name: [_drawn(name, seed + k) for k in range(SEEDS[size])] for name in names}
-    entrants = [(name, Contender(method, taken[name, method].length)) for name in names for method in methods[name]]
+    entrants = [(name, taken[name, method].contender(method)) for name in names for method in methods[name]]
     cells = [
-        run_cell(at, entrant, seed + k, budget, points=POINTS, distances=DISTANCES)
+        run_cell(at, entrant, seed + k, budget, points=POINTS[size], distances=POINTS[size] + 1)
         for name, entrant in entrants
         for k, at in enumerate(judged[name])
     ]
@@ -84,10 +99,41 @@ def _drawn(name: str, seed: int) -> Course:
     return replace(at, seed=seed) if at.d else at
 
 
+def kept_for_tuning(name: str, seed: int) -> Course:
+    """Another draw of the problem, or where it is not drawn another start; a coordinate that is 0, at a kink, stays."""
+    at = _drawn(name, seed)
+    if at.d:
+        return at
+    by = np.random.default_rng([seed, 4]).uniform(-MOVED, MOVED, len(at.start))
+    return replace(at, start=tuple(round(x + u, 3) if x else 0.0 for x, u in zip(at.start, by.tolist(), strict=True)))
+
+
+def score(record: Mapping[str, Any], _low: float) -> float:
+    """From 0 to 1 the part of the calls after which all bounds followed are at the target; above where the last is not.
+
+    What is away is from 1 to 2, by its distance.
+    """
+    if record["stopped"] or not record["at"]:
+        return FAILED
+    last, certified = record["upper"][-1], record["certified"][-1] == 1
+    if last <= TARGET and certified:
+        return from_when(record, TARGET) / float(record["calls"][-1])
+    return 1.0 + float(last / (1 + last))
+
+
+JUDGED = Judging(
+    points=TUNING_POINTS, distances=TUNING_POINTS + 1, score=score,
+    said="part of the calls until at the target, above 1 away from it",
+)  # fmt: skip
+
+
 def _setting(size: Size) -> Row:
     return {
         "calls of each method's oracle": CALLS[size], "noise seeds and draws": SEEDS[size],
         "Goldstein radius": RADIUS, "target of the distance": TARGET, "alpha": ALPHA,
         "first-step lengths tried": f"{LENGTHS[size][-1]:.3g} to {LENGTHS[size][0]:.3g}, two a decade",
+        "pairs of length and further number tried a method": trials(LENGTHS[size]),
+        "problems for tuning, not drawn and drawn": " and ".join(map(str, TUNING_SEEDS[size])),
+        "tuned on": "other draws, or other starts of what is not drawn, by the distance and when it is at the target",
         "noise": "Gaussian on the quadratic terms, 0.01",
     }  # fmt: skip

@@ -68,6 +68,8 @@ class Bench:
         InvalidInputError: If the file is of another run, or would be overwritten.
     """
 
+    _pool: ProcessPoolExecutor | None = None
+
     def __init__(
         self,
         path: Path | None,
@@ -128,15 +130,18 @@ class Bench:
             yield cell.key, cell.perform()
 
     def _elsewhere(self, cells: Sequence[Cell]) -> Iterator[tuple[str, Any]]:
-        spawn = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(self.jobs, mp_context=spawn) as pool:
-            running: dict[Future[Any], str] = {pool.submit(Cell.perform, cell): cell.key for cell in cells}
-            try:
-                while running:
-                    for ended in wait(running, return_when=FIRST_COMPLETED).done:
-                        yield running.pop(ended), ended.result()
-            finally:
-                pool.shutdown(wait=True, cancel_futures=True)
+        # Workers stay for the next stage: starting them takes longer than many a stage.
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(self.jobs, mp_context=multiprocessing.get_context("spawn"))
+        running: dict[Future[Any], str] = {self._pool.submit(Cell.perform, cell): cell.key for cell in cells}
+        try:
+            while running:
+                for ended in wait(running, return_when=FIRST_COMPLETED).done:
+                    yield running.pop(ended), ended.result()
+        finally:
+            if running:
+                self._pool.shutdown(wait=True, cancel_futures=True)
+                self._pool = None
 
 
 def _line(key: str, answer: Any) -> str:

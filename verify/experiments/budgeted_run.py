@@ -1,9 +1,7 @@
 """One run of a method until its budget of work is spent, with F and stationarity on the way.
 
-The unit of work is a *product*: one product of a vector with a dense d × d block, 2d² operations. A sampled gradient in
-y is one, in x two; a product with a Hessian is one; a Cholesky factorisation of a k × k block is k³/(6d²); a value of f
-is three. Products with rows, of which a box has few entries, are not counted. A lower-level solution, which all methods
-get from the same solver, is charged like a Cholesky factorisation of g_yy and two products, whatever the solver did.
+The unit of work is a *product*: one product of a vector with a dense block of m × m, 2m² operations; what a call takes
+is counted as :mod:`verify.experiments.work` says, for all methods and as in the experiment on scaling.
 """
 
 from __future__ import annotations
@@ -11,7 +9,6 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -19,12 +16,12 @@ import numpy as np
 from f2csa_ref.algorithm_2 import OuterState, RunState
 from f2csa_ref.baselines.kkt_system import LinearSolveError
 from f2csa_ref.lower_level import LowerLevelError, lower_level
-from f2csa_ref.solver.schedules import value_at
+from f2csa_ref.objectives import QuadraticObjectives
 from spec.errors import InvalidInputError
 from spec.exact import Vector
 from verify.experiments.contenders import Contender
 from verify.experiments.courses import Course
-from verify.experiments.work import factoring
+from verify.experiments.work import Blocks
 from verify.truth.goldstein.distance import distance
 
 ENDS = (InvalidInputError, LowerLevelError, LinearSolveError, FloatingPointError, np.linalg.LinAlgError)
@@ -38,16 +35,6 @@ Unit = Literal["products", "calls"]
 TIMED_CALLS = 60
 PROVEN_SIZE = 0
 """In more than four dimensions gradients are doubles: enclosures at kinks would take longer than all runs."""
-
-
-def products(counts: Mapping[str, int], m: int) -> float:
-    """The work of one call in products, from its counts; ``m`` is the size of y."""
-    gradients = 2 * (counts.get("grad_x_f", 0) + counts.get("grad_x_g", 0))
-    gradients += counts.get("grad_y_f", 0) + counts.get("grad_y_g", 0)
-    second = counts.get("hessian_products", 0) + counts.get("cross_products", 0) + factoring(counts) / (2.0 * m**2)
-    # A solver that counts its parts has several programs a solution.
-    solved = counts.get("lower_level_solves", counts.get("quadratic_programs", 0)) * (m / 6 + 2)
-    return gradients + second + 3 * counts.get("f_values", 0) + solved
 
 
 def output(state: RunState) -> Vector:
@@ -67,16 +54,18 @@ def run(
     """F at ``points`` moments of a run, nearer one another at its start, and dist(0, ∂_δF) at ``distances`` of them.
 
     ``seed`` is of the run's noise. The last moment is the end; a run that fails ends there, and ``stopped`` says why.
-    ``noise`` is that of one sampled value of F at the end.
+    ``noise`` is that of one sampled value of F at the end; ``held`` are rows active at the moments, over the size of y.
     """
     at, (size, unit) = Course.of(course), budget
     counts: Counter[str] = Counter()
     entrant = Contender(**contender)
     method, rng = entrant.method(at, counts), np.random.default_rng([seed, 1])
     state = method.start(at.x_0, rng)
-    first = _value(at, at.x_0)
+    assert isinstance(at.objectives, QuadraticObjectives)  # as courses are
+    blocks = Blocks.of(at.objectives)
+    first, held = _value_and_held(at, at.x_0)
     moments = [size * (i / points) ** 2 for i in range(1, points + 1)]
-    record: dict[str, list[float]] = {"calls": [0.0], "products": [0.0], "loss": [first]}
+    record: dict[str, list[float]] = {"calls": [0.0], "products": [0.0], "loss": [first], "held": [held]}
     places, work, calls, stopped = [at.x_0], 0.0, 0, ""
     while moments and not stopped:
         try:
@@ -85,7 +74,7 @@ def run(
         except ENDS as error:
             stopped = f"no step at call {calls + 1}: {str(error).split(';')[0]}"
             break
-        work += products(counts, at.objectives.m)
+        work += blocks.products(counts)
         counts.clear()
         calls += 1
         spent = work if unit == "products" else float(calls)
@@ -94,23 +83,24 @@ def run(
         if calls >= MOST_CALLS:
             stopped = f"its budget is not spent after {calls} calls"
         moments = [moment for moment in moments if moment > spent]
-        loss = _value(at, output(state))
+        loss, held = _value_and_held(at, output(state))
         if not loss <= first + FAILED * (1 + abs(first)):
             stopped = f"F has grown to {loss:.3g} at call {calls}"
-        for name, value in (("calls", calls), ("products", work), ("loss", loss)):
+        for name, value in (("calls", calls), ("products", work), ("loss", loss), ("held", held)):
             record[name].append(float(value))
         places.append(output(state))
     bounds = _distances(at, places, distances if not stopped else 0)
     return {**record, **bounds, "noise": noise_of_a_value(at, places[-1]), "stopped": stopped}
 
 
-def _value(course: Course, x: Vector) -> float:
-    """F at x, exact up to rounding; infinite where it cannot be computed."""
+def _value_and_held(course: Course, x: Vector) -> tuple[float, float]:
+    """F at x, exact up to rounding, and the number of active rows over the size of y; infinite and 0 where F fails."""
+    q = course.objectives
     try:
-        value = value_at(course.objectives, x)
+        lower = lower_level(q, x)
+        return q.f(x, lower.y_star), float(np.count_nonzero(lower.active)) / q.m
     except ENDS:
-        value = None
-    return math.inf if value is None else value
+        return math.inf, 0.0
 
 
 def noise_of_a_value(course: Course, x: Vector) -> float:
@@ -160,7 +150,7 @@ def lowest_loss(course: dict[str, Any]) -> float:
     best = [math.inf]
 
     def value_and_slope(x: Vector) -> tuple[float, Vector]:
-        value = _value(at, x)
+        value, _ = _value_and_held(at, x)
         best[0] = min(best[0], value)
         return value, at.gradient(x)
 

@@ -1,13 +1,17 @@
-"""The methods by name, each with one number to tune: how long its first step is.
+"""The methods by name, each with two numbers to tune: how long its first step is, and one further number.
 
 All else follows from that length s, from G = ‖∇F(x_0)‖ and from the radius δ, by the relations of the method's own
-theorem:
+theorem; the further number is one that the theorem ties to constants nobody knows, or leaves open:
 
 * Algorithm 2's loop, of F2CSA, the parent and the zeroth-order method: D = s, M = δ/D rounded, at least 1, and
-  η = 2D/(G √M); the zeroth-order method's answers are √n times as long.
-* SSIGD and PIGD: step size s/G, constant.
-* DS-BLO: γ₂ = 8 G γ₁, so that s = G/(γ₁ G + γ₂) gives γ₁ = 1/(9 s); K = δ γ₁, at least 1; β = (ε/(64 G))^(1/K).
-* implicit gradient descent: x ← x - (s/G) ∇F, without noise or perturbation: no method of a paper, but the plainest.
+  η = 2cD/(G √M), c the further number; the zeroth-order method's answers are √n times as long.
+* SSIGD: step size s/(G r^p) at step r = 1, 2, …, p the further number: constant, 1/√r or 1/r.
+* PIGD: step size s/G, constant; its gradients are taken within c δ, c the further number.
+* DS-BLO: γ₂ = 8 G γ₁, so that s = G/(γ₁ G + γ₂) gives γ₁ = 1/(9 s). Its theorem's K = δ γ₁ and
+  β = (ε/(64 G))^(1/K) are kept unless β is the further number: then γ₁ = K/δ no longer holds with the K of that β.
+  Where δ γ₁ < 1 the theorem has no such length; K = 1 is taken.
+* implicit gradient descent: x ← x - (s/(G r^p)) ∇F, without noise or perturbation: no method of a paper, but the
+  plainest.
 """
 
 from __future__ import annotations
@@ -41,19 +45,28 @@ PIGD, PARENT, ZEROTH, DESCENT = "PIGD", "parent", "zeroth-order", "implicit grad
 PRINTED_F2CSA, PRINTED_SSIGD = "F2CSA, η = 1e-5 as printed", "SSIGD, β = 1e-4 as printed"
 SAMPLED = (F2CSA, LITERAL, SSIGD, DSBLO_2)
 """Those whose gradients of f are samples; the others' papers give them exact ones, or values of F."""
+SCALED = (F2CSA, LITERAL, PARENT, ZEROTH, PIGD)
+"""Those whose further number is a factor."""
 ALPHA = 0.1
 TARGET = 0.01
 """ε of DS-BLO's memory, in units of G."""
 SMOOTHING = 0.1
 """Of the zeroth-order method, in radii."""
 PRINTED_ETA, PRINTED_BETA = 1e-5, 1e-4
+DECAYS: dict[float, Literal["constant", "square-root", "harmonic"]] = {
+    0.0: "constant",
+    0.5: "square-root",
+    1.0: "harmonic",
+}
+"""SSIGD's laws by their power p."""
 
 
 @dataclass(frozen=True)
 class Contender:
-    """A method on a course with its length; ``eta`` overrides Algorithm 2's step size, ``beta`` SSIGD's.
+    """A method on a course with its length and its further number, which is its default where ``None``.
 
-    A printed step size is run as it is: η with D = s, β diminishing like 1/√r, the slower of the two usual laws.
+    ``eta`` overrides Algorithm 2's step size, ``beta`` SSIGD's. A printed step size is run as it is: η with D = s,
+    β diminishing like 1/√r, the slower of the two usual laws.
     ``fast`` takes Algorithm 1 at speed, whose lower-level solver is its own: for F2CSA by itself, never beside rivals.
     """
 
@@ -63,13 +76,15 @@ class Contender:
     eta: float | None = None
     beta: float | None = None
     fast: bool = False
+    further: float | None = None
 
     def method(self, course: Course, counts: Counter[str]) -> Method[Any]:
         """A run of it that adds its calls to ``counts``."""
         G, radius, n = course.first_gradient, course.radius, len(course.x_0)
         M = max(1, round(radius / self.length))
         longer = math.sqrt(n) if self.name == ZEROTH else 1.0
-        eta = self.eta or 2 * self.length / (longer * G * math.sqrt(M))
+        factor = self.further if self.further is not None and self.name in SCALED else 1.0
+        eta = self.eta or 2 * factor * self.length / (longer * G * math.sqrt(M))
         outer = OuterParameters(goldstein_radius=M * self.length, epsilon=1.0, D=self.length, eta=eta, M=M, K=1)
         around = Surroundings(course.objectives, outer, self.alpha, counts=counts)
         if self.name in READINGS:
@@ -82,18 +97,40 @@ class Contender:
             return rival_method(spec, around)
         # One iterate is one block.
         around = replace(around, outer=outer.model_copy(update={"M": 1}))
+        power = self.further or 0.0
         if self.name in (SSIGD, PRINTED_SSIGD):
-            decay: Literal["constant", "square-root"] = "constant" if self.beta is None else "square-root"
+            decay = DECAYS[power] if self.beta is None else "square-root"
             return rival_method(SsigdParameters(step_size=self.beta or self.length / G, decay=decay), around)
         if self.name == PIGD:
-            return rival_method(PigdParameters(step_size=self.length / G, radius=radius), around)
+            return rival_method(PigdParameters(step_size=self.length / G, radius=factor * radius), around)
         if self.name == DESCENT:
-            return _Descent(self.length / G, around)
+            return _Descent(self.length / G, power, around)
         gamma_1 = 1 / (9 * self.length)
-        beta = (TARGET / 64) ** (1 / max(1.0, radius * gamma_1))
         option: Literal["I", "II"] = "I" if self.name == DSBLO else "II"
+        beta = tied_memory(self.length, radius) if self.further is None else self.further
         blo = DsBloParameters(beta=beta, gamma_1=gamma_1, gamma_2=8 * G * gamma_1, option=option)
         return rival_method(blo, around)
+
+    @property
+    def told(self) -> str:
+        """The further number in print."""
+        if self.eta is not None or self.beta is not None:
+            return "as printed"
+        if self.name in (SSIGD, DESCENT):
+            return {0.0: "constant", 0.5: "1/√r", 1.0: "1/r"}[self.further or 0.0]
+        if self.name in (DSBLO, DSBLO_2):
+            return "β tied to γ₁" if self.further is None else f"β = {self.further:g}"
+        return f"{'perturbation' if self.name == PIGD else 'η'} × {1.0 if self.further is None else self.further:g}"
+
+
+def keeps_theorem(entrant: Contender, radius: float) -> bool:
+    """Whether a DS-BLO has β and γ₁ as its theorem ties them, by a K of at least 1."""
+    return entrant.further is None and radius / (9 * entrant.length) >= 1
+
+
+def tied_memory(length: float, radius: float) -> float:
+    """DS-BLO's β where its theorem ties it to γ₁ = K/δ, at least K = 1."""
+    return float((TARGET / 64) ** (1 / max(1.0, radius / (9 * length))))
 
 
 READINGS: dict[str, Reading] = {F2CSA: REPAIRED, PRINTED_F2CSA: REPAIRED, LITERAL: AS_WRITTEN}
@@ -123,10 +160,10 @@ def _at_speed(course: Course, call: Call, counts: Counter[str]) -> Answers:
 
 
 class _Descent(Restoring):
-    """Gradient descent on F."""
+    """Gradient descent on F, step r = 1, 2, … as long as the first over r^power."""
 
-    def __init__(self, step_size: float, around: Surroundings) -> None:
-        self.step_size, self.around = step_size, around
+    def __init__(self, step_size: float, power: float, around: Surroundings) -> None:
+        self.step_size, self.power, self.around = step_size, power, around
 
     def start(self, x_0: Vector, rng: np.random.Generator) -> IterateState:  # noqa: ARG002  # draws nothing
         return IterateState.start(x_0)
@@ -134,4 +171,5 @@ class _Descent(Restoring):
     def step(self, state: IterateState, rng: np.random.Generator) -> None:  # noqa: ARG002  # draws nothing
         found = implicit_gradient(self.around.objectives, state.x)
         self.around.counts.update(found.counts)
-        state.moved(state.x - self.step_size * found.hypergradient, found.hypergradient, 1)
+        step_size = self.step_size * (state.t + 1) ** -self.power
+        state.moved(state.x - step_size * found.hypergradient, found.hypergradient, 1)

@@ -1,6 +1,6 @@
 """``f2csa experiment convergence``: loss and stationarity at d = 50, on equal work and in equal time.
 
-Every method gets the same problems, start, noise seeds, lower-level solver and budget, and one number tuned by one
+Every method gets the same problems, start, noise seeds, lower-level solver and budget, and two numbers tuned by one
 protocol. The coupled variant, whose box moves with x, is ours: where A = 0 the formulas as written and repaired agree.
 """
 
@@ -31,12 +31,12 @@ from verify.experiments.convergence_words import described
 from verify.experiments.courses import Course
 from verify.experiments.method_runs import MethodRuns, with_common_lows
 from verify.experiments.model import Experiment, Row, Size
-from verify.experiments.tuning import LENGTHS, TUNING_SEED, Budget, Tuned, lowest, run_cell, tuned
+from verify.experiments.tuning import LENGTHS, TUNING_SEED, Budget, Judging, Tuned, lowest, run_cell, trials, tuned
 
 D, RADIUS = 50, 0.1
-BUDGET: dict[Size, Budget] = {"quick": Budget(2_000.0), "whole": Budget(10_000.0)}
+BUDGET: dict[Size, Budget] = {"quick": Budget(1_300.0), "whole": Budget(6_500.0)}
 SEEDS: dict[Size, int] = {"quick": 2, "whole": 5}
-TUNING_SEEDS: dict[Size, int] = {"quick": 1, "whole": 2}
+TUNING_SEEDS: dict[Size, int] = {"quick": 3, "whole": 3}
 CONDITIONS: dict[Size, tuple[float, ...]] = {"quick": (10.0,), "whole": (10.0, 100.0, 1000.0)}
 COUPLED = "moving box"
 POINTS = 24
@@ -57,7 +57,7 @@ def run(bench: Bench, size: Size, seed: int) -> Experiment:
         return [Course(family, RADIUS, D, condition, first + k) for k in range(count)]
 
     for_tuning = {variant: courses(variant, seed + TUNING_SEED, TUNING_SEEDS[size]) for variant in variants}
-    taken, tried = tuned(bench, for_tuning, methods, BUDGET[size], LENGTHS[size])
+    taken, tried = tuned(bench, for_tuning, methods, BUDGET[size], LENGTHS[size], Judging())
     judged = {variant: courses(variant, seed, SEEDS[size]) for variant in variants}
     entrants = [
         (variant, entrant) for variant in variants for entrant in _entrants(variant, taken, methods[variant], size)
@@ -93,8 +93,6 @@ def _named(condition: float) -> str:
 
 
 def _methods(variant: str, size: Size) -> list[str]:
-    if variant == COUPLED and size == "quick":
-        return [F2CSA, SSIGD, DSBLO_2, LITERAL]
     names = [F2CSA, SSIGD, DSBLO, DSBLO_2, PIGD, PARENT]
     return [*names, *([ZEROTH] if size == "whole" else []), *([LITERAL] if variant == COUPLED else [])]
 
@@ -102,17 +100,16 @@ def _methods(variant: str, size: Size) -> list[str]:
 def _entrants(
     variant: str, taken: Mapping[tuple[str, str], Tuned], names: Sequence[str], size: Size
 ) -> Iterator[Contender]:
-    """Every method at its length; on the paper's family the printed step sizes; on the coupled one further α."""
+    """Every method with its pair; on the paper's family the printed step sizes; on the coupled one further α."""
     for name in names:
-        yield Contender(name, taken[variant, name].length)
-    length = taken[variant, F2CSA].length
+        yield taken[variant, name].contender(name)
     if variant != COUPLED:
-        yield Contender(PRINTED_F2CSA, length, eta=PRINTED_ETA)
+        yield Contender(PRINTED_F2CSA, taken[variant, F2CSA].length, eta=PRINTED_ETA)
         yield Contender(PRINTED_SSIGD, taken[variant, SSIGD].length, beta=PRINTED_BETA)
         return
     for alpha in ALPHAS[size]:
         for name in (F2CSA, LITERAL):
-            yield Contender(name, taken[variant, name].length, alpha=alpha)
+            yield taken[variant, name].contender(name, alpha=alpha)
 
 
 def _setting(size: Size) -> Row:
@@ -121,6 +118,8 @@ def _setting(size: Size) -> Row:
         "problems and noise seeds": SEEDS[size],
         "problems for tuning": TUNING_SEEDS[size], "Goldstein radius": RADIUS, "alpha": ALPHA,
         "first-step lengths tried": f"{LENGTHS[size][-1]:.3g} to {LENGTHS[size][0]:.3g}, two a decade",
+        "pairs of length and further number tried a method": trials(LENGTHS[size]),
+        "tuned on": "other draws of the problem, by the share of the fall left",
         "start": "the origin", "noise": "Gaussian on the quadratic terms, 0.01", "threads": 1,
         "calls timed": TIMED_CALLS,
     }  # fmt: skip

@@ -18,7 +18,7 @@ from verify.experiments.contenders import (
     SAMPLED,
     SSIGD,
 )  # fmt: skip
-from verify.experiments.method_runs import LEAST_SHOWN, MethodRuns, joined
+from verify.experiments.method_runs import LEAST_SHOWN, MethodRuns, freed_memory, further_at_ends, joined, tuned_pairs
 from verify.experiments.model import Experiment, Finding, Row, Size
 
 NAMED = (F2CSA, SSIGD, DSBLO_2)
@@ -36,9 +36,9 @@ def described(runs: Sequence[MethodRuns], tried: Sequence[Row], setting: Row, si
             groups.setdefault(one.variant, {})[one.name] = one
     return Experiment(
         name="convergence", title="How far each method comes in dimension 50", lead=_lead(groups), size=size, seed=seed,
-        setting=dict(setting), sentences=tuple(_sentences(groups, runs)), findings=tuple(_findings(groups)),
+        setting=dict(setting), sentences=tuple(_sentences(groups, runs, setting)), findings=tuple(_findings(groups)),
         plots=tuple(_plots(groups, runs)),
-        rows=(*_table(groups), *(row for one in runs for row in one.rows(seed)), *tried),
+        rows=(*_table(groups), *tuned_pairs(groups), *(row for one in runs for row in one.rows(seed)), *tried),
     )  # fmt: skip
 
 
@@ -48,29 +48,35 @@ def _of_papers(group: Mapping[str, MethodRuns]) -> list[MethodRuns]:
 
 
 def _equal_time(group: Mapping[str, MethodRuns]) -> float:
-    """Seconds in which the first method has spent its budget of work."""
-    return min(one.whole_time for one in _of_papers(group))
+    """Seconds in which the first method, of those that do not fail, has spent its budget of work."""
+    methods = _of_papers(group)
+    whole = [one for one in methods if not any(record["stopped"] for record in one.records)]
+    return min(one.whole_time for one in whole or methods)
 
 
 def _ranked(group: Mapping[str, MethodRuns], *, in_time: bool) -> list[tuple[float, str]]:
     seconds = _equal_time(group)
-    return sorted((one.left_after(seconds) if in_time else one.middle_left, one.name) for one in _of_papers(group))
+    return sorted(
+        (float(np.median(one.left_after(seconds))) if in_time else one.middle_left, one.name)
+        for one in _of_papers(group)
+    )
 
 
 def _lead(groups: Groups) -> str:
     """Who wins, the rivals first where they do."""
-    shares = {v: {name: share for share, name in _ranked(g, in_time=False)} for v, g in groups.items()}
-    behind = ", ".join(f"{variant} {_share(by_name[F2CSA])}" for variant, by_name in shares.items())
+    behind = ", ".join(f"{variant} {_spread(group[F2CSA].left)}" for variant, group in groups.items())
     said = f"{_winners(groups, None)}; of the methods that sample f, {_winners(groups, SAMPLED)}."
     return f"{said[:1].upper() + said[1:]} Of F's fall to the lowest value known, F2CSA leaves on equal work: {behind}."
 
 
 def _winners(groups: Groups, among: Sequence[str] | None) -> str:
-    """How often who comes furthest down, over problems and both budgets; F2CSA last."""
+    """How often who comes furthest down, over problems and both budgets, of what ran on all problems; F2CSA last."""
+    everywhere = set.intersection(*({one.name for one in _of_papers(group)} for group in groups.values()))
     won: dict[str, int] = {}
     for group in groups.values():
         for in_time in (False, True):
-            first = next(n for _, n in _ranked(group, in_time=in_time) if among is None or n in among)
+            ranked = [name for _, name in _ranked(group, in_time=in_time) if name in everywhere]
+            first = next(name for name in ranked if among is None or name in among)
             won[first] = won.get(first, 0) + 1
     total = sum(won.values())
     order = sorted(won.items(), key=lambda item: (item[0] == F2CSA, -item[1]))
@@ -85,10 +91,20 @@ def _share(value: float) -> str:
     """A share of the fall in print."""
     if math.isinf(value):
         return "all (it fails)"
+    if value >= 1:
+        return f"{100 * value:.0f} %"
     return f"{100 * value:.2g} %" if value >= 1e-6 else "below 0.0001 %"
 
 
-def _sentences(groups: Groups, runs: Sequence[MethodRuns]) -> Iterator[str]:
+def _spread(shares: Sequence[float]) -> str:
+    """Shares of the fall in print: the median and, where they differ, the range; of two the range alone."""
+    middle, low, high = _share(float(np.median(shares))), _share(min(shares)), _share(max(shares))
+    if low == high:
+        return middle
+    return f"{low} to {high}" if len(shares) == 2 else f"{middle} ({low} to {high})"
+
+
+def _sentences(groups: Groups, runs: Sequence[MethodRuns], setting: Row) -> Iterator[str]:
     for variant, group in groups.items():
         parts = []
         for in_time, where in ((False, "on equal work"), (True, f"in equal time, {_equal_time(group):.2g} s")):
@@ -104,6 +120,8 @@ def _sentences(groups: Groups, runs: Sequence[MethodRuns]) -> Iterator[str]:
         counted = {name: np.median([r["calls"][-1] for r in group[name].records]) for name in (F2CSA, SSIGD)}
         calls.append(f"{variant} {counted[F2CSA]:.0f} against {counted[SSIGD]:.0f}")
     yield f"Calls of its oracle that the budget of work buys F2CSA, against SSIGD: {'; '.join(calls)}."
+    yield from _held(groups)
+    yield from freed_memory(groups, setting)
     yield from _printed(groups)
     yield from _coupled(groups, runs)
     ends = [
@@ -114,6 +132,7 @@ def _sentences(groups: Groups, runs: Sequence[MethodRuns]) -> Iterator[str]:
     ]
     if ends:
         yield f"At an end of the grid of lengths, so that the best may lie beyond: {', '.join(ends)}."
+    yield from further_at_ends(groups)
     yield (
         f"Gradients of f are sampled by {joined([name for name in SAMPLED if name != LITERAL])}; the others' papers "
         "give exact ones, or values of F."
@@ -124,9 +143,27 @@ def _sentences(groups: Groups, runs: Sequence[MethodRuns]) -> Iterator[str]:
     )
 
 
+def _held(groups: Groups) -> Iterator[str]:
+    """How much of the constraints the paths meet."""
+    parts = []
+    for variant, group in groups.items():
+        most = [max(one.held_at(part) for one in _of_papers(group)) for part in (0.0, 0.25, 1.0)]
+        parts.append(f"{variant} " + ", ".join(f"{100 * share:.2g}" for share in most))
+    free = [
+        variant
+        for variant, group in groups.items()
+        if max(max(record["held"]) for one in _of_papers(group) for record in one.records) == 0.0
+    ]
+    none = f" No path meets a constraint on {joined(free)}: nothing of the constraints is tested there." if free else ""
+    yield (
+        "Of y's coordinates the box holds at the start, after a quarter of the work and at the end, in % and by the "
+        f"tuned method with the most: {'; '.join(parts)}.{none}"
+    )
+
+
 def _printed(groups: Groups) -> Iterator[str]:
     parts = [
-        f"{variant} {_share(group[PRINTED_F2CSA].middle_left)} and {_share(group[PRINTED_SSIGD].middle_left)}"
+        f"{variant} {_spread(group[PRINTED_F2CSA].left)} and {_spread(group[PRINTED_SSIGD].left)}"
         for variant, group in groups.items()
         if PRINTED_F2CSA in group
     ]
@@ -140,24 +177,24 @@ def _coupled(groups: Groups, runs: Sequence[MethodRuns]) -> Iterator[str]:
     for variant, group in groups.items():
         if LITERAL not in group:
             continue
-        shares = {(one.name, one.entrant.alpha): one.middle_left for one in runs if one.variant == variant}
+        shares = {(one.name, one.entrant.alpha): one.left for one in runs if one.variant == variant}
         alphas = sorted({alpha for name, alpha in shares if name == LITERAL}, reverse=True)
         said = "; ".join(
-            f"α = {alpha:g}: {_share(shares[LITERAL, alpha])} with the formulas as written, "
-            f"{_share(shares[F2CSA, alpha])} repaired"
+            f"α = {alpha:g}: {_spread(shares[LITERAL, alpha])} with the formulas as written, "
+            f"{_spread(shares[F2CSA, alpha])} repaired"
             for alpha in alphas
         )
         yield f"Where the box moves with x, which the paper does not test, F2CSA leaves of the fall at {said}."
 
 
 def _table(groups: Groups) -> Iterator[Row]:
-    """Method by problem and budget: the share of the fall that is left, the median seed's."""
+    """Method by problem and budget: the share of the fall that is left, median and range of the seeds."""
     for name in dict.fromkeys(name for group in groups.values() for name in group):
         row: Row = {"method": name}
         for variant, group in groups.items():
             one, seconds = group.get(name), _equal_time(group)
-            row[f"{variant}, equal work"] = None if one is None else _share(one.middle_left)
-            row[f"{variant}, equal time"] = None if one is None else _share(one.left_after(seconds))
+            row[f"{variant}, equal work"] = None if one is None else _spread(one.left)
+            row[f"{variant}, equal time"] = None if one is None else _spread(one.left_after(seconds))
         yield row
 
 
@@ -176,7 +213,7 @@ def _findings(groups: Groups) -> Iterator[Finding]:
     least = next(iter(found))
     low, high = min(found[least]), max(found[least])
     alike = [variant for variant, values in found.items() if max(values) <= 1 + SIMILAR]
-    apart = [f"{variant} {min(v):.3g} to {max(v):.3g}" for variant, v in found.items() if max(v) > 1 + SIMILAR]
+    apart = [f"{variant} {_ratio(min(v))} to {_ratio(max(v))}" for variant, v in found.items() if max(v) > 1 + SIMILAR]
     yield Finding(
         statement="convergence-experiment", quantity=f"largest ratio of the methods' final decreases of F, {least}",
         measured=float(np.median(found[least])), interval=(low, high),
@@ -195,6 +232,10 @@ def _findings(groups: Groups) -> Iterator[Finding]:
         + ", ".join(f"{variant} {value:.2g}" for variant, value in rises.items())
         + "; Algorithm 2 has no friction, so that it swings about a minimum by about D²/(2η).",
     )  # fmt: skip
+
+
+def _ratio(value: float) -> str:
+    return f"{value:.3g}" if math.isfinite(value) else "without end (one fails)"
 
 
 def _apart_as_printed(groups: Groups) -> str:

@@ -9,12 +9,16 @@ from typing import Any
 import numpy as np
 
 from verify.evidence.charts import Plot
+from verify.evidence.laws import binomial_interval
 from verify.experiments.contenders import F2CSA, LITERAL
-from verify.experiments.method_runs import MethodRuns, joined
+from verify.experiments.method_runs import MethodRuns, freed_memory, further_at_ends, joined, tuned_pairs
 from verify.experiments.model import Experiment, Row, Size
 
-LEAST_SHOWN = 1e-6
-"""Distances below this are drawn here; so near to 0 their refinement stops."""
+LEAST_SHOWN, LANE = 1e-3, 10**-0.08
+"""Distances below this are drawn below it, each method in a lane of its own, so many times lower than the last's."""
+ENOUGH = 5
+"""Runs on a problem from which on a sentence speaks of all of them, or of who is soonest."""
+CONFIDENCE = 0.95
 Groups = Mapping[str, Mapping[str, MethodRuns]]
 
 
@@ -28,72 +32,100 @@ def described(runs: Sequence[MethodRuns], tried: Sequence[Row], setting: Row, wh
     size, seed = which
     return Experiment(
         name="kinks", title="Who ends at a Goldstein point where rows switch", lead=_lead(groups, ends), size=size,
-        seed=seed, setting=dict(setting), sentences=tuple(_sentences(groups, ends)), findings=(),
-        plots=tuple(_plots(groups)),
-        rows=(*_table(groups, ends), *(row for one in runs for row in one.rows(seed)), *tried),
+        seed=seed, setting=dict(setting), sentences=tuple(_sentences(groups, ends, setting)), findings=(),
+        plots=tuple(_plots(groups, target)),
+        rows=(
+            *_table(groups, ends), *tuned_pairs(groups), *(row for one in runs for row in one.rows(seed)), *tried,
+        ),
     )  # fmt: skip
 
 
 class Ends:
-    """How the runs of one method on one problem end: at the target for sure, for sure not, or neither is proven."""
+    """How the runs of one method on one problem end: proven at the target, proven away, failed, or none of these."""
 
-    def __init__(self, there: int, away: int, total: int, calls: float, upper: float) -> None:
-        self.there, self.away, self.total, self.calls, self.upper = there, away, total, calls, upper
+    def __init__(self, one: MethodRuns, target: float) -> None:
+        self.there = self.away = self.failed = 0
+        self.total = len(one.records)
+        calls = []
+        for record in one.records:
+            if record["stopped"] or not record["at"]:
+                self.failed += 1
+                calls.append(math.inf)
+                continue
+            certified = record["certified"][-1] == 1
+            self.there += record["upper"][-1] <= target and certified
+            self.away += record["lower"][-1] > target and certified
+            calls.append(from_when(record, target))
+        self.calls = float(np.median(calls))
+        """The median of the calls from which on all bounds followed are at the target."""
 
     @classmethod
     def of(cls, one: MethodRuns, target: float) -> Ends:
-        """Read off the certified bounds; ``calls`` are those from which on all bounds followed are at the target."""
-        there = away = 0
-        calls, upper = [], []
-        for record in one.records:
-            if record["stopped"] or not record["at"]:
-                away += 1
-                calls.append(math.inf)
-                upper.append(math.inf)
-                continue
-            there += record["upper"][-1] <= target and record["certified"][-1] == 1
-            away += record["lower"][-1] > target and record["certified"][-1] == 1
-            calls.append(_from_when(record, target))
-            upper.append(record["upper"][-1])
-        return cls(there, away, len(one.records), float(np.median(calls)), float(np.median(upper)))
+        """Read off the certified bounds."""
+        return cls(one, target)
 
     @property
     def all_there(self) -> bool:
-        """Whether every seed ends at the target."""
+        """Whether every run ends at the target."""
         return self.there == self.total
 
     @property
     def shown(self) -> str:
         """For the table."""
         when = f", from call {self.calls:.0f}" if self.all_there and math.isfinite(self.calls) else ""
-        return f"{self.there} of {self.total}{when}"
+        return f"{self.there} of {self.total}{when}{self._failed}"
+
+    @property
+    def _failed(self) -> str:
+        return f" ({self.failed} failed)" if self.failed else ""
+
+    @property
+    def counted(self) -> str:
+        """For a sentence."""
+        return f"{self.there} of {self.total}{self._failed}"
 
 
-def _from_when(record: Mapping[str, Any], target: float) -> float:
-    """The first moment followed from which on no upper bound is above the target."""
-    above = [j for j, upper in enumerate(record["upper"]) if upper > target]
-    first = above[-1] + 1 if above else 0
+def from_when(record: Mapping[str, Any], target: float) -> float:
+    """The call from which on all bounds followed are at the target; infinite if the last is not."""
+    near = [upper <= target for upper in record["upper"]]
+    first = len(near) - next((i for i, there in enumerate(reversed(near)) if not there), len(near))
     return float(record["calls"][int(record["at"][first])]) if first < len(record["at"]) else math.inf
 
 
 def _lead(groups: Groups, ends: Mapping[tuple[str, str], Ends]) -> str:
-    """Who ends at a Goldstein point most often and soonest, the rivals first where they do."""
+    """Who ends at a Goldstein point most often, the rivals first where they do, with intervals."""
     # Of equals a rival is named first.
     names = [name for name in next(iter(groups.values())) if name not in (F2CSA, LITERAL)] + [F2CSA]
-    reached = {name: sum(ends[v, name].all_there for v in groups) for name in names}
+    total = sum(ends[v, F2CSA].total for v in groups)
+    there = {name: sum(ends[v, name].there for v in groups) for name in names}
+    most = [name for name in names if there[name] == max(there.values())]
+    said = f"At a Goldstein point, by proof, {_verb(most)} {joined(most)} on the most runs, "
+    said += _fraction(there[most[0]], total)
+    others = [name for name in names if name not in most]
+    if F2CSA not in most or (len(most) == 1 and others):
+        other = F2CSA if F2CSA not in most else max(others, key=there.__getitem__)
+        best, ours = (binomial_interval(there[name], total, CONFIDENCE) for name in (most[0], other))
+        said += f", and {other} on {_fraction(there[other], total)}"
+        said += ": the intervals overlap, these runs do not part them" if ours[1] >= best[0] else ""
+    if min(found.total for found in ends.values()) < ENOUGH:
+        return f"{said}. So few draws of a problem do not say who is there always, or soonest."
     firsts = {name: sum(name in _soonest({n: ends[v, n] for n in names}) for v in groups) for name in names}
-    most = [name for name in names if reached[name] == max(reached.values())]
     soonest = max(names, key=firsts.__getitem__)
-    total = len(groups)
-    said = (
-        f"Every run of {joined(most)} ends at a Goldstein point, certified, on {reached[most[0]]} of {total} problems"
-    )
-    if F2CSA not in most:
-        said += f", of F2CSA on {reached[F2CSA]}"
-    said += f". Soonest there, alone or with others, is most often {soonest}, on {firsts[soonest]}"
-    said += f", F2CSA on {firsts[F2CSA]}" if soonest != F2CSA else ""
+    said += f". Soonest with all runs there, alone or with others, is most often {soonest}, on {firsts[soonest]}"
+    said += f" of {len(groups)} problems" + (f", F2CSA on {firsts[F2CSA]}" if soonest != F2CSA else "")
     only = [v for v in groups if [name for name in names if ends[v, name].all_there] == [F2CSA]]
-    return said + (f"; F2CSA alone always gets there on: {', '.join(only)}." if only else ".")
+    rivals = {v: max((ends[v, name] for name in names if name != F2CSA), key=lambda found: found.there) for v in only}
+    told = ", ".join(f"{v}, the next on {rivals[v].there} of {rivals[v].total}" for v in only)
+    return said + (f"; F2CSA alone has all its runs there on: {told}." if only else ".")
+
+
+def _verb(names: Sequence[str]) -> str:
+    return "ends" if len(names) == 1 else "end"
+
+
+def _fraction(count: int, total: int) -> str:
+    low, high = binomial_interval(count, total, CONFIDENCE)
+    return f"{count} of {total} ({100 * low:.0f} to {100 * high:.0f} %)"
 
 
 def _soonest(ends: Mapping[str, Ends]) -> list[str]:
@@ -102,31 +134,37 @@ def _soonest(ends: Mapping[str, Ends]) -> list[str]:
     return [name for name in calls if calls[name] == min(calls.values())]
 
 
-def _sentences(groups: Groups, ends: Mapping[tuple[str, str], Ends]) -> Iterator[str]:
+def _sentences(groups: Groups, ends: Mapping[tuple[str, str], Ends], setting: Row) -> Iterator[str]:
     for variant, group in groups.items():
         here = {name: ends[variant, name] for name in group}
-        there = sorted((name for name in here if here[name].all_there), key=[*here].index)
+        there = [name for name in here if here[name].all_there]
+        failed = [name for name in here if here[name].failed == here[name].total]
         away = [name for name in here if here[name].away == here[name].total]
-        rest = [name for name in here if name not in there and name not in away]
+        rest = [name for name in here if name not in (*there, *failed, *away)]
         parts = []
         if there:
-            first = _soonest(here)
-            soonest = "" if 2 * len(first) > len(there) else f", {joined(first)} soonest"
-            parts.append(f"{joined(there)} {_end(there)} at the target on every seed{soonest}")
+            first, total = _soonest(here), here[there[0]].total
+            told = total >= ENOUGH and 2 * len(first) <= len(there)
+            parts.append(
+                f"{joined(there)} on {_fraction(total, total)} runs{f', {joined(first)} soonest' if told else ''}"
+            )
         if rest:
-            parts.append(", ".join(f"{name} on {here[name].there} of {here[name].total}" for name in rest))
+            parts.append(", ".join(f"{name} on {here[name].counted}" for name in rest))
         if away:
-            parts.append(f"{joined([_why(group[name]) for name in away])} never, certified")
-        yield f"{variant[:1].upper() + variant[1:]}: {'; '.join(parts)}."
-
-
-def _end(names: Sequence[str]) -> str:
-    return "ends" if len(names) == 1 else "end"
+            parts.append(f"{joined(away)} on none, by proof")
+        if failed:
+            parts.append("; ".join(f"{name} fails ({_why(group[name])})" for name in failed))
+        yield f"{variant[:1].upper() + variant[1:]}, at the target: {'; '.join(parts)}."
+    yield (
+        "In brackets is the 95 % interval of a fraction, as if all runs were drawn alike; the runs on a problem that "
+        "is not drawn differ by their noise alone."
+    )
+    yield from freed_memory(groups, setting)
+    yield from further_at_ends(groups)
 
 
 def _why(one: MethodRuns) -> str:
-    stops = {record["stopped"] for record in one.records if record["stopped"]}
-    return f"{one.name} ({min(stops)})" if len(stops) and all(r["stopped"] for r in one.records) else one.name
+    return str(min(record["stopped"] for record in one.records))
 
 
 def _table(groups: Groups, ends: Mapping[tuple[str, str], Ends]) -> Iterator[Row]:
@@ -136,8 +174,11 @@ def _table(groups: Groups, ends: Mapping[tuple[str, str], Ends]) -> Iterator[Row
         yield row | {v: ends[v, name].shown if (v, name) in ends else "" for v in groups}
 
 
-def _plots(groups: Groups) -> Iterator[Plot]:
+def _plots(groups: Groups, target: float) -> Iterator[Plot]:
     for variant, group in groups.items():
-        series = tuple(s for one in group.values() if (s := one.distances(LEAST_SHOWN, "calls")) is not None)
-        yield Plot(title=f"Certified distance, {variant}", x_label="calls of the method's oracle",
-                   y_label="upper bound of dist(0, ∂_δF)", series=series, log_y=True)  # fmt: skip
+        curves = (one.distances(LEAST_SHOWN, "calls", lane=LANE ** (i + 1)) for i, one in enumerate(group.values()))
+        yield Plot(
+            title=f"Certified distance, {variant} (target {target:g})",
+            x_label=f"calls of the method's oracle; below {LEAST_SHOWN:g} a lane for each method",
+            y_label="upper bound of dist(0, ∂_δF)", series=tuple(s for s in curves if s is not None), log_y=True,
+        )  # fmt: skip

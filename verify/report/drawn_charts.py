@@ -13,13 +13,20 @@ from verify.evidence.charts import Plot, Series
 
 WIDTH, HEIGHT = 460.0, 300.0
 """Size of one picture, CSS pixels at its natural size."""
-PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8a8a", "#a0522d")
-"""Told apart with any colour vision (Okabe and Ito, 2008), and readable on light and on dark paper; then two more."""
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+PALETTE = (
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8a8a", "#a0522d", "#010101", "#7b4fc9",
+    "#7a8b00",
+)  # fmt: skip
+"""Told apart with any colour vision (Okabe and Ito, 2008), and readable on light and on dark paper; then five more."""
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", "p", ">")
 DASHES = ("solid", (0, (5, 1.5)), (0, (1.5, 1.5)), (0, (6, 1.5, 1.5, 1.5)))
 _INK = {"#010101": "var(--ink)", "#020202": "var(--quiet)"}
-CROWD, CROWDED_HEIGHT = 5, 370.0
-"""More series than this have their legend below the picture, which is then so high."""
+LEGEND = 10.0
+"""Size of a legend's letters, points."""
+CROWD, COLUMNS, LINE = 5, 2, 15.0
+"""More series than this have their legend below the picture, in columns, which is then higher by so much a line."""
+BELOW = 1.3
+"""Of two marks at one place that are nearer than this factor, the lower has its text below."""
 
 
 def pictures(plots: Sequence[Plot], salt: str) -> list[tuple[Plot, Markup]]:
@@ -37,7 +44,8 @@ def picture(plot: Plot, names: list[str], salt: str) -> Markup:
     with matplotlib.rc_context(
         {"svg.fonttype": "none", "svg.hashsalt": salt, "font.size": 9.5, "axes.titlesize": 10.5}
     ):
-        height = CROWDED_HEIGHT if len(plot.series) > CROWD else HEIGHT
+        crowded = len(plot.series) > CROWD
+        height = HEIGHT + (LINE * -(-len(plot.series) // COLUMNS) if crowded else 0.0)
         figure = Figure(figsize=(WIDTH / 72, height / 72), layout="constrained")
         FigureCanvasSVG(figure)
         figure.patch.set_visible(False)
@@ -47,14 +55,17 @@ def picture(plot: Plot, names: list[str], salt: str) -> Markup:
             _draw(axes, series, names.index(series.name))
         for mark in plot.marks:
             axes.plot([mark.x], [mark.y], "x", color="#010101", markersize=7, zorder=6)
+            under = any(o.x == mark.x and mark.y < o.y < BELOW * mark.y for o in plot.marks)
             axes.annotate(
-                mark.text, (mark.x, mark.y), textcoords="offset points", xytext=(-6, 5), color="#010101", fontsize=8,
-                ha="right",
+                mark.text, (mark.x, mark.y), textcoords="offset points", xytext=(-6, -11 if under else 5),
+                color="#010101", fontsize=8.5, ha="right",
             )  # fmt: skip
-        if len(plot.series) > CROWD:
-            figure.legend(loc="outside lower center", ncols=3, fontsize=7.5, frameon=False, labelcolor="#010101")
+        if crowded:
+            figure.legend(
+                loc="outside lower center", ncols=COLUMNS, fontsize=LEGEND, frameon=False, labelcolor="#010101"
+            )
         elif len(plot.series) > 1:
-            axes.legend(fontsize=8, frameon=False, labelcolor="#010101")
+            axes.legend(fontsize=LEGEND - 1, frameon=False, labelcolor="#010101")
         stream = io.StringIO()
         figure.savefig(stream, format="svg", metadata={"Date": None}, transparent=True)
     return _inline(stream.getvalue(), plot)
@@ -77,7 +88,7 @@ def _scaled(axes: Any, plot: Plot) -> None:
 
 
 def _draw(axes: Any, series: Series, at: int) -> None:
-    # The ninth series has the first's colour again, with another marker and another dash.
+    # The twelfth series has the first's colour again, with another marker and another dash.
     again = at // len(PALETTE)
     colour, marker = PALETTE[at % len(PALETTE)], MARKERS[(at + 3 * again) % len(MARKERS)]
     dash = DASHES[(at + again) % len(DASHES)]

@@ -38,6 +38,29 @@ def test_a_finished_cell_is_not_repeated(tmp_path: Path) -> None:
     assert len(path.read_text().splitlines()) == 4
 
 
+def test_a_fresh_folder_has_nothing_to_reuse(tmp_path: Path) -> None:
+    bench = Bench(tmp_path / "squares.cells.jsonl", HEADER)
+    bench.perform("first", CELLS)
+    # The same cells asked for again, or twice at once, were not there before this run.
+    bench.perform("again", [*CELLS, *CELLS])
+    assert bench.reused == 0
+    again = Bench(tmp_path / "squares.cells.jsonl", HEADER, resume=True)
+    again.perform("all", [*CELLS, *CELLS])
+    assert again.reused == 3
+
+
+def test_workers_stay_for_the_next_stage_and_go_where_a_cell_fails() -> None:
+    bench = Bench(None, HEADER, jobs=1 + 1)
+    bench.perform("first", CELLS[:1])
+    pool = bench._pool
+    bench.perform("second", CELLS[1:])
+    assert bench._pool is pool is not None
+    with pytest.raises(AttributeError):
+        bench.perform("third", [Cell("bench:no_such_work", {"k": k}) for k in range(3)])
+    assert bench._pool is None
+    assert bench.perform("fourth", CELLS) == [float("inf")] * 3
+
+
 def test_a_torn_line_is_done_again(tmp_path: Path) -> None:
     path = tmp_path / "squares.cells.jsonl"
     Bench(path, HEADER).perform("all", CELLS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,6 @@ from verify.experiments.budgeted_run import (
     lowest_loss,
     noise_of_a_value,
     output,
-    products,
     run,
     seconds_of_a_call,
 )
@@ -28,9 +28,13 @@ from verify.experiments.contenders import (
     LITERAL,
     PARENT,
     PIGD,
+    PRINTED_SSIGD,
     SSIGD,
+    TARGET,
     ZEROTH,
     Contender,
+    keeps_theorem,
+    tied_memory,
 )
 from verify.experiments.courses import Course
 from verify.truth.goldstein.distance import distance
@@ -72,17 +76,6 @@ def test_the_distances_recorded_are_the_certified_ones() -> None:
     assert record["at"] == [0.0, 4.0]
     found = distance(SMALL.problem, SMALL.x_0.tolist(), SMALL.radius)
     assert (record["lower"][0], record["upper"][0], record["certified"][0]) == (found.lower, found.upper, 1.0)
-
-
-def test_work_counts_each_kind_of_call() -> None:
-    m = 6
-    assert products({"grad_x_f": 1, "grad_x_g": 2, "grad_y_f": 3, "grad_y_g": 4}, m) == 13
-    assert products({"hessian_products": 2, "cross_products": 1, "f_values": 1}, m) == 6
-    assert (
-        products({"lower_level_solves": 1, "quadratic_programs": 7}, m) == products({"quadratic_programs": 1}, m) == 3
-    )
-    # k³/3 operations and two triangular solutions of k² each, in units of 2m².
-    assert products({"cholesky(3)": 1}, m) == pytest.approx((27 / 3 + 2 * 9) / (2 * 36))
 
 
 def test_what_a_method_gives_is_the_block_mean_or_the_iterate() -> None:
@@ -131,4 +124,60 @@ def test_the_relations_between_a_methods_parameters() -> None:
     blo = Contender(DSBLO_2, 0.02).method(SMALL, Counter()).spec  # type: ignore[attr-defined]
     first = SMALL.first_gradient / (blo.gamma_1 * SMALL.first_gradient + blo.gamma_2)
     assert first == pytest.approx(0.02)
+    # Twice the length gives γ₁ below 1/δ: the memory is that of K = 1; shorter, K = δγ₁.
+    assert blo.beta == tied_memory(0.02, 0.1) == TARGET / 64
+    assert tied_memory(0.1 / 27, 0.1) == pytest.approx((TARGET / 64) ** (1 / 3))
+    assert not keeps_theorem(Contender(DSBLO, 0.02), 0.1)
+    assert keeps_theorem(Contender(DSBLO, 0.1 / 27), 0.1)
+    assert not keeps_theorem(Contender(DSBLO, 0.1 / 27, further=0.9), 0.1)
     assert Contender(SSIGD, 0.02).method(SMALL, Counter()).spec.step_size * SMALL.first_gradient == pytest.approx(0.02)  # type: ignore[attr-defined]
+
+
+def test_the_further_number_of_each_method() -> None:
+    def made_of(name: str, further: float | None) -> Any:
+        return Contender(name, 0.02, further=further).method(SMALL, Counter())
+
+    for name in (F2CSA, PARENT, ZEROTH):
+        plain, scaled = made_of(name, None).parameters, made_of(name, 10.0).parameters
+        assert scaled.eta == pytest.approx(10 * plain.eta)
+        assert (scaled.D, scaled.M) == (plain.D, plain.M)
+    assert made_of(DSBLO, 0.9).spec.beta == made_of(DSBLO_2, 0.9).spec.beta == 0.9
+    assert made_of(DSBLO, 0.9).spec.gamma_1 == made_of(DSBLO, None).spec.gamma_1
+    assert [made_of(SSIGD, power).spec.decay for power in (None, 0.5, 1.0)] == ["constant", "square-root", "harmonic"]
+    assert made_of(PIGD, 0.1).spec.radius == pytest.approx(0.01)
+    assert made_of(PIGD, 0.1).spec.step_size == made_of(PIGD, None).spec.step_size
+
+
+def test_plain_descent_shrinks_its_steps_when_told() -> None:
+    def lengths(further: float | None) -> list[float]:
+        method, rng = Contender(DESCENT, 0.02, further=further).method(SMALL, Counter()), np.random.default_rng(0)
+        state, took = method.start(SMALL.x_0, rng), []
+        for _ in range(4):
+            before = state.x
+            slope = float(np.linalg.norm(SMALL.gradient(before)))
+            method.step(state, rng)
+            took.append(float(np.linalg.norm(state.x - before)) / slope)
+        return took
+
+    first = 0.02 / SMALL.first_gradient
+    assert lengths(None) == pytest.approx([first] * 4)
+    assert lengths(1.0) == pytest.approx([first, first / 2, first / 3, first / 4])
+
+
+def test_further_numbers_are_told_in_print() -> None:
+    assert Contender(SSIGD, 1.0, further=0.5).told == "1/√r"
+    assert Contender(DSBLO, 1.0, further=0.9).told == "β = 0.9"
+    assert Contender(DSBLO, 1.0).told == "β tied to γ₁"
+    assert Contender(F2CSA, 1.0, further=3.16).told == "η × 3.16"
+    assert Contender(PIGD, 1.0).told == "perturbation × 1"
+    assert Contender(PRINTED_SSIGD, 1.0, beta=1e-4).told == "as printed"
+
+
+def test_rows_that_hold_are_recorded_along_the_path() -> None:
+    record = made(DESCENT, 0.3, 40)
+    assert len(record["held"]) == len(record["loss"])
+    x = SMALL.x_0
+    lower = implicit_gradient(SMALL.objectives, x).lower_level
+    assert record["held"][0] == np.count_nonzero(lower.active) / 3
+    kink = Course("absolute-fixed", 0.05, start=(-1.0, 0.8))
+    assert made(SSIGD, 0.1, 4, course=kink)["held"][0] == 0.5

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from verify.experiments.bench import Bench
-from verify.experiments.contenders import DESCENT, SSIGD
+from verify.experiments.contenders import DESCENT, DSBLO_2, PIGD, SSIGD
 from verify.experiments.courses import Course
-from verify.experiments.tuning import LENGTHS, Budget, left, share, tuned
+from verify.experiments.tuning import FURTHER, LENGTHS, Budget, Judging, left, share, trials, tuned
 
 COURSE = Course("paper", 0.1, 3, 10.0, 7)
 
@@ -48,3 +48,32 @@ def test_no_fall_to_make() -> None:
 def test_two_lengths_a_decade() -> None:
     for lengths in LENGTHS.values():
         assert all(abs(a / b - 10**0.5) < 1e-6 for a, b in pairwise(lengths))
+
+
+def test_every_method_has_as_many_trials_of_its_two_numbers() -> None:
+    names = (SSIGD, DSBLO_2, PIGD, DESCENT)
+    lengths = (0.1, 0.0316227766, 0.01)
+    taken, rows = tuned(Bench(None, {}), {"small": [COURSE]}, {"small": names}, Budget(8, "calls"), lengths, Judging())
+    assert {taken["small", name].trials for name in names} == {trials(lengths)} == {8}
+    for name in names:
+        mine = [row for row in rows if row["method"] == name]
+        assert len({(row["length tried"], row["further number tried"]) for row in mine}) == len(mine) == 8
+        (best,) = [row for row in mine if row["taken"]]
+        assert best["share of the fall left"] == min(row["share of the fall left"] for row in mine)  # type: ignore[type-var]
+        made = taken["small", name].contender(name)
+        assert (made.length, made.told) == (best["length tried"], best["further number tried"])
+
+
+def test_all_methods_have_three_further_trials() -> None:
+    assert {len(each) for each in FURTHER.values()} == {3}
+    assert all(value != 0.0 for each in FURTHER.values() for value, _ in each)
+
+
+def test_a_score_of_ones_own_decides() -> None:
+    # By the end's F alone the longest is the worst; judged by its calls alone the first is taken.
+    judging = Judging(further=False, score=lambda record, _low: -max(record["loss"]), said="height")
+    taken, rows = tuned(
+        Bench(None, {}), {"small": [COURSE]}, {"small": (DESCENT,)}, Budget(30, "calls"), (30.0, 0.03), judging
+    )
+    assert taken["small", DESCENT].length == 30.0
+    assert all("height" in row for row in rows)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from scipy import special
 
 from spec.exact import Vector
 from verify.campaign.calibration.comparisons import COMPARISONS, Kind, bare_case
 from verify.campaign.calibration.exponents import exponent_kinds
 from verify.checks.measuring.case import Case
 from verify.evidence.budget import POWER, Share
+from verify.evidence.laws import binomial_interval
 from verify.evidence.model import ComparisonEvidence, Frozen, RateEvidence
 from verify.verdict import Verdict, decide
 
@@ -90,16 +90,8 @@ def summarise(found: Iterable[tuple[list[bool], list[bool]]], budget: float) -> 
     )  # fmt: skip
 
 
-def binomial_interval(wrong: int, runs: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Clopper-Pearson interval of a probability."""
-    tail = (1 - confidence) / 2
-    low = 0.0 if wrong == 0 else float(special.betaincinv(wrong, runs - wrong + 1, tail))
-    high = 1.0 if wrong == runs else float(special.betaincinv(wrong + 1, runs - wrong, 1 - tail))
-    return low, high
-
-
 def _achieved(name: str, runs: int, wrong: int, promised: float) -> Achieved:
-    interval = binomial_interval(wrong, runs)
+    interval = binomial_interval(wrong, runs, CONFIDENCE)
     return Achieved(
         decision=name, runs=runs, wrong=wrong, promised=promised, interval=interval, kept=interval[0] <= promised
     )

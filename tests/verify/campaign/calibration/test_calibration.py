@@ -9,10 +9,11 @@ import pytest
 
 import verify
 from verify.campaign.calibration import calibration
-from verify.campaign.calibration.calibration import binomial_interval, kinds, run_many, summarise
+from verify.campaign.calibration.calibration import CONFIDENCE, kinds, run_many, summarise
 from verify.campaign.calibration.comparisons import bare_case
 from verify.cli.main import invoke
 from verify.evidence.budget import Share
+from verify.evidence.laws import binomial_interval
 from verify.evidence.model import Law
 from verify.verdict import RESOLUTION
 
@@ -73,7 +74,7 @@ def test_a_broken_promise_is_said():
 
 @pytest.mark.parametrize(("wrong", "runs"), [(0, 100), (3, 100), (100, 100)])
 def test_binomial_interval_contains_what_was_seen(wrong, runs):
-    low, high = binomial_interval(wrong, runs)
+    low, high = binomial_interval(wrong, runs, CONFIDENCE)
     assert 0 <= low <= wrong / runs <= high <= 1
     assert high - low < 0.2
 
