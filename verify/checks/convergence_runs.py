@@ -27,10 +27,10 @@ from verify.experiments.contenders import (
 )  # fmt: skip
 from verify.experiments.convergence_words import NAMED, SIMILAR
 from verify.experiments.courses import Course
-from verify.experiments.tuning import TUNING_SEED, Budget, lowest, run_cell, share, tuned
+from verify.experiments.tuning import TUNING_SEED, Budget, Judging, lowest, run_cell, share, tuned
 
 DIMENSION, CONDITION, RADIUS = 50, 10.0, 0.1
-WORK = Budget(2_500.0)
+WORK = Budget(1_500.0)
 TUNED_ON, JUDGED_ON = 2, 3
 """Draws of the family that the methods are tuned on, and others that they are judged on."""
 LATE = 2 / 3
@@ -107,8 +107,8 @@ def _tuned_alike(seed: int) -> Measurement:
     A method without friction swings about its end, so F is the mean over the last third of its work.
     """
     kept = [_course(seed + TUNING_SEED + k) for k in range(TUNED_ON)]
-    taken, _ = tuned(Bench(None, {}), {"": kept}, {"": NAMED}, WORK, LENGTHS)
-    entrants = [Contender(name, taken["", name].length) for name in NAMED]
+    taken, _ = tuned(Bench(None, {}), {"": kept}, {"": NAMED}, WORK, LENGTHS, Judging())
+    entrants = [taken["", name].contender(name) for name in NAMED]
     drawn = [_course(seed + k) for k in range(JUDGED_ON)]
     lows = lowest(Bench(None, {}), drawn)
     ratios, remains, runs = [], [], []
