@@ -27,7 +27,7 @@ WHOLE = Contender.method
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same checks in dimension 5."""
     monkeypatch.setattr(convergence_runs, "DIMENSION", 5)
-    monkeypatch.setattr(convergence_runs, "WORK", Budget(500.0))
+    monkeypatch.setattr(convergence_runs, "WORK", Budget(800.0))
     monkeypatch.setattr(convergence_runs, "STEADY_CALLS", 900)
 
 
