@@ -124,9 +124,11 @@ def judged(piece: Piece, x: Vector, y: Vector, lam: Vector) -> Pair:
     on[list(piece.rows)] = True
     lam = np.where(on, lam, 0.0)
     h = q.h(x, y)
-    left = float(np.linalg.norm(q.grad_y_g(x, y) - lam @ q.B))
+    slope = q.grad_y_g(x, y)
+    left = float(np.linalg.norm(slope - lam @ q.B))
     count = q.n + q.m + q.p + 8
-    gradient, rows = _gradient_size(q, x, y, lam), np.abs(q.A) @ np.abs(x) + np.abs(q.B) @ np.abs(y) + np.abs(q.b)
+    gradient = float(np.linalg.norm(_gradient_size(q, x, y, slope) + np.abs(lam) @ np.abs(q.B)))
+    rows = np.abs(q.A) @ np.abs(x) + np.abs(q.B) @ np.abs(y) + np.abs(q.b)
     row_rounding = count * EPS * rows
     gap = float(np.linalg.norm(np.abs(h[on]) + row_rounding[on]))
     y_radius, lam_radius = piece.response(left + count * EPS * gradient, gap)
@@ -142,11 +144,8 @@ def likely_rows(q: Objectives, x: Vector, y: Vector, lam: Vector) -> tuple[int, 
     return tuple(np.flatnonzero((lengths > 0) & (lam + weigh * q.h(x, y) > 0)).tolist())
 
 
-def _gradient_size(q: Objectives, x: Vector, y: Vector, lam: Vector) -> float:
-    """Size of the parts added up in ``grad_y g - B' lam``; of strangers' gradients as far as it shows."""
-    of_rows = np.abs(lam) @ np.abs(q.B)
+def _gradient_size(q: Objectives, x: Vector, y: Vector, slope: Vector) -> Vector:
+    """Sizes of the parts added up in ``grad_y g``, here ``slope``; of strangers' gradients as far as it shows."""
     if isinstance(q, QuadraticObjectives):
-        parts = np.abs(x) @ np.abs(q.g_xy) + np.abs(q.g_yy) @ np.abs(y) + np.abs(q.g_y)
-    else:
-        parts = np.abs(q.grad_y_g(x, y)) + q.C_g * np.abs(y)
-    return float(np.linalg.norm(parts + of_rows))
+        return np.abs(x) @ np.abs(q.g_xy) + np.abs(q.g_yy) @ np.abs(y) + np.abs(q.g_y)
+    return np.abs(slope) + q.C_g * np.abs(y)

@@ -10,7 +10,6 @@ from scipy.special import chdtri, ndtr
 
 from f2csa_ref.penalty import PenaltyLagrangian
 from f2csa_ref.sampling import Pairing
-from spec.errors import InvalidInputError
 from spec.exact import Vector
 
 Law = Literal["none", "gaussian", "chebyshev"]
@@ -41,14 +40,7 @@ def noise_radius(
         samples: N_g, independent of each other and of the stages.
         level: Probability, in (0, 1).
         variance: Trace of the covariance of one sample of the estimate, believed instead of the model; >= 0.
-
-    Raises:
-        InvalidInputError: If level or variance breaks its rule.
     """
-    if not 0 < level < 1:
-        raise InvalidInputError("level", "must be in (0, 1)", level)
-    if variance is not None and not 0 <= variance < math.inf:
-        raise InvalidInputError("variance", "must be >= 0 and finite", variance)
     if variance is not None:
         return _chebyshev(variance, samples, level)
     everywhere, first = _variances(L, w, pairing)

@@ -128,11 +128,8 @@ class Findings:
     def counts(self) -> dict[str, int]:
         """Gradients and factorisations beyond the oracle call's own."""
         q, trials = self.L.objectives, self.pair.trials
-        counts = {
-            "grad_x_f": 2,
-            "grad_y_f": 2,
-            "grad_y_g": 1 + trials + (0 if isinstance(q, QuadraticObjectives) else 1),
-        }
+        change = 1 if isinstance(q, QuadraticObjectives) else 2
+        counts = {"grad_x_f": 2, "grad_y_f": 2, "grad_y_g": change + trials}
         return counts | ({"factorisations": trials} if self.saddle else {})
 
     @cached_property
@@ -149,18 +146,23 @@ class Findings:
         return off
 
     @cached_property
+    def of_f(self) -> tuple[Vector, Vector, Vector, Vector]:
+        """Both gradients of f at the call's y, then both at y*."""
+        L, q, y, star = self.L, self.L.objectives, self.L.y_star + self.w, self.pair.y
+        return q.grad_x_f(L.x, y), q.grad_y_f(L.x, y), q.grad_x_f(L.x, star), q.grad_y_f(L.x, star)
+
+    @cached_property
     def upper(self) -> tuple[Vector, Vector]:
-        """Differences of both gradients of f between the call's y and y*, shapes (n,) and (m,)."""
-        L, q, y = self.L, self.L.objectives, self.L.y_star + self.w
-        star = self.pair.y
-        return q.grad_x_f(L.x, y) - q.grad_x_f(L.x, star), q.grad_y_f(L.x, y) - q.grad_y_f(L.x, star)
+        """Their differences, shapes (n,) and (m,)."""
+        x_here, y_here, x_star, y_star = self.of_f
+        return x_here - x_star, y_here - y_star
 
     @cached_property
     def left(self) -> Vector:
         """Gradient in y left by the minimiser, the pair's own stationarity taken off, shape (m,)."""
         L, q = self.L, self.L.objectives
         lower = L.alpha.alpha_1 * q.grad_y_g_change(L.x, L.y_star, self.w)
-        return q.grad_y_f(L.x, L.y_star + self.w) + lower - self.weighted @ q.B
+        return self.of_f[1] + lower - self.weighted @ q.B
 
     @cached_property
     def gap(self) -> Vector:
@@ -219,7 +221,8 @@ class Findings:
         """The unit of rounding times the sizes of all that is added up, times how many are."""
         L, q, c, pair = self.L, self.L.objectives, self.c, self.pair
         a_1, shift, rows = L.alpha.alpha_1, _length(self.w), _length(self.weighted)
-        of_x, of_y = _upper_sizes(q, L.x, np.maximum(np.abs(L.y_star + self.w), np.abs(pair.y)))
+        reach = np.maximum(np.abs(L.y_star + self.w), np.abs(pair.y))
+        of_x, of_y = _upper_sizes(q, L.x, reach, self.of_f)
         A, B = (float(np.linalg.norm(block)) for block in (q.A, q.B))
         S, G = _second_sizes(q)
         in_x = 2 * of_x + a_1 * S * shift + A * rows + _length(self.dual)
@@ -261,13 +264,13 @@ def _newton(L: PenaltyLagrangian, piece: Piece, saddle: Saddle) -> tuple[Vector,
     return y + u[:, 0], lam
 
 
-def _upper_sizes(q: Objectives, x: Vector, y: Vector) -> tuple[float, float]:
-    """Sizes of the parts of both gradients of f at |y|; of strangers' gradients as far as it shows."""
+def _upper_sizes(q: Objectives, x: Vector, y: Vector, seen: tuple[Vector, ...]) -> tuple[float, float]:
+    """Sizes of the parts of both gradients of f at |y|; of strangers' gradients, those ``seen``, as far as it shows."""
     if isinstance(q, QuadraticObjectives):
         at_x, at_y = np.abs(q.f_xx) @ np.abs(x) + np.abs(q.f_x), np.abs(x) @ np.abs(q.f_xy) + np.abs(q.f_y)
         return _length(at_x + np.abs(q.f_xy) @ y), _length(at_y + np.abs(q.f_yy) @ y)
     reach = q.C_f * _length(y)
-    return _length(q.grad_x_f(x, y)) + reach, _length(q.grad_y_f(x, y)) + reach
+    return _length(seen[0]) + _length(seen[2]) + reach, _length(seen[1]) + _length(seen[3]) + reach
 
 
 def _second_sizes(q: Objectives) -> tuple[float, float]:

@@ -43,6 +43,10 @@ class Assumed:
             value = getattr(self, name)
             if value is not None and not 0 <= value < math.inf:
                 raise InvalidInputError(f"certify.{name}", "must be >= 0 and finite", value)
+        if not 0 < self.level < 1:
+            raise InvalidInputError("certify.level", "must be in (0, 1)", self.level)
+        if self.variance is not None and not 0 <= self.variance < math.inf:
+            raise InvalidInputError("certify.variance", "must be >= 0 and finite", self.variance)
         if self.holder is not None and not (0 <= self.holder[0] < math.inf and 0 < self.holder[1] <= 1):
             raise InvalidInputError("certify.holder", "must be H >= 0 and s in (0, 1]", self.holder)
 
@@ -67,7 +71,7 @@ class Constants:
 def constants(x: Vector, pair: Pair, saddle: Saddle | None, assumed: Assumed) -> Constants:
     """The constants that a bound needs, from the problem where it has them, else as assumed."""
     q, piece = pair.piece.q, pair.piece
-    given = {name: getattr(assumed, name) for name in ("L_y", "L_lam", "f_xy", "g_xy", "holder")}
+    given = {name: getattr(assumed, name) for name in ("L_y", "L_lam", "f_xy", "g_xy", "holder", "variance")}
     stated = tuple(name for name, value in given.items() if value is not None)
     estimated: tuple[str, ...] = ()
     if isinstance(q, QuadraticObjectives):
@@ -132,7 +136,8 @@ def holder_constant(q: HolderObjectives, x: float) -> tuple[float, float]:
 def in_the_ball(q: HolderObjectives, x: Vector, w: Vector, pair: Pair) -> bool:
     """Whether the constants of a Hölder problem hold at the call's y and at y*."""
     far = max(float(np.abs(pair.y + w)[0]), float(np.abs(pair.y)[0]) + pair.y_radius)
-    return 3 * float(q.s) * math.hypot(float(x[0]), far) ** float(q.s) <= 1
+    radius = math.hypot(float(x[0]), far)
+    return bool(3 * q.s * radius**q.s <= 1)
 
 
 def has_second_derivatives(q: Objectives) -> bool:
