@@ -21,12 +21,20 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from f2csa_ref.eigenvalues import LANCZOS_FROM
 from f2csa_ref.objectives import Objectives, QuadraticObjectives
 from spec.exact import Matrix, Vector
 
 EPS = float(np.finfo(np.float64).eps)
 DEPENDENT = 1e-10
 """Rows are dependent where their smallest singular value is at most this fraction of their largest."""
+
+
+def spectral(block: Matrix) -> float:
+    """Spectral norm; of large blocks Frobenius', which is no smaller."""
+    if not block.size:
+        return 0.0
+    return float(np.linalg.norm(block, 2 if min(block.shape) <= LANCZOS_FROM else None))
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +71,34 @@ class Piece:
             return s / mu, 0.0
         kappa, sigma = C_g / mu, self.sigma
         return math.hypot(s / mu, math.sqrt(kappa) * t / sigma), C_g * t / sigma**2 + math.sqrt(kappa) * s / sigma
+
+    @cached_property
+    def _basis(self) -> tuple[Matrix, Matrix]:
+        """``B' = Q R`` with Q (m, k) orthonormal."""
+        Q, R = np.linalg.qr(self.B.T)
+        return Q, R
+
+    def along_rows(self, w: Vector) -> Vector:
+        """The part of w in the span of the rows, shape (m,); ``B`` maps the rest to zero."""
+        Q = self._basis[0]
+        return np.asarray(Q @ (Q.T @ w))
+
+    def on_rows(self, a: Vector) -> Vector:
+        """The combination of rows closest to a, shape (k,)."""
+        Q, R = self._basis
+        return np.asarray(scipy.linalg.solve_triangular(R, Q.T @ a))
+
+    def tangent_norm(self, g_xy: Matrix | float) -> float:
+        r"""A bound of the norm of N' Dy*, columns of N a basis of the directions that the rows leave free.
+
+        It solves :math:`N^TGN(N^TY) = -N^T(g_{xy}^T + GB^+A)`, where G may be taken off by any multiple of I.
+        """
+        mu, C_g = self.q.mu_g, self.q.C_g
+        if not self.rows:
+            return (g_xy if isinstance(g_xy, float) else spectral(g_xy)) / mu
+        Q, R = self._basis
+        free = g_xy if isinstance(g_xy, float) else spectral(g_xy - (g_xy @ Q) @ Q.T)
+        return (free + (C_g - mu) / 2 * spectral(scipy.linalg.solve_triangular(R, self.A, trans="T"))) / mu
 
     def saddle(self, G: Matrix) -> Saddle:
         """The system with this Hessian of g, factorised."""
@@ -147,5 +183,5 @@ def likely_rows(q: Objectives, x: Vector, y: Vector, lam: Vector) -> tuple[int, 
 def _gradient_size(q: Objectives, x: Vector, y: Vector, slope: Vector) -> Vector:
     """Sizes of the parts added up in ``grad_y g``, here ``slope``; of strangers' gradients as far as it shows."""
     if isinstance(q, QuadraticObjectives):
-        return np.abs(x) @ np.abs(q.g_xy) + np.abs(q.g_yy) @ np.abs(y) + np.abs(q.g_y)
+        return np.asarray(np.abs(x) @ np.abs(q.g_xy) + np.abs(q.g_yy) @ np.abs(y) + np.abs(q.g_y))
     return np.abs(slope) + q.C_g * np.abs(y)

@@ -11,6 +11,8 @@ the call made, I the active rows and J the others,
 :math:`\hat r = \nabla_y\tilde L - \alpha_1(\nabla_y g(x,\tilde y^*) - B^T\tilde\lambda)`. It is exact, for every shift,
 every weight and every pair: errors of the lower level enter through the first differences alone, where no power of
 1/alpha stands before them. :math:`\varepsilon` are remainders of second order of g's gradients, zero if g is quadratic.
+Where g's second derivatives may not be used, w is split along the active rows and tangent to them; along them gradients
+are at hand, and of :math:`Y^T a` only the a tangent to the rows is open, for :math:`Y^T B_I^T = A_I^T`.
 
 Source: the KKT system differentiated, :math:`g_{xy} = \Lambda^T B_I - Y^T g_{yy}`, put into line 6 of Algorithm 1.
 """
@@ -42,12 +44,13 @@ TRIALS = 3
 class ErrorCertificate:
     """``|estimate - grad F(x)| <= bound``, or the reason ``why_not`` there is no bound here (then it is inf).
 
-    ``terms`` are >= 0 and add up to the bound: ``known`` is the length of what is known of the error, or, without
-    second derivatives, ``fixed``, ``solution-map`` and ``multiplier-map`` are its parts' lengths times 1, L_y and
-    L_lam; ``solution`` is due to what is not known of y*, ``remainder`` to g not being quadratic, ``noise`` holds with
-    probability ``noise.level``, ``rounding`` is the allowance for doubles. ``parts`` (n,) of the known error, as in the
+    ``terms`` are >= 0 and add up to the bound: ``known`` is the length of what is known of the error; without second
+    derivatives ``tangent`` bounds the part due to Dy* tangent to the active rows; ``solution`` is due to what is not
+    known of y*, ``remainder`` to g not being quadratic, ``noise`` holds with probability ``noise.level``, ``rounding``
+    is the allowance for doubles. ``parts`` (n,) are the error's by cause, with second derivatives alone, as in the
     module's formula: ``upper-level``, ``gradient-left``, ``rows``, ``inactive-rows``, ``dual``. ``estimated`` are
-    constants not known to be bounds, ``stated`` those taken on the caller's word; ``active`` the rows proven active.
+    constants not known to be bounds, ``stated`` those taken on the caller's word; ``active`` the rows proven active,
+    up to rounding.
     """
 
     bound: float = math.inf
@@ -130,7 +133,7 @@ class Findings:
         q, trials = self.L.objectives, self.pair.trials
         change = 1 if isinstance(q, QuadraticObjectives) else 2
         counts = {"grad_x_f": 2, "grad_y_f": 2, "grad_y_g": change + trials}
-        return counts | ({"factorisations": trials} if self.saddle else {})
+        return counts | ({"factorisations": trials} if self.saddle else {"grad_x_g": change})
 
     @cached_property
     def weighted(self) -> Vector:
@@ -190,16 +193,26 @@ class Findings:
         """The known error's parts, each of shape (n,)."""
         return self._adjoint[0]
 
+    @cached_property
+    def _tangent(self) -> tuple[Vector, Vector, float]:
+        """What is known of the error (n,), the vector a (m,) of an error Y'a more, and what rounding left of B a.
+
+        With w split along the rows and tangent to them, and ``Y' B' = A'`` on active rows.
+        """
+        L, q, piece, alpha_1 = self.L, self.L.objectives, self.pair.piece, self.L.alpha.alpha_1
+        along = piece.along_rows(self.w)
+        a = -self.of_f[3] - alpha_1 * q.grad_y_g_change(L.x, L.y_star + along, self.w - along)
+        c = piece.on_rows(a)
+        lower = alpha_1 * q.grad_x_g_change(L.x, L.y_star, along)
+        known = self.upper[0] + lower + self.weighted @ q.A + self.dual + c @ piece.A
+        return known, a - c @ piece.B, alpha_1 * _length(piece.B @ (self.w - along))
+
     def known(self) -> dict[str, float]:
-        """Length of what is known: of the sum with second derivatives, else of what Y and Λ multiply."""
+        """Length of what is known: all with second derivatives, else all but Dy* tangent to the active rows."""
         if self.saddle is not None:
             return {"known": _length(np.sum(list(self.parts.values()), axis=0))}
-        q = self.L.objectives
-        return {
-            "fixed": _length(self.upper[0] + self.dual + self.inactive @ q.A),
-            "solution-map": self.c.L_y * _length(self.upper[1] - self.left - self.inactive @ q.B),
-            "multiplier-map": self.c.L_lam * _length(self.gap),
-        }
+        known, a, _ = self._tangent
+        return {"known": _length(known), "tangent": self.c.L_tangent * _length(a)}
 
     def unknown(self) -> dict[str, float]:
         """What y* within its radius, second-order remainders and rounding may add."""
@@ -214,7 +227,7 @@ class Findings:
         return {
             "solution": (c.f_xy + c.L_y * self.L.objectives.C_f) * far,
             "remainder": remainder + open_maps,
-            "rounding": self._rounding() + (self._adjoint[1] if self.saddle is not None else 0.0),
+            "rounding": self._rounding() + (self._adjoint[1] if self.saddle else c.L_lam * self._tangent[2]),
         }
 
     def _rounding(self) -> float:
@@ -225,8 +238,8 @@ class Findings:
         of_x, of_y = _upper_sizes(q, L.x, reach, self.of_f)
         A, B = (float(np.linalg.norm(block)) for block in (q.A, q.B))
         S, G = _second_sizes(q)
-        in_x = 2 * of_x + a_1 * S * shift + A * rows + _length(self.dual)
-        in_y = 2 * of_y + a_1 * G * shift + B * rows
+        in_x = 2 * of_x + 2 * a_1 * S * shift + A * rows + _length(self.dual)
+        in_y = 2 * of_y + 2 * a_1 * G * shift + B * rows
         return EPS * (q.n + q.m + q.p + 16) * (in_x + c.L_y * in_y + c.L_lam * a_1 * B * shift)
 
 

@@ -8,12 +8,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from f2csa_ref.active_piece import Pair, Saddle
+from f2csa_ref.active_piece import Pair, Saddle, spectral
 from f2csa_ref.curvature import curvature
 from f2csa_ref.eigenvalues import LANCZOS_FROM
 from f2csa_ref.objectives import HolderObjectives, Objectives, QuadraticObjectives
 from spec.errors import InvalidInputError
-from spec.exact import Matrix, Vector
+from spec.exact import Vector
 
 
 @dataclass(frozen=True)
@@ -22,16 +22,15 @@ class Assumed:
 
     ``second_derivatives``: g's may be factorised once (m³/3 operations) where the problem has them. Then the bound is
     the length of the error itself, up to what is left open, and could be subtracted from the estimate: it costs what an
-    implicit gradient costs. Without, gradients and products with the rows are enough, and the norms ``L_y`` of Dy* and
-    ``L_lam`` of Dlam* stand in, derived from norms of blocks where not given. ``f_xy``, ``g_xy``: norms of these
-    blocks, wanted of smooth problems. ``holder``: H and s with ``|D(y) - D(y')| <= H |y - y'|**s`` for D the second
-    derivatives (g_xy; g_yy) together, spectral norm; 0 where g is quadratic. ``level``, ``variance``: as
-    :func:`f2csa_ref.confidence.noise_radius` has them.
+    implicit gradient costs. Without, gradients and products with the rows are enough, and a norm stands in for Dy* on
+    directions tangent to the active rows, from ``mu_g``, ``C_g`` and the norm of g_xy. ``L_y``: norm of Dy*; ``f_xy``,
+    ``g_xy``: norms of these blocks, wanted of smooth problems (one of the latter two and of L_y). ``holder``: H and s
+    with ``|D(y) - D(y')| <= H |y - y'|**s`` for D the second derivatives (g_xy; g_yy) together, spectral norm; 0 where
+    g is quadratic. ``level``, ``variance``: as :func:`f2csa_ref.confidence.noise_radius` has them.
     """
 
     second_derivatives: bool = True
     L_y: float | None = None
-    L_lam: float | None = None
     f_xy: float | None = None
     g_xy: float | None = None
     holder: tuple[float, float] | None = None
@@ -39,7 +38,7 @@ class Assumed:
     variance: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("L_y", "L_lam", "f_xy", "g_xy"):
+        for name in ("L_y", "f_xy", "g_xy"):
             value = getattr(self, name)
             if value is not None and not 0 <= value < math.inf:
                 raise InvalidInputError(f"certify.{name}", "must be >= 0 and finite", value)
@@ -53,13 +52,14 @@ class Assumed:
 
 @dataclass(frozen=True)
 class Constants:
-    """Bounds of the norms of f_xy, Y and Λ, H and s of g's second derivatives, and how far Y and Λ are open.
+    """Bounds of the norms of f_xy, Y, its part tangent to active rows, and Λ; H and s of g; how far Y and Λ are open.
 
     ``estimated`` are not known to be bounds, ``stated`` were given.
     """
 
     f_xy: float
     L_y: float
+    L_tangent: float
     L_lam: float
     holder: tuple[float, float] = (0.0, 1.0)
     Y_radius: float = 0.0
@@ -71,7 +71,7 @@ class Constants:
 def constants(x: Vector, pair: Pair, saddle: Saddle | None, assumed: Assumed) -> Constants:
     """The constants that a bound needs, from the problem where it has them, else as assumed."""
     q, piece = pair.piece.q, pair.piece
-    given = {name: getattr(assumed, name) for name in ("L_y", "L_lam", "f_xy", "g_xy", "holder", "variance")}
+    given = {name: getattr(assumed, name) for name in ("L_y", "f_xy", "g_xy", "holder", "variance")}
     stated = tuple(name for name, value in given.items() if value is not None)
     estimated: tuple[str, ...] = ()
     if isinstance(q, QuadraticObjectives):
@@ -93,9 +93,12 @@ def constants(x: Vector, pair: Pair, saddle: Saddle | None, assumed: Assumed) ->
         off = holder[0] * pair.y_radius ** holder[1] * math.hypot(1.0, spectral(u))
         open_Y, open_Lam = piece.response(off, 0.0)
         L_y, L_lam = min(L_y, spectral(u) + open_Y), min(L_lam, spectral(v) + open_Lam)
-    L_y = L_y if assumed.L_y is None else assumed.L_y
-    L_lam = L_lam if assumed.L_lam is None else assumed.L_lam
-    return Constants(f_xy, L_y, L_lam, holder, open_Y, open_Lam, estimated, stated)
+    if assumed.L_y is not None:
+        L_y, L_lam = assumed.L_y, min(L_lam, (q.C_g * assumed.L_y + g_xy) / piece.sigma)
+    tangent = math.inf
+    if saddle is None and (assumed.L_y is None or isinstance(q, QuadraticObjectives)):
+        tangent = piece.tangent_norm(q.g_xy if isinstance(q, QuadraticObjectives) else g_xy)
+    return Constants(f_xy, L_y, min(tangent, L_y), L_lam, holder, open_Y, open_Lam, estimated, stated)
 
 
 def _of_smooth(
@@ -113,9 +116,8 @@ def _of_smooth(
     if saddle is not None or isinstance(q, HolderObjectives):
         far = holder[0] * pair.y_radius ** holder[1]
         return f_xy, spectral(curvature(q, x, pair.y).xy) + far, holder
-    if assumed.L_y is None or (pair.piece.rows and assumed.L_lam is None):
-        rule = "must be given, or L_y and L_lam, for a problem without second derivatives"
-        raise InvalidInputError("certify.g_xy", rule)
+    if assumed.L_y is None:
+        raise InvalidInputError("certify.g_xy", "must be given, or L_y, for a problem without second derivatives")
     return f_xy, 0.0, holder
 
 
@@ -154,10 +156,3 @@ def _norms(q: QuadraticObjectives) -> tuple[float, float]:
     if q not in _norms_of:
         _norms_of[q] = spectral(q.f_xy), spectral(q.g_xy)
     return _norms_of[q]
-
-
-def spectral(block: Matrix) -> float:
-    """Spectral norm; of large blocks Frobenius', which is no smaller."""
-    if not block.size:
-        return 0.0
-    return float(np.linalg.norm(block, 2 if min(block.shape) <= LANCZOS_FROM else None))

@@ -24,7 +24,8 @@ from verify.truth.algebra.rationals import Blocks, Number, column, point, ration
 from verify.truth.balls import PRECISION, BallVector, row_block, split, stacked, upper
 
 PARTS = ("upper-level", "gradient-left", "rows", "inactive-rows", "dual")
-"""The change of f's gradients on the way to y*, the minimiser not reached, the active rows' gap, inactive rows' weights, the dual term."""
+"""The change of f's gradients on the way to y*, the minimiser not reached, the active rows' gap, weights of inactive
+rows, the dual term."""
 
 
 @dataclass(frozen=True)
