@@ -195,7 +195,7 @@ class Findings:
 
     @cached_property
     def _tangent(self) -> tuple[Vector, Vector, float]:
-        """What is known of the error (n,), the vector a (m,) of an error Y'a more, and what rounding left of B a.
+        """What is known of the error (n,), the vector a (m,) of an error Y'a more, and what rounding may add.
 
         With w split along the rows and tangent to them, and ``Y' B' = A'`` on active rows.
         """
@@ -205,7 +205,9 @@ class Findings:
         c = piece.on_rows(a)
         lower = alpha_1 * q.grad_x_g_change(L.x, L.y_star, along)
         known = self.upper[0] + lower + self.weighted @ q.A + self.dual + c @ piece.A
-        return known, a - c @ piece.B, alpha_1 * _length(piece.B @ (self.w - along))
+        off = self.c.L_lam * alpha_1 * _length(piece.B @ (self.w - along))
+        size = float(np.linalg.norm(piece.A)) + self.c.L_y * float(np.linalg.norm(piece.B))
+        return known, a - c @ piece.B, off + EPS * (q.n + q.m + q.p + 16) * size * _length(c)
 
     def known(self) -> dict[str, float]:
         """Length of what is known: all with second derivatives, else all but Dy* tangent to the active rows."""
@@ -227,7 +229,7 @@ class Findings:
         return {
             "solution": (c.f_xy + c.L_y * self.L.objectives.C_f) * far,
             "remainder": remainder + open_maps,
-            "rounding": self._rounding() + (self._adjoint[1] if self.saddle else c.L_lam * self._tangent[2]),
+            "rounding": self._rounding() + (self._adjoint[1] if self.saddle else self._tangent[2]),
         }
 
     def _rounding(self) -> float:
@@ -240,7 +242,12 @@ class Findings:
         S, G = _second_sizes(q)
         in_x = 2 * of_x + 2 * a_1 * S * shift + A * rows + _length(self.dual)
         in_y = 2 * of_y + 2 * a_1 * G * shift + B * rows
-        return EPS * (q.n + q.m + q.p + 16) * (in_x + c.L_y * in_y + c.L_lam * a_1 * B * shift)
+        total = in_x + c.L_y * in_y + c.L_lam * a_1 * B * shift
+        # The blocks themselves are rounded, and Y and Λ with them.
+        of_Y, of_Lam = pair.piece.response(G * c.L_y + S + B * c.L_lam, A + B * c.L_y)
+        on_y = self._tangent[1] if self.saddle is None else self.upper[1] - self.left - self.inactive @ q.B
+        total += of_Y * _length(on_y) + of_Lam * _length(self.gap)
+        return EPS * (q.n + q.m + q.p + 16) * total
 
 
 def _solution(L: PenaltyLagrangian, *, factorise: bool) -> tuple[Pair | None, Saddle | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -13,12 +14,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.error_bounds import FIRST, SECOND, Case, cases
-from f2csa_ref import Assumed, Call, SmoothObjectives, Stages, hypergradient, objectives_of
+from f2csa_ref import Assumed, Call, LowerLevelError, SmoothObjectives, Stages, hypergradient, objectives_of
 from f2csa_ref.active_piece import Piece, judged, spectral
 from f2csa_ref.algorithm_1 import checked_oracle
 from spec import REPAIRED, InvalidInputError, OracleParameters, parse_problem
 from tests.f2csa_ref.conftest import quadratic
 from tests.strategies import fractions, quadratics
+from verify.truth import lower_level
 from verify.truth.complementarity import InfeasibleLowerLevelError
 from verify.truth.lower_level import DegenerateLowerLevelError
 from verify.truth.lower_level import hypergradient as exact_gradient
@@ -188,6 +190,30 @@ def test_close_to_a_kink_the_bound_holds_where_the_rows_are_certain(toy1, assume
     for x in (1e-14, -1e-14, 1e-6, -1e-6, 1e-3, 0.05):
         answer = hypergradient(toy1, np.array([x]), alpha=0.1, certify=assumed)
         assert abs(answer.hypergradient[0] - (x > 0)) <= answer.certificate.bound
+
+
+def test_next_to_a_kink_a_bound_holds_or_is_refused(random_rows):
+    """The first row's multiplier at x = 0 moved to within 10^-k of zero, on either side of it."""
+    applied = {}
+    for k, seed in itertools.product((6, 11, 14), range(8)):
+        n, m, p = (int(v) for v in np.random.default_rng([k, seed]).integers(1, 4, 3))
+        problem = random_rows(n, m, p, seed)
+        first = lower_level.solve(problem, [0] * n).lam[0]
+        to, data = Fraction((-1) ** seed, 10**k), problem.to_dict()
+        rows = [[Fraction(value) for value in row] for row in problem.arrays.B.tolist()]
+        slope = zip(problem.arrays.g_y.tolist(), rows[0], strict=True)
+        data["g"]["y"] = [str(Fraction(value) - entry * (first - to)) for value, entry in slope]
+        moved = parse_problem(data)
+        case = Case(moved, np.zeros(n), Call(0.05), exact_gradient(moved, [0] * n), plain=True)
+        for assumed in (SECOND, FIRST):
+            try:
+                certificate, error = answered(case, assumed)
+            except LowerLevelError:  # doubles find no pair here
+                continue
+            applied.setdefault(k, []).append(certificate.applies)
+            assert error <= certificate.bound
+    assert all(applied[6])
+    assert not all(applied[14])
 
 
 def test_a_pair_on_the_wrong_side_of_a_kink_is_mended_or_refused(toy1, monkeypatch):

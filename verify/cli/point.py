@@ -13,8 +13,8 @@ from spec import Holder, InvalidInputError, OracleParameters, Problem
 from spec.errors import from_validation
 from spec.exact import Vector
 from verify.cli import options
-from verify.cli.error_bound import certificate_of, show_certificate
 from verify.cli.console import print_json
+from verify.cli.error_bound import certificate_of, show_certificate
 from verify.cli.sources import (
     Point,
     read_alpha,
