@@ -12,14 +12,14 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
 import numpy as np
 
-from benchmarks.timing import minima
 from f2csa_ref import Assumed, Call, Hypergradient, Stages, objectives_of
 from f2csa_ref.algorithm_1 import checked_oracle
 from f2csa_ref.lower_level import lower_level
@@ -101,6 +101,17 @@ def _disturbed(problem: Quadratic, x: Vector, truth: tuple[Fraction, ...], rng: 
     return Case(problem, x, Call(alpha, reading, parameters, Stages(y_star, lam, rho, y)), truth, plain)
 
 
+def cpu_minima(*actions: Callable[[], object], repeats: int = 40) -> list[float]:
+    """Least CPU seconds of each; they take turns."""
+    times: list[list[float]] = [[] for _ in actions]
+    for _ in range(repeats):
+        for action, taken in zip(actions, times, strict=True):
+            start = time.process_time()
+            action()
+            taken.append(time.process_time() - start)
+    return [min(taken) for taken in times]
+
+
 def main(arguments: list[str]) -> int:
     """Print the tables; 1 where a bound was violated."""
     count = int(arguments[0]) if arguments else 1000
@@ -125,12 +136,12 @@ def main(arguments: list[str]) -> int:
         low, middle, high = np.quantile(ratios, [0.1, 0.5, 0.9])
         shown = f"{middle:.4g} | {low:.4g} | {high:.4g} | {np.median(plains):.4g}"
         print(f"| {name} | {count} | {len(rows)} | {refused[name]} | {shown} |")
-    print("\n| d, rows | call, ms | with second derivatives | with gradients alone |\n|---|---|---|---|")
+    print("\n| d, rows | call, CPU ms | with second derivatives | with gradients alone |\n|---|---|---|---|")
     for d, p in ((10, 5), (50, 20), (100, 50), (200, 50)):
         q = objectives_of(Generated(family="coupled-rows", n=d, p=p, seed=1))
         x, call = np.zeros(d), Call(0.05)
         ours = [replace(call, certify=assumed) for assumed in (None, SECOND, FIRST)]
-        times = minima(*(partial(checked_oracle, q, x, one, None) for one in ours))
+        times = cpu_minima(*(partial(checked_oracle, q, x, one, None) for one in ours))
         shown = " | ".join(f"× {taken / times[0]:.3g}" for taken in times[1:])
         print(f"| {d}, {p} | {1e3 * times[0]:.3g} | {shown} |")
     return int(violated > 0)
