@@ -5,9 +5,11 @@ from __future__ import annotations
 from f2csa_ref.activation import activation_weights
 from f2csa_ref.algorithm_1 import Call, Hypergradient, Stages, hypergradient
 from f2csa_ref.algorithm_2 import OuterTrace, box_projection, clip, outer_loop
+from f2csa_ref.error_certificate import ErrorCertificate
 from f2csa_ref.lower_level import LowerLevelError, LowerLevelSolution, lower_level, lower_level_runs, primal_dual
 from f2csa_ref.many.hypergradient_runs import hypergradient_runs, hypergradient_samples
 from f2csa_ref.many.penalty_runs import penalty_runs
+from f2csa_ref.map_constants import Assumed
 from f2csa_ref.objectives import (
     HolderObjectives,
     Objectives,
@@ -22,9 +24,11 @@ from f2csa_ref.solver.schedules import Constants, estimate_constants, schedule
 from f2csa_ref.solver.solve import Setting, SolveReport, solve
 
 __all__ = [
+    "Assumed",
     "Call",
     "Constants",
     "Draws",
+    "ErrorCertificate",
     "HolderObjectives",
     "Hypergradient",
     "LowerLevelError",

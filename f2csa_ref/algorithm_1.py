@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from f2csa_ref.activation import activation_weights
+from f2csa_ref.error_certificate import ErrorCertificate, certify
 from f2csa_ref.lower_level import LowerLevelSolution, lower_level_solver
+from f2csa_ref.map_constants import Assumed
 from f2csa_ref.objectives import Objectives, as_vector, double_range, objectives_of
 from f2csa_ref.penalty import TERMS, PenaltyLagrangian, penalty_parameters, total
 from f2csa_ref.penalty_minimiser import PenaltySolution, penalty_minimiser
@@ -51,6 +53,7 @@ class Call:
     given: Stages = NOTHING_GIVEN
     draws: Draws | None = None
     tol: float | None = None
+    certify: Assumed | None = None
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class Hypergradient:
     noise included. ``counts`` are calls as Algorithm 1 makes them: ``grad_x_f``, ``grad_y_f``, ``grad_x_g``,
     ``grad_y_g`` (one a sample), ``row_products`` (with A, B or a transpose), ``quadratic_programs``. Where stages were
     given, ``lower_level`` or ``penalty`` is ``None``. ``shift`` is ``y_penalty - y_star`` with the digits that rounding
-    to y_penalty loses.
+    to y_penalty loses. ``certificate`` bounds the error, where asked for; its work is not in ``counts``.
     """
 
     y_star: Vector
@@ -74,6 +77,7 @@ class Hypergradient:
     lower_level: LowerLevelSolution | None = None
     penalty: PenaltySolution | None = None
     shift: Vector = field(default_factory=lambda: np.zeros(0))
+    certificate: ErrorCertificate | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -125,7 +129,11 @@ def oracle(
         terms["g_difference"] = terms["g_difference"] + weights.alpha_1 * noise_g
 
     # Line 7.
-    return Hypergradient(y_star, lam, rho, y, terms, total(terms), _counts(call, lower, penalty), lower, penalty, w)
+    made = Hypergradient(y_star, lam, rho, y, terms, total(terms), _counts(call, lower, penalty), lower, penalty, w)
+    if call.certify is None:
+        return made
+    samples = parameters.N_g if noisy else 0
+    return replace(made, certificate=certify(L, w, terms["dual"], call.certify, reading.noise_pairing, samples))
 
 
 def hypergradient(
@@ -139,6 +147,7 @@ def hypergradient(
     rng: np.random.Generator | None = None,
     draws: Draws | None = None,
     tol: float | None = None,
+    certify: bool | Assumed = False,
 ) -> Hypergradient:
     r"""Estimate the hypergradient at x by one run of Algorithm 1.
 
@@ -154,6 +163,7 @@ def hypergradient(
         rng: Source of noise; needed where the problem is noisy and ``draws`` is not given.
         draws: Standard normals to use instead, so that implementations compare exactly.
         tol: Norm of grad_y L at which the penalty minimiser stops, instead of the reading's rule.
+        certify: Whether to bound the error (:mod:`f2csa_ref.error_certificate`), or what may be assumed for that.
 
     Returns:
         All stage values, the parts of the estimate and the counts. If the primal-dual iteration diverges, its
@@ -174,7 +184,8 @@ def hypergradient(
         >>> hypergradient(toy, np.ones(1), alpha=0.1).hypergradient.round(6)
         array([0.990099])
     """
-    return checked_oracle(objectives_of(problem), x, Call(alpha, reading, parameters, given, draws, tol), rng)
+    assumed = (Assumed() if certify else None) if isinstance(certify, bool) else certify
+    return checked_oracle(objectives_of(problem), x, Call(alpha, reading, parameters, given, draws, tol, assumed), rng)
 
 
 def checked_oracle(q: Objectives, x: Vector, call: Call, rng: np.random.Generator | None) -> Hypergradient:
@@ -185,6 +196,8 @@ def checked_oracle(q: Objectives, x: Vector, call: Call, rng: np.random.Generato
         if parameters.lower_level == "primal-dual" and reading.inner_solver == "shared-sample" and noisy:
             if draws is not None:
                 raise InvalidInputError("draws", "cannot serve the shared-sample solver; give rng instead")
+            if call.certify is not None:
+                raise InvalidInputError("certify", "must be off with a shared sample: its noise is in every stage")
             # One sample, and one batch size, for lines 3, 5 and 6.
             parameters = parameters.model_copy(update={"N_g": parameters.shared_samples})
             q, noisy = share(q, parameters.N_g, require_rng(rng)), False

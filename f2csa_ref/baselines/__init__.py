@@ -11,7 +11,6 @@ method of Shi, Chang, Gu (ICML 2024), which the paper does not cite, projects y 
 from __future__ import annotations
 
 from f2csa_ref.baselines.as_subjects import DsBlo, DsBlo2, Implicit, Parent, Pigd, Ssigd, ZerothOrder
-from f2csa_ref.baselines.curvature import Curvature, curvature
 from f2csa_ref.baselines.ds_blo import DsBloParameters, ds_blo_step
 from f2csa_ref.baselines.exact_parent import (
     ParentParameters,
@@ -25,6 +24,7 @@ from f2csa_ref.baselines.kkt_system import KKTSolution, LinearAlgebra, LinearSol
 from f2csa_ref.baselines.methods import F2csaParameters, MethodSpec, Rival, Wishes, parameters_of, rival_method
 from f2csa_ref.baselines.ssigd import SsigdParameters, ssigd_step
 from f2csa_ref.baselines.zeroth_order import ZerothOrderParameters, two_point_estimate
+from f2csa_ref.curvature import Curvature, curvature
 
 __all__ = [
     "Curvature",

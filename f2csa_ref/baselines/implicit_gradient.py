@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from f2csa_ref.baselines.curvature import curvature
 from f2csa_ref.baselines.kkt_system import LinearAlgebra, solve_kkt
+from f2csa_ref.curvature import curvature
 from f2csa_ref.lower_level import LowerLevelSolution, lower_level_solver
 from f2csa_ref.objectives import Objectives, as_vector, double_range, objectives_of
 from f2csa_ref.sampling import DEFAULTS, Draws, noise_x_f, noise_y

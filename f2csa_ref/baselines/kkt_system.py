@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import scipy.linalg
 
-from f2csa_ref.baselines.curvature import Curvature
+from f2csa_ref.curvature import Curvature
 from spec.errors import InvalidInputError
 from spec.exact import Matrix, Vector
 

@@ -208,6 +208,8 @@ def supported(q: object, call: Call, precision: str) -> QuadraticObjectives:
         raise InvalidInputError("problem", "must be quadratic for the fast oracle")
     if any(value is not None for value in vars(call.given).values()):
         raise InvalidInputError("given", "must be left out: the fast oracle computes every stage")
+    if call.certify is not None:
+        raise InvalidInputError("certify", "must be off: the fast oracle bounds no errors")
     if call.parameters.lower_level == "primal-dual":
         raise InvalidInputError("lower_level", "must be exact or first-order for the fast oracle", "primal-dual")
     if call.reading.dual_term not in ("frozen", "cancelled"):

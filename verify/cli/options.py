@@ -90,6 +90,12 @@ class Hypergradient:
     samples: Annotated[int, Option(help="N_g, gradient samples averaged.")] = 1
     seed: Annotated[int, Option(help="Seed of the noise, >= 0.")] = 0
     given: Annotated[Texts, Option(help="STAGE=NUMBERS: use this y_star, lam, rho or y_penalty; repeatable.")] = None
+    certify: Annotated[bool, Option("--certify", help="Bound the estimate's error (docs/certificates.md).")] = False
+    gradients_alone: Annotated[
+        bool, Option("--gradients-alone", help="With --certify: factorise no second derivative for the bound.")
+    ] = False
+    level: Annotated[str, Option(help="Confidence of the bound where the problem is noisy, in (0, 1).")] = "0.95"
+    as_table: Annotated[bool, Option("--table", help="Print the certificate as a table instead of JSON.")] = False
 
 
 @dataclass(frozen=True)

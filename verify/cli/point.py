@@ -14,6 +14,7 @@ from spec.errors import from_validation
 from spec.exact import Vector
 from verify.cli import options
 from verify.cli.console import print_json
+from verify.cli.error_bound import certificate_of, show_certificate
 from verify.cli.sources import (
     Point,
     read_alpha,
@@ -46,6 +47,7 @@ def hypergradient(asked: options.Hypergradient) -> None:
         parameters = OracleParameters(N_g=asked.samples)
     except ValidationError as error:
         raise InvalidInputError("--samples", from_validation(error, "").rule, asked.samples) from None
+    certify = _assumed(asked)
     problem, default = read_problem(asked.problem)
     point = read_point(asked.x, default, sizes(problem)[0])
     at = np.array([float(value) for value in point])
@@ -53,7 +55,7 @@ def hypergradient(asked: options.Hypergradient) -> None:
     given, rng = _given(asked.given or ()), np.random.default_rng(asked.seed)
     try:
         answer = f2csa_ref.hypergradient(
-            problem, at, alpha=alpha, reading=reading, parameters=parameters, given=given, rng=rng
+            problem, at, alpha=alpha, reading=reading, parameters=parameters, given=given, rng=rng, certify=certify
         )
     except InvalidInputError as error:
         if exact is None or "infeasible" not in str(error):
@@ -63,7 +65,26 @@ def hypergradient(asked: options.Hypergradient) -> None:
         raise RuntimeError(thin) from None
     call = {"x": at, "alpha": alpha, "reading": reading.model_dump(), "N_g": parameters.N_g, "seed": asked.seed}
     seen = {name: getattr(answer, name) for name in (*STAGES, "terms", "hypergradient")}
-    print_json(_finite(call | seen | {"exact": exact, "counts": answer.counts, "notes": answer.notes}))
+    seen |= {"exact": exact, "counts": answer.counts, "notes": answer.notes}
+    if asked.certify:
+        seen["certificate"] = certificate_of(problem, point, alpha, reading, answer)
+    if asked.as_table:
+        show_certificate(seen["certificate"])
+    else:
+        print_json(_finite(call | seen))
+
+
+def _assumed(asked: options.Hypergradient) -> f2csa_ref.Assumed | bool:
+    """What the certificate may use; False where none is asked for."""
+    if not asked.certify:
+        for name, given in (("--table", asked.as_table), ("--gradients-alone", asked.gradients_alone)):
+            if given:
+                raise InvalidInputError(name, "must go with --certify")
+        return False
+    level = float(read_positive(asked.level, "--level"))
+    if level >= 1:
+        raise InvalidInputError("--level", "must be in (0, 1)", asked.level)
+    return f2csa_ref.Assumed(second_derivatives=not asked.gradients_alone, level=level)
 
 
 def _given(assignments: Sequence[str]) -> f2csa_ref.Stages:

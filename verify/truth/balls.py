@@ -97,21 +97,21 @@ def solve(problem: Quadratic, x: Sequence[Number], precision: int = PRECISION) -
 
 def _solve(problem: Quadratic, at: Vector) -> BallLowerLevel:
     """Solve with the guessed rows S as equations; list every row whose sign the balls do not prove."""
-    r, x, m = Blocks.of(problem, _ball_matrix), arb_mat(column(at)), problem.m
+    r, x, m = Blocks.of(problem, ball_matrix), arb_mat(column(at)), problem.m
     S = guess_working_rows(problem, at)
-    system = _saddle(problem, r, S)
+    system = saddle_system(problem, r, S)
     slope = r.g_y + r.g_xy.transpose() * x
     offset = r.A * x - r.b
-    y, minus_lam = _split(system.solve(_stacked(-1 * slope, _rows(offset, S))), m)
+    y, minus_lam = split(system.solve(stacked(-1 * slope, row_block(offset, S))), m)
     lam = arb_mat(problem.p, 1)
     for k, i in enumerate(S):
         lam[i, 0] = -minus_lam[k, 0]
     h = offset - r.B * y
     # The gradient by its adjoint system, one right-hand side instead of n.
     grad_y_f = r.f_y + r.f_xy.transpose() * x + r.f_yy * y
-    w, nu = _split(system.solve(_stacked(-1 * grad_y_f, arb_mat(len(S), 1))), m)
+    w, nu = split(system.solve(stacked(-1 * grad_y_f, arb_mat(len(S), 1))), m)
     gradient = r.f_x + r.f_xx * x + r.f_xy * y
-    gradient = gradient + r.g_xy * w - _rows(r.A, S).transpose() * nu
+    gradient = gradient + r.g_xy * w - row_block(r.A, S).transpose() * nu
     return BallLowerLevel(
         y_star=BallVector.of(y),
         lam=BallVector.of(lam),
@@ -121,7 +121,7 @@ def _solve(problem: Quadratic, at: Vector) -> BallLowerLevel:
     )
 
 
-def _saddle(problem: Quadratic, balls: Blocks[arb_mat], rows: Sequence[int]) -> VerifiedSystem:
+def saddle_system(problem: Quadratic, balls: Blocks[arb_mat], rows: Sequence[int]) -> VerifiedSystem:
     """The matrix [[g_yy, B_rows'], [B_rows, 0]]."""
     a, m, k = problem.arrays, problem.m, len(rows)
     approximate = np.zeros((m + k, m + k))
@@ -132,28 +132,32 @@ def _saddle(problem: Quadratic, balls: Blocks[arb_mat], rows: Sequence[int]) -> 
     slack[:m, :m] += 4 * _EPS * np.abs(a.g_yy)
     if not proves_positive_definite(approximate[:m, :m], float(np.linalg.norm(slack[:m, :m]))):
         raise InvalidInputError("g.yy", "must be positive definite with room to prove it")
-    B = _rows(balls.B, rows)
+    B = row_block(balls.B, rows)
     listed = [u + v for u, v in zip(balls.g_yy.tolist(), B.transpose().tolist() if k else [[]] * m, strict=True)]
     listed += [row + [arb(0)] * k for row in (B.tolist() if k else [])]
     return VerifiedSystem(arb_mat(listed), approximate, slack)
 
 
-def _ball_matrix(array: ExactArray) -> arb_mat:
+def ball_matrix(array: ExactArray) -> arb_mat:
+    """Balls of an exact array."""
     integers = [[value for value in row if type(value) is int] for row in array.rows]
     if array.ndim == 2 and all(len(row) == array.shape[1] for row in integers):
         return arb_mat(fmpz_mat(integers))
     return arb_mat(matrix(array))
 
 
-def _rows(values: arb_mat, kept: Sequence[int]) -> arb_mat:
+def row_block(values: arb_mat, kept: Sequence[int]) -> arb_mat:
+    """The given rows."""
     return arb_mat(len(kept), values.ncols(), [values[i, j] for i in kept for j in range(values.ncols())])
 
 
-def _stacked(top: arb_mat, bottom: arb_mat) -> arb_mat:
+def stacked(top: arb_mat, bottom: arb_mat) -> arb_mat:
+    """One column of two."""
     return arb_mat(top.nrows() + bottom.nrows(), 1, top.entries() + bottom.entries())
 
 
-def _split(values: arb_mat, m: int) -> tuple[arb_mat, arb_mat]:
+def split(values: arb_mat, m: int) -> tuple[arb_mat, arb_mat]:
+    """The first m entries of a column, and the others."""
     entries = values.entries()
     return arb_mat(m, 1, entries[:m]), arb_mat(len(entries) - m, 1, entries[m:])
 
