@@ -23,7 +23,7 @@ Law = Literal[
 
 RUNGS: tuple[Rung, ...] = ("certified", "symbolic", "numeric", "statistical", "cited")
 PROVEN: Literal["proven"] = "proven"
-"""The rung above them: a theorem for every problem. A statement stands on it, never a result, whose verdict is measured."""
+"""The rung above them: a theorem for every problem. A statement stands on it, never a result: those are measured."""
 
 
 class Frozen(BaseModel):

@@ -15,15 +15,15 @@ HEAD = """\
 # What is proven for every problem
 
 A theorem here holds in every dimension, for all data that meet its premises, at every α in the range stated; Coq
-{version} checked it, from the standard library alone. The only axioms are those of the library's real numbers: {axioms}.
-The sources are in `verify/proofs/kernel/coq/`, each statement with a comment in the paper's letters; what the kernel
+{version} checked it, from the standard library alone. The only axioms are those of the library's real numbers:
+{axioms}. The sources are in `verify/proofs/kernel/coq/`, each statement with a comment in the paper's letters; what the kernel
 printed, and a hash of each file, is on record in `proofs.json` beside them. `f2csa prove` checks them again and refuses
 what is not on record; without `coqc` it says "recorded, not re-checked here", which is less. `f2csa verify` never runs
 Coq: its report shows each statement's theorems as recorded.
 
 The theorems are about the formulas. Whether a program follows the formulas is measured, so a statement's verdict in a
-report rests on its own evidence, and *proven* stands beside it. A premise that a theorem asks for and the statement does
-not is a gap; the page computes it from `theorems.toml`. Derivatives of y\\* and λ\\* enter by the differentiated KKT
+report rests on its own evidence, and *proven* stands beside it. A premise that a theorem asks for and the statement
+does not is a gap; the page computes it from `theorems.toml`. Derivatives of y\\* and λ\\* enter by the differentiated KKT
 system (premise “{kkt}”); random vectors as an inner-product space, expectation as a monotone linear mean.
 """
 
@@ -37,14 +37,11 @@ def page(table: TheoremTable) -> str:
     )
     told = (
         f"{len(table.theorem)} theorems in {len(table.order)} files. Of the repaired statements {found['proven']} are "
-        f"proven ({found['gaps']} with a premise more), {found['part']} in part, {found['left']} not, each with its reason; "
-        f"{counts('as-written')['proven']} are refuted as written.\n"
+        f"proven ({found['gaps']} with a premise more), {found['part']} in part, {found['left']} not, each with its "
+        f"reason; {counts('as-written')['proven']} are refuted as written.\n"
     )
-    parts = [head, told]
-    for claim in load_claims().values():
-        parts.append(f"## {escape(claim.title)} (`{claim.id}`)\n\n{_claim(claim, table)}")
-    parts.append(f"## The theorems\n\n{_theorems(table)}")
-    return "\n".join(parts)
+    claims = [f"## {escape(claim.title)} (`{claim.id}`)\n\n{_claim(claim, table)}" for claim in load_claims().values()]
+    return "\n".join([head, told, *claims, f"## The theorems\n\n{_theorems(table)}"])
 
 
 def _claim(claim: Claim, table: TheoremTable) -> str:

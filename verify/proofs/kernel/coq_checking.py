@@ -254,7 +254,7 @@ class _Run:
             raise RuntimeError(f"Coq does not answer about the theorems: {' '.join(done.stderr.split())[-160:]}")
         parts = dict(part.split("\n", 1) for part in done.stdout.split("@@ ")[1:])
         said = {name: " ".join(text.split()) for name, text in parts.items()}
-        together = _axioms(parts.get("axioms", ""))
+        of_all = _axioms(parts.get("axioms", ""))
         return ProofRecord(
             coq=self.version,
             sources={name: self.sources[name].digest for name in table.order},
@@ -262,7 +262,7 @@ class _Run:
             theorems={
                 name: RecordedTheorem(
                     statement=said[f"theorem {name}"],
-                    axioms=_axioms(parts[f"axioms {name}"]) if each else together,
+                    axioms=_axioms(parts[f"axioms {name}"]) if each else of_all,
                 )
                 for name in asked
             },

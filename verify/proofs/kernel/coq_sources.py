@@ -13,8 +13,8 @@ FORBIDDEN = (
     "Admitted", "admit", "give_up", "Axiom", "Axioms", "Parameter", "Parameters", "Conjecture", "Conjectures", "Unset",
     "bypass_check", "Notation", "Infix", "Reserved", "Declare", "Load", "Redirect", "Extraction", "Cd", "Primitive",
 )  # fmt: skip
-"""Words that leave a proof out, assume something, switch a check of the kernel off, change how a statement is printed, or
-reach out of the proofs."""
+"""Words that leave a proof out, assume something, switch a check of the kernel off, change how a statement is printed,
+or reach out of the proofs."""
 _DECLARES = re.compile(r"^\s*(?:Theorem)\s+(\w+)", re.M)
 _DEFINES = re.compile(r"^\s*(?:Definition|Fixpoint|Record|Inductive)\s+(\w+)", re.M)
 _REQUIRES = re.compile(r"From\s+(\S+)\s+Require\s+(?:Import|Export)?\s*([\w\s.]*?)\.(?=\s|$)")

@@ -1,4 +1,4 @@
-"""What is proven of a statement, for reports: theorems, premises beside the statement's own, gaps, and who checked it when."""
+"""What is proven of a statement, for reports: theorems, premises beside the statement's own, gaps, its checking."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Literal
 from verify.proofs.kernel.coq_checking import Outcome, ProofRecord, check, load_record
 from verify.proofs.kernel.theorems import Settled, Theorem, load_theorems
 
-Grade = Literal["proven", "proven in part", "refuted"]
+Grade = Literal["proven", "proven in part", "refuted", "no proof"]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,9 @@ class Standing:
 
     @property
     def grade(self) -> Grade:
-        """Proven whole, in part, or refuted as written."""
+        """Proven whole, in part, or refuted as written; no proof where the theorems are refused."""
+        if self.outcome.state == "refused":
+            return "no proof"
         if self.row.reading == "as-written":
             return "refuted"
         return "proven in part" if self.row.short else "proven"
@@ -59,20 +61,25 @@ class Standing:
         """The grade and the theorems, in a line; of what is refused, that."""
         if self.outcome.state == "refused":
             return f"no proof counts: {self.outcome.words}"
-        kind = {"proven": "Proven", "proven in part": "Proven in part", "refuted": "Refuted as written"}[self.grade]
+        kind = "Refuted as written" if self.grade == "refuted" else self.grade.capitalize()
         names = ", ".join(self.row.by)
         return f"{kind} for every problem that meets the premises by {names}; {self.outcome.words}."
 
 
 @lru_cache(maxsize=1)
+def _shipped() -> ProofRecord:
+    return load_record()
+
+
+@lru_cache(maxsize=1)
 def on_record() -> Outcome:
     """What can be said of the proofs that ship without running Coq: recorded, or refused."""
-    return replace(check(record=load_record(), coqc=None), why="`f2csa prove` does")
+    return replace(check(record=_shipped(), coqc=None), why="`f2csa prove` does")
 
 
 def standings(full_id: str, outcome: Outcome | None = None) -> tuple[Standing, ...]:
     """What theorems say of a statement; by default nothing but the record is trusted, and nothing is run."""
-    table, record = load_theorems(), load_record()
+    table, record = load_theorems(), _shipped()
     return tuple(
         Standing(
             row,

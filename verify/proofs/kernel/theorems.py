@@ -112,7 +112,7 @@ class TheoremTable(Frozen):
         return [self.premises[one] for one in dict.fromkeys(a for name in row.by for a in self.theorems[name].asks)]
 
     def gaps(self, row: Settled) -> list[str]:
-        """Premises that its theorems ask for and the statement does not grant, in words; of a refutation none counts."""
+        """Premises that its theorems ask for and the statement does not grant, in words; none of a refutation."""
         if row.reading == "as-written":
             return []
         return [one.text for one in self.asked(row) if not one.standing and one.id not in row.granted]
