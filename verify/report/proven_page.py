@@ -16,15 +16,15 @@ HEAD = """\
 
 A theorem here holds in every dimension, for all data that meet its premises, at every α in the range stated; Coq
 {version} checked it, from the standard library alone. The only axioms are those of the library's real numbers:
-{axioms}. The sources are in `verify/proofs/kernel/coq/`, each statement with a comment in the paper's letters; what the kernel
-printed, and a hash of each file, is on record in `proofs.json` beside them. `f2csa prove` checks them again and refuses
-what is not on record; without `coqc` it says "recorded, not re-checked here", which is less. `f2csa verify` never runs
-Coq: its report shows each statement's theorems as recorded.
+{axioms}. The sources are in `verify/proofs/kernel/coq/`, each statement with a comment in the paper's letters; what
+the kernel printed, and a hash of each file, is on record in `proofs.json` beside them. `f2csa prove` checks them again
+and refuses what is not on record; without `coqc` it says "recorded, not re-checked here", which is less. `f2csa verify`
+never runs Coq: its report shows each statement's theorems as recorded.
 
 The theorems are about the formulas. Whether a program follows the formulas is measured, so a statement's verdict in a
 report rests on its own evidence, and *proven* stands beside it. A premise that a theorem asks for and the statement
-does not is a gap; the page computes it from `theorems.toml`. Derivatives of y\\* and λ\\* enter by the differentiated KKT
-system (premise “{kkt}”); random vectors as an inner-product space, expectation as a monotone linear mean.
+does not is a gap; the page computes it from `theorems.toml`. Derivatives of y\\* and λ\\* enter by the differentiated
+KKT system (premise “{kkt}”); random vectors as an inner-product space, expectation as a monotone linear mean.
 """
 
 
@@ -33,7 +33,7 @@ def page(table: TheoremTable) -> str:
     found, record = counts(), load_record()
     axioms = sorted({axiom for theorem in record.theorems.values() for axiom in theorem.axioms})
     head = HEAD.format(
-        version=record.coq, axioms=", ".join(f"`{axiom}`" for axiom in axioms), kkt=table.premises["kkt"].text
+        version=record.coq, axioms=", ".join(f"`{axiom}`" for axiom in axioms), kkt=escape(table.premises["kkt"].text)
     )
     told = (
         f"{len(table.theorem)} theorems in {len(table.order)} files. Of the repaired statements {found['proven']} are "
