@@ -148,14 +148,12 @@ def _assertions(arranged: Outline) -> list[str]:
 
 
 def _proven(arranged: Outline) -> list[str]:
+    found = [(entry.id, one) for entry in arranged.statements for one in standings(entry.id)]
     rows = [
-        f"| `{entry.id}` | {found.grade} | {', '.join(f'`{name}`' for name in found.row.by)} "
-        f"| {escape('; '.join(found.gaps)) or 'none'} | {found.outcome.words} |"
-        for entry in arranged.statements
-        for found in standings(entry.id)
+        f"| `{name}` | {one.grade} | {' '.join(one.row.by)} | {escape('; '.join(one.gaps))} |" for name, one in found
     ]
-    head = ["| Statement | Standing | Theorems | Premises more than its own | Checked |", "|---|---|---|---|---|"]
-    return [*head, *rows] if rows else []
+    head = ["| Statement | Standing | Theorems | Premises beyond its own |", "|---|---|---|---|"]
+    return [f"Theorems {found[0][1].outcome.words}.", "", *head, *rows] if rows else []
 
 
 def _breaks(arranged: Outline, claims: Mapping[str, Claim] | None) -> list[str]:

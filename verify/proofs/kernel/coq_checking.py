@@ -5,11 +5,13 @@ Without ``coqc`` only names, words and hashes are compared: then a proof is *rec
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -225,14 +227,23 @@ class _Run:
         return found[1] if found else "unknown"
 
     def compile(self, files: list[str]) -> list[str]:
-        """Compile in order; the line of the first that does not."""
+        """Compile, each after those it builds on, two and more at once; the line of the first that does not."""
         self.files = files
         for name in files:
             (self.place / f"{name}.v").write_bytes(self.sources[name].raw)
-            done = self._coqc(f"{name}.v")
-            if done.returncode:
-                return [f"{name}.v does not compile: {' '.join(done.stderr.split())[-160:]}"]
-        return []
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            made: dict[str, Future[str]] = {}
+            for name in files:
+                before = [made[one] for one in self.sources[name].requires if one in made]
+                made[name] = pool.submit(self._compiled, name, before)
+            return [line for line in (made[name].result() for name in files) if line][:1]
+
+    def _compiled(self, name: str, before: Sequence[Future[str]]) -> str:
+        """What is wrong with a file; empty where it compiles, or where one that it builds on does not."""
+        if any(one.result() for one in before):
+            return ""
+        done = self._coqc(f"{name}.v")
+        return f"{name}.v does not compile: {' '.join(done.stderr.split())[-160:]}" if done.returncode else ""
 
     def ask(self, asked: Sequence[str], table: TheoremTable, *, each: bool) -> ProofRecord | None:
         """Statements, definitions and axioms as Coq prints them; none where it does not know one of them."""

@@ -83,3 +83,11 @@ Proof.
   intros HN Hs H. assert (0 <= s / N) by (apply Rmult_le_pos; [assumption|left; now apply Rinv_0_lt_compat]).
   assert (s / N <= alpha * alpha). { apply (Rmult_le_reg_r N); [assumption|]. replace (s / N * N) with s by (field; lra). lra. } lra.
 Qed.
+
+(* With eta = 2 D / (G sqrt M) the regret over a block is at most 2 D G sqrt M. *)
+Theorem block_regret (D G M eta regret : R) : 0 < D -> 0 < G -> 0 < M -> eta = 2 * D / (G * sqrt M) ->
+  regret <= 4 * D * D / (2 * eta) + eta / 2 * (M * (G * G)) -> regret <= 2 * D * G * sqrt M.
+Proof.
+  intros HD HG HM -> H. pose proof (sqrt_lt_R0 M HM) as q. pose proof (sqrt_sqrt M (Rlt_le _ _ HM)) as s. apply Rle_trans with (1 := H). right.
+  replace (M * (G * G)) with (sqrt M * sqrt M * (G * G)) by (rewrite s; ring). field. lra.
+Qed.
