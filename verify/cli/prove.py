@@ -89,7 +89,7 @@ def _show(outcome: Outcome, table: TheoremTable, *, whole: bool) -> None:
         return
     shown = Table(box=None, pad_edge=False)
     for column in ("theorem", "says", "settles"):
-        shown.add_column(column, no_wrap=column == "theorem")
+        shown.add_column(column, no_wrap=column == "theorem", overflow="fold")
     for name in outcome.theorems:
         settles = ", ".join(
             row.statement + (" (refuted as written)" if row.reading == "as-written" else "")

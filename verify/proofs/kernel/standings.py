@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
+from verify.evidence.model import PROVEN
 from verify.proofs.kernel.coq_checking import Outcome, ProofRecord, check, load_record
 from verify.proofs.kernel.theorems import Settled, Theorem, load_theorems
 
@@ -54,16 +55,17 @@ class Standing:
             return "no proof"
         if self.row.reading == "as-written":
             return "refuted"
-        return "proven in part" if self.row.short else "proven"
+        return "proven in part" if self.row.short else PROVEN
 
     @property
     def headline(self) -> str:
         """The grade and the theorems, in a line; of what is refused, that."""
         if self.outcome.state == "refused":
             return f"no proof counts: {self.outcome.words}"
-        kind = "Refuted as written" if self.grade == "refuted" else self.grade.capitalize()
         names = ", ".join(self.row.by)
-        return f"{kind} for every problem that meets the premises by {names}; {self.outcome.words}."
+        if self.grade == "refuted":
+            return f"Refuted as written by {names}; {self.outcome.words}."
+        return f"{self.grade.capitalize()} for every problem that meets the premises by {names}; {self.outcome.words}."
 
 
 @lru_cache(maxsize=1)
