@@ -59,6 +59,7 @@ Section regret.
   Theorem step_length (D : R) (v : V) : 0 < D -> norm (clip V D v) <= D.
   Proof. apply norm_clip. Qed.
 
+  (* clip_D(0) = 0: the factor is 1 there *)
   Theorem clip_at_zero (D : R) (v : V) : 0 < D -> norm v = 0 -> clip V D v = v.
   Proof. intros HD H. unfold clip. destruct (Rle_dec (norm v) D); [reflexivity|lra]. Qed.
 End regret.

@@ -7,6 +7,7 @@ Local Open Scope R_scope.
 Definition ramp (w z : R) : R := Rmax 0 (Rmin 1 ((w + z) / w)).
 Definition weight (w eps h lam : R) : R := ramp w h * ramp eps (lam - eps).
 
+(* 0 ≤ σ_h ≤ 1 *)
 Theorem ramp_range w z : 0 <= ramp w z <= 1.
 Proof. unfold ramp, Rmax, Rmin. destruct (Rle_dec 1 ((w + z) / w)); destruct (Rle_dec 0 _); lra. Qed.
 
@@ -20,6 +21,7 @@ Proof.
   rewrite Rabs_mult, (Rabs_right (/ w)); [reflexivity|]. apply Rle_ge. left. now apply Rinv_0_lt_compat.
 Qed.
 
+(* 0 ≤ ρ_i ≤ 1 *)
 Theorem weight_range w eps h lam : 0 <= weight w eps h lam <= 1.
 Proof. unfold weight. pose proof (ramp_range w h). pose proof (ramp_range eps (lam - eps)). nra. Qed.
 
