@@ -20,6 +20,8 @@ from verify.cli import options
 from verify.cli.assertions import assertions
 from verify.cli.console import plain_console, print_json
 from verify.cli.sources import require_one_of
+from verify.proofs.kernel.standings import standings
+from verify.proofs.kernel.theorems import load_theorems
 from verify.proofs.orders.evaluation import Evaluation, evaluations
 from verify.proofs.orders.inference import Following, OrderRow
 from verify.proofs.orders.table import FirstBreak, first_breaks, order_table
@@ -51,7 +53,8 @@ def claims(asked: options.Claims) -> None:
 
 
 def _entry(full_id: str, statement: Statement) -> dict[str, Any]:
-    entry = statement.model_dump(mode="json") | {"full_id": full_id, "checked": full_id in checks()}
+    proven = [found.row.model_dump(mode="json") | {"gaps": found.gaps} for found in standings(full_id)]
+    entry = statement.model_dump(mode="json") | {"full_id": full_id, "checked": full_id in checks(), "proven": proven}
     for step in entry.get("steps", []):
         step["full_id"] = f"{full_id}/{step['id']}"
         step["checked"] = step["full_id"] in checks()
@@ -122,6 +125,21 @@ def _explain(full_id: str, statement: Statement) -> None:
     line(f"\nCheck: {'f2csa verify ' + full_id if found else missing}")
     if found:
         line(f"Instances: {', '.join(found.instances)}")
+    for text in proof_lines(full_id):
+        line(text)
+
+
+def proof_lines(full_id: str) -> list[str]:
+    """What is proven of a statement for every problem, its premises beside its own, or why nothing is."""
+    lines = []
+    for found in standings(full_id):
+        lines.append(f"\n{found.headline}")
+        lines += [f"  {shown.theorem.coq}: {shown.theorem.says}" for shown in found.theorems]
+        lines += [f"  premise: {text} (granted by {by})" for text, by in found.grants]
+        lines += [f"  a premise more than the statement has: {text}" for text in found.gaps]
+        lines += [f"  not in the theorems: {text}" for text in found.row.short]
+    reason = load_theorems().reasons.get(full_id)
+    return [*lines, f"\nNot proven for every problem: {reason}"] if reason else lines
 
 
 def orders(asked: options.Orders) -> int:

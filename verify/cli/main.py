@@ -25,6 +25,7 @@ COMMANDS: dict[type, tuple[str, str]] = {
     options.Refute: ("refute", "verify.cli.claims:refute"),
     options.Calibrate: ("calibrate", "verify.cli.calibrate:calibrate"),
     options.Gate: ("gate", "verify.cli.gate:gate"),
+    options.Prove: ("prove", "verify.cli.prove:prove"),
     options.Recheck: ("recheck", "verify.cli.recheck:recheck"),
     options.Badge: ("badge", "verify.cli.exports:badge"),
     options.Vectors: ("vectors", "verify.cli.exports:vectors"),

@@ -215,6 +215,16 @@ class Gate:
 
 
 @dataclass(frozen=True)
+class Prove:
+    """Have Coq check the theorems that ship, and hold what it says against the record."""
+
+    names: Annotated[Texts, Argument(help="Theorems, or the claims and steps they settle; all if none.")] = None
+    kernel: Annotated[bool, Option("--kernel", help="Check the compiled files with coqchk, too (a minute).")] = False
+    record: Annotated[bool, Option("--record", help="Write what Coq says as the new record.")] = False
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True)
 class Recheck:
     """Decide every verdict of a report again, from its evidence and certificates."""
 

@@ -22,6 +22,8 @@ Law = Literal[
 """Which exact law or bound a stochastic decision rests on; ``f2csa calibrate`` runs every one of them."""
 
 RUNGS: tuple[Rung, ...] = ("certified", "symbolic", "numeric", "statistical", "cited")
+PROVEN: Literal["proven"] = "proven"
+"""The rung above them: a theorem for every problem. A statement stands on it, never a result: those are measured."""
 
 
 class Frozen(BaseModel):

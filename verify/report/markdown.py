@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from spec.claims import Claim
 from verify.evidence.model import RateEvidence
+from verify.proofs.kernel.standings import standings
 from verify.report import prose, wording
 from verify.report.hypothesis_ledger import ledgers
 from verify.report.judged_assertions import judged_assertions
@@ -68,6 +69,7 @@ def render_markdown(report: ReportData, claims: Mapping[str, Claim] | None = Non
         ("Not in the text, and not so", [line for reading in unsaid for line in _item(reading)]),
         ("Left open", [f"- `{e.id}`: {escape(e.left_open)}" for e in arranged.statements if e.left_open]),
         ("What the paper asserts", _assertions(arranged)),
+        ("Proven for every problem", _proven(arranged)),
         ("Closed forms", [line for reading in readings for line in _closed_forms(reading)]),
     ]
     text = "\n\n".join("\n".join(section) for section in sections if section) + "\n"
@@ -143,6 +145,15 @@ def _assertions(arranged: Outline) -> list[str]:
         by = "<br>".join(f"`{by.statement.id}` {by.words}".strip() for by in item.judged_by)
         rows.append(f"| {item.entry.number} | {escape(item.entry.asserts)} *{where}* | {by} |")
     return ["| # | The paper asserts | Statements, in this run |", "|---|---|---|", *rows] if rows else []
+
+
+def _proven(arranged: Outline) -> list[str]:
+    found = [(entry.id, one) for entry in arranged.statements for one in standings(entry.id)]
+    rows = [
+        f"| `{name}` | {one.grade} | {' '.join(one.row.by)} | {escape('; '.join(one.gaps))} |" for name, one in found
+    ]
+    head = ["| Statement | Standing | Theorems | Premises beyond its own |", "|---|---|---|---|"]
+    return [f"Theorems {found[0][1].outcome.words}.", "", *head, *rows] if rows else []
 
 
 def _breaks(arranged: Outline, claims: Mapping[str, Claim] | None) -> list[str]:

@@ -17,6 +17,7 @@ from markupsafe import Markup
 from spec.claims import Claim
 from verify.evidence.charts import Plot
 from verify.evidence.model import ClosedForm, ComparisonEvidence, Counterexample, PremiseEvidence, RateEvidence
+from verify.proofs.kernel.standings import standings
 from verify.report import prose, wording
 from verify.report.drawn_charts import pictures
 from verify.report.formulary import formulary
@@ -187,6 +188,7 @@ def _names(report: ReportData, arranged: Outline, drawing: Drawing) -> dict[str,
         "measured": measured,
         "problem_text": problem_text,
         "isfinite": math.isfinite,
+        "standings": standings,
     }
 
 

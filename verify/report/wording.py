@@ -83,6 +83,7 @@ READINGS: dict[str, tuple[str, str]] = {
 }
 
 RUNGS: dict[str, str] = {
+    "proven": "A theorem for every problem that meets its premises, machine-checked; of a statement, not of a result.",
     "certified": "Exact algebra: holds for every value in an interval, on this instance.",
     "symbolic": "An exact series; its leading term and exponent are derived.",
     "numeric": "A sweep of computed values, each with its rounding error.",

@@ -1,0 +1,112 @@
+"""What is proven of a statement, for reports: theorems, premises beside the statement's own, gaps, its checking."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal
+
+from verify.evidence.model import PROVEN
+from verify.proofs.kernel.coq_checking import Outcome, ProofRecord, check, load_record
+from verify.proofs.kernel.theorems import Settled, Theorem, load_theorems
+
+Grade = Literal["proven", "proven in part", "refuted", "no proof"]
+
+
+@dataclass(frozen=True)
+class TheoremShown:
+    """One theorem as it is shown: in the paper's letters, as the kernel prints it, its axioms."""
+
+    theorem: Theorem
+    statement: str
+    axioms: tuple[str, ...]
+
+    @property
+    def ratio(self) -> str:
+        """How near to equality the numeric search came, in words; empty where there is none."""
+        if self.theorem.ratio is None:
+            return ""
+        return f"largest value/bound on record {self.theorem.ratio:g} ({self.theorem.check})"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What theorems say of a statement under one reading.
+
+    Args:
+        row: From the table.
+        theorems: In its order.
+        gaps: Premises that the theorems ask for and the statement does not.
+        grants: Their other premises, each with what grants it.
+        outcome: Whether they were re-checked, or are only recorded.
+    """
+
+    row: Settled
+    theorems: tuple[TheoremShown, ...]
+    gaps: tuple[str, ...]
+    grants: tuple[tuple[str, str], ...]
+    outcome: Outcome
+
+    @property
+    def grade(self) -> Grade:
+        """Proven whole, in part, or refuted as written; no proof where the theorems are refused."""
+        if self.outcome.state == "refused":
+            return "no proof"
+        if self.row.reading == "as-written":
+            return "refuted"
+        return "proven in part" if self.row.short else PROVEN
+
+    @property
+    def headline(self) -> str:
+        """The grade and the theorems, in a line; of what is refused, that."""
+        if self.outcome.state == "refused":
+            return f"no proof counts: {self.outcome.words}"
+        names = ", ".join(self.row.by)
+        if self.grade == "refuted":
+            return f"Refuted as written by {names}; {self.outcome.words}."
+        return f"{self.grade.capitalize()} for every problem that meets the premises by {names}; {self.outcome.words}."
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> ProofRecord:
+    return load_record()
+
+
+@lru_cache(maxsize=1)
+def on_record() -> Outcome:
+    """What can be said of the proofs that ship without running Coq: recorded, or refused."""
+    return replace(check(record=_shipped(), coqc=None), why="`f2csa prove` does")
+
+
+def standings(full_id: str, outcome: Outcome | None = None) -> tuple[Standing, ...]:
+    """What theorems say of a statement; by default nothing but the record is trusted, and nothing is run."""
+    table, record = load_theorems(), _shipped()
+    return tuple(
+        Standing(
+            row,
+            tuple(_shown(table.theorems[name], record) for name in row.by),
+            tuple(table.gaps(row)),
+            tuple(table.grants(row)),
+            on_record() if outcome is None else outcome,
+        )
+        for row in table.settling(full_id)
+    )
+
+
+def _shown(theorem: Theorem, record: ProofRecord) -> TheoremShown:
+    found = record.theorems.get(theorem.coq)
+    return TheoremShown(theorem, found.statement if found else "", found.axioms if found else ())
+
+
+def counts(reading: str = "repaired") -> Mapping[str, int]:
+    """How many statements are proven, of these with a premise more, proven in part, and left."""
+    table = load_theorems()
+    rows = [row for row in table.settled if row.reading == reading]
+    whole = [row for row in rows if not row.short]
+    return {
+        "proven": len(whole),
+        "gaps": sum(bool(table.gaps(row)) for row in whole),
+        "part": len(rows) - len(whole),
+        "left": len(table.reasons),
+    }
