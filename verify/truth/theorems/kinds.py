@@ -67,17 +67,21 @@ def _of_scene(letters_of: Callable[[Scene], Values], *more: str) -> Kind:
         }
         return found | {name: sizes[name] for name in more}
 
-    return Kind(lambda draft: letters_of(of_atlas(draft) if "atlas" in draft else from_draft(tamed(draft))), shape)
+    return Kind(
+        lambda draft: letters_of(of_atlas(draft, more) if "atlas" in draft else from_draft(tamed(draft))), shape
+    )
 
 
-def of_atlas(draft: Draft) -> Scene:
+def of_atlas(draft: Draft, more: tuple[str, ...]) -> Scene:
     """An atlas instance; what is spent there follows from its sizes and a seed."""
     instance = find(draft["atlas"])
     problem, rng = quadratic_of(instance.problem), random.Random(draft["atlas"])
     scene = Scene(problem, instance.x, draft["alpha"], {})
     sizes = {"left": problem.m, "dl": problem.p, "y_star_off": problem.m, "dx": problem.n, "direction": problem.m}
     sizes |= {"rho_inactive": len(scene.lower.inactive)}
-    spent = {name: tuple(fmpq(rng.randint(1, 9), 10) for _ in range(size)) for name, size in sizes.items()}
+    spent = {
+        name: tuple(fmpq(rng.randint(1, 9), 10) for _ in range(size)) for name, size in sizes.items() if name in more
+    }
     rho = tuple(fmpq(rng.randint(5, 10), 10) for _ in scene.active)
     return Scene(problem, instance.x, draft["alpha"], spent | {"rho": rho})
 

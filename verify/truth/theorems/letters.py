@@ -160,6 +160,7 @@ def in_direction(scene: Scene) -> Values:
     return there | {
         "C": there["Cg"], "s": s, "a": linear(A, n)(dx), "y1": y1, "l1": l1, "y2": y2, "l2": l2,
         "d": scenes.solved(scene.block("g_yy"), s), "dx": dx,
+        "V": [*basis(m), *scenes.eigenvalues(scene.block("g_yy"))[2]],
     }  # fmt: skip
 
 
@@ -171,7 +172,7 @@ def of_penalty_system(scene: Scene) -> Values:
     c = sub(there["c"], there["r"])
     return there | {
         "G": linear(Gu, scene.problem.m), "mu": mu, "C": C, "c": c, "d": scenes.solved(Gu, c),
-        "V": [*there["V"], *ends], "w": scale(1 / scene.u, there["e"]),
+        "V": [*basis(scene.problem.m), *ends], "w": scale(1 / scene.u, there["e"]),
     }  # fmt: skip
 
 
