@@ -1,4 +1,4 @@
-"""``python -m verify.truth.theorems [BUDGET] [NAME…]``: search for places anew and record them, with the largest ratios."""
+"""``python -m verify.truth.theorems [BUDGET] [NAME…]``: search for places anew and record them."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from flint import fmpq
 
 from verify.truth.theorems.adversary import search
 from verify.truth.theorems.mistypings import mistypings
-from verify.truth.theorems.ties import HERE, KERNEL, NEAR, Place, theorem_names, ties
+from verify.truth.theorems.ties import HERE, KERNEL, NEAR, Place, reason, theorem_names, ties
 
 TIES = ties()
 RECORD = json.loads((HERE / "places.json").read_text(encoding="utf-8"))["found"]
