@@ -1,0 +1,167 @@
+"""Statements as the proof kernel prints them, read into trees.
+
+The part of Gallina that statements of real algebra use: quantifiers, implications, relations, arithmetic, application,
+``fun`` and ``let``. A tree is a :class:`Node`; what stands in it is decided by its ``kind``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from spec import InvalidInputError
+
+_TOKEN = re.compile(r"\s*(<->|->|=>|:=|/\\|<=|>=|<>|%nat|[A-Za-z_][\w.']*|\d+|[-+*/()=<>,:])")
+_RELATIONS = {"<=", "<", "=", "<>", ">=", ">"}
+Binder: TypeAlias = tuple[str, str]
+"""A variable and its type."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """One node: ``word`` is a name, a numeral or an operator, ``binders`` those of a quantifier or a function."""
+
+    kind: str
+    word: str = ""
+    parts: tuple[Node, ...] = ()
+    binders: tuple[Binder, ...] = ()
+
+
+def parse(text: str) -> Node:
+    """Read a statement; refused where it is no such text."""
+    reader = _Reader(_tokens(text))
+    tree = reader.expression()
+    if reader.rest:
+        raise InvalidInputError("statement", "must end where its sentence ends", " ".join(reader.rest[:6]))
+    return tree
+
+
+def _tokens(text: str) -> list[str]:
+    found, at = [], 0
+    text = text.rstrip()
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None:
+            raise InvalidInputError("statement", "must be made of known signs", text[at : at + 20])
+        found.append(match[1])
+        at = match.end()
+    return found
+
+
+class _Reader:
+    """Recursive descent, loosest sign first."""
+
+    def __init__(self, rest: list[str]) -> None:
+        self.rest = rest
+
+    def next(self) -> str:
+        return self.rest[0] if self.rest else ""
+
+    def take(self, expected: str = "") -> str:
+        if not self.rest or (expected and self.rest[0] != expected):
+            raise InvalidInputError("statement", f"must have {expected or 'more'} here", " ".join(self.rest[:6]))
+        return self.rest.pop(0)
+
+    def expression(self) -> Node:
+        word = self.next()
+        if word in ("forall", "exists", "fun"):
+            self.take()
+            binders = self.binders()
+            self.take("=>" if word == "fun" else ",")
+            return Node(word, parts=(self.expression(),), binders=binders)
+        if word == "let":
+            self.take()
+            name = plain(self.take())
+            self.take(":=")
+            value = self.expression()
+            self.take("in")
+            return Node("let", name, (value, self.expression()))
+        left = self.equivalence()
+        if self.next() == "->":
+            self.take()
+            return Node("implies", parts=(left, self.expression()))
+        return left
+
+    def binders(self) -> tuple[Binder, ...]:
+        found: list[Binder] = []
+        while self.next() not in (",", "=>"):
+            grouped = self.next() == "("
+            if grouped:
+                self.take()
+            names = []
+            while self.next() != ":":
+                names.append(self.take())
+            self.take()
+            kind: list[str] = []
+            while self.next() not in ((")",) if grouped else (",", "=>")):
+                kind.append(self.take())
+            if grouped:
+                self.take(")")
+            found += [(plain(name), " ".join(word.rsplit(".", maxsplit=1)[-1] for word in kind)) for name in names]
+        return tuple(found)
+
+    def equivalence(self) -> Node:
+        left = self.conjunction()
+        if self.next() != "<->":
+            return left
+        self.take()
+        return Node("iff", parts=(left, self.conjunction()))
+
+    def conjunction(self) -> Node:
+        left = self.relation()
+        if self.next() != "/\\":
+            return left
+        self.take()
+        return Node("and", parts=(left, self.conjunction()))
+
+    def relation(self) -> Node:
+        sides, signs = [self.sum()], []
+        while self.next() in _RELATIONS:
+            signs.append(self.take())
+            sides.append(self.sum())
+        if not signs:
+            return sides[0]
+        tree = Node("relation", signs[-1], (sides[-2], sides[-1]))
+        for k in range(len(signs) - 2, -1, -1):
+            tree = Node("and", parts=(Node("relation", signs[k], (sides[k], sides[k + 1])), tree))
+        return tree
+
+    def sum(self) -> Node:
+        left = self.product()
+        while self.next() in ("+", "-"):
+            left = Node("binary", self.take(), (left, self.product()))
+        return left
+
+    def product(self) -> Node:
+        left = self.unary()
+        while self.next() in ("*", "/"):
+            left = Node("binary", self.take(), (left, self.unary()))
+        return left
+
+    def unary(self) -> Node:
+        if self.next() in ("-", "/"):
+            return Node("unary", self.take(), (self.unary(),))
+        head = self.atom()
+        arguments = []
+        while re.match(r"[\w(]", self.next()) and self.next() not in ("in", "forall", "exists", "fun", "let"):
+            arguments.append(self.atom())
+        return Node("call", parts=(head, *arguments)) if arguments else head
+
+    def atom(self) -> Node:
+        word = self.take()
+        if word == "(":
+            tree = self.expression()
+            self.take(")")
+        elif word.isdigit():
+            tree = Node("numeral", word)
+        else:
+            tree = Node("name", plain(word))
+        if self.next() == "%nat":
+            self.take()
+        return tree
+
+
+def plain(name: str) -> str:
+    """A name without its module, its primes spelt out."""
+    return name.rsplit(".", maxsplit=1)[-1].replace("'", "_prime")

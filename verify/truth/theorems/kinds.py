@@ -1,0 +1,171 @@
+"""Kinds of places: how each makes its letters from a draft, and what a draft of it looks like."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from flint import fmpq
+
+from spec.atlas import find
+from verify.truth.geometry import quadratic_of
+from verify.truth.theorems import letters, sequences, toy_places
+from verify.truth.theorems.meaning import Values
+from verify.truth.theorems.scenes import Draft, Scene, from_draft
+
+SIZES = ((1, 1, 0, 0), (1, 1, 1, 0), (1, 2, 1, 0), (1, 2, 1, 1), (2, 2, 2, 0), (1, 2, 2, 0), (2, 3, 2, 1))
+"""n, m, active and inactive rows of drafted problems."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """``values`` of a draft, and the shape of each of its entries: 0 a number, k a vector, (k, l) a matrix."""
+
+    values: Callable[[Draft], Values]
+    shape: Callable[[random.Random], dict[str, Any]]
+
+    def draft(self, rng: random.Random) -> Draft:
+        """A random draft of small rationals."""
+        spread = rng.choice((1, 1, 4))
+        return {name: _filled(shape, lambda: entry(rng, spread)) for name, shape in self.shape(rng).items()}
+
+
+def entry(rng: random.Random, spread: int = 1) -> fmpq:
+    """A small rational, never 0 by chance alone."""
+    value = fmpq(rng.choice((-1, 1)) * rng.randint(1, 24), 12)
+    return rng.choice((value, value, value, fmpq(0), value / spread, value * spread))
+
+
+def _filled(shape: Any, value: Callable[[], fmpq]) -> Any:
+    if shape == 0:
+        return value()
+    if isinstance(shape, int):
+        return tuple(value() for _ in range(shape if shape > 0 else 0))
+    return tuple(tuple(value() for _ in range(shape[1])) for _ in range(shape[0]))
+
+
+def _of_scene(letters_of: Callable[[Scene], Values], *more: str) -> Kind:
+    def shape(rng: random.Random) -> dict[str, Any]:
+        n, m, k, j = rng.choice(SIZES)
+        none = -1
+        found: dict[str, Any] = {
+            "L": (m, m), "t": 0, "Phi": (m, m), "R": (n, m), "S": (n, m), "A": (k, n), "B": (k, m), "c": m, "fx": n,
+            "x": n, "y_star": m, "lam": k or none, "alpha": 0, "rho": k or none,
+            "A_more": (j, n), "B_more": (j, m), "slack": j or none,
+        }  # fmt: skip
+        sizes = {
+            "rho_inactive": j or none,
+            "left": m,
+            "dl": (k + j) or 1,
+            "y_star_off": m,
+            "off_x": n,
+            "off_y": m,
+            "dx": n,
+            "direction": m,
+        }
+        return found | {name: sizes[name] for name in more}
+
+    return Kind(
+        lambda draft: letters_of(of_atlas(draft, more) if "atlas" in draft else from_draft(tamed(draft))), shape
+    )
+
+
+def of_atlas(draft: Draft, more: tuple[str, ...]) -> Scene:
+    """An atlas instance; what is spent there follows from its sizes and a seed."""
+    instance = find(draft["atlas"])
+    problem, rng = quadratic_of(instance.problem), random.Random(draft["atlas"])
+    scene = Scene(problem, instance.x, draft["alpha"], {})
+    sizes = {"left": problem.m, "dl": problem.p, "y_star_off": problem.m, "dx": problem.n, "direction": problem.m}
+    sizes |= {"rho_inactive": len(scene.lower.inactive)}
+    spent = {
+        name: tuple(fmpq(rng.randint(1, 9), 10) for _ in range(size)) for name, size in sizes.items() if name in more
+    }
+    rho = tuple(fmpq(rng.randint(5, 10), 10) for _ in scene.active)
+    return Scene(problem, instance.x, draft["alpha"], spent | {"rho": rho})
+
+
+def tamed(draft: Draft) -> Draft:
+    """Weights brought into [0, 1], alpha away from 0."""
+    changed = dict(draft)
+    for name in ("rho", "rho_inactive"):
+        if name in changed:
+            changed[name] = tuple(min(fmpq(1), abs(value)) for value in changed[name])
+    alpha = abs(changed["alpha"])
+    return changed | {
+        "alpha": max(alpha if alpha < 1 else 1 / (1 + alpha), fmpq(1, 200)),
+        "t": abs(changed["t"]) + fmpq(1, 50),
+    }
+
+
+def _flat(values: Callable[[Draft], Values], shape: dict[str, Any]) -> Kind:
+    return Kind(values, lambda _: shape)
+
+
+def _sequence(values: Callable[[Draft], Values]) -> Kind:
+    def shape(rng: random.Random) -> dict[str, Any]:
+        d, count = rng.choice(((1, 1), (1, 2), (2, 3)))
+        rows = dict.fromkeys(("grad", "bias", "noise"), (count, d))
+        return rows | {"D": 0, "eta": 0, "start": d, "fraction": 0, "x": d, "w": d, "parts": count}
+
+    return Kind(values, shape)
+
+
+def _numbers(*names: str) -> dict[str, Any]:
+    return dict.fromkeys(names, 0)
+
+
+def one(scene: Scene) -> Values:
+    """Weights one: the premise of section 6c."""
+    return letters.of_multipliers(
+        Scene(scene.problem, scene.x, scene.alpha, scene.spent | {"rho": (fmpq(1),) * len(scene.active)})
+    )
+
+
+def across(scene: Scene) -> Values:
+    """A direction of y that no row sees: rows are given no weight in it."""
+    found = letters.of_curvature(scene)
+    return found | {"P": lambda w: tuple(fmpq(0) * a for a in w)} if any(found["B"](found["v"])) else found
+
+
+KINDS: dict[str, Kind] = {
+    "point": _of_scene(letters.at_point, "left"),
+    "smooth point": _of_scene(letters.at_point, "left", "off_x", "off_y"),
+    "inactive weights": _of_scene(letters.with_inactive, "left", "rho_inactive"),
+    "minimiser": _of_scene(letters.at_minimiser),
+    "adjoint": _of_scene(letters.of_adjoint, "left"),
+    "all errors": _of_scene(letters.in_total, "left", "dl", "y_star_off"),
+    "multipliers": _of_scene(letters.of_multipliers, "dl"),
+    "multipliers, weights one": _of_scene(one, "dl"),
+    "multipliers, any rows": _of_scene(lambda scene: letters.of_multipliers(scene, all_rows=True), "dl"),
+    "T2": _of_scene(letters.of_change, "dl"),
+    "T2, any rows": _of_scene(lambda scene: letters.of_change(scene, all_rows=True), "dl"),
+    "direction": _of_scene(letters.in_direction, "dx"),
+    "penalty system": _of_scene(letters.of_penalty_system, "left"),
+    "curvature": _of_scene(letters.of_curvature, "direction"),
+    "across rows": _of_scene(across, "direction"),
+    "blend": _of_scene(letters.of_blend, "dx"),
+    "as written": _of_scene(letters.as_written, "left"),
+    "vectors": _flat(sequences.vectors, {"v": 2, "w": 2, "ef": 2, "u": 0, "distance": 0}),
+    "orthogonal": _flat(sequences.orthogonal_listed, _numbers("a", "b", "d", "s", "count", "u")),
+    "run": _sequence(sequences.run_block),
+    "run, query points": _sequence(sequences.run_with_parts),
+    "run, reference": _sequence(sequences.run_reference),
+    "chances": _flat(sequences.chances, _numbers("D", "eta", "M", "K", "size", "bias", "slope", "mixed", "start", "F")),
+    "horizon": _flat(sequences.horizon, _numbers("M", "K", "radius", "slope", "bias", "slack", "start", "mixed", "F")),
+    "parameters": _flat(sequences.parameters, _numbers("G", "radius", "eps", "C0", "beta", "part", "more_M", "more_K")),
+    "toy1": _flat(toy_places.toy1, _numbers("alpha")),
+    "toy1, frozen": _flat(toy_places.toy1_frozen, _numbers("alpha")),
+    "toy1, moved": _flat(toy_places.toy1_moved, _numbers("alpha")),
+    "row scaling": _flat(toy_places.row_scaling, _numbers("alpha")),
+    "kink": _flat(toy_places.kink, _numbers("alpha", "w")),
+    "switching": _flat(toy_places.switching, _numbers("alpha", "w")),
+    "switching lower level": _flat(toy_places.lower_level_pair, _numbers("x", "y1", "y2")),
+    "ramp": _flat(toy_places.ramp, _numbers("b", "delta", "more", "part")),
+    "unbounded, frozen": _flat(toy_places.unbounded_frozen, _numbers("a", "K", "alpha")),
+    "unbounded, pairing": _flat(toy_places.unbounded_pairing, _numbers("sf", "sg", "alpha")),
+    "printed range": _flat(toy_places.printed_range, _numbers("Cf", "mu", "up")),
+    "threshold": _flat(toy_places.numbers, _numbers("Cf", "mu", "u")),
+    "vanishing moment": _flat(toy_places.vanishing_moment, _numbers("L", "beta")),
+}  # fmt: skip

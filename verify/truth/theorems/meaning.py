@@ -1,0 +1,249 @@
+"""What a statement says at a place: its premises decided, both sides of its conclusion computed.
+
+A place gives every variable of the statement a value. Numbers are rationals, or balls where a square root is none;
+vectors are tuples, linear maps functions. An inner quantifier runs over samples of its type: a basis and more, which
+proves what is linear. What a theorem says there is, the place has to show: it names the witness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from types import CodeType
+from typing import Any, TypeAlias
+
+from flint import arb, ctx
+
+from spec import InvalidInputError
+from verify.truth.theorems.gallina import Node
+from verify.truth.theorems.library import LIBRARY, same
+
+Values: TypeAlias = dict[str, Any]
+PRECISION = 160
+"""Bits of the balls; two sides closer than they tell apart count as equal."""
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One relation of a conclusion, its sides computed."""
+
+    sign: str
+    left: Any
+    right: Any
+    plain: bool = False
+    """Whether a side is a numeral: a range, not a bound."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the relation holds; balls that overlap are equal."""
+        return related(self.sign, self.left, self.right)
+
+    @property
+    def ratio(self) -> float | None:
+        """Value over bound, both of an inequality, where the bound is positive."""
+        if self.plain or self.sign not in ("<=", "<") or isinstance(self.right, tuple) or not self.right > 0:
+            return None
+        return float(arb(self.left) / arb(self.right))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a statement at a place: ``missed`` are the premises that fail, counted from 0."""
+
+    missed: tuple[int, ...] = ()
+    leaves: tuple[Leaf, ...] = ()
+    error: str = ""
+
+    @property
+    def true(self) -> bool:
+        """Whether the conclusion, computed, holds."""
+        return not self.error and bool(self.leaves) and all(leaf.holds for leaf in self.leaves)
+
+    @property
+    def ratio(self) -> float | None:
+        """Value over bound of its last inequality, what comes before it being a witness's own."""
+        return next((leaf.ratio for leaf in reversed(self.leaves) if leaf.ratio is not None), None)
+
+
+@dataclass(frozen=True, eq=False)
+class Statement:
+    """A statement ready to be evaluated."""
+
+    tree: Node
+    definitions: Mapping[str, Node] = field(default_factory=dict)
+
+    def at(self, values: Values) -> Outcome:
+        """Evaluate every premise and the conclusion."""
+        before, ctx.prec = ctx.prec, PRECISION
+        try:
+            known = dict(LIBRARY)
+            for name, code in self._defined.items():
+                known[name] = eval(code, known)
+            known |= values
+            known["given"] = frozenset(values)
+            count = _Count()
+            try:
+                leaves = tuple(_walk(self._spine, known, count))
+            except ArithmeticError as error:
+                return Outcome(tuple(sorted(count.missed)), error=type(error).__name__)
+            return Outcome(tuple(sorted(count.missed)), leaves)
+        finally:
+            ctx.prec = before
+
+    @cached_property
+    def _spine(self) -> _Step:
+        return _Step.of(self.tree)
+
+    @cached_property
+    def _defined(self) -> dict[str, CodeType]:
+        return {name: _code(tree) for name, tree in self.definitions.items()}
+
+
+class _Count:
+    """Premises met so far, and those that failed."""
+
+    def __init__(self) -> None:
+        self.premises = 0
+        self.missed: set[int] = set()
+
+    def meet(self, code: CodeType, known: Values) -> None:
+        """Decide one premise; what cannot be computed does not hold."""
+        index, self.premises = self.premises, self.premises + 1
+        try:
+            holds = bool(eval(code, known))
+        except ArithmeticError:
+            holds = False
+        if not holds:
+            self.missed.add(index)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A node of the conclusion's skeleton with the code of what it evaluates."""
+
+    node: Node
+    codes: tuple[CodeType, ...] = ()
+    rest: tuple[_Step, ...] = ()
+
+    @classmethod
+    def of(cls, node: Node) -> _Step:
+        parts = node.parts
+        match node.kind:
+            case "relation":
+                return cls(node, tuple(map(_code, parts)))
+            case "call" if parts[0].word == "derivable_pt_lim":
+                quotient = Node("call", parts=(Node("name", "slope"), parts[1], parts[2]))
+                return cls.of(Node("relation", "=", (quotient, parts[3])))
+            case "implies" | "let":
+                return cls(node, (_code(parts[0]),), (cls.of(parts[1]),))
+            case "iff":
+                return cls(node, tuple(map(_code, parts)))
+            case "forall" | "exists" | "and":
+                return cls(node, rest=tuple(map(cls.of, parts)))
+        return cls(node, (_code(node),))
+
+
+def _walk(step: _Step, known: Values, count: _Count) -> list[Leaf]:
+    node = step.node
+    match node.kind:
+        case "relation":
+            left, right = (eval(code, known) for code in step.codes)
+            plain = any(part.kind == "numeral" for part in node.parts)
+            return [Leaf(node.word, left, right, plain)]
+        case "iff":
+            left, right = (eval(code, known) for code in step.codes)
+            return [Leaf("=", int(left), int(right))]
+        case "implies":
+            count.meet(step.codes[0], known)
+            return _walk(step.rest[0], known, count)
+        case "let":
+            return _walk(step.rest[0], known | {node.word: eval(step.codes[0], known)}, count)
+        case "and":
+            return [leaf for part in step.rest for leaf in _walk(part, known, count)]
+        case "forall" | "exists":
+            found, start = [], count.premises
+            for values in _choices(node, known):
+                count.premises = start
+                found += _walk(step.rest[0], known | values, count)
+            return found
+    return [Leaf("=", int(bool(eval(step.codes[0], known))), 1)]
+
+
+def _choices(node: Node, known: Values) -> Iterator[Values]:
+    """What the variables are: as the place has them, shown by it (``witness``), or samples."""
+    names = [name for name, _ in node.binders]
+    if node.kind == "exists":
+        shown = known["witness"](known)
+        yield {name: shown[name] for name in names}
+        return
+    ranges = [[known[name]] if name in known["given"] else samples(kind, known) for name, kind in node.binders]
+    for chosen in product(*ranges):
+        yield dict(zip(names, chosen, strict=True))
+
+
+def samples(kind: str, known: Values) -> list[Any]:
+    """Samples of a type, as the place has them."""
+    if kind == "space" or kind.endswith("expectation"):
+        return [None]
+    of = {"R": "reals", "nat": "naturals"}.get(kind) or ("outcomes" if "Omega" in kind else kind.split()[-1])
+    return list(known[of.replace("'", "_prime")])
+
+
+def related(sign: str, left: Any, right: Any) -> bool:
+    """Whether two values stand in a relation; equal is what balls cannot tell apart."""
+    match sign:
+        case "=":
+            return same(left, right)
+        case "<>":
+            return not same(left, right)
+        case "<=":
+            return not left > right
+        case "<":
+            return bool(left < right)
+        case ">=":
+            return not left < right
+        case ">":
+            return bool(left > right)
+    raise InvalidInputError("sign", "must be a relation", sign)
+
+
+def _code(node: Node) -> CodeType:
+    return compile(_source(node), "<statement>", "eval")
+
+
+def _source(node: Node) -> str:
+    parts = [_source(part) for part in node.parts]
+    match node.kind:
+        case "numeral":
+            up, _, down = node.word.partition("/")
+            return f"divided({up}, {down})" if down else up
+        case "name":
+            return node.word
+        case "binary":
+            return f"divided({parts[0]}, {parts[1]})" if node.word == "/" else f"({parts[0]} {node.word} {parts[1]})"
+        case "unary":
+            return f"divided(1, {parts[0]})" if node.word == "/" else f"(-{parts[0]})"
+        case "call":
+            return f"{parts[0]}({', '.join(parts[1:])})"
+        case "fun":
+            return f"(lambda {', '.join(name for name, _ in node.binders)}: {parts[0]})"
+        case "let":
+            return f"(lambda {node.word}: {parts[1]})({parts[0]})"
+        case "relation":
+            return f"related({node.word!r}, {parts[0]}, {parts[1]})"
+        case "and":
+            return f"({parts[0]} and {parts[1]})"
+        case "implies":
+            return f"(not {parts[0]} or {parts[1]})"
+        case "iff":
+            return f"({parts[0]} == {parts[1]})"
+        case "forall":
+            names = ", ".join(name for name, _ in node.binders)
+            ranges = "".join(f"samples({kind!r}, globals()), " for _, kind in node.binders)
+            return f"every(lambda {names}: {parts[0]}, {ranges})"
+    raise InvalidInputError("statement", "must not quantify here", node.kind)
+
+
+LIBRARY |= {"related": related, "samples": samples}

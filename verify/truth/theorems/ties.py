@@ -1,0 +1,192 @@
+"""Each theorem held against data: the kernel's own sentence, evaluated where its letters are the suite's exact stages.
+
+A tie is broken where a place inside the premises breaks the conclusion, a place recorded as near to equality is not, or
+a place recorded outside the premises is not kept out by them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+from flint import fmpq
+
+from spec import InvalidInputError
+from verify.truth.theorems.gallina import Node, parse
+from verify.truth.theorems.kinds import KINDS
+from verify.truth.theorems.library import scale
+from verify.truth.theorems.meaning import Outcome, Statement, Values
+from verify.truth.theorems.scenes import Draft
+
+HERE = Path(__file__).parent
+KERNEL = HERE.parents[1] / "proofs" / "kernel" / "theorems.toml"
+"""The kernel's list of theorems; where it is not there, the names of the statements at hand stand for it."""
+NEAR = 0.9
+ROUNDING = 1e-12
+Role = Literal["inside", "near", "outside"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A draft of some kind; outside the premises, one of its letters is changed: ``("mu", "*", 1/2)``."""
+
+    kind: str
+    draft: Draft
+    role: Role = "inside"
+    change: tuple[str, str, fmpq] | None = None
+
+    @property
+    def values(self) -> Values:
+        """Its letters, made once."""
+        values = _values(self.kind, self._key)
+        return values if self.change is None else changed(values, *self.change)
+
+    @property
+    def _key(self) -> str:
+        return json.dumps(spelt(self.draft), sort_keys=True)
+
+
+@dataclass(frozen=True)
+class Tie:
+    """A theorem with its sentence, its places and how near to equality it comes."""
+
+    name: str
+    tree: Node
+    kinds: tuple[str, ...]
+    floor: float = NEAR
+    ceiling: float = 1.0
+    reason: str = ""
+    places: tuple[Place, ...] = ()
+    seeds: tuple[Place, ...] = ()
+    definitions: Mapping[str, Node] = field(default_factory=dict)
+
+    def statement(self, tree: Node | None = None) -> Statement:
+        """The sentence, or another in its place, with what its words mean."""
+        return Statement(tree or self.tree, self.definitions)
+
+    def faults(self) -> list[str]:
+        """What breaks the tie."""
+        statement = self.statement()
+        found = [(k, place, self.fault(place, statement)) for k, place in enumerate(self.places)]
+        return [f"{self.name}, place {k} ({place.kind}): {fault}" for k, place, fault in found if fault]
+
+    def told_by(self, tree: Node) -> int | None:
+        """The first place that breaks the tie of another sentence."""
+        statement = self.statement(tree)
+        return next((k for k, place in enumerate(self.places) if self.fault(place, statement)), None)
+
+    def fault(self, place: Place, statement: Statement) -> str:
+        """What is wrong at one place, if anything."""
+        outcome = statement.at(place.values)
+        return judged(outcome, place.role, self.floor, self.ceiling)
+
+    @property
+    def largest_ratio(self) -> float | None:
+        """Largest value over bound at its places inside the premises; ``None`` for an identity."""
+        statement = self.statement()
+        found = [statement.at(place.values).ratio for place in self.places if place.role != "outside"]
+        return max((ratio for ratio in found if ratio is not None), default=None)
+
+
+def judged(outcome: Outcome, role: Role, floor: float = NEAR, ceiling: float = 1.0) -> str:
+    """What is wrong with an outcome, in words; nothing if nothing is."""
+    if role == "outside":
+        broken = not outcome.missed and not outcome.true
+        return "a place outside the premises is let in, and breaks the conclusion" if broken else ""
+    if outcome.missed:
+        return f"premise {outcome.missed[0]} fails"
+    if not outcome.true:
+        return outcome.error or "the conclusion fails"
+    ratio = outcome.ratio
+    if ratio is not None and ratio > ceiling + ROUNDING:
+        return f"value over bound {ratio:.4f} above {ceiling}"
+    if role == "near" and (ratio is None or ratio < floor):
+        return f"value over bound {ratio} below {floor}: slack"
+    return ""
+
+
+def changed(values: Values, name: str, sign: str, by: fmpq) -> Values:
+    """The letters with one of them changed: scaled; a number moved, a vector's entries shifted, a sequence held."""
+    old = values[name]
+    if sign == "+":
+        return values | {name: old + by}
+    if sign == "turned":
+        return values | {name: old[1:] + old[:1]}
+    if sign == "first":
+        return values | {name: lambda *given: old(*(0 for _ in given))}
+    if callable(old):
+        return values | {name: lambda *given: _scaled(old(*given), by)}
+    return values | {name: _scaled(old, by)}
+
+
+def _scaled(value: Any, by: fmpq) -> Any:
+    return scale(by, value) if isinstance(value, tuple) else by * value
+
+
+@lru_cache(maxsize=4096)
+def _values(kind: str, key: str) -> Values:
+    return KINDS[kind].values(read(json.loads(key)))
+
+
+def spelt(draft: Any) -> Any:
+    """A draft as plain data."""
+    if isinstance(draft, dict):
+        return {name: spelt(value) for name, value in draft.items()}
+    return [spelt(value) for value in draft] if isinstance(draft, tuple) else str(draft)
+
+
+def read(data: Any) -> Any:
+    """A draft from plain data."""
+    if isinstance(data, dict):
+        return {name: value if name == "atlas" else read(value) for name, value in data.items()}
+    if isinstance(data, list):
+        return tuple(read(value) for value in data)
+    up, _, down = data.partition("/")
+    return fmpq(int(up), int(down or 1))
+
+
+@lru_cache(maxsize=1)
+def ties() -> dict[str, Tie]:
+    """Every tie by the theorem's name."""
+    table = tomllib.loads((HERE / "ties.toml").read_text(encoding="utf-8"))
+    sentences = json.loads((HERE / "statements.json").read_text(encoding="utf-8")) | table["beyond"]
+    recorded = json.loads((HERE / "places.json").read_text(encoding="utf-8"))["places"]
+    definitions = {name: parse(text) for name, text in table["definitions"].items()}
+    found = {}
+    for row in table["tie"]:
+        more = {name: row[name] for name in ("floor", "ceiling", "reason") if name in row}
+        for name in row["theorems"]:
+            if name in found or name not in sentences:
+                raise InvalidInputError("ties.toml", "must tie each statement once", name)
+            places = tuple(_place(data) for data in recorded.get(name, ()))
+            seeds = tuple(_place({"role": "inside"} | data) for data in table["seeds"].get(name, ()))
+            tree, kinds = parse(sentences[name]), tuple(row["kinds"])
+            found[name] = Tie(name, tree, kinds, places=places, seeds=seeds, definitions=definitions, **more)
+    return found
+
+
+def _place(data: dict[str, Any]) -> Place:
+    change = data.get("change")
+    moved = None if change is None else (change[0], change[1], read(change[2]))
+    return Place(data["kind"], read(data["draft"]), data["role"], moved)
+
+
+def reason(name: str, mistyping: str) -> str:
+    """Why a mistyping of a theorem goes unnoticed; nothing if nobody said."""
+    rows = tomllib.loads((HERE / "ties.toml").read_text(encoding="utf-8"))["unnoticed"]
+    fit = (row for row in rows if re.fullmatch(row["theorem"], name) and re.fullmatch(row["mistyping"], mistyping))
+    return next((str(row["reason"]) for row in fit), "")
+
+
+def theorem_names() -> list[str]:
+    """Names of the kernel's theorems, in their order."""
+    if KERNEL.exists():
+        rows = tomllib.loads(KERNEL.read_text(encoding="utf-8"))["theorem"]
+        return [row["coq"] for row in rows]
+    return list(json.loads((HERE / "statements.json").read_text(encoding="utf-8")))
