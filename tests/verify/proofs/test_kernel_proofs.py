@@ -249,4 +249,4 @@ def test_a_definition_that_is_not_the_recorded_one_is_refused() -> None:
 
 def test_the_table_says_what_it_says() -> None:
     assert isinstance(TABLE, TheoremTable)
-    assert all(one.ratio is None or one.check for one in TABLE.theorem)
+    assert all(one.says for one in TABLE.theorem)

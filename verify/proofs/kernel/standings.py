@@ -24,10 +24,10 @@ class TheoremShown:
 
     @property
     def ratio(self) -> str:
-        """How near to equality the numeric search came, in words; empty where there is none."""
+        """How near to equality it comes where it is tied to data, in words; empty where it is not a bound so tied."""
         if self.theorem.ratio is None:
             return ""
-        return f"largest value/bound on record {self.theorem.ratio:g} ({self.theorem.check})"
+        return f"largest value/bound where it is tied to exact stages {self.theorem.ratio:g}"
 
 
 @dataclass(frozen=True)

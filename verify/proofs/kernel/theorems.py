@@ -40,8 +40,8 @@ class Theorem(Frozen):
         says: Its conclusion in the paper's letters.
         number: In the list of theorems it was first written down in, if it is there.
         asks: Its premises, by id.
-        check: The numeric search for a violation of the same inequality.
-        ratio: The largest value over bound which that search met, as recorded.
+        ratio: The largest value over bound at the places where it is tied to the suite's stages, cut to four digits;
+            ``None`` for an equality, and for what is not tied (:mod:`verify.truth.theorems`).
         helps: Whether it only serves other proofs and settles nothing itself.
     """
 
@@ -49,7 +49,6 @@ class Theorem(Frozen):
     says: str = Field(min_length=1)
     number: str = ""
     asks: tuple[str, ...] = ()
-    check: str = ""
     ratio: float | None = Field(default=None, gt=0, le=1)
     helps: bool = False
 
