@@ -28,6 +28,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same checks in dimension 5."""
     monkeypatch.setattr(convergence_runs, "DIMENSION", 5)
     monkeypatch.setattr(convergence_runs, "WORK", Budget(800.0))
+    monkeypatch.setattr(convergence_runs, "TUNED_ON", 1)
+    monkeypatch.setattr(convergence_runs, "JUDGED_ON", 1)
     monkeypatch.setattr(convergence_runs, "STEADY_CALLS", 900)
 
 
