@@ -12,6 +12,7 @@ import numpy as np
 
 from f2csa_ref.bounds import Bounds, Indices
 from f2csa_ref.fast.device_arrays import Array, Arrays
+from f2csa_ref.fast.operators import multiple_of_identity
 from spec.errors import InvalidInputError
 from spec.exact import Matrix
 
@@ -40,10 +41,7 @@ class Block:
 
     def __post_init__(self) -> None:
         M = self.matrix
-        if not M.any():
-            self.multiple = 0.0
-        elif M.shape[0] == M.shape[1] == np.count_nonzero(M) and (M.diagonal() == M[0, 0]).all():
-            self.multiple = float(M[0, 0])
+        self.multiple = multiple_of_identity(M)
         self.shape = M.shape
         self._there = None if self.multiple is not None else self.arrays.of(M, self.dtype)
 

@@ -27,6 +27,14 @@ class Tally:
     row_factorisations: int = 0
 
 
+def multiple_of_identity(M: Matrix) -> float | None:
+    """The factor where a block is a multiple of the identity; 0 of a zero block of any shape."""
+    if not M.any():
+        return 0.0
+    plain = M.shape[0] == M.shape[1] == np.count_nonzero(M) and (M.diagonal() == M[0, 0]).all()
+    return float(M[0, 0]) if plain else None
+
+
 @dataclass(eq=False)
 class Operator:
     """A block times a vector, ``forth``, and its transpose times one, ``back``."""
@@ -41,11 +49,7 @@ class Operator:
         M = self.matrix
         square = M.shape[0] == M.shape[1]
         self.symmetric = square and bool(np.array_equal(M, M.T))
-        self.multiple = None
-        if not M.any():
-            self.multiple = 0.0
-        elif square and np.count_nonzero(M) == len(M) and (M.diagonal() == M[0, 0]).all():
-            self.multiple = float(M[0, 0])
+        self.multiple = multiple_of_identity(M)
         halved = self.symmetric and len(M) >= SYMMETRIC_FROM
         self._symv: Any = (ssymv if M.dtype == np.float32 else dsymv) if halved else None
         self._transposed = M.T

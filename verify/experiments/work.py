@@ -12,11 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
-import numpy as np
-
 from f2csa_ref.baselines.implicit_gradient import factorisations
+from f2csa_ref.fast.operators import multiple_of_identity
 from f2csa_ref.objectives import QuadraticObjectives
-from spec.exact import Matrix
 
 GRADIENTS = 4
 """Products with whole blocks behind both gradients of f, which every method takes."""
@@ -65,7 +63,10 @@ class Blocks:
     @classmethod
     def of(cls, q: QuadraticObjectives) -> Self:
         """Read off the problem's matrices."""
-        dense = {name: int(_dense(getattr(q, name))) for name in ("f_xx", "f_xy", "f_yy", "g_xx", "g_xy", "g_yy")}
+        dense = {
+            name: int(multiple_of_identity(getattr(q, name)) is None)
+            for name in ("f_xx", "f_xy", "f_yy", "g_xx", "g_xy", "g_yy")
+        }
         return cls(m=q.m, A=q.A.size / q.m**2 if q.A.any() else 0.0, **dense)
 
     def products(self, counts: Mapping[str, int]) -> float:
@@ -88,11 +89,3 @@ class Blocks:
         second: float = counts.get("cross_products", 0) * self.g_xy + counts.get("hessian_products", 0) * bool(self.A)
         second += factoring(counts, at_hand=solves) / (2.0 * self.m**2)
         return steps + of_x + in_x + second + counts.get("f_values", 0) * (self.f_xx + self.f_xy + self.f_yy) + solved
-
-
-def _dense(block: Matrix) -> bool:
-    """Whether a product with it takes work: it is neither zero nor a multiple of the identity."""
-    if not block.any():
-        return False
-    square = block.shape[0] == block.shape[1]
-    return not (square and np.array_equal(block, block[0, 0] * np.eye(len(block))))
