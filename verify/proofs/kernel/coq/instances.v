@@ -65,12 +65,12 @@ Theorem residual_instance alpha e : 0 < alpha -> let u := alpha * alpha in let r
   Rabs (Rabs (- (e / (u * u))) - Rabs r) <= 2 * u * Rabs r.
 Proof.
   intros Ha u r. assert (Hu : 0 < u) by (unfold u; nra).
-  pose proof (T1_both_sides line line line (fun x => x) (fun v => v) (fun v => v) (fun _ => 0) (fun x => x) (fun x => x) (fun w => w) alpha u 1 0 1 1 1 1 1 0 0 (- (e / (u * u))) r 0 e r e (e / (u * u))) as T.
-  assert (G : Rabs (norm (V := line) (- (e / (u * u))) - norm (V := line) r) <= u * ((0 * (1 + 1) / (1 - u * 0) + 1 * (1 + (1 + u * 0) / (1 - u * 0)) / (1 * 1)) * norm (V := line) r)).
+  pose proof (T1_both_sides line line line (fun x => x) (fun v => v) (fun v => v) (fun _ => 0) (fun x => x) (fun x => x) (fun w => w) alpha u 1 0 1 1 1 1 1 0 0 0 (- (e / (u * u))) r 0 e r e (e / (u * u))) as T.
+  assert (G : Rabs (norm (V := line) (- (e / (u * u))) - norm (V := line) r) <= u * ((0 * (1 + 1) / (1 - u * 0) + 1 * (1 + (1 + u * 0) / (1 - u * 0)) / (1 * 1)) * norm (V := line) r) + (1 + 1) * 0 / u).
   { apply T; clear T; try (unfold u; nra); try (intros; simpl; unfold r; field; lra); try (intros; simpl; lra); try (intros; rewrite ?norm_line, ?Rabs_R0; pose proof (Rabs_pos e); lra).
     - right. simpl. field. lra.
     - rewrite !norm_line. right. replace e with (u * u * (e / (u * u))) at 1 by (field; lra). rewrite Rabs_mult, (Rabs_right (u * u)) by nra. ring. }
-  rewrite !norm_line in G. replace (u * ((0 * (1 + 1) / (1 - u * 0) + 1 * (1 + (1 + u * 0) / (1 - u * 0)) / (1 * 1)) * Rabs r)) with (2 * u * Rabs r) in G by (field; lra). exact G.
+  rewrite !norm_line in G. replace (u * ((0 * (1 + 1) / (1 - u * 0) + 1 * (1 + (1 + u * 0) / (1 - u * 0)) / (1 * 1)) * Rabs r) + (1 + 1) * 0 / u) with (2 * u * Rabs r) in G by (field; lra). exact G.
 Qed.
 
 (* a fair coin; the stages do not see it *)
