@@ -91,3 +91,30 @@ Theorem parent_limit (X V W : space) (A : X -> W) (B : V -> W) (Y : X -> V) (u :
   (forall dx, inner est dx = inner fx dx + (inner gxy dx - inner gx dx) / u + inner rows dx) ->
   forall dx, inner value dx = inner gx dx + inner lam (A dx) /\ inner est dx = inner det dx.
 Proof. intros Hg HY Hv Hd He dx. assert (E : inner value dx = inner gx dx + inner lam (A dx)) by (rewrite Hv, Hg, HY; reflexivity). split; [exact E|]. rewrite He, Hd, E. unfold Rdiv. ring. Qed.
+
+(* ∇²_xyL = f_xy + α⁻²g_xy − α⁻⁴Aᵀdiag(ρ)B, the Lipschitz constant of ∇_xL in y: m v is it times v; 0 ≤ ρ ≤ 1 shortens *)
+Theorem mixed_derivative (X V W : space) (Rt St : X -> V) (A : X -> W) (B : V -> W) (P : W -> W) (m : V -> X) (u Cf Cg LA LB : R) :
+  0 < u <= 1 -> 0 <= Cf -> 0 <= Cg -> 0 <= LA -> 0 <= LB ->
+  (forall v dx, inner (m v) dx = inner (Rt dx) v + inner (St dx) v / u - inner (P (B v)) (A dx) / (u * u)) ->
+  (forall dx, norm (Rt dx) <= Cf * norm dx) -> (forall dx, norm (St dx) <= Cg * norm dx) -> (forall dx, norm (A dx) <= LA * norm dx) ->
+  (forall v, norm (B v) <= LB * norm v) -> (forall w, norm (P w) <= norm w) ->
+  (forall v, norm (m v) <= (Cf + Cg / u + LA * LB / (u * u)) * norm v) /\
+  Cf + Cg / u + LA * LB / (u * u) <= (Cf + Cg + LA * LB) / (u * u) /\ (LA = 0 -> Cf + Cg / u + LA * LB / (u * u) <= (Cf + Cg) / u).
+Proof.
+  intros [Hu H1] Hf Hg HA HB Hm R_le S_le A_le B_le P_le. assert (iu : 0 < / u) by now apply Rinv_0_lt_compat. assert (i2 : 0 < / (u * u)) by (apply Rinv_0_lt_compat; nra).
+  assert (ab : 0 <= LA * LB) by now apply Rmult_le_pos. assert (u1 : 1 <= / u) by (rewrite <- Rinv_1; apply Rinv_le_contravar; lra).
+  assert (u2 : / u <= / (u * u)) by (apply Rinv_le_contravar; nra). split; [|split].
+  - intro v. pose proof (norm_pos V v) as pv. assert (0 <= Cg / u) by (apply Rmult_le_pos; lra). assert (0 <= LA * LB / (u * u)) by (apply Rmult_le_pos; lra).
+    apply norm_dual; [apply Rmult_le_pos; lra|]. intro dx. rewrite Hm. pose proof (norm_pos X dx) as px.
+    pose proof (cauchy_schwarz V (Rt dx) v). pose proof (cauchy_schwarz V (St dx) v). pose proof (cauchy_schwarz_neg W (P (B v)) (A dx)).
+    assert (norm (Rt dx) * norm v <= Cf * norm dx * norm v) by (apply Rmult_le_compat_r; auto).
+    assert (norm (St dx) * norm v <= Cg * norm dx * norm v) by (apply Rmult_le_compat_r; auto).
+    assert (Q : norm (P (B v)) * norm (A dx) <= LB * norm v * (LA * norm dx)).
+    { apply Rmult_le_compat; [apply norm_pos|apply norm_pos| |apply A_le]. apply Rle_trans with (1 := P_le (B v)). apply B_le. }
+    assert (inner (St dx) v / u <= Cg * norm dx * norm v / u) by (apply Rmult_le_compat_r; lra).
+    assert (- (LB * norm v * (LA * norm dx)) / (u * u) <= inner (P (B v)) (A dx) / (u * u)) by (apply Rmult_le_compat_r; lra).
+    replace ((Cf + Cg / u + LA * LB / (u * u)) * norm v * norm dx) with (Cf * norm dx * norm v + Cg * norm dx * norm v / u - - (LB * norm v * (LA * norm dx)) / (u * u))
+      by (unfold Rdiv; ring). lra.
+  - unfold Rdiv. rewrite !Rmult_plus_distr_r. assert (Cf * 1 <= Cf * / (u * u)) by (apply Rmult_le_compat_l; lra). assert (Cg * / u <= Cg * / (u * u)) by (apply Rmult_le_compat_l; lra). lra.
+  - intros ->. unfold Rdiv. rewrite Rmult_plus_distr_r. assert (Cf * 1 <= Cf * / u) by (apply Rmult_le_compat_l; lra). lra.
+Qed.
