@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field
 
 from verify.conformance.bugs.model import Stage
+from verify.conformance.error_parts import ErrorSplit
 from verify.evidence.model import Frozen
 from verify.report.faces import Report
 from verify.report.model import Coverage
@@ -154,6 +155,7 @@ class Conformance(Frozen):
         stages: Each stage alone, in the order in which deviations are named.
         first: The first stage that diverges.
         diagnosis: What the deviation is; ``None`` where there is none.
+        error_split: Where its estimates' error comes from; ``None`` where it makes none that could be split.
         reproduction: The smallest instance that shows it.
         claims: Verdicts under the repaired reading.
         notes: What a reader should know beside.
@@ -172,6 +174,7 @@ class Conformance(Frozen):
     stages: tuple[StageFinding, ...]
     first: Stage | None
     diagnosis: Diagnosis | None
+    error_split: ErrorSplit | None = None
     reproduction: Reproduction | None
     claims: tuple[ClaimFinding, ...]
     notes: tuple[str, ...] = ()
@@ -223,6 +226,8 @@ def letter(found: Conformance) -> Iterator[str]:
         yield f"  {MARKS[stage.status]} {stage.stage:<18} {stage.sentence}"
     yield ""
     yield from _diagnosis(found)
+    if found.error_split is not None:
+        yield from found.error_split.lines()
     yield from _claims(found)
     yield from (f"Note: {note}" for note in found.notes)
     for fault in found.faults[:SHOWN]:
