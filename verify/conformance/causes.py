@@ -32,6 +32,9 @@ from verify.truth.stages import Setting, activation, estimate, minimiser, row_va
 
 DISPLACED = Fraction(1, 64)
 """How far ỹ and ρ are moved to see whether an answer uses those it is given."""
+HALF = Fraction(1, 2)
+REFUSED = (MissingCapabilityError, SubjectFaultError)
+"""Handed over stages may be refused, or be too much for a subject that wants them right."""
 LITTLE = 0.01
 """Share of an error below which what is allowed is not worth a word."""
 NUDGED = 1e-5
@@ -181,11 +184,13 @@ class Inquiry:
     def _measured(self, here: ErrorCauses, base: Call, answer: FloatArray, used: _Stages) -> Measured:
         told, floor = used.values, used.floor
         parts: dict[str, Vector] = {}
-        last, rough = rounded(answer), used.takes and self._rounds(here, base, told, floor)
+        last, rough = rounded(answer), False
+        with suppress(*REFUSED):
+            rough = used.takes and self._rounds(here, base, told, floor)
         for cause, count in LADDER.items() if not rough else ():
             # Where line 6 uses no ỹ that it is given, its solve cannot be told from it.
             if used.takes or count < len(GIVEN):
-                with suppress(MissingCapabilityError):
+                with suppress(*REFUSED):
                     there = rounded(self._ask(_with(base, told, count)))
                     parts[cause] = tuple(a - b for a, b in zip(last, there, strict=True))
                     last = there
@@ -218,7 +223,7 @@ class Inquiry:
 
         def complete(stage: Capability, ask: Callable[[], Any], right: Mapping[str, Callable[[], Vector]]) -> None:
             if own and self.stages.offers(stage) and not at.keys() & right.keys():
-                with suppress(SubjectFaultError, MissingCapabilityError):
+                with suppress(*REFUSED):
                     answer = ask()
                     values = answer if isinstance(answer, tuple) else (answer,)
                     at.update(zip(right, map(rounded, values), strict=True))
@@ -244,8 +249,8 @@ class Inquiry:
         if self.taken is None:
             self.taken = False
             moved = replace(told, y=tuple(v + DISPLACED * (-2) ** (k % 5) for k, v in enumerate(told.y)))
-            moved = replace(moved, rho=tuple(v + DISPLACED * (k + 1) for k, v in enumerate(told.rho)))
-            with suppress(MissingCapabilityError):
+            moved = replace(moved, rho=tuple(v + (DISPLACED if v < HALF else -DISPLACED) for v in told.rho))
+            with suppress(*REFUSED):
                 there, then = (self._ask(_with(base, stages, len(GIVEN))) for stages in (told, moved))
                 self.taken = length(there - then) > floor
         return self.taken

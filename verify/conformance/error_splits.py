@@ -30,8 +30,8 @@ SECONDS = 6.0
 """Time after which a slow subject is asked no more; others take a tenth of it."""
 TRIED = 8
 """Instances at most that are tried where the worst ones are kinks."""
-UNSPLIT = (InvalidInputError, SubjectFaultError, MissingCapabilityError)
-"""Ends a split: a kink, no convex penalty at this alpha, a call that fails or is refused."""
+UNSPLIT = (InvalidInputError, SubjectFaultError, MissingCapabilityError, OverflowError)
+"""Ends a split: a kink, no convex penalty at this alpha, a call that fails or is refused, sizes beyond doubles."""
 TRUTH = 1e-3
 """Part of the method's own bias below which an answer has none."""
 
@@ -51,15 +51,14 @@ def split_error(seen: Seen) -> ErrorSplit | None:
         inquiry = Inquiry(seen.stages, answer)
         try:
             measured = inquiry.at(answer.probe.call.alpha)
+            sweep = _sweep(inquiry, measured, ends)
+            return _split(inquiry, sweep, _elsewhere(seen, wrong, measured, ends), deviates=bool(wrong))
         except UnsteadyError as error:
             why = why or f"At {_where(answer.probe)} its error has no causes to tell apart: {error}."
         except DegenerateLowerLevelError:
             why = why or f"At {_where(answer.probe)} there is a kink: no gradient that its error could be split from."
         except UNSPLIT:
             continue
-        else:
-            sweep = _sweep(inquiry, measured, ends)
-            return _split(inquiry, sweep, _elsewhere(seen, wrong, measured, ends), deviates=bool(wrong))
     return _nothing(wrong[0], why) if wrong and why else None
 
 

@@ -40,17 +40,24 @@ def test_a_wrong_implementation_is_told_what_is_wrong(tmp_path: Path) -> None:
     assert text.startswith("keeps-dual-term deviates, first in hypergradient.")
     assert "It matches `keeps-dual-term`" in text
     assert "parse_problem" in text
+    assert (
+        "\nWhere the error comes from: At α = 1/50, x = (1, 0.5) on `two-of-three` your answer is 1.3e+04 off" in text
+    )
+    assert "\n  the formula itself                         1.3e+04       +100 %  α⁻²\n" in text
     names = {path.name for path in tmp_path.iterdir()}
     assert {"conform.json", "report.json", "report.html", "report.md", "junit.xml"} <= names
     data = json.loads((tmp_path / "conform.json").read_text(encoding="utf-8"))
     jsonschema.validate(data, schemas()["conformance"])
     assert Conformance.model_validate(data).findings == found.findings
+    assert Conformance.model_validate(data).error_split == found.error_split
 
 
 def test_a_right_implementation_conforms() -> None:
     found = verify.conform("reference", claims=["bias-bound/T3", "solution-error/active-rows"])
     assert (found.exit_code, found.first, found.diagnosis, found.reproduction) == (0, None, None, None)
     assert str(found).startswith("reference: no deviation.")
+    assert "\nIts error: At α = 1/50" in str(found)
+    assert "Where the error comes from" not in str(found)
 
 
 def test_missing_stages_are_not_applicable_with_the_reason() -> None:

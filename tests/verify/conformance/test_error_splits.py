@@ -260,6 +260,32 @@ def test_stages_it_tells_but_does_not_take_count_where_its_answer_shows_them() -
     assert "a mistake there counts as the formula's" in found.notes[0]
 
 
+def test_one_that_refuses_wrong_stages_is_split_all_the_same() -> None:
+    class Strict(BentSubject):
+        rules = Rules(multipliers=Fraction(-1))
+
+        def hypergradient(self, problem: Any, x: Any, call: Call, rng: Any) -> Any:
+            if call.lam is not None and np.min(call.lam) < 0:
+                raise ValueError("multipliers must be >= 0")
+            return super().hypergradient(problem, x, call, rng)
+
+    assert own(split(Strict(), "two-of-three")) == ["multipliers"]
+
+
+@pytest.mark.parametrize("size", [1e200, 1e307])
+def test_sizes_beyond_doubles_end_no_run(size: float) -> None:
+    class Huge(ReferenceSubject):
+        def lower_level(self, problem: Any, x: Any) -> Any:
+            y_star, lam = super().lower_level(problem, x)
+            return y_star + size, lam
+
+        def hypergradient(self, problem: Any, x: Any, call: Call, rng: Any) -> Any:
+            return super().hypergradient(problem, x, call, rng) + 1e200
+
+    found = split_error(seen_of(Huge(), "two-of-three"))
+    assert found is None or own(found)[0] in ("formula", "solution")
+
+
 def test_stages_it_tells_but_does_not_use_are_seen() -> None:
     class TwoFaced(ReferenceSubject):
         """Its own lower level is right, that of its oracle call is not."""
