@@ -25,7 +25,7 @@ ALPHAS = (0.1, 0.05, 0.02, 0.01)
 SETTLED = 0.1
 """Two successive local exponents that differ by no more are one."""
 CLEARLY = 10.0
-"""Times rounding by which a cause is named elsewhere."""
+"""Times rounding beyond which a size counts for an exponent."""
 SECONDS = 6.0
 """Time after which a slow subject is asked no more; others take a tenth of it."""
 TRIED = 8

@@ -14,6 +14,7 @@ from spec import REPAIRED, InvalidInputError
 from tests.verify.truth.problems import TOY1, problems_at_points, random_rows, regular_instances, small_fractions
 from verify.truth import lower_level
 from verify.truth.error_causes import CAUSES, METHOD, PARTS, ErrorCauses, StageValues, is_split
+from verify.truth.error_enclosure import Estimated, enclose
 from verify.truth.lower_level import DegenerateLowerLevelError
 from verify.truth.stages import Setting, evaluate
 
@@ -70,6 +71,18 @@ def test_the_identity_is_equal_at_any_stages(places):
     for here in places:
         for told in (right(here.setting), shifted(right(here.setting), Fraction(1))):
             assert added(here.parts(told)) == apart(here.formula(told), here.gradient)
+
+
+def test_at_the_exact_pair_it_is_the_split_of_the_enclosure_in_balls(places):
+    for here in places[::5]:
+        told = replace(shifted(right(here.setting), Fraction(1, 3)), y_star=here.setting.lower.y_star,
+                       lam=here.setting.lower.lam)  # fmt: skip
+        s, shift = here.setting, apart(told.y, told.y_star)
+        found = enclose(s.problem, s.x, Estimated(s.alpha, told.y_star, shift, told.lam, told.rho))
+        parts = here.parts(told)
+        for name, part in found.parts.items():
+            assert [float(v) for v in parts[name]] == pytest.approx(part.mid, rel=1e-12, abs=1e-9), name
+        assert not any(parts["multipliers"] + parts["solution"])
 
 
 def test_each_of_its_summands_counts(places):
