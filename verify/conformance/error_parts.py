@@ -17,8 +17,8 @@ WORDS = {
     "solution": "the lower-level solution",
     "multipliers": "the multipliers",
     "dual": "the dual term",
-    "upper-level": "the method's own: f along the shift of y",
-    "rows": "the method's own: the gap of active rows",
+    "upper-level": "the method's bias: ∇f's change to ỹ",
+    "rows": "the method's bias: active rows' gap",
 }
 """Every cause; of stages that are not told, weights and pair come as a whole."""
 

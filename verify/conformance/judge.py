@@ -149,8 +149,7 @@ def write(found: Conformance, out: Path) -> list[Path]:
     """Write ``conform.json`` and the report's four files into a folder."""
     _make(out)
     file = out / "conform.json"
-    data = found.model_dump(mode="json", by_alias=True)
-    file.write_text(json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+    file.write_text(json.dumps(found.content(), indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
     return [file, *(found.report.write(out) if found.report is not None else [])]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Literal
@@ -207,6 +208,10 @@ class Conformance(Frozen):
         if self.faults or not self.complete or self.nothing_compared:
             return 3
         return 1 if self.findings else 0
+
+    def content(self) -> Any:
+        """What ``conform.json`` holds; infinities as strings."""
+        return json.loads(self.model_dump_json(by_alias=True))
 
     def __str__(self) -> str:
         return "\n".join(letter(self))
