@@ -120,8 +120,7 @@ def test_a_planted_mistake_is_the_leading_cause(cause: str, subject: Any) -> Non
     assert found.deviates
     assert own(found) == [cause]
     assert found.parts[0].cause == cause
-    told = "y_star", "lam", "rho", "y_penalty"
-    assert (found.told, found.notes) == (told, ())
+    assert (found.told, found.notes) == (("y_star", "lam", "rho", "y_penalty"), ())
 
 
 @pytest.mark.parametrize(("cause", "subject"), PLANTED[::3], ids=[subject.name for _, subject in PLANTED[::3]])
@@ -254,8 +253,7 @@ def test_stages_it_tells_but_does_not_take_count_where_its_answer_shows_them() -
             return super().hypergradient(problem, x, call, rng)
 
     assert own(split(Refusing(), "two-of-three")) == ["multipliers"]
-    told_nothing = OnlyHypergradient(Refusing())
-    found = split(told_nothing, "two-of-three")
+    found = split(OnlyHypergradient(Refusing()), "two-of-three")
     assert own(found) == ["formula"]
     assert "a mistake there counts as the formula's" in found.notes[0]
 
@@ -303,8 +301,7 @@ def test_rounding_is_told_from_a_wrong_formula() -> None:
 
 
 def test_what_a_call_gave_is_not_the_subjects() -> None:
-    seen = seen_of(by_id("narrow-ramp"), "two-of-three", names=("own-pair", "inside"))
-    found = split_error(seen)
+    found = split_error(seen_of(by_id("narrow-ramp"), "two-of-three", names=("own-pair", "inside")))
     assert found is not None
     assert "weights" in own(found)[0]
     assert {part.cause for part in found.parts if part.given} == {"solution"}
