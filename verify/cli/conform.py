@@ -79,7 +79,7 @@ def _judge(asked: options.Conform) -> int:
             time_limit=TIME_LIMIT if asked.time_limit is None else asked.time_limit,
         )  # fmt: skip
     if asked.as_json:
-        print_json(found.model_dump(mode="json", by_alias=True))
+        print_json(found.content())
         return found.exit_code
     files = f"{asked.out / 'conform.json'}, {asked.out / 'report.html'}"
     for text in (str(found), f"\n{found.seconds:.0f} s; everything: {files}"):

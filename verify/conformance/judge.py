@@ -18,6 +18,7 @@ from verify.checks.measuring.case import find_profile
 from verify.conformance import outer, probes
 from verify.conformance.claim_runs import Judged, claim_findings, ignored_choices, run_claims
 from verify.conformance.diagnosis import diagnose, suspect
+from verify.conformance.error_splits import split_error
 from verify.conformance.model import Conformance, Diagnosis, StageFinding
 from verify.conformance.places import place_of
 from verify.conformance.probes import Probe
@@ -122,6 +123,7 @@ def _judge(asked: Judged, load: str, started: float) -> Conformance:
         diagnosis = diagnose(seen)
         renew = partial(_renewed, asked.name, asked.time_limit) if asked.loadable else None
         reproduction = reproduce(seen, load, renew)
+        error_split = split_error(seen)
         ignored = ignored_choices(stages) if seen.first not in ("hypergradient", "samples") else ()
     report = run_claims(asked, ignored)
     first, findings = seen.first, tuple(seen.findings)
@@ -131,7 +133,8 @@ def _judge(asked: Judged, load: str, started: float) -> Conformance:
             first, findings = "runs", _with_suspicion(findings, diagnosis)
     return Conformance(
         environment=campaign.environment(), seed=asked.seed, subject=asked.name, profile=asked.profile,
-        stages=findings, first=first, diagnosis=diagnosis, reproduction=reproduction, claims=claim_findings(report),
+        stages=findings, first=first, diagnosis=diagnosis, error_split=error_split, reproduction=reproduction,
+        claims=claim_findings(report),
         notes=tuple(
             f"Whatever call.reading.{choice} says, it answers as the repaired reading does. That is enough; what asks "
             "for the other choice is not applicable." for choice in ignored
@@ -146,8 +149,7 @@ def write(found: Conformance, out: Path) -> list[Path]:
     """Write ``conform.json`` and the report's four files into a folder."""
     _make(out)
     file = out / "conform.json"
-    data = found.model_dump(mode="json", by_alias=True)
-    file.write_text(json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+    file.write_text(json.dumps(found.content(), indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
     return [file, *(found.report.write(out) if found.report is not None else [])]
 
 

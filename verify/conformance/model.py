@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Literal
@@ -9,6 +10,7 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field
 
 from verify.conformance.bugs.model import Stage
+from verify.conformance.error_parts import ErrorSplit
 from verify.evidence.model import Frozen
 from verify.report.faces import Report
 from verify.report.model import Coverage
@@ -154,6 +156,7 @@ class Conformance(Frozen):
         stages: Each stage alone, in the order in which deviations are named.
         first: The first stage that diverges.
         diagnosis: What the deviation is; ``None`` where there is none.
+        error_split: Where its estimates' error comes from; ``None`` where it makes none that could be split.
         reproduction: The smallest instance that shows it.
         claims: Verdicts under the repaired reading.
         notes: What a reader should know beside.
@@ -172,6 +175,7 @@ class Conformance(Frozen):
     stages: tuple[StageFinding, ...]
     first: Stage | None
     diagnosis: Diagnosis | None
+    error_split: ErrorSplit | None = None
     reproduction: Reproduction | None
     claims: tuple[ClaimFinding, ...]
     notes: tuple[str, ...] = ()
@@ -205,6 +209,10 @@ class Conformance(Frozen):
             return 3
         return 1 if self.findings else 0
 
+    def content(self) -> Any:
+        """What ``conform.json`` holds; infinities as strings."""
+        return json.loads(self.model_dump_json(by_alias=True))
+
     def __str__(self) -> str:
         return "\n".join(letter(self))
 
@@ -223,6 +231,8 @@ def letter(found: Conformance) -> Iterator[str]:
         yield f"  {MARKS[stage.status]} {stage.stage:<18} {stage.sentence}"
     yield ""
     yield from _diagnosis(found)
+    if found.error_split is not None:
+        yield from found.error_split.lines()
     yield from _claims(found)
     yield from (f"Note: {note}" for note in found.notes)
     for fault in found.faults[:SHOWN]:

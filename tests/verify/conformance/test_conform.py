@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from verify.cli.main import invoke
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import find
 from verify.conformance.claim_runs import ASKS_FOR, Paced, UnaffordableError, ignored_choices, needs_pacing
-from verify.conformance.model import Conformance
+from verify.conformance.judge import write
+from verify.conformance.model import Conformance, StageFinding
 from verify.subjects import Call, ReferenceSubject
 from verify.subjects.protocol import Stages
 from verify.verdict import Verdict
@@ -40,17 +42,38 @@ def test_a_wrong_implementation_is_told_what_is_wrong(tmp_path: Path) -> None:
     assert text.startswith("keeps-dual-term deviates, first in hypergradient.")
     assert "It matches `keeps-dual-term`" in text
     assert "parse_problem" in text
+    assert (
+        "\nWhere the error comes from: At α = 1/50, x = (1, 0.5) on `two-of-three` your answer is 1.3e+04 off" in text
+    )
+    assert re.search(r"\n  the formula itself +1\.3e\+04 +\+100 %  α⁻²\n", text)
     names = {path.name for path in tmp_path.iterdir()}
     assert {"conform.json", "report.json", "report.html", "report.md", "junit.xml"} <= names
     data = json.loads((tmp_path / "conform.json").read_text(encoding="utf-8"))
     jsonschema.validate(data, schemas()["conformance"])
     assert Conformance.model_validate(data).findings == found.findings
+    assert Conformance.model_validate(data).error_split == found.error_split
+
+
+def test_infinities_are_written_as_strings(tmp_path: Path) -> None:
+    """A run of Algorithm 2 that answers 0 is infinitely many tolerances off."""
+    off = StageFinding(stage="optimise", status="diverges", sentence="", compared=1, diverging=1, worst=np.inf)
+    found = Conformance(
+        environment={}, seed=1, subject="zero", profile="conform", stages=(off,), first="optimise", diagnosis=None,
+        reproduction=None, claims=(), findings=(), faults=(), seconds=0.0,
+    )  # fmt: skip
+    write(found, tmp_path)
+    data = json.loads((tmp_path / "conform.json").read_text(encoding="utf-8"))
+    assert data["stages"][0]["worst"] == "Infinity"
+    jsonschema.validate(data, schemas()["conformance"])
+    assert Conformance.model_validate(data) == found
 
 
 def test_a_right_implementation_conforms() -> None:
     found = verify.conform("reference", claims=["bias-bound/T3", "solution-error/active-rows"])
     assert (found.exit_code, found.first, found.diagnosis, found.reproduction) == (0, None, None, None)
     assert str(found).startswith("reference: no deviation.")
+    assert "\nIts error: At α = 1/50" in str(found)
+    assert "Where the error comes from" not in str(found)
 
 
 def test_missing_stages_are_not_applicable_with_the_reason() -> None:
