@@ -18,6 +18,7 @@ from verify.cli import options
 from verify.cli.console import cores, ended_politely, plain_console, print_json, progress_bar
 from verify.cli.folder import FILES, require_folder
 from verify.conformance import judge
+from verify.conformance.pacing import ESTIMATES
 from verify.subjects import load_subject, require_stages
 from verify.subjects.loading import COMMAND
 
@@ -75,6 +76,7 @@ def _judge(asked: options.Conform) -> int:
             name, claims=asked.claims or (), profile=asked.profile, out=asked.out, progress=progress,
             seed=campaign.DEFAULT_SEED if asked.seed is None else asked.seed,
             jobs=cores() if asked.jobs is None else asked.jobs,
+            estimates=ESTIMATES if asked.estimates is None else asked.estimates,
             seconds=judge.SECONDS if asked.seconds is None else asked.seconds,
             time_limit=TIME_LIMIT if asked.time_limit is None else asked.time_limit,
         )  # fmt: skip
