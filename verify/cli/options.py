@@ -261,9 +261,10 @@ class Conform:
     profile: Annotated[str, Option(help="conform, smoke, ci or full.")] = "conform"
     seed: AnySeed = None
     jobs: Jobs = None
-    seconds: Annotated[
-        float | None, Option(help="Time for estimates made one at a time; claims that take more stay open.")
+    estimates: Annotated[
+        int | None, Option(help="Estimates asked for one at a time at most; claims that ask for more stay open.")
     ] = None
+    seconds: Annotated[float | None, Option(help="Time after which nothing more is asked; changes no verdict.")] = None
     time_limit: Annotated[float | None, Option(help="Seconds one stage call may take; longer is a fault.")] = None
     self_test: Annotated[
         bool, Option("--self-test", help="Only try whether every offered stage is answered in the right form.")

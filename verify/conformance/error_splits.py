@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
@@ -26,8 +25,8 @@ SETTLED = 0.1
 """Two successive local exponents that differ by no more are one."""
 CLEARLY = 10.0
 """Times rounding beyond which a size counts for an exponent."""
-SECONDS = 6.0
-"""Time after which a slow subject is asked no more; others take a tenth of it."""
+PLACES = 12
+"""Other places at most that are asked about another cause."""
 TRIED = 8
 """Instances at most that are tried where the worst ones are kinks."""
 UNSPLIT = (InvalidInputError, SubjectFaultError, MissingCapabilityError, OverflowError)
@@ -41,7 +40,6 @@ def split_error(seen: Seen) -> ErrorSplit | None:
 
     Estimates that compute every stage themselves come first. Kinks, where F has no gradient, are passed over.
     """
-    ends = time.perf_counter() + SECONDS
     quiet = [a for a in seen.of("hypergradient") if is_split(a.probe.problem) and a.probe.call.draws is None]
     wrong = sorted((answer for answer in quiet if not answer.excess <= 1), key=_first)
     # Near kinks the bias of the method itself is of order 1: no measure of it.
@@ -51,8 +49,8 @@ def split_error(seen: Seen) -> ErrorSplit | None:
         inquiry = Inquiry(seen.stages, answer)
         try:
             measured = inquiry.at(answer.probe.call.alpha)
-            sweep = _sweep(inquiry, measured, ends)
-            return _split(inquiry, sweep, _elsewhere(seen, wrong, measured, ends), deviates=bool(wrong))
+            sweep = _sweep(inquiry, measured)
+            return _split(inquiry, sweep, _elsewhere(seen, wrong, measured), deviates=bool(wrong))
         except UnsteadyError as error:
             why = why or f"At {_where(answer.probe)} its error has no causes to tell apart: {error}."
         except DegenerateLowerLevelError:
@@ -80,23 +78,23 @@ def _most_biased(answers: Sequence[Answer]) -> list[Answer]:
     return [max(biases, key=itemgetter(0))[1]] if biases else []
 
 
-def _sweep(inquiry: Inquiry, measured: Measured, ends: float) -> list[Measured]:
-    """The same call at other alphas, largest first, where it depends on alpha alone; a slow subject's few."""
+def _sweep(inquiry: Inquiry, measured: Measured) -> list[Measured]:
+    """The same call at other alphas, largest first, where it depends on alpha alone."""
     if inquiry.probe.given != FROM_SCRATCH:
         return [measured]
     found = [measured]
     for alpha in ALPHAS:
-        if alpha != measured.alpha and time.perf_counter() < ends:
+        if alpha != measured.alpha:
             with suppress(*UNSPLIT):
                 found.append(inquiry.at(alpha))
     return sorted(found, key=lambda one: -one.alpha)
 
 
-def _elsewhere(seen: Seen, wrong: Sequence[Answer], measured: Measured, ends: float) -> tuple[Answer, Measured] | None:
+def _elsewhere(seen: Seen, wrong: Sequence[Answer], measured: Measured) -> tuple[Answer, Measured] | None:
     """A wrong estimate at another place whose largest cause is none of these, the one that is off most."""
     asked: set[str] = set()
     for answer in wrong:
-        if answer.probe.given != FROM_SCRATCH or answer.probe.published or time.perf_counter() > ends:
+        if answer.probe.given != FROM_SCRATCH or answer.probe.published or len(asked) == PLACES:
             break
         if _place(answer.probe) in asked:
             continue

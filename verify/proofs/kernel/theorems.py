@@ -1,8 +1,8 @@
 """Which theorem settles which statement: ``theorems.toml`` as data, matched with the catalogue both ways.
 
 A premise that a theorem asks for is granted by the statement's own words, by a premise of it or of its claim, by an
-assumption of the paper, or by another statement that is proven whole. What is not is a gap: computed here, never written
-down.
+assumption of the paper, or by another statement that is proven whole. What is not is a gap: computed here, never
+written down.
 """
 
 from __future__ import annotations
