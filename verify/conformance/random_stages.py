@@ -34,6 +34,8 @@ COINCIDENCE = 0.05
 SILENT = -60.0
 """Logarithm shown for a variance of 0."""
 SAMPLES = 1500
+FIRST = 32
+"""Samples of the first call."""
 RUN_STAGES: tuple[Capability, ...] = ("lower_level_runs", "penalty_runs", "hypergradient_runs")
 RUNS = 400
 STEPS = 64
@@ -201,7 +203,7 @@ def sample(stages: Stages, counts: dict[str, int] | None = None, stream: int = 0
     for setting in chosen:
         wanted = SAMPLES if counts is None else counts[setting.id]
         try:
-            found = setting.draw(stages, wanted, np.random.default_rng([n_of(setting.id), stream])) if wanted else ()
+            found = _drawn(setting, stages, wanted, stream)
         except MissingCapabilityError as refusal:
             refused[setting.id], used[setting.id] = str(refusal), 0
             if len(refused) == len(chosen):
@@ -211,8 +213,19 @@ def sample(stages: Stages, counts: dict[str, int] | None = None, stream: int = 0
             return Sampled(signature, used, refused, ended=True)
         used[setting.id] = len(found)
         if len(found):
-            signature |= of_samples(np.asarray(found), setting.mean, setting.deviation, setting.id)
+            signature |= of_samples(found, setting.mean, setting.deviation, setting.id)
     return Sampled(signature, used, refused)
+
+
+def _drawn(setting: Setting, stages: Stages, wanted: int, stream: int) -> Vector:
+    """The wanted estimates in several calls of growing size: what a call repeats of the one before shows."""
+    rng = np.random.default_rng([n_of(setting.id), stream])
+    blocks, done, size = [np.zeros((0, len(setting.x)))], 0, FIRST
+    while done < wanted:
+        blocks.append(setting.draw(stages, min(size, wanted - done), rng))
+        done += len(blocks[-1])
+        size *= 4
+    return np.concatenate(blocks)
 
 
 def of_samples(samples: Vector, centre: Vector, unit: float, prefix: str) -> dict[str, Statistic]:

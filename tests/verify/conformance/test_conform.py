@@ -331,4 +331,6 @@ def test_the_self_test_of_a_python_subject(capsys: pytest.CaptureFixture[str]) -
 
 def test_bad_numbers_are_refused() -> None:
     with pytest.raises(InvalidInputError, match="seconds"):
-        verify.conform("reference", estimates=2_000)
+        verify.conform("reference", seconds=0.0)
+    with pytest.raises(InvalidInputError, match="estimates: must be >= 0"):
+        verify.conform("reference", estimates=-1)
