@@ -10,6 +10,7 @@ from f2csa_ref.lower_level import LowerLevelError, LowerLevelSolution, lower_lev
 from f2csa_ref.many.hypergradient_runs import hypergradient_runs, hypergradient_samples
 from f2csa_ref.many.penalty_runs import penalty_runs
 from f2csa_ref.map_constants import Assumed
+from f2csa_ref.near_kinks import HullDistance
 from f2csa_ref.objectives import (
     HolderObjectives,
     Objectives,
@@ -30,6 +31,7 @@ __all__ = [
     "Draws",
     "ErrorCertificate",
     "HolderObjectives",
+    "HullDistance",
     "Hypergradient",
     "LowerLevelError",
     "LowerLevelSolution",
