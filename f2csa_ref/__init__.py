@@ -23,8 +23,11 @@ from f2csa_ref.penalty_minimiser import PenaltySolution, penalty_minimiser
 from f2csa_ref.sampling import Draws, draw_shapes, sample_draws
 from f2csa_ref.solver.schedules import Constants, estimate_constants, schedule
 from f2csa_ref.solver.solve import Setting, SolveReport, solve
+from f2csa_ref.wanted_error import Accuracy, AccurateAnswer, hypergradient_within
 
 __all__ = [
+    "Accuracy",
+    "AccurateAnswer",
     "Assumed",
     "Call",
     "Constants",
@@ -52,6 +55,7 @@ __all__ = [
     "hypergradient",
     "hypergradient_runs",
     "hypergradient_samples",
+    "hypergradient_within",
     "lower_level",
     "lower_level_runs",
     "objectives_of",
