@@ -94,7 +94,8 @@ class Search:
             found = max(reached, key=lambda one: one.alpha)
             return found, found.why_not
         found = min(self.tries, key=lambda one: one.value)
-        return found, found.why_not or self._explained(alpha)
+        loose = self.call.parameters.lower_level == "primal-dual" and not found.rounded and alpha == ROUNDED
+        return found, found.why_not or ("the lower level's pair is not close enough" if loose else alpha)
 
     def following(self, found: Try) -> float:
         """Where to begin at a point nearby."""
@@ -162,10 +163,6 @@ class Search:
         if below is not None and best.alpha > NEAR**2 * below:
             return math.sqrt(below * best.alpha)
         return ROUNDED
-
-    def _explained(self, why_not: str) -> str:
-        loose = self.call.parameters.lower_level == "primal-dual" and not any(one.rounded for one in self.tries)
-        return "the lower level's pair is not close enough" if loose and why_not == ROUNDED else why_not
 
     def _power(self) -> float:
         """Of alpha in the value, by the last two tries."""

@@ -102,7 +102,8 @@ def _hull_line(hull: dict[str, Any]) -> str:
         what = f"the segment between the gradients of the two pieces with and without row {rows}"
     else:
         what = f"the hull of the gradients of the {len(hull['pieces'])} pieces with and without rows {rows}"
-    return f"distance of the estimate from {what}: at most {far} (this bounds no error: at most one of them is the gradient of F)"
+    warning = "this bounds no error: at most one of them is the gradient of F"
+    return f"distance of the estimate from {what}: at most {far} ({warning})"
 
 
 def _outwards(value: float, rounding: str) -> str:
