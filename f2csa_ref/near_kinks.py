@@ -84,10 +84,12 @@ class Estimate:
 def hull_distance(made: Estimate, pair: Pair, assumed: Assumed, *, factorise: bool) -> HullDistance | None:
     """The statement for rows that ``pair`` leaves undecided and, with second derivatives, for weights in (0, 1).
 
-    ``None`` where there are no such rows; rows with such weights are left out where they would leave no statement.
+    ``None`` where there are no such rows, or only the latter and nobody asked; these are left out where with them there
+    would be no statement.
     """
     L, undecided = made.L, set(pair.undecided)
-    blended = set(np.flatnonzero((L.rho > 0) & (L.rho < 1)).tolist()) - undecided if factorise else set()
+    blends = factorise and (assumed.blends or bool(undecided))
+    blended = set(np.flatnonzero((L.rho > 0) & (L.rho < 1)).tolist()) - undecided if blends else set()
     if not undecided and not blended:
         return None
     if not factorise and not isinstance(L.objectives, QuadraticObjectives):

@@ -24,7 +24,7 @@ class StepErrors:
     estimate without a bound from the hull of the adjoining pieces' gradients, where that is known: no bound of its
     error. ``why_not`` counts the reasons of steps that did not meet it. ``alpha`` and ``N_g`` are least and largest,
     ``attempts`` runs of Algorithm 1, ``certificate_counts`` the certificates' own calls. Where ``noisy`` each bound
-    holds at its level.
+    holds at its level. ``estimated`` are constants not known to be bounds, ``stated`` those taken on the caller's word.
     """
 
     steps: int = 0
@@ -38,6 +38,8 @@ class StepErrors:
     attempts: int = 0
     certificate_counts: dict[str, int] = field(default_factory=dict)
     noisy: bool = False
+    estimated: tuple[str, ...] = ()
+    stated: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, made: AccurateAnswer) -> StepErrors:
@@ -49,7 +51,7 @@ class StepErrors:
         return cls(
             1, int(made.met), int(not c.applies), c.bound if c.applies else None, near, why_not,
             (made.alpha, made.alpha), (made.N_g, made.N_g), made.attempts,
-            dict(made.certificate_counts), c.noise.radius > 0,
+            dict(made.certificate_counts), c.noise.radius > 0, c.estimated, c.stated,
         )  # fmt: skip
 
     def __add__(self, other: StepErrors) -> StepErrors:
@@ -59,6 +61,7 @@ class StepErrors:
             dict(Counter(self.why_not) + Counter(other.why_not)), _hull(self.alpha, other.alpha),
             _hull(self.N_g, other.N_g), self.attempts + other.attempts,
             dict(Counter(self.certificate_counts) + Counter(other.certificate_counts)), self.noisy or other.noisy,
+            _union(self.estimated, other.estimated), _union(self.stated, other.stated),
         )  # fmt: skip
 
     @property
@@ -68,14 +71,17 @@ class StepErrors:
 
     def to_dict(self) -> dict[str, Any]:
         """As a line of a trace has it, bit for bit."""
-        ends = {"alpha": self.alpha and list(self.alpha), "N_g": self.N_g and list(self.N_g)}
-        return asdict(self) | ends | {"all_met": self.all_met}
+        listed = {name: getattr(self, name) and list(getattr(self, name)) for name in ("alpha", "N_g")}
+        listed |= {name: list(getattr(self, name)) for name in ("estimated", "stated")}
+        return asdict(self) | listed | {"all_met": self.all_met}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> StepErrors:
         """What :meth:`to_dict` wrote."""
-        ends = {name: data[name] and (data[name][0], data[name][1]) for name in ("alpha", "N_g")}
-        return cls(**{name: data[name] for name in cls.__dataclass_fields__} | ends)
+        values: dict[str, Any] = {name: data[name] for name in cls.__dataclass_fields__}
+        for name, value in values.items():
+            values[name] = tuple(value) if isinstance(value, list) else value
+        return cls(**values)
 
 
 class CertifiedSteps:
@@ -111,6 +117,10 @@ class CertifiedSteps:
 
 def _largest(a: float | None, b: float | None) -> float | None:
     return b if a is None else a if b is None else max(a, b)
+
+
+def _union(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted({*a, *b}))
 
 
 def _hull(a: tuple[Any, Any] | None, b: tuple[Any, Any] | None) -> tuple[Any, Any] | None:

@@ -154,15 +154,20 @@ class SolveReport:
         return tuple(made)
 
     def _on_errors(self) -> list[str]:
-        """Where steps did not keep to the wanted error: how many, and why."""
+        """What certificates rest on besides the problem; where steps did not keep to the error: how many, and why."""
         errors, accuracy = self.errors, self.setting.accuracy
-        if errors is None or accuracy is None or errors.all_met:
+        if errors is None or accuracy is None:
             return []
+        rests = [f"the bounds of the errors rest on constants {what}: {', '.join(names)}"
+                 for what, names in (("estimated", errors.estimated), ("stated", errors.stated)) if names]  # fmt: skip
+        if errors.all_met:
+            return rests
         why_not = "; ".join(f"{count} times {reason}" for reason, count in errors.why_not.items())
         missed = errors.steps - errors.met
         return [
+            *rests,
             f"{missed} of {errors.steps} steps are not certified to an error of {accuracy.error:g}, "
-            f"{errors.without} of them have no bound: {why_not}"
+            f"{errors.without} of them have no bound: {why_not}",
         ]
 
     def _on_second_derivatives(self) -> list[str]:

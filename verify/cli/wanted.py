@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeVar, get_args
+from typing import Any, NoReturn, TypeVar, get_args
 
 import numpy as np
 
@@ -40,6 +40,8 @@ CONSTANTS: dict[ConstantName, str] = {
     "lipschitz_F": "lipschitz", "gap": "gap", "bias": "bias", "variance": "variance",
 }  # fmt: skip
 """What a schedule rests on, and the option that gives it."""
+BELIEVED = ("L_y", "f_xy", "g_xy", "variance", "holder")
+"""Of a problem, what --assume may state."""
 LEVEL = 0.95
 """Probability of a bound with noise, where none was given."""
 RADIUS = 0.1
@@ -137,8 +139,9 @@ def _positive(text: str, argument: str) -> float:
 def _accuracy(asked: options.Solve, method: MethodName) -> Accuracy | None:
     """The error wanted of each answer; refused with what it chooses, and where nothing is certified."""
     if asked.error is None:
-        if asked.level is not None:
-            raise InvalidInputError("--level", "must go with --error", asked.level)
+        for option in ("level", "assume"):
+            if (value := getattr(asked, option)) not in (None, []):
+                raise InvalidInputError(_dashed(option), "must go with --error", value)
         return None
     error = _positive(asked.error, "--error")
     require_used(method, "error", asked.error)
@@ -153,7 +156,25 @@ def _accuracy(asked: options.Solve, method: MethodName) -> Accuracy | None:
     level = LEVEL if asked.level is None else _positive(asked.level, "--level")
     if level >= 1:
         raise InvalidInputError("--level", "must be in (0, 1)", asked.level)
-    return Accuracy(error, Assumed(level=level))
+    return Accuracy(error, Assumed(level=level, **_assumed(asked)))
+
+
+def _assumed(asked: options.Solve) -> dict[str, Any]:
+    """What a certificate is to believe, by name."""
+    believed: dict[str, Any] = {}
+    for text in asked.assume or ():
+        name, equals, value = text.partition("=")
+        if not equals or name not in BELIEVED:
+            raise InvalidInputError("--assume", f"must be NAME=VALUE, NAME one of {', '.join(BELIEVED)}", text)
+        numbers = [float(parse_entry(part.strip(), "--assume")) for part in value.split(",")]
+        if len(numbers) != (2 if name == "holder" else 1):
+            raise InvalidInputError("--assume", "must be holder=H,S, or one number for the others", text)
+        believed[name] = tuple(numbers) if name == "holder" else numbers[0]
+    try:
+        Assumed(**believed)
+    except InvalidInputError as error:
+        raise InvalidInputError("--assume", f"{error.argument.removeprefix('certify.')} {error.rule}") from None
+    return believed
 
 
 def _wishes(asked: options.Solve, method: MethodName, radius: float) -> Wishes:
@@ -246,7 +267,10 @@ def _require_accuracy(asked: options.Solve, wanted: Accuracy | None, recorded: A
         return
     if recorded is None or wanted.error != recorded.error:
         _refuse("error", asked, "without --error" if recorded is None else recorded.error)
-    elif asked.level is not None and wanted.assumed.level != recorded.assumed.level:
+    for name, value in _assumed(asked).items():
+        if getattr(recorded.assumed, name) != value:
+            _refuse("assume", asked, f"{name} = {getattr(recorded.assumed, name)}")
+    if asked.level is not None and wanted.assumed.level != recorded.assumed.level:
         _refuse("level", asked, recorded.assumed.level)
 
 
@@ -284,7 +308,7 @@ def _require_length(asked: options.Solve, wanted: Wanted, setting: Setting) -> N
         _refuse("epsilon", asked, outer.epsilon)
 
 
-def _refuse(option: str, asked: options.Solve, recorded: object) -> None:
+def _refuse(option: str, asked: options.Solve, recorded: object) -> NoReturn:
     shown = f"{recorded:.6g}" if isinstance(recorded, float) else recorded
     rule = f"must be the run's that goes on, {shown}"
     raise InvalidInputError(_dashed(option), rule, getattr(asked, option))

@@ -79,6 +79,11 @@ def test_too_small_for_doubles_is_one_line(capsys):
         (["--error", "0.1", "--oracle", "fast"], "--oracle: must be plain with --error"),
         (["--error", "0.1", "--method", "ssigd"], "--error: is for f2csa only, not ssigd"),
         (["--error", "0.1", "--level", "1"], "--level: must be in (0, 1)"),
+        (["--error", "0.1", "--assume", "C_f=1"], "--assume: must be NAME=VALUE, NAME one of L_y, f_xy"),
+        (["--error", "0.1", "--assume", "holder=1"], "--assume: must be holder=H,S"),
+        (["--error", "0.1", "--assume", "holder=1,2"], "--assume: holder must be H >= 0 and s in (0, 1]"),
+        (["--error", "0.1", "--assume", "L_y=x"], "--assume: must"),
+        (["--assume", "L_y=1"], "--assume: must go with --error"),
         (["--level", "0.9"], "--level: must go with --error"),
     ],
 )
@@ -87,6 +92,24 @@ def test_wrong_input_is_one_clear_line(capsys, arguments, message):
     assert (code, out) == (2, "")
     assert err.startswith(f"f2csa: {message}")
     assert err.count("\n") == 1
+
+
+def test_smooth_problems_are_certified_once_their_constants_are_stated(capsys, tmp_path, monkeypatch):
+    text = "from tests.f2csa_ref.test_certificate_premises import smooth\nOBJECTIVES = smooth(True)\n"
+    (tmp_path / "smooth_error_case.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    call = ("solve", "python:smooth_error_case:OBJECTIVES", *SHORT, "--x", "0.2", "--gap", "1", "--lipschitz", "2")
+    _, out, err = run(capsys, *call, "--error", "0.01")
+    found = json.loads(out)["error"]
+    assert found["without"] == found["steps"]
+    assert found["why_not"] == {"holder must be given for a g that is not known to be quadratic": found["steps"]}
+    assert "no bound" in err
+    _, out, _ = run(capsys, *call, "--error", "0.01", "--assume", "holder=0.77,1", "--assume", "f_xy=1")
+    found = json.loads(out)["error"]
+    assert found["met"] == found["steps"]
+    code, _, err = run(capsys, *call[:2], "--trace", "t.jsonl", "--resume", "--error", "0.01", "--assume", "f_xy=2")
+    assert code == 2
+    assert "--assume: must be the run's that goes on, f_xy = 1.0" in err
 
 
 def test_a_run_goes_on_with_its_own_error_alone(capsys):
