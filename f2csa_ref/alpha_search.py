@@ -32,7 +32,9 @@ NEAR = 2.0
 """Alphas around the one of the least bound closer than this factor are not told apart."""
 MOST_STEPS, MORE_STEPS = 10**6, 4
 """Of an iteration for the lower level: the most, and the factor by which they are raised."""
-REACHED, ROUNDED = "reached", "rounding leaves no smaller bound at any alpha tried"
+REACHED, FLOOR = "reached", "no alpha tried gives a smaller bound"
+ROUNDED, KEPT = "rounding leaves no smaller bound at any alpha tried", "the reading keeps the dual term in the estimate"
+FAR = "the lower level's pair is not close enough"
 
 
 @dataclass(frozen=True)
@@ -94,8 +96,7 @@ class Search:
             found = max(reached, key=lambda one: one.alpha)
             return found, found.why_not
         found = min(self.tries, key=lambda one: one.value)
-        loose = self.call.parameters.lower_level == "primal-dual" and not found.rounded and alpha == ROUNDED
-        return found, found.why_not or ("the lower level's pair is not close enough" if loose else alpha)
+        return found, found.why_not or (self._floor(found) if alpha == FLOOR else alpha)
 
     def following(self, found: Try) -> float:
         """Where to begin at a point nearby."""
@@ -162,7 +163,15 @@ class Search:
             return math.sqrt(above * best.alpha)
         if below is not None and best.alpha > NEAR**2 * below:
             return math.sqrt(below * best.alpha)
-        return ROUNDED
+        return FLOOR
+
+    def _floor(self, found: Try) -> str:
+        """Why no alpha gives a smaller bound."""
+        if float(np.linalg.norm(found.made.terms["dual"])) > self.allowed:
+            return KEPT
+        if self.call.parameters.lower_level == "primal-dual" and not found.rounded:
+            return FAR
+        return ROUNDED if any(one.rounded for one in self.tries) else FLOOR
 
     def _power(self) -> float:
         """Of alpha in the value, by the last two tries."""

@@ -112,7 +112,7 @@ def hypergradient_within(
         x: Upper variable, shape (n,), finite.
         accuracy: The error, > 0, units of F per unit of x, or it with what a certificate may assume.
         reading: Resolution of the paper's open choices; ``inner_stop`` is overruled.
-        parameters: As for :func:`hypergradient`; ``N_g`` is the least taken.
+        parameters: As for :func:`hypergradient`; ``N_g`` is the least taken where there is noise.
         rng: Source of noise, where the problem is noisy.
 
     Returns:
@@ -155,7 +155,8 @@ def answer_within(
     allowed = accuracy.error
     if noisy or accuracy.assumed.variance:
         allowed *= QUIET_GROWING if growing else QUIET
-    search = Search(q, x, call, accuracy.assumed, allowed)
+    once = replace(call, parameters=call.parameters.model_copy(update={"N_g": 1}))
+    search = Search(q, x, once, accuracy.assumed, allowed)
     with double_range(q):
         while True:
             search.solve_lower_level(rng)
@@ -167,10 +168,10 @@ def answer_within(
             replace(found.made, lower_level=search.lower), accuracy, found.alpha, found.tol, 1, met, why_not,
             search.attempts, search.following(found), dict(search.counts), dict(search.certificate_counts),
         )  # fmt: skip
-        return made if allowed == accuracy.error else _with_noise(search, made, rng)
+        return made if allowed == accuracy.error else _with_noise(search, made, call.parameters.N_g, rng)
 
 
-def _with_noise(search: Search, made: AccurateAnswer, rng: np.random.Generator | None) -> AccurateAnswer:
+def _with_noise(search: Search, made: AccurateAnswer, least: int, rng: np.random.Generator | None) -> AccurateAnswer:
     """Line 6's samples, as many as their radius needs to fit beside the bound."""
     q, assumed, pairing = search.q, made.accuracy.assumed, search.call.reading.noise_pairing
     one, c = made.estimate, made.certificate
@@ -178,8 +179,8 @@ def _with_noise(search: Search, made: AccurateAnswer, rng: np.random.Generator |
     of_one = noise_radius(L, one.shift, pairing, 1, assumed.level, assumed.variance).radius
     near = c.bound if c.applies else c.hull.distance if c.hull is not None else math.inf
     left = made.accuracy.error - (near if near < search.allowed else search.allowed)
-    needed = max(search.call.parameters.N_g, math.ceil((of_one / left) ** 2 * (1 + 1e-9)))
-    N_g = min(needed, max(MOST_SAMPLES, search.call.parameters.N_g))
+    needed = max(least, math.ceil((of_one / left) ** 2 * (1 + 1e-9)))
+    N_g = min(needed, max(MOST_SAMPLES, least))
     noise = noise_radius(L, one.shift, pairing, N_g, assumed.level, assumed.variance)
     terms = one.terms
     if q.noise.model != "none":

@@ -14,7 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.error_bounds import FIRST
-from f2csa_ref import Assumed, SmoothObjectives, Stages, hypergradient, objectives_of
+from f2csa_ref import Assumed, SmoothObjectives, Stages, hypergradient, near_kinks, objectives_of
 from f2csa_ref.algorithm_1 import checked_oracle
 from spec import InvalidInputError, parse_problem
 from tests.f2csa_ref.test_certificates_at_kinks import rough_calls
@@ -214,6 +214,22 @@ def test_one_of_the_pieces_is_that_of_f(answers, random_rows):
             among = {gradient_of_piece(problem, x, J) for J in c.hull.pieces}
             solved = lower_level.solve(problem, x)
             assert set(lower_level.pieces(problem, x, solved).values()) <= among
+
+
+def test_a_row_that_one_of_the_pieces_leaves_open_is_in_question_too(make, monkeypatch):
+    eye = np.eye(2, dtype=int).tolist()
+    problem = make({"y": [1, 1]}, {"yy": eye}, {"A": [[1], [1]], "B": eye, "b": [0, 1]})
+    right = near_kinks.judged
+
+    def unsure(piece, x, y, lam):
+        pair = right(piece, x, y, lam)
+        return replace(pair, undecided=(0, 1)) if piece.rows == (0,) else pair
+
+    assert hypergradient(problem, np.zeros(1), alpha=0.1, certify=True).certificate.hull.rows == (0,)
+    monkeypatch.setattr(near_kinks, "judged", unsure)
+    hull = hypergradient(problem, np.zeros(1), alpha=0.1, certify=True).certificate.hull
+    assert hull.rows == (0, 1)
+    assert len(hull.pieces) == 4
 
 
 def test_noise_is_part_of_the_distance(make):

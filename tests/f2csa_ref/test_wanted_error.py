@@ -146,6 +146,13 @@ def test_hoelder_problems_take_the_alpha_of_their_exponent():
         assert math.log(alphas[0] / alphas[1]) == pytest.approx(math.log(100) / power, rel=0.1)
 
 
+def test_no_alpha_helps_where_the_reading_keeps_the_dual_term(toy1):
+    answer = hypergradient_within(toy1, ONE, 1e-2, reading=REPAIRED.choose(dual_term="frozen"))
+    assert not answer.met
+    assert answer.why_not == "the reading keeps the dual term in the estimate"
+    assert abs(answer.estimate.hypergradient[0] - 1) <= answer.bound
+
+
 def test_outside_the_ball_of_hoelder_constants_there_is_none():
     answer = hypergradient_within(parse_problem({"kind": "holder", "s": "1/2"}), ONE, 1e-2)
     assert "3 s r^s" in answer.why_not
