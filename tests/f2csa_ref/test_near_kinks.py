@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from benchmarks.error_bounds import FIRST
 from f2csa_ref import Assumed, SmoothObjectives, Stages, hypergradient, near_kinks, objectives_of
 from f2csa_ref.algorithm_1 import checked_oracle
-from spec import InvalidInputError, parse_problem
+from spec import REPAIRED, InvalidInputError, parse_problem
 from tests.f2csa_ref.test_certificates_at_kinks import rough_calls
 from verify.truth import lower_level
 from verify.truth.algebra.rationals import blocks, column, fractions, select
@@ -95,18 +95,39 @@ def answers(random_rows):
     return found
 
 
+EYE = [[1, 0], [0, 1]]
+
+
 @pytest.fixture(scope="module")
 def sharp(make):
-    """Calls at kinks where one term alone decides."""
-    at_rest = make({"xy": [[1]]}, {"yy": [[1]]}, {"A": [[1]], "B": [[1]]})
-    one_row_moves = make({"y": [1, 0]}, {"yy": [[3, 0], [0, 3]]}, {"A": [[1], [0]], "B": [[1, 0], [0, 1]]})
-    off = Stages(y_star=1e-3 * ONE, lam=np.zeros(1), y_penalty=1e-3 * ONE)
-    calls = [(at_rest, np.zeros(1), {"given": off}), (one_row_moves, ONE, {"tol": 0.0})]
-    found = {"second": [], "first": []}
-    for problem, x, more in calls:
-        answer = hypergradient(problem, x, alpha=0.1, certify=FIRST, **more)
-        found["first"].append((answer, hull_error(problem, x.tolist(), answer)))
+    """Calls at kinks where one term alone decides, by gradients: the second of two rows, or the only one, is open."""
+    one = {"A": [[1]], "B": [[1]]}
+    frozen, off = REPAIRED.choose(dual_term="frozen"), Stages(y_star=1e-3 * ONE, lam=0 * ONE, y_penalty=1e-3 * ONE)
+    turned = Stages(y_star=-1e-6 * ONE, lam=0 * ONE, rho=ONE, y_penalty=-0.5e-6 * ONE)
+    weighted = Stages(rho=np.array([1.0, 0.0]))
+    calls = [
+        ("y* inexact", make({"xy": [[1]]}, {"yy": [[1]]}, one), 0, {"given": off}),
+        ("a sure row has a gap", make({"y": [1, 0]}, {"yy": [[3, 0], [0, 3]]}, {"A": [[1], [0]], "B": EYE}), 1, {}),
+        ("force and gap of the open row have one sign", make({}, {"yy": [[1]]}, one), 0, {"given": turned}),
+        ("the dual term is kept",
+         make({"y": [1, 0]}, {"yy": EYE}, {"A": [[1], [0]], "B": EYE}), 1, {"reading": frozen}),
+        ("an inactive row has a weight",
+         make({"y": [1, 0]}, {"yy": EYE}, {"A": [[1], [0]], "B": EYE, "b": [1, 0]}), 0, {"given": weighted}),
+        ("an inactive row that stands has a weight, and g moves",
+         make({"y": [1, 0]}, {"yy": EYE, "xy": [[-1, 0]]}, {"A": [[0], [0]], "B": EYE, "b": [2, 0]}), 1,
+         {"given": weighted}),
+    ]  # fmt: skip
+    found = {}
+    for name, problem, x, more in calls:
+        answer = hypergradient(problem, x * ONE, alpha=0.1, certify=FIRST, **({"tol": 0.0} | more))
+        found[name] = answer, hull_error(problem, [x], answer)
     return found
+
+
+def test_distances_hold_where_one_term_decides(sharp):
+    for name, (answer, error) in sharp.items():
+        hull = answer.certificate.hull
+        assert error <= hull.distance <= 1.5 * error, name
 
 
 @pytest.mark.parametrize("kind", ["second", "first"])
@@ -123,7 +144,8 @@ TERMS = [("second", "known"), ("first", "known"), ("first", "tangent"), ("first"
 
 @pytest.mark.parametrize(("kind", "term"), TERMS)
 def test_no_term_can_be_dropped(answers, sharp, kind, term):
-    found = [(answer.certificate.hull, error) for answer, error in (*answers[kind], *sharp[kind])]
+    others = sharp.values() if kind == "first" else ()
+    found = [(answer.certificate.hull, error) for answer, error in (*answers[kind], *others)]
     assert all(error <= hull.distance for hull, error in found)
     assert any(error > hull.distance - hull.terms[term] for hull, error in found)
 
