@@ -179,8 +179,9 @@ def _with_noise(search: Search, made: AccurateAnswer, least: int, rng: np.random
     of_one = noise_radius(L, one.shift, pairing, 1, assumed.level, assumed.variance).radius
     near = c.bound if c.applies else c.hull.distance if c.hull is not None else math.inf
     left = made.accuracy.error - (near if near < search.allowed else search.allowed)
-    needed = max(least, math.ceil((of_one / left) ** 2 * (1 + 1e-9)))
-    N_g = min(needed, max(MOST_SAMPLES, least))
+    most = max(MOST_SAMPLES, least)
+    needed = max(least, math.ceil(min(of_one / left, 2 * math.sqrt(most)) ** 2 * (1 + 1e-9)))
+    N_g = min(needed, most)
     noise = noise_radius(L, one.shift, pairing, N_g, assumed.level, assumed.variance)
     terms = one.terms
     if q.noise.model != "none":

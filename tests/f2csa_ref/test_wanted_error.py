@@ -189,6 +189,14 @@ def test_noise_that_grows_as_alpha_falls_may_take_too_many(toy1):
     assert answer.bound > 1e-2
 
 
+@pytest.mark.parametrize("error", [1e-150, 1e150])
+def test_errors_at_the_ends_of_doubles_are_no_fault(toy1, error):
+    noisy = toy1.model_copy(update={"noise": Noise(model="additive", sigma_f=1, sigma_g=0)})
+    answer = hypergradient_within(noisy, ONE, error, rng=np.random.default_rng(0))
+    assert answer.met == (error > 1)
+    assert answer.N_g == (1 if error > 1 else MOST_SAMPLES)
+
+
 def test_an_iteration_for_the_lower_level_gets_more_steps(toy1):
     few = OracleParameters(lower_level="primal-dual", lower_level_steps=5)
     answer = hypergradient_within(toy1, ONE, 1e-3, parameters=few)

@@ -10,9 +10,8 @@ import pytest
 
 from f2csa_ref import Accuracy, Assumed
 from f2csa_ref.baselines.methods import F2csaParameters
-from f2csa_ref.solver import certified_steps
+from f2csa_ref.solver import certified_steps, run_loop
 from f2csa_ref.solver.certified_steps import StepErrors
-from f2csa_ref.solver.run_loop import CHECKPOINT
 from f2csa_ref.solver.solve import Setting, digest, solve
 from f2csa_ref.solver.trace import read_header
 from spec import InvalidInputError, parse_problem
@@ -61,7 +60,7 @@ def test_at_every_step_the_bound_holds_and_the_trace_has_the_largest(seen, tmp_p
     assert not any("certified" in note for note in made.notes)
 
 
-@pytest.mark.parametrize("cut", [0, 37, 900, 4000, 9999])
+@pytest.mark.parametrize("cut", [0, 900, 9999])
 def test_a_run_cut_anywhere_goes_on_bit_for_bit(tmp_path, cut):
     whole, torn = tmp_path / "whole.jsonl", tmp_path / "torn.jsonl"
     wanted = setting(accuracy=Accuracy(0.1, Assumed(level=0.9)))
@@ -74,17 +73,18 @@ def test_a_run_cut_anywhere_goes_on_bit_for_bit(tmp_path, cut):
     assert torn.read_bytes() == whole.read_bytes()
 
 
-def test_inside_a_block_the_errors_so_far_are_on_record(tmp_path):
-    long = SCHEDULE.model_copy(update={"M": CHECKPOINT + 40, "K": 1, "D": 0.2 / (CHECKPOINT + 40)})
+def test_inside_a_block_the_errors_so_far_are_on_record(tmp_path, monkeypatch):
+    monkeypatch.setattr(run_loop, "CHECKPOINT", 20)
+    long = SCHEDULE.model_copy(update={"M": 30, "K": 1, "D": 0.2 / 30})
     whole, torn = tmp_path / "whole.jsonl", tmp_path / "torn.jsonl"
     wanted = setting(outer=long, accuracy=WANTED)
     expected = solve(find("toy1").problem, wanted, trace=whole)
     torn.write_text("".join(whole.read_text().splitlines(keepends=True)[:2]))
-    assert entries(torn, "state")[0]["oracle"]["errors"]["steps"] == CHECKPOINT
+    assert entries(torn, "state")[0]["oracle"]["errors"]["steps"] == 20
     resumed = solve(find("toy1").problem, wanted, trace=torn, resume=True)
-    assert resumed.resumed_at == CHECKPOINT
+    assert resumed.resumed_at == 20
     assert resumed.errors == expected.errors
-    assert resumed.errors.steps == CHECKPOINT + 40
+    assert resumed.errors.steps == 30
 
 
 def test_steps_without_a_bound_are_counted_with_their_reasons(make):
