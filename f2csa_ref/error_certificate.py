@@ -28,11 +28,11 @@ import numpy as np
 from f2csa_ref.active_piece import Pair, Piece, Saddle, judged, likely_rows
 from f2csa_ref.confidence import NoiseRadius, noise_radius
 from f2csa_ref.curvature import curvature
-from f2csa_ref.error_parts import Findings, newton
 from f2csa_ref.map_constants import Assumed, constants, has_second_derivatives, in_the_ball
 from f2csa_ref.near_kinks import Estimate, HullDistance, hull_distance
 from f2csa_ref.objectives import HolderObjectives, QuadraticObjectives
 from f2csa_ref.penalty import PenaltyLagrangian
+from f2csa_ref.piece_errors import Findings, newton
 from f2csa_ref.sampling import Pairing
 from spec.exact import Vector
 

@@ -2,7 +2,7 @@ r"""How far one estimate is from the gradients of several pieces of F together, 
 
 With J ranging over the rows certainly active and each choice of the rows in question, :math:`y_J(x)` holds rows J as
 equations and leaves out all others, and :math:`F_J(x) = f(x, y_J(x))`. The estimate minus :math:`\nabla F_J` is known
-for each J (:mod:`f2csa_ref.error_parts`), and the shortest convex combination of these differences bounds the distance
+for each J (:mod:`f2csa_ref.piece_errors`), and the shortest convex combination of these differences bounds the distance
 from :math:`\mathrm{conv}\{\nabla F_J(x)\}`. With gradients alone weights t >= 0 that add to 1 exist with
 
 .. math::
@@ -27,10 +27,10 @@ from scipy.optimize import nnls
 
 from f2csa_ref.active_piece import EPS, Pair, Piece, Saddle, judged
 from f2csa_ref.curvature import curvature
-from f2csa_ref.error_parts import Findings, length, newton
 from f2csa_ref.map_constants import Assumed, constants
 from f2csa_ref.objectives import QuadraticObjectives
 from f2csa_ref.penalty import PenaltyLagrangian
+from f2csa_ref.piece_errors import Findings, length, newton
 from spec.exact import Matrix, Vector
 
 MOST = 3
