@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from f2csa_ref.bounds import at_right_angles
 from f2csa_ref.eigenvalues import extreme_eigenvalues
 from f2csa_ref.objectives import Objectives, QuadraticObjectives
 from spec.exact import Matrix, Vector
@@ -60,8 +61,8 @@ class Piece:
             return math.inf
         if len(self.rows) > self.q.m:
             return 0.0
-        if (np.count_nonzero(self.B, axis=1) == 1).all() and np.count_nonzero(self.B, axis=0).max() == 1:
-            return float(np.abs(self.B).max(axis=1).min())  # at right angles
+        if at_right_angles(self.B):
+            return float(np.abs(self.B).max(axis=1).min())
         values = np.linalg.svd(self.B, compute_uv=False)
         return float(values[-1]) if values[-1] > DEPENDENT * values[0] else 0.0
 
