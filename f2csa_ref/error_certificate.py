@@ -36,7 +36,7 @@ from f2csa_ref.piece_errors import Findings, newton
 from f2csa_ref.sampling import Pairing
 from spec.exact import Vector
 
-Standing = Literal["up to rounding", "estimated"]
+Standing = Literal["up to rounding", "on your word", "estimated", "estimated, and on your word"]
 TRIALS = 3
 """Guesses of the active rows, one factorisation each."""
 
@@ -74,7 +74,9 @@ class ErrorCertificate:
     @property
     def standing(self) -> Standing:
         """How sure the bound is; what is rigorous is proven in balls, by ``verify``."""
-        return "estimated" if self.estimated else "up to rounding"
+        if self.estimated:
+            return "estimated, and on your word" if self.stated else "estimated"
+        return "on your word" if self.stated else "up to rounding"
 
 
 def certify(
@@ -110,9 +112,7 @@ def certify(
     if not isinstance(q, HolderObjectives):
         hull = hull_distance(Estimate(L, w, dual, noise.radius), pair, assumed, factorise=saddle is not None)
     if pair.undecided:
-        rows = ", ".join(map(str, pair.undecided[:5]))
-        why_not = f"rows {rows} cannot be told active or not: F may have a kink here"
-        return ErrorCertificate(why_not=why_not, noise=noise, hull=hull)
+        return ErrorCertificate(why_not=pair.why_undecided(), noise=noise, hull=hull)
     if isinstance(q, HolderObjectives) and not in_the_ball(q, L.x, w, pair):
         return ErrorCertificate(why_not="the problem's constants hold only where 3 s r^s <= 1")
     found = Findings(L, w, dual, pair, saddle, constants(L.x, pair, saddle, assumed))

@@ -13,6 +13,7 @@ import scipy.optimize
 from f2csa_ref import Assumed, Call, SmoothObjectives, Stages, hypergradient, objectives_of
 from f2csa_ref.algorithm_1 import checked_oracle
 from spec import REPAIRED, InvalidInputError, OracleParameters, parse_problem
+from spec.atlas import find
 from verify.truth.lower_level import hypergradient as exact_gradient
 
 ONE = np.ones(1)
@@ -120,10 +121,10 @@ def test_smooth_problems_with_a_lipschitz_hessian(x, hessians):
         assert c.applies
         assert error <= c.bound <= 20 * error + 1e-3
         assert {"mu_g", "C_g", "C_f", "f_xy", "holder"} <= set(c.stated)
-        assert c.standing == "up to rounding"
+        assert c.standing == "on your word"
     assert (
         hypergradient(q, np.array([x]), alpha=0.05, certify=replace(assumed, f_xy=None)).certificate.standing
-        == "estimated"
+        == "estimated, and on your word"
     )
 
 
@@ -171,3 +172,22 @@ def test_a_shared_sample_and_a_diverging_lower_level_have_no_certificate(make):
     with pytest.raises(InvalidInputError, match=r"^certify: must be off"):
         hypergradient(noisy, ONE, alpha=0.1, reading=shared, parameters=parameters, rng=np.random.default_rng(0),
                       certify=True)  # fmt: skip
+
+
+def certified(name, certify, given=None):
+    instance = find(name)
+    x = np.array([float(value) for value in instance.x])
+    return hypergradient(instance.problem, x, alpha=0.05, given=given or Stages(), certify=certify).certificate
+
+
+def test_what_leaves_rows_undecided_is_said() -> None:
+    twice = certified("licq-fails", True)
+    assert "weakly active or linearly dependent on other active rows" in twice.why_not
+    rough = certified("toy1", Assumed(second_derivatives=False), Stages(y_star=np.array([0.3]), lam=ONE))
+    assert "the pair is too far from the solution to tell active rows" in rough.why_not
+    assert "row 0" in rough.why_not
+
+
+def test_a_bound_on_the_callers_word_says_so() -> None:
+    assert certified("two-of-three", Assumed(second_derivatives=False, L_y=9.0)).standing == "on your word"
+    assert certified("two-of-three", Assumed(second_derivatives=False)).standing == "up to rounding"

@@ -53,7 +53,7 @@ def _of_hull(hull: f2csa_ref.HullDistance) -> dict[str, Any]:
 def _rigorous(found: ErrorEnclosure, *, noisy: bool) -> dict[str, Any]:
     if not found.decided:
         rows = ", ".join(map(str, found.undecided[:5]))
-        why_not = f"balls cannot tell whether rows {rows} are active: F may have a kink here"
+        why_not = f"balls cannot tell which of these rows are active: {rows}"
         return {"applies": False, "lower": None, "upper": None, "why_not": why_not}
     return {
         "applies": True, "lower": found.lower, "upper": found.upper, "why_not": "",
