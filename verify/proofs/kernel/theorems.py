@@ -29,11 +29,13 @@ class AskedPremise(Frozen):
         id: Its name.
         text: The words.
         standing: The statement of the catalogue that grants it to every claim; empty where a claim must do so itself.
+        choice: Whether it only says how free parameters are chosen, or how large they may be.
     """
 
     id: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
     text: str = Field(min_length=1)
     standing: str = ""
+    choice: bool = False
 
 
 class Theorem(Frozen):
@@ -123,6 +125,8 @@ class TheoremTable(Frozen):
         gaps = []
         for one in self.asked(row):
             by, words = self._granting(row, one), _catalogue()
+            if one.choice:
+                continue
             if not by:
                 gaps.append(one.text)
             elif by != OWN_WORDS and by in words and not self._firm(by, (row.statement,)):
@@ -150,7 +154,7 @@ class TheoremTable(Frozen):
         return bool(rows) and all(not row.short and not self._open(row, (*asking, full_id)) for row in rows)
 
     def _open(self, row: Settled, asking: tuple[str, ...]) -> bool:
-        granting = [self._granting(row, one) for one in self.asked(row)]
+        granting = [self._granting(row, one) for one in self.asked(row) if not one.choice]
         named = [by for by in granting if by in _catalogue()]
         return not all(granting) or any(not self._firm(by, asking) for by in named)
 

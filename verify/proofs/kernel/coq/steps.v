@@ -169,3 +169,11 @@ Proof.
   intros Hm H. pose proof (cauchy_schwarz V change d) as C. pose proof (norm_pos V d). pose proof (norm_pos V change). rewrite <- norm_sq in H.
   destruct (Req_dec (norm d) 0) as [z|nz]; [rewrite z; lra|]. apply (Rmult_le_reg_r (norm d)); lra.
 Qed.
+
+(* <g, D - w> = (|D - w|^2 - |D - eta g - w|^2 + eta^2 |g|^2) / (2 eta), for D the step taken and w any reference. *)
+Theorem three_point (V : space) (g step w : V) (eta : R) : 0 < eta ->
+  inner g (sub step w) = (inner (sub step w) (sub step w)
+    - inner (sub (sub step (scale eta g)) w) (sub (sub step (scale eta g)) w) + eta * eta * inner g g) / (2 * eta).
+Proof.
+  intro He. expand_inner. rewrite (inner_sym _ w step), (inner_sym _ step g), (inner_sym _ w g). field. lra.
+Qed.
