@@ -1,4 +1,4 @@
-"""Certificates of a report put to the kernel: each is a theorem there, accepted by evaluating a check that is proven right.
+"""Certificates of a report put to the kernel: each is a theorem there, accepted by evaluating a check proven right.
 
 Beside the checker in plain fractions this is a second one, and its proof that what passes is true is Coq's to check.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from spec import InvalidInputError
-from verify.proofs.kernel.certificate_terms import IMPORTS, CoqTerm, coq_term, content_hash
+from verify.proofs.kernel.certificate_terms import IMPORTS, CoqTerm, content_hash, coq_term
 from verify.proofs.kernel.coq_checking import ALLOWED, CoqRun, axioms_in, load_record
 from verify.proofs.kernel.coq_sources import FOLDER, needed, read_sources
 from verify.proofs.kernel.theorems import load_theorems
@@ -92,7 +92,7 @@ def put_to_the_kernel(
             faults = run.compile(needed(dict(run.sources), load_theorems().order, {SOUND.split(".")[0]}))
             version = run.version
             if not faults:
-                accepted, refused = _proven(run, list(terms.values()))
+                accepted, refused = prove_terms(run, list(terms.values()))
                 told |= {key: refused[term.name] for key, term in terms.items() if term.name in refused}
     findings = []
     for where, certificate in several:
@@ -116,7 +116,7 @@ def _not_on_record(folder: Path) -> list[str]:
     ]
 
 
-def _proven(run: CoqRun, terms: Sequence[CoqTerm]) -> tuple[set[str], dict[str, str]]:
+def prove_terms(run: CoqRun, terms: Sequence[CoqTerm]) -> tuple[set[str], dict[str, str]]:
     """Names of the theorems that hold, and why the others do not; two files and more at once, of like size."""
     workers = min(os.cpu_count() or 1, len(terms)) or 1
     shares: list[list[CoqTerm]] = [[] for _ in range(workers)]
@@ -132,7 +132,7 @@ def _proven(run: CoqRun, terms: Sequence[CoqTerm]) -> tuple[set[str], dict[str, 
 
 
 def _share(run: CoqRun, name: str, terms: Sequence[CoqTerm]) -> tuple[set[str], dict[str, str]]:
-    """One file's theorems; where it does not compile, first what each check comes out as, then those that come out true."""
+    """One file's theorems; where it does not compile, what each check comes out as, then those that come out true."""
     said = _theorems(run, name, terms)
     if isinstance(said, set):
         return said, {}
@@ -150,7 +150,10 @@ def _theorems(run: CoqRun, name: str, terms: Sequence[CoqTerm]) -> set[str] | st
     if not terms:
         return set()
     text = [IMPORTS, *(term.definitions + term.theorem for term in terms)]
-    text += [f"Definition all_of_them := ({', '.join(f'@{term.name}' for term in terms)}).", "Print Assumptions all_of_them."]
+    text += [
+        f"Definition all_of_them := ({', '.join(f'@{term.name}' for term in terms)}).",
+        "Print Assumptions all_of_them.",
+    ]
     (run.place / f"{name}.v").write_text("\n".join(text) + "\n", encoding="utf-8")
     done = run.coqc(f"{name}.v")
     if done.returncode:
@@ -162,7 +165,9 @@ def _theorems(run: CoqRun, name: str, terms: Sequence[CoqTerm]) -> set[str] | st
 def _values(run: CoqRun, name: str, terms: Sequence[CoqTerm]) -> Mapping[str, bool]:
     """What each check comes out as; one that is missing here did not come out at all."""
     text = IMPORTS + "".join(term.definitions for term in terms)
-    text += "".join(f'Goal True. idtac "@@ {term.name}". exact I. Qed.\nEval vm_compute in {term.check}.\n' for term in terms)
+    text += "".join(
+        f'Goal True. idtac "@@ {term.name}". exact I. Qed.\nEval vm_compute in {term.check}.\n' for term in terms
+    )
     (run.place / f"{name}.v").write_text(text, encoding="utf-8")
     parts = (part.split("\n", 1) for part in run.coqc(f"{name}.v").stdout.split("@@ ")[1:])
     return {part[0].strip(): "= true" in part[1] for part in parts if len(part) > 1}

@@ -1,4 +1,4 @@
-"""A certificate as a Coq term: what it claims, the polynomials that let the kernel see it, and the theorem that it holds.
+"""A certificate as a Coq term: what it claims, the polynomials that let the kernel see it, and its theorem.
 
 The claim is spelt out of the certificate's data alone. The polynomials are its own and, worked out here, the penalty
 minimisers over a denominator; the kernel believes none of them.
@@ -133,7 +133,9 @@ def _piece(certificate: Certificate, data: PlainProblem) -> tuple[int, ...]:
                 return rows
     if not optional:  # the kernel is to see it, and to refuse it
         return tuple(held)
-    raise InvalidInputError("certificate.reference", "must be the gradient of a piece of F at x, to be put to the kernel")
+    raise InvalidInputError(
+        "certificate.reference", "must be the gradient of a piece of F at x, to be put to the kernel"
+    )
 
 
 def _gradient(certificate: Certificate, data: PlainProblem, rows: tuple[int, ...]) -> list[Fraction] | None:
@@ -165,7 +167,8 @@ def _vector(values: Iterable[Fraction | int]) -> str:
 def _polynomial(coefficients: Sequence[Fraction]) -> str:
     """Whole coefficients over a common denominator."""
     scale = lcm(*(value.denominator for value in coefficients))
-    return f"([{'; '.join(f'({value.numerator * (scale // value.denominator)})' for value in coefficients)}]%Z, {scale}%positive)"
+    whole = "; ".join(f"({value.numerator * (scale // value.denominator)})" for value in coefficients)
+    return f"([{whole}]%Z, {scale}%positive)"
 
 
 def _polynomials(several: Iterable[Sequence[Fraction]]) -> str:

@@ -17,7 +17,11 @@ TIES = ties()
 RECORD = json.loads((HERE / "places.json").read_text(encoding="utf-8"))["found"]
 YOUNGER = "about the paper's steps, written after the ties: held by the kernel alone, against no stage yet"
 NOT_TIED = {name: YOUNGER for name in theorem_names() if name.split(".")[0] in ("steps", "weights", "budget")}
-NOT_TIED |= {name: "about a computation with polynomials, compared with the checker in fractions on whole reports" for name in theorem_names() if name.split(".")[0] in ("polynomials", "definite", "certificate_check")}
+NOT_TIED |= {
+    name: "about a computation with polynomials, compared with the checker in fractions on whole reports"
+    for name in theorem_names()
+    if name.split(".")[0] in ("polynomials", "definite", "certificate_check")
+}
 """Theorems without a tie, with the reason; the report gives them no ratio."""
 ATLAS = ("toy1", "toy2", "scalar-rational", "interior", "two-of-three", "box-rational", "fixed-rows", "moving-box")
 OF_POINTS = {"point", "inactive weights", "minimiser", "adjoint", "all errors", "multipliers", "T2", "penalty system",
