@@ -70,7 +70,7 @@ Section meaning.
 
   (* y* alone solves the lower level, lambda* are its multipliers *)
   Definition lower_level : Prop :=
-    feasible ys /\ (forall y, length y = dimension c -> feasible y -> y <> ys -> g ys < g y) /\
+    length ys = dimension c /\ feasible ys /\ (forall y, length y = dimension c -> feasible y -> y <> ys -> g ys < g y) /\
     null (minus (grad_y_g reals P one ys) (pull (matrix reals (B P)) ls)) /\ Forall (fun l : R => 0 <= l) ls /\ null (each ls (rows reals P one ys)).
 
   (* Dy, Dlambda (a row for each component of x) solve the differentiated system: g_yy Dy - B' Dlambda + g_xy = 0, and
@@ -94,7 +94,12 @@ Section meaning.
   Definition symmetric (n : nat) (M : list (list Q)) : Prop :=
     forall i j, (i < n)%nat -> (j < n)%nat -> (nth j (nth i M []) 0 == nth i (nth j M []) 0)%Q.
 
+  (* all that a certificate says: the data make sense; y* and lambda* solve the lower level; Dy and Dlambda are their
+     derivatives; the reference is the gradient of F; and for every alpha in (0, alpha_0] L is strictly convex in y, so that
+     the penalty minimisers exist, and at them, whichever points satisfy grad_y L = the rest allowed, the norm is bounded
+     by C alpha^exponent, or is no less *)
   Definition certified : Prop :=
+    0 < Q2R (alpha_0 c) /\ Forall (fun a => 0 <= Q2R a <= 1) (rho (given c)) /\
     symmetric (length (x P)) (f_xx P) /\ symmetric (dimension c) (f_yy P) /\ symmetric (dimension c) (g_yy P) /\
     lower_level /\
     length (piece c) = length (B P) /\

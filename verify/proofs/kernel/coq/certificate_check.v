@@ -55,11 +55,11 @@ Section check.
     forallb (fun i => forallb (fun j => Qeq_bool (nth j (nth i M []) 0%Q) (nth i (nth j M []) 0%Q)) (seq 0 n)) (seq 0 n).
 
   Definition check : bool :=
-    is_symmetric (length (x P)) (f_xx P) && is_symmetric (dimension c) (f_yy P) && is_symmetric (dimension c) (g_yy P)
+    negb (Qle_bool (alpha_0 c) 0) && forallb (fun a => Qle_bool 0 a && Qle_bool a 1) (rho (given c))
+    && is_symmetric (length (x P)) (f_xx P) && is_symmetric (dimension c) (f_yy P) && is_symmetric (dimension c) (g_yy P)
     && is_solved && Nat.eqb (length (piece c)) (length (B P))
     && (negb (needs_maps c) || forallb (forallb are_null) (differentiated c polynomials))
     && (negb (needs_gradient c) || are_null (chain_rule c polynomials))
-    && negb (Qle_bool (alpha_0 c) 0)
     && is_minimiser (first c) (residual c) e1 (Y1 w) && (negb (has_second c) || is_minimiser (second c) [] (d2 w) (Y2 w))
     && is_the_quantity && is_bounded.
 End check.
@@ -209,7 +209,7 @@ Proof.
   rewrite !at_constants in E. rewrite !at_constants in F. rewrite !at_constants in S. rewrite !at_constants in G. rewrite !at_constants in Sy. rewrite !monomial_0 in *.
   apply (fun h => is_definite_fraction_sound 1 _ _ 1 h ltac:(unfold Q2R; simpl; lra)) in De. rewrite at_matrix in De.
   set (y := constants reals (y_star (given c))) in *. set (l := constants reals (lam (given c))) in *. set (M := matrix reals (g_yy (of_problem c))) in *.
-  unfold lower_level. fold y l. repeat split; try assumption; [|rewrite at_constants in *; assumption..].
+  unfold lower_level. fold y l. repeat split; try assumption; [unfold y, constants; now rewrite map_length|].
   intros z Lz Fz Ne. set (v := minus z y).
   assert (Ly : length y = dimension c) by (unfold y, constants; now rewrite map_length).
   assert (Nv : ~ null v) by (intro H; apply Ne, minus_null; [congruence|assumption]).
@@ -247,7 +247,11 @@ Qed.
 (* A certificate that passes the check is true. *)
 Theorem certificate_sound c w : check c w = true -> certified c.
 Proof.
-  unfold check. rewrite !andb_true_iff, Nat.eqb_eq. intros [[[[[[[[[[[S1 S2] S3] So] Le] Di] Ch] _] Mi] Mi2] Qu] Bo].
+  unfold check. rewrite !andb_true_iff, Nat.eqb_eq. intros [[[[[[[[[[[[Po We] S1] S2] S3] So] Le] Di] Ch] Mi] Mi2] Qu] Bo].
+  split; [|split].
+  { apply negb_true_iff in Po. rewrite <- RMicromega.Q2R_0. apply Qlt_Rlt, Qnot_le_lt. intro N. apply Qle_bool_iff in N. congruence. }
+  { apply Forall_forall. intros a I. rewrite forallb_forall in We. specialize (We a I). rewrite andb_true_iff, !Qle_bool_iff in We.
+    destruct We as [W0 W1]. apply Qle_Rle in W0, W1. unfold Q2R at 1 in W0. unfold Q2R at 2 in W1. simpl in W0, W1. lra. }
   split; [now apply symmetric_right|]. split; [now apply symmetric_right|]. split; [now apply symmetric_right|]. clear S1 S2 S3.
   split; [now apply lower_level_right|]. split; [assumption|]. split; [|split].
   - intro Ne. rewrite Ne in Di. cbn [negb orb] in Di. rewrite <- at_differentiated. rewrite Forall_map. apply Forall_forall. intros M I.
