@@ -223,6 +223,7 @@ class Prove:
     record: Annotated[bool, Option("--record", help="Write what Coq says as the new record.")] = False
     certificates: Annotated[File, Option(help="Instead, put the certificates of a report to the kernel.")] = None
     limit: Annotated[int | None, Option(help="With --certificates: at most so many, spread over the report.")] = None
+    out: Annotated[File, Option(help="With --certificates: write their Coq terms into this folder.")] = None
     as_json: AsJson = False
 
 

@@ -26,8 +26,9 @@ def prove(asked: options.Prove) -> int:
     """Check, print the table or JSON; returns 0 where all agree or are on record, 1 where one is refused."""
     if asked.certificates is not None:
         return prove_certificates(asked)
-    if asked.limit is not None:
-        raise InvalidInputError("--limit", "needs --certificates", str(asked.limit))
+    for option, given in (("--limit", asked.limit), ("--out", asked.out)):
+        if given is not None:
+            raise InvalidInputError(option, "needs --certificates", str(given))
     table = load_theorems()
     names = _named(asked.names or (), table)
     if asked.record and names:

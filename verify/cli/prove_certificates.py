@@ -9,15 +9,17 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from spec.errors import InvalidInputError, from_validation
+from spec.files import write_files
 from verify.campaign.baseline.storage import load_report
 from verify.cli import options
 from verify.cli.console import print_json, printable
 from verify.evidence.model import RateEvidence
-from verify.proofs.kernel.certificate_checking import KernelOutcome, put_to_the_kernel, spread
+from verify.proofs.kernel.certificate_checking import KernelOutcome, as_file, put_to_the_kernel, spread
 from verify.report.model import ReportData
 from verify.truth.certificates.certificate import Certificate
 
 SCHEMA = "f2csa-prove-certificates/1"
+FILE = "certificates.v"
 
 
 def prove_certificates(asked: options.Prove) -> int:
@@ -31,6 +33,8 @@ def prove_certificates(asked: options.Prove) -> int:
     several = spread(list(_certificates(load_report(path, "--certificates"))), asked.limit)
     if not several:
         raise InvalidInputError("--certificates", "must be a report that holds a certificate", str(path))
+    if asked.out is not None:
+        write_files(asked.out, {FILE: as_file(several)}, "--out")
     outcome = put_to_the_kernel(several)
     if asked.as_json:
         print_json(_entry(outcome))

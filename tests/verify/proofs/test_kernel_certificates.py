@@ -177,12 +177,15 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     monkeypatch.setattr(prove_certificates, "put_to_the_kernel", lambda several: put_to_the_kernel(several, coqc=None))
     assert invoke(["prove", "--certificates", str(tmp_path), "--limit", "2"]) == 0
     assert capsys.readouterr().out == "2 certificates: 2 not put to the kernel here (no coqc).\n"
-    assert invoke(["prove", "--certificates", str(tmp_path), "--json"]) == 0
+    assert invoke(["prove", "--certificates", str(tmp_path), "--json", "--out", str(tmp_path / "terms")]) == 0
     told = json.loads(capsys.readouterr().out)
     held = {row["hash"] for row in told["certificates"]}
     assert all(row["theorem"] == f"bound_{row['hash'][:16]}" for row in told["certificates"])
     assert len(held) == len(told["certificates"]) == 2
+    written = (tmp_path / "terms" / "certificates.v").read_text(encoding="utf-8")
+    assert all(f"Theorem {row['theorem']} : certified" in written for row in told["certificates"])
     for wrong in (["toys.kink"], ["--kernel"], ["--record"], ["--limit", "0"]):
         assert invoke(["prove", "--certificates", str(tmp_path), *wrong]) == 2
         assert capsys.readouterr().err.count("\n") == 1
-    assert invoke(["prove", "--limit", "2"]) == 2
+    for alone in (["--limit", "2"], ["--out", str(tmp_path)]):
+        assert invoke(["prove", *alone]) == 2

@@ -67,6 +67,26 @@ def spread(several: Sequence[tuple[str, Certificate]], limit: int | None) -> lis
     return [once[k * len(once) // limit] for k in range(limit)]
 
 
+def as_file(several: Sequence[tuple[str, Certificate]]) -> str:
+    """A Coq file of all of them, each under what it is one of; ``coqc -Q FOLDER_OF_THE_CHECKER f2csa`` compiles it."""
+    text = [IMPORTS]
+    for where, certificate in several:
+        try:
+            term = coq_term(certificate)
+        except InvalidInputError as error:
+            text.append(_comment(f"{where}: not a term; {error}"))
+        else:
+            text.append(f"{_comment(where)}{term.definitions}{term.theorem}")
+    return "\n".join(text)
+
+
+def _comment(said: str) -> str:
+    """Words of a report, which must not end the comment that they stand in."""
+    for sign in '()*"':
+        said = said.replace(sign, " ")
+    return f"(* {said} *)\n"
+
+
 def put_to_the_kernel(
     several: Sequence[tuple[str, Certificate]], *, folder: Path = FOLDER, coqc: str | None = ""
 ) -> KernelOutcome:
