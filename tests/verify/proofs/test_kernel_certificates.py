@@ -47,6 +47,7 @@ KINDS = {
     "bias": made("toy1", "bias", 2),
     "bias, frozen, from below": made("two-of-three", "bias", -2, "lower", dual_term="frozen"),
     "bias, both maps": made("toy1", "bias", 2, dual_term="both-maps"),
+    "bias, y* off": made("moving-box", "bias", 1, y_star_error=(exact_error(3, unit("moving-box", "y")),)),
     "T1": made("toy1", "T1", -1, y_error=(exact_error(3, unit("toy1", "y")),)),
     "T1, gradient": made("two-of-three", "T1", 1, gradient_error=(exact_error(1, unit("two-of-three", "y")),)),
     "T2": made("two-of-three", "T2", 1, lam_error=(exact_error(3, unit("two-of-three", "lam")),)),
@@ -82,6 +83,15 @@ TAMPERED = {
     "weights": changed(GOOD, scenario=GOOD.scenario.model_copy(update={"rho": (Fraction(1, 2),)})),
     "point": changed(GOOD, x=first_changed(GOOD.x)),
 }  # fmt: skip
+
+
+for kind, spent in (("bias, y* off", "y_star_error"), ("T1", "y_error"), ("T1, gradient", "gradient_error"),
+                    ("T2", "lam_error")):  # fmt: skip
+    scenario = KINDS[kind].scenario
+    (error,) = getattr(scenario, spent)
+    turned = error.model_copy(update={"direction": tuple(-value for value in error.direction)})
+    TAMPERED[f"{spent} turned"] = changed(KINDS[kind], scenario=scenario.model_copy(update={spent: (turned,)}))
+    TAMPERED[f"{spent} left out"] = changed(KINDS[kind], scenario=scenario.model_copy(update={spent: ()}))
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +162,7 @@ def test_what_the_kernel_has_no_words_for_is_told() -> None:
 def test_a_sample_is_spread_and_holds_each_once() -> None:
     several = list(KINDS.items())
     assert spread([*several, *several], None) == several
-    assert [name for name, _ in spread(several, 3)] == [several[k][0] for k in (0, 3, 6)]
+    assert [name for name, _ in spread(several, 3)] == [several[k][0] for k in (0, 3, 7)]
 
 
 def test_without_coq_nothing_is_accepted() -> None:
