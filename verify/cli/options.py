@@ -224,6 +224,9 @@ class Prove:
     names: Annotated[Texts, Argument(help="Theorems, or the claims and steps they settle; all if none.")] = None
     kernel: Annotated[bool, Option("--kernel", help="Check the compiled files with coqchk, too (a minute).")] = False
     record: Annotated[bool, Option("--record", help="Write what Coq says as the new record.")] = False
+    certificates: Annotated[File, Option(help="Instead, put the certificates of a report to the kernel.")] = None
+    limit: Annotated[int | None, Option(help="With --certificates: at most so many, spread over the report.")] = None
+    out: Annotated[File, Option(help="With --certificates: write their Coq terms into this folder.")] = None
     as_json: AsJson = False
 
 

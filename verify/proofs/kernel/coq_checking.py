@@ -146,7 +146,7 @@ def check(
         none = [] if program or record else ["there is no coqc to record with"]
         return Outcome(state, version, asked, (*refusals, *(line for _, line in edited), *none))
     with tempfile.TemporaryDirectory(prefix="f2csa-proofs-") as place:
-        run = _Run(Path(place), program, sources)
+        run = CoqRun(Path(place), program, sources)
         refusals = run.compile(needed(sources, table.order, {name.split(".")[0] for name in asked}))
         made = None if refusals else run.ask(asked, table, each=record is None or len(asked) <= SEPARATE)
         if made is not None:
@@ -213,7 +213,7 @@ def _around(now: str, then: str, room: int = 60) -> tuple[str, str]:
 
 
 @dataclass
-class _Run:
+class CoqRun:
     """One temporary folder with the sources, compiled there."""
 
     place: Path
@@ -223,6 +223,7 @@ class _Run:
 
     @property
     def version(self) -> str:
+        """Coq's version."""
         found = re.search(r"version (\S+)", self._call([self.program, "--version"]).stdout)
         return found[1] if found else "unknown"
 
@@ -242,7 +243,7 @@ class _Run:
         """What is wrong with a file; empty where it compiles, or where one that it builds on does not."""
         if any(one.result() for one in before):
             return ""
-        done = self._coqc(f"{name}.v")
+        done = self.coqc(f"{name}.v")
         return f"{name}.v does not compile: {' '.join(done.stderr.split())[-160:]}" if done.returncode else ""
 
     def ask(self, asked: Sequence[str], table: TheoremTable, *, each: bool) -> ProofRecord | None:
@@ -262,12 +263,12 @@ class _Run:
                 "Print Assumptions every_one_of_them.",
             ]
         (self.place / "asked_of_coq.v").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        done = self._coqc("asked_of_coq.v")
+        done = self.coqc("asked_of_coq.v")
         if done.returncode:
             return None
         parts = dict(part.split("\n", 1) for part in done.stdout.split("@@ ")[1:])
         said = {name: " ".join(text.split()) for name, text in parts.items()}
-        of_all = _axioms(parts.get("axioms", ""))
+        of_all = axioms_in(parts.get("axioms", ""))
         return ProofRecord(
             coq=self.version,
             sources={name: self.sources[name].digest for name in table.order},
@@ -275,7 +276,7 @@ class _Run:
             theorems={
                 name: RecordedTheorem(
                     statement=said[f"theorem {name}"],
-                    axioms=_axioms(parts[f"axioms {name}"]) if each else of_all,
+                    axioms=axioms_in(parts[f"axioms {name}"]) if each else of_all,
                 )
                 for name in asked
             },
@@ -303,7 +304,8 @@ class _Run:
             faults += [f"coqchk finds {word} under “{title}”" for word in found if not _among(word, allowed)]
         return faults
 
-    def _coqc(self, file: str) -> subprocess.CompletedProcess[str]:
+    def coqc(self, file: str) -> subprocess.CompletedProcess[str]:
+        """Compile one file of the folder."""
         return self._call([self.program, "-q", "-w", "none", "-Q", ".", "f2csa", file])
 
     def _call(self, command: list[str]) -> subprocess.CompletedProcess[str]:
@@ -323,7 +325,7 @@ def _mark(text: str) -> str:
     return f'Goal True. idtac "@@ {text}". exact I. Qed.'
 
 
-def _axioms(text: str) -> tuple[str, ...]:
+def axioms_in(text: str) -> tuple[str, ...]:
     """Names in what ``Print Assumptions`` prints: one at the start of a line, its type behind it or below."""
     found = re.findall(r"^([A-Za-z_][\w.']*)\s*(?::|$)", text, re.M)
     return tuple(sorted({name for name in found if name != "Axioms"}))
