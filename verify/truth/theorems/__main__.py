@@ -18,8 +18,11 @@ BUDGET = 1500
 
 def row(place: Place) -> dict[str, Any]:
     """A place as plain data."""
-    data = {"kind": place.kind, "role": place.role, "draft": spelt(place.draft)}
-    return data if place.change is None else data | {"change": [*place.change[:2], str(place.change[2])]}
+    data: dict[str, Any] = {"kind": place.kind, "role": place.role, "draft": spelt(place.draft)}
+    if place.leaf is not None:
+        data["leaf"] = place.leaf
+    changes = [[name, sign, str(by)] for name, sign, by in place.changes]
+    return data | ({"changes": changes} if changes else {})
 
 
 def entry(tie: Tie, found: Found) -> dict[str, Any]:

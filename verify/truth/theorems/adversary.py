@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from itertools import chain
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from flint import fmpq
@@ -18,12 +17,19 @@ from spec import InvalidInputError
 from verify.truth.theorems.kinds import KINDS
 from verify.truth.theorems.meaning import Outcome, Statement
 from verify.truth.theorems.mistypings import Mistyping, mistypings
+from verify.truth.theorems.repair import Equation, bound, equations, flat
 from verify.truth.theorems.scenes import Draft
-from verify.truth.theorems.ties import Place, Tie, judged
+from verify.truth.theorems.ties import NEAR, Place, Tie, judged
 
 SEED = 20260
 RANDOM_PLACES = 14
-FACTORS = tuple(fmpq(*pair) for pair in ((2, 1), (1, 2), (9, 10), (11, 10), (-1, 1), (0, 1), (1, 8), (8, 1)))
+STEPS = 120
+MOST_LEAVES = 6
+"""Relations of a conclusion that are looked at one by one."""
+FACTORS = tuple(
+    fmpq(*pair)
+    for pair in ((2, 1), (1, 2), (9, 10), (11, 10), (-1, 1), (0, 1), (1, 8), (8, 1), (100, 1), (-100, 1))
+)
 MOVES = (fmpq(-1, 10), fmpq(1, 10), fmpq(-1), fmpq(1), fmpq(-10), fmpq(10))
 
 
@@ -58,6 +64,7 @@ class _Hunt:
     def __init__(self, tie: Tie, rng: random.Random, budget: int) -> None:
         self.tie, self.rng, self.found = tie, rng, Found()
         self.stray: list[Place] = []
+        self.waiting: list[Mistyping] = []
         self.budget, self.end = budget, 0.0
         self.again()
         self.right = tie.statement()
@@ -79,7 +86,7 @@ class _Hunt:
         """The statement at a new place; ``None`` where there is none or a premise fails."""
         self.found.tried += 1
         try:
-            outcome = self.right.at(place.values)
+            outcome = self.right.at(self.tie.letters(place))
         except (InvalidInputError, ArithmeticError, ValueError):
             return None
         if outcome.missed:
@@ -103,17 +110,33 @@ class _Hunt:
                 if outcome is not None and outcome.true and kept < RANDOM_PLACES:
                     self.keep(place, outcome)
                     kept += 1
-        self.again(0.5)
-        if any(self.right.at(place.values).ratio is not None for place in self.found.places):
-            self.ascend(lambda outcome, _: outcome.ratio or 0.0, lambda outcome: (outcome.ratio or 0.0) > 0.995, 4)
+        for leaf in self.leaves():
+            self.again(0.5)
+            self.ascend(
+                lambda outcome, _, leaf=leaf: outcome.ratio_of(leaf) or 0.0,
+                lambda outcome, leaf=leaf: (outcome.ratio_of(leaf) or 0.0) > 0.995, 4, leaf=leaf,
+            )  # fmt: skip
 
-    def keep(self, place: Place, outcome: Outcome) -> None:
-        near = outcome.ratio is not None and outcome.ratio >= self.tie.floor and self.tie.floor > 0
-        self.found.places.append(Place(place.kind, place.draft, "near" if near else "inside"))
+    def leaves(self) -> list[int | None]:
+        """Relations of the conclusion that can come near to equality; ``None`` for the theorem's bound."""
+        outcomes = [self.right.at(self.tie.letters(place)) for place in self.found.places]
+        if not outcomes:
+            return []
+        bounds = [None] if any(outcome.ratio is not None for outcome in outcomes) else []
+        count = min(len(outcome.leaves) for outcome in outcomes)
+        others = [k for k in range(count) if any((outcome.ratio_of(k) or 0) > 0 for outcome in outcomes)]
+        return [*bounds, *others] if 1 < count <= MOST_LEAVES and len({len(o.leaves) for o in outcomes}) == 1 else bounds
+
+    def keep(self, place: Place, outcome: Outcome, leaf: int | None = None) -> None:
+        """Put a place inside the premises on the list; near to equality where it is, in its named relation else."""
+        ratio, floor = outcome.ratio_of(leaf), self.tie.floor if leaf is None else NEAR
+        near = ratio is not None and ratio >= floor > 0
+        self.found.places.append(Place(place.kind, place.draft, "near" if near else "inside", (), leaf if near else None))
 
     def ascend(
-        self, score: Callable[[Outcome, Place], float], enough: Callable[[Outcome], bool], starts: int, steps: int = 120
-    ) -> None:
+        self, score: Callable[[Outcome, Place], float], enough: Callable[[Outcome], bool], starts: int,
+        leaf: int | None = None,
+    ) -> None:  # fmt: skip
         """Climb from random places and from the best ones so far."""
         for k in range(starts):
             known = [place for place in self.found.places if place.role != "outside"]
@@ -122,7 +145,7 @@ class _Hunt:
             place = self.rng.choice(known) if from_known else Place(name, KINDS[name].draft(self.rng))
             best, outcome = place, self.at(place)
             height = -1.0 if outcome is None else score(outcome, place)
-            for _ in range(steps):
+            for _ in range(STEPS):
                 if self.found.tried > self.end:
                     break
                 place = Place(best.kind, perturbed(best.draft, self.rng))
@@ -135,24 +158,25 @@ class _Hunt:
                     if enough(outcome):
                         break
             outcome = self.at(best)
-            if outcome is not None and outcome.true and (outcome.ratio or 0.0) > 0:
-                self.keep(best, outcome)
+            if outcome is not None and outcome.true and (outcome.ratio_of(leaf) or 0.0) > 0:
+                self.keep(best, outcome, leaf)
 
     def climb(self, mistyping: Mistyping) -> bool:
         """Look for a place that tells this mistyping."""
-        bounded = any(self.right.at(place.values).ratio is not None for place in self.found.places)
+        bounded = any(self.right.at(self.tie.letters(place)).ratio is not None for place in self.found.places)
         starts = 6 if bounded and mistyping.premise is None else 2
         self.again(0.3)
-        wrong, floor = self.wrong(mistyping), self.tie.floor
+        wrong, leaf = self.wrong(mistyping), self.leaf_of(mistyping)
+        floor = self.tie.floor if leaf is None else NEAR
         hit: list[Place] = []
 
         def score(outcome: Outcome, place: Place) -> float:
-            there = wrong.at(place.values)
-            near = outcome.ratio is not None and outcome.ratio >= floor
-            if judged(there, "near" if near else "inside", floor, self.tie.ceiling):
+            there = wrong.at(self.tie.letters(place))
+            right, other = outcome.ratio_of(leaf) or 0.0, there.ratio_of(leaf) or 0.0
+            there_too = Place(place.kind, place.draft, "near" if right >= floor else "inside", (), leaf)
+            if judged(there, there_too, floor, self.tie.ceiling):
                 hit.append(place)
                 return 9.0
-            right, other = outcome.ratio or 0.0, there.ratio or 0.0
             return other if other > right else min(right, floor) + 0.5 * (right - other)
 
         for _ in range(starts):
@@ -160,38 +184,94 @@ class _Hunt:
             if hit:
                 outcome = self.at(hit[0])
                 assert outcome is not None
-                self.keep(hit[0], outcome)
+                self.keep(hit[0], outcome, leaf)
                 return True
             if self.found.tried > self.end:
                 break
         return False
 
+    def leaf_of(self, mistyping: Mistyping) -> int | None:
+        """The relation of the conclusion that a mistyping changes, where it is not the theorem's bound."""
+        for place in self.found.places[:6]:
+            right, wrong = (s.at(self.tie.letters(place)) for s in (self.right, self.wrong(mistyping)))
+            if len(right.leaves) != len(wrong.leaves):
+                return None
+            for k, (a, b) in enumerate(zip(right.leaves, wrong.leaves, strict=True)):
+                if a.ratio is not None and a.ratio != b.ratio:
+                    last = max(i for i, leaf in enumerate(right.leaves) if leaf.ratio is not None)
+                    return k if k != last or a.plain else None
+        return None
+
     def outside(self, alive: list[Mistyping]) -> list[Mistyping]:
         """Change letters until one premise alone fails, and the conclusion with it; keep what tells a mistyping."""
-        waiting = [wrong for wrong in alive if wrong.premise is not None]
-        if not waiting:
-            return alive
-        self.again()
-        for place in chain(self.stray, self._changed()):
-            self.found.tried += 1
-            try:
-                outcome = self.right.at(place.values)
-            except (InvalidInputError, ArithmeticError, ValueError, LookupError, TypeError):
-                continue
-            if outcome.true or len(outcome.missed) != 1:
-                continue
-            told = [
-                wrong
-                for wrong in waiting
-                if wrong.premise == outcome.missed[0] and self.tie.fault(place, self.wrong(wrong))
-            ]
-            if told:
-                self.found.places.append(place)
-                waiting = [wrong for wrong in waiting if wrong not in told]
-            if not waiting or self.found.tried > self.end:
-                break
-        gone = {wrong.name for wrong in alive if wrong.premise is not None} - {wrong.name for wrong in waiting}
+        self.waiting = [wrong for wrong in alive if wrong.premise is not None]
+        for places, share in ((iter(self.stray), 0.3), (self._changed(), 1.0), (self._wandering(), 2.0)):
+            self.again(share)
+            for place in places:
+                outcome = self._there(place)
+                if outcome is not None and not outcome.true and len(outcome.missed) == 1:
+                    self._tell(place, outcome.missed[0])
+                if not self.waiting or self.found.tried > self.end:
+                    break
+        gone = {wrong.name for wrong in alive if wrong.premise is not None} - {wrong.name for wrong in self.waiting}
         return [wrong for wrong in alive if wrong.name not in gone]
+
+    def _tell(self, place: Place, premise: int) -> None:
+        """Put a place outside one premise on the list, if it tells a mistyping of that premise."""
+        told = [
+            wrong for wrong in self.waiting if wrong.premise == premise and self.tie.fault(place, self.wrong(wrong))
+        ]
+        if told:
+            self.found.places.append(place)
+            self.waiting = [wrong for wrong in self.waiting if wrong not in told]
+
+    def _there(self, place: Place) -> Outcome | None:
+        self.found.tried += 1
+        try:
+            return self.right.at(self.tie.letters(place))
+        except (InvalidInputError, ArithmeticError, ValueError, LookupError, TypeError):
+            return None
+
+    def _wandering(self) -> Iterator[Place]:
+        """A letter or two changed at random, and others made anew from the premises that this broke."""
+        inside = [place for place in self.found.places if place.role != "outside"]
+        letters, given = _letters(self.tie), equations(self.tie.tree)
+        while inside and self.waiting and self.found.tried <= self.end:
+            base = self.rng.choice(inside)
+            draft = base.draft if self.rng.random() < 0.6 else perturbed(base.draft, self.rng)
+            place = Place(base.kind, draft, "outside")
+            target = self.rng.choice(self.waiting).premise
+            try:
+                values = place.values
+                spaces = [name for name, kind in bound(self.tie.tree) if kind == "space"]
+                if spaces and self.rng.random() < 0.2:
+                    place = replace(place, changes=((self.rng.choice(spaces), "collapsed", fmpq(0)),))
+                for _ in range(self.rng.choice((1, 1, 2, 3))):
+                    name, kind = self.rng.choice(letters)
+                    listed = list(_changes(values[name], kind)) if name in values else []
+                    if listed:
+                        place = replace(place, changes=(*place.changes, (name, *self.rng.choice(listed))))
+                place = self._repaired(place, target, given)
+            except (InvalidInputError, ArithmeticError, ValueError, LookupError, TypeError):
+                self.found.tried += 1
+                continue
+            yield place
+
+    def _repaired(self, place: Place, target: int | None, given: tuple[Equation, ...]) -> Place:
+        """Make letters anew, one for each broken premise but the one that is to break."""
+        changed = {name for name, *_ in place.changes}
+        for _ in range(4):
+            outcome = self._there(place)
+            broken = set() if outcome is None else set(outcome.missed) - {target}
+            free = [e for e in given if e.premise in broken and e.name not in changed]
+            values = self.tie.letters(place)
+            free = [e for e in free if not e.slots or flat(values, lambda _: True)]
+            if not free:
+                return place
+            equation = self.rng.choice(free)
+            changed.add(equation.name)
+            place = replace(place, changes=(*place.changes, (equation.name, "solved", fmpq(equation.premise))))
+        return place
 
     def _changed(self) -> Iterator[Place]:
         inside = [place for place in self.found.places if place.role != "outside"]
@@ -199,10 +279,10 @@ class _Hunt:
         for rank in range(len(FACTORS) + len(MOVES) + 1):
             for place in inside[:8]:
                 values = place.values
-                for name, kind in _bound(self.tie):
+                for name, kind in _letters(self.tie):
                     changes = list(_changes(values[name], kind)) if name in values else []
                     if rank < len(changes):
-                        yield Place(place.kind, place.draft, "outside", (name, *changes[rank]))
+                        yield Place(place.kind, place.draft, "outside", ((name, *changes[rank]),))
 
     def thin(self, all_of_them: list[Mistyping]) -> None:
         """Keep the places that are needed: a few plain ones, and a cover of what was told."""
@@ -222,7 +302,7 @@ class _Hunt:
             kept.append(best)
             covered |= table[best]
         ratios = [
-            (self.right.at(place.values).ratio or 0.0, i)
+            (self.right.at(self.tie.letters(place)).ratio or 0.0, i)
             for i, place in enumerate(self.found.places)
             if place.role == "near"
         ]
@@ -231,16 +311,15 @@ class _Hunt:
         self.found.places = [self.found.places[i] for i in dict.fromkeys(kept)]
 
 
-def _bound(tie: Tie) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
-    node = tie.tree
-    while node.kind in ("forall", "implies", "let"):
-        found += node.binders if node.kind == "forall" else ()
-        node = node.parts[-1]
-    return [(name, kind) for name, kind in found if kind != "space" and not kind.endswith("expectation")]
+def _letters(tie: Tie) -> list[tuple[str, str]]:
+    return [(name, kind) for name, kind in bound(tie.tree) if kind != "space" and not kind.endswith("expectation")]
 
 
 def _changes(value: Any, kind: str) -> Iterator[tuple[str, fmpq]]:
+    if isinstance(value, int):
+        for by in (-1, 1, -value):
+            yield "+", fmpq(by)
+        return
     if not (isinstance(value, fmpq | tuple) or callable(value)):
         return
     if isinstance(value, tuple) and len(value) > 1:
@@ -252,6 +331,10 @@ def _changes(value: Any, kind: str) -> Iterator[tuple[str, fmpq]]:
     if isinstance(value, fmpq):
         for by in MOVES:
             yield "+", by
+    if isinstance(value, tuple):
+        for i, _ in enumerate(value):
+            for by in MOVES:
+                yield f"+{i}", by
 
 
 def perturbed(draft: Draft, rng: random.Random) -> Draft:

@@ -11,7 +11,7 @@ from flint import fmpq
 
 from spec.atlas import find
 from verify.truth.geometry import quadratic_of
-from verify.truth.theorems import letters, sequences, toy_places
+from verify.truth.theorems import letters, sequences, step_places, toy_places
 from verify.truth.theorems.meaning import Values
 from verify.truth.theorems.scenes import Draft, Scene, from_draft
 
@@ -112,8 +112,31 @@ def _sequence(values: Callable[[Draft], Values]) -> Kind:
     return Kind(values, shape)
 
 
+def _planes(values: Callable[[Draft], Values], *vectors: str) -> Kind:
+    """On a line or in a plane."""
+
+    def shape(rng: random.Random) -> dict[str, Any]:
+        size = rng.choice((1, 2))
+        return dict.fromkeys(vectors, size) | {"Y": (size, size)}
+
+    return Kind(values, shape)
+
+
+def _rows(values: Callable[[Draft], Values]) -> Kind:
+    """Up to three rows."""
+
+    def shape(rng: random.Random) -> dict[str, Any]:
+        count = rng.choice((1, 2, 3))
+        return {"alpha": 0, "eps": 0, "drho": count, "h": count, "row": (count, 2)}
+
+    return Kind(values, shape)
+
+
 def _numbers(*names: str) -> dict[str, Any]:
     return dict.fromkeys(names, 0)
+
+
+RAMPS = _numbers("w", "eps", "z", "z_prime", "h", "h_prime", "lam", "lam_prime")
 
 
 def one(scene: Scene) -> Values:
@@ -136,6 +159,13 @@ KINDS: dict[str, Kind] = {
     "minimiser": _of_scene(letters.at_minimiser),
     "adjoint": _of_scene(letters.of_adjoint, "left"),
     "all errors": _of_scene(letters.in_total, "left", "dl", "y_star_off"),
+    "all errors, smooth": _of_scene(letters.in_total, "left", "dl", "y_star_off", "off_x", "off_y"),
+    "one multiplier": _of_scene(step_places.one_multiplier),
+    "one row": _of_scene(step_places.one_row, "left", "y_star_off"),
+    "linear part": _of_scene(step_places.linear_part, "dl"),
+    "value part": _of_scene(step_places.value_part, "y_star_off"),
+    "errors apart": _of_scene(step_places.errors_apart, "left", "dl", "y_star_off"),
+    "change of gradient": _of_scene(step_places.change_of_gradient, "left"),
     "multipliers": _of_scene(letters.of_multipliers, "dl"),
     "multipliers, weights one": _of_scene(one, "dl"),
     "multipliers, any rows": _of_scene(lambda scene: letters.of_multipliers(scene, all_rows=True), "dl"),
@@ -152,7 +182,8 @@ KINDS: dict[str, Kind] = {
     "run": _sequence(sequences.run_block),
     "run, query points": _sequence(sequences.run_with_parts),
     "run, reference": _sequence(sequences.run_reference),
-    "chances": _flat(sequences.chances, _numbers("D", "eta", "M", "K", "size", "bias", "slope", "mixed", "start", "F")),
+    "chances": _flat(sequences.chances, _numbers("D", "eta", "M", "K", "size", "bias", "slope", "mixed", "start", "F", "tied")),
+    "climb and fall": _flat(sequences.climb_and_fall, _numbers("radius", "beta", "M", "K")),
     "horizon": _flat(sequences.horizon, _numbers("M", "K", "radius", "slope", "bias", "slack", "start", "mixed", "F")),
     "parameters": _flat(sequences.parameters, _numbers("G", "radius", "eps", "C0", "beta", "part", "more_M", "more_K")),
     "toy1": _flat(toy_places.toy1, _numbers("alpha")),
@@ -168,4 +199,24 @@ KINDS: dict[str, Kind] = {
     "printed range": _flat(toy_places.printed_range, _numbers("Cf", "mu", "up")),
     "threshold": _flat(toy_places.numbers, _numbers("Cf", "mu", "u")),
     "vanishing moment": _flat(toy_places.vanishing_moment, _numbers("L", "beta")),
+    "near a centre": _flat(step_places.near_centre, {"centre": 2, "off": 2, "distance": 0, "more": 0}),
+    "linear function": _flat(step_places.linear_function, {"grad": 2, "z": 2}),
+    "value function": _planes(step_places.value_function, "p", "q", "x", "x_prime"),
+    "two blocks": _flat(step_places.two_blocks, {"A": (2, 2), "B": (2, 2), "x": 2, "y": 2}),
+    "unit alpha": _flat(step_places.unit_alpha, _numbers("alpha")),
+    "repaired range": _flat(step_places.repaired_range, _numbers("alpha", "Cf", "more")),
+    "remainder": _flat(step_places.holder, _numbers("alpha", "C", "H", "part")),
+    "product": _flat(step_places.product, _numbers("drho", "dh", "x", "a", "b")),
+    "ramps": _flat(step_places.ramps, RAMPS),
+    "inside row": _flat(step_places.inside_row, RAMPS),
+    "half ramp": _flat(step_places.half_ramp, RAMPS),
+    "moved weights": _rows(step_places.moved_weights),
+    "two parts": _flat(step_places.two_parts, {"alpha": 0, "line": 2, "moved": 2}),
+    "three errors": _flat(step_places.three_errors, _numbers("a", "b", "c", "d")),
+    "batches": _flat(step_places.batches, _numbers("alpha", "s", "N", "more", "part", "L")),
+    "batch ends": _flat(step_places.batch_ends, _numbers("alpha", "N", "off")),
+    "at zero": _flat(step_places.at_zero, {"D": 0, "v": 2}),
+    "clipped": _flat(step_places.clipped, {"D": 0, "v": 2}),
+    "call counts": _flat(step_places.call_counts, _numbers("G", "radius", "fraction", "more", "M", "K")),
+    "block": _flat(step_places.block, _numbers("D", "G", "M", "less")),
 }  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 from types import CodeType
 from typing import Any, TypeAlias
@@ -33,7 +33,7 @@ class Leaf:
     left: Any
     right: Any
     plain: bool = False
-    """Whether a side is a numeral: a range, not a bound."""
+    """Whether a side is a numeral: a range, not the theorem's bound."""
 
     @property
     def holds(self) -> bool:
@@ -43,7 +43,7 @@ class Leaf:
     @property
     def ratio(self) -> float | None:
         """Value over bound, both of an inequality, where the bound is positive."""
-        if self.plain or self.sign not in ("<=", "<") or isinstance(self.right, tuple) or not self.right > 0:
+        if self.sign not in ("<=", "<") or isinstance(self.right, tuple) or not self.right > 0:
             return None
         return float(arb(self.left) / arb(self.right))
 
@@ -64,7 +64,13 @@ class Outcome:
     @property
     def ratio(self) -> float | None:
         """Value over bound of its last inequality, what comes before it being a witness's own."""
-        return next((leaf.ratio for leaf in reversed(self.leaves) if leaf.ratio is not None), None)
+        return next((leaf.ratio for leaf in reversed(self.leaves) if not leaf.plain and leaf.ratio is not None), None)
+
+    def ratio_of(self, leaf: int | None) -> float | None:
+        """Value over bound of one relation of the conclusion; of the theorem's bound where none is named."""
+        if leaf is None:
+            return self.ratio
+        return self.leaves[leaf].ratio if leaf < len(self.leaves) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,19 +84,23 @@ class Statement:
         """Evaluate every premise and the conclusion."""
         before, ctx.prec = ctx.prec, PRECISION
         try:
-            known = dict(LIBRARY)
-            for name, code in self._defined.items():
-                known[name] = eval(code, known)
-            known |= values
-            known["given"] = frozenset(values)
-            count = _Count()
+            known, count = self.known(values), _Count()
             try:
                 leaves = tuple(_walk(self._spine, known, count))
-            except ArithmeticError as error:
+            except (ArithmeticError, TypeError) as error:  # a vector halved as if it were a number is none
                 return Outcome(tuple(sorted(count.missed)), error=type(error).__name__)
             return Outcome(tuple(sorted(count.missed)), leaves)
         finally:
             ctx.prec = before
+
+    def known(self, values: Values) -> Values:
+        """Every word: the library's, the definitions, and the letters of a place."""
+        known = dict(LIBRARY)
+        for name, code in self._defined.items():
+            known[name] = eval(code, known)
+        known |= values
+        known["given"] = frozenset(values)
+        return known
 
     @cached_property
     def _spine(self) -> _Step:
@@ -98,7 +108,7 @@ class Statement:
 
     @cached_property
     def _defined(self) -> dict[str, CodeType]:
-        return {name: _code(tree) for name, tree in self.definitions.items()}
+        return {name: compiled(tree) for name, tree in self.definitions.items()}
 
 
 class _Count:
@@ -132,17 +142,17 @@ class _Step:
         parts = node.parts
         match node.kind:
             case "relation":
-                return cls(node, tuple(map(_code, parts)))
+                return cls(node, tuple(map(compiled, parts)))
             case "call" if parts[0].word == "derivable_pt_lim":
                 quotient = Node("call", parts=(Node("name", "slope"), parts[1], parts[2]))
                 return cls.of(Node("relation", "=", (quotient, parts[3])))
             case "implies" | "let":
-                return cls(node, (_code(parts[0]),), (cls.of(parts[1]),))
+                return cls(node, (compiled(parts[0]),), (cls.of(parts[1]),))
             case "iff":
-                return cls(node, tuple(map(_code, parts)))
+                return cls(node, tuple(map(compiled, parts)))
             case "forall" | "exists" | "and":
                 return cls(node, rest=tuple(map(cls.of, parts)))
-        return cls(node, (_code(node),))
+        return cls(node, (compiled(node),))
 
 
 def _walk(step: _Step, known: Values, count: _Count) -> list[Leaf]:
@@ -209,7 +219,9 @@ def related(sign: str, left: Any, right: Any) -> bool:
     raise InvalidInputError("sign", "must be a relation", sign)
 
 
-def _code(node: Node) -> CodeType:
+@lru_cache(maxsize=4096)
+def compiled(node: Node) -> CodeType:
+    """The code of an expression or a relation."""
     return compile(_source(node), "<statement>", "eval")
 
 

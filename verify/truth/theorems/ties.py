@@ -11,9 +11,9 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from flint import fmpq
 
@@ -22,32 +22,40 @@ from verify.truth.theorems.gallina import Node, parse
 from verify.truth.theorems.kinds import KINDS
 from verify.truth.theorems.library import scale
 from verify.truth.theorems.meaning import Outcome, Statement, Values
+from verify.truth.theorems.repair import bound, equations
 from verify.truth.theorems.scenes import Draft
 
 HERE = Path(__file__).parent
-KERNEL = HERE.parents[1] / "proofs" / "kernel" / "theorems.toml"
-"""The kernel's list of theorems; where it is not there, the names of the statements at hand stand for it."""
+KERNEL = HERE.parents[1] / "proofs" / "kernel"
+"""The kernel's list of theorems and its record of their sentences."""
 NEAR = 0.9
 ROUNDING = 1e-12
 Role = Literal["inside", "near", "outside"]
 
 
+Change: TypeAlias = tuple[str, str, fmpq]
+"""A letter, what is done to it, and by how much; ``("r", "solved", 7)`` makes it anew from premise 7."""
+
+
 @dataclass(frozen=True)
 class Place:
-    """A draft of some kind; outside the premises, one of its letters is changed: ``("mu", "*", 1/2)``."""
+    """A draft of some kind; outside the premises, with letters changed: ``(("mu", "*", 1/2),)``.
+
+    ``leaf`` names the relation of the conclusion that is near to equality, where it is not the theorem's bound.
+    """
 
     kind: str
     draft: Draft
     role: Role = "inside"
-    change: tuple[str, str, fmpq] | None = None
+    changes: tuple[Change, ...] = ()
+    leaf: int | None = None
 
     @property
     def values(self) -> Values:
-        """Its letters, made once."""
-        values = _values(self.kind, self._key)
-        return values if self.change is None else changed(values, *self.change)
+        """Its letters before any change, made once."""
+        return _values(self.kind, self._key)
 
-    @property
+    @cached_property
     def _key(self) -> str:
         return json.dumps(spelt(self.draft), sort_keys=True)
 
@@ -83,20 +91,39 @@ class Tie:
 
     def fault(self, place: Place, statement: Statement) -> str:
         """What is wrong at one place, if anything."""
-        outcome = statement.at(place.values)
-        return judged(outcome, place.role, self.floor, self.ceiling)
+        outcome = statement.at(self.letters(place))
+        return judged(outcome, place, self.floor, self.ceiling)
+
+    def letters(self, place: Place) -> Values:
+        """The letters at a place, its changes made one after another."""
+        values = place.values
+        for change in place.changes:
+            values = self.changed(values, change)
+        return values
+
+    def changed(self, values: Values, change: Change) -> Values:
+        """The letters with one of them changed."""
+        name, sign, by = change
+        if sign == "collapsed":
+            return collapsed(values, name, dict(bound(self.tree)))
+        if sign != "solved":
+            return changed(values, name, sign, by)
+        given = next((e for e in equations(self.tree) if (e.name, e.premise) == (name, int(by.p))), None)
+        if given is None:
+            raise InvalidInputError("changes", "must name a premise that gives the letter", f"{name}, premise {by}")
+        return values | {name: given.solved(self.statement(), values)}
 
     @property
     def largest_ratio(self) -> float | None:
         """Largest value over bound at its places inside the premises; ``None`` for an identity."""
         statement = self.statement()
-        found = [statement.at(place.values).ratio for place in self.places if place.role != "outside"]
+        found = [statement.at(self.letters(place)).ratio for place in self.places if place.role != "outside"]
         return max((ratio for ratio in found if ratio is not None), default=None)
 
 
-def judged(outcome: Outcome, role: Role, floor: float = NEAR, ceiling: float = 1.0) -> str:
+def judged(outcome: Outcome, place: Place, floor: float = NEAR, ceiling: float = 1.0) -> str:
     """What is wrong with an outcome, in words; nothing if nothing is."""
-    if role == "outside":
+    if place.role == "outside":
         broken = not outcome.missed and not outcome.true
         return "a place outside the premises is let in, and breaks the conclusion" if broken else ""
     if outcome.missed:
@@ -106,23 +133,39 @@ def judged(outcome: Outcome, role: Role, floor: float = NEAR, ceiling: float = 1
     ratio = outcome.ratio
     if ratio is not None and ratio > ceiling + ROUNDING:
         return f"value over bound {ratio:.4f} above {ceiling}"
-    if role == "near" and (ratio is None or ratio < floor):
-        return f"value over bound {ratio} below {floor}: slack"
+    if place.role == "near":
+        floor, ratio = (floor, ratio) if place.leaf is None else (NEAR, outcome.ratio_of(place.leaf))
+        if ratio is None or ratio < floor:
+            return f"value over bound {ratio} below {floor}: slack"
     return ""
 
 
 def changed(values: Values, name: str, sign: str, by: fmpq) -> Values:
-    """The letters with one of them changed: scaled; a number moved, a vector's entries shifted, a sequence held."""
+    """The letters with one of them changed: scaled; a number or an entry moved, entries shifted, a sequence held."""
     old = values[name]
     if sign == "+":
-        return values | {name: old + by}
+        return values | {name: int(old + by) if isinstance(old, int) else old + by}
+    if sign.startswith("+"):
+        return values | {name: tuple(a + by if i == int(sign) else a for i, a in enumerate(old))}
     if sign == "turned":
         return values | {name: old[1:] + old[:1]}
     if sign == "first":
         return values | {name: lambda *given: old(*(0 for _ in given))}
+    return values | {name: _times(old, by)}
+
+
+def collapsed(values: Values, space: str, letters: Mapping[str, str]) -> Values:
+    """A space made to have no vector but 0: its samples, letters in it, and maps into it."""
+    samples = space.replace("'", "_prime")
+    zero = [scale(fmpq(0), v) for v in list(values[samples])[:1]]
+    into = {name for name, kind in letters.items() if kind.split(" -> ")[-1] == f"point {space}" and name in values}
+    return values | {name: _times(values[name], fmpq(0)) for name in into} | {samples: zero}
+
+
+def _times(old: Any, by: fmpq) -> Any:
     if callable(old):
-        return values | {name: lambda *given: _scaled(old(*given), by)}
-    return values | {name: _scaled(old, by)}
+        return lambda *given: _scaled(old(*given), by)
+    return int(by * old) if isinstance(old, int) else _scaled(old, by)
 
 
 def _scaled(value: Any, by: fmpq) -> Any:
@@ -155,7 +198,7 @@ def read(data: Any) -> Any:
 def ties() -> dict[str, Tie]:
     """Every tie by the theorem's name."""
     table = tomllib.loads((HERE / "ties.toml").read_text(encoding="utf-8"))
-    sentences = json.loads((HERE / "statements.json").read_text(encoding="utf-8")) | table["beyond"]
+    sentences = kernel_sentences() | table["beyond"]
     recorded = json.loads((HERE / "places.json").read_text(encoding="utf-8"))["places"]
     definitions = {name: parse(text) for name, text in table["definitions"].items()}
     found = {}
@@ -172,9 +215,8 @@ def ties() -> dict[str, Tie]:
 
 
 def _place(data: dict[str, Any]) -> Place:
-    change = data.get("change")
-    moved = None if change is None else (change[0], change[1], read(change[2]))
-    return Place(data["kind"], read(data["draft"]), data["role"], moved)
+    changes = tuple((name, sign, read(by)) for name, sign, by in data.get("changes", ()))
+    return Place(data["kind"], read(data["draft"]), data["role"], changes, data.get("leaf"))
 
 
 def reason(name: str, mistyping: str) -> str:
@@ -186,7 +228,10 @@ def reason(name: str, mistyping: str) -> str:
 
 def theorem_names() -> list[str]:
     """Names of the kernel's theorems, in their order."""
-    if KERNEL.exists():
-        rows = tomllib.loads(KERNEL.read_text(encoding="utf-8"))["theorem"]
-        return [row["coq"] for row in rows]
-    return list(json.loads((HERE / "statements.json").read_text(encoding="utf-8")))
+    return [row["coq"] for row in tomllib.loads((KERNEL / "theorems.toml").read_text(encoding="utf-8"))["theorem"]]
+
+
+def kernel_sentences() -> dict[str, str]:
+    """The kernel's own sentences, as it prints them."""
+    recorded = json.loads((KERNEL / "proofs.json").read_text(encoding="utf-8"))["theorems"]
+    return {name: row["statement"].split(" : ", 1)[1] for name, row in recorded.items()}
