@@ -49,12 +49,10 @@ def search(tie: Tie, budget: int = 2500, seed: int = SEED) -> Found:
     hunt = _Hunt(tie, random.Random(f"{seed} {tie.name}"), budget)
     hunt.start()
     every = mistypings(tie.tree)
-    alive = [wrong for wrong in every if not hunt.told(wrong)]
-    alive = hunt.outside(alive)
-    for wrong in sorted(alive, key=lambda wrong: wrong.premise is not None):
+    for wrong in sorted(every, key=lambda wrong: wrong.premise is not None):
         if not wrong.name.endswith("left out") and not hunt.told(wrong):
             hunt.climb(wrong)
-    left = hunt.outside([wrong for wrong in alive if not hunt.told(wrong)])
+    left = hunt.outside([wrong for wrong in every if not hunt.told(wrong)])
     hunt.found.survivors, hunt.found.mistypings = [wrong.name for wrong in left], len(every)
     hunt.thin(every)
     return hunt.found

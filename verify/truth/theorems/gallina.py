@@ -94,8 +94,10 @@ class _Reader:
                 names.append(self.take())
             self.take()
             kind: list[str] = []
-            while self.next() not in ((")",) if grouped else (",", "=>")):
+            depth = 0
+            while depth or self.next() not in ((")",) if grouped else (",", "=>")):
                 kind.append(self.take())
+                depth += {"(": 1, ")": -1}.get(kind[-1], 0)
             if grouped:
                 self.take(")")
             found += [(plain(name), " ".join(word.rsplit(".", maxsplit=1)[-1] for word in kind)) for name in names]

@@ -11,7 +11,7 @@ from flint import fmpq
 
 from spec.atlas import find
 from verify.truth.geometry import quadratic_of
-from verify.truth.theorems import letters, sequences, step_places, toy_places
+from verify.truth.theorems import letters, moving_places, sequences, step_places, toy_places
 from verify.truth.theorems.meaning import Values
 from verify.truth.theorems.scenes import Draft, Scene, from_draft
 
@@ -64,6 +64,8 @@ def _of_scene(letters_of: Callable[[Scene], Values], *more: str) -> Kind:
             "off_y": m,
             "dx": n,
             "direction": m,
+            "share": (k + j) or 1,
+            "eps": 1,
         }
         return found | {name: sizes[name] for name in more}
 
@@ -78,7 +80,7 @@ def of_atlas(draft: Draft, more: tuple[str, ...]) -> Scene:
     problem, rng = quadratic_of(instance.problem), random.Random(draft["atlas"])
     scene = Scene(problem, instance.x, draft["alpha"], {})
     sizes = {"left": problem.m, "dl": problem.p, "y_star_off": problem.m, "dx": problem.n, "direction": problem.m}
-    sizes |= {"rho_inactive": len(scene.lower.inactive)}
+    sizes |= {"rho_inactive": len(scene.lower.inactive), "share": problem.p, "eps": 1}
     spent = {
         name: tuple(fmpq(rng.randint(1, 9), 10) for _ in range(size)) for name, size in sizes.items() if name in more
     }
@@ -136,6 +138,8 @@ def _numbers(*names: str) -> dict[str, Any]:
     return dict.fromkeys(names, 0)
 
 
+ORDERS = _numbers("alpha", "eps", "mu", "Cl", "LB", "nc", "Cw", "Cf", "part")
+MOVING = ("dl", "share", "eps")
 RAMPS = _numbers("w", "eps", "z", "z_prime", "h", "h_prime", "lam", "lam_prime")
 
 
@@ -177,6 +181,12 @@ KINDS: dict[str, Kind] = {
     "across rows": _of_scene(across, "direction"),
     "blend": _of_scene(letters.of_blend, "dx"),
     "as written": _of_scene(letters.as_written, "left"),
+    "moving weights": _of_scene(moving_places.moving_weights, *MOVING),
+    "moving weights, any y": _of_scene(moving_places.free_point, *MOVING, "left"),
+    "moving weights, second minimiser": _of_scene(moving_places.second_minimiser, *MOVING),
+    "moving weights, estimate": _of_scene(moving_places.first_estimate, *MOVING),
+    "existence": _of_scene(moving_places.of_existence, "direction"),
+    "blend's weight": _of_scene(moving_places.of_blend_weight, "dx"),
     "vectors": _flat(sequences.vectors, {"v": 2, "w": 2, "ef": 2, "u": 0, "distance": 0}),
     "orthogonal": _flat(sequences.orthogonal_listed, _numbers("a", "b", "d", "s", "count", "u")),
     "run": _sequence(sequences.run_block),
@@ -199,6 +209,13 @@ KINDS: dict[str, Kind] = {
     "printed range": _flat(toy_places.printed_range, _numbers("Cf", "mu", "up")),
     "threshold": _flat(toy_places.numbers, _numbers("Cf", "mu", "u")),
     "vanishing moment": _flat(toy_places.vanishing_moment, _numbers("L", "beta")),
+    "computed weights": _flat(
+        moving_places.computed_weights, _numbers("width", "eps", "reach", "h0", "lam1", "lam2", "off")
+    ),
+    "orders": _flat(moving_places.orders, ORDERS),
+    "orders of a gradient": _flat(moving_places.gradient_orders, ORDERS),
+    "far from a kink": _flat(moving_places.far, _numbers("u", "t", "eps", "W")),
+    "kink at a distance": _flat(moving_places.kink_at, {"x": 2, "dl": 2, "t": 0}),
     "near a centre": _flat(step_places.near_centre, {"centre": 2, "off": 2, "distance": 0, "more": 0}),
     "linear function": _flat(step_places.linear_function, {"grad": 2, "z": 2}),
     "value function": _planes(step_places.value_function, "p", "q", "x", "x_prime"),

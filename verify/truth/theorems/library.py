@@ -12,6 +12,17 @@ from typing import Any, TypeAlias
 from flint import arb, fmpq
 
 Point: TypeAlias = tuple[Any, ...]
+
+
+class Coords(tuple[Any, ...]):
+    """Finitely many components, each asked for by its index as the kernel does."""
+
+    __slots__ = ()
+
+    def __call__(self, i: int) -> Any:
+        return self[i]
+
+
 _STEPS = (fmpq(1), fmpq(1, 3))
 _STENCIL = ((-2, fmpq(1, 12)), (-1, fmpq(-2, 3)), (1, fmpq(2, 3)), (2, fmpq(-1, 12)))
 
@@ -64,8 +75,15 @@ def scale(by: Any, v: Point) -> Point:
     return tuple(by * a for a in v)
 
 
-def sub(v: Point, w: Point) -> Point:
-    return tuple(a - b for a, b in zip(v, w, strict=True))
+def sub(v: Point, w: Point, i: int | None = None) -> Any:
+    """A difference, or one component of it."""
+    found = tuple(a - b for a, b in zip(v, w, strict=True))
+    return found if i is None else found[i]
+
+
+def weigh(rho: Point, v: Point) -> Point:
+    """Weights times components."""
+    return tuple(a * b for a, b in zip(rho, v, strict=True))
 
 
 def total(count: int, of: Callable[[int], Any]) -> Any:
@@ -106,7 +124,7 @@ def mean(outcomes: Sequence[Any]) -> Callable[[Callable[[Any], Any]], Any]:
 
 
 LIBRARY: dict[str, Any] = {
-    "divided": divided, "sqrt": sqrt, "inner": inner, "norm": norm, "add": add, "scale": scale, "sub": sub,
+    "divided": divided, "sqrt": sqrt, "inner": inner, "norm": norm, "add": add, "scale": scale, "sub": sub, "weigh": weigh, "solvable": False,
     "sum": total, "vsum": vsum, "clip": clip, "sigma_h": sigma_h, "slope": slope, "every": every, "same": same,
     "INR": fmpq, "S": lambda k: k + 1, "Rabs": lambda a: -a if a < 0 else a, "Rmin": min, "Rmax": max,
     "derivable_pt_lim": lambda of, x, d: same(slope(of, x), d), "ok": lambda _: True,

@@ -198,6 +198,7 @@ def samples(kind: str, known: Values) -> list[Any]:
     if kind == "space" or kind.endswith("expectation"):
         return [None]
     of = {"R": "reals", "nat": "naturals"}.get(kind) or ("outcomes" if "Omega" in kind else kind.split()[-1])
+    of = "W" if "coords" in kind else of
     return list(known[of.replace("'", "_prime")])
 
 
@@ -255,6 +256,8 @@ def _source(node: Node) -> str:
             names = ", ".join(name for name, _ in node.binders)
             ranges = "".join(f"samples({kind!r}, globals()), " for _, kind in node.binders)
             return f"every(lambda {names}: {parts[0]}, {ranges})"
+        case "exists":
+            return "solvable"  # a linear system, of which the place knows whether it can be
     raise InvalidInputError("statement", "must not quantify here", node.kind)
 
 
