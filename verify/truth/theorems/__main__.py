@@ -12,7 +12,7 @@ from verify.truth.theorems.mistypings import mistypings
 from verify.truth.theorems.ties import HERE, Place, Tie, spelt, ties
 
 RECORD = HERE / "places.json"
-BUDGET = 1000
+BUDGET = 150
 """Places tried in each stage of a search."""
 
 

@@ -23,12 +23,17 @@ from verify.truth.theorems.ties import NEAR, Place, Tie, judged
 
 SEED = 20260
 RANDOM_PLACES = 14
+ENOUGH = 4
+"""Seeds inside the premises from which on none is drawn at random."""
+CLOSE = 0.995
+ASCENT = 480
 STEPS = 120
+MOST_CHANGES = 8
 MOST_LEAVES = 6
 """Relations of a conclusion that are looked at one by one."""
 FACTORS = tuple(
     fmpq(*pair)
-    for pair in ((2, 1), (1, 2), (9, 10), (11, 10), (-1, 1), (0, 1), (1, 8), (8, 1), (100, 1), (-100, 1))
+    for pair in ((2, 1), (1, 2), (9, 10), (11, 10), (-1, 1), (0, 1), (1, 8), (8, 1), (100, 1), (-100, 1), (-1, 8))
 )
 MOVES = (fmpq(-1, 10), fmpq(1, 10), fmpq(-1), fmpq(1), fmpq(-10), fmpq(10))
 
@@ -63,10 +68,12 @@ class _Hunt:
         self.tie, self.rng, self.found = tie, rng, Found()
         self.stray: list[Place] = []
         self.waiting: list[Mistyping] = []
+        self.highest: dict[int, tuple[float, Place]] = {}
         self.budget, self.end = budget, 0.0
         self.again()
         self.right = tie.statement()
         self.statements: dict[str, Statement] = {}
+        self.outcomes: dict[tuple[Any, ...], Outcome] = {}
 
     def again(self, share: float = 1.0) -> None:
         """Allow so many more evaluations."""
@@ -77,8 +84,22 @@ class _Hunt:
 
     def told(self, mistyping: Mistyping) -> bool:
         """Whether a place found so far breaks the mistyped tie."""
-        wrong = self.wrong(mistyping)
-        return any(self.tie.fault(place, wrong) for place in self.found.places)
+        return any(self.fault(place, mistyping) for place in self.found.places)
+
+    def fault(self, place: Place, mistyping: Mistyping) -> str:
+        """What breaks the mistyped tie at a place, with what is known there of the right one."""
+        values = self.tie.letters(place)
+        key = (place.kind, place.key, place.changes)
+        if key not in self.outcomes:
+            self.outcomes[key] = self.right.at(values)
+        right = self.outcomes[key]
+        if mistyping.premise is None:
+            there = self.wrong(mistyping).at(values, right.missed)
+        elif mistyping.name.endswith(": left out"):
+            there = replace(right, missed=tuple(k for k in right.missed if k != mistyping.premise))
+        else:
+            there = self.wrong(mistyping).at(values)
+        return judged(there, place, self.tie.floor, self.tie.ceiling)
 
     def at(self, place: Place) -> Outcome | None:
         """The statement at a new place; ``None`` where there is none or a premise fails."""
@@ -97,10 +118,9 @@ class _Hunt:
 
     def start(self) -> None:
         for place in self.tie.seeds:
-            outcome = self.at(place)
-            if outcome is not None and outcome.true:
-                self.keep(place, outcome)
-        for name in self.tie.kinds:
+            self.plant(place)
+        inside = sum(place.role != "outside" for place in self.found.places)
+        for name in self.tie.kinds if inside < ENOUGH else ():
             kept = 0
             for _ in range(12 * RANDOM_PLACES):
                 place = Place(name, KINDS[name].draft(self.rng))
@@ -109,15 +129,34 @@ class _Hunt:
                     self.keep(place, outcome)
                     kept += 1
         for leaf in self.leaves():
-            self.again(0.5)
+            if self.near(leaf):
+                continue
+            self.end = self.found.tried + ASCENT
             self.ascend(
                 lambda outcome, _, leaf=leaf: outcome.ratio_of(leaf) or 0.0,
-                lambda outcome, leaf=leaf: (outcome.ratio_of(leaf) or 0.0) > 0.995, 4, leaf=leaf,
+                lambda outcome, leaf=leaf: (outcome.ratio_of(leaf) or 0.0) > CLOSE, 4, leaf=leaf,
             )  # fmt: skip
+
+    def plant(self, place: Place) -> None:
+        """Put a place that is known on the list, where it still says something."""
+        if place.role != "outside":
+            outcome = self.at(place)
+            if outcome is not None and outcome.true:
+                self.keep(place, outcome, place.leaf)
+            return
+        outcome = self._there(place)
+        if outcome is not None and len(outcome.missed) == 1 and not outcome.true and not outcome.error:
+            self.found.places.append(place)
+
+    def near(self, leaf: int | None) -> bool:
+        """Whether some place has one relation near enough to equality."""
+        outcomes = (self.right.at(self.tie.letters(place)) for place in self.found.places if place.role == "near")
+        return any((outcome.ratio_of(leaf) or 0.0) > CLOSE for outcome in outcomes)
 
     def leaves(self) -> list[int | None]:
         """Relations of the conclusion that can come near to equality; ``None`` for the theorem's bound."""
-        outcomes = [self.right.at(self.tie.letters(place)) for place in self.found.places]
+        inside = (place for place in self.found.places if place.role != "outside")
+        outcomes = [self.right.at(self.tie.letters(place)) for place in inside]
         if not outcomes:
             return []
         bounds = [None] if any(outcome.ratio is not None for outcome in outcomes) else []
@@ -169,7 +208,8 @@ class _Hunt:
         hit: list[Place] = []
 
         def score(outcome: Outcome, place: Place) -> float:
-            there = wrong.at(self.tie.letters(place))
+            known = outcome.missed if mistyping.premise is None else None
+            there = wrong.at(self.tie.letters(place), known)
             right, other = outcome.ratio_of(leaf) or 0.0, there.ratio_of(leaf) or 0.0
             there_too = Place(place.kind, place.draft, "near" if right >= floor else "inside", (), leaf)
             if judged(there, there_too, floor, self.tie.ceiling):
@@ -190,7 +230,7 @@ class _Hunt:
 
     def leaf_of(self, mistyping: Mistyping) -> int | None:
         """The relation of the conclusion that a mistyping changes, where it is not the theorem's bound."""
-        for place in self.found.places[:6]:
+        for place in [place for place in self.found.places if place.role != "outside"][:6]:
             right, wrong = (s.at(self.tie.letters(place)) for s in (self.right, self.wrong(mistyping)))
             if len(right.leaves) != len(wrong.leaves):
                 return None
@@ -203,21 +243,26 @@ class _Hunt:
     def outside(self, alive: list[Mistyping]) -> list[Mistyping]:
         """Change letters until one premise alone fails, and the conclusion with it; keep what tells a mistyping."""
         self.waiting = [wrong for wrong in alive if wrong.premise is not None]
-        for places, share in ((iter(self.stray), 0.3), (self._changed(), 1.0), (self._wandering(), 2.0)):
+        for places, share in ((iter(self.stray), 0.3), (self._changed(), 1.0), (self._wandering(), 2.5)):
             self.again(share)
             for place in places:
                 outcome = self._there(place)
-                if outcome is not None and not outcome.true and len(outcome.missed) == 1:
-                    self._tell(place, outcome.missed[0])
+                if outcome is not None and len(outcome.missed) == 1 and not outcome.error:
+                    self._tell(place, outcome)
                 if not self.waiting or self.found.tried > self.end:
                     break
         gone = {wrong.name for wrong in alive if wrong.premise is not None} - {wrong.name for wrong in self.waiting}
         return [wrong for wrong in alive if wrong.name not in gone]
 
-    def _tell(self, place: Place, premise: int) -> None:
+    def _tell(self, place: Place, outcome: Outcome) -> None:
         """Put a place outside one premise on the list, if it tells a mistyping of that premise."""
+        (premise,), ratio = outcome.missed, outcome.ratio or 0.0
+        if outcome.true:
+            if ratio > self.highest.get(premise, (0.0, place))[0]:
+                self.highest[premise] = ratio, place
+            return
         told = [
-            wrong for wrong in self.waiting if wrong.premise == premise and self.tie.fault(place, self.wrong(wrong))
+            wrong for wrong in self.waiting if wrong.premise == premise and self.fault(place, wrong)
         ]
         if told:
             self.found.places.append(place)
@@ -235,14 +280,16 @@ class _Hunt:
         inside = [place for place in self.found.places if place.role != "outside"]
         letters, given = _letters(self.tie), equations(self.tie.tree)
         while inside and self.waiting and self.found.tried <= self.end:
-            base = self.rng.choice(inside)
-            draft = base.draft if self.rng.random() < 0.6 else perturbed(base.draft, self.rng)
-            place = Place(base.kind, draft, "outside")
             target = self.rng.choice(self.waiting).premise
+            _, base = self.highest.get(target, (0.0, None))
+            if base is None or len(base.changes) > MOST_CHANGES or self.rng.random() < 0.5:
+                base = self.rng.choice(inside)
+            draft = base.draft if self.rng.random() < 0.6 else perturbed(base.draft, self.rng)
+            place = Place(base.kind, draft, "outside", base.changes)
             try:
                 values = place.values
                 spaces = [name for name, kind in bound(self.tie.tree) if kind == "space"]
-                if spaces and self.rng.random() < 0.2:
+                if spaces and not place.changes and self.rng.random() < 0.2:
                     place = replace(place, changes=((self.rng.choice(spaces), "collapsed", fmpq(0)),))
                 for _ in range(self.rng.choice((1, 1, 2, 3))):
                     name, kind = self.rng.choice(letters)
@@ -257,7 +304,7 @@ class _Hunt:
 
     def _repaired(self, place: Place, target: int | None, given: tuple[Equation, ...]) -> Place:
         """Make letters anew, one for each broken premise but the one that is to break."""
-        changed = {name for name, *_ in place.changes}
+        changed = {name for name, sign, _ in place.changes if sign != "solved"}
         for _ in range(4):
             outcome = self._there(place)
             broken = set() if outcome is None else set(outcome.missed) - {target}
@@ -286,7 +333,7 @@ class _Hunt:
         """Keep the places that are needed: a few plain ones, and a cover of what was told."""
         wanted = [wrong for wrong in all_of_them if wrong.name not in self.found.survivors]
         table = [
-            {k for k, wrong in enumerate(wanted) if self.tie.fault(place, self.wrong(wrong))}
+            {k for k, wrong in enumerate(wanted) if self.fault(place, wrong)}
             for place in self.found.places
         ]
         order = sorted(range(len(table)), key=lambda i: -len(table[i]))

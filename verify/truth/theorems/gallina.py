@@ -167,3 +167,9 @@ class _Reader:
 def plain(name: str) -> str:
     """A name without its module, its primes spelt out."""
     return name.rsplit(".", maxsplit=1)[-1].replace("'", "_prime")
+
+
+def names(node: Node) -> list[str]:
+    """Every name in a tree, as often as it stands there."""
+    own = [node.word] if node.kind == "name" else []
+    return own + [name for part in node.parts for name in names(part)]

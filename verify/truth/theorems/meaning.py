@@ -17,10 +17,12 @@ from typing import Any, TypeAlias
 from flint import arb, ctx
 
 from spec import InvalidInputError
-from verify.truth.theorems.gallina import Node
+from verify.truth.theorems.gallina import Node, names
 from verify.truth.theorems.library import LIBRARY, same
 
 Values: TypeAlias = dict[str, Any]
+_SAMPLED = ("V", "W", "X", "W_prime", "mode", "reals", "naturals", "outcomes", "E", "solvable")
+MOST_DECIDED = 400
 PRECISION = 160
 """Bits of the balls; two sides closer than they tell apart count as equal."""
 
@@ -80,14 +82,14 @@ class Statement:
     tree: Node
     definitions: Mapping[str, Node] = field(default_factory=dict)
 
-    def at(self, values: Values) -> Outcome:
-        """Evaluate every premise and the conclusion."""
+    def at(self, values: Values, missed: tuple[int, ...] | None = None) -> Outcome:
+        """Evaluate every premise and the conclusion; the conclusion alone where the premises missed are known."""
         before, ctx.prec = ctx.prec, PRECISION
         try:
-            known, count = self.known(values), _Count()
+            known, count = self.known(values), _Count(missed)
             try:
                 leaves = tuple(_walk(self._spine, known, count))
-            except (ArithmeticError, TypeError) as error:  # a vector halved as if it were a number is none
+            except (ArithmeticError, LookupError, TypeError) as error:  # TypeError: a vector is no number to halve
                 return Outcome(tuple(sorted(count.missed)), error=type(error).__name__)
             return Outcome(tuple(sorted(count.missed)), leaves)
         finally:
@@ -95,38 +97,60 @@ class Statement:
 
     def known(self, values: Values) -> Values:
         """Every word: the library's, the definitions, and the letters of a place."""
-        known = dict(LIBRARY)
-        for name, code in self._defined.items():
-            known[name] = eval(code, known)
-        known |= values
-        known["given"] = frozenset(values)
-        return known
+        return self._defined | values | {"given": frozenset(values)}
 
     @cached_property
     def _spine(self) -> _Step:
         return _Step.of(self.tree)
 
     @cached_property
-    def _defined(self) -> dict[str, CodeType]:
-        return {name: compiled(tree) for name, tree in self.definitions.items()}
+    def _defined(self) -> Values:
+        known = dict(LIBRARY)
+        for name, tree in self.definitions.items():
+            known[name] = eval(compiled(tree), known)
+        return known
 
 
 class _Count:
     """Premises met so far, and those that failed."""
 
-    def __init__(self) -> None:
-        self.premises = 0
-        self.missed: set[int] = set()
+    def __init__(self, missed: tuple[int, ...] | None) -> None:
+        self.premises, self.decided = 0, missed is not None
+        self.missed: set[int] = set(missed or ())
 
-    def meet(self, code: CodeType, known: Values) -> None:
+    def meet(self, premise: _Premise, known: Values) -> None:
         """Decide one premise; what cannot be computed does not hold."""
+        if self.decided:
+            return
         index, self.premises = self.premises, self.premises + 1
-        try:
-            holds = bool(eval(code, known))
-        except ArithmeticError:
-            holds = False
-        if not holds:
+        if not premise.holds(known):
             self.missed.add(index)
+
+
+class _Premise:
+    """A premise with what was decided of it: its letters, themselves, and whether it holds for them."""
+
+    def __init__(self, node: Node) -> None:
+        self.code, self.names = compiled(node), (*dict.fromkeys(names(node)), *_SAMPLED)
+        self.decided: dict[tuple[int, ...], tuple[bool, list[Any]]] = {}
+
+    def holds(self, known: Values) -> bool:
+        letters = [known.get(name) for name in self.names]
+        key = tuple(map(id, letters))
+        if key not in self.decided:
+            if len(self.decided) > MOST_DECIDED:
+                self.decided.clear()
+            try:
+                holds = bool(eval(self.code, known))
+            except (ArithmeticError, LookupError):
+                holds = False
+            self.decided[key] = holds, letters  # kept, so that no other value takes its id
+        return self.decided[key][0]
+
+
+@lru_cache(maxsize=4096)
+def _premise(node: Node) -> _Premise:
+    return _Premise(node)
 
 
 @dataclass(frozen=True)
@@ -136,6 +160,7 @@ class _Step:
     node: Node
     codes: tuple[CodeType, ...] = ()
     rest: tuple[_Step, ...] = ()
+    premise: _Premise | None = None
 
     @classmethod
     def of(cls, node: Node) -> _Step:
@@ -146,7 +171,9 @@ class _Step:
             case "call" if parts[0].word == "derivable_pt_lim":
                 quotient = Node("call", parts=(Node("name", "slope"), parts[1], parts[2]))
                 return cls.of(Node("relation", "=", (quotient, parts[3])))
-            case "implies" | "let":
+            case "implies":
+                return cls(node, (), (cls.of(parts[1]),), _premise(parts[0]))
+            case "let":
                 return cls(node, (compiled(parts[0]),), (cls.of(parts[1]),))
             case "iff":
                 return cls(node, tuple(map(compiled, parts)))
@@ -166,7 +193,8 @@ def _walk(step: _Step, known: Values, count: _Count) -> list[Leaf]:
             left, right = (eval(code, known) for code in step.codes)
             return [Leaf("=", int(left), int(right))]
         case "implies":
-            count.meet(step.codes[0], known)
+            assert step.premise is not None
+            count.meet(step.premise, known)
             return _walk(step.rest[0], known, count)
         case "let":
             return _walk(step.rest[0], known | {node.word: eval(step.codes[0], known)}, count)

@@ -13,7 +13,7 @@ from typing import Any
 
 from flint import fmpq
 
-from verify.truth.theorems.gallina import Node
+from verify.truth.theorems.gallina import Node, names
 from verify.truth.theorems.library import Point
 from verify.truth.theorems.meaning import Statement, Values, compiled
 
@@ -36,7 +36,7 @@ class Equation:
 
     def solved(self, statement: Statement, values: Values) -> Any:
         """The letter's value; ``ArithmeticError`` where the equation leaves it open."""
-        known = dict(statement.known(values))
+        known = statement.known(values)
         for name, tree in lets(statement.tree):
             known[name] = eval(compiled(tree), known)
         if not self.across:
@@ -131,12 +131,6 @@ def _products(node: Node) -> Iterator[tuple[Node, Node]]:
         yield node.parts[1], node.parts[2]
     for part in node.parts:
         yield from _products(part)
-
-
-def names(node: Node) -> list[str]:
-    """Every name in a tree, as often as it stands there."""
-    own = [node.word] if node.kind == "name" else []
-    return own + [name for part in node.parts for name in names(part)]
 
 
 def flat(values: Values, of: Callable[[str], bool]) -> bool:

@@ -10,7 +10,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -30,6 +30,8 @@ KERNEL = HERE.parents[1] / "proofs" / "kernel"
 """The kernel's list of theorems and its record of their sentences."""
 NEAR = 0.9
 ROUNDING = 1e-12
+MOST_CHANGED = 4000
+_CHANGED: dict[tuple[Any, ...], Values] = {}
 Role = Literal["inside", "near", "outside"]
 
 
@@ -53,10 +55,11 @@ class Place:
     @property
     def values(self) -> Values:
         """Its letters before any change, made once."""
-        return _values(self.kind, self._key)
+        return _values(self.kind, self.key)
 
     @cached_property
-    def _key(self) -> str:
+    def key(self) -> str:
+        """Its draft as text."""
         return json.dumps(spelt(self.draft), sort_keys=True)
 
 
@@ -96,10 +99,15 @@ class Tie:
 
     def letters(self, place: Place) -> Values:
         """The letters at a place, its changes made one after another."""
-        values = place.values
-        for change in place.changes:
-            values = self.changed(values, change)
-        return values
+        if not place.changes:
+            return place.values
+        key = (self.name, place.kind, place.key, place.changes)
+        if key not in _CHANGED:
+            if len(_CHANGED) > MOST_CHANGED:
+                _CHANGED.clear()
+            before = self.letters(replace(place, changes=place.changes[:-1]))
+            _CHANGED[key] = self.changed(before, place.changes[-1])
+        return _CHANGED[key]
 
     def changed(self, values: Values, change: Change) -> Values:
         """The letters with one of them changed."""
@@ -124,7 +132,7 @@ class Tie:
 def judged(outcome: Outcome, place: Place, floor: float = NEAR, ceiling: float = 1.0) -> str:
     """What is wrong with an outcome, in words; nothing if nothing is."""
     if place.role == "outside":
-        broken = not outcome.missed and not outcome.true
+        broken = not outcome.missed and not outcome.true and not outcome.error
         return "a place outside the premises is let in, and breaks the conclusion" if broken else ""
     if outcome.missed:
         return f"premise {outcome.missed[0]} fails"
@@ -200,6 +208,7 @@ def ties() -> dict[str, Tie]:
     table = tomllib.loads((HERE / "ties.toml").read_text(encoding="utf-8"))
     sentences = kernel_sentences() | table["beyond"]
     recorded = json.loads((HERE / "places.json").read_text(encoding="utf-8"))["places"]
+    known = json.loads((HERE / "seeds.json").read_text(encoding="utf-8"))
     definitions = {name: parse(text) for name, text in table["definitions"].items()}
     found = {}
     for row in table["tie"]:
@@ -208,7 +217,8 @@ def ties() -> dict[str, Tie]:
             if name in found or name not in sentences:
                 raise InvalidInputError("ties.toml", "must tie each statement once", name)
             places = tuple(_place(data) for data in recorded.get(name, ()))
-            seeds = tuple(_place({"role": "inside"} | data) for data in table["seeds"].get(name, ()))
+            rows = (*table["seeds"].get(name, ()), *known.get(name, ()))
+            seeds = tuple(_place({"role": "inside"} | data) for data in rows)
             tree, kinds = parse(sentences[name]), tuple(row["kinds"])
             found[name] = Tie(name, tree, kinds, places=places, seeds=seeds, definitions=definitions, **more)
     return found
