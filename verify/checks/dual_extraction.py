@@ -11,10 +11,9 @@ import numpy as np
 from spec import OracleParameters
 from spec.atlas import find
 from spec.exact import Vector
-from verify.checks.measuring.agreement import held
 from verify.checks.measuring.case import Case, Measurement, check, compare
-from verify.checks.measuring.exact import DIRECTION_ALPHA, Spending, symbolic_rate
-from verify.checks.measuring.own_values import agreement, floats, roundings
+from verify.checks.measuring.exact import symbolic_rate
+from verify.checks.measuring.own_values import agreement, roundings
 from verify.checks.measuring.premises import (
     REGULAR,
     SHOWN_ALPHA,
@@ -32,10 +31,8 @@ from verify.checks.measuring.premises import (
 from verify.evidence.model import Point
 from verify.evidence.rates import fit_rate
 from verify.subjects.protocol import Call
-from verify.truth.closed_forms import closed_row_change
 from verify.truth.formulas import as_float
 from verify.truth.geometry import EPS, Geometry, quadratic_of, ramp, spectral_norm
-from verify.truth.penalty_functions import Family, error
 
 RAMP_PIECES = 96
 """Pieces on which a ramp's slope is read, from below it to above."""
@@ -131,43 +128,6 @@ def activation_locality(case: Case) -> Measurement:
     worst = max(float(np.abs(case.stages.activation(*at) - ramp(*at)).max()) for at in tried)
     quantity = "largest difference of a weight from the product of the two ramps"
     return Measurement((compared, compare(quantity, worst, "==", 0.0, 1e-12)), values, note)
-
-
-@check("dual-extraction/constraint-difference", instances=("interior", "two-of-three", *REGULAR[2:10]),
-       needs=("penalty_minimiser",))  # fmt: skip
-def constraint_difference(case: Case) -> Measurement:
-    """‖h(x, y) - h(x, y*)‖ at the subject's own penalty minimiser; the proof takes it to be of order δ."""
-    truth = regular_truth(case.instance)
-    a = quadratic_of(case.instance.problem).arrays
-    rho = at_truth(case, truth, DIRECTION_ALPHA)[0].rho
-    family = Family.at(quadratic_of(case.instance.problem), case.instance.x)
-    scenario = Spending(rho=rho).scenario("cancelled")
-    exact = family.lagrangian(scenario).blocks.B.times(-1) @ error(family, scenario, "penalty-shift")
-    points, active_points, off = [], [], {}
-    for alpha in case.profile.alphas:
-        geometry, call = at_truth(case, truth, alpha)
-        y = case.stages.penalty_minimiser(case.instance.problem, case.x, replace(call, rho=rho), 1e-12)
-        moved = a.B @ (y - truth.y_star)
-        # The condition number says how much a rounding of the gradient moves the minimiser.
-        softness = float(np.linalg.cond(geometry.H))
-        rounding = 16 * EPS * spectral_norm(a.B) * (1 + float(np.linalg.norm(y))) * softness
-        right = -floats(exact(Fraction(alpha)))
-        points.append(sweep_point(alpha, moved, rounding, float(np.linalg.norm(right))))
-        off[alpha] = roundings(moved, right, rounding)
-        active_points.append(sweep_point(alpha, moved[truth.active > 0], rounding, None))
-    name = "‖h(x, y) - h(x, y*)‖"
-    rate = fit_rate(points, quantity=name, variable="alpha")
-    evidence = [rate]
-    if truth.active.any():
-        evidence.append(fit_rate(active_points, quantity="the same on active rows", variable="alpha", role="support"))
-    note = "Even at the penalty minimiser y leaves y* by α², not by δ; at the lemma's fixed y nothing shrinks."
-    values: dict[str, float | str] = {f"value at alpha = {points[0].at:g}": points[0].measured}
-    first = exact.leading()
-    terms = {} if first.exponent is None else {first.exponent: first.coefficient}
-    derived, agrees = symbolic_rate(case, terms, rate, off, name=name)
-    form = held(closed_row_change(family, scenario), exact, case.profile.alphas, name, measured=agrees.holds)
-    derived = derived.model_copy(update={"closed_form": form})
-    return Measurement((*evidence, derived, agrees), values, note)
 
 
 @check("dual-extraction/ramp-slope", instances=("toy1",), needs=("activation",))

@@ -134,21 +134,35 @@ def _repeats(case: Case, setting: Setting) -> ComparisonEvidence:
     )  # fmt: skip
 
 
-@check("variance-bound/per-sample", instances=INSTANCES, needs=("hypergradient",), decisions=2)
+@check("variance-bound/per-sample", instances=INSTANCES, needs=("hypergradient",), decisions=3)
 def per_sample(case: Case) -> Measurement:
     """Variance of one sample against alpha, under additive and matrix noise, or under noise that jumps where it may."""
     truth = regular_truth(case.instance)
     if may_jump(case):
         return _jumps(case, truth)
-    evidence = [_rate(case, truth, noise, f"per-sample variance, {noise.model} noise") for noise in (ADDITIVE, MATRIX)]
+    rates = [_rate(case, truth, noise, f"per-sample variance, {noise.model} noise") for noise in (ADDITIVE, MATRIX)]
     values: dict[str, float | str] = {
-        f"{rate.quantity}, alpha = {p.at:g}": p.measured for rate in evidence for p in rate.points[:1]
+        f"{rate.quantity}, alpha = {p.at:g}": p.measured for rate in rates for p in rate.points[:1]
     }
+    within = [] if case.as_written else [_within_both(case, truth)]
     note = (
         "Independent draws at ỹ and ỹ* add up to 2α₁²σ_g² a component; the same draw cancels up to the noise's own "
         "change between the two points."
     )
-    return Measurement(tuple(evidence), values, note)
+    return Measurement((*rates, *within), values, note)
+
+
+def _within_both(case: Case, truth: Truth) -> ComparisonEvidence:
+    """Variance of one sample under matrix noise against (σ_f + α₁ℓ_g‖ỹ - ỹ*‖)², the two parts known exactly."""
+    alpha = case.profile.sample_alphas[-1]
+    setting = Setting.at(case, truth, alpha, MATRIX)
+    paired = replace(setting, case=replace(case, reading=case.reading.choose(noise_pairing="common")))
+    parts = [second_moment(paired, MATRIX.model_copy(update={"on": on})) ** 0.5 for on in (F_ONLY, G_ONLY)]
+    decision = VarianceDecision(
+        quantity="variance of one sample against (σ_f + α₁ℓ_g‖ỹ - ỹ*‖)²", level=sum(parts) ** 2, width=len(case.x),
+        share=case.share, relation="<=", context={"alpha": alpha},
+    )  # fmt: skip
+    return decision.run(setting.sampler())
 
 
 @check("variance-bound/f-noise-only", instances=INSTANCES, needs=("hypergradient",), decisions=2)

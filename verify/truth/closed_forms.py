@@ -105,8 +105,8 @@ def _closed_form(family: Family, scenario: Scenario, quantity: Quantity) -> Clos
     return ClosedForm(error.entries.to_list_flat())
 
 
-def closed_row_change(family: Family, scenario: Scenario) -> ClosedForm | None:
-    """What the penalty's shift of the minimiser changes in the rows' values, as formulas; none of large instances.
+def closed_row_change(family: Family, scenario: Scenario, rows: Sequence[int]) -> ClosedForm | None:
+    """What the penalty's shift of the minimiser changes in some rows' values, as formulas; none of large instances.
 
     Source:
         Appendix, proof of "Lagrangian Gradient Approximation".
@@ -114,8 +114,8 @@ def closed_row_change(family: Family, scenario: Scenario) -> ClosedForm | None:
     shift = closed_form(family, scenario, "penalty-shift")
     if shift is None:
         return None
-    rows = family.problem.constraints.B.to_fractions()
-    pairs = ([(scalar(-b), y.element) for b, y in zip(row, shift.entries, strict=True)] for row in rows)
+    B = family.problem.constraints.B.to_fractions()
+    pairs = ([(scalar(-b), y.element) for b, y in zip(B[i], shift.entries, strict=True)] for i in rows)
     return ClosedForm([sum((b * y for b, y in row), start=field().zero) for row in pairs])
 
 

@@ -23,7 +23,7 @@ from verify.checks.measuring.premises import (
     shown_vector,
     sweep_ends,
 )
-from verify.evidence.model import Point, PremiseEvidence
+from verify.evidence.model import Point, PremiseEvidence, RateEvidence
 from verify.evidence.rates import fit_rate
 from verify.truth import lower_level
 from verify.truth.geometry import quadratic_of
@@ -44,6 +44,8 @@ SEVERAL_ALPHAS = slice(1, 7)
 """The part of the sweep for n > 1, where every distance to the Goldstein subdifferential takes a search."""
 REACH = 4
 """Radius around the kink whose pieces are known: beyond every point asked for and its ball."""
+FIXED_RADIUS = 0.5
+"""A radius that does not shrink with alpha."""
 ALL_ROUND = 16
 
 
@@ -56,13 +58,14 @@ def uniform_in_x(case: Case) -> Measurement:
     """The same bound at points from α²ε_λ to O(1) away from kinks of F, most of them just outside of the ball."""
     name, problem = case.instance.name, quadratic_of(case.instance.problem)
     alphas = case.profile.alphas if problem.n == 1 else case.profile.alphas[SEVERAL_ALPHAS]
-    found = {alpha: _worst(case, alpha) for alpha in alphas}
-    points = [Point(at=alpha, measured=asked.size, uncertainty=asked.rounding) for alpha, asked in found.items()]
+    asked = [_Ball(case, alpha, None if case.as_written else alpha) for alpha in alphas]
+    points = [_worst(ball).point(ball.alpha) for ball in asked]
     quantity = "sup over x of the bias" if case.as_written else "sup over x of the distance to ∂_rF"
     rate = fit_rate(points, quantity=quantity, variable="alpha")
-    worst, at = _worst(case, SHOWN_ALPHA), shown_vector(floats(_kink(name)), 3)
+    shown_ball = _Ball(case, SHOWN_ALPHA, None if case.as_written else SHOWN_ALPHA)
+    worst, at = _worst(shown_ball), shown_vector(floats(_kink(name)), 3)
     x = shown_vector(floats(worst.x), 6)
-    in_ramp = _in_ramp(case)
+    in_ramp = _in_ramp(shown_ball)
     shown = compare("error at distance α²ε_λ from the kink", in_ramp, "<=", SHOWN_ALPHA,
                     context={"alpha": SHOWN_ALPHA}, role="support")  # fmt: skip
     values = sweep_ends(points) | {
@@ -71,19 +74,46 @@ def uniform_in_x(case: Case) -> Measurement:
     }  # fmt: skip
     note = f"x approaches the kink at {at}; at distance α²ε_λ the weight of the switching row is about α²."
     if not case.as_written and (missing := _missing(name)):
-        finding = f"{missing}; the repaired bound then fails too, it scales as alpha^{rate.exponent:+.2f}"
-        unmet = PremiseEvidence(premise="independent-switching", holds=False, finding=finding)
-        return Measurement((unmet, rate.model_copy(update={"role": "support"})), values, note)
+        return Measurement(_unmet(missing, rate), values, note)
     return Measurement((rate, shown), values, note)
 
 
-def _in_ramp(case: Case) -> float:
+@check("bias-bound/uniformity-radius", instances=("kink", "toy2", "experiment-1d", "absolute-moving", "swapping-rows"),
+       needs=("hypergradient",))  # fmt: skip
+def uniform_at_a_radius(case: Case) -> Measurement:
+    """The distance to the Goldstein subdifferential of a radius that stays, at the same points round the kinks."""
+    asked = [_Ball(case, alpha, FIXED_RADIUS) for alpha in case.profile.alphas]
+    points = [_worst(ball).point(ball.alpha) for ball in asked]
+    rate = fit_rate(points, quantity=f"sup over x of the distance to ∂_rF, r = {FIXED_RADIUS:g}", variable="alpha")
+    values = sweep_ends(points) | {"kink at x": shown_vector(floats(_kink(case.instance.name)), 3)}
+    if not case.as_written and (missing := _missing(case.instance.name)):
+        return Measurement(_unmet(missing, rate), values)
+    note = "Inside the ball the switching row's weight times its multiplier counts, outside of it its weight: both α²."
+    return Measurement((rate,), values, note)
+
+
+def _unmet(missing: str, rate: RateEvidence) -> tuple[PremiseEvidence, RateEvidence]:
+    finding = f"{missing}; the repaired bound then fails too, it scales as alpha^{rate.exponent:+.2f}"
+    unmet = PremiseEvidence(premise="independent-switching", holds=False, finding=finding)
+    return unmet, rate.model_copy(update={"role": "support"})
+
+
+@dataclass(frozen=True)
+class _Ball:
+    """What an estimate is held against at one alpha: gradients within a radius, or without one ∇F itself."""
+
+    case: Case
+    alpha: float
+    radius: float | None
+
+
+def _in_ramp(ball: _Ball) -> float:
     """The largest error at distance α²ε_λ from the kink on either side, all rows switching."""
-    kink, way = _kink(case.instance.name), _ways(case.instance.name).sum(axis=0)
-    offset = Fraction(SHOWN_ALPHA) ** 2 * Fraction(case.call(SHOWN_ALPHA).parameters.lam_width)
+    kink, way = _kink(ball.case.instance.name), _ways(ball.case.instance.name).sum(axis=0)
+    offset = Fraction(ball.alpha) ** 2 * Fraction(ball.case.call(ball.alpha).parameters.lam_width)
     steps = [Fraction(float(value)) * offset for value in way / float(np.linalg.norm(way))]
     places = [tuple(at + side * step for at, step in zip(kink, steps, strict=True)) for side in (1, -1)]
-    return max(_ask(case, x, SHOWN_ALPHA).size for x in places)
+    return max(_ask(ball, x).size for x in places)
 
 
 @dataclass(frozen=True)
@@ -95,30 +125,33 @@ class _Asked:
     size: float
     rounding: float
 
+    def point(self, alpha: float) -> Point:
+        return Point(at=alpha, measured=self.size, uncertainty=self.rounding)
 
-def _worst(case: Case, alpha: float) -> _Asked:
+
+def _worst(ball: _Ball) -> _Asked:
     """The largest error over the points asked at."""
-    ramp = alpha**2 * case.call(alpha).parameters.lam_width
-    made = [_ask(case, x, alpha) for x in _places(case.instance.name, alpha, ramp)]
+    case, ramp = ball.case, ball.alpha**2 * ball.case.call(ball.alpha).parameters.lam_width
+    made = [_ask(ball, x) for x in _places(case.instance.name, ball.radius or ball.alpha, ramp)]
     made.sort(key=lambda asked: -asked.size)
-    if case.as_written or len(case.x) == 1:
+    if ball.radius is None or len(case.x) == 1:
         return replace(made[0], rounding=max(asked.rounding for asked in made))
     # What bounds a distance from above is cheap: the largest are looked at until no other can be larger.
     best = replace(made[0], size=0.0)
     for asked in made:
         if asked.size <= best.size:
             break
-        exact = replace(asked, size=min(asked.size, _searched(case, asked, alpha)))
+        exact = replace(asked, size=min(asked.size, _searched(case, asked, ball.radius)))
         best = max(best, exact, key=lambda one: one.size)
     return best
 
 
-def _places(name: str, alpha: float, ramp: float) -> Iterator[tuple[Fraction, ...]]:
+def _places(name: str, radius: float, ramp: float) -> Iterator[tuple[Fraction, ...]]:
     """Points at every distance: one row switching alone, the others a fixed distance aside, and all rows together."""
     kink, ways = _kink(name), _ways(name)
     several = len(ways) > 1
     in_ramps, in_radii = (IN_RAMPS[1::2], IN_RADII[3::2]) if several else (IN_RAMPS, IN_RADII)
-    sizes = [*(c * ramp for c in in_ramps), *(c * alpha for c in in_radii), *(FAR[:1] if several else FAR)]
+    sizes = [*(c * ramp for c in in_ramps), *(c * radius for c in in_radii), *(FAR[:1] if several else FAR)]
     starts = [(np.zeros(len(kink)), signs @ ways) for signs in _signs(len(ways))]
     if several:
         for i, signs in itertools.product(range(len(ways)), _signs(len(ways))):
@@ -172,15 +205,16 @@ def _truth(name: str, x: tuple[Fraction, ...]) -> Truth:
     return regular_truth(find(name).at(*x))
 
 
-def _ask(case: Case, x: tuple[Fraction, ...], alpha: float) -> _Asked:
-    """‖estimate - ∇F(x)‖, or repaired a bound of the distance to ∂_rF(x), exact for n = 1."""
+def _ask(ball: _Ball, x: tuple[Fraction, ...]) -> _Asked:
+    """‖estimate - ∇F(x)‖, or with a radius a bound of the distance to ∂_rF(x), exact for n = 1."""
+    case, alpha = ball.case, ball.alpha
     there, truth = replace(case, instance=case.instance.at(*x)), _truth(case.instance.name, x)
     geometry, call = at_truth(there, truth, alpha)
     found = estimate(there, call, geometry.minimiser)
     rounding = geometry.rounding(geometry.minimiser, dual_term=case.reading.dual_term)
-    if case.as_written:
+    if ball.radius is None:
         return _Asked(x, found, float(np.linalg.norm(found - truth.grad_F)), rounding)
-    gradients = [*_gradients_in_ball(_pieces(case.instance.name), floats(x), alpha), truth.grad_F]
+    gradients = [*_gradients_in_ball(_pieces(case.instance.name), floats(x), ball.radius), truth.grad_F]
     _, nearest = shortest(np.array(gradients) - found, Rays((), ()))
     return _Asked(x, found, max(0.0, float(np.linalg.norm(nearest)) - rounding), rounding)
 
@@ -201,11 +235,11 @@ def _gradients_in_ball(pieces: Sequence[Cell], x: Vector, radius: float) -> Iter
         yield from (H @ np.array([z]) + c for z in (low, high) if low <= high)
 
 
-def _searched(case: Case, asked: _Asked, alpha: float) -> float:
+def _searched(case: Case, asked: _Asked, radius: float) -> float:
     """The distance of the estimate to ∂_rF(x): that of 0 once the estimate is taken from F as a linear part."""
     problem = quadratic_of(case.instance.problem)
     slope = problem.f.x.to_fractions()[0]
     tilted = [str(value - Fraction(float(e))) for value, e in zip(slope, asked.found, strict=True)]
     data = problem.to_dict()
     data["f"] = data.get("f", {}) | {"x": tilted}
-    return distance(quadratic_of(parse_problem(data)), asked.x, alpha, tolerance=1e-8).upper
+    return distance(quadratic_of(parse_problem(data)), asked.x, radius, tolerance=1e-8).upper

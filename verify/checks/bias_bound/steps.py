@@ -81,32 +81,6 @@ def penalty_bias(case: Case) -> Measurement:
     return Measurement((rate, beside, *exact), values, note)
 
 
-@check("bias-bound/T1", instances=(*REGULAR, *DEGENERATE), needs=("hypergradient",))
-def inexact_minimiser(case: Case) -> Measurement:
-    """The minimiser's allowed error, spent in the direction that moves the estimate most."""
-    truth = regular_truth(case.instance)
-    points = []
-    for alpha in case.profile.alphas:
-        geometry, call = at_truth(case, truth, alpha)
-        error = allowed_error(case, geometry)
-        moved = estimate(case, call, geometry.minimiser + error) - estimate(case, call, geometry.minimiser)
-        rounding = 2 * geometry.rounding(geometry.minimiser, dual_term=case.reading.dual_term)
-        points.append(sweep_point(alpha, moved, rounding, float(np.linalg.norm(geometry.E @ error))))
-    rate = fit_rate(points, quantity="T₁ at the worst allowed ỹ", variable="alpha")
-    stop = "‖ỹ - y*‖ = α³" if case.reading.inner_stop == "distance" else "‖∇_yL(x, ỹ)‖ = α"
-    note = f"The error of ỹ has {stop} along the top right singular vector of the estimator's Jacobian in y."
-    geometry, _ = at_truth(case, truth, DIRECTION_ALPHA)
-    exact = exact_rate(
-        case,
-        truth,
-        [_slip(case, geometry, Spending(rho=geometry.rho))],
-        "T1",
-        name="T₁ at the worst ỹ",
-        every_error=range(len(truth.y_star)),
-    )
-    return Measurement((rate, *exact), sweep_ends(points), note)
-
-
 @check("bias-bound/L-H-y", instances=REGULAR, needs=("hypergradient",))
 def lipschitz_in_y(case: Case) -> Measurement:
     """The Lipschitz constant of the estimator in ỹ; the estimator is affine in ỹ, so a unit step measures it."""
@@ -263,14 +237,14 @@ def bias(case: Case) -> Measurement:
     geometry, _ = at_truth(case, truth, DIRECTION_ALPHA)
     lam = (3, _lam_direction(case, geometry))
     spendings = [
-        _slip(case, replace(geometry, rho=spending.rho), replace(spending, lam=lam), sign=sign)
+        slip_spent(case, replace(geometry, rho=spending.rho), replace(spending, lam=lam), sign=sign)
         for spending in (Spending(rho=geometry.rho), *_retreat_spendings(case, truth))
         for sign in (1.0, -1.0)
     ]
     return Measurement((rate, *exact_rate(case, truth, spendings, "bias", name="bias")), sweep_ends(points), note)
 
 
-def _slip(case: Case, geometry: Geometry, spending: Spending, *, sign: float = 1.0) -> Spending:
+def slip_spent(case: Case, geometry: Geometry, spending: Spending, *, sign: float = 1.0) -> Spending:
     """The same errors with the minimiser's own, under this reading's stopping rule, in its worst direction."""
     if case.reading.inner_stop == "distance":
         return replace(spending, y=(3, sign * unit(geometry.worst_y_within(1.0))))

@@ -1,0 +1,61 @@
+"""T1: what the minimiser's allowed error costs, and its constant, the Lipschitz constant of y*."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from verify.checks.bias_bound.steps import allowed_error, slip_spent
+from verify.checks.measuring.case import Case, Measurement, check, compare
+from verify.checks.measuring.exact import DIRECTION_ALPHA, Spending, exact_rate
+from verify.checks.measuring.piece_constants import PieceConstants
+from verify.checks.measuring.premises import (
+    DEGENERATE,
+    REGULAR,
+    at_truth,
+    estimate,
+    regular_truth,
+    sweep_ends,
+    sweep_point,
+)
+from verify.evidence.model import ComparisonEvidence, Evidence, Point
+from verify.evidence.rates import fit_rate
+from verify.truth.pair import Truth
+
+
+@check("bias-bound/T1", instances=(*REGULAR, *DEGENERATE), needs=("hypergradient",))
+def inexact_minimiser(case: Case) -> Measurement:
+    """The minimiser's allowed error, spent in the direction that moves the estimate most.
+
+    Stopped at a gradient of norm α the change is held against α‖Dy*‖ too, from above and from below.
+    """
+    truth = regular_truth(case.instance)
+    points = []
+    for alpha in case.profile.alphas:
+        geometry, call = at_truth(case, truth, alpha)
+        error = allowed_error(case, geometry)
+        moved = estimate(case, call, geometry.minimiser + error) - estimate(case, call, geometry.minimiser)
+        rounding = 2 * geometry.rounding(geometry.minimiser, dual_term=case.reading.dual_term)
+        points.append(sweep_point(alpha, moved, rounding, float(np.linalg.norm(geometry.E @ error))))
+    evidence: list[Evidence] = [fit_rate(points, quantity="T₁ at the worst allowed ỹ", variable="alpha")]
+    stop = "‖ỹ - y*‖ = α³" if case.reading.inner_stop == "distance" else "‖∇_yL(x, ỹ)‖ = α"
+    note = f"The error of ỹ has {stop} along the top right singular vector of the estimator's Jacobian in y."
+    if case.reading.inner_stop != "distance" and case.reading.dual_term == "cancelled":
+        evidence.append(_constant(case, truth, points))
+    geometry, _ = at_truth(case, truth, DIRECTION_ALPHA)
+    spending = slip_spent(case, geometry, Spending(rho=geometry.rho))
+    every_error = range(len(truth.y_star))
+    evidence += exact_rate(case, truth, [spending], "T1", name="T₁ at the worst ỹ", every_error=every_error)
+    return Measurement(tuple(evidence), sweep_ends(points), note)
+
+
+def _constant(case: Case, truth: Truth, points: list[Point]) -> ComparisonEvidence:
+    """How far T₁ is from α‖Dy*‖, over the terms of higher order that the master identity leaves beside it."""
+    found = {}
+    for point in points:
+        constants = PieceConstants.of(at_truth(case, truth, point.at)[0], truth)
+        beside = constants.first_order + min(constants.without_modulus, constants.with_modulus)
+        off = abs(point.measured - point.at * constants.L_y) - point.uncertainty
+        found[point.at] = max(0.0, off) / (point.at * beside)
+    worst = max(found, key=lambda alpha: found[alpha])
+    quantity = "|T₁ - α‖Dy*‖| over its terms of higher order"
+    return compare(quantity, found[worst], "<=", 1.0, 1e-9, context={"alpha": worst})
