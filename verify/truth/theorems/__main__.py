@@ -74,7 +74,8 @@ def written(record: dict[str, Any]) -> str:
         listed = ",\n".join("    " + json.dumps(value, sort_keys=True) for value in rows)
         places.append(f'  "{name}": [\n{listed}\n  ]')
     both = (",\n".join(lines), ",\n".join(places))
-    return f'{{\n"seed": {record["seed"]},\n"budget": {record["budget"]},\n"found": {{\n{both[0]}\n}},\n"places": {{\n{both[1]}\n}}\n}}\n'
+    head = f'"seed": {record["seed"]},\n"budget": {record["budget"]}'
+    return f'{{\n{head},\n"found": {{\n{both[0]}\n}},\n"places": {{\n{both[1]}\n}}\n}}\n'
 
 
 if __name__ == "__main__":

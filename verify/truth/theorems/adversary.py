@@ -14,28 +14,24 @@ from typing import Any
 from flint import fmpq
 
 from spec import InvalidInputError
+from verify.truth.theorems.covering import cover
 from verify.truth.theorems.kinds import KINDS
 from verify.truth.theorems.meaning import Outcome, Statement
 from verify.truth.theorems.mistypings import Mistyping, mistypings
+from verify.truth.theorems.perturbing import FACTORS, MOVES, changes, perturbed
 from verify.truth.theorems.repair import Equation, bound, equations, flat
-from verify.truth.theorems.scenes import Draft
 from verify.truth.theorems.ties import NEAR, Place, Tie, judged
 
 SEED = 20260
 RANDOM_PLACES = 14
 ENOUGH = 4
-"""Seeds inside the premises from which on none is drawn at random."""
+"""Seeds inside the premises from which on few places are drawn at random."""
 CLOSE = 0.995
 ASCENT = 480
 STEPS = 120
 MOST_CHANGES = 8
 MOST_LEAVES = 6
 """Relations of a conclusion that are looked at one by one."""
-FACTORS = tuple(
-    fmpq(*pair)
-    for pair in ((2, 1), (1, 2), (9, 10), (11, 10), (-1, 1), (0, 1), (1, 8), (8, 1), (100, 1), (-100, 1), (-1, 8))
-)
-MOVES = (fmpq(-1, 10), fmpq(1, 10), fmpq(-1), fmpq(1), fmpq(-10), fmpq(10))
 
 
 @dataclass
@@ -68,7 +64,7 @@ class _Hunt:
         self.tie, self.rng, self.found = tie, rng, Found()
         self.stray: list[Place] = []
         self.waiting: list[Mistyping] = []
-        self.highest: dict[int, tuple[float, Place]] = {}
+        self.highest: dict[int | None, tuple[float, Place]] = {}
         self.budget, self.end = budget, 0.0
         self.again()
         self.right = tie.statement()
@@ -120,9 +116,9 @@ class _Hunt:
         for place in self.tie.seeds:
             self.plant(place)
         inside = sum(place.role != "outside" for place in self.found.places)
-        for name in self.tie.kinds if inside < ENOUGH else ():
+        for name in self.tie.kinds:
             kept = 0
-            for _ in range(12 * RANDOM_PLACES):
+            for _ in range((12 if inside < ENOUGH else 3) * RANDOM_PLACES):
                 place = Place(name, KINDS[name].draft(self.rng))
                 outcome = self.at(place)
                 if outcome is not None and outcome.true and kept < RANDOM_PLACES:
@@ -132,10 +128,15 @@ class _Hunt:
             if self.near(leaf):
                 continue
             self.end = self.found.tried + ASCENT
-            self.ascend(
-                lambda outcome, _, leaf=leaf: outcome.ratio_of(leaf) or 0.0,
-                lambda outcome, leaf=leaf: (outcome.ratio_of(leaf) or 0.0) > CLOSE, 4, leaf=leaf,
-            )  # fmt: skip
+            self.ascend(*self.climbing(leaf), 4, leaf=leaf)
+
+    def climbing(self, leaf: int | None) -> tuple[Callable[[Outcome, Place], float], Callable[[Outcome], bool]]:
+        """Value over bound of one relation, and whether it is close to 1."""
+
+        def height(outcome: Outcome) -> float:
+            return outcome.ratio_of(leaf) or 0.0
+
+        return lambda outcome, _: height(outcome), lambda outcome: height(outcome) > CLOSE
 
     def plant(self, place: Place) -> None:
         """Put a place that is known on the list, where it still says something."""
@@ -159,16 +160,20 @@ class _Hunt:
         outcomes = [self.right.at(self.tie.letters(place)) for place in inside]
         if not outcomes:
             return []
-        bounds = [None] if any(outcome.ratio is not None for outcome in outcomes) else []
+        bounds: list[int | None] = [None] if any(outcome.ratio is not None for outcome in outcomes) else []
         count = min(len(outcome.leaves) for outcome in outcomes)
         others = [k for k in range(count) if any((outcome.ratio_of(k) or 0) > 0 for outcome in outcomes)]
-        return [*bounds, *others] if 1 < count <= MOST_LEAVES and len({len(o.leaves) for o in outcomes}) == 1 else bounds
+        return (
+            [*bounds, *others] if 1 < count <= MOST_LEAVES and len({len(o.leaves) for o in outcomes}) == 1 else bounds
+        )
 
     def keep(self, place: Place, outcome: Outcome, leaf: int | None = None) -> None:
         """Put a place inside the premises on the list; near to equality where it is, in its named relation else."""
         ratio, floor = outcome.ratio_of(leaf), self.tie.floor if leaf is None else NEAR
         near = ratio is not None and ratio >= floor > 0
-        self.found.places.append(Place(place.kind, place.draft, "near" if near else "inside", (), leaf if near else None))
+        self.found.places.append(
+            Place(place.kind, place.draft, "near" if near else "inside", (), leaf if near else None)
+        )
 
     def ascend(
         self, score: Callable[[Outcome, Place], float], enough: Callable[[Outcome], bool], starts: int,
@@ -261,9 +266,7 @@ class _Hunt:
             if ratio > self.highest.get(premise, (0.0, place))[0]:
                 self.highest[premise] = ratio, place
             return
-        told = [
-            wrong for wrong in self.waiting if wrong.premise == premise and self.fault(place, wrong)
-        ]
+        told = [wrong for wrong in self.waiting if wrong.premise == premise and self.fault(place, wrong)]
         if told:
             self.found.places.append(place)
             self.waiting = [wrong for wrong in self.waiting if wrong not in told]
@@ -281,8 +284,8 @@ class _Hunt:
         letters, given = _letters(self.tie), equations(self.tie.tree)
         while inside and self.waiting and self.found.tried <= self.end:
             target = self.rng.choice(self.waiting).premise
-            _, base = self.highest.get(target, (0.0, None))
-            if base is None or len(base.changes) > MOST_CHANGES or self.rng.random() < 0.5:
+            base = self.highest[target][1] if target in self.highest else self.rng.choice(inside)
+            if len(base.changes) > MOST_CHANGES or self.rng.random() < 0.5:
                 base = self.rng.choice(inside)
             draft = base.draft if self.rng.random() < 0.6 else perturbed(base.draft, self.rng)
             place = Place(base.kind, draft, "outside", base.changes)
@@ -293,7 +296,7 @@ class _Hunt:
                     place = replace(place, changes=((self.rng.choice(spaces), "collapsed", fmpq(0)),))
                 for _ in range(self.rng.choice((1, 1, 2, 3))):
                     name, kind = self.rng.choice(letters)
-                    listed = list(_changes(values[name], kind)) if name in values else []
+                    listed = list(changes(values[name], kind)) if name in values else []
                     if listed:
                         place = replace(place, changes=(*place.changes, (name, *self.rng.choice(listed))))
                 place = self._repaired(place, target, given)
@@ -325,27 +328,15 @@ class _Hunt:
             for place in inside[:8]:
                 values = place.values
                 for name, kind in _letters(self.tie):
-                    changes = list(_changes(values[name], kind)) if name in values else []
-                    if rank < len(changes):
-                        yield Place(place.kind, place.draft, "outside", ((name, *changes[rank]),))
+                    listed = list(changes(values[name], kind)) if name in values else []
+                    if rank < len(listed):
+                        yield Place(place.kind, place.draft, "outside", ((name, *listed[rank]),))
 
     def thin(self, all_of_them: list[Mistyping]) -> None:
         """Keep the places that are needed: a few plain ones, and a cover of what was told."""
         wanted = [wrong for wrong in all_of_them if wrong.name not in self.found.survivors]
-        table = [
-            {k for k, wrong in enumerate(wanted) if self.fault(place, wrong)}
-            for place in self.found.places
-        ]
-        order = sorted(range(len(table)), key=lambda i: -len(table[i]))
-        kept, covered = list(range(min(3, len(table)))), set[int]()
-        for i in kept:
-            covered |= table[i]
-        while True:
-            best = max(order, key=lambda i: len(table[i] - covered), default=None)
-            if best is None or not table[best] - covered:
-                break
-            kept.append(best)
-            covered |= table[best]
+        table = [{k for k, wrong in enumerate(wanted) if self.fault(place, wrong)} for place in self.found.places]
+        kept = cover(table, list(range(min(3, len(table)))))
         ratios = [
             (self.right.at(self.tie.letters(place)).ratio or 0.0, i)
             for i, place in enumerate(self.found.places)
@@ -358,55 +349,3 @@ class _Hunt:
 
 def _letters(tie: Tie) -> list[tuple[str, str]]:
     return [(name, kind) for name, kind in bound(tie.tree) if kind != "space" and not kind.endswith("expectation")]
-
-
-def _changes(value: Any, kind: str) -> Iterator[tuple[str, fmpq]]:
-    if isinstance(value, int):
-        for by in (-1, 1, -value):
-            yield "+", fmpq(by)
-        return
-    if not (isinstance(value, fmpq | tuple) or callable(value)):
-        return
-    if isinstance(value, tuple) and len(value) > 1:
-        yield "turned", fmpq(1)
-    if kind.startswith("nat ->"):
-        yield "first", fmpq(1)
-    for factor in FACTORS:
-        yield "*", factor
-    if isinstance(value, fmpq):
-        for by in MOVES:
-            yield "+", by
-    if isinstance(value, tuple):
-        for i, _ in enumerate(value):
-            for by in MOVES:
-                yield f"+{i}", by
-
-
-def perturbed(draft: Draft, rng: random.Random) -> Draft:
-    """A draft with some of its numbers changed a little, or a lot."""
-    share = rng.choice((0.1, 0.3, 0.6))
-    size = rng.choice((1, 4, 30))
-
-    def moved(value: Any) -> Any:
-        if isinstance(value, tuple):
-            return tuple(moved(part) for part in value)
-        if rng.random() > share:
-            return value
-        way = rng.random()
-        if way < 0.1:
-            return fmpq(0)
-        if way < 0.2:
-            return -value
-        if way < 0.5:
-            return _short(value * fmpq(rng.randint(1, 40), 20))
-        return _short(value + fmpq(rng.randint(-10, 10), 10 * size))
-
-    return {name: moved(value) for name, value in draft.items()}
-
-
-def _short(value: fmpq) -> fmpq:
-    """A number with a short denominator."""
-    if int(value.q) < 5000:
-        return value
-    scaled = value * 2520
-    return fmpq(int(scaled.p) // int(scaled.q), 2520)

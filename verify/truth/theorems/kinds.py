@@ -139,6 +139,7 @@ def _numbers(*names: str) -> dict[str, Any]:
 
 
 ORDERS = _numbers("alpha", "eps", "mu", "Cl", "LB", "nc", "Cw", "Cf", "part")
+CHANCES = _numbers("D", "eta", "M", "K", "size", "bias", "slope", "mixed", "start", "F", "tied")
 MOVING = ("dl", "share", "eps")
 RAMPS = _numbers("w", "eps", "z", "z_prime", "h", "h_prime", "lam", "lam_prime")
 
@@ -192,7 +193,7 @@ KINDS: dict[str, Kind] = {
     "run": _sequence(sequences.run_block),
     "run, query points": _sequence(sequences.run_with_parts),
     "run, reference": _sequence(sequences.run_reference),
-    "chances": _flat(sequences.chances, _numbers("D", "eta", "M", "K", "size", "bias", "slope", "mixed", "start", "F", "tied")),
+    "chances": _flat(sequences.chances, CHANCES),
     "climb and fall": _flat(sequences.climb_and_fall, _numbers("radius", "beta", "M", "K")),
     "horizon": _flat(sequences.horizon, _numbers("M", "K", "radius", "slope", "bias", "slack", "start", "mixed", "F")),
     "parameters": _flat(sequences.parameters, _numbers("G", "radius", "eps", "C0", "beta", "part", "more_M", "more_K")),

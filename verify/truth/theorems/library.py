@@ -124,7 +124,8 @@ def mean(outcomes: Sequence[Any]) -> Callable[[Callable[[Any], Any]], Any]:
 
 
 LIBRARY: dict[str, Any] = {
-    "divided": divided, "sqrt": sqrt, "inner": inner, "norm": norm, "add": add, "scale": scale, "sub": sub, "weigh": weigh, "solvable": False,
+    "divided": divided, "sqrt": sqrt, "inner": inner, "norm": norm, "add": add, "scale": scale, "sub": sub,
+    "weigh": weigh, "solvable": False,
     "sum": total, "vsum": vsum, "clip": clip, "sigma_h": sigma_h, "slope": slope, "every": every, "same": same,
     "INR": fmpq, "S": lambda k: k + 1, "Rabs": lambda a: -a if a < 0 else a, "Rmin": min, "Rmax": max,
     "derivable_pt_lim": lambda of, x, d: same(slope(of, x), d), "ok": lambda _: True,

@@ -1,4 +1,4 @@
-"""The letters where weights move with the multipliers, and where minimisers are said to exist: the suite's own stages."""
+"""The letters where weights move with the multipliers, and where minimisers are said to exist."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def moving_weights(scene: Scene) -> Values:
     rho2 = tuple(max(fmpq(0), value) for value in ends)
     first, second = scene.lagrangian(exact=True), _weighted(scene, rho2).lagrangian(exact=False)
     y1, y2, y = first.minimiser(), second.minimiser(), _column(add(scene.y_star, scene.of("left", m)))
-    B, A = scene.block("B"), scene.block("A")
+    reweighted, B, A = _weighted(scene, rho2).lagrangian(exact=True), scene.block("B"), scene.block("A")
     at = [scene.y_star, entries(y1), entries(y2)]
     f, g = ([scene.grad(name, "y", point) for point in at] for name in ("f", "g"))
     h0 = tuple(rational(value) for value in scene.lower.h)
@@ -53,7 +53,7 @@ def moving_weights(scene: Scene) -> Values:
         "of_free": sub(entries(first.gradient_y(y)), entries(second.gradient_y(y))),
         "of_second": sub(entries(first.gradient_y(y2)), entries(second.gradient_y(y2))),
         "A": lambda x: Coords(linear(A, scene.problem.n)(x)), "LA": scenes.largest(A, scene.problem.n)[0],
-        "of_estimate": sub(entries(_weighted(scene, rho2).lagrangian(exact=True).estimate(y1)), entries(first.estimate(y1))),
+        "of_estimate": sub(entries(reweighted.estimate(y1)), entries(first.estimate(y1))),
         "low": min((rho1[i] for i in moved), default=fmpq(1)),
         "m": max((abs(rho2[i] - rho1[i]) for i in moved), default=fmpq(0)),
     }  # fmt: skip
@@ -86,7 +86,7 @@ def computed_weights(draft: Draft) -> Values:
     lam1, lam2 = max(fmpq(0), draft["lam1"]) * eps, draft["lam2"] * eps
     h = h0 + reach * max(fmpq(-1), min(fmpq(1), draft["off"]))
     return {"width": width, "eps": eps, "reach": reach, "h0": h0, "h": h, "lam1": lam1, "lam2": lam2} | {
-        name: rational(exact_weights([fraction(h)], [fraction(lam)], fraction(width), fraction(eps))[0])
+        name: rational(exact_weights((fraction(h),), (fraction(lam),), fraction(width), fraction(eps))[0])
         for name, lam in (("suite1", lam1), ("suite2", lam2))
     }
 
@@ -102,8 +102,8 @@ def orders(draft: Draft) -> Values:
     shift = LB * dl * (1 + (Cw * u / u + LB * nc / room) / eps) / room
     most = 2 * LB / mu * (1 + (Cw + 2 * LB * nc / mu) / eps) * Cl * alpha**3
     return {
-        "alpha": alpha, "eps": eps, "mu": mu, "Cl": Cl, "LB": LB, "nc": nc, "Cw": Cw, "Cf": Cf, "dl": dl, "shift": shift,
-        "most": most,
+        "alpha": alpha, "eps": eps, "mu": mu, "Cl": Cl, "LB": LB, "nc": nc, "Cw": Cw, "Cf": Cf, "dl": dl,
+        "shift": shift, "most": most,
     }  # fmt: skip
 
 
@@ -126,7 +126,8 @@ def of_existence(scene: Scene) -> Values:
     return {
         "V": [*basis(m), *ends], "H": linear(Hu, m), "mu": mu, "row": rows.__getitem__, "k": weights.__getitem__,
         "N": len(rows), "naturals": range(len(rows)), "c": scene.grad("f", "y", scene.y_star), "e": e,
-        "d": scene.of("direction", m, 1), "reals": [fmpq(-1, 3), fmpq(2)], "solvable": True, "witness": lambda _: {"e": e},
+        "d": scene.of("direction", m, 1), "reals": [fmpq(-1, 3), fmpq(2)], "solvable": True,
+        "witness": lambda _: {"e": e},
     }  # fmt: skip
 
 

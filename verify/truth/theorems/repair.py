@@ -1,7 +1,7 @@
 """One letter made anew from an equation among a statement's premises, so that another letter may change.
 
-``r`` where ``inner c v + inner nu (B v) = inner r v`` for all v, ``St`` where ``inner (St dx) v`` is a term of it, ``u``
-where ``u = alpha * alpha``: all other letters stay.
+``r`` where ``inner c v + inner nu (B v) = inner r v`` for all v, ``St`` where ``inner (St dx) v`` is a term of it,
+``u`` where ``u = alpha * alpha``: all other letters stay.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Equation:
         return at if self.slots else at()
 
     def _some(self, known: Values) -> list[Any]:
-        return [list(known[of.split()[-1]])[0] if "point" in of else 0 for of in self.others]
+        return [next(iter(known[of.split()[-1]])) if "point" in of else 0 for of in self.others]
 
 
 def _held(part: Point, applied: bool) -> Any:
@@ -118,12 +118,11 @@ def _of_premise(at: int, premise: Node, letters: dict[str, str]) -> Iterator[Equ
     for product in _products(difference):
         for letter, vector in (product, product[::-1]):
             head, slots = (letter.parts[0], letter.parts[1:]) if letter.kind == "call" else (letter, ())
-            plain = all(slot.kind == "name" and slot.word in inner for slot in (*slots, vector))
-            once = names(difference).count(head.word) == 1
-            if plain and once and head.word in letters and {s.word for s in (*slots, vector)} == inner.keys():
-                if len({s.word for s in (*slots, vector)}) == len(slots) + 1:
-                    words = tuple(slot.word for slot in slots)
-                    yield Equation(at, head.word, difference, words, vector.word, tuple(inner[w] for w in words))
+            words = tuple(slot.word for slot in slots)
+            each = len(inner) == len(slots) + 1 and {*words, vector.word} == inner.keys()
+            plain = all(part.kind == "name" for part in (*slots, vector))
+            if each and plain and head.word in letters and names(difference).count(head.word) == 1:
+                yield Equation(at, head.word, difference, words, vector.word, tuple(inner[w] for w in words))
 
 
 def _products(node: Node) -> Iterator[tuple[Node, Node]]:

@@ -25,7 +25,7 @@ def above(value: Any) -> fmpq:
 
 def positive(value: fmpq) -> fmpq:
     """A number made positive; refused where it is 0."""
-    if not value:
+    if value == 0:
         raise InvalidInputError("draft", "must not be 0 here", 0)
     return abs(value)
 
@@ -112,7 +112,7 @@ def value_part(scene: Scene) -> Values:
     y = add(scene.y_star, off)
     gx, gx_prime = scene.grad("g", "x", y), scene.grad("g", "x", scene.y_star)
     distance = above(norm(off))
-    if not distance or distance > scene.alpha**3:
+    if distance == 0 or distance > scene.alpha**3:
         raise InvalidInputError("y_star_off", "must be within alpha cubed and not 0", str(distance))
     return {
         "gx": gx, "gx_prime": gx_prime, "alpha": scene.alpha, "distance": distance,
@@ -173,7 +173,7 @@ def ramps(draft: Draft) -> Values:
     at = {name: draft[name] for name in ("z", "z_prime", "h", "h_prime", "lam", "lam_prime")}
     near = {name: at[name] * w for name in ("z", "z_prime", "h", "h_prime")}
     near |= {name: at[name] * eps for name in ("lam", "lam_prime")}
-    (rho,) = exact_weights([fraction(near["h"])], [fraction(near["lam"])], fraction(w), fraction(eps))
+    (rho,) = exact_weights((fraction(near["h"]),), (fraction(near["lam"]),), fraction(w), fraction(eps))
     return near | {"w": w, "eps": eps, "suite": rational(rho)}
 
 
