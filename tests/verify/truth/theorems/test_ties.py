@@ -17,8 +17,8 @@ TIES = ties()
 RECORD = json.loads((HERE / "places.json").read_text(encoding="utf-8"))["found"]
 YOUNGER = "about the paper's steps, written after the ties: held by the kernel alone, against no stage yet"
 YOUNG = {
-    "steps", "weights", "budget", "moving", "existence", "several", "pieces", "kinks", "conditioning", "residual", "holder",
-    "conditional", "costs", "activation", "block", "instances", "arithmetic", "slopes",
+    "steps", "weights", "budget", "moving", "existence", "several", "pieces", "kinks", "conditioning", "residual",
+    "holder", "conditional", "costs", "activation", "block", "instances", "arithmetic", "slopes",
 }  # fmt: skip
 NOT_TIED = {name: YOUNGER for name in theorem_names() if name.split(".")[0] in YOUNG}
 """Theorems without a tie, with the reason; the report gives them no ratio."""

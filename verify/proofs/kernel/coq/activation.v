@@ -89,3 +89,29 @@ Proof.
   - destruct Hrho as [-> | ->]; [field; lra|]. assert (Y : y = - (u * u) / (1 + u)) by (apply (Rmult_eq_reg_l (u + 1)); [rewrite Q; field; lra|lra]).
     rewrite Y. field. lra.
 Qed.
+
+(* Accuracy in the mean is not enough: f = y, g = y^2/2, row x - y <= 0 at x = 1, lambda-star = 1, ramp of width 2 delta.  ys is
+   1 on every other run and 1 + 2 delta on the rest, so off by delta in the mean; the row then has its full weight or none. *)
+Definition ramp_L (ys rho u x y : R) : R := y + (y * y / 2 + (x - y) - (ys * ys / 2 + (x - ys))) / u + rho * ((x - y) * (x - y)) / (2 * (u * u)).
+
+(* the mean of the two estimates is 1/(2(1 + α²)), ∇F = 1 *)
+Theorem mean_accuracy_refuted alpha y1 y2 : 0 < alpha -> let u := alpha * alpha in let delta := alpha * alpha * alpha in
+  let ys1 := 1 in let ys2 := 1 + 2 * delta in let rho1 := ramp (2 * delta) (1 - ys1) in let rho2 := ramp (2 * delta) (1 - ys2) in
+  (Rabs (ys1 - 1) + Rabs (ys2 - 1)) / 2 = delta /\
+  (derivable_pt_lim (fun t => ramp_L ys1 rho1 u 1 t) y1 0 -> derivable_pt_lim (fun t => ramp_L ys2 rho2 u 1 t) y2 0 ->
+   derivable_pt_lim (fun x => (ramp_L ys1 rho1 u x y1 + ramp_L ys2 rho2 u x y2) / 2) 1 (/ (2 * (1 + u)))).
+Proof.
+  intros Ha u delta ys1 ys2 rho1 rho2. assert (Hu : 0 < u) by (unfold u; nra). assert (d : 0 < delta) by (unfold delta; repeat apply Rmult_lt_0_compat; lra). split.
+  - unfold ys1, ys2. replace (1 - 1) with 0 by ring. replace (1 + 2 * delta - 1) with (2 * delta) by ring. rewrite Rabs_R0, Rabs_right by lra. field.
+  - assert (R1 : rho1 = 1) by (unfold rho1, ys1, ramp; replace ((2 * delta + (1 - 1)) / (2 * delta)) with 1 by (field; lra); rewrite Rmin_left, Rmax_right; lra).
+    assert (R2 : rho2 = 0) by (unfold rho2, ys2, ramp; replace ((2 * delta + (1 - (1 + 2 * delta))) / (2 * delta)) with 0 by (field; lra); rewrite Rmin_right, Rmax_left; lra).
+    rewrite R1, R2. intros S1 _. assert (D : derivable_pt_lim (fun t => ramp_L ys1 1 u 1 t) y1 ((1 - / u - / (u * u)) + 2 * (/ (2 * u) + / (2 * (u * u))) * y1)).
+    { apply derive_quadratic with (a := (1 - (ys1 * ys1 / 2 + (1 - ys1))) / u + / (2 * (u * u))). intro t. unfold ramp_L. field. lra. }
+    pose proof (uniqueness_limite _ _ _ _ S1 D) as E. assert (Q : (1 + u) * (1 - y1) = u * u).
+    { apply (Rmult_eq_compat_r (u * u)) in E. replace ((1 - / u - / (u * u) + 2 * (/ (2 * u) + / (2 * (u * u))) * y1) * (u * u)) with (u * u - (1 + u) * (1 - y1)) in E by (field; lra). lra. }
+    assert (Y : y1 = 1 - u * u / (1 + u)) by (apply (Rmult_eq_reg_l (1 + u)); [|lra]; replace ((1 + u) * y1) with (1 + u - (1 + u) * (1 - y1)) by ring; rewrite Q; field; lra).
+    replace (/ (2 * (1 + u))) with (- y1 / (2 * (u * u)) + 2 * / (4 * (u * u)) * 1).
+    + apply derive_quadratic with (a := (y1 + (y1 * y1 / 2 - y1 - (ys1 * ys1 / 2 - ys1)) / u + y1 * y1 / (2 * (u * u)) + (y2 + (y2 * y2 / 2 - y2 - (ys2 * ys2 / 2 - ys2)) / u)) / 2).
+      intro x. unfold ramp_L. field. lra.
+    + rewrite Y. field. lra.
+Qed.
