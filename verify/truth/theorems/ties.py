@@ -229,11 +229,23 @@ def _place(data: dict[str, Any]) -> Place:
     return Place(data["kind"], read(data["draft"]), data["role"], changes, data.get("leaf"))
 
 
+@lru_cache(maxsize=1)
+def reason_rows() -> tuple[dict[str, str], ...]:
+    """Reasons for what goes unnoticed, the first that fits first."""
+    return tuple(tomllib.loads((HERE / "ties.toml").read_text(encoding="utf-8"))["unnoticed"])
+
+
+def reason_row(name: str, mistyping: str) -> dict[str, str] | None:
+    """The row that says why a mistyping of a theorem goes unnoticed."""
+    fit = (
+        row for row in reason_rows() if re.fullmatch(row["theorem"], name) and re.fullmatch(row["mistyping"], mistyping)
+    )
+    return next(fit, None)
+
+
 def reason(name: str, mistyping: str) -> str:
     """Why a mistyping of a theorem goes unnoticed; nothing if nobody said."""
-    rows = tomllib.loads((HERE / "ties.toml").read_text(encoding="utf-8"))["unnoticed"]
-    fit = (row for row in rows if re.fullmatch(row["theorem"], name) and re.fullmatch(row["mistyping"], mistyping))
-    return next((str(row["reason"]) for row in fit), "")
+    return (reason_row(name, mistyping) or {}).get("reason", "")
 
 
 def theorem_names() -> list[str]:
