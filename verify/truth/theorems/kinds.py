@@ -183,6 +183,7 @@ KINDS: dict[str, Kind] = {
     "blend": _of_scene(letters.of_blend, "dx"),
     "as written": _of_scene(letters.as_written, "left"),
     "moving weights": _of_scene(moving_places.moving_weights, *MOVING),
+    "moving weights, active rows": _of_scene(moving_places.moving_active, *MOVING),
     "moving weights, any y": _of_scene(moving_places.free_point, *MOVING, "left"),
     "moving weights, second minimiser": _of_scene(moving_places.second_minimiser, *MOVING),
     "moving weights, estimate": _of_scene(moving_places.first_estimate, *MOVING),

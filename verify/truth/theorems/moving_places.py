@@ -59,6 +59,13 @@ def moving_weights(scene: Scene) -> Values:
     }  # fmt: skip
 
 
+def moving_active(scene: Scene) -> Values:
+    """Weights of active rows move, and no others: those of weight 0 stay there."""
+    share = scene.of("share", scene.problem.p)
+    held = tuple(s if i in scene.active else fmpq(0) for i, s in enumerate(share))
+    return moving_weights(Scene(scene.problem, scene.x, scene.alpha, scene.spent | {"share": held}))
+
+
 def free_point(scene: Scene) -> Values:
     """The change of grad_y L at any y."""
     there = moving_weights(scene)

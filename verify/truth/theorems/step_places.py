@@ -111,9 +111,9 @@ def value_part(scene: Scene) -> Values:
     off = letters._within(scene.of("y_star_off", scene.problem.m), scene.alpha**3)
     y = add(scene.y_star, off)
     gx, gx_prime = scene.grad("g", "x", y), scene.grad("g", "x", scene.y_star)
-    distance = above(norm(off))
-    if distance == 0 or distance > scene.alpha**3:
-        raise InvalidInputError("y_star_off", "must be within alpha cubed and not 0", str(distance))
+    distance = min(above(norm(off)), scene.alpha**3)
+    if distance == 0:
+        raise InvalidInputError("y_star_off", "must not be 0", 0)
     return {
         "gx": gx, "gx_prime": gx_prime, "alpha": scene.alpha, "distance": distance,
         "Cg": above(norm(sub(gx, gx_prime))) / distance,

@@ -32,7 +32,8 @@ ATLAS = ("toy1", "toy2", "scalar-rational", "interior", "two-of-three", "box-rat
 OF_POINTS = {"point", "inactive weights", "minimiser", "adjoint", "all errors", "multipliers", "T2", "penalty system",
              "direction", "as written", "curvature", "multipliers, any rows", "multipliers, weights one",
              "one multiplier", "linear part", "value part", "errors apart", "change of gradient", "moving weights",
-             "moving weights, any y", "moving weights, second minimiser", "moving weights, estimate"}  # fmt: skip
+             "moving weights, active rows", "moving weights, any y", "moving weights, second minimiser",
+             "moving weights, estimate"}  # fmt: skip
 
 
 def test_names_match_both_ways() -> None:
