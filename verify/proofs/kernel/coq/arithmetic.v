@@ -1,4 +1,4 @@
-(* Numbers and first steps of the text: batch sizes, logarithms, blocks, and what Algorithm 2 does while nothing is clipped. *)
+(* Numbers and first steps of the text: batch sizes, blocks, and what Algorithm 2 does while nothing is clipped. *)
 From Coq Require Import Reals Lra Psatz Lia.
 From f2csa Require Import hilbert outer.
 Local Open Scope R_scope.
@@ -20,24 +20,6 @@ Proof.
     + apply (IH (N0 - 1)%nat); [lia|lia|assumption].
     + exists N0. split; [assumption|]. split; [assumption|]. intros n Hn Hq. destruct (le_lt_dec N0 n) as [|lt]; [assumption|]. exfalso. apply not.
       apply Rle_trans with (1 := Hq). apply Rmult_le_compat_r; [lra|]. apply le_INR. lia.
-Qed.
-
-(* |log(1/(cα³)) − 3 log(1/α)| = |log c|, and C_g + α⁻² ≤ 2α⁻² for α ≤ 1/√C_g *)
-Theorem final_arithmetic (c alpha Cg : R) : 0 < c -> 0 < alpha -> 0 < Cg -> alpha <= / sqrt Cg ->
-  Rabs (ln (/ (c * (alpha * alpha * alpha))) - 3 * ln (/ alpha)) = Rabs (ln c) /\ Cg + / (alpha * alpha) <= 2 * / (alpha * alpha).
-Proof.
-  intros Hc Ha Hg Hs. assert (a2 : 0 < alpha * alpha) by nra. assert (a3 : 0 < alpha * alpha * alpha) by (apply Rmult_lt_0_compat; lra). split.
-  - assert (ca : 0 < c * (alpha * alpha * alpha)) by (apply Rmult_lt_0_compat; assumption).
-    rewrite (ln_Rinv (c * (alpha * alpha * alpha)) ca), (ln_Rinv alpha Ha), (ln_mult c (alpha * alpha * alpha) Hc a3), (ln_mult (alpha * alpha) alpha a2 Ha), (ln_mult alpha alpha Ha Ha).
-    replace (- (ln c + (ln alpha + ln alpha + ln alpha)) - 3 * - ln alpha) with (- ln c) by ring. apply Rabs_Ropp.
-  - pose proof (sqrt_lt_R0 Cg Hg) as sp. pose proof (sqrt_sqrt Cg (Rlt_le _ _ Hg)) as ss.
-    assert (P : alpha * sqrt Cg <= 1) by (apply (Rmult_le_compat_r (sqrt Cg)) in Hs; [replace (/ sqrt Cg * sqrt Cg) with 1 in Hs by (field; lra); lra|lra]).
-    assert (Q : Cg * (alpha * alpha) <= 1).
-    { rewrite <- ss. replace (sqrt Cg * sqrt Cg * (alpha * alpha)) with (alpha * sqrt Cg * (alpha * sqrt Cg)) by ring.
-      assert (0 <= alpha * sqrt Cg) by (apply Rmult_le_pos; lra). nra. }
-    assert (Cg <= / (alpha * alpha)).
-    { apply (Rmult_le_reg_r (alpha * alpha)); [assumption|]. replace (/ (alpha * alpha) * (alpha * alpha)) with 1 by (field; lra). exact Q. }
-    lra.
 Qed.
 
 (* D = δ/M with a whole M ≥ 1: MD is the radius, exactly *)

@@ -1,40 +1,30 @@
-(* A Hessian of g that is only Hölder continuous, exponent s in (0, 1]: T3 is at most of order alpha^(2s), and exactly that on
-   f = y, g = y^2/2 + xy + xy (x^2 + y^2)^(s/2) at x = 0 with the row -y - 100 <= 0, which never binds there. *)
+(* A Hessian of g that is only Hölder continuous, exponent s: on f = y, g = y^2/2 + xy + xy (x^2 + y^2)^(s/2) at x = 0, with the row
+   -y - 100 <= 0 that never binds there, the penalty's error is exactly alpha^(2s), for s = 1/4, 1/2, 3/4, 1.  The powers are
+   square roots of square roots. *)
 From Coq Require Import Reals Lra Psatz.
 From f2csa Require Import hilbert.
 Local Open Scope R_scope.
 
-(* a rest H e^(1+s) at a distance e <= C alpha^2 costs alpha^-2 H e^(1+s) <= H C^(1+s) alpha^(2s) *)
-Theorem holder_rest_s (alpha C e H s rest : R) : 0 < alpha -> 0 <= H -> 0 < s -> 0 < e <= C * (alpha * alpha) ->
-  rest <= H * Rpower e (1 + s) -> rest / (alpha * alpha) <= H * Rpower C (1 + s) * Rpower alpha (2 * s).
-Proof.
-  intros Ha HH Hs [E0 E1] Hr. assert (u : 0 < alpha * alpha) by nra.
-  assert (C0 : 0 < C) by (apply (Rmult_lt_reg_r (alpha * alpha)); lra).
-  assert (P : Rpower e (1 + s) <= Rpower (C * (alpha * alpha)) (1 + s)) by (apply Rle_Rpower_l; lra).
-  rewrite <- Rpower_mult_distr in P by assumption.
-  assert (Q : Rpower (alpha * alpha) (1 + s) = alpha * alpha * Rpower alpha (2 * s)).
-  { rewrite Rpower_plus, Rpower_1 by assumption. f_equal. rewrite <- Rpower_mult_distr by assumption. rewrite <- Rpower_plus. f_equal. ring. }
-  rewrite Q in P. apply (Rmult_le_compat_l H) in P; [|lra]. apply (Rmult_le_reg_r (alpha * alpha)); [assumption|].
-  replace (rest / (alpha * alpha) * (alpha * alpha)) with rest by (field; lra). lra.
-Qed.
+(* what is used of z^(s/2): positive, at most 1 + sqrt z, small near 0, continuous *)
+Definition root_like (p : R -> R) : Prop :=
+  (forall z, 0 < z -> 0 < p z <= 1 + sqrt z) /\ (forall eta, 0 < eta -> exists d, 0 < d /\ forall z, 0 < z < d -> p z <= eta) /\
+  forall z, 0 < z -> continuity_pt p z.
 
 Section instance.
-  Variable s : R.
-  Hypothesis s_range : 0 < s <= 1.
+  Variable pow : R -> R.
+  Hypothesis like : root_like pow.
 
-  Definition power x y := Rpower (x * x + y * y) (s / 2).
+  Definition power x y := pow (x * x + y * y).
   Definition g x y := y * y / 2 + x * y + x * y * power x y.
 
-  Lemma power_pos x y : 0 < power x y.
-  Proof. apply exp_pos. Qed.
+  Lemma power_pos x y : 0 < x * x + y * y -> 0 < power x y.
+  Proof. intro p. now apply (proj1 like). Qed.
 
   Lemma power_le x y : 0 < x * x + y * y -> power x y <= 1 + Rabs x + Rabs y.
   Proof.
-    intro p. unfold power. pose proof (Rabs_pos x). pose proof (Rabs_pos y). destruct (Rle_dec (x * x + y * y) 1) as [small|large].
-    - assert (Rpower (x * x + y * y) (s / 2) <= Rpower 1 (s / 2)) by (apply Rle_Rpower_l; lra). unfold Rpower in H1 at 2. rewrite ln_1, Rmult_0_r, exp_0 in H1. lra.
-    - assert (Q : Rpower (x * x + y * y) (s / 2) <= Rpower (x * x + y * y) (/ 2)) by (apply Rle_Rpower; lra). rewrite Rpower_sqrt in Q by assumption.
-      apply Rle_trans with (1 := Q). apply Rle_trans with (Rabs x + Rabs y); [|lra].
-      apply le_of_squares; [lra|]. rewrite sqrt_sqrt by lra. pose proof (Rsqr_abs x) as a. pose proof (Rsqr_abs y) as b. unfold Rsqr in a, b. nra.
+    intro p. pose proof (proj2 (proj1 like _ p)) as Q. unfold power. pose proof (Rabs_pos x). pose proof (Rabs_pos y).
+    apply Rle_trans with (1 := Q). assert (sqrt (x * x + y * y) <= Rabs x + Rabs y); [|lra].
+    apply le_of_squares; [lra|]. rewrite sqrt_sqrt by lra. pose proof (Rsqr_abs x) as a. pose proof (Rsqr_abs y) as b. unfold Rsqr in a, b. nra.
   Qed.
 
   (* the lower-level solution near x = 0: |y| <= 6 |x| *)
@@ -43,7 +33,7 @@ Section instance.
     intros Hx M. pose proof (M 0 ltac:(lra)) as M0. unfold g in M0. pose proof (Rabs_pos x). pose proof (Rabs_pos y).
     destruct (Req_dec y 0) as [->|ny]; [rewrite Rabs_R0; lra|].
     assert (p : 0 < x * x + y * y) by (assert (0 < y * y) by (destruct (Rtotal_order y 0) as [|[|]]; nra); nra).
-    pose proof (power_le x y p) as L. pose proof (power_pos x y) as P. set (q := power x y) in *.
+    pose proof (power_le x y p) as L. pose proof (power_pos x y p) as P. set (q := power x y) in *.
     replace (0 * 0 / 2 + x * 0 + x * 0 * power x 0) with 0 in M0 by (unfold Rdiv; ring).
     assert (N : - (x * y) <= Rabs x * Rabs y) by (rewrite <- Rabs_mult, <- Rabs_Ropp; apply Rle_abs).
     pose proof (Rsqr_abs y) as b. unfold Rsqr in b.
@@ -55,13 +45,13 @@ Section instance.
   Qed.
 
   (* the true gradient: F = y-star, grad F(0) = -1 *)
-  Theorem holder_truth (ys : R -> R) : (forall x y, -100 <= y -> g x (ys x) <= g x y) -> derivable_pt_lim ys 0 (-1).
+  Lemma truth_at_zero (ys : R -> R) : (forall x y, -100 <= y -> g x (ys x) <= g x y) -> derivable_pt_lim ys 0 (-1).
   Proof.
     intro M. assert (y0 : ys 0 = 0).
     { pose proof (M 0 0 ltac:(lra)) as M0. unfold g in M0. pose proof (Rle_0_sqr (ys 0)) as q. unfold Rsqr in q.
       assert (ys 0 * ys 0 = 0) by lra. nra. }
-    intros eps He. set (d := Rpower (eps * eps / 13) (2 / s) / 37). assert (e0 : 0 < eps * eps / 13) by nra.
-    assert (dp : 0 < d) by (unfold d; apply Rmult_lt_0_compat; [apply exp_pos|lra]).
+    intros eps He. assert (e0 : 0 < eps * eps / 13) by nra. destruct (proj1 (proj2 like) _ e0) as [d37 [d37p near0]]. set (d := d37 / 37).
+    assert (dp : 0 < d) by (unfold d; lra).
     assert (mp : 0 < Rmin (/ 8) (sqrt d)) by (apply Rmin_glb_lt; [lra|now apply sqrt_lt_R0]).
     exists (mkposreal _ mp). intros x nz small. simpl in small. rewrite Rplus_0_l, y0.
     assert (x8 : Rabs x <= / 8) by (pose proof (Rmin_l (/ 8) (sqrt d)); lra). assert (xd : Rabs x < sqrt d) by (pose proof (Rmin_r (/ 8) (sqrt d)); lra).
@@ -71,12 +61,9 @@ Section instance.
     { rewrite <- (sqrt_sqrt d) by lra. apply Rmult_le_0_lt_compat; lra. }
     assert (R37 : x * x + y * y <= 37 * (Rabs x * Rabs x)) by (rewrite ax, ay; nra).
     assert (rp : 0 < x * x + y * y) by (rewrite ax, ay; nra).
-    assert (Pq : power x y <= eps * eps / 13).
-    { unfold power. apply Rle_trans with (Rpower (37 * d) (s / 2)); [apply Rle_Rpower_l; lra|]. right. unfold d.
-      replace (37 * (Rpower (eps * eps / 13) (2 / s) / 37)) with (Rpower (eps * eps / 13) (2 / s)) by field.
-      rewrite Rpower_mult. replace (2 / s * (s / 2)) with 1 by (field; lra). now apply Rpower_1. }
+    assert (Pq : power x y <= eps * eps / 13) by (apply near0; split; [exact rp|unfold d in x2; lra]).
     pose proof (M x (- x)) as C. fold y in C. assert (xr : -100 <= - x) by (pose proof (Rle_abs x); lra). specialize (C xr). unfold g in C.
-    pose proof (power_pos x y). pose proof (power_pos x (- x)).
+    pose proof (power_pos x y rp). assert (rx : 0 < x * x + - x * - x) by (rewrite ax in rp |- *; nra). pose proof (power_pos x (- x) rx).
     assert (N : - (x * y) <= Rabs x * Rabs y) by (rewrite <- Rabs_mult, <- Rabs_Ropp; apply Rle_abs).
     assert (S : (y + x) * (y + x) < eps * eps * (x * x)).
     { assert (A : - (x * y) * power x y <= Rabs x * Rabs y * power x y) by (apply Rmult_le_compat_r; lra).
@@ -101,9 +88,9 @@ Section instance.
     apply (Hd h). split; [split; [exact I|auto]|]. simpl. unfold R_dist. now rewrite Rminus_0_r.
   Qed.
 
-  (* the estimate there: -1 - alpha^(2s), off from grad F = -1 by exactly alpha^(2s) *)
-  Theorem holder_estimate alpha y : 0 < alpha -> (forall y', L (alpha * alpha) 0 y <= L (alpha * alpha) 0 y') ->
-    derivable_pt_lim (fun x => L (alpha * alpha) x y) 0 (-1 - Rpower alpha (2 * s)).
+  (* the estimate there *)
+  Lemma estimate_at_zero alpha y : 0 < alpha -> (forall y', L (alpha * alpha) 0 y <= L (alpha * alpha) 0 y') ->
+    derivable_pt_lim (fun x => L (alpha * alpha) x y) 0 (-1 - pow (alpha * alpha * (alpha * alpha))).
   Proof.
     intros Ha M. set (u := alpha * alpha) in *. assert (Hu : 0 < u) by (unfold u; nra).
     assert (E : y = - u).
@@ -115,15 +102,11 @@ Section instance.
       assert ((y + u) * (y + u) <= 0).
       { apply (Rmult_le_reg_r (/ (2 * u))); [apply Rinv_0_lt_compat; lra|]. unfold Rdiv in Q. lra. }
       nra. }
-    subst y. assert (pw : power 0 (- u) = Rpower alpha (2 * s)).
-    { unfold power. replace (0 * 0 + - u * - u) with (u * u) by ring. unfold u. rewrite <- !Rpower_mult_distr by nra. rewrite <- !Rpower_plus. f_equal. field. }
+    subst y. assert (pw : power 0 (- u) = pow (u * u)) by (unfold power; f_equal; ring). assert (uu : 0 < u * u) by nra.
     assert (C : continuity_pt (fun x => - (1 + power x (- u))) 0).
-    { assert (lnd : derivable_pt (fun x => ln (x * x + - u * - u)) 0).
-      { apply (derivable_pt_comp (fun x => x * x + - u * - u) ln); [reg|]. exists (/ (0 * 0 + - u * - u)). apply derivable_pt_lim_ln. nra. }
-      assert (ed : derivable_pt (fun x => power x (- u)) 0).
-      { apply (derivable_pt_comp (fun x => s / 2 * ln (x * x + - u * - u)) exp); [|apply derivable_pt_exp]. apply (derivable_pt_scal _ (s / 2)). exact lnd. }
-      apply derivable_continuous_pt, derivable_pt_opp. apply (derivable_pt_plus (fun _ => 1)); [apply derivable_pt_const|exact ed]. }
-    replace (-1 - Rpower alpha (2 * s)) with (- (1 + power 0 (- u)) + 0) by (rewrite pw; ring).
+    { apply (continuity_pt_opp (fun x => 1 + power x (- u))). apply (continuity_pt_plus (fun _ => 1)); [apply continuity_pt_const; now intros ? ?|].
+      apply (continuity_pt_comp (fun x => x * x + - u * - u) pow); [apply derivable_continuous_pt; reg|]. apply (proj2 (proj2 like)). nra. }
+    replace (-1 - pow (u * u)) with (- (1 + power 0 (- u)) + 0) by (rewrite pw; ring).
     assert (D : derivable_pt_lim (fun x => x * - (1 + power x (- u)) + (- u + u / 2)) 0 (- (1 + power 0 (- u)) + 0)).
     { apply derivable_pt_lim_plus; [now apply derive_at_zero with (phi := fun x => - (1 + power x (- u)))|apply derivable_pt_lim_const]. }
     intros eps He. destruct (D eps He) as [d Hd]. exists d. intros h nz small. specialize (Hd h nz small).
@@ -132,15 +115,63 @@ Section instance.
   Qed.
 End instance.
 
-(* below s = 1/2 that is more than any multiple of alpha *)
-Theorem holder_refuted (s C : R) : 0 < s < / 2 -> exists alpha, 0 < alpha < 1 /\ C * alpha < Rpower alpha (2 * s).
+
+Lemma root_like_sqrt : root_like sqrt.
 Proof.
-  intros [s0 s1]. set (K := Rabs C + 2). assert (HK : 2 <= K) by (unfold K; pose proof (Rabs_pos C); lra). assert (l : 0 < ln K) by (rewrite <- ln_1; apply ln_increasing; lra).
-  assert (d : 0 < 1 - 2 * s) by lra. exists (Rpower K (- / (1 - 2 * s))). assert (p : 0 < Rpower K (- / (1 - 2 * s))) by apply exp_pos.
-  split; [split; [assumption|]|].
-  - apply Rlt_le_trans with (Rpower K 0); [|right; apply Rpower_O; lra]. apply Rpower_lt; [lra|]. assert (0 < / (1 - 2 * s)) by now apply Rinv_0_lt_compat. lra.
-  - assert (E : Rpower (Rpower K (- / (1 - 2 * s))) (2 * s) = K * Rpower K (- / (1 - 2 * s))).
-    { rewrite Rpower_mult. transitivity (Rpower K 1 * Rpower K (- / (1 - 2 * s))); [|rewrite Rpower_1 by lra; reflexivity].
-      rewrite <- Rpower_plus. f_equal. field. lra. }
-    rewrite E. apply Rmult_lt_compat_r; [assumption|]. unfold K. pose proof (Rle_abs C). lra.
+  split; [|split].
+  - intros z Hz. pose proof (sqrt_lt_R0 z Hz). lra.
+  - intros eta He. exists (eta * eta). split; [nra|]. intros z [z0 z1]. rewrite <- (sqrt_square eta) by lra. apply sqrt_le_1_alt. lra.
+  - intros z Hz. apply continuity_pt_sqrt. lra.
+Qed.
+
+Lemma root_like_next p : root_like p -> root_like (fun z => sqrt (p z)).
+Proof.
+  intros [A [B C]]. split; [|split].
+  - intros z Hz. destruct (A z Hz) as [a0 a1]. split; [now apply sqrt_lt_R0|]. pose proof (sqrt_pos z). destruct (Rle_dec (p z) 1) as [le|gt].
+    + assert (sqrt (p z) <= sqrt 1) by (now apply sqrt_le_1_alt). rewrite sqrt_1 in *. lra.
+    + apply Rle_trans with (p z); [|lra]. pose proof (sqrt_sqrt (p z) (Rlt_le _ _ a0)) as s. pose proof (sqrt_pos (p z)).
+      assert (1 <= sqrt (p z)) by (rewrite <- sqrt_1; apply sqrt_le_1_alt; lra). nra.
+  - intros eta He. destruct (B (eta * eta) ltac:(nra)) as [d [d0 D]]. exists d. split; [assumption|]. intros z Hz. rewrite <- (sqrt_square eta) by lra. apply sqrt_le_1_alt, D, Hz.
+  - intros z Hz. apply (continuity_pt_comp p sqrt); [now apply C|]. apply continuity_pt_sqrt. destruct (A z Hz). lra.
+Qed.
+
+(* z^(s/2) and alpha^(2s) for s = 1/4, 1/2, 3/4, 1 *)
+Inductive exponent := quarter | half | three_quarters | one.
+Definition root (s : exponent) (z : R) : R :=
+  match s with quarter => sqrt (sqrt (sqrt z)) | half => sqrt (sqrt z) | three_quarters => sqrt (sqrt z) * sqrt (sqrt (sqrt z)) | one => sqrt z end.
+Definition order (s : exponent) (alpha : R) : R :=
+  match s with quarter => sqrt alpha | half => alpha | three_quarters => alpha * sqrt alpha | one => alpha * alpha end.
+
+Lemma root_like_root s : root_like (root s).
+Proof.
+  pose proof root_like_sqrt as R1. pose proof (root_like_next _ R1) as R2. pose proof (root_like_next _ R2) as R3. destruct s; [exact R3|exact R2| |exact R1].
+  destruct R2 as [A2 [B2 C2]]. destruct R3 as [A3 [B3 C3]]. split; [|split].
+  - intros z Hz. destruct (A2 z Hz) as [a0 a1]. destruct (A3 z Hz) as [b0 b1]. simpl. split; [now apply Rmult_lt_0_compat|].
+    pose proof (sqrt_pos z) as r1. pose proof (sqrt_sqrt _ r1) as q2. pose proof (sqrt_sqrt _ (Rlt_le _ _ a0)) as q3.
+    set (r2 := sqrt (sqrt z)) in *. set (r3 := sqrt r2) in *. destruct (Rle_dec r2 1) as [le|gt]; [|].
+    + assert (r3 <= 1) by nra. nra.
+    + assert (r3 <= r2) by nra. nra.
+  - intros eta He. destruct (B2 1 ltac:(lra)) as [d [d0 D]]. destruct (B3 eta He) as [d' [d0' D']]. exists (Rmin d d'). split; [now apply Rmin_glb_lt|].
+    intros z [z0 z1]. pose proof (Rmin_l d d'). pose proof (Rmin_r d d'). pose proof (D z ltac:(lra)). pose proof (D' z ltac:(lra)). destruct (A2 z z0). destruct (A3 z z0). simpl. nra.
+  - intros z Hz. exact (continuity_pt_mult _ _ z (C2 z Hz) (C3 z Hz)).
+Qed.
+
+Lemma root_order s alpha : 0 < alpha -> root s (alpha * alpha * (alpha * alpha)) = order s alpha.
+Proof. intro Ha. destruct s; simpl; rewrite !sqrt_square by nra; reflexivity. Qed.
+
+(* any minimisers y-star(x) of g(x, .) over the row have derivative -1 at 0, so grad F(0) = -1 *)
+Theorem holder_truth s (ys : R -> R) : (forall x y, -100 <= y -> g (root s) x (ys x) <= g (root s) x y) -> derivable_pt_lim ys 0 (-1).
+Proof. exact (truth_at_zero (root s) (root_like_root s) ys). Qed.
+
+(* the estimate at the penalty minimiser is -1 - alpha^(2s): off by exactly alpha^(2s) *)
+Theorem holder_estimate s alpha y : 0 < alpha -> (forall y', L (root s) (alpha * alpha) 0 y <= L (root s) (alpha * alpha) 0 y') ->
+  derivable_pt_lim (fun x => L (root s) (alpha * alpha) x y) 0 (-1 - order s alpha).
+Proof. intros Ha M. rewrite <- root_order by assumption. exact (estimate_at_zero (root s) (root_like_root s) alpha y Ha M). Qed.
+
+(* s = 1/4: more than any multiple of alpha *)
+Theorem holder_refuted C : exists alpha, 0 < alpha < 1 /\ C * alpha < order quarter alpha.
+Proof.
+  set (K := Rabs C + 2). assert (HK : 2 <= K) by (unfold K; pose proof (Rabs_pos C); lra). assert (i : 0 < / K) by (apply Rinv_0_lt_compat; lra).
+  assert (i1 : / K <= / 2) by (apply Rinv_le_contravar; lra). exists (/ K * / K). split; [nra|]. simpl. rewrite sqrt_square by lra. pose proof (Rle_abs C).
+  apply (Rmult_lt_reg_r (K * K)); [nra|]. replace (C * (/ K * / K) * (K * K)) with C by (field; lra). replace (/ K * (K * K)) with K by (field; lra). unfold K. lra.
 Qed.
