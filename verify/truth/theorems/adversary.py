@@ -312,8 +312,7 @@ class _Hunt:
             outcome = self._there(place)
             broken = set() if outcome is None else set(outcome.missed) - {target}
             free = [e for e in given if e.premise in broken and e.name not in changed]
-            values = self.tie.letters(place)
-            free = [e for e in free if not e.slots or flat(values, lambda _: True)]
+            free = [e for e in free if not e.slots or flat(self.tie.letters(place))]
             if not free:
                 return place
             equation = self.rng.choice(free)

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -132,7 +132,6 @@ def _products(node: Node) -> Iterator[tuple[Node, Node]]:
         yield from _products(part)
 
 
-def flat(values: Values, of: Callable[[str], bool]) -> bool:
-    """Whether the samples of all spaces named are of one dimension at most: there a basis proves bounds too."""
-    spaces = ("X", "V", "W", "W_prime")
-    return all(len(v) <= 1 for name in spaces if of(name) for v in values.get(name, ()) if isinstance(v, tuple))
+def flat(values: Values) -> bool:
+    """Whether all spaces are of one dimension at most: there a basis proves bounds too."""
+    return all(len(v) <= 1 for name in ("X", "V", "W", "W_prime") for v in values.get(name, ()) if isinstance(v, tuple))
