@@ -174,7 +174,7 @@ def ramps(draft: Draft) -> Values:
     near = {name: at[name] * w for name in ("z", "z_prime", "h", "h_prime")}
     near |= {name: at[name] * eps for name in ("lam", "lam_prime")}
     (rho,) = exact_weights((fraction(near["h"]),), (fraction(near["lam"]),), fraction(w), fraction(eps))
-    return near | {"w": w, "eps": eps, "suite": rational(rho)}
+    return near | {"w": w, "width": w, "eps": eps, "suite": rational(rho)}
 
 
 def inside_row(draft: Draft) -> Values:
