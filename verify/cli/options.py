@@ -267,9 +267,7 @@ class Conform:
     profile: Annotated[str, Option(help="conform, smoke, ci or full.")] = "conform"
     seed: AnySeed = None
     jobs: Jobs = None
-    estimates: Annotated[
-        int | None, Option(help="Estimates asked for one at a time at most; claims that ask for more stay open.")
-    ] = None
+    estimates: Annotated[int | None, Option(help="Most estimates asked for one at a time; the rest is open.")] = None
     seconds: Annotated[float | None, Option(help="Time after which nothing more is asked; changes no verdict.")] = None
     time_limit: Annotated[float | None, Option(help="Seconds one stage call may take; longer is a fault.")] = None
     self_test: Annotated[

@@ -150,9 +150,11 @@ def _assertions(arranged: Outline) -> list[str]:
 def _proven(arranged: Outline) -> list[str]:
     found = [(entry.id, one) for entry in arranged.statements for one in standings(entry.id)]
     rows = [
-        f"| `{name}` | {one.grade} | {' '.join(one.row.by)} | {escape('; '.join(one.gaps))} |" for name, one in found
+        f"| `{name}` | {one.grade} | {' '.join(one.row.by)} | {escape('; '.join(one.gaps))} | "
+        f"{escape('; '.join(one.row.short))} |"
+        for name, one in found
     ]
-    head = ["| Statement | Standing | Theorems | Premises beyond its own |", "|---|---|---|---|"]
+    head = ["| Statement | Standing | Theorems | Premises beyond its own | Not in the theorems |", "|---|---|---|---|---|"]
     return [f"Theorems {found[0][1].outcome.words}.", "", *head, *rows] if rows else []
 
 

@@ -76,6 +76,12 @@ def test_a_likelier_rare_error_is_refuted(monkeypatch):
         assert verdict(claim, instances=["toy1"]) is Verdict.REFUTED
 
 
+def test_the_ramp_of_sure_errors_is_too_narrow_for_errors_in_the_mean(monkeypatch):
+    at = stage_laws.ExactOracle.at
+    monkeypatch.setattr(stage_laws.ExactOracle, "at", lambda instance, alpha, ramp_constant=1: at(instance, alpha))
+    assert verdict("bias-bound/in-expectation", instances=["toy1"]) is Verdict.REFUTED
+
+
 def test_a_wrong_identity_is_refuted(monkeypatch):
     monkeypatch.setattr(stage_laws, "variance", lambda law: variance(law) / 2)
     assert verdict("hypergradient-accuracy/mean-squared-identity") is Verdict.REFUTED

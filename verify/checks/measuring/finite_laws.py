@@ -6,7 +6,7 @@ A law of two points is enough to tell a bound that holds for every outcome from 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 
@@ -96,25 +96,29 @@ class ExactOracle:
     grad_F: Vector  # noqa: N815  # the paper's letter
 
     @classmethod
-    def at(cls, instance: Instance, alpha: Fraction) -> ExactOracle:
-        """At an instance's point, which must be feasible and no kink."""
+    def at(cls, instance: Instance, alpha: Fraction, ramp_constant: Fraction | int = 1) -> ExactOracle:
+        """At an instance's point, which must be feasible and no kink; the ramp is so many times 2‖B‖δ wide."""
         problem = quadratic_of(instance.problem)
         lower = feasible(instance)
-        return cls(Setting(problem, instance.x, alpha), lower, lower_level.hypergradient(problem, instance.x))
+        return cls(
+            Setting(problem, instance.x, alpha, ramp_constant=Fraction(ramp_constant)),
+            lower,
+            lower_level.hypergradient(problem, instance.x),
+        )
 
     def estimate(self, *, y_star: Vector | None = None, lam: Vector | None = None, y: Vector | None = None) -> Vector:
         """The mean of the output given the stages; those not given are exact, y minimises on the pair given."""
         given = {"y_star": y_star or self.lower.y_star, "lam": lam or self.lower.lam}
         if y is not None:
             given["y_penalty"] = y
-        setting = Setting(self.setting.problem, self.setting.x, self.setting.alpha, given=given)
+        setting = replace(self.setting, given=given)
         return tuple(Fraction(value) for value in evaluate(setting).hypergradient if isinstance(value, Fraction))
 
     @property
     def minimiser(self) -> Vector:
         """The penalty minimiser on the exact pair."""
         given = {"y_star": self.lower.y_star, "lam": self.lower.lam}
-        return evaluate(Setting(self.setting.problem, self.setting.x, self.setting.alpha, given=given)).y_penalty
+        return evaluate(replace(self.setting, given=given)).y_penalty
 
     def error(self, *, y_star: Vector | None = None, lam: Vector | None = None) -> Vector:
         """The same less the gradient of F."""
