@@ -100,7 +100,7 @@ def check(
         made = None
         if isinstance(answer, Answer):
             made = _made(run, answer, groups, table)
-            refusals = [*_unsound(made, groups, record), *_unrecorded_parts(made, sources)]
+            refusals = [*_unsound(made, groups, record), *_unrecorded_parts(made, sources, answer.data)]
             refusals += [] if record is None else _differing(made, record, run.files)
         elif answer:
             refusals = [answer]
@@ -167,10 +167,10 @@ def _listed(axioms: Sequence[str]) -> str:
     return ", ".join(axiom.split(".")[-1] for axiom in axioms) or "no axiom"
 
 
-def _unrecorded_parts(made: ProofRecord, sources: Mapping[str, CoqSource]) -> Iterator[str]:
+def _unrecorded_parts(made: ProofRecord, sources: Mapping[str, CoqSource], data: frozenset[str]) -> Iterator[str]:
     """Names of ours in a statement or a definition that could be made otherwise unseen."""
     parts = {name for source in sources.values() for name in source.parts} | made.definitions.keys()
-    proofs = {name for source in sources.values() for name in source.proven}
+    proofs = {name for source in sources.values() for name in source.proven} - data
     own = re.compile(rf"\b(?:{'|'.join(sources)})\.[A-Za-z_][\w']*")
     printed = {name: definition.explicit for name, definition in made.definitions.items()}
     printed |= {name: theorem.explicit for name, theorem in made.theorems.items()}

@@ -43,11 +43,13 @@ class Answer:
         statements: By theorem, as printed for readers and with nothing left out.
         definitions: By name, in both ways, too.
         axioms: Those that each group of theorems rests on together.
+        data: Theorems and lemmas that prove nothing: what they name is no proposition.
     """
 
     statements: Mapping[str, tuple[str, str]]
     definitions: Mapping[str, tuple[str, str]]
     axioms: tuple[tuple[str, ...], ...]
+    data: frozenset[str]
 
 
 @dataclass
@@ -104,9 +106,13 @@ class CoqRun:
         lines.append("Set Printing All.")
         for (kind, name), question in questions.items():
             lines += [_say(f"{mark}explicit-{kind} {name}"), question]
-        # What statements may name without its being on record is a proof, and it does not matter which.
+        # What statements may name without its being on record is a proof: it does not matter which.
         proven = (name for file in self.files for name in self.sources[file].proven)
-        lines += [f"Goal True. let p := constr:({PROOF} _ (@f2csa.{name})) in idtac. exact I. Qed." for name in proven]
+        lines += [
+            f"Goal True. first [let p := constr:({PROOF} _ (@f2csa.{name})) in idtac"
+            f' | idtac "{mark}data {name}"]. exact I. Qed.'
+            for name in proven
+        ]
         (self.place / "asked_of_coq.v").write_text("\n".join(lines) + "\n", encoding="utf-8")
         done = self.coqc("asked_of_coq.v")
         if done.returncode:
@@ -121,6 +127,7 @@ class CoqRun:
             {name: (said[f"statement {name}"], said[f"explicit-statement {name}"]) for name in asked},
             {name: (said[f"definition {name}"], said[f"explicit-definition {name}"]) for name in definitions},
             tuple(axioms_in(parts[f"axioms {number}"]) for number in range(len(groups))),
+            frozenset(key.split()[1] for key in parts if key.startswith("data ")),
         )
 
     def small_kernel(self) -> list[str]:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "coq"
@@ -101,21 +102,21 @@ class CoqSource:
         return tuple(name for one in found if one and one[1] == "f2csa" for name in one[2].split())
 
     def faults(self) -> list[str]:
-        """What it must not say, one line each; its sentences are only read where they can be told apart."""
+        """What it must not say, one line each: the first thing that hinders reading, else the words, else the first sentence."""
         words = set(_WORD.findall(self.text))
         forbidden = [f"{self.name}.v says {word}" for word in FORBIDDEN if word in words]
-        return [f"{self.name}.v {fault}" for fault in self._unreadable()] or forbidden or list(self._misplaced())
+        return [*islice(self._unreadable(), 1)] or forbidden or [*islice(self._misplaced(), 1)]
 
     def _unreadable(self) -> Iterator[str]:
         whole = self.raw.decode("utf-8", "replace")
         # A string's quotes count in comments, too: Coq ends none within one.
         for (pattern, told), text in zip(_UNREADABLE, (whole, self.text, uncommented(whole, "(**)")), strict=True):
             if pattern.search(text):
-                yield told
+                yield f"{self.name}.v {told}"
         if strange := _STRANGE.search(self.text):
-            yield f"has {strange[0]!a} outside of a comment"
+            yield f"{self.name}.v has {strange[0]!a} outside of a comment"
         if "*)" in self.text or not uncommented(f"{whole} end").endswith("end"):
-            yield "has a comment that is not closed, or not opened"
+            yield f"{self.name}.v has a comment that is not closed, or not opened"
 
     def _misplaced(self) -> Iterator[str]:
         """Sentences of no kind that is known, assumptions outside of a section, proofs of nothing and unproven."""
