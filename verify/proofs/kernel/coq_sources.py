@@ -102,7 +102,7 @@ class CoqSource:
         return tuple(name for one in found if one and one[1] == "f2csa" for name in one[2].split())
 
     def faults(self) -> list[str]:
-        """What it must not say, a line each: the first that hinders reading, else all words, else the first sentence."""
+        """What it must not say, a line each: what first hinders reading, else all words, else the first sentence."""
         words = set(_WORD.findall(self.text))
         forbidden = [f"{self.name}.v says {word}" for word in FORBIDDEN if word in words]
         return [*islice(self._unreadable(), 1)] or forbidden or [*islice(self._misplaced(), 1)]
