@@ -10,6 +10,7 @@ from f2csa_ref.lower_level import LowerLevelError, LowerLevelSolution, lower_lev
 from f2csa_ref.many.hypergradient_runs import hypergradient_runs, hypergradient_samples
 from f2csa_ref.many.penalty_runs import penalty_runs
 from f2csa_ref.map_constants import Assumed
+from f2csa_ref.near_kinks import HullDistance
 from f2csa_ref.objectives import (
     HolderObjectives,
     Objectives,
@@ -22,14 +23,18 @@ from f2csa_ref.penalty_minimiser import PenaltySolution, penalty_minimiser
 from f2csa_ref.sampling import Draws, draw_shapes, sample_draws
 from f2csa_ref.solver.schedules import Constants, estimate_constants, schedule
 from f2csa_ref.solver.solve import Setting, SolveReport, solve
+from f2csa_ref.wanted_error import Accuracy, AccurateAnswer, hypergradient_within
 
 __all__ = [
+    "Accuracy",
+    "AccurateAnswer",
     "Assumed",
     "Call",
     "Constants",
     "Draws",
     "ErrorCertificate",
     "HolderObjectives",
+    "HullDistance",
     "Hypergradient",
     "LowerLevelError",
     "LowerLevelSolution",
@@ -50,6 +55,7 @@ __all__ = [
     "hypergradient",
     "hypergradient_runs",
     "hypergradient_samples",
+    "hypergradient_within",
     "lower_level",
     "lower_level_runs",
     "objectives_of",

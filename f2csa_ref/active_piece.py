@@ -21,11 +21,14 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from f2csa_ref.bounds import at_right_angles
 from f2csa_ref.eigenvalues import extreme_eigenvalues
 from f2csa_ref.objectives import Objectives, QuadraticObjectives
 from spec.exact import Matrix, Vector
 
 EPS = float(np.finfo(np.float64).eps)
+FAR = 1e-6
+"""Distance of a pair from the solution, in units of 1 + its size, beyond which it is the pair that is in question."""
 DEPENDENT = 1e-10
 """Rows are dependent where their smallest singular value is at most this fraction of their largest."""
 
@@ -60,8 +63,8 @@ class Piece:
             return math.inf
         if len(self.rows) > self.q.m:
             return 0.0
-        if (np.count_nonzero(self.B, axis=1) == 1).all() and np.count_nonzero(self.B, axis=0).max() == 1:
-            return float(np.abs(self.B).max(axis=1).min())  # at right angles
+        if at_right_angles(self.B):
+            return float(np.abs(self.B).max(axis=1).min())
         values = np.linalg.svd(self.B, compute_uv=False)
         return float(values[-1]) if values[-1] > DEPENDENT * values[0] else 0.0
 
@@ -153,6 +156,22 @@ class Pair:
     lam_radius: float
     undecided: tuple[int, ...]
     trials: int = 1
+
+    def why_undecided(self) -> str:
+        """What leaves rows undecided: dependence, the pair's own distance from the solution, or neither."""
+        q, rows = self.piece.q, list(self.undecided)
+        names = f"row{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows[:5]))}"
+        is_ = "are" if len(rows) > 1 else "is"
+        together = Piece(q, tuple(sorted({*self.piece.rows, *rows})))
+        size = 1 + float(np.abs(self.y).max(initial=0.0))
+        if self.y_radius > FAR * size:
+            return (
+                f"the pair is too far from the solution to tell active rows: y* lies within {self.y_radius:.2g} of it, "
+                f"which leaves {names} open"
+            )
+        if not together.sigma > 0:
+            return f"{names} {is_} at the bound, weakly active or linearly dependent on other active rows"
+        return f"{names} cannot be told active or not: F may have a kink here"
 
 
 def judged(piece: Piece, x: Vector, y: Vector, lam: Vector) -> Pair:

@@ -64,3 +64,9 @@ def bounds_of(B: Matrix) -> Bounds | None:
     if any(len(np.unique(column[rows])) < len(rows) for rows in (below, above)):
         return None
     return Bounds(B.shape[1], column, entries, below, above)
+
+
+def at_right_angles(rows: Matrix) -> bool:
+    """Whether each row holds one coordinate, no two the same; at least one row is given."""
+    entries = rows != 0
+    return bool((entries.sum(axis=1) == 1).all() and entries.sum(axis=0).max() == 1)

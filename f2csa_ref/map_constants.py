@@ -26,7 +26,9 @@ class Assumed:
     directions tangent to the active rows, from ``mu_g``, ``C_g`` and the norm of g_xy. ``L_y``: norm of Dy*; ``f_xy``,
     ``g_xy``: norms of these blocks, wanted of smooth problems (one of the latter two and of L_y). ``holder``: H and s
     with ``|D(y) - D(y')| <= H |y - y'|**s`` for D the second derivatives (g_xy; g_yy) together, spectral norm; 0 where
-    g is quadratic. ``level``, ``variance``: as :func:`f2csa_ref.confidence.noise_radius` has them.
+    g is quadratic. ``level``, ``variance``: as :func:`f2csa_ref.confidence.noise_radius` has them. ``blends``: where
+    rows are decided, but have weights between 0 and 1, the distance from the gradients of the pieces that these make is
+    wanted, too, a factorisation each (:mod:`f2csa_ref.near_kinks`); it takes second derivatives.
     """
 
     second_derivatives: bool = True
@@ -36,6 +38,7 @@ class Assumed:
     holder: tuple[float, float] | None = None
     level: float = 0.95
     variance: float | None = None
+    blends: bool = False
 
     def __post_init__(self) -> None:
         for name in ("L_y", "f_xy", "g_xy"):

@@ -63,8 +63,9 @@ USED: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Which wishes each method can grant."""
 USERS: dict[str, tuple[str, ...]] = {
-    "oracle": ("f2csa",), "reading": ("f2csa",), "choose": ("f2csa",), "alpha": ("f2csa", "parent", "pigd"),
-    "eta": ("f2csa", "parent", "zeroth-order"), "samples": ("f2csa", "ssigd", "dsblo-2"),
+    "oracle": ("f2csa",), "error": ("f2csa",), "reading": ("f2csa",), "choose": ("f2csa",),
+    "alpha": ("f2csa", "parent", "pigd"), "eta": ("f2csa", "parent", "zeroth-order"),
+    "samples": ("f2csa", "ssigd", "dsblo-2"),
 }  # fmt: skip
 """Which methods use what stands in a run's setting; what is not named here, all do."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -44,6 +44,16 @@ def fast_oracle(q: Objectives, call: Call) -> FastOracle:
     return FastOracle(q, call)  # type: ignore[arg-type]  # it refuses what is not quadratic
 
 
+class Remembering(Protocol):
+    """An oracle whose answers depend on earlier ones."""
+
+    def memory(self) -> dict[str, Any]:
+        """What they depend on, as plain data, bit for bit."""
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        """Go on from that."""
+
+
 @dataclass
 class RememberingState(OuterState):
     """Where a run stands, with what its oracle remembers."""
@@ -56,10 +66,10 @@ class RememberingState(OuterState):
 
 
 @dataclass(frozen=True)
-class FastMomentum(ClippedMomentum):
-    """Algorithm 2 on the fast oracle's answers: a run goes on from its trace with the oracle's memory."""
+class RememberingMomentum(ClippedMomentum):
+    """Algorithm 2 on answers of an oracle that remembers: a run goes on from its trace with the oracle's memory."""
 
-    oracle: FastOracle = field(kw_only=True)
+    oracle: Remembering = field(kw_only=True)
 
     def start(self, x_0: Vector, rng: np.random.Generator) -> RememberingState:  # noqa: ARG002  # draws nothing
         state = RememberingState.start(x_0)
@@ -73,11 +83,11 @@ class FastMomentum(ClippedMomentum):
         return state
 
 
-def _recall(oracle: FastOracle, memory: Any) -> None:
+def _recall(oracle: Remembering, memory: Any) -> None:
     try:
         oracle.recall(memory)
     except (KeyError, TypeError, ValueError):
-        raise InvalidInputError("trace", "must hold the fast oracle's memory in its last state") from None
+        raise InvalidInputError("trace", "must hold the oracle's memory in its last state") from None
 
 
 def counted(oracle: FastOracle, counts: Counter[str]) -> Callable[[Vector, np.random.Generator], Vector]:

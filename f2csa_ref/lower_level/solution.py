@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from f2csa_ref.bounds import at_right_angles
 from f2csa_ref.objectives import Objectives
 from spec.exact import Matrix, Vector
 
@@ -167,8 +168,8 @@ def _ratio(part: Vector | float, whole: Vector | float) -> float:
 def _licq_margin(rows: Matrix) -> float:
     if not len(rows):
         return float("inf")
-    if len(rows) > SMALL and (np.count_nonzero(rows, axis=1) == 1).all() and np.count_nonzero(rows, axis=0).max() == 1:
-        return 1.0  # unit rows at right angles
+    if len(rows) > SMALL and at_right_angles(rows):
+        return 1.0
     lengths = np.linalg.norm(rows, axis=1)
     if len(rows) > rows.shape[1] or not lengths.all():
         return 0.0

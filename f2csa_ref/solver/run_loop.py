@@ -66,13 +66,15 @@ class Recording:
 class Watch(Generic[State]):
     """What is asked at each block's end: F at its mean point, whether the run may go on, and who is told.
 
-    ``started`` is told at which call this process takes over, once what is on record has proved whole.
+    ``started`` is told at which call this process takes over, once what is on record has proved whole; ``error`` says
+    what is certified of a finished block's calls.
     """
 
     value: Callable[[Vector], float | None]
     check: Callable[[Block], None]
     told: Callable[[Block], None] | None = None
     started: Callable[[int], None] | None = None
+    error: Callable[[], dict[str, Any]] | None = None
 
 
 def run_blocks(
@@ -108,7 +110,8 @@ def run_blocks(
             method.step(state, rng)
             if state.t % outer.M == 0:
                 x_bar = state.x_bar[-1]
-                block = Block(len(state.x_bar) - 1, state.t, x_bar, state.grad_mean[-1], watch.value(x_bar))
+                error = None if watch.error is None else watch.error()
+                block = Block(len(state.x_bar) - 1, state.t, x_bar, state.grad_mean[-1], watch.value(x_bar), error)
                 blocks.append(block)
                 writer.block(block)
                 writer.state(state.to_dict(), rng, counts)

@@ -20,12 +20,14 @@ from f2csa_ref.baselines.implicit_gradient import factorisations
 from f2csa_ref.baselines.iterates import Surroundings
 from f2csa_ref.baselines.methods import F2csaParameters, MethodSpec, rival_method, takes_samples
 from f2csa_ref.baselines.zeroth_order import ZerothOrderParameters
-from f2csa_ref.fast.in_runs import FastMomentum, counted, fast_oracle
+from f2csa_ref.fast.in_runs import RememberingMomentum, counted, fast_oracle
 from f2csa_ref.objectives import Objectives, as_vector, objectives_of
 from f2csa_ref.sampling import DEFAULTS
+from f2csa_ref.solver.certified_steps import CertifiedSteps, StepErrors
 from f2csa_ref.solver.run_loop import ClippedMomentum, Method, Recording, Watch, run_blocks
 from f2csa_ref.solver.schedules import Constants, value_at
 from f2csa_ref.solver.trace import SCHEMA, Block
+from f2csa_ref.wanted_error import Accuracy
 from spec.errors import InvalidInputError, from_validation
 from spec.exact import Vector
 from spec.parameters import OracleParameters, OuterParameters
@@ -51,6 +53,8 @@ class Setting:
     ``oracle`` goes to Algorithm 1, ``outer`` to Algorithm 2; ``constants`` are what the schedule was derived from.
     Of a rival, ``method`` has its own parameters; of the others it uses the radius, M and K in ``outer``, and D and eta
     where it runs Algorithm 2's loop, ``alpha`` where it makes penalty estimates, N_g where it samples f.
+    Where an ``accuracy`` is wanted, of Algorithm 1's page alone, every call chooses alpha, stop and N_g by it: the
+    search begins at ``alpha``, and ``oracle.N_g`` is the least taken.
     ``seed >= 0`` is that of all randomness; ``project_onto`` is a box X, as (lower, upper) of n numbers each, whose
     projection keeps x in X, ``None`` for free steps.
     """
@@ -65,6 +69,7 @@ class Setting:
     output: OutputRule = "uniform"
     project_onto: tuple[tuple[float, ...], tuple[float, ...]] | None = None
     method: MethodSpec = F2csaParameters()  # noqa: RUF009  # frozen
+    accuracy: Accuracy | None = None
 
     @property
     def shown_schedule(self) -> dict[str, Any]:
@@ -81,6 +86,8 @@ class Setting:
         fields: dict[str, Any] = _FIELDS.dump_python(self)
         if self.method == F2csaParameters():
             del fields["method"]
+        if self.accuracy is None:
+            del fields["accuracy"]
         return {"kind": "header", "schema": SCHEMA, "problem": problem} | fields
 
     @classmethod
@@ -88,7 +95,11 @@ class Setting:
         """The setting a header was written from; refused if it is not such a header."""
         try:
             setting: Setting = _FIELDS.validate_python(
-                {name: header[name] for name in cls.__dataclass_fields__ if name != "method" or name in header}
+                {
+                    name: header[name]
+                    for name in cls.__dataclass_fields__
+                    if name not in ("method", "accuracy") or name in header
+                }
             )
         except (KeyError, ValidationError) as error:
             why = from_validation(error, "header") if isinstance(error, ValidationError) else error
@@ -114,9 +125,15 @@ class SolveReport:
     ignored_noise: bool = False
 
     @property
+    def errors(self) -> StepErrors | None:
+        """What is certified of the errors of all calls, where that was wanted."""
+        found = [StepErrors.from_dict(block.error) for block in self.blocks if block.error is not None]
+        return sum(found, StepErrors()) if found else None
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What a reader should know before trusting the output, one sentence each."""
-        made = self._on_second_derivatives()
+        made = self._on_second_derivatives() + self._on_errors()
         constants = self.setting.constants
         if constants.estimated:
             made.append(f"estimated, not given: {', '.join(constants.estimated)}")
@@ -135,6 +152,23 @@ class SolveReport:
         if values and values[0] - min(values) > 1.01 * constants.gap:
             made.append(f"F fell by more than the gap {constants.gap:.3g}: give a larger gap")
         return tuple(made)
+
+    def _on_errors(self) -> list[str]:
+        """What certificates rest on besides the problem; where steps did not keep to the error: how many, and why."""
+        errors, accuracy = self.errors, self.setting.accuracy
+        if errors is None or accuracy is None:
+            return []
+        rests = [f"the bounds of the errors rest on constants {what}: {', '.join(names)}"
+                 for what, names in (("estimated", errors.estimated), ("stated", errors.stated)) if names]  # fmt: skip
+        if errors.all_met:
+            return rests
+        why_not = "; ".join(f"{count} times {reason}" for reason, count in errors.why_not.items())
+        missed = errors.steps - errors.met
+        return [
+            *rests,
+            f"{missed} of {errors.steps} steps are not certified to an error of {accuracy.error:g}, "
+            f"{errors.without} of them have no bound: {why_not}",
+        ]
 
     def _on_second_derivatives(self) -> list[str]:
         """For rivals and the fast oracle: what their own steps used, and what the lower level's solver did."""
@@ -202,20 +236,27 @@ def solve(
         x_0 = projection(x_0)
     rng, counts = np.random.default_rng([setting.seed, 1]), Counter[str]()
     around = Surroundings(q, setting.outer, setting.alpha, setting.oracle.N_g, projection, counts)
+    error: Callable[[], dict[str, Any]] | None = None
     value: Callable[[Vector], float | None] = lambda x: value_at(q, x)  # noqa: E731  # or the fast oracle's
     method: Method[Any]
-    if not isinstance(setting.method, F2csaParameters):
+    if setting.accuracy is not None:
+        if setting.method != F2csaParameters():
+            raise InvalidInputError("accuracy", "is for f2csa with the plain oracle", setting.method.name)
+        call = Call(setting.alpha, setting.reading, setting.oracle)
+        steps = CertifiedSteps(q, setting.accuracy, call, counts)
+        method, error = RememberingMomentum(steps.answer, setting.outer, projection, oracle=steps), steps.finished_block
+    elif not isinstance(setting.method, F2csaParameters):
         method = rival_method(setting.method, around)
     elif setting.method.fast:
         oracle = fast_oracle(q, Call(setting.alpha, setting.reading, setting.oracle))
         answers = counted(oracle, counts)
-        method, value = FastMomentum(answers, setting.outer, projection, oracle=oracle), oracle.value
+        method, value = RememberingMomentum(answers, setting.outer, projection, oracle=oracle), oracle.value
     else:
         method = _algorithm_2(setting, around)
     state, blocks, resumed_at = run_blocks(
         method, x_0, setting.outer, rng, counts,
         (Recording(trace, setting.header(digest(problem)), resume),
-         Watch(value, lambda block: _require_bounded(block, setting), on_block, on_start)),
+         Watch(value, lambda block: _require_bounded(block, setting), on_block, on_start, error)),
     )  # fmt: skip
     made = finished(state, output=setting.output, rng=rng)
     ignored = q.noise.model != "none" and not takes_samples(setting.method)

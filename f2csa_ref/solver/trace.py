@@ -27,7 +27,8 @@ SEAL = "sha256"
 class Block:
     """What a trace says of block k, from 0: the oracle calls up to its end, its mean point and mean answer, both (n,).
 
-    ``F`` is its value at the mean point, where values of f are offered.
+    ``F`` is its value at the mean point, where values of f are offered; ``error`` what is certified of the errors of
+    the block's calls, where that was wanted (:class:`f2csa_ref.solver.certified_steps.StepErrors`).
     """
 
     k: int
@@ -35,6 +36,7 @@ class Block:
     x_bar: Vector
     grad_mean: Vector
     F: float | None
+    error: dict[str, Any] | None = None
 
     @property
     def grad_norm(self) -> float:
@@ -66,8 +68,9 @@ class TraceWriter:
 
     def block(self, block: Block) -> None:
         """Write a finished block."""
-        self._line({"kind": "block", "k": block.k, "calls": block.calls, "x_bar": block.x_bar.tolist(),
-                    "grad_mean": block.grad_mean.tolist(), "grad_norm": block.grad_norm, "F": block.F})  # fmt: skip
+        entry = {"kind": "block", "k": block.k, "calls": block.calls, "x_bar": block.x_bar.tolist(),
+                 "grad_mean": block.grad_mean.tolist(), "grad_norm": block.grad_norm, "F": block.F}  # fmt: skip
+        self._line(entry if block.error is None else entry | {"error": block.error})
 
     def state(self, state: dict[str, Any], rng: np.random.Generator, counts: Counter[str]) -> None:
         """Write where the run stands: the method's state as plain data, the generator's, and the counts."""
@@ -145,8 +148,8 @@ def _checked(
     rule = "must hold blocks and states that fit together: begin the run anew"
     n, outer = len(header["x_0"]), header["outer"]
     try:
-        blocks = [Block(line["k"], line["calls"], np.array(line["x_bar"]), np.array(line["grad_mean"]), line["F"])
-                  for line in lines]  # fmt: skip
+        blocks = [Block(line["k"], line["calls"], np.array(line["x_bar"]), np.array(line["grad_mean"]), line["F"],
+                        line.get("error")) for line in lines]  # fmt: skip
         places = [(block.k, block.calls) for block in blocks]
         whole = [(k, (k + 1) * outer["M"]) for k in range(last["t"] // outer["M"])]
         vectors = [last["x"], *(vector for block in blocks for vector in (block.x_bar, block.grad_mean))]

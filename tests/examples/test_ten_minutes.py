@@ -60,6 +60,8 @@ def test_the_first_file_is_diagnosed_and_the_correction_corrects_it(capsys, dire
     assert code == 1
     assert "my_solver:Subject deviates, first in hypergradient." in out
     assert "What it is: It matches `keeps-dual-term`:" in out
+    (told,) = re.findall(r"^Where the error comes from: .*?\.$", GUIDE, re.S | re.M)
+    assert told.replace("\n", " ") in out
     assert "Paste this" in out
     sys.modules.pop("my_solver", None)  # judged in a process of its own
     apply_the_correction(directory / "my_solver.py")

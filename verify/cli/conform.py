@@ -18,6 +18,7 @@ from verify.cli import options
 from verify.cli.console import cores, ended_politely, plain_console, print_json, progress_bar
 from verify.cli.folder import FILES, require_folder
 from verify.conformance import judge
+from verify.conformance.pacing import ESTIMATES
 from verify.subjects import load_subject, require_stages
 from verify.subjects.loading import COMMAND
 
@@ -75,11 +76,12 @@ def _judge(asked: options.Conform) -> int:
             name, claims=asked.claims or (), profile=asked.profile, out=asked.out, progress=progress,
             seed=campaign.DEFAULT_SEED if asked.seed is None else asked.seed,
             jobs=cores() if asked.jobs is None else asked.jobs,
+            estimates=ESTIMATES if asked.estimates is None else asked.estimates,
             seconds=judge.SECONDS if asked.seconds is None else asked.seconds,
             time_limit=TIME_LIMIT if asked.time_limit is None else asked.time_limit,
         )  # fmt: skip
     if asked.as_json:
-        print_json(found.model_dump(mode="json", by_alias=True))
+        print_json(found.content())
         return found.exit_code
     files = f"{asked.out / 'conform.json'}, {asked.out / 'report.html'}"
     for text in (str(found), f"\n{found.seconds:.0f} s; everything: {files}"):
@@ -110,7 +112,10 @@ HERE = "F2CSA_JUDGED_APART"
 def judge_apart(arguments: list[str]) -> int | None:
     """Run ``f2csa`` with these arguments in a child process, whose words are passed on.
 
-    Returns its exit code; ``None`` if it ended without having finished.
+    Returns its exit code; ``None`` if it ended by itself without having finished.
+
+    Raises:
+        KeyboardInterrupt: If it was told to stop before it could say anything.
     """
     finished, says = os.pipe()
     sees, alive = os.pipe()
@@ -124,24 +129,28 @@ def judge_apart(arguments: list[str]) -> int | None:
         os.close(says)
         os.close(sees)
         try:
-            out, errors = _told(child)
+            out, errors, stopped = _told(child)
         finally:
             os.close(alive)
     sys.stderr.write(errors or "")
     with os.fdopen(finished, "rb") as pipe:
         done = bool(pipe.read(1))
     if not done:
+        if stopped:
+            raise KeyboardInterrupt
         return None
     sys.stdout.write(out)
     return child.returncode
 
 
-def _told(child: subprocess.Popen[str]) -> tuple[str, str | None]:
-    """What it says, waited for through the interrupts that ask it to stop: it keeps what is done."""
+def _told(child: subprocess.Popen[str]) -> tuple[str, str | None, bool]:
+    """What it says, waited for through the interrupts that ask it to stop, and whether there were any."""
+    stopped = False
     while True:
         try:
-            return child.communicate()
+            return *child.communicate(), stopped
         except KeyboardInterrupt:
+            stopped = True
             # The terminal tells both; whoever tells this process alone means both.
             child.terminate()
 

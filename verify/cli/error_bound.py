@@ -28,6 +28,7 @@ def certificate_of(
         "applies": found.applies, "bound": found.bound, "standing": found.standing, "why_not": found.why_not,
         "terms": found.terms, "parts": found.parts, "active": list(found.active), "estimated": list(found.estimated),
         "stated": list(found.stated), "noise": vars(found.noise), "counts": found.counts, "rigorous": None,
+        "hull": None if found.hull is None else _of_hull(found.hull),
     }  # fmt: skip
     if isinstance(problem, Holder):
         return said
@@ -41,10 +42,18 @@ def certificate_of(
     return said | {"rigorous": _rigorous(enclose(quadratic, x, made), noisy=noisy)}
 
 
+def _of_hull(hull: f2csa_ref.HullDistance) -> dict[str, Any]:
+    return {
+        "applies": hull.applies, "distance": hull.distance, "why_not": hull.why_not, "rows": list(hull.rows),
+        "pieces": [list(piece) for piece in hull.pieces], "weights": list(hull.weights), "spread": hull.spread,
+        "terms": hull.terms, "of": "the hull of the pieces' gradients, not the gradient of F",
+    }  # fmt: skip
+
+
 def _rigorous(found: ErrorEnclosure, *, noisy: bool) -> dict[str, Any]:
     if not found.decided:
         rows = ", ".join(map(str, found.undecided[:5]))
-        why_not = f"balls cannot tell whether rows {rows} are active: F may have a kink here"
+        why_not = f"balls cannot tell which of these rows are active: {rows}"
         return {"applies": False, "lower": None, "upper": None, "why_not": why_not}
     return {
         "applies": True, "lower": found.lower, "upper": found.upper, "why_not": "",
@@ -76,9 +85,25 @@ def show_certificate(said: dict[str, Any]) -> None:
     for why_not in (said["why_not"], "" if proven is None else proven["why_not"]):
         if why_not:
             console.print(f"no bound: {why_not}", markup=False)
+    if said["hull"] is not None:
+        console.print(_hull_line(said["hull"]), markup=False)
     for what in ("estimated", "stated"):
         if said[what]:
             console.print(f"constants {what}: {', '.join(said[what])}", markup=False)
+
+
+def _hull_line(hull: dict[str, Any]) -> str:
+    """What is said of several pieces together, in words that nobody takes for a bound of the error."""
+    rows = ", ".join(map(str, hull["rows"]))
+    if not hull["applies"]:
+        return f"no distance from the pieces with and without rows {rows}: {hull['why_not']}"
+    far = _outwards(hull["distance"], ROUND_CEILING)
+    if len(hull["rows"]) == 1:
+        what = f"the segment between the gradients of the two pieces with and without row {rows}"
+    else:
+        what = f"the hull of the gradients of the {len(hull['pieces'])} pieces with and without rows {rows}"
+    warning = "this bounds no error: at most one of them is the gradient of F"
+    return f"distance of the estimate from {what}: at most {far} ({warning})"
 
 
 def _outwards(value: float, rounding: str) -> str:

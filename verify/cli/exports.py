@@ -52,7 +52,7 @@ def schemas() -> dict[str, dict[str, Any]]:
 def _schema(kind: Any, name: str) -> dict[str, Any]:
     # A report is written, the others are read.
     content = report_schema() if name == "report" else TypeAdapter(kind).json_schema(mode="validation", by_alias=True)
-    if name == "baseline":
+    if name in ("baseline", "conformance"):
         content = with_infinities(content)
     if name == "problem":
         for variant in content.get("$defs", {}).values():

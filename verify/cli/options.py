@@ -126,6 +126,9 @@ class Solve:
     ] = None
     x: Annotated[Text, Option(help="Start: numbers separated by commas or spaces; default 0.")] = None
     alpha: Annotated[Text, Option(help="Of f2csa, parent, pigd: the oracle's accuracy, > 0; default 0.1.")] = None
+    error: Annotated[Text, Option(help="Of f2csa: certified bound of each answer's error; chooses alpha, N_g.")] = None
+    level: Annotated[Text, Option(help="Of --error, with noise: probability of each bound; default 0.95.")] = None
+    assume: Annotated[Texts, Option(help="Of --error: L_y=, f_xy=, g_xy=, variance= or holder=H,S, believed.")] = None
     radius: Annotated[Text, Option(help="Radius of the Goldstein ball, units of x, > 0; default 0.1.")] = None
     schedule: Annotated[Text, Option(help="budget (the default), repaired or paper.")] = None
     epsilon: Annotated[Text, Option(help="Target stationarity, for repaired, paper and dsblo.")] = None
@@ -221,6 +224,9 @@ class Prove:
     names: Annotated[Texts, Argument(help="Theorems, or the claims and steps they settle; all if none.")] = None
     kernel: Annotated[bool, Option("--kernel", help="Check the compiled files with coqchk, too (a minute).")] = False
     record: Annotated[bool, Option("--record", help="Write what Coq says as the new record.")] = False
+    certificates: Annotated[File, Option(help="Instead, put the certificates of a report to the kernel.")] = None
+    limit: Annotated[int | None, Option(help="With --certificates: at most so many, spread over the report.")] = None
+    out: Annotated[File, Option(help="With --certificates: write their Coq terms into this folder.")] = None
     as_json: AsJson = False
 
 
@@ -261,9 +267,10 @@ class Conform:
     profile: Annotated[str, Option(help="conform, smoke, ci or full.")] = "conform"
     seed: AnySeed = None
     jobs: Jobs = None
-    seconds: Annotated[
-        float | None, Option(help="Time for estimates made one at a time; claims that take more stay open.")
+    estimates: Annotated[
+        int | None, Option(help="Estimates asked for one at a time at most; claims that ask for more stay open.")
     ] = None
+    seconds: Annotated[float | None, Option(help="Time after which nothing more is asked; changes no verdict.")] = None
     time_limit: Annotated[float | None, Option(help="Seconds one stage call may take; longer is a fault.")] = None
     self_test: Annotated[
         bool, Option("--self-test", help="Only try whether every offered stage is answered in the right form.")

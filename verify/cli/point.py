@@ -84,7 +84,7 @@ def _assumed(asked: options.Hypergradient) -> f2csa_ref.Assumed | bool:
     level = float(read_positive(asked.level, "--level"))
     if level >= 1:
         raise InvalidInputError("--level", "must be in (0, 1)", asked.level)
-    return f2csa_ref.Assumed(second_derivatives=not asked.gradients_alone, level=level)
+    return f2csa_ref.Assumed(second_derivatives=not asked.gradients_alone, level=level, blends=True)
 
 
 def _given(assignments: Sequence[str]) -> f2csa_ref.Stages:

@@ -14,6 +14,7 @@ from spec.errors import InvalidInputError
 from spec.files import find_named, write_files
 from verify.cli import options
 from verify.cli.console import plain_console, print_json, printable
+from verify.cli.prove_certificates import prove_certificates
 from verify.proofs.kernel.coq_checking import Outcome, check
 from verify.proofs.kernel.proof_record import RECORD, files, load_record
 from verify.proofs.kernel.standings import counts
@@ -24,6 +25,11 @@ SCHEMA = "f2csa-prove/1"
 
 def prove(asked: options.Prove) -> int:
     """Check, print the table or JSON; returns 0 where all agree or are on record, 1 where one is refused."""
+    if asked.certificates is not None:
+        return prove_certificates(asked)
+    for option, given in (("--limit", asked.limit), ("--out", asked.out)):
+        if given is not None:
+            raise InvalidInputError(option, "needs --certificates", str(given))
     table = load_theorems()
     names = _named(asked.names or (), table)
     if asked.record and names:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from f2csa_ref.baselines.iterates import Surroundings
 from f2csa_ref.baselines.methods import F2csaParameters, Rival, answers_of
 from f2csa_ref.fast.in_runs import FastComputing
 from f2csa_ref.objectives import Objectives
+from f2csa_ref.solver.certified_steps import CertifiedSteps
 from f2csa_ref.solver.schedules import Computing, Constants, Pages
 from f2csa_ref.solver.solve import Setting
 from spec.exact import Vector
@@ -52,6 +54,9 @@ def call_of(setting: Setting) -> Call:
 
 def one_call(q: Objectives, setting: Setting, how: Computing, rng: np.random.Generator) -> Oracle:
     """One call of the method's oracle, to be timed."""
+    if setting.accuracy is not None:
+        steps = CertifiedSteps(q, setting.accuracy, call_of(setting), Counter())
+        return lambda x: steps.answer(x, rng)
     if isinstance(setting.method, F2csaParameters):
         return how.answers(call_of(setting), rng)
     answers = answers_of(setting.method, Surroundings(q, setting.outer, setting.alpha, setting.oracle.N_g))

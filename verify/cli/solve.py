@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from importlib import import_module
 from itertools import count
@@ -19,6 +20,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from f2csa_ref.algorithm_1 import Call
 from f2csa_ref.algorithm_2 import box_projection
+from f2csa_ref.alpha_search import ROUNDED
 from f2csa_ref.baselines.iterates import Surroundings
 from f2csa_ref.baselines.methods import F2csaParameters, parameters_of
 from f2csa_ref.fast.in_runs import FastComputing
@@ -26,6 +28,7 @@ from f2csa_ref.objectives import Objectives, objectives_of
 from f2csa_ref.solver.schedules import Constants, Pages, Vicinity, constants_by, schedule, with_overrides
 from f2csa_ref.solver.solve import Setting, SolveReport, solve
 from f2csa_ref.solver.trace import Block, has_header, read_header
+from f2csa_ref.wanted_error import Accuracy, answer_within
 from spec import InvalidInputError, OracleParameters, OuterParameters, Problem
 from spec.exact import Vector
 from spec.problem import Generated
@@ -74,12 +77,25 @@ def run(asked: options.Solve) -> None:
             problem, setting, trace=asked.trace, resume=asked.resume, on_block=show,
             on_start=_going_on(asked.trace) if goes_on else None,
         )  # fmt: skip
+    _say_errors(report)
     print_json(result(problem, report))
     sys.stdout.flush()
     if asked.plot is not None:
         from verify.report.plots import draw_trace
 
         draw_trace(report.blocks, asked.plot)
+
+
+def _say_errors(report: SolveReport) -> None:
+    errors = report.errors
+    if errors is None:
+        return
+    largest = "none" if errors.largest is None else f"{errors.largest:.3g}"
+    line = f"largest certified bound {largest}; {errors.met:,} of {errors.steps:,} steps met what was wanted"
+    none = f", {errors.without:,} had no bound" if errors.without else ""
+    far = errors.near_pieces
+    near = "" if far is None else f" (within {far:.2g} of the gradients of the adjoining pieces together)"
+    _say(f"{line}{none}{near}; {errors.attempts / errors.steps:.2f} runs of Algorithm 1 a step")
 
 
 def _going_on(trace: Path) -> Callable[[int], None]:
@@ -150,7 +166,16 @@ def result(problem: Problem | Objectives, report: SolveReport) -> dict[str, Any]
         "estimated": list(setting.constants.estimated),
         "resumed_at": report.resumed_at,
         "notes": list(report.notes),
-    }
+    } | of_errors(report)
+
+
+def of_errors(report: SolveReport) -> dict[str, Any]:
+    """What is certified of the answers' errors, where that was wanted."""
+    errors, accuracy = report.errors, report.setting.accuracy
+    if errors is None or accuracy is None:
+        return {}
+    noise = {"level": accuracy.assumed.level} if errors.noisy else {}
+    return {"error": {"wanted": accuracy.error} | noise | errors.to_dict()}
 
 
 def stationarity(problem: Problem | Objectives, x: Vector, mean_answer: float, setting: Setting) -> dict[str, Any]:
@@ -192,15 +217,21 @@ def _read(source: str) -> tuple[Problem | Objectives, Point | None]:
 def _setting(wanted: Wanted, q: Objectives, start: Point | None) -> Setting:
     """The run's setting, its constants and schedule derived where they were not given."""
     alpha, radius, seed = given_or(wanted.alpha, 0.1), given_or(wanted.radius, RADIUS), given_or(wanted.seed, 0)
+    accuracy = wanted.accuracy
     reading, kind, ends = given_or(wanted.reading, REPAIRED), given_or(wanted.oracle, "plain"), wanted.ends
     x_0 = np.array(wanted.x_0 or start_of(start or (Fraction(0),) * q.n, ends))
     oracle = OracleParameters(
         N_g=given_or(wanted.samples, 1), lower_level="first-order" if kind == "first-order" else "exact"
     )
+    bounds = dict(wanted.constants)
+    if accuracy is not None:
+        alpha = first_alpha(q, x_0, accuracy, Call(0.0, reading, oracle), seed)
+        noisy = q.noise.model != "none"
+        bounds |= {"bias": accuracy.error, "variance": accuracy.variance(q.n) if noisy else 0.0}
     call, fast = Call(alpha, reading, oracle), kind != "plain"
     constants = constants_by(
         FastComputing(q, call) if fast else Pages(q), x_0, call,
-        rng=np.random.default_rng([seed, 0]), given=wanted.constants,
+        rng=np.random.default_rng([seed, 0]), given=bounds,
         where=Vicinity(radius=radius) if ends is None
         else Vicinity(box_projection(*(np.array(part) for part in ends)), radius),
     )  # fmt: skip
@@ -224,7 +255,19 @@ def _setting(wanted: Wanted, q: Objectives, start: Point | None) -> Setting:
     return Setting(
         x_0=tuple(x_0.tolist()), alpha=alpha, constants=constants, reading=reading, oracle=oracle, seed=seed,
         outer=outer, method=spec, output=given_or(wanted.output, "uniform"), project_onto=ends,  # type: ignore[arg-type]  # one of the two rules
+        accuracy=accuracy,
     )  # fmt: skip
+
+
+def first_alpha(q: Objectives, x_0: Vector, accuracy: Accuracy, call: Call, seed: int) -> float:
+    """Where the search for alpha begins; refused where rounding alone is more than the error wanted at the start."""
+    made = answer_within(q, x_0, accuracy, call, np.random.default_rng([seed, 3]))
+    if not made.met:
+        if made.why_not == ROUNDED:
+            rule = f"is too small for doubles: at the start no bound below {made.bound:.2g} can be certified"
+            raise InvalidInputError("--error", rule, f"{accuracy.error:g}")
+        _say(f"at the start the error is not certified to {accuracy.error:g}: {made.why_not}")
+    return made.next_alpha
 
 
 def _announce(q: Objectives, setting: Setting, max_calls: int) -> None:
@@ -233,25 +276,35 @@ def _announce(q: Objectives, setting: Setting, max_calls: int) -> None:
     seconds = _seconds_a_call(q, setting) * outer.T
     origin = {name: "estimated" if name in constants.estimated else "given"
               for name in CONSTANTS}  # fmt: skip
+    if setting.accuracy is not None:
+        origin |= dict.fromkeys(("bias", "variance"), "by --error")
     shown = ", ".join(f"{name} = {getattr(constants, name):.4g} ({origin[name]})" for name in origin)
     cost = f"T = K M = {outer.K:,} x {outer.M:,} = {outer.T:,} oracle calls, about {_duration(seconds)}"
     if max_calls < outer.T:
         rule = f"must take at most --max-calls = {max_calls:,}; it takes {cost}, from {shown}"
         raise InvalidInputError("schedule", f"{rule}; ask for a larger epsilon or radius, or --schedule budget")
     _say(f"{cost}; {described(setting)}; {shown}")
+    if setting.accuracy is not None:
+        ratio = _seconds_of_call(q, setting) / max(_seconds_of_call(q, replace(setting, accuracy=None)), 1e-9)
+        wanted = f"every answer is certified to an error of at most {setting.accuracy.error:g}, or says why not"
+        _say(f"{wanted}: a step takes about {ratio:.1f} times a plain one's seconds")
 
 
 def _seconds_a_call(q: Objectives, setting: Setting) -> float:
+    started = time.perf_counter()
+    computing(q, setting).value(np.array(setting.x_0))
+    # F is evaluated once a block, by a lower-level solve.
+    return _seconds_of_call(q, setting) + (time.perf_counter() - started) / setting.outer.M
+
+
+def _seconds_of_call(q: Objectives, setting: Setting) -> float:
     x_0, how = np.array(setting.x_0), computing(q, setting)
     call, spent = one_call(q, setting, how, np.random.default_rng(0)), []
     for _ in range(TIMED_CALLS):
         started = time.perf_counter()
         call(x_0)
         spent.append(time.perf_counter() - started)
-    started = time.perf_counter()
-    how.value(x_0)
-    # F is evaluated once a block, by a lower-level solve.
-    return min(spent) + (time.perf_counter() - started) / setting.outer.M
+    return min(spent)
 
 
 def _duration(seconds: float) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeVar, get_args
+from typing import Any, NoReturn, TypeVar, get_args
 
 import numpy as np
 
@@ -17,8 +17,10 @@ from f2csa_ref.baselines.methods import (
     require_method,
     require_used,
 )
+from f2csa_ref.map_constants import Assumed
 from f2csa_ref.solver.schedules import ConstantName, ScheduleName
 from f2csa_ref.solver.solve import Setting
+from f2csa_ref.wanted_error import Accuracy
 from spec import InvalidInputError, Reading
 from spec.exact import parse_entry
 from verify.cli import options
@@ -38,8 +40,14 @@ CONSTANTS: dict[ConstantName, str] = {
     "lipschitz_F": "lipschitz", "gap": "gap", "bias": "bias", "variance": "variance",
 }  # fmt: skip
 """What a schedule rests on, and the option that gives it."""
+BELIEVED = ("L_y", "f_xy", "g_xy", "variance", "holder")
+"""Of a problem, what --assume may state."""
+LEVEL = 0.95
+"""Probability of a bound with noise, where none was given."""
 RADIUS = 0.1
 """Of the Goldstein ball, where none was given."""
+EXCLUDED = ("alpha", "samples", "bias", "variance")
+"""Options that --error chooses by itself."""
 OF_RUN = ("alpha", "radius", "samples", "eta", "block_length", "blocks", "seed", "output", "oracle", "reading")
 """Options of a run that a header holds as they were given."""
 
@@ -66,6 +74,7 @@ class Wanted:
     eta: float | None
     seed: int | None
     output: str | None
+    accuracy: Accuracy | None
     x_0: tuple[float, ...] | None
     ends: Ends | None
 
@@ -97,6 +106,7 @@ def wanted_of(asked: options.Solve, n: int, method: str = "f2csa", radius: float
         raise InvalidInputError("--samples", "must be in [1, 1e9]", asked.samples)
     if asked.eta is not None and not (0 < asked.eta < math.inf):
         raise InvalidInputError("--eta", "must be > 0 and finite", asked.eta)
+    accuracy = _accuracy(asked, name)
     chosen = asked.reading is not None or asked.choose
     ends = _box(asked, n)
     return Wanted(
@@ -104,7 +114,7 @@ def wanted_of(asked: options.Solve, n: int, method: str = "f2csa", radius: float
         alpha=None if asked.alpha is None else read_alpha(asked.alpha), radius=own_radius,
         reading=read_reading(given_or(asked.reading, "repaired"), asked.choose) if chosen else None,
         oracle=asked.oracle, samples=asked.samples, block_length=asked.block_length, blocks=asked.blocks,
-        eta=asked.eta, seed=asked.seed, output=asked.output,
+        eta=asked.eta, seed=asked.seed, output=asked.output, accuracy=accuracy,
         x_0=None if asked.x is None else start_of(read_point(asked.x, None, n), ends), ends=ends,
     )  # fmt: skip
 
@@ -124,6 +134,47 @@ def _positive(text: str, argument: str) -> float:
     if not (0 < value < math.inf):
         raise InvalidInputError(argument, "must stay > 0 and finite in doubles", text)
     return value
+
+
+def _accuracy(asked: options.Solve, method: MethodName) -> Accuracy | None:
+    """The error wanted of each answer; refused with what it chooses, and where nothing is certified."""
+    if asked.error is None:
+        for option in ("level", "assume"):
+            if (value := getattr(asked, option)) not in (None, []):
+                raise InvalidInputError(_dashed(option), "must go with --error", value)
+        return None
+    error = _positive(asked.error, "--error")
+    require_used(method, "error", asked.error)
+    for option in EXCLUDED:
+        if getattr(asked, option) is not None:
+            rule = "chooses alpha, the stops and N_g, and bounds bias and variance"
+            raise InvalidInputError(_dashed(option), f"must be left out with --error, which {rule}")
+    if any(text.startswith("inner_stop=") for text in asked.choose or ()):
+        raise InvalidInputError("--choose", "must leave out inner_stop with --error, which chooses the stop")
+    if asked.oracle not in (None, "plain"):
+        raise InvalidInputError("--oracle", "must be plain with --error: no other is certified", asked.oracle)
+    level = LEVEL if asked.level is None else _positive(asked.level, "--level")
+    if level >= 1:
+        raise InvalidInputError("--level", "must be in (0, 1)", asked.level)
+    return Accuracy(error, Assumed(level=level, **_assumed(asked)))
+
+
+def _assumed(asked: options.Solve) -> dict[str, Any]:
+    """What a certificate is to believe, by name."""
+    believed: dict[str, Any] = {}
+    for text in asked.assume or ():
+        name, equals, value = text.partition("=")
+        if not equals or name not in BELIEVED:
+            raise InvalidInputError("--assume", f"must be NAME=VALUE, NAME one of {', '.join(BELIEVED)}", text)
+        numbers = [float(parse_entry(part.strip(), "--assume")) for part in value.split(",")]
+        if len(numbers) != (2 if name == "holder" else 1):
+            raise InvalidInputError("--assume", "must be holder=H,S, or one number for the others", text)
+        believed[name] = tuple(numbers) if name == "holder" else numbers[0]
+    try:
+        Assumed(**believed)
+    except InvalidInputError as error:
+        raise InvalidInputError("--assume", f"{error.argument.removeprefix('certify.')} {error.rule}") from None
+    return believed
 
 
 def _wishes(asked: options.Solve, method: MethodName, radius: float) -> Wishes:
@@ -198,6 +249,7 @@ def require_agreement(asked: options.Solve, setting: Setting) -> None:
         if value is not None and value != recorded[option]:
             given = "choose" if option == "reading" and asked.reading is None else option
             _refuse(given, asked, "another reading" if option == "reading" else recorded[option])
+    _require_accuracy(asked, wanted.accuracy, setting.accuracy)
     for name, value in wanted.constants.items():
         if value != getattr(setting.constants, name):
             _refuse(CONSTANTS[name], asked, getattr(setting.constants, name))
@@ -208,6 +260,18 @@ def require_agreement(asked: options.Solve, setting: Setting) -> None:
     x_0 = wanted.x_0
     if x_0 is not None and start_of(x_0, setting.project_onto) != setting.x_0:
         _refuse("x", asked, setting.x_0)
+
+
+def _require_accuracy(asked: options.Solve, wanted: Accuracy | None, recorded: Accuracy | None) -> None:
+    if wanted is None:
+        return
+    if recorded is None or wanted.error != recorded.error:
+        _refuse("error", asked, "without --error" if recorded is None else recorded.error)
+    for name, value in _assumed(asked).items():
+        if getattr(recorded.assumed, name) != value:
+            _refuse("assume", asked, f"{name} = {getattr(recorded.assumed, name)}")
+    if asked.level is not None and wanted.assumed.level != recorded.assumed.level:
+        _refuse("level", asked, recorded.assumed.level)
 
 
 def _recorded(setting: Setting) -> dict[str, Any]:
@@ -244,7 +308,7 @@ def _require_length(asked: options.Solve, wanted: Wanted, setting: Setting) -> N
         _refuse("epsilon", asked, outer.epsilon)
 
 
-def _refuse(option: str, asked: options.Solve, recorded: object) -> None:
+def _refuse(option: str, asked: options.Solve, recorded: object) -> NoReturn:
     shown = f"{recorded:.6g}" if isinstance(recorded, float) else recorded
     rule = f"must be the run's that goes on, {shown}"
     raise InvalidInputError(_dashed(option), rule, getattr(asked, option))

@@ -1,32 +1,31 @@
 """The claims under the repaired reading: verdicts of a subject beside those on record for the reference.
 
-A slow subject is kept within a time: what it cannot afford is left undecided.
+One that answers one question at a time is kept within counts: what asks for more is left undecided.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from spec import REPAIRED
-from spec.exact import Vector
 from verify.campaign import run as campaign
 from verify.campaign.baseline.storage import shipped_record
+from verify.campaign.plan import Task
 from verify.campaign.summary import summarise
 from verify.checks.measuring.case import checks, find_profile
-from verify.conformance.model import MARK, ClaimFinding
+from verify.conformance.model import MARK, ClaimFinding, Stopped
+from verify.conformance.pacing import Clock, Paced, Timed, needs_pacing
 from verify.conformance.places import place_of
 from verify.conformance.probes import off_truth
 from verify.conformance.random_stages import ADDITIVE, under_noise
 from verify.report.faces import Report
 from verify.report.model import Result
-from verify.subjects import Call, MissingCapabilityError, Subject, SubjectFaultError, name_of
-from verify.subjects.protocol import Stages, offers
+from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError
+from verify.subjects.protocol import Stages
 from verify.verdict import Verdict
 
 ASKS_FOR: dict[str, frozenset[str]] = {
@@ -39,12 +38,6 @@ ASKS_FOR: dict[str, frozenset[str]] = {
 """Checks that ask ``hypergradient`` for a choice as written though they judge the repaired claim."""
 SAMPLES = 16
 """Enough to tell standard deviations apart that differ by 100 times and more."""
-PATIENCE = 8
-"""Estimates, or oracle calls, after which one's time is known."""
-SLICE = 256
-"""Estimates, or oracle calls, between two looks at the clock."""
-OUTER = 4.0
-"""Time for runs of Algorithm 2, in times of that for estimates: a few claims need thousands of long runs."""
 
 
 def ignored_choices(stages: Stages) -> tuple[str, ...]:
@@ -74,8 +67,8 @@ def ignored_choices(stages: Stages) -> tuple[str, ...]:
 class Judged:
     """A subject and how it is to be judged; ``loadable`` says whether its name loads it.
 
-    ``jobs`` count where workers can load it and it needs no pacing, ``seconds`` for single estimates where it does;
-    ``time_limit`` is for one stage call.
+    ``jobs`` count where workers can load it and it needs no pacing, ``estimates`` where it does; ``time_limit`` is for
+    one stage call, ``clock`` for asking at all.
     """
 
     subject: Subject
@@ -85,46 +78,65 @@ class Judged:
     profile: str
     seed: int
     jobs: int
-    seconds: float
+    estimates: int
+    clock: Clock
     time_limit: float | None
     progress: Callable[[int, int, str], None] | None
+
+    def stopped(self, report: Report) -> Stopped | None:
+        """What was left out because the time was up, if it was."""
+        if report.complete or not self.clock.is_up or self.clock.was_ended:
+            return None
+        planned = len(_tasks(self))
+        done = len(report.results)
+        # What all would take if the rest cost what these did, with half as much again to spare.
+        enough = 1.5 * (self.clock.spent + report.seconds * (planned - done) / done) if 10 * done > planned else None
+        return Stopped(after=self.clock.seconds, asked=done, planned=planned, enough=enough)
+
+    def told(self, done: int, total: int, what: str) -> None:
+        """Pass on how much is done, and stop where the time is up."""
+        if self.progress is not None:
+            self.progress(done, total, what)
+        if done < total:
+            self.clock.check()
 
 
 def run_claims(asked: Judged, ignored: Sequence[str]) -> Report:
     """Run the repaired claims on a subject; checks that ask for a choice it ignores are left out."""
     run = partial(campaign.run, asked.claims, readings=["repaired"], profile=asked.profile, seed=asked.seed)
     if needs_pacing(asked.subject):
-        paced = Paced(asked.subject, asked.name, asked.seconds)
-        sampled, outer = _which_take_time(asked)
+        paced = Paced(asked.subject, asked.name, asked.estimates, asked.clock)
+        sampled, outer = _which_are_counted(asked)
 
         def start(done: int, total: int = 0, what: str = "") -> None:
             paced.estimates.start(sum(sampled[done:]))
-            paced.runs.start(sum(outer[done:]))
-            if done and asked.progress is not None:
-                asked.progress(done, total, what)
+            paced.steps.start(sum(outer[done:]))
+            if done:
+                asked.told(done, total, what)
 
         start(0)
         found = run(subject=paced, progress=start)
     elif asked.loadable and asked.jobs > 1:
-        found = run(subject=asked.name, jobs=asked.jobs, progress=asked.progress, time_limit=asked.time_limit)
+        found = run(subject=asked.name, jobs=asked.jobs, progress=asked.told, time_limit=asked.time_limit)
     else:
         # Commands that repeat a result load the subject by the name it was given by.
-        own_name = asked.name == name_of(asked.subject)
-        named: Any = asked.subject if own_name else Renamed(asked.subject, asked.name)
-        found = run(subject=named, progress=asked.progress)
+        found = run(subject=Timed(asked.subject, asked.name, asked.clock), progress=asked.told)
     return _put_right(found, asked, ignored)
 
 
-def _which_take_time(asked: Judged) -> tuple[list[bool], list[bool]]:
+def _which_are_counted(asked: Judged) -> tuple[list[bool], list[bool]]:
     """Which of a run's results, in its order, are decided by sampled estimates, and which by runs of Algorithm 2."""
-    tasks = campaign.plan(asked.claims, ["repaired"], [], find_profile(asked.profile), asked.name, asked.seed)
-    found = [checks()[task.claim] for task in tasks]
+    found = [checks()[task.claim] for task in _tasks(asked)]
     sampled = [check.decisions > 0 and check.needs == ("hypergradient",) for check in found]
     return sampled, ["optimise" in check.needs for check in found]
 
 
+def _tasks(asked: Judged) -> list[Task]:
+    return campaign.plan(asked.claims, ["repaired"], [], find_profile(asked.profile), asked.name, asked.seed)
+
+
 def _put_right(report: Report, asked: Judged, ignored: Sequence[str]) -> Report:
-    """Undecided where there was no time; not applicable where a choice is asked for that the subject does not make."""
+    """Undecided beyond a share; not applicable where a choice is asked for that the subject does not make."""
     results = tuple(_decided(result, ignored) for result in report.results)
     findings = tuple(line for result in results if (line := finding(result)) is not None)
     summary = tuple(summarise(results, list(asked.claims), asked.name))
@@ -165,134 +177,3 @@ def claim_findings(report: Report) -> tuple[ClaimFinding, ...]:
                          sentence=row.sentence, reproduce=row.reproduce)
         )  # fmt: skip
     return tuple(findings)
-
-
-class UnaffordableError(MissingCapabilityError):
-    """A check asks for more than its time allows."""
-
-
-class Budget:
-    """Time shared by results to come, what a cheap one leaves going to those after it; each may take a least share."""
-
-    def __init__(self, seconds: float, least: float = 0.0) -> None:
-        self._left = seconds
-        self._least = least
-        self._spent = 0.0
-        self.share = seconds
-
-    def start(self, tasks_left: int) -> None:
-        """Begin another result."""
-        self._left = max(0.0, self._left - self._spent)
-        self.share, self._spent = self._left * max(self._least, 1 / max(1, tasks_left)), 0.0
-
-    def spend(self, used: float) -> None:
-        """Take time off."""
-        self._spent += used
-
-    def require(self, used: float, whole: float, what: str, instead: str) -> None:
-        """Refuse what would take ``whole`` seconds where that exceeds the share; ``used`` ones are taken off then."""
-        if self._spent + whole > self.share:
-            self._spent += used
-            raise UnaffordableError(
-                f"{what} take {whole:.1f} s, {MARK} ({self.share:.1f} s); a longer --seconds, or {instead}, decides it"
-            )
-
-
-class Renamed:
-    """Passes every stage on, under the name that reports call it and load it by."""
-
-    def __init__(self, subject: Subject, name: str) -> None:
-        self._subject = subject
-        self.name = name
-
-    def __getattr__(self, stage: str) -> Any:
-        return getattr(self._subject, stage)
-
-
-class Paced(Renamed):
-    """Makes many estimates, and runs of Algorithm 2, as long as the time lasts.
-
-    ``seconds`` are for the estimates of all results together; single calls have half of that besides, runs of
-    Algorithm 2 :data:`OUTER` times that.
-    """
-
-    def __init__(self, subject: Subject, name: str, seconds: float) -> None:
-        super().__init__(subject, name)
-        self._singly = estimates_singly(subject)
-        self._single, self._for_singles = 0.0, seconds / 2
-        self._fastest = 0.0
-        self.estimates, self.runs = Budget(seconds), Budget(OUTER * seconds, least=0.25)
-
-    def __getattr__(self, stage: str) -> Any:
-        if stage == "hypergradient_samples" and self._singly:
-            return self._estimates
-        found = getattr(self._subject, stage)
-        if stage == "hypergradient":
-            return self._alone
-        return self._run(found, stage) if stage in ("optimise", "optimise_runs") else found
-
-    def _alone(self, *asked: Any) -> Any:
-        if self._single > self._for_singles:
-            raise UnaffordableError(f"single calls took {self._single:.1f} s, {MARK}; a longer --seconds decides it")
-        started, one = time.perf_counter(), self._subject.hypergradient  # type: ignore[attr-defined]  # it is offered
-        try:
-            return one(*asked)
-        finally:
-            self._single += time.perf_counter() - started
-
-    def _estimates(self, problem: Any, x: Vector, call: Call, rng: Any, replications: int) -> Vector:
-        least = f"{replications:,} estimates at {self._fastest * 1e3:.2g} ms each"
-        self.estimates.require(0.0, self._fastest * replications, least, "hypergradient_samples")
-        started, rows, done = time.perf_counter(), [], 0
-        while done < replications:
-            count = min(replications - done, PATIENCE if done == 0 else SLICE)
-            rows.append(self._some(problem, x, call, rng, count))
-            done += count
-            used = time.perf_counter() - started
-            self._fastest = min(self._fastest or used / done, used / done)
-            what = f"{replications:,} estimates at {used / done * 1e3:.2g} ms each"
-            self.estimates.require(used, used / done * replications, what, "hypergradient_samples")
-        self.estimates.spend(time.perf_counter() - started)
-        return np.concatenate(rows)
-
-    def _some(self, problem: Any, x: Vector, call: Call, rng: Any, count: int) -> Vector:
-        if offers(self._subject, "hypergradient_samples"):
-            found: Any = self._subject
-            return np.asarray(found.hypergradient_samples(problem, x.copy(), call, rng, count))
-        one = self._subject.hypergradient  # type: ignore[attr-defined]  # it is offered, else nobody asks
-        return np.array([np.asarray(one(problem, x.copy(), call, rng)) for _ in range(count)])
-
-    def _run(self, found: Callable[..., Any], stage: str) -> Callable[..., Any]:
-        def run(oracle: Callable[[Any], Any], x0: Vector, parameters: Any, *others: Any) -> Any:
-            started, asked = time.perf_counter(), 0
-
-            def watched(z: Any) -> Any:
-                nonlocal asked
-                asked += 1
-                if asked == PATIENCE or asked % SLICE == 0:
-                    used = time.perf_counter() - started
-                    what = f"{parameters.T:,} steps of Algorithm 2 at {used / asked * 1e3:.2g} ms each"
-                    instead = "a faster optimise_runs" if stage == "optimise_runs" else "optimise_runs"
-                    self.runs.require(used, used / asked * parameters.T, what, instead)
-                return oracle(z)
-
-            answer = found(watched, x0, parameters, *others)
-            self.runs.spend(time.perf_counter() - started)
-            return answer
-
-        return run
-
-
-def estimates_singly(subject: Subject) -> bool:
-    """Whether estimates come one at a time; a program may say so itself."""
-    if not offers(subject, "hypergradient"):
-        return False
-    return not offers(subject, "hypergradient_samples") or getattr(subject, "estimates_singly", False) is True
-
-
-def needs_pacing(subject: Subject) -> bool:
-    """Whether estimates, or runs of Algorithm 2, come one at a time or through a pipe."""
-    slow_runs = offers(subject, "optimise") and (
-        not offers(subject, "optimise_runs") or getattr(subject, "keeps_time", False) is True
-    )
-    return estimates_singly(subject) or slow_runs

@@ -198,7 +198,7 @@ def _by_laws(seen: Seen, stage: Stage) -> Diagnosis:
 
 @lru_cache(maxsize=64)
 def _samples_of(mutant_id: str, counts: tuple[tuple[str, int], ...]) -> Signature:
-    return random_stages.sample(Stages(by_id(mutant_id)), math.inf, dict(counts), stream=1).signature
+    return random_stages.sample(Stages(by_id(mutant_id)), dict(counts), stream=1).signature
 
 
 @lru_cache(maxsize=64)

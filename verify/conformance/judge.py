@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -18,12 +17,13 @@ from verify.checks.measuring.case import find_profile
 from verify.conformance import outer, probes
 from verify.conformance.claim_runs import Judged, claim_findings, ignored_choices, run_claims
 from verify.conformance.diagnosis import diagnose, suspect
+from verify.conformance.error_splits import split_error
 from verify.conformance.model import Conformance, Diagnosis, StageFinding
+from verify.conformance.pacing import ESTIMATES, Clock, Timed, require_counts
 from verify.conformance.places import place_of
 from verify.conformance.probes import Probe
 from verify.conformance.random_stages import Setting, run_settings
 from verify.conformance.repro import reproduce
-from verify.conformance.stage_comparison import SECONDS as STAGE_SECONDS
 from verify.conformance.stage_comparison import look
 from verify.report.faces import Report
 from verify.subjects import (
@@ -44,8 +44,8 @@ from verify.truth.formulas import as_float
 PROFILE = "conform"
 WITH_VECTORS: tuple[Capability, ...] = ("lower_level", "activation", "hypergradient")
 """Stages that published vectors are about; making them takes a few seconds."""
-SECONDS = 16.0
-"""Time for the estimates that claims ask of a subject which makes them one at a time."""
+SECONDS = 300.0
+"""Time after which nothing more is asked."""
 
 
 def conform(
@@ -55,6 +55,7 @@ def conform(
     profile: str = PROFILE,
     seed: int = campaign.DEFAULT_SEED,
     jobs: int = 1,
+    estimates: int = ESTIMATES,
     seconds: float = SECONDS,
     time_limit: float | None = None,
     out: str | Path | None = None,
@@ -68,8 +69,10 @@ def conform(
         profile: ``"conform"``, or one of the profiles of ``f2csa verify``.
         seed: Seed of all randomness, >= 0.
         jobs: Worker processes for the claims, >= 1; an object as subject runs in this process.
-        seconds: Time, > 0 and finite, for the estimates that claims ask of a subject without
-            ``hypergradient_samples``, and half of it again for single calls; a claim that takes more is INCONCLUSIVE.
+        estimates: How many, >= 0, the claims together may ask of a subject without ``hypergradient_samples``; a claim
+            that asks for more than its share is INCONCLUSIVE.
+        seconds: Time, > 0 and finite, after which nothing more is asked; what was not asked is not judged, and the run
+            is not complete. It changes no verdict.
         time_limit: Seconds one stage call may take, > 0; longer is a fault.
         out: Folder for ``conform.json`` and the report's four files.
         progress: Called with (done, in all, what) after each claim's result.
@@ -86,8 +89,7 @@ def conform(
         >>> found.first, [match.id for match in found.diagnosis.matches]
         ('hypergradient', ['keeps-dual-term'])
     """
-    if not 0 < seconds < math.inf:
-        raise InvalidInputError("seconds", "must be > 0 and finite", seconds)
+    require_counts(estimates, seconds)
     if jobs < 1:
         raise InvalidInputError("jobs", "must be >= 1", jobs)
     find_profile(profile)
@@ -102,7 +104,8 @@ def conform(
             _make(Path(out))
         # One clock for all of it: a stage that hung twice is not called again.
         with timed_here(loaded, time_limit) as timed:
-            asked = Judged(timed, name, loadable, claims, profile, seed, jobs, seconds, time_limit, progress)
+            clock = Clock(seconds)
+            asked = Judged(timed, name, loadable, claims, profile, seed, jobs, estimates, clock, time_limit, progress)
             found = _judge(asked, _load_code(loaded, name, loadable), started)
     finally:
         if loadable:
@@ -115,14 +118,22 @@ def conform(
 def _judge(asked: Judged, load: str, started: float) -> Conformance:
     from threadpoolctl import threadpool_limits
 
-    stages = Stages(asked.subject)
+    stages = Stages(Timed(asked.subject, asked.name, asked.clock))
     with threadpool_limits(1):
         extra = probes.vector_probes() if any(stages.offers(stage) for stage in WITH_VECTORS) else ()
-        seen = look(stages, seconds=min(STAGE_SECONDS, asked.seconds), extra=extra)
-        diagnosis = diagnose(seen)
-        renew = partial(_renewed, asked.name, asked.time_limit) if asked.loadable else None
-        reproduction = reproduce(seen, load, renew)
-        ignored = ignored_choices(stages) if seen.first not in ("hypergradient", "samples") else ()
+        seen = look(stages, extra=extra)
+        diagnosis, reproduction, error_split = None, None, None
+        ignored: tuple[str, ...] = ()
+        try:
+            diagnosis = diagnose(seen)
+            renew = partial(_renewed, asked.name, asked.time_limit) if asked.loadable else None
+            reproduction = reproduce(seen, load, renew)
+            error_split = split_error(seen)
+            ignored = ignored_choices(stages) if seen.first not in ("hypergradient", "samples") else ()
+        except KeyboardInterrupt:
+            seen.ended = True
+    if seen.ended:
+        asked.clock.end()
     report = run_claims(asked, ignored)
     first, findings = seen.first, tuple(seen.findings)
     if first is None and diagnosis is None and _runs_fail(report):
@@ -131,14 +142,16 @@ def _judge(asked: Judged, load: str, started: float) -> Conformance:
             first, findings = "runs", _with_suspicion(findings, diagnosis)
     return Conformance(
         environment=campaign.environment(), seed=asked.seed, subject=asked.name, profile=asked.profile,
-        stages=findings, first=first, diagnosis=diagnosis, reproduction=reproduction, claims=claim_findings(report),
+        stages=findings, first=first, diagnosis=diagnosis, error_split=error_split, reproduction=reproduction,
+        claims=claim_findings(report),
         notes=tuple(
             f"Whatever call.reading.{choice} says, it answers as the repaired reading does. That is enough; what asks "
             "for the other choice is not applicable." for choice in ignored
         ),
         findings=(*(f"{f.stage}: {f.sentence}" for f in findings if f.status == "diverges"), *report.findings),
         faults=(*seen.faults, *_claim_faults(report)),
-        seconds=time.perf_counter() - started, complete=report.complete, report=report,
+        seconds=time.perf_counter() - started, complete=report.complete and not seen.ended, report=report,
+        stopped=asked.stopped(report),
     )  # fmt: skip
 
 
@@ -146,8 +159,7 @@ def write(found: Conformance, out: Path) -> list[Path]:
     """Write ``conform.json`` and the report's four files into a folder."""
     _make(out)
     file = out / "conform.json"
-    data = found.model_dump(mode="json", by_alias=True)
-    file.write_text(json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+    file.write_text(json.dumps(found.content(), indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
     return [file, *(found.report.write(out) if found.report is not None else [])]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Literal
@@ -9,13 +10,14 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field
 
 from verify.conformance.bugs.model import Stage
+from verify.conformance.error_parts import ErrorSplit
 from verify.evidence.model import Frozen
 from verify.report.faces import Report
 from verify.report.model import Coverage
 
 SCHEMA = "f2csa-conformance/1"
-MARK = "more than there is time for"
-"""Says in a result's sentence that the subject was too slow for it."""
+MARK = "more than their share"
+"""Says in a result's sentence that it asks for more, one at a time, than was granted."""
 
 Status = Literal["agrees", "diverges", "undecided", "fault", "not offered"]
 
@@ -143,6 +145,30 @@ class ClaimFinding(Frozen):
     reproduce: str
 
 
+class Stopped(Frozen):
+    """Results left out because the time for asking was over.
+
+    Args:
+        after: The time, in seconds.
+        asked: Results that were obtained.
+        planned: Results that there are.
+        enough: Seconds that would do, judged by what those obtained cost; ``None`` without any.
+    """
+
+    after: float
+    asked: int
+    planned: int
+    enough: float | None
+
+    def __str__(self) -> str:
+        left = (
+            f" Stopped after {self.after:g} s: {self.planned - self.asked} of {self.planned} results were not asked for"
+        )
+        if self.enough is None:
+            return f"{left}; a larger --seconds asks for more."
+        return f"{left}; --seconds {int(float(f'{self.enough + 1:.2g}'))} should do."
+
+
 class Conformance(Frozen):
     """Everything one run of ``f2csa conform`` found about a subject.
 
@@ -154,6 +180,7 @@ class Conformance(Frozen):
         stages: Each stage alone, in the order in which deviations are named.
         first: The first stage that diverges.
         diagnosis: What the deviation is; ``None`` where there is none.
+        error_split: Where its estimates' error comes from; ``None`` where it makes none that could be split.
         reproduction: The smallest instance that shows it.
         claims: Verdicts under the repaired reading.
         notes: What a reader should know beside.
@@ -161,6 +188,7 @@ class Conformance(Frozen):
         faults: One line for each thing that went wrong in the subject or the run.
         seconds: Time spent.
         complete: Whether the run reached its end.
+        stopped: What was left out because the time was over.
         report: The claims' full report, in its own files.
     """
 
@@ -172,6 +200,7 @@ class Conformance(Frozen):
     stages: tuple[StageFinding, ...]
     first: Stage | None
     diagnosis: Diagnosis | None
+    error_split: ErrorSplit | None = None
     reproduction: Reproduction | None
     claims: tuple[ClaimFinding, ...]
     notes: tuple[str, ...] = ()
@@ -179,6 +208,7 @@ class Conformance(Frozen):
     faults: tuple[str, ...]
     seconds: float
     complete: bool = True
+    stopped: Stopped | None = None
     report: Report | None = Field(default=None, exclude=True, repr=False)
 
     model_config = ConfigDict(populate_by_name=True)
@@ -205,6 +235,10 @@ class Conformance(Frozen):
             return 3
         return 1 if self.findings else 0
 
+    def content(self) -> Any:
+        """What ``conform.json`` holds; infinities as strings."""
+        return json.loads(self.model_dump_json(by_alias=True))
+
     def __str__(self) -> str:
         return "\n".join(letter(self))
 
@@ -217,12 +251,15 @@ MARKS = {"agrees": "✓", "diverges": "✗", "undecided": "?", "fault": "!", "no
 def letter(found: Conformance) -> Iterator[str]:
     """Line by line."""
     rest = "" if found.complete else " The run was interrupted: the claims after that are not judged."
+    rest = str(found.stopped) if found.stopped is not None else rest
     yield f"{found.subject}{_verdict(found)}.{rest}"
     yield ""
     for stage in found.stages:
         yield f"  {MARKS[stage.status]} {stage.stage:<18} {stage.sentence}"
     yield ""
     yield from _diagnosis(found)
+    if found.error_split is not None:
+        yield from found.error_split.lines()
     yield from _claims(found)
     yield from (f"Note: {note}" for note in found.notes)
     for fault in found.faults[:SHOWN]:
@@ -277,7 +314,7 @@ def _claims(found: Conformance) -> Iterator[str]:
     hurried = [claim.claim for claim in found.claims if claim.status == "INCONCLUSIVE" and MARK in claim.sentence]
     if hurried:
         shown = ", ".join(hurried[:SHOWN]) + (", …" if len(hurried) > SHOWN else "")
-        yield f"  ? {len(hurried)} of them take more than there was time for ({shown}); --seconds gives more."
+        yield f"  ? {len(hurried)} of them ask for more, one at a time, than was granted ({shown}): see --estimates."
     stages = {stage.stage for stage in found.stages}
     failed = [line for line in found.findings if line.split(":")[0] not in stages]
     for line in failed[:SHOWN]:

@@ -7,7 +7,6 @@ Runs of inner solvers are compared with the reference's where the protocol settl
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -36,9 +35,7 @@ SILENT = -60.0
 """Logarithm shown for a variance of 0."""
 SAMPLES = 1500
 FIRST = 32
-"""Samples of the first block, which also tells how long one takes."""
-FEWEST = 64
-"""Below this many samples a setting says nothing."""
+"""Samples of the first call."""
 RUN_STAGES: tuple[Capability, ...] = ("lower_level_runs", "penalty_runs", "hypergradient_runs")
 RUNS = 400
 STEPS = 64
@@ -178,14 +175,14 @@ def reference_runs() -> dict[str, Statistic]:
 class Sampled:
     """What a subject's samples look like.
 
-    ``counts`` are samples by setting, 0 where there was no time for any; ``refused`` is what the subject said about
-    settings that it does not support.
+    ``counts`` are samples by setting, 0 where it supports none; ``refused`` is what the subject said about these.
     """
 
     signature: Signature
     counts: dict[str, int]
-    seconds_a_call: float
     refused: dict[str, str]
+    ended: bool = False
+    """Whether an interrupt left out the other settings."""
 
     @property
     def law(self) -> Signature:
@@ -193,8 +190,8 @@ class Sampled:
         return dict.fromkeys(self.signature, Statistic(0.0, 0.0, ""))
 
 
-def sample(stages: Stages, seconds: float, counts: dict[str, int] | None = None, stream: int = 0) -> Sampled:
-    """Draw as many estimates as the time for all settings allows, at most :data:`SAMPLES` a setting.
+def sample(stages: Stages, counts: dict[str, int] | None = None, stream: int = 0) -> Sampled:
+    """Draw :data:`SAMPLES` estimates a setting.
 
     ``counts`` are sample sizes to use instead, ``stream`` which of the independent random streams is handed over. A
     subject that supports no setting at all is refused with its own words.
@@ -202,50 +199,31 @@ def sample(stages: Stages, seconds: float, counts: dict[str, int] | None = None,
     signature: dict[str, Statistic] = {}
     used: dict[str, int] = {}
     refused: dict[str, str] = {}
-    chosen, spent, slowest = sample_settings(), 0.0, 0.0
-    for position, setting in enumerate(chosen):
-        share = max(0.0, seconds - spent) / (len(chosen) - position)
+    chosen = sample_settings()
+    for setting in chosen:
         wanted = SAMPLES if counts is None else counts[setting.id]
-        started = time.perf_counter()
         try:
-            found = _drawn(setting, stages, wanted, share, stream)
+            found = _drawn(setting, stages, wanted, stream)
         except MissingCapabilityError as refusal:
             refused[setting.id], used[setting.id] = str(refusal), 0
             if len(refused) == len(chosen):
                 raise
             continue
-        spent += time.perf_counter() - started
-        slowest = max(slowest, (time.perf_counter() - started) / (len(found) or 4))
-        used[setting.id] = len(found) if len(found) >= FEWEST else 0
-        if len(found) >= FEWEST:
+        except KeyboardInterrupt:
+            return Sampled(signature, used, refused, ended=True)
+        used[setting.id] = len(found)
+        if len(found):
             signature |= of_samples(found, setting.mean, setting.deviation, setting.id)
-    return Sampled(signature, used, slowest, refused)
+    return Sampled(signature, used, refused)
 
 
-def _seconds_of_two(setting: Setting, stages: Stages) -> float:
-    """Time of two estimates that are not kept; asked again for subjects that compile when first called."""
-    started = time.perf_counter()
-    setting.draw(stages, 2, np.random.default_rng(0))
-    return time.perf_counter() - started
-
-
-def _drawn(setting: Setting, stages: Stages, wanted: int, seconds: float, stream: int) -> Vector:
-    """As many of the wanted estimates as the time allows, in growing blocks."""
+def _drawn(setting: Setting, stages: Stages, wanted: int, stream: int) -> Vector:
+    """The wanted estimates in several calls of growing size: what a call repeats of the one before shows."""
     rng = np.random.default_rng([n_of(setting.id), stream])
-    blocks, done = [np.zeros((0, len(setting.x)))], 0
-    if wanted and min(_seconds_of_two(setting, stages), _seconds_of_two(setting, stages)) / 2 * FEWEST > 2 * seconds:
-        return blocks[0]
-    started = time.perf_counter()
-    size = FIRST
+    blocks, done, size = [np.zeros((0, len(setting.x)))], 0, FIRST
     while done < wanted:
-        size = min(size, wanted - done)
-        spent = time.perf_counter() - started
-        if done and spent + size * spent / done > seconds:
-            size = int((seconds - spent) * done / spent)
-            if size < FIRST:
-                break
-        blocks.append(setting.draw(stages, size, rng))
-        done += size
+        blocks.append(setting.draw(stages, min(size, wanted - done), rng))
+        done += len(blocks[-1])
         size *= 4
     return np.concatenate(blocks)
 

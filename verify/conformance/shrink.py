@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,7 +25,8 @@ AXES = {
 SYMMETRIC = ("f.xx", "f.yy", "g.xx", "g.yy")
 CLEARLY = 10.0
 """Tolerances by which a smaller instance must still diverge: a repro should not hang by a thread."""
-SECONDS = 6.0
+TRIES = 400
+"""Smaller instances that are asked about at most."""
 BEFORE = 0.125
 """How far the call before lies, for subjects whose answers depend on it."""
 Build = Callable[[Place], Probe]
@@ -119,11 +119,11 @@ class Smallest:
     before: Probe | None = None
 
 
-def shrink(stages: Stages, probe: Probe, got: Vector, *, seconds: float = SECONDS) -> Smallest:
-    """Make a diverging probe smaller as long as it diverges and there is time."""
+def shrink(stages: Stages, probe: Probe, got: Vector, *, tries: int = TRIES) -> Smallest:
+    """Make a diverging probe smaller as long as it diverges, in so many tries."""
     if probe.stage == "activation":
         return _fewest_rows(stages, probe, got)
-    build, ends = probe.elsewhere, time.monotonic() + seconds
+    build = probe.elsewhere
     if build is None or not isinstance(probe.problem, Quadratic):
         return Smallest(probe, got)
     instance, best = Instance.of(probe.problem, probe.x), Smallest(probe, got)
@@ -134,7 +134,10 @@ def shrink(stages: Stages, probe: Probe, got: Vector, *, seconds: float = SECOND
             return best
         best = found
     candidates = instance.smaller()
-    while time.monotonic() < ends and (candidate := next(candidates, None)) is not None:
+    for _ in range(tries):
+        candidate = next(candidates, None)
+        if candidate is None:
+            break
         found = _diverging(stages, candidate, build, remembers)
         if found is not None:
             best, candidates = found, candidate.smaller()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,14 +13,12 @@ from verify.conformance import outer, random_stages
 from verify.conformance.bugs.model import Stage
 from verify.conformance.model import Divergence, StageFinding
 from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE, Probe, probes
-from verify.conformance.random_stages import RUN_STAGES, SAMPLES, Sampled, Signature, Statistic, distance
+from verify.conformance.random_stages import RUN_STAGES, Sampled, Signature, Statistic, distance
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 
 Probed = Literal["lower_level", "activation", "penalty_minimiser", "hypergradient"]
 PROBED: tuple[Probed, ...] = get_args(Probed)
-SECONDS = 4.0
-"""Time a stage may take; a slow subject is compared on fewer points, which is then said."""
 FAULTS = 3
 """A stage that failed so often is not asked again."""
 CHUNK = 8
@@ -53,14 +50,15 @@ class Answer:
 class Asked:
     """What came of a stage's probes, in the order of asking; ``broken`` are those that ended in a fault, with it.
 
-    ``refusals`` are the subject's words where it does not support a probe; for ``late`` ones there was no time, or no
-    point in after so many faults.
+    ``refusals`` are the subject's words where it does not support a probe; ``late`` ones were not asked, after an
+    interrupt or so many faults.
     """
 
     answers: list[Answer] = field(default_factory=list)
     broken: list[tuple[Probe, SubjectFaultError]] = field(default_factory=list)
     refusals: list[str] = field(default_factory=list)
     late: int = 0
+    ended: bool = False
 
 
 @dataclass
@@ -79,6 +77,8 @@ class Seen:
     record: outer.Record | None = None
     findings: list[StageFinding] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
+    ended: bool = False
+    """Whether it was interrupted."""
 
     @property
     def first(self) -> Stage | None:
@@ -90,21 +90,23 @@ class Seen:
         return [answer for answer in self.answers if answer.probe.stage == stage]
 
 
-def look(
-    stages: Stages, *, seconds: float = SECONDS, extra: Sequence[Probe] = (), only: Sequence[Stage] = get_args(Stage)
-) -> Seen:
-    """Compare all offered stages, each in so many seconds; ``extra`` probes are asked after the built-in ones."""
+def look(stages: Stages, *, extra: Sequence[Probe] = (), only: Sequence[Stage] = get_args(Stage)) -> Seen:
+    """Compare all offered stages; ``extra`` probes are asked after the built-in ones.
+
+    After an interrupt, and where the time is up, what was seen so far is kept and nothing more is asked.
+    """
     seen, asked = Seen(stages), (*probes(), *extra)
     looks: dict[Stage, Callable[[Seen], StageFinding]] = {
-        stage: partial(_probed, stage, _spread([probe for probe in asked if probe.stage == stage]), seconds)
-        for stage in PROBED
+        stage: partial(_probed, stage, _spread([probe for probe in asked if probe.stage == stage])) for stage in PROBED
     }
-    looks |= {"samples": partial(_sampled, seconds), "runs": _run, "optimise": _optimised}
+    looks |= {"samples": _sampled, "runs": _run, "optimise": _optimised}
     for stage, find in looks.items():
         if stage not in only:
             continue
         try:
-            finding = find(seen)
+            finding = _unasked(stage) if seen.ended else find(seen)
+        except KeyboardInterrupt:
+            seen.ended, finding = True, _unasked(stage)
         except MissingCapabilityError as refusal:
             finding = _not_offered(stage, refusal)
         except SubjectFaultError as error:
@@ -112,6 +114,10 @@ def look(
             finding = StageFinding(stage=stage, status="fault", sentence=str(error))
         seen.findings.append(finding)
     return seen
+
+
+def _unasked(stage: Stage) -> StageFinding:
+    return StageFinding(stage=stage, status="undecided", sentence="Not judged: nothing more was asked.")
 
 
 def _not_offered(stage: Stage, why: object) -> StageFinding:
@@ -127,17 +133,19 @@ def _spread(asked: list[Probe]) -> list[Probe]:
     return [p for start in range(0, longest, CHUNK) for kind in kinds.values() for p in kind[start : start + CHUNK]]
 
 
-def ask(stages: Stages, asked: Iterable[Probe], seconds: float) -> Asked:
-    """Ask until the time is up or nothing comes back."""
-    found, started = Asked(), time.perf_counter()
+def ask(stages: Stages, asked: Iterable[Probe]) -> Asked:
+    """Ask until nothing comes back, or until an interrupt."""
+    found = Asked()
     for probe in asked:
         if probe.needs_draws and not stages.use_draws:
             continue
-        if len(found.broken) >= FAULTS or time.perf_counter() - started > seconds:
+        if found.ended or len(found.broken) >= FAULTS:
             found.late += 1
             continue
         try:
             found.answers.append(Answer(probe, probe.ask(stages)))
+        except KeyboardInterrupt:
+            found.ended, found.late = True, found.late + 1
         except MissingCapabilityError as refusal:
             found.refusals.append(str(refusal))
         except SubjectFaultError as fault:
@@ -145,11 +153,12 @@ def ask(stages: Stages, asked: Iterable[Probe], seconds: float) -> Asked:
     return found
 
 
-def _probed(stage: Probed, spread: list[Probe], seconds: float, seen: Seen) -> StageFinding:
+def _probed(stage: Probed, spread: list[Probe], seen: Seen) -> StageFinding:
     """A stage whose right answers are known number by number."""
     if not seen.stages.offers(stage):
         return _not_offered(stage, f"the subject offers no {stage}")
-    asked = ask(seen.stages, spread, seconds)
+    asked = ask(seen.stages, spread)
+    seen.ended = seen.ended or asked.ended
     answers, count = asked.answers, len(asked.answers)
     seen.answers += answers
     seen.broken += asked.broken
@@ -178,7 +187,7 @@ def _probed(stage: Probed, spread: list[Probe], seconds: float, seen: Seen) -> S
         return _not_offered(stage, asked.refusals[0])
     sentence = f"{count} answers agree; the largest difference is {worst:.2g} of its tolerance."
     sentence += _besides(asked.refusals)
-    sentence += f" There was no time for {asked.late} more." if asked.late else ""
+    sentence += f" {asked.late} more were not asked." if asked.late else ""
     return finding(status="undecided" if asked.late else "agrees", sentence=sentence)
 
 
@@ -200,24 +209,18 @@ def _numbers(answer: Answer) -> str:
     )
 
 
-def _sampled(seconds: float, seen: Seen) -> StageFinding:
+def _sampled(seen: Seen) -> StageFinding:
     if not seen.stages.offers("hypergradient"):
         return _not_offered("samples", "the subject offers no hypergradient")
-    sampled = seen.sampled = random_stages.sample(seen.stages, seconds)
+    sampled = seen.sampled = random_stages.sample(seen.stages)
+    seen.ended = seen.ended or sampled.ended
     worst, count = distance(sampled.signature, sampled.law), sum(sampled.counts.values())
     if worst > 1:
         return _unlike("samples", sampled.signature, sampled.law, f"{count} estimates")
-    short = [k for k, v in sampled.counts.items() if v < SAMPLES and k not in sampled.refused]
-    sentence = "Not judged."
-    if count:
-        sentence = f"Mean, variance and correlation of {count} estimates are as they should be."
-    if short:
-        sentence += (
-            f" {len(short)} of {len(sampled.counts)} settings have fewer than the {SAMPLES} it takes: one "
-            f"estimate takes {sampled.seconds_a_call * 1e3:.3g} ms."
-        )
+    sentence = f"Mean, variance and correlation of {count} estimates are as they should be." if count else "Not judged."
+    sentence += " The other settings were not asked." if sampled.ended else ""
     sentence += _besides([*sampled.refused.values()])
-    return StageFinding(stage="samples", status="undecided" if short else "agrees", sentence=sentence,
+    return StageFinding(stage="samples", status="undecided" if sampled.ended else "agrees", sentence=sentence,
                         compared=len(sampled.signature), worst=worst)  # fmt: skip
 
 

@@ -25,6 +25,10 @@ The theorems are about the formulas. Whether a program follows the formulas is m
 report rests on its own evidence, and *proven* stands beside it. A premise that a theorem asks for and the statement
 does not is a gap; the page computes it from `theorems.toml`. Derivatives of y\\* and λ\\* enter by the differentiated
 KKT system (premise “{kkt}”); random vectors as an inner-product space, expectation as a monotone linear mean.
+
+A report's certified bounds, each about one problem, rest on the kernel as well where
+`f2csa prove --certificates REPORT` puts them to it: the check of a certificate is proven right (`certificate_sound`)
+and evaluated there; see [recheck.md](recheck.md).
 """
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from f2csa_ref.algorithm_1 import Call
 from f2csa_ref.baselines.methods import F2csaParameters
-from f2csa_ref.fast.in_runs import FastComputing, FastMomentum, counted, fast_oracle
+from f2csa_ref.fast.in_runs import FastComputing, RememberingMomentum, counted, fast_oracle
 from f2csa_ref.objectives import objectives_of
 from f2csa_ref.solver.schedules import Constants, Pages, constants_by
 from f2csa_ref.solver.solve import Setting, solve
@@ -65,9 +65,9 @@ def test_killed_anywhere_it_goes_on_bit_for_bit(tmp_path, family, lower):
 def test_without_the_oracles_memory_it_does_not_go_on(memory):
     q, call = objectives_of(problem_of("box")), Call(0.02)
     oracle = fast_oracle(q, call)
-    method = FastMomentum(counted(oracle, Counter()), SCHEDULE, oracle=oracle)
+    method = RememberingMomentum(counted(oracle, Counter()), SCHEDULE, oracle=oracle)
     data = method.start(np.zeros(8), np.random.default_rng(0)).to_dict() | {"oracle": memory}
-    with pytest.raises(InvalidInputError, match="must hold the fast oracle's memory"):
+    with pytest.raises(InvalidInputError, match="must hold the oracle's memory"):
         method.restored(data, [], [])
 
 

@@ -40,6 +40,16 @@ def test_at_a_kink_there_is_no_bound(capsys):
     assert (said["applies"], said["bound"], said["rigorous"]["applies"]) == (False, None, False)
     _, out, _ = run(capsys, *CALL, "--x", "0", "--table")
     assert out.count("no bound") == 2
+    assert said["hull"]["distance"] < 1e-12
+    assert said["hull"]["pieces"] == [[], [0]]
+    said_in_words = " ".join(out.split())
+    assert "distance of the estimate from the segment between the gradients of the two pieces" in said_in_words
+    assert "this bounds no error" in said_in_words
+
+
+def test_where_there_is_no_distance_the_reason_is_said(capsys):
+    _, out, _ = run(capsys, "hypergradient", "atlas:licq-fails", "--certify", "--table")
+    assert "linearly dependent" in " ".join(out.split())
 
 
 def test_with_noise_the_bound_has_a_level(capsys, tmp_path):

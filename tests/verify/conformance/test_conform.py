@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import time
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import jsonschema
 import numpy as np
@@ -19,8 +21,10 @@ from verify.cli.exports import schemas
 from verify.cli.main import invoke
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import find
-from verify.conformance.claim_runs import ASKS_FOR, Paced, UnaffordableError, ignored_choices, needs_pacing
-from verify.conformance.model import Conformance
+from verify.conformance.claim_runs import ASKS_FOR, Judged, ignored_choices, run_claims
+from verify.conformance.judge import write
+from verify.conformance.model import Conformance, StageFinding, Stopped
+from verify.conformance.pacing import Clock, Paced, Timed, TimeIsUpError, UnaffordableError, needs_pacing
 from verify.subjects import Call, ReferenceSubject
 from verify.subjects.protocol import Stages
 from verify.verdict import Verdict
@@ -40,17 +44,38 @@ def test_a_wrong_implementation_is_told_what_is_wrong(tmp_path: Path) -> None:
     assert text.startswith("keeps-dual-term deviates, first in hypergradient.")
     assert "It matches `keeps-dual-term`" in text
     assert "parse_problem" in text
+    assert (
+        "\nWhere the error comes from: At α = 1/50, x = (1, 0.5) on `two-of-three` your answer is 1.3e+04 off" in text
+    )
+    assert re.search(r"\n  the formula itself +1\.3e\+04 +\+100 %  α⁻²\n", text)
     names = {path.name for path in tmp_path.iterdir()}
     assert {"conform.json", "report.json", "report.html", "report.md", "junit.xml"} <= names
     data = json.loads((tmp_path / "conform.json").read_text(encoding="utf-8"))
     jsonschema.validate(data, schemas()["conformance"])
     assert Conformance.model_validate(data).findings == found.findings
+    assert Conformance.model_validate(data).error_split == found.error_split
+
+
+def test_infinities_are_written_as_strings(tmp_path: Path) -> None:
+    """A run of Algorithm 2 that answers 0 is infinitely many tolerances off."""
+    off = StageFinding(stage="optimise", status="diverges", sentence="", compared=1, diverging=1, worst=np.inf)
+    found = Conformance(
+        environment={}, seed=1, subject="zero", profile="conform", stages=(off,), first="optimise", diagnosis=None,
+        reproduction=None, claims=(), findings=(), faults=(), seconds=0.0,
+    )  # fmt: skip
+    write(found, tmp_path)
+    data = json.loads((tmp_path / "conform.json").read_text(encoding="utf-8"))
+    assert data["stages"][0]["worst"] == "Infinity"
+    jsonschema.validate(data, schemas()["conformance"])
+    assert Conformance.model_validate(data) == found
 
 
 def test_a_right_implementation_conforms() -> None:
     found = verify.conform("reference", claims=["bias-bound/T3", "solution-error/active-rows"])
     assert (found.exit_code, found.first, found.diagnosis, found.reproduction) == (0, None, None, None)
     assert str(found).startswith("reference: no deviation.")
+    assert "\nIts error: At α = 1/50" in str(found)
+    assert "Where the error comes from" not in str(found)
 
 
 def test_missing_stages_are_not_applicable_with_the_reason() -> None:
@@ -78,26 +103,116 @@ def test_a_fault_is_neither_a_finding_nor_a_pass() -> None:
     assert {stage.stage: stage.status for stage in found.stages}["lower_level"] == "fault"
 
 
-def test_what_cannot_be_afforded_stays_open() -> None:
-    found = verify.conform(OnlyHypergradient(), claims=["stochastic-oracles/unbiasedness"], seconds=0.05)
+def test_what_cannot_be_afforded_stays_open_whatever_the_time() -> None:
+    found = verify.conform(OnlyHypergradient(), claims=["stochastic-oracles/unbiasedness"], estimates=50)
     assert found.exit_code == 0
+    assert found.complete
     (claim,) = found.claims
     assert claim.status == "INCONCLUSIVE"
-    assert "more than there is time for" in claim.sentence
-    samples = next(stage for stage in found.stages if stage.stage == "samples")
-    assert samples.status == "undecided"
+    assert "more than their share" in claim.sentence
+    assert "see --estimates" in str(found)
+    assert next(stage for stage in found.stages if stage.stage == "samples").status == "agrees"
 
 
-def test_pacing_shares_the_time_among_what_is_left() -> None:
-    paced = Paced(Zero(), "paced", 1e-9)
-    paced.estimates.start(1)
-    with pytest.raises(UnaffordableError, match=r"10,000 estimates .* more than there is time for"):
+def test_time_ends_the_asking_and_nothing_else() -> None:
+    found = verify.conform(OnlyHypergradient(), claims=["bias-bound/T3"], seconds=1e-6)
+    assert found.exit_code == 3
+    assert not found.complete
+    assert found.claims == ()
+    assert {stage.status for stage in found.stages} <= {"undecided", "not offered"}
+    assert "Stopped after 1e-06 s: " in str(found)
+    assert "results were not asked for; a larger --seconds" in str(found)
+
+
+def test_what_stands_when_it_is_interrupted_is_told() -> None:
+    class Leaves(OnlyHypergradient):
+        left = 40
+
+        def hypergradient(self, *asked: Any) -> Any:
+            Leaves.left -= 1
+            if Leaves.left < 0:
+                raise KeyboardInterrupt
+            return super().hypergradient(*asked)
+
+    found = verify.conform(Leaves(), claims=["bias-bound/T3"])
+    stage = next(stage for stage in found.stages if stage.stage == "hypergradient")
+    assert (stage.status, stage.compared, found.complete, found.stopped) == ("undecided", 40, False, None)
+    assert "was interrupted" in str(found)
+
+
+def test_a_slow_subject_gets_the_same_verdicts() -> None:
+    class Slow(OnlyHypergradient):
+        def hypergradient(self, *asked: Any) -> Any:
+            time.sleep(0.0003)
+            return super().hypergradient(*asked)
+
+    claims = ["variance-bound/f-noise-only", "bias-bound/T1"]
+    made = [
+        run_claims(Judged(subject(), "one", False, claims, "conform", 0, 1, 3_000, Clock(60.0), None, None), ())
+        for subject in (OnlyHypergradient, Slow)
+    ]
+    fast, slow = ([(result.key, result.verdict, result.sentence) for result in report.results] for report in made)
+    assert fast == slow
+    assert any("more than their share" in sentence for _, _, sentence in fast)
+
+
+def test_a_run_that_stops_says_how_long_all_would_take() -> None:
+    stopped = Stopped(after=60, asked=30, planned=90, enough=312.0)
+    left, enough = str(stopped).split("; ")
+    assert left == " Stopped after 60 s: 60 of 90 results were not asked for"
+    assert enough == "--seconds 310 should do."
+
+
+def test_pacing_shares_the_counts_among_what_is_left() -> None:
+    paced = Paced(Zero(), "paced", 20_000)
+    paced.estimates.start(4)
+    with pytest.raises(UnaffordableError, match=r"10,000 estimates are more than their share, 5,000 of the 20,000 "):
         paced.hypergradient_samples(None, np.zeros(1), Call(alpha=0.1), np.random.default_rng(0), 10_000)
 
 
-def test_every_estimate_is_made_where_there_is_time() -> None:
-    found = Paced(Zero(), "paced", 60.0).hypergradient_samples(None, np.zeros(1), Call(alpha=0.1), None, 700)
+def test_every_estimate_is_made_where_it_may() -> None:
+    class Noisy(Zero):
+        asked = 0
+
+        def hypergradient(self, problem: Any, x: Any, call: Any, rng: Any = None) -> Any:
+            Noisy.asked += 1
+            return np.array([float(Noisy.asked)])
+
+    found = Paced(Noisy(), "paced").hypergradient_samples(None, np.zeros(1), Call(alpha=0.1), None, 700)
     assert found.shape == (700, 1)
+    assert Noisy.asked == 700
+
+
+def test_answers_that_never_differ_are_not_asked_for_by_the_thousand() -> None:
+    class Silent(Zero):
+        asked = 0
+
+        def hypergradient(self, problem: Any, x: Any, call: Any, rng: Any = None) -> Any:
+            Silent.asked += 1
+            return np.ones(1)
+
+    found = Paced(Silent(), "paced").hypergradient_samples(None, np.zeros(1), Call(alpha=0.1), None, 16_384)
+    assert found.shape == (16_384, 1)
+    assert (found == 1).all()
+    assert Silent.asked == 64
+
+
+def test_many_at_once_are_asked_for_in_batches() -> None:
+    class Many(Zero):
+        sizes: ClassVar[list[int]] = []
+
+        def hypergradient_samples(self, problem: Any, x: Any, call: Any, rng: Any, replications: int) -> Any:
+            Many.sizes.append(replications)
+            return rng.standard_normal((replications, 1))
+
+    timed = Timed(Many(), "timed", Clock(60.0))
+    found = timed.hypergradient_samples(None, np.zeros(1), Call(alpha=0.1), np.random.default_rng(0), 200_000)
+    assert found.shape == (200_000, 1)
+    assert Many.sizes == [65_536, 65_536, 65_536, 3_392]
+    clock = Clock(60.0)
+    clock.end()
+    with pytest.raises(TimeIsUpError):
+        Timed(Many(), "timed", clock).hypergradient_samples(None, np.zeros(1), Call(alpha=0.1), None, 8)
 
 
 def test_a_program_without_many_at_once_is_paced_too() -> None:
@@ -109,7 +224,7 @@ def test_a_program_without_many_at_once_is_paced_too() -> None:
 
     assert needs_pacing(Piped())
     with pytest.raises(UnaffordableError):
-        Paced(Piped(), "paced", 1e-9).hypergradient_samples(None, np.zeros(1), Call(alpha=0.1), None, 10_000)
+        Paced(Piped(), "paced", 10).hypergradient_samples(None, np.zeros(1), Call(alpha=0.1), None, 10_000)
 
 
 def test_runs_of_algorithm_2_are_paced() -> None:
@@ -121,9 +236,9 @@ def test_runs_of_algorithm_2_are_paced() -> None:
 
     parameters = OuterParameters(goldstein_radius=1.0, epsilon=0.1, D=0.1, eta=0.1, M=10, K=30)
     assert needs_pacing(Steps())
-    assert len(Paced(Steps(), "paced", 60.0).optimise(lambda z: z, np.zeros(1), parameters, None)) == 300
-    with pytest.raises(UnaffordableError, match="300 steps of Algorithm 2"):
-        Paced(Steps(), "paced", 1e-9).optimise(lambda z: z, np.zeros(1), parameters, None)
+    assert len(Paced(Steps(), "paced").optimise(lambda z: z, np.zeros(1), parameters, None)) == 300
+    with pytest.raises(UnaffordableError, match="300 steps of Algorithm 2 are more than their share, 290 of the 290"):
+        Paced(Steps(), "paced", 29).optimise(lambda z: z, np.zeros(1), parameters, None)
     assert not needs_pacing(ReferenceSubject())
 
 
@@ -139,7 +254,9 @@ class Zero:
 def test_one_reading_alone_is_enough() -> None:
     assert ignored_choices(Stages(RepairedOnly())) == ("dual_term", "noise_pairing")
     assert ignored_choices(Stages(ReferenceSubject())) == ()
-    found = verify.conform(RepairedOnly(), claims=["stochastic-oracles", "dual-extraction/linear-term"], seconds=1.0)
+    found = verify.conform(
+        RepairedOnly(), claims=["stochastic-oracles", "dual-extraction/linear-term"], estimates=2_000
+    )
     assert found.exit_code == 0, found.findings
     assert len(found.notes) == 2
     assert {claim.status for claim in found.claims} <= {"NOT_APPLICABLE", "INCONCLUSIVE", "SUPPORTED"}
@@ -215,3 +332,5 @@ def test_the_self_test_of_a_python_subject(capsys: pytest.CaptureFixture[str]) -
 def test_bad_numbers_are_refused() -> None:
     with pytest.raises(InvalidInputError, match="seconds"):
         verify.conform("reference", seconds=0.0)
+    with pytest.raises(InvalidInputError, match="estimates: must be >= 0"):
+        verify.conform("reference", estimates=-1)

@@ -91,4 +91,4 @@ def test_shrinking_ends_when_its_time_is_up() -> None:
     probe = lower_level_probe(place_of("random-3x5x4"))
     stages = Stages(by_id("zero-multipliers"))
     got = probe.ask(stages)
-    assert shrink(stages, probe, got, seconds=0.0).probe is probe
+    assert shrink(stages, probe, got, tries=0).probe is probe

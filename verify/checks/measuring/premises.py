@@ -102,6 +102,7 @@ def premises_met(name: str) -> dict[str, PremiseEvidence]:
         "bounded-jacobian": rows,
         "strong-convexity": f"μ_g = {mu_g:.3g}" if mu_g > 0 else "",
         "hessian-lipschitz": "the second derivatives are constant",
+        "lipschitz-hessian": "the second derivatives are constant",
         "penalty-strong-convexity": curved if mu_g > 0 else "",
         **BY_CONSTRUCTION,
     }

@@ -1,3 +1,3 @@
 """What the record's content hashes to; written with it by ``f2csa prove --record``."""
 
-DIGEST = "64475f260e42b88e2afe4451c287e6b23bee64cbf86f8a41f6bde3c7d3306b38"
+DIGEST = "930a71a59e5257e9c12ef821f092a52de218decf9145b695827e585677d46ced"

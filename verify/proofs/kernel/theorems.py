@@ -1,6 +1,8 @@
 """Which theorem settles which statement: ``theorems.toml`` as data, matched with the catalogue both ways.
 
-A premise that a theorem asks for and the statement does not grant is a gap: computed here, never written down.
+A premise that a theorem asks for is granted by the statement's own words, by a premise of it or of its claim, by an
+assumption of the paper, or by another statement that is proven whole. What is not is a gap: computed here, never
+written down.
 """
 
 from __future__ import annotations
@@ -14,10 +16,12 @@ from importlib import resources
 
 from pydantic import Field
 
-from spec.claims import ReadingName, Statement, load_claims
+from spec.claims import Claim, ReadingName, Statement, load_claims
 from spec.files import Frozen, parse_toml
 
 WHERE = "theorems.toml"
+OWN_WORDS = "the statement itself"
+"""What grants a premise that the statement's own words state."""
 
 
 class AskedPremise(Frozen):
@@ -27,11 +31,13 @@ class AskedPremise(Frozen):
         id: Its name.
         text: The words.
         standing: The statement of the catalogue that grants it to every claim; empty where a claim must do so itself.
+        choice: Whether it only says how free parameters are chosen, or how large they may be.
     """
 
     id: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
     text: str = Field(min_length=1)
     standing: str = ""
+    choice: bool = False
 
 
 class Theorem(Frozen):
@@ -63,6 +69,7 @@ class Settled(Frozen):
         reading: ``repaired``: proven; ``as-written``: refuted.
         by: The theorems.
         granted: By premise of the theorems, the statement's own premise (or its claim's) or a statement that grants it.
+        itself: Premises of the theorems that the statement's own words state.
         short: What the statement says beyond the theorems; then it is proven in part.
     """
 
@@ -70,6 +77,7 @@ class Settled(Frozen):
     reading: ReadingName = "repaired"
     by: tuple[str, ...] = Field(min_length=1)
     granted: dict[str, str] = Field(default_factory=dict)
+    itself: tuple[str, ...] = ()
     short: tuple[str, ...] = ()
 
 
@@ -122,20 +130,52 @@ class TheoremTable(Frozen):
         """Premises that its theorems ask for and the statement does not grant, in words; none of a refutation."""
         if row.reading == "as-written":
             return []
-        return [one.text for one in self.asked(row) if not one.standing and one.id not in row.granted]
+        gaps = []
+        for one in self.asked(row):
+            by, words = self._granting(row, one), _catalogue()
+            if one.choice:
+                continue
+            if not by:
+                gaps.append(one.text)
+            elif by != OWN_WORDS and by in words and not self._firm(by, (row.statement,)):
+                gaps.append(f"{one.text} (from {by}, which is {self._standing(by)})")
+        return gaps
 
     def grants(self, row: Settled) -> list[tuple[str, str]]:
-        """The other premises in words, each with what grants it."""
-        return [
-            (one.text, row.granted.get(one.id, one.standing))
-            for one in self.asked(row)
-            if one.standing or one.id in row.granted
-        ]
+        """The premises that something grants, in words, each with what does."""
+        found = ((one.text, self._granting(row, one)) for one in self.asked(row))
+        return [(text, by) for text, by in found if by]
+
+    def _granting(self, row: Settled, premise: AskedPremise) -> str:
+        """What grants a premise: the statement itself, a premise of its own, a statement, or nothing."""
+        if premise.id in row.itself:
+            return OWN_WORDS
+        return row.granted.get(premise.id, premise.standing)
+
+    def _firm(self, full_id: str, asking: tuple[str, ...] = ()) -> bool:
+        """Whether a statement may be leaned on: an assumption of the paper, or proven whole without leaning back."""
+        if full_id in asking:
+            return False
+        if _catalogue()[full_id][1].kind == "assumption":
+            return True
+        rows = [row for row in self.settling(full_id) if row.reading == "repaired"]
+        return bool(rows) and all(not row.short and not self._open(row, (*asking, full_id)) for row in rows)
+
+    def _open(self, row: Settled, asking: tuple[str, ...]) -> bool:
+        granting = [self._granting(row, one) for one in self.asked(row) if not one.choice]
+        named = [by for by in granting if by in _catalogue()]
+        return not all(granting) or any(not self._firm(by, asking) for by in named)
+
+    def _standing(self, full_id: str) -> str:
+        rows = [row for row in self.settling(full_id) if row.reading == "repaired"]
+        if not rows:
+            return "not proven"
+        return "proven in part" if any(row.short for row in rows) else "proven with a premise more"
 
     def deviations(self) -> list[str]:
         """What does not go together in the table, or of it and the catalogue, one line each."""
-        statements = {full: claim for claim in load_claims().values() for full, _ in claim.statements()}
-        named = {full: statement for claim in load_claims().values() for full, statement in claim.statements()}
+        statements = {full: claim for full, (_, claim) in _catalogue().items()}
+        named = {full: statement for full, (statement, _) in _catalogue().items()}
         return [*self._names(), *self._placed(named), *self._granted(named, statements)]
 
     def _names(self) -> Iterator[str]:
@@ -182,11 +222,19 @@ class TheoremTable(Frozen):
             own = (*named[row.statement].premises, *claims[row.statement].premises)
             ids = {premise.id for premise in own if row.reading in premise.readings}
             asked = {name for one in row.by for name in self.theorems[one].asks}
-            for premise, by in row.granted.items():
+            for premise, by in [*row.granted.items(), *((one, OWN_WORDS) for one in row.itself)]:
                 if premise not in asked:
                     yield f"{WHERE}: {row.statement} grants {premise}, which none of its theorems asks for"
-                if by not in ids and by not in named:
+                if by == row.statement:
+                    yield f"{WHERE}: {row.statement} grants {premise} by itself; its own words do, or they do not"
+                if by != OWN_WORDS and by not in ids and by not in named:
                     yield f"{WHERE}: {row.statement} has no premise {by} to grant {premise}"
+
+
+@lru_cache(maxsize=1)
+def _catalogue() -> dict[str, tuple[Statement, Claim]]:
+    """Every statement and the claim that it is of, by full id."""
+    return {full: (statement, claim) for claim in load_claims().values() for full, statement in claim.statements()}
 
 
 @lru_cache(maxsize=1)

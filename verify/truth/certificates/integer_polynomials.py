@@ -1,11 +1,10 @@
-r"""Integer linear systems and Sturm sequences in plain Python, for the certificate checker alone.
+r"""Integer linear systems and a test that a polynomial has no root, in plain Python, for the certificate checker alone.
 
 Small on purpose, and independent of the algebra libraries the certificates were made with.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from fractions import Fraction
 from math import gcd, lcm
@@ -14,7 +13,7 @@ Polynomial = list[int]
 """Integer coefficients, lowest power first, no trailing zeros."""
 
 _DEPTH = 12
-"""Most halvings before Sturm's theorem is called in."""
+"""Most halvings; all that a certificate needs end long before."""
 
 
 def primitive(coefficients: Sequence[Fraction | int]) -> Polynomial:
@@ -65,10 +64,11 @@ def multiply(first: Sequence[int], second: Sequence[int]) -> Polynomial:
     return product
 
 
-def roots_inside(coefficients: Sequence[Fraction | int], end: Fraction) -> int:
-    """Number of distinct real roots of a nonzero polynomial in the open interval (0, end).
+def has_no_root(coefficients: Sequence[Fraction | int], end: Fraction) -> bool:
+    """Whether halving the interval proves a nonzero polynomial to have no root in the open interval (0, end).
 
-    An elementary proof that there is none is tried first; where it fails Sturm's theorem decides.
+    The test is the one that ``is_positive_sound`` of the machine-checked theorems is about. Where the closed interval
+    has no root but at its ends, enough halvings prove it; a root inside is never overlooked.
     """
     polynomial = primitive(coefficients)
     while polynomial[0] == 0:
@@ -76,12 +76,11 @@ def roots_inside(coefficients: Sequence[Fraction | int], end: Fraction) -> int:
     while len(polynomial) > 1 and sign_at(polynomial, end) == 0:
         polynomial = _without_root(polynomial, end)
     sign = sign_at(polynomial, end)
-    scaled = primitive([sign * value * end**k for k, value in enumerate(polynomial)])
-    return 0 if _is_positive(scaled, _DEPTH) else _sturm_count(polynomial, end)
+    return is_positive(primitive([sign * value * end**k for k, value in enumerate(polynomial)]))
 
 
-def _is_positive(polynomial: Polynomial, depth: int) -> bool:
-    """Whether halving (0, 1) a few times proves a polynomial positive there: all Bernstein coefficients >= 0."""
+def is_positive(polynomial: Polynomial, depth: int = _DEPTH) -> bool:
+    """Whether halving (0, 1) proves a nonzero polynomial positive there: all Bernstein coefficients >= 0."""
     if all(value >= 0 for value in _shifted(polynomial[::-1])):
         return True
     if depth == 0:
@@ -90,7 +89,7 @@ def _is_positive(polynomial: Polynomial, depth: int) -> bool:
     left = [value << (top - k) for k, value in enumerate(polynomial)]
     right = _shifted(left)
     # The midpoint itself is the value of the right half at 0.
-    return right[0] > 0 and _is_positive(left, depth - 1) and _is_positive(right, depth - 1)
+    return right[0] > 0 and is_positive(left, depth - 1) and is_positive(right, depth - 1)
 
 
 def _shifted(polynomial: Polynomial) -> Polynomial:
@@ -100,15 +99,6 @@ def _shifted(polynomial: Polynomial) -> Polynomial:
         for k in range(len(moved) - 2, start - 1, -1):
             moved[k] += moved[k + 1]
     return moved
-
-
-def _sturm_count(polynomial: Polynomial, end: Fraction) -> int:
-    """Distinct roots in (0, end) of a polynomial that vanishes at neither end, by Sturm's theorem."""
-    sequence = [polynomial, primitive([k * value for k, value in enumerate(polynomial)][1:])]
-    while sequence[-1]:
-        sequence.append(_minus_remainder(sequence[-2], sequence[-1]))
-    sequence.pop()
-    return _changes(sequence, Fraction(0)) - _changes(sequence, end)
 
 
 def solve(matrix: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> list[Fraction] | None:
@@ -191,23 +181,3 @@ def _without_root(polynomial: Polynomial, root: Fraction) -> Polynomial:
         carry = carry * root + value
         quotient.append(carry)
     return primitive(quotient[-2::-1])
-
-
-def _minus_remainder(first: Polynomial, second: Polynomial) -> Polynomial:
-    """A positive multiple of minus the remainder of first by second."""
-    remainder, lead = list(first), second[-1]
-    while len(remainder) >= len(second):
-        top, shift = remainder[-1], len(remainder) - len(second)
-        # Scaling by |lead| keeps the sign of the remainder.
-        remainder = [abs(lead) * value for value in remainder]
-        factor = top if lead > 0 else -top
-        for j, value in enumerate(second):
-            remainder[shift + j] -= factor * value
-        while remainder and remainder[-1] == 0:
-            remainder.pop()
-    return primitive([-value for value in remainder]) if remainder else []
-
-
-def _changes(sequence: Sequence[Polynomial], at: Fraction) -> int:
-    signs = [sign for sign in (sign_at(part, at) for part in sequence) if sign]
-    return sum(a != b for a, b in itertools.pairwise(signs))

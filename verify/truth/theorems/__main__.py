@@ -12,14 +12,17 @@ from verify.truth.theorems.mistypings import mistypings
 from verify.truth.theorems.ties import HERE, Place, Tie, spelt, ties
 
 RECORD = HERE / "places.json"
-BUDGET = 1500
+BUDGET = 150
 """Places tried in each stage of a search."""
 
 
 def row(place: Place) -> dict[str, Any]:
     """A place as plain data."""
-    data = {"kind": place.kind, "role": place.role, "draft": spelt(place.draft)}
-    return data if place.change is None else data | {"change": [*place.change[:2], str(place.change[2])]}
+    data: dict[str, Any] = {"kind": place.kind, "role": place.role, "draft": spelt(place.draft)}
+    if place.leaf is not None:
+        data["leaf"] = place.leaf
+    changes = [[name, sign, str(by)] for name, sign, by in place.changes]
+    return data | ({"changes": changes} if changes else {})
 
 
 def entry(tie: Tie, found: Found) -> dict[str, Any]:
@@ -36,16 +39,15 @@ def entry(tie: Tie, found: Found) -> dict[str, Any]:
 
 def main(words: list[str]) -> int:
     """Search, print a line for each theorem, write the record; 1 if a theorem was broken."""
-    wanted = next((int(word) for word in words if word.isdigit()), 0)
+    budget = next((int(word) for word in words if word.isdigit()), BUDGET)
     names, broken = [word for word in words if not word.isdigit()], 0
     for name, tie in ties().items():
         if names and name not in names:
             continue
-        budget = wanted or recorded(name)
         found = search(tie, budget)
         broken += len(found.broken)
-        summary = entry(tie, found) | {"budget": budget}
-        keep(name, summary, [row(place) for place in found.places])
+        summary = entry(tie, found)
+        keep(name, summary, [row(place) for place in found.places], budget)
         sys.stdout.write(
             f"{name}: ratio {summary['ratio']}, {found.mistypings} mistypings, {len(found.survivors)} unnoticed, "
             f"{len(found.places)} places of {found.tried} tried{', BROKEN' if found.broken else ''}\n"
@@ -54,16 +56,11 @@ def main(words: list[str]) -> int:
     return 1 if broken else 0
 
 
-def recorded(name: str) -> int:
-    """The budget on record, so that a search is made again as it was."""
-    record = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {"found": {}}
-    return int(record["found"].get(name, {}).get("budget", BUDGET))
-
-
-def keep(name: str, summary: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+def keep(name: str, summary: dict[str, Any], rows: list[dict[str, Any]], budget: int) -> None:
     """Put one theorem's search on record."""
     record = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {"found": {}, "places": {}}
-    record["seed"], record["found"][name], record["places"][name] = SEED, summary, rows
+    record |= {"seed": SEED, "budget": budget}
+    record["found"][name], record["places"][name] = summary, rows
     for part in ("found", "places"):
         record[part] = {known: record[part][known] for known in ties() if known in record[part]}
     RECORD.write_text(written(record), encoding="utf-8")
@@ -71,13 +68,14 @@ def keep(name: str, summary: dict[str, Any], rows: list[dict[str, Any]]) -> None
 
 def written(record: dict[str, Any]) -> str:
     """The record, a line for each place."""
-    lines = [f'  "{name}": {json.dumps(value)}' for name, value in record["found"].items()]
+    lines = [f'  "{name}": {json.dumps(value, sort_keys=True)}' for name, value in record["found"].items()]
     places = []
     for name, rows in record["places"].items():
         listed = ",\n".join("    " + json.dumps(value, sort_keys=True) for value in rows)
         places.append(f'  "{name}": [\n{listed}\n  ]')
     both = (",\n".join(lines), ",\n".join(places))
-    return f'{{\n"seed": {record["seed"]},\n"found": {{\n{both[0]}\n}},\n"places": {{\n{both[1]}\n}}\n}}\n'
+    head = f'"seed": {record["seed"]},\n"budget": {record["budget"]}'
+    return f'{{\n{head},\n"found": {{\n{both[0]}\n}},\n"places": {{\n{both[1]}\n}}\n}}\n'
 
 
 if __name__ == "__main__":

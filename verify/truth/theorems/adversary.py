@@ -8,23 +8,30 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from itertools import chain
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from flint import fmpq
 
 from spec import InvalidInputError
+from verify.truth.theorems.covering import cover
 from verify.truth.theorems.kinds import KINDS
 from verify.truth.theorems.meaning import Outcome, Statement
 from verify.truth.theorems.mistypings import Mistyping, mistypings
-from verify.truth.theorems.scenes import Draft
-from verify.truth.theorems.ties import Place, Tie, judged
+from verify.truth.theorems.perturbing import FACTORS, MOVES, changes, perturbed
+from verify.truth.theorems.repair import Equation, bound, equations, flat
+from verify.truth.theorems.ties import NEAR, Place, Tie, judged
 
 SEED = 20260
 RANDOM_PLACES = 14
-FACTORS = tuple(fmpq(*pair) for pair in ((2, 1), (1, 2), (9, 10), (11, 10), (-1, 1), (0, 1), (1, 8), (8, 1)))
-MOVES = (fmpq(-1, 10), fmpq(1, 10), fmpq(-1), fmpq(1), fmpq(-10), fmpq(10))
+ENOUGH = 4
+"""Seeds inside the premises from which on few places are drawn at random."""
+CLOSE = 0.995
+ASCENT = 480
+STEPS = 120
+MOST_CHANGES = 8
+MOST_LEAVES = 6
+"""Relations of a conclusion that are looked at one by one."""
 
 
 @dataclass
@@ -43,12 +50,10 @@ def search(tie: Tie, budget: int = 2500, seed: int = SEED) -> Found:
     hunt = _Hunt(tie, random.Random(f"{seed} {tie.name}"), budget)
     hunt.start()
     every = mistypings(tie.tree)
-    alive = [wrong for wrong in every if not hunt.told(wrong)]
-    alive = hunt.outside(alive)
-    for wrong in sorted(alive, key=lambda wrong: wrong.premise is not None):
+    for wrong in sorted(every, key=lambda wrong: wrong.premise is not None):
         if not wrong.name.endswith("left out") and not hunt.told(wrong):
             hunt.climb(wrong)
-    left = hunt.outside([wrong for wrong in alive if not hunt.told(wrong)])
+    left = hunt.outside([wrong for wrong in every if not hunt.told(wrong)])
     hunt.found.survivors, hunt.found.mistypings = [wrong.name for wrong in left], len(every)
     hunt.thin(every)
     return hunt.found
@@ -58,10 +63,13 @@ class _Hunt:
     def __init__(self, tie: Tie, rng: random.Random, budget: int) -> None:
         self.tie, self.rng, self.found = tie, rng, Found()
         self.stray: list[Place] = []
+        self.waiting: list[Mistyping] = []
+        self.highest: dict[int | None, tuple[float, Place]] = {}
         self.budget, self.end = budget, 0.0
         self.again()
         self.right = tie.statement()
         self.statements: dict[str, Statement] = {}
+        self.outcomes: dict[tuple[Any, ...], Outcome] = {}
 
     def again(self, share: float = 1.0) -> None:
         """Allow so many more evaluations."""
@@ -72,14 +80,28 @@ class _Hunt:
 
     def told(self, mistyping: Mistyping) -> bool:
         """Whether a place found so far breaks the mistyped tie."""
-        wrong = self.wrong(mistyping)
-        return any(self.tie.fault(place, wrong) for place in self.found.places)
+        return any(self.fault(place, mistyping) for place in self.found.places)
+
+    def fault(self, place: Place, mistyping: Mistyping) -> str:
+        """What breaks the mistyped tie at a place, with what is known there of the right one."""
+        values = self.tie.letters(place)
+        key = (place.kind, place.key, place.changes)
+        if key not in self.outcomes:
+            self.outcomes[key] = self.right.at(values)
+        right = self.outcomes[key]
+        if mistyping.premise is None:
+            there = self.wrong(mistyping).at(values, right.missed)
+        elif mistyping.name.endswith(": left out"):
+            there = replace(right, missed=tuple(k for k in right.missed if k != mistyping.premise))
+        else:
+            there = self.wrong(mistyping).at(values)
+        return judged(there, place, self.tie.floor, self.tie.ceiling)
 
     def at(self, place: Place) -> Outcome | None:
         """The statement at a new place; ``None`` where there is none or a premise fails."""
         self.found.tried += 1
         try:
-            outcome = self.right.at(place.values)
+            outcome = self.right.at(self.tie.letters(place))
         except (InvalidInputError, ArithmeticError, ValueError):
             return None
         if outcome.missed:
@@ -92,28 +114,71 @@ class _Hunt:
 
     def start(self) -> None:
         for place in self.tie.seeds:
-            outcome = self.at(place)
-            if outcome is not None and outcome.true:
-                self.keep(place, outcome)
+            self.plant(place)
+        inside = sum(place.role != "outside" for place in self.found.places)
         for name in self.tie.kinds:
             kept = 0
-            for _ in range(12 * RANDOM_PLACES):
+            for _ in range((12 if inside < ENOUGH else 3) * RANDOM_PLACES):
                 place = Place(name, KINDS[name].draft(self.rng))
                 outcome = self.at(place)
                 if outcome is not None and outcome.true and kept < RANDOM_PLACES:
                     self.keep(place, outcome)
                     kept += 1
-        self.again(0.5)
-        if any(self.right.at(place.values).ratio is not None for place in self.found.places):
-            self.ascend(lambda outcome, _: outcome.ratio or 0.0, lambda outcome: (outcome.ratio or 0.0) > 0.995, 4)
+        for leaf in self.leaves():
+            if self.near(leaf):
+                continue
+            self.end = self.found.tried + ASCENT
+            self.ascend(*self.climbing(leaf), 4, leaf=leaf)
 
-    def keep(self, place: Place, outcome: Outcome) -> None:
-        near = outcome.ratio is not None and outcome.ratio >= self.tie.floor and self.tie.floor > 0
-        self.found.places.append(Place(place.kind, place.draft, "near" if near else "inside"))
+    def climbing(self, leaf: int | None) -> tuple[Callable[[Outcome, Place], float], Callable[[Outcome], bool]]:
+        """Value over bound of one relation, and whether it is close to 1."""
+
+        def height(outcome: Outcome) -> float:
+            return outcome.ratio_of(leaf) or 0.0
+
+        return lambda outcome, _: height(outcome), lambda outcome: height(outcome) > CLOSE
+
+    def plant(self, place: Place) -> None:
+        """Put a place that is known on the list, where it still says something."""
+        if place.role != "outside":
+            outcome = self.at(place)
+            if outcome is not None and outcome.true:
+                self.keep(place, outcome, place.leaf)
+            return
+        outcome = self._there(place)
+        if outcome is not None and len(outcome.missed) == 1 and not outcome.true and not outcome.error:
+            self.found.places.append(place)
+
+    def near(self, leaf: int | None) -> bool:
+        """Whether some place has one relation near enough to equality."""
+        outcomes = (self.right.at(self.tie.letters(place)) for place in self.found.places if place.role == "near")
+        return any((outcome.ratio_of(leaf) or 0.0) > CLOSE for outcome in outcomes)
+
+    def leaves(self) -> list[int | None]:
+        """Relations of the conclusion that can come near to equality; ``None`` for the theorem's bound."""
+        inside = (place for place in self.found.places if place.role != "outside")
+        outcomes = [self.right.at(self.tie.letters(place)) for place in inside]
+        if not outcomes:
+            return []
+        bounds: list[int | None] = [None] if any(outcome.ratio is not None for outcome in outcomes) else []
+        count = min(len(outcome.leaves) for outcome in outcomes)
+        others = [k for k in range(count) if any((outcome.ratio_of(k) or 0) > 0 for outcome in outcomes)]
+        return (
+            [*bounds, *others] if 1 < count <= MOST_LEAVES and len({len(o.leaves) for o in outcomes}) == 1 else bounds
+        )
+
+    def keep(self, place: Place, outcome: Outcome, leaf: int | None = None) -> None:
+        """Put a place inside the premises on the list; near to equality where it is, in its named relation else."""
+        ratio, floor = outcome.ratio_of(leaf), self.tie.floor if leaf is None else NEAR
+        near = ratio is not None and ratio >= floor > 0
+        self.found.places.append(
+            Place(place.kind, place.draft, "near" if near else "inside", (), leaf if near else None)
+        )
 
     def ascend(
-        self, score: Callable[[Outcome, Place], float], enough: Callable[[Outcome], bool], starts: int, steps: int = 120
-    ) -> None:
+        self, score: Callable[[Outcome, Place], float], enough: Callable[[Outcome], bool], starts: int,
+        leaf: int | None = None,
+    ) -> None:  # fmt: skip
         """Climb from random places and from the best ones so far."""
         for k in range(starts):
             known = [place for place in self.found.places if place.role != "outside"]
@@ -122,7 +187,7 @@ class _Hunt:
             place = self.rng.choice(known) if from_known else Place(name, KINDS[name].draft(self.rng))
             best, outcome = place, self.at(place)
             height = -1.0 if outcome is None else score(outcome, place)
-            for _ in range(steps):
+            for _ in range(STEPS):
                 if self.found.tried > self.end:
                     break
                 place = Place(best.kind, perturbed(best.draft, self.rng))
@@ -135,24 +200,26 @@ class _Hunt:
                     if enough(outcome):
                         break
             outcome = self.at(best)
-            if outcome is not None and outcome.true and (outcome.ratio or 0.0) > 0:
-                self.keep(best, outcome)
+            if outcome is not None and outcome.true and (outcome.ratio_of(leaf) or 0.0) > 0:
+                self.keep(best, outcome, leaf)
 
     def climb(self, mistyping: Mistyping) -> bool:
         """Look for a place that tells this mistyping."""
-        bounded = any(self.right.at(place.values).ratio is not None for place in self.found.places)
+        bounded = any(self.right.at(self.tie.letters(place)).ratio is not None for place in self.found.places)
         starts = 6 if bounded and mistyping.premise is None else 2
         self.again(0.3)
-        wrong, floor = self.wrong(mistyping), self.tie.floor
+        wrong, leaf = self.wrong(mistyping), self.leaf_of(mistyping)
+        floor = self.tie.floor if leaf is None else NEAR
         hit: list[Place] = []
 
         def score(outcome: Outcome, place: Place) -> float:
-            there = wrong.at(place.values)
-            near = outcome.ratio is not None and outcome.ratio >= floor
-            if judged(there, "near" if near else "inside", floor, self.tie.ceiling):
+            known = outcome.missed if mistyping.premise is None else None
+            there = wrong.at(self.tie.letters(place), known)
+            right, other = outcome.ratio_of(leaf) or 0.0, there.ratio_of(leaf) or 0.0
+            there_too = Place(place.kind, place.draft, "near" if right >= floor else "inside", (), leaf)
+            if judged(there, there_too, floor, self.tie.ceiling):
                 hit.append(place)
                 return 9.0
-            right, other = outcome.ratio or 0.0, there.ratio or 0.0
             return other if other > right else min(right, floor) + 0.5 * (right - other)
 
         for _ in range(starts):
@@ -160,38 +227,98 @@ class _Hunt:
             if hit:
                 outcome = self.at(hit[0])
                 assert outcome is not None
-                self.keep(hit[0], outcome)
+                self.keep(hit[0], outcome, leaf)
                 return True
             if self.found.tried > self.end:
                 break
         return False
 
+    def leaf_of(self, mistyping: Mistyping) -> int | None:
+        """The relation of the conclusion that a mistyping changes, where it is not the theorem's bound."""
+        for place in [place for place in self.found.places if place.role != "outside"][:6]:
+            right, wrong = (s.at(self.tie.letters(place)) for s in (self.right, self.wrong(mistyping)))
+            if len(right.leaves) != len(wrong.leaves):
+                return None
+            for k, (a, b) in enumerate(zip(right.leaves, wrong.leaves, strict=True)):
+                if a.ratio is not None and a.ratio != b.ratio:
+                    last = max(i for i, leaf in enumerate(right.leaves) if leaf.ratio is not None)
+                    return k if k != last or a.plain else None
+        return None
+
     def outside(self, alive: list[Mistyping]) -> list[Mistyping]:
         """Change letters until one premise alone fails, and the conclusion with it; keep what tells a mistyping."""
-        waiting = [wrong for wrong in alive if wrong.premise is not None]
-        if not waiting:
-            return alive
-        self.again()
-        for place in chain(self.stray, self._changed()):
-            self.found.tried += 1
-            try:
-                outcome = self.right.at(place.values)
-            except (InvalidInputError, ArithmeticError, ValueError, LookupError, TypeError):
-                continue
-            if outcome.true or len(outcome.missed) != 1:
-                continue
-            told = [
-                wrong
-                for wrong in waiting
-                if wrong.premise == outcome.missed[0] and self.tie.fault(place, self.wrong(wrong))
-            ]
-            if told:
-                self.found.places.append(place)
-                waiting = [wrong for wrong in waiting if wrong not in told]
-            if not waiting or self.found.tried > self.end:
-                break
-        gone = {wrong.name for wrong in alive if wrong.premise is not None} - {wrong.name for wrong in waiting}
+        self.waiting = [wrong for wrong in alive if wrong.premise is not None]
+        for places, share in ((iter(self.stray), 0.3), (self._changed(), 1.0), (self._wandering(), 2.5)):
+            self.again(share)
+            for place in places:
+                outcome = self._there(place)
+                if outcome is not None and len(outcome.missed) == 1 and not outcome.error:
+                    self._tell(place, outcome)
+                if not self.waiting or self.found.tried > self.end:
+                    break
+        gone = {wrong.name for wrong in alive if wrong.premise is not None} - {wrong.name for wrong in self.waiting}
         return [wrong for wrong in alive if wrong.name not in gone]
+
+    def _tell(self, place: Place, outcome: Outcome) -> None:
+        """Put a place outside one premise on the list, if it tells a mistyping of that premise."""
+        (premise,), ratio = outcome.missed, outcome.ratio or 0.0
+        if outcome.true:
+            if ratio > self.highest.get(premise, (0.0, place))[0]:
+                self.highest[premise] = ratio, place
+            return
+        told = [wrong for wrong in self.waiting if wrong.premise == premise and self.fault(place, wrong)]
+        if told:
+            self.found.places.append(place)
+            self.waiting = [wrong for wrong in self.waiting if wrong not in told]
+
+    def _there(self, place: Place) -> Outcome | None:
+        self.found.tried += 1
+        try:
+            return self.right.at(self.tie.letters(place))
+        except (InvalidInputError, ArithmeticError, ValueError, LookupError, TypeError):
+            return None
+
+    def _wandering(self) -> Iterator[Place]:
+        """A letter or two changed at random, and others made anew from the premises that this broke."""
+        inside = [place for place in self.found.places if place.role != "outside"]
+        letters, given = _letters(self.tie), equations(self.tie.tree)
+        while inside and self.waiting and self.found.tried <= self.end:
+            target = self.rng.choice(self.waiting).premise
+            base = self.highest[target][1] if target in self.highest else self.rng.choice(inside)
+            if len(base.changes) > MOST_CHANGES or self.rng.random() < 0.5:
+                base = self.rng.choice(inside)
+            draft = base.draft if self.rng.random() < 0.6 else perturbed(base.draft, self.rng)
+            place = Place(base.kind, draft, "outside", base.changes)
+            try:
+                values = place.values
+                spaces = [name for name, kind in bound(self.tie.tree) if kind == "space"]
+                if spaces and not place.changes and self.rng.random() < 0.2:
+                    place = replace(place, changes=((self.rng.choice(spaces), "collapsed", fmpq(0)),))
+                for _ in range(self.rng.choice((1, 1, 2, 3))):
+                    name, kind = self.rng.choice(letters)
+                    listed = list(changes(values[name], kind)) if name in values else []
+                    if listed:
+                        place = replace(place, changes=(*place.changes, (name, *self.rng.choice(listed))))
+                place = self._repaired(place, target, given)
+            except (InvalidInputError, ArithmeticError, ValueError, LookupError, TypeError):
+                self.found.tried += 1
+                continue
+            yield place
+
+    def _repaired(self, place: Place, target: int | None, given: tuple[Equation, ...]) -> Place:
+        """Make letters anew, one for each broken premise but the one that is to break."""
+        changed = {name for name, sign, _ in place.changes if sign != "solved"}
+        for _ in range(4):
+            outcome = self._there(place)
+            broken = set() if outcome is None else set(outcome.missed) - {target}
+            free = [e for e in given if e.premise in broken and e.name not in changed]
+            free = [e for e in free if not e.slots or flat(self.tie.letters(place))]
+            if not free:
+                return place
+            equation = self.rng.choice(free)
+            changed.add(equation.name)
+            place = replace(place, changes=(*place.changes, (equation.name, "solved", fmpq(equation.premise))))
+        return place
 
     def _changed(self) -> Iterator[Place]:
         inside = [place for place in self.found.places if place.role != "outside"]
@@ -199,30 +326,18 @@ class _Hunt:
         for rank in range(len(FACTORS) + len(MOVES) + 1):
             for place in inside[:8]:
                 values = place.values
-                for name, kind in _bound(self.tie):
-                    changes = list(_changes(values[name], kind)) if name in values else []
-                    if rank < len(changes):
-                        yield Place(place.kind, place.draft, "outside", (name, *changes[rank]))
+                for name, kind in _letters(self.tie):
+                    listed = list(changes(values[name], kind)) if name in values else []
+                    if rank < len(listed):
+                        yield Place(place.kind, place.draft, "outside", ((name, *listed[rank]),))
 
     def thin(self, all_of_them: list[Mistyping]) -> None:
         """Keep the places that are needed: a few plain ones, and a cover of what was told."""
         wanted = [wrong for wrong in all_of_them if wrong.name not in self.found.survivors]
-        table = [
-            {k for k, wrong in enumerate(wanted) if self.tie.fault(place, self.wrong(wrong))}
-            for place in self.found.places
-        ]
-        order = sorted(range(len(table)), key=lambda i: -len(table[i]))
-        kept, covered = list(range(min(3, len(table)))), set[int]()
-        for i in kept:
-            covered |= table[i]
-        while True:
-            best = max(order, key=lambda i: len(table[i] - covered), default=None)
-            if best is None or not table[best] - covered:
-                break
-            kept.append(best)
-            covered |= table[best]
+        table = [{k for k, wrong in enumerate(wanted) if self.fault(place, wrong)} for place in self.found.places]
+        kept = cover(table, list(range(min(3, len(table)))))
         ratios = [
-            (self.right.at(place.values).ratio or 0.0, i)
+            (self.right.at(self.tie.letters(place)).ratio or 0.0, i)
             for i, place in enumerate(self.found.places)
             if place.role == "near"
         ]
@@ -231,54 +346,5 @@ class _Hunt:
         self.found.places = [self.found.places[i] for i in dict.fromkeys(kept)]
 
 
-def _bound(tie: Tie) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
-    node = tie.tree
-    while node.kind in ("forall", "implies", "let"):
-        found += node.binders if node.kind == "forall" else ()
-        node = node.parts[-1]
-    return [(name, kind) for name, kind in found if kind != "space" and not kind.endswith("expectation")]
-
-
-def _changes(value: Any, kind: str) -> Iterator[tuple[str, fmpq]]:
-    if not (isinstance(value, fmpq | tuple) or callable(value)):
-        return
-    if isinstance(value, tuple) and len(value) > 1:
-        yield "turned", fmpq(1)
-    if kind.startswith("nat ->"):
-        yield "first", fmpq(1)
-    for factor in FACTORS:
-        yield "*", factor
-    if isinstance(value, fmpq):
-        for by in MOVES:
-            yield "+", by
-
-
-def perturbed(draft: Draft, rng: random.Random) -> Draft:
-    """A draft with some of its numbers changed a little, or a lot."""
-    share = rng.choice((0.1, 0.3, 0.6))
-    size = rng.choice((1, 4, 30))
-
-    def moved(value: Any) -> Any:
-        if isinstance(value, tuple):
-            return tuple(moved(part) for part in value)
-        if rng.random() > share:
-            return value
-        way = rng.random()
-        if way < 0.1:
-            return fmpq(0)
-        if way < 0.2:
-            return -value
-        if way < 0.5:
-            return _short(value * fmpq(rng.randint(1, 40), 20))
-        return _short(value + fmpq(rng.randint(-10, 10), 10 * size))
-
-    return {name: moved(value) for name, value in draft.items()}
-
-
-def _short(value: fmpq) -> fmpq:
-    """A number with a short denominator."""
-    if int(value.q) < 5000:
-        return value
-    scaled = value * 2520
-    return fmpq(int(scaled.p) // int(scaled.q), 2520)
+def _letters(tie: Tie) -> list[tuple[str, str]]:
+    return [(name, kind) for name, kind in bound(tie.tree) if kind != "space" and not kind.endswith("expectation")]

@@ -94,8 +94,10 @@ class _Reader:
                 names.append(self.take())
             self.take()
             kind: list[str] = []
-            while self.next() not in ((")",) if grouped else (",", "=>")):
+            depth = 0
+            while depth or self.next() not in ((")",) if grouped else (",", "=>")):
                 kind.append(self.take())
+                depth += {"(": 1, ")": -1}.get(kind[-1], 0)
             if grouped:
                 self.take(")")
             found += [(plain(name), " ".join(word.rsplit(".", maxsplit=1)[-1] for word in kind)) for name in names]
@@ -165,3 +167,9 @@ class _Reader:
 def plain(name: str) -> str:
     """A name without its module, its primes spelt out."""
     return name.rsplit(".", maxsplit=1)[-1].replace("'", "_prime")
+
+
+def names(node: Node) -> list[str]:
+    """Every name in a tree, as often as it stands there."""
+    own = [node.word] if node.kind == "name" else []
+    return own + [name for part in node.parts for name in names(part)]

@@ -11,7 +11,7 @@ from flint import fmpq
 
 from spec.atlas import find
 from verify.truth.geometry import quadratic_of
-from verify.truth.theorems import letters, sequences, toy_places
+from verify.truth.theorems import letters, moving_places, sequences, step_places, toy_places
 from verify.truth.theorems.meaning import Values
 from verify.truth.theorems.scenes import Draft, Scene, from_draft
 
@@ -64,6 +64,8 @@ def _of_scene(letters_of: Callable[[Scene], Values], *more: str) -> Kind:
             "off_y": m,
             "dx": n,
             "direction": m,
+            "share": (k + j) or 1,
+            "eps": 1,
         }
         return found | {name: sizes[name] for name in more}
 
@@ -78,7 +80,7 @@ def of_atlas(draft: Draft, more: tuple[str, ...]) -> Scene:
     problem, rng = quadratic_of(instance.problem), random.Random(draft["atlas"])
     scene = Scene(problem, instance.x, draft["alpha"], {})
     sizes = {"left": problem.m, "dl": problem.p, "y_star_off": problem.m, "dx": problem.n, "direction": problem.m}
-    sizes |= {"rho_inactive": len(scene.lower.inactive)}
+    sizes |= {"rho_inactive": len(scene.lower.inactive), "share": problem.p, "eps": 1}
     spent = {
         name: tuple(fmpq(rng.randint(1, 9), 10) for _ in range(size)) for name, size in sizes.items() if name in more
     }
@@ -112,8 +114,34 @@ def _sequence(values: Callable[[Draft], Values]) -> Kind:
     return Kind(values, shape)
 
 
+def _planes(values: Callable[[Draft], Values], *vectors: str) -> Kind:
+    """On a line or in a plane."""
+
+    def shape(rng: random.Random) -> dict[str, Any]:
+        size = rng.choice((1, 2))
+        return dict.fromkeys(vectors, size) | {"Y": (size, size)}
+
+    return Kind(values, shape)
+
+
+def _rows(values: Callable[[Draft], Values]) -> Kind:
+    """Up to three rows."""
+
+    def shape(rng: random.Random) -> dict[str, Any]:
+        count = rng.choice((1, 2, 3))
+        return {"alpha": 0, "eps": 0, "drho": count, "h": count, "row": (count, 2)}
+
+    return Kind(values, shape)
+
+
 def _numbers(*names: str) -> dict[str, Any]:
     return dict.fromkeys(names, 0)
+
+
+ORDERS = _numbers("alpha", "eps", "mu", "Cl", "LB", "nc", "Cw", "Cf", "part")
+CHANCES = _numbers("D", "eta", "M", "K", "size", "bias", "slope", "mixed", "start", "F", "tied")
+MOVING = ("dl", "share", "eps")
+RAMPS = _numbers("w", "eps", "z", "z_prime", "h", "h_prime", "lam", "lam_prime")
 
 
 def one(scene: Scene) -> Values:
@@ -136,6 +164,13 @@ KINDS: dict[str, Kind] = {
     "minimiser": _of_scene(letters.at_minimiser),
     "adjoint": _of_scene(letters.of_adjoint, "left"),
     "all errors": _of_scene(letters.in_total, "left", "dl", "y_star_off"),
+    "all errors, smooth": _of_scene(letters.in_total, "left", "dl", "y_star_off", "off_x", "off_y"),
+    "one multiplier": _of_scene(step_places.one_multiplier),
+    "one row": _of_scene(step_places.one_row, "left", "y_star_off"),
+    "linear part": _of_scene(step_places.linear_part, "dl"),
+    "value part": _of_scene(step_places.value_part, "y_star_off"),
+    "errors apart": _of_scene(step_places.errors_apart, "left", "dl", "y_star_off"),
+    "change of gradient": _of_scene(step_places.change_of_gradient, "left"),
     "multipliers": _of_scene(letters.of_multipliers, "dl"),
     "multipliers, weights one": _of_scene(one, "dl"),
     "multipliers, any rows": _of_scene(lambda scene: letters.of_multipliers(scene, all_rows=True), "dl"),
@@ -147,12 +182,20 @@ KINDS: dict[str, Kind] = {
     "across rows": _of_scene(across, "direction"),
     "blend": _of_scene(letters.of_blend, "dx"),
     "as written": _of_scene(letters.as_written, "left"),
+    "moving weights": _of_scene(moving_places.moving_weights, *MOVING),
+    "moving weights, active rows": _of_scene(moving_places.moving_active, *MOVING),
+    "moving weights, any y": _of_scene(moving_places.free_point, *MOVING, "left"),
+    "moving weights, second minimiser": _of_scene(moving_places.second_minimiser, *MOVING),
+    "moving weights, estimate": _of_scene(moving_places.first_estimate, *MOVING),
+    "existence": _of_scene(moving_places.of_existence, "direction"),
+    "blend's weight": _of_scene(moving_places.of_blend_weight, "dx"),
     "vectors": _flat(sequences.vectors, {"v": 2, "w": 2, "ef": 2, "u": 0, "distance": 0}),
     "orthogonal": _flat(sequences.orthogonal_listed, _numbers("a", "b", "d", "s", "count", "u")),
     "run": _sequence(sequences.run_block),
     "run, query points": _sequence(sequences.run_with_parts),
     "run, reference": _sequence(sequences.run_reference),
-    "chances": _flat(sequences.chances, _numbers("D", "eta", "M", "K", "size", "bias", "slope", "mixed", "start", "F")),
+    "chances": _flat(sequences.chances, CHANCES),
+    "climb and fall": _flat(sequences.climb_and_fall, _numbers("radius", "beta", "M", "K")),
     "horizon": _flat(sequences.horizon, _numbers("M", "K", "radius", "slope", "bias", "slack", "start", "mixed", "F")),
     "parameters": _flat(sequences.parameters, _numbers("G", "radius", "eps", "C0", "beta", "part", "more_M", "more_K")),
     "toy1": _flat(toy_places.toy1, _numbers("alpha")),
@@ -168,4 +211,31 @@ KINDS: dict[str, Kind] = {
     "printed range": _flat(toy_places.printed_range, _numbers("Cf", "mu", "up")),
     "threshold": _flat(toy_places.numbers, _numbers("Cf", "mu", "u")),
     "vanishing moment": _flat(toy_places.vanishing_moment, _numbers("L", "beta")),
+    "computed weights": _flat(
+        moving_places.computed_weights, _numbers("width", "eps", "reach", "h0", "lam1", "lam2", "off")
+    ),
+    "orders": _flat(moving_places.orders, ORDERS),
+    "orders of a gradient": _flat(moving_places.gradient_orders, ORDERS),
+    "far from a kink": _flat(moving_places.far, _numbers("u", "t", "eps", "W")),
+    "kink at a distance": _flat(moving_places.kink_at, {"x": 2, "dl": 2, "t": 0}),
+    "near a centre": _flat(step_places.near_centre, {"centre": 2, "off": 2, "distance": 0, "more": 0}),
+    "linear function": _flat(step_places.linear_function, {"grad": 2, "z": 2}),
+    "value function": _planes(step_places.value_function, "p", "q", "x", "x_prime"),
+    "two blocks": _flat(step_places.two_blocks, {"A": (2, 2), "B": (2, 2), "x": 2, "y": 2}),
+    "unit alpha": _flat(step_places.unit_alpha, _numbers("alpha")),
+    "repaired range": _flat(step_places.repaired_range, _numbers("alpha", "Cf", "more")),
+    "remainder": _flat(step_places.holder, _numbers("alpha", "C", "H", "part")),
+    "product": _flat(step_places.product, _numbers("drho", "dh", "x", "a", "b")),
+    "ramps": _flat(step_places.ramps, RAMPS),
+    "inside row": _flat(step_places.inside_row, RAMPS),
+    "half ramp": _flat(step_places.half_ramp, RAMPS),
+    "moved weights": _rows(step_places.moved_weights),
+    "two parts": _flat(step_places.two_parts, {"alpha": 0, "line": 2, "moved": 2}),
+    "three errors": _flat(step_places.three_errors, _numbers("a", "b", "c", "d")),
+    "batches": _flat(step_places.batches, _numbers("alpha", "s", "N", "more", "part", "L")),
+    "batch ends": _flat(step_places.batch_ends, _numbers("alpha", "N", "off")),
+    "at zero": _flat(step_places.at_zero, {"D": 0, "v": 2}),
+    "clipped": _flat(step_places.clipped, {"D": 0, "v": 2}),
+    "call counts": _flat(step_places.call_counts, _numbers("G", "radius", "fraction", "more", "M", "K")),
+    "block": _flat(step_places.block, _numbers("D", "G", "M", "less")),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The words of the statements: vectors, sums, clipping, expectation, and derivatives of quadratics.
+"""The words of the statements: vectors, sums, clipping, expectation, and derivatives of polynomials.
 
 Numbers are rationals or balls; vectors tuples of them. An expectation is the mean over finitely many outcomes.
 """
@@ -12,34 +12,48 @@ from typing import Any, TypeAlias
 from flint import arb, fmpq
 
 Point: TypeAlias = tuple[Any, ...]
+
+
+class Coords(tuple[Any, ...]):
+    """Finitely many components, each asked for by its index as the kernel does."""
+
+    __slots__ = ()
+
+    def __call__(self, i: int) -> Any:
+        return self[i]
+
+
 _STEPS = (fmpq(1), fmpq(1, 3))
+_STENCIL = ((-2, fmpq(1, 12)), (-1, fmpq(-2, 3)), (1, fmpq(2, 3)), (2, fmpq(-1, 12)))
 
 
 def divided(up: Any, down: Any) -> Any:
-    """A quotient, of integers too."""
-    return (fmpq(up) if isinstance(up, int) else up) / (fmpq(down) if isinstance(down, int) else down)
+    """A quotient, of integers too; 0 where the divisor is 0, as the kernel has it. Refused where a ball holds 0."""
+    up, down = (fmpq(value) if isinstance(value, int) else value for value in (up, down))
+    if not isinstance(down, arb):
+        return up / down if down else fmpq(0)
+    if down.contains(0):
+        raise ArithmeticError("divided by a ball around 0")
+    return up / down
 
 
 def sqrt(value: Any) -> Any:
-    """A square root, rational where there is one."""
+    """A square root, rational where there is one; 0 of a negative number, as the kernel has it."""
     if not isinstance(value, arb):
         value = fmpq(value)
         if value < 0:
-            raise ArithmeticError("sqrt of a negative number")
+            return fmpq(0)
         up, down = value.p.isqrt(), value.q.isqrt()
         return fmpq(up, down) if up * up == value.p and down * down == value.q else arb(value).sqrt()
     if not value >= 0 and not value < 0:
         return arb(0).union(value.upper().sqrt())  # a square within rounding of 0
-    root = value.sqrt()
-    if not root.is_finite():
-        raise ArithmeticError("sqrt of a negative number")
-    return root
+    return value.sqrt() if value >= 0 else fmpq(0)
 
 
 def same(left: Any, right: Any) -> bool:
     """Whether two numbers or vectors are equal, as far as balls can tell."""
     if isinstance(left, tuple):
-        return all(same(a, b) for a, b in zip(left, right, strict=True))
+        return len(left) == len(right) and all(map(same, left, right))
     if isinstance(left, arb) or isinstance(right, arb):
         return bool(arb(left).overlaps(arb(right)))
     return bool(left == right)
@@ -61,8 +75,15 @@ def scale(by: Any, v: Point) -> Point:
     return tuple(by * a for a in v)
 
 
-def sub(v: Point, w: Point) -> Point:
-    return tuple(a - b for a, b in zip(v, w, strict=True))
+def sub(v: Point, w: Point, i: int | None = None) -> Any:
+    """A difference, or one component of it."""
+    found = tuple(a - b for a, b in zip(v, w, strict=True))
+    return found if i is None else found[i]
+
+
+def weigh(rho: Point, v: Point) -> Point:
+    """Weights times components."""
+    return tuple(a * b for a, b in zip(rho, v, strict=True))
 
 
 def total(count: int, of: Callable[[int], Any]) -> Any:
@@ -86,10 +107,10 @@ def sigma_h(width: Any, z: Any) -> Any:
 
 
 def slope(of: Callable[[Any], Any], x: Any) -> Any:
-    """The derivative of a quadratic: its central difference at any step, two of which have to agree."""
-    found = [(of(x + step) - of(x - step)) / (2 * step) for step in _STEPS]
+    """The derivative of a polynomial of degree four: a difference of five points, at two steps that have to agree."""
+    found = [sum((weight * of(x + at * step) for at, weight in _STENCIL), fmpq(0)) / step for step in _STEPS]
     if not same(found[0], found[1]):
-        raise ArithmeticError("no quadratic")
+        raise ArithmeticError("no polynomial of degree four")
     return found[0]
 
 
@@ -104,6 +125,7 @@ def mean(outcomes: Sequence[Any]) -> Callable[[Callable[[Any], Any]], Any]:
 
 LIBRARY: dict[str, Any] = {
     "divided": divided, "sqrt": sqrt, "inner": inner, "norm": norm, "add": add, "scale": scale, "sub": sub,
+    "weigh": weigh, "solvable": False,
     "sum": total, "vsum": vsum, "clip": clip, "sigma_h": sigma_h, "slope": slope, "every": every, "same": same,
     "INR": fmpq, "S": lambda k: k + 1, "Rabs": lambda a: -a if a < 0 else a, "Rmin": min, "Rmax": max,
     "derivable_pt_lim": lambda of, x, d: same(slope(of, x), d), "ok": lambda _: True,

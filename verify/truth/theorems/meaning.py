@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 from types import CodeType
 from typing import Any, TypeAlias
@@ -17,10 +17,12 @@ from typing import Any, TypeAlias
 from flint import arb, ctx
 
 from spec import InvalidInputError
-from verify.truth.theorems.gallina import Node
+from verify.truth.theorems.gallina import Node, names
 from verify.truth.theorems.library import LIBRARY, same
 
 Values: TypeAlias = dict[str, Any]
+_SAMPLED = ("V", "W", "X", "W_prime", "mode", "reals", "naturals", "outcomes", "E", "solvable")
+MOST_DECIDED = 400
 PRECISION = 160
 """Bits of the balls; two sides closer than they tell apart count as equal."""
 
@@ -33,7 +35,7 @@ class Leaf:
     left: Any
     right: Any
     plain: bool = False
-    """Whether a side is a numeral: a range, not a bound."""
+    """Whether a side is a numeral: a range, not the theorem's bound."""
 
     @property
     def holds(self) -> bool:
@@ -43,7 +45,7 @@ class Leaf:
     @property
     def ratio(self) -> float | None:
         """Value over bound, both of an inequality, where the bound is positive."""
-        if self.plain or self.sign not in ("<=", "<") or isinstance(self.right, tuple) or not self.right > 0:
+        if self.sign not in ("<=", "<") or isinstance(self.right, tuple) or not self.right > 0:
             return None
         return float(arb(self.left) / arb(self.right))
 
@@ -64,7 +66,13 @@ class Outcome:
     @property
     def ratio(self) -> float | None:
         """Value over bound of its last inequality, what comes before it being a witness's own."""
-        return next((leaf.ratio for leaf in reversed(self.leaves) if leaf.ratio is not None), None)
+        return next((leaf.ratio for leaf in reversed(self.leaves) if not leaf.plain and leaf.ratio is not None), None)
+
+    def ratio_of(self, leaf: int | None) -> float | None:
+        """Value over bound of one relation of the conclusion; of the theorem's bound where none is named."""
+        if leaf is None:
+            return self.ratio
+        return self.leaves[leaf].ratio if leaf < len(self.leaves) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,49 +82,75 @@ class Statement:
     tree: Node
     definitions: Mapping[str, Node] = field(default_factory=dict)
 
-    def at(self, values: Values) -> Outcome:
-        """Evaluate every premise and the conclusion."""
+    def at(self, values: Values, missed: tuple[int, ...] | None = None) -> Outcome:
+        """Evaluate every premise and the conclusion; the conclusion alone where the premises missed are known."""
         before, ctx.prec = ctx.prec, PRECISION
         try:
-            known = dict(LIBRARY)
-            for name, code in self._defined.items():
-                known[name] = eval(code, known)
-            known |= values
-            known["given"] = frozenset(values)
-            count = _Count()
+            known, count = self.known(values), _Count(missed)
             try:
                 leaves = tuple(_walk(self._spine, known, count))
-            except ArithmeticError as error:
+            except (ArithmeticError, LookupError, TypeError) as error:  # TypeError: a vector is no number to halve
                 return Outcome(tuple(sorted(count.missed)), error=type(error).__name__)
             return Outcome(tuple(sorted(count.missed)), leaves)
         finally:
             ctx.prec = before
+
+    def known(self, values: Values) -> Values:
+        """Every word: the library's, the definitions, and the letters of a place."""
+        return self._defined | values | {"given": frozenset(values)}
 
     @cached_property
     def _spine(self) -> _Step:
         return _Step.of(self.tree)
 
     @cached_property
-    def _defined(self) -> dict[str, CodeType]:
-        return {name: _code(tree) for name, tree in self.definitions.items()}
+    def _defined(self) -> Values:
+        known = dict(LIBRARY)
+        for name, tree in self.definitions.items():
+            known[name] = eval(compiled(tree), known)
+        return known
 
 
 class _Count:
     """Premises met so far, and those that failed."""
 
-    def __init__(self) -> None:
-        self.premises = 0
-        self.missed: set[int] = set()
+    def __init__(self, missed: tuple[int, ...] | None) -> None:
+        self.premises, self.decided = 0, missed is not None
+        self.missed: set[int] = set(missed or ())
 
-    def meet(self, code: CodeType, known: Values) -> None:
+    def meet(self, premise: _Premise, known: Values) -> None:
         """Decide one premise; what cannot be computed does not hold."""
+        if self.decided:
+            return
         index, self.premises = self.premises, self.premises + 1
-        try:
-            holds = bool(eval(code, known))
-        except ArithmeticError:
-            holds = False
-        if not holds:
+        if not premise.holds(known):
             self.missed.add(index)
+
+
+class _Premise:
+    """A premise with what was decided of it: its letters, themselves, and whether it holds for them."""
+
+    def __init__(self, node: Node) -> None:
+        self.code, self.names = compiled(node), (*dict.fromkeys(names(node)), *_SAMPLED)
+        self.decided: dict[tuple[int, ...], tuple[bool, list[Any]]] = {}
+
+    def holds(self, known: Values) -> bool:
+        letters = [known.get(name) for name in self.names]
+        key = tuple(map(id, letters))
+        if key not in self.decided:
+            if len(self.decided) > MOST_DECIDED:
+                self.decided.clear()
+            try:
+                holds = bool(eval(self.code, known))
+            except (ArithmeticError, LookupError):
+                holds = False
+            self.decided[key] = holds, letters  # kept, so that no other value takes its id
+        return self.decided[key][0]
+
+
+@lru_cache(maxsize=4096)
+def _premise(node: Node) -> _Premise:
+    return _Premise(node)
 
 
 @dataclass(frozen=True)
@@ -126,23 +160,26 @@ class _Step:
     node: Node
     codes: tuple[CodeType, ...] = ()
     rest: tuple[_Step, ...] = ()
+    premise: _Premise | None = None
 
     @classmethod
     def of(cls, node: Node) -> _Step:
         parts = node.parts
         match node.kind:
             case "relation":
-                return cls(node, tuple(map(_code, parts)))
+                return cls(node, tuple(map(compiled, parts)))
             case "call" if parts[0].word == "derivable_pt_lim":
                 quotient = Node("call", parts=(Node("name", "slope"), parts[1], parts[2]))
                 return cls.of(Node("relation", "=", (quotient, parts[3])))
-            case "implies" | "let":
-                return cls(node, (_code(parts[0]),), (cls.of(parts[1]),))
+            case "implies":
+                return cls(node, (), (cls.of(parts[1]),), _premise(parts[0]))
+            case "let":
+                return cls(node, (compiled(parts[0]),), (cls.of(parts[1]),))
             case "iff":
-                return cls(node, tuple(map(_code, parts)))
+                return cls(node, tuple(map(compiled, parts)))
             case "forall" | "exists" | "and":
                 return cls(node, rest=tuple(map(cls.of, parts)))
-        return cls(node, (_code(node),))
+        return cls(node, (compiled(node),))
 
 
 def _walk(step: _Step, known: Values, count: _Count) -> list[Leaf]:
@@ -156,7 +193,8 @@ def _walk(step: _Step, known: Values, count: _Count) -> list[Leaf]:
             left, right = (eval(code, known) for code in step.codes)
             return [Leaf("=", int(left), int(right))]
         case "implies":
-            count.meet(step.codes[0], known)
+            assert step.premise is not None
+            count.meet(step.premise, known)
             return _walk(step.rest[0], known, count)
         case "let":
             return _walk(step.rest[0], known | {node.word: eval(step.codes[0], known)}, count)
@@ -188,6 +226,7 @@ def samples(kind: str, known: Values) -> list[Any]:
     if kind == "space" or kind.endswith("expectation"):
         return [None]
     of = {"R": "reals", "nat": "naturals"}.get(kind) or ("outcomes" if "Omega" in kind else kind.split()[-1])
+    of = "W" if "coords" in kind else of
     return list(known[of.replace("'", "_prime")])
 
 
@@ -209,7 +248,9 @@ def related(sign: str, left: Any, right: Any) -> bool:
     raise InvalidInputError("sign", "must be a relation", sign)
 
 
-def _code(node: Node) -> CodeType:
+@lru_cache(maxsize=4096)
+def compiled(node: Node) -> CodeType:
+    """The code of an expression or a relation."""
     return compile(_source(node), "<statement>", "eval")
 
 
@@ -243,6 +284,8 @@ def _source(node: Node) -> str:
             names = ", ".join(name for name, _ in node.binders)
             ranges = "".join(f"samples({kind!r}, globals()), " for _, kind in node.binders)
             return f"every(lambda {names}: {parts[0]}, {ranges})"
+        case "exists":
+            return "solvable"  # a linear system, of which the place knows whether it can be
     raise InvalidInputError("statement", "must not quantify here", node.kind)
 
 

@@ -9,6 +9,7 @@ from verify.truth.theorems.gallina import Node
 
 _TURNED = {"<=": ">=", "<": ">", "=": "<>", "<>": "="}
 _ALPHAS = {"alpha", "u"}
+_ZERO = Node("numeral", "0")
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,8 @@ def _spine(node: Node, seen: list[int]) -> Iterator[tuple[str, Node, int | None]
         case "relation":
             yield f"{node.word} turned", replace(node, word=_TURNED[node.word]), None
             for k, part in enumerate(parts):
-                for change, changed in (*_terms(part), *_inside(part, "side")):
+                terms = () if _is_one(part) and _ZERO in parts else _terms(part)  # its sign alone counts
+                for change, changed in (*terms, *_inside(part, "side")):
                     yield change, replace(node, parts=(*parts[:k], changed, *parts[k + 1 :])), None
         case _:
             for change, changed in _inside(node, "side"):
@@ -69,13 +71,18 @@ def _is_sign(premise: Node) -> bool:
     return premise.kind == "relation" and [part.kind for part in premise.parts] == ["numeral", "name"]
 
 
+def _is_one(node: Node) -> bool:
+    """Whether a side has one term."""
+    return not (node.kind == "binary" and node.word in "+-")
+
+
 def _terms(node: Node) -> Iterator[tuple[str, Node]]:
     """Each summand of a side doubled and halved: constants that are one and so not written."""
     if node.kind == "binary" and node.word in "+-":
         for k, part in enumerate(node.parts):
             for change, changed in _terms(part):
                 yield change, replace(node, parts=(changed, node.parts[1]) if k == 0 else (node.parts[0], changed))
-    elif node != Node("numeral", "0"):
+    elif node != _ZERO:
         yield f"{text(node)} doubled", Node("binary", "*", (Node("numeral", "2"), node))
         yield f"{text(node)} halved", Node("binary", "/", (node, Node("numeral", "2")))
 

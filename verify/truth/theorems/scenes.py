@@ -229,7 +229,7 @@ def from_draft(draft: Draft) -> Scene:
     return Scene(problem, tuple(map(fraction, x)), abs(draft["alpha"]), spent)
 
 
-SPENT = {"rho", "rho_inactive", "left", "dl", "y_star_off", "off_x", "off_y", "dx", "direction"}
+SPENT = {"rho", "rho_inactive", "left", "dl", "y_star_off", "off_x", "off_y", "dx", "direction", "share", "eps"}
 """What a draft may spend."""
 
 

@@ -103,8 +103,10 @@ def run_reference(draft: Draft) -> Values:
 def chances(draft: Draft) -> Values:
     """Algorithm 2 on the line, its noise one of two signs a step, every outcome followed.
 
-    ``slope`` is the gradient of a linear F; ``mixed`` is how much of the noise F's own gradients take back.
+    ``slope`` is the gradient of a linear F; ``mixed`` is how much of the noise F's own gradients take back; ``tied``
+    lets all steps share their noise, or the first step depend on it, which the premises forbid.
     """
+    tied = int(12 * abs(draft.get("tied", fmpq(0)))) % 4
     D, eta, count, blocks = abs(draft["D"]), abs(draft["eta"]), 1 + int(draft["M"]) % 3, 1 + int(draft["K"]) % 2
     size, bias, slope, mixed = draft["size"], draft["bias"], draft["slope"], draft["mixed"]
     steps = count * blocks
@@ -112,10 +114,10 @@ def chances(draft: Draft) -> Values:
     rows: dict[str, dict[Any, list[Point]]] = {name: {} for name in ("step", "grad", "g", "noise", "bias")}
     start = max(-D, min(D, draft["start"]))
     for o in outcomes:
-        noise = [(size * sign,) for sign in o]
+        noise = [(size * (o[0] if tied == 2 else sign),) for sign in o]
         grad = [(slope - mixed * a[0],) for a in noise]
         g = [(a[0] + bias + b[0],) for a, b in zip(grad, noise, strict=True)]
-        step = [(start,)]
+        step = [(start * (o[0] if tied == 3 else 1),)]
         for value in g:
             step.append(clip(None, D, sub(step[-1], scale(eta, value))))
         for name, row in (("step", step), ("grad", grad), ("g", g), ("noise", noise), ("bias", [(bias,)] * steps)):
@@ -163,6 +165,31 @@ def horizon(draft: Draft) -> Values:
         "step": lambda t, _: step[t], "g": lambda *_: g, "grad": lambda *_: (slope,), "bias": lambda *_: (bias,),
         "noise": lambda *_: (fmpq(0),), "M": count, "K": blocks, "EF": EF.__getitem__, "G": G, "Vv": G * G / 10**6,
         "C0": fall, "eps": eps, "radius": radius, "naturals": range(steps), "D": D, "eta": eta, "beta": abs(bias),
+    }  # fmt: skip
+
+
+def climb_and_fall(draft: Draft) -> Values:
+    """Blocks on which the bias just undoes the gradient, so that F is climbed, and a last one that takes it all back.
+
+    There the mean gradient is well above beta, as far as twice beta where one block in many is the last.
+    """
+    root, blocks = 20 + int(abs(draft["M"])) % 3, 3 + int(abs(draft["K"])) % 2
+    beta, radius, count = abs(draft["beta"]), abs(draft["radius"]), root * root
+    G, D, steps = beta * (blocks - 2), radius / count, count * blocks
+    slopes = [beta] * (count * (blocks - 1)) + [-beta * (blocks - 1)] * count
+    bias = [-beta] * (count * (blocks - 1)) + [beta] * count
+    EF = [fmpq(0)]
+    for slope in slopes:
+        EF.append(EF[-1] + slope * D)
+    there = chances(dict.fromkeys(("M", "K", "size", "bias", "slope", "mixed", "start", "F"), fmpq(0)) | {
+        "D": D, "eta": fmpq(1),
+    })  # fmt: skip
+    return there | {
+        "step": lambda *_: (D,), "grad": lambda t, _: (slopes[t],), "bias": lambda t, _: (bias[t],),
+        "g": lambda t, _: (slopes[t] + bias[t],), "noise": lambda *_: (fmpq(0),), "M": count, "K": blocks,
+        "EF": EF.__getitem__, "G": G, "Vv": G * G / 10**6, "C0": fmpq(0), "eps": 6 * G / root, "radius": radius,
+        "D": D, "eta": 2 * D / (G * root), "beta": beta,
+        "naturals": [*range(4), *(k * count + j for k in range(1, blocks) for j in (-1, 0, 1)), steps - 1],
     }  # fmt: skip
 
 

@@ -10,10 +10,10 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from flint import fmpq
 
@@ -22,33 +22,44 @@ from verify.truth.theorems.gallina import Node, parse
 from verify.truth.theorems.kinds import KINDS
 from verify.truth.theorems.library import scale
 from verify.truth.theorems.meaning import Outcome, Statement, Values
+from verify.truth.theorems.repair import bound, equations
 from verify.truth.theorems.scenes import Draft
 
 HERE = Path(__file__).parent
-KERNEL = HERE.parents[1] / "proofs" / "kernel" / "theorems.toml"
-"""The kernel's list of theorems; where it is not there, the names of the statements at hand stand for it."""
+KERNEL = HERE.parents[1] / "proofs" / "kernel"
+"""The kernel's list of theorems and its record of their sentences."""
 NEAR = 0.9
 ROUNDING = 1e-12
+MOST_CHANGED = 4000
+_CHANGED: dict[tuple[Any, ...], Values] = {}
 Role = Literal["inside", "near", "outside"]
+
+
+Change: TypeAlias = tuple[str, str, fmpq]
+"""A letter, what is done to it, and by how much; ``("r", "solved", 7)`` makes it anew from premise 7."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A draft of some kind; outside the premises, one of its letters is changed: ``("mu", "*", 1/2)``."""
+    """A draft of some kind; outside the premises, with letters changed: ``(("mu", "*", 1/2),)``.
+
+    ``leaf`` names the relation of the conclusion that is near to equality, where it is not the theorem's bound.
+    """
 
     kind: str
     draft: Draft
     role: Role = "inside"
-    change: tuple[str, str, fmpq] | None = None
+    changes: tuple[Change, ...] = ()
+    leaf: int | None = None
 
     @property
     def values(self) -> Values:
-        """Its letters, made once."""
-        values = _values(self.kind, self._key)
-        return values if self.change is None else changed(values, *self.change)
+        """Its letters before any change, made once."""
+        return _values(self.kind, self.key)
 
-    @property
-    def _key(self) -> str:
+    @cached_property
+    def key(self) -> str:
+        """Its draft as text."""
         return json.dumps(spelt(self.draft), sort_keys=True)
 
 
@@ -83,21 +94,45 @@ class Tie:
 
     def fault(self, place: Place, statement: Statement) -> str:
         """What is wrong at one place, if anything."""
-        outcome = statement.at(place.values)
-        return judged(outcome, place.role, self.floor, self.ceiling)
+        outcome = statement.at(self.letters(place))
+        return judged(outcome, place, self.floor, self.ceiling)
+
+    def letters(self, place: Place) -> Values:
+        """The letters at a place, its changes made one after another."""
+        if not place.changes:
+            return place.values
+        key = (self.name, place.kind, place.key, place.changes)
+        if key not in _CHANGED:
+            if len(_CHANGED) > MOST_CHANGED:
+                _CHANGED.clear()
+            before = self.letters(replace(place, changes=place.changes[:-1]))
+            _CHANGED[key] = self.changed(before, place.changes[-1])
+        return _CHANGED[key]
+
+    def changed(self, values: Values, change: Change) -> Values:
+        """The letters with one of them changed."""
+        name, sign, by = change
+        if sign == "collapsed":
+            return collapsed(values, name, dict(bound(self.tree)))
+        if sign != "solved":
+            return changed(values, name, sign, by)
+        given = next((e for e in equations(self.tree) if (e.name, e.premise) == (name, int(by.p))), None)
+        if given is None:
+            raise InvalidInputError("changes", "must name a premise that gives the letter", f"{name}, premise {by}")
+        return values | {name: given.solved(self.statement(), values)}
 
     @property
     def largest_ratio(self) -> float | None:
         """Largest value over bound at its places inside the premises; ``None`` for an identity."""
         statement = self.statement()
-        found = [statement.at(place.values).ratio for place in self.places if place.role != "outside"]
+        found = [statement.at(self.letters(place)).ratio for place in self.places if place.role != "outside"]
         return max((ratio for ratio in found if ratio is not None), default=None)
 
 
-def judged(outcome: Outcome, role: Role, floor: float = NEAR, ceiling: float = 1.0) -> str:
+def judged(outcome: Outcome, place: Place, floor: float = NEAR, ceiling: float = 1.0) -> str:
     """What is wrong with an outcome, in words; nothing if nothing is."""
-    if role == "outside":
-        broken = not outcome.missed and not outcome.true
+    if place.role == "outside":
+        broken = not outcome.missed and not outcome.true and not outcome.error
         return "a place outside the premises is let in, and breaks the conclusion" if broken else ""
     if outcome.missed:
         return f"premise {outcome.missed[0]} fails"
@@ -106,23 +141,39 @@ def judged(outcome: Outcome, role: Role, floor: float = NEAR, ceiling: float = 1
     ratio = outcome.ratio
     if ratio is not None and ratio > ceiling + ROUNDING:
         return f"value over bound {ratio:.4f} above {ceiling}"
-    if role == "near" and (ratio is None or ratio < floor):
-        return f"value over bound {ratio} below {floor}: slack"
+    if place.role == "near":
+        floor, ratio = (floor, ratio) if place.leaf is None else (NEAR, outcome.ratio_of(place.leaf))
+        if ratio is None or ratio < floor:
+            return f"value over bound {ratio} below {floor}: slack"
     return ""
 
 
 def changed(values: Values, name: str, sign: str, by: fmpq) -> Values:
-    """The letters with one of them changed: scaled; a number moved, a vector's entries shifted, a sequence held."""
+    """The letters with one of them changed: scaled; a number or an entry moved, entries shifted, a sequence held."""
     old = values[name]
     if sign == "+":
-        return values | {name: old + by}
+        return values | {name: int(old + by) if isinstance(old, int) else old + by}
+    if sign.startswith("+"):
+        return values | {name: tuple(a + by if i == int(sign) else a for i, a in enumerate(old))}
     if sign == "turned":
         return values | {name: old[1:] + old[:1]}
     if sign == "first":
         return values | {name: lambda *given: old(*(0 for _ in given))}
+    return values | {name: _times(old, by)}
+
+
+def collapsed(values: Values, space: str, letters: Mapping[str, str]) -> Values:
+    """A space made to have no vector but 0: its samples, letters in it, and maps into it."""
+    samples = space.replace("'", "_prime")
+    zero = [scale(fmpq(0), v) for v in list(values[samples])[:1]]
+    into = {name for name, kind in letters.items() if kind.split(" -> ")[-1] == f"point {space}" and name in values}
+    return values | {name: _times(values[name], fmpq(0)) for name in into} | {samples: zero}
+
+
+def _times(old: Any, by: fmpq) -> Any:
     if callable(old):
-        return values | {name: lambda *given: _scaled(old(*given), by)}
-    return values | {name: _scaled(old, by)}
+        return lambda *given: _scaled(old(*given), by)
+    return int(by * old) if isinstance(old, int) else _scaled(old, by)
 
 
 def _scaled(value: Any, by: fmpq) -> Any:
@@ -155,8 +206,9 @@ def read(data: Any) -> Any:
 def ties() -> dict[str, Tie]:
     """Every tie by the theorem's name."""
     table = tomllib.loads((HERE / "ties.toml").read_text(encoding="utf-8"))
-    sentences = json.loads((HERE / "statements.json").read_text(encoding="utf-8")) | table["beyond"]
+    sentences = kernel_sentences() | table["beyond"]
     recorded = json.loads((HERE / "places.json").read_text(encoding="utf-8"))["places"]
+    known = json.loads((HERE / "seeds.json").read_text(encoding="utf-8"))
     definitions = {name: parse(text) for name, text in table["definitions"].items()}
     found = {}
     for row in table["tie"]:
@@ -165,28 +217,43 @@ def ties() -> dict[str, Tie]:
             if name in found or name not in sentences:
                 raise InvalidInputError("ties.toml", "must tie each statement once", name)
             places = tuple(_place(data) for data in recorded.get(name, ()))
-            seeds = tuple(_place({"role": "inside"} | data) for data in table["seeds"].get(name, ()))
+            rows = (*table["seeds"].get(name, ()), *known.get(name, ()))
+            seeds = tuple(_place({"role": "inside"} | data) for data in rows)
             tree, kinds = parse(sentences[name]), tuple(row["kinds"])
             found[name] = Tie(name, tree, kinds, places=places, seeds=seeds, definitions=definitions, **more)
     return found
 
 
 def _place(data: dict[str, Any]) -> Place:
-    change = data.get("change")
-    moved = None if change is None else (change[0], change[1], read(change[2]))
-    return Place(data["kind"], read(data["draft"]), data["role"], moved)
+    changes = tuple((name, sign, read(by)) for name, sign, by in data.get("changes", ()))
+    return Place(data["kind"], read(data["draft"]), data["role"], changes, data.get("leaf"))
+
+
+@lru_cache(maxsize=1)
+def reason_rows() -> tuple[dict[str, str], ...]:
+    """Reasons for what goes unnoticed, the first that fits first."""
+    return tuple(tomllib.loads((HERE / "ties.toml").read_text(encoding="utf-8"))["unnoticed"])
+
+
+def reason_row(name: str, mistyping: str) -> dict[str, str] | None:
+    """The row that says why a mistyping of a theorem goes unnoticed."""
+    fit = (
+        row for row in reason_rows() if re.fullmatch(row["theorem"], name) and re.fullmatch(row["mistyping"], mistyping)
+    )
+    return next(fit, None)
 
 
 def reason(name: str, mistyping: str) -> str:
     """Why a mistyping of a theorem goes unnoticed; nothing if nobody said."""
-    rows = tomllib.loads((HERE / "ties.toml").read_text(encoding="utf-8"))["unnoticed"]
-    fit = (row for row in rows if re.fullmatch(row["theorem"], name) and re.fullmatch(row["mistyping"], mistyping))
-    return next((str(row["reason"]) for row in fit), "")
+    return (reason_row(name, mistyping) or {}).get("reason", "")
 
 
 def theorem_names() -> list[str]:
     """Names of the kernel's theorems, in their order."""
-    if KERNEL.exists():
-        rows = tomllib.loads(KERNEL.read_text(encoding="utf-8"))["theorem"]
-        return [row["coq"] for row in rows]
-    return list(json.loads((HERE / "statements.json").read_text(encoding="utf-8")))
+    return [row["coq"] for row in tomllib.loads((KERNEL / "theorems.toml").read_text(encoding="utf-8"))["theorem"]]
+
+
+def kernel_sentences() -> dict[str, str]:
+    """The kernel's own sentences, as it prints them."""
+    recorded = json.loads((KERNEL / "proofs.json").read_text(encoding="utf-8"))["theorems"]
+    return {name: row["statement"].split(" : ", 1)[1] for name, row in recorded.items()}

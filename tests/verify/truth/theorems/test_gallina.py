@@ -41,10 +41,20 @@ def test_an_equivalence_is_not_an_implication() -> None:
     assert not statement.at({"a": fmpq(2), "b": fmpq(1)}).true
 
 
-def test_a_derivative_is_that_of_a_quadratic_only() -> None:
-    of = Statement(parse("forall a : R, derivable_pt_lim (fun x : R => x * x + a) 3 6"))
+def test_a_derivative_is_that_of_a_polynomial_of_degree_four_at_most() -> None:
+    of = Statement(parse("forall a : R, derivable_pt_lim (fun x : R => x * x * x * x + a) 3 108"))
     assert of.at({"a": fmpq(1)}).true
-    assert Statement(parse("forall a : R, derivable_pt_lim (fun x : R => x * x * x) 0 0")).at({"a": fmpq(1)}).error
+    fifth = Statement(parse("forall a : R, derivable_pt_lim (fun x : R => x * x * x * x * x) 0 0"))
+    assert fifth.at({"a": fmpq(1)}).error
+
+
+@pytest.mark.parametrize("text", ["/ 0 = 0", "1 / (1 - 1) = 0", "sqrt (- 4) = 0", "Rabs (sqrt 2 * sqrt 2 - 2) <= 0"])
+def test_total_functions_are_the_kernels(text: str) -> None:
+    assert Statement(parse(f"forall r : R, {text}")).at({"r": fmpq(0)}).true
+
+
+def test_a_ball_around_nothing_divides_nothing() -> None:
+    assert Statement(parse("forall r : R, 1 / (sqrt 2 * sqrt 2 - 2) <= r")).at({"r": fmpq(0)}).error
 
 
 @pytest.mark.parametrize("text", ["forall a : R, a <", "a $ b", "a = b )"])
@@ -60,3 +70,8 @@ def test_mistypings_change_each_sign_once() -> None:
     assert "conclusion: ((2 * a) - 1) turned" in names
     assert "conclusion: 2 doubled" in names
     assert len(names) == len(set(names))
+
+
+def test_what_is_compared_with_nothing_has_no_factor() -> None:
+    names = [wrong.name for wrong in mistypings(parse("forall a b : R, 0 <= a * b"))]
+    assert names == ["conclusion: <= turned", "conclusion: 0 is 1"]

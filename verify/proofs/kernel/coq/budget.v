@@ -1,4 +1,5 @@
-(* Splits of squared errors, batch sizes, conditioning from above, and how many steps the parameters of Section 5 take. *)
+(* Splits of squared errors, batch sizes, conditioning from above, and how many steps the parameters of
+   Section 5 take.  s = sigma^2. *)
 From Coq Require Import Reals Lra Psatz Lia.
 From f2csa Require Import hilbert convexity outer.
 Local Open Scope R_scope.

@@ -40,6 +40,20 @@ Proof.
   destruct (Req_dec (norm (sub l1 l2)) 0); [assumption|]. assert (0 < sigma * norm (sub l1 l2)) by (apply Rmult_lt_0_compat; lra). lra.
 Qed.
 
+(* A strongly convex lower level has one solution: two pairs that meet the optimality conditions have y1 = y2.
+   e = y1 - y2, dg = g_y(x, y1) - g_y(x, y2) = B' (l1 - l2), h1 and h2 the rows' values, h1 - h2 = - B e; rows are at
+   most 0, multipliers at least 0, and l1 h1 = l2 h2 = 0. *)
+Theorem one_solution (V W : space) (B : V -> W) (mu : R) (e dg : V) (l1 l2 h1 h2 : W) : 0 < mu ->
+  mu * inner e e <= inner dg e -> (forall v, inner dg v = inner l1 (B v) - inner l2 (B v)) ->
+  (forall l, inner l (B e) = inner l h2 - inner l h1) ->
+  inner l1 h1 = 0 -> inner l2 h2 = 0 -> inner l1 h2 <= 0 -> inner l2 h1 <= 0 -> norm e = 0.
+Proof.
+  intros Hm strong stationary rows c1 c2 f1 f2. rewrite stationary, !rows in strong. pose proof (inner_pos V e) as p.
+  assert (z : inner e e = 0).
+  { destruct (Req_dec (inner e e) 0) as [z|nz]; [exact z|]. assert (0 < mu * inner e e) by (apply Rmult_lt_0_compat; lra). lra. }
+  unfold norm. rewrite z. apply sqrt_0.
+Qed.
+
 (* F(x) = f(x, y-star(x)) is Lipschitz with L_fx + L_fy L_y. *)
 Theorem lipschitz_value (X V : space) (f : X -> V -> R) (ys : X -> V) (Lfx Lfy Ly : R) : 0 <= Lfy ->
   (forall x x' y, Rabs (f x y - f x' y) <= Lfx * norm (sub x x')) ->
@@ -70,7 +84,7 @@ Proof.
   assert (b * norm y <= b * sqrt (inner x x + inner y y)) by (apply Rmult_le_compat_l; lra). lra.
 Qed.
 
-(* h_i(x, y) - h_i(x, y') = B_i (y' - y), for h_i(x, y) = t - B_i y *)
+(* h_i(x, y) - h_i(x, y') = B_i (y' - y), for h_i(x, y) = t - B_i y, t = A_i x - b_i *)
 Theorem row_difference (V : space) (row y y' : V) (t : R) : (t - inner row y) - (t - inner row y') = inner row (sub y' y).
 Proof. rewrite inner_sub_r. ring. Qed.
 
@@ -154,4 +168,12 @@ Theorem monotonicity (V : space) (change d : V) (mu : R) : 0 < mu -> mu * inner 
 Proof.
   intros Hm H. pose proof (cauchy_schwarz V change d) as C. pose proof (norm_pos V d). pose proof (norm_pos V change). rewrite <- norm_sq in H.
   destruct (Req_dec (norm d) 0) as [z|nz]; [rewrite z; lra|]. apply (Rmult_le_reg_r (norm d)); lra.
+Qed.
+
+(* <g, D - w> = (|D - w|^2 - |D - eta g - w|^2 + eta^2 |g|^2) / (2 eta), for D the step taken and w any reference. *)
+Theorem three_point (V : space) (g step w : V) (eta : R) : 0 < eta ->
+  inner g (sub step w) = (inner (sub step w) (sub step w)
+    - inner (sub (sub step (scale eta g)) w) (sub (sub step (scale eta g)) w) + eta * eta * inner g g) / (2 * eta).
+Proof.
+  intro He. expand_inner. rewrite (inner_sym _ w step), (inner_sym _ step g), (inner_sym _ w g). field. lra.
 Qed.

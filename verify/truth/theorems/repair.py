@@ -1,0 +1,137 @@
+"""One letter made anew from an equation among a statement's premises, so that another letter may change.
+
+``r`` where ``inner c v + inner nu (B v) = inner r v`` for all v, ``St`` where ``inner (St dx) v`` is a term of it,
+``u`` where ``u = alpha * alpha``: all other letters stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from flint import fmpq
+
+from verify.truth.theorems.gallina import Node, names
+from verify.truth.theorems.library import Point
+from verify.truth.theorems.meaning import Statement, Values, compiled
+
+Signature = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Equation:
+    """A premise that gives one letter: itself where it stands alone, as a vector or a map into vectors else.
+
+    ``slots`` are the variables it is applied to, ``across`` the one that it is multiplied with.
+    """
+
+    premise: int
+    name: str
+    difference: Node
+    slots: tuple[str, ...] = ()
+    across: str = ""
+    others: tuple[str, ...] = ()
+
+    def solved(self, statement: Statement, values: Values) -> Any:
+        """The letter's value; ``ArithmeticError`` where the equation leaves it open."""
+        known = statement.known(values)
+        for name, tree in lets(statement.tree):
+            known[name] = eval(compiled(tree), known)
+        if not self.across:
+            return eval(compiled(self.difference), known)
+        arguments = (*self.slots, self.across)
+        difference = Node("fun", parts=(self.difference,), binders=tuple((name, "") for name in arguments))
+        old = values[self.name]
+        size = len(old) if isinstance(old, tuple) else len(old(*self._some(known)))
+
+        def at(*given: Any) -> Point:
+            entries = []
+            for unit in _basis(size):
+                zero, one = (_held(part, bool(self.slots)) for part in (tuple(0 * a for a in unit), unit))
+                rest, whole = (
+                    eval(compiled(difference), known | {self.name: letter})(*given, unit) for letter in (zero, one)
+                )
+                if whole == rest:
+                    raise ArithmeticError("no equation for it")
+                entries.append(rest / (rest - whole))
+            return tuple(entries)
+
+        return at if self.slots else at()
+
+    def _some(self, known: Values) -> list[Any]:
+        return [next(iter(known[of.split()[-1]])) if "point" in of else 0 for of in self.others]
+
+
+def _held(part: Point, applied: bool) -> Any:
+    return (lambda *_: part) if applied else part
+
+
+def _basis(size: int) -> list[Point]:
+    return [tuple(fmpq(int(i == j)) for j in range(size)) for i in range(size)]
+
+
+def lets(tree: Node) -> Iterator[tuple[str, Node]]:
+    """Names that the statement's spine sets."""
+    while tree.kind in ("forall", "implies", "let"):
+        if tree.kind == "let":
+            yield tree.word, tree.parts[0]
+        tree = tree.parts[-1]
+
+
+def bound(tree: Node) -> Signature:
+    """Letters of the spine with their types."""
+    found: list[tuple[str, str]] = []
+    while tree.kind in ("forall", "implies", "let"):
+        found += tree.binders if tree.kind == "forall" else ()
+        tree = tree.parts[-1]
+    return tuple(found)
+
+
+@lru_cache(maxsize=256)
+def equations(tree: Node) -> tuple[Equation, ...]:
+    """Every letter that some premise gives."""
+    letters, found, at = dict(bound(tree)), [], 0
+    while tree.kind in ("forall", "implies", "let"):
+        if tree.kind == "implies":
+            found += list(_of_premise(at, tree.parts[0], letters))
+            at += 1
+        tree = tree.parts[-1]
+    return tuple(found)
+
+
+def _of_premise(at: int, premise: Node, letters: dict[str, str]) -> Iterator[Equation]:
+    inner: dict[str, str] = {}
+    while premise.kind == "forall":
+        inner |= dict(premise.binders)
+        premise = premise.parts[0]
+    if premise.kind != "relation" or premise.word != "=":
+        return
+    left, right = premise.parts
+    if not inner:
+        for side, other in ((left, right), (right, left)):
+            if side.kind == "name" and letters.get(side.word) == "R" and side.word not in names(other):
+                yield Equation(at, side.word, other)
+        return
+    difference = Node("binary", "-", (left, right))
+    for product in _products(difference):
+        for letter, vector in (product, product[::-1]):
+            head, slots = (letter.parts[0], letter.parts[1:]) if letter.kind == "call" else (letter, ())
+            words = tuple(slot.word for slot in slots)
+            each = len(inner) == len(slots) + 1 and {*words, vector.word} == inner.keys()
+            plain = all(part.kind == "name" for part in (*slots, vector))
+            if each and plain and head.word in letters and names(difference).count(head.word) == 1:
+                yield Equation(at, head.word, difference, words, vector.word, tuple(inner[w] for w in words))
+
+
+def _products(node: Node) -> Iterator[tuple[Node, Node]]:
+    if node.kind == "call" and node.parts[0].word == "inner":
+        yield node.parts[1], node.parts[2]
+    for part in node.parts:
+        yield from _products(part)
+
+
+def flat(values: Values) -> bool:
+    """Whether all spaces are of one dimension at most: there a basis proves bounds too."""
+    return all(len(v) <= 1 for name in ("X", "V", "W", "W_prime") for v in values.get(name, ()) if isinstance(v, tuple))
