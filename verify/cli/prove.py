@@ -15,7 +15,8 @@ from spec.files import find_named, write_files
 from verify.cli import options
 from verify.cli.console import plain_console, print_json, printable
 from verify.cli.prove_certificates import prove_certificates
-from verify.proofs.kernel.coq_checking import RECORD, Outcome, check, dumps, load_record
+from verify.proofs.kernel.coq_checking import Outcome, check
+from verify.proofs.kernel.proof_record import RECORD, files, load_record
 from verify.proofs.kernel.standings import counts
 from verify.proofs.kernel.theorems import TheoremTable, load_theorems
 
@@ -39,7 +40,7 @@ def prove(asked: options.Prove) -> int:
     record = None if asked.record else load_record()
     outcome = check(names, record=record, kernel=asked.kernel)
     if asked.record and outcome.state == "re-checked" and outcome.made is not None:
-        write_files(RECORD.parent, {RECORD.name: dumps(outcome.made)}, "--record")
+        write_files(RECORD.parent, files(outcome.made), "--record")
     if asked.as_json:
         print_json(_entry(outcome, table))
     else:
@@ -72,6 +73,7 @@ def _entry(outcome: Outcome, table: TheoremTable) -> dict[str, Any]:
         "state": outcome.state,
         "words": outcome.words,
         "coq": outcome.coq,
+        "coq_on_record": outcome.on_record,
         "small_kernel": outcome.kernel,
         "refusals": list(outcome.refusals),
         "theorems": [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from spec.claims import Claim, load_claims
-from verify.proofs.kernel.coq_checking import load_record
+from verify.proofs.kernel.proof_record import load_record
 from verify.proofs.kernel.standings import counts, standings
 from verify.proofs.kernel.theorems import TheoremTable, load_theorems
 from verify.report.markdown import escape

@@ -19,7 +19,7 @@ from verify.cli import prove_certificates
 from verify.cli.main import invoke
 from verify.proofs.kernel.certificate_checking import SOUND, prove_terms, put_to_the_kernel, spread
 from verify.proofs.kernel.certificate_terms import IMPORTS, content_hash, coq_term
-from verify.proofs.kernel.coq_checking import CoqRun
+from verify.proofs.kernel.coq_run import CoqRun
 from verify.proofs.kernel.coq_sources import FOLDER, needed, read_sources
 from verify.proofs.kernel.theorems import load_theorems
 from verify.truth.certificates.certificate import Certificate

@@ -16,8 +16,9 @@ from typing import Literal
 
 from spec import InvalidInputError
 from verify.proofs.kernel.certificate_terms import IMPORTS, CoqTerm, content_hash, coq_term
-from verify.proofs.kernel.coq_checking import ALLOWED, CoqRun, axioms_in, load_record
+from verify.proofs.kernel.coq_run import ALLOWED, CoqRun, axioms_in
 from verify.proofs.kernel.coq_sources import FOLDER, needed, read_sources
+from verify.proofs.kernel.proof_record import RECORD, edited, load_record
 from verify.proofs.kernel.theorems import load_theorems
 from verify.truth.certificates.certificate import Certificate
 
@@ -124,16 +125,12 @@ def put_to_the_kernel(
 
 
 def _not_on_record(folder: Path) -> list[str]:
-    """Files of the checker that are not those whose theorems are on record."""
+    """Files of the checker that are not those whose theorems are on record, and a record that is not the package's."""
     sources, record = read_sources(folder), load_record()
     if SOUND not in record.theorems or SOUND.split(".")[0] not in sources:
         return [f"{SOUND} is not on record"]
-    files = needed(sources, load_theorems().order, {SOUND.split(".")[0]})
-    return [
-        f"{name}.v is not the file on record: it was edited since"
-        for name in files
-        if record.sources.get(name) != sources[name].digest
-    ]
+    relied_on = {RECORD.name, *needed(sources, load_theorems().order, {SOUND.split(".")[0]})}
+    return [line for name, line in edited(sources, record, load_theorems()) if name in relied_on]
 
 
 def prove_terms(run: CoqRun, terms: Sequence[CoqTerm]) -> tuple[set[str], dict[str, str]]:

@@ -1,69 +1,30 @@
 """Have the proofs checked by Coq, in a folder of their own, and hold what it says against the record.
 
-Without ``coqc`` only names, words and hashes are compared: then a proof is *recorded*, never *re-checked*.
+Without ``coqc`` only names, words and hashes are compared: then a proof is *recorded*, never *re-checked*. Hashes find
+what was edited by itself; who edits sources, table, record and hash so that they agree is found out by Coq alone, and
+who has them recorded anew, by the reader of that change.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from pydantic import ConfigDict, Field, ValidationError
-
-from spec.errors import from_validation
-from spec.files import Frozen
+from verify.proofs.kernel.coq_run import ALLOWED, Answer, CoqRun
 from verify.proofs.kernel.coq_sources import FOLDER, CoqSource, needed, read_sources
+from verify.proofs.kernel.proof_record import ProofRecord, RecordedDefinition, RecordedTheorem, edited
 from verify.proofs.kernel.theorems import TheoremTable, load_theorems
 
-ALLOWED = (
-    "ClassicalDedekindReals.sig_not_dec", "ClassicalDedekindReals.sig_forall_dec",
-    "FunctionalExtensionality.functional_extensionality_dep",
-)  # fmt: skip
-"""The axioms of the standard library's real numbers; no theorem may rest on another."""
-LOADED = "Classical_Prop.classic"
-"""An axiom that the library of reals loads and no theorem uses: ``coqchk`` lists what is loaded."""
-RECORD = FOLDER.parent / "proofs.json"
-LIMIT = 900.0
-"""Seconds one call of Coq may take; the longest takes a few."""
 SEPARATE = 8
-"""Theorems up to which the axioms are asked of each alone; beyond, of all at once, which takes a twentieth as long."""
-HEAD = ("From Coq Require Import Reals.", "Open Scope R_scope.", "Set Printing Width 118.", "Set Printing Depth 10000.")
+"""Theorems up to which the axioms are asked of each alone; beyond, of all at once that have the same on record, which
+takes a twentieth as long: together they rest on those and no others, or one of them is not as recorded."""
 
 State = Literal["re-checked", "recorded", "refused"]
-
-
-class RecordedTheorem(Frozen):
-    """A statement as the kernel prints it, and the axioms its proof rests on."""
-
-    statement: str
-    axioms: tuple[str, ...]
-
-
-class ProofRecord(Frozen):
-    """What Coq said when the proofs were recorded.
-
-    Args:
-        coq: Its version.
-        sources: SHA-256 of each file.
-        definitions: What statements are made of, as the kernel prints it.
-        theorems: By ``FILE.NAME``.
-    """
-
-    schema_: Literal["f2csa-proofs/1"] = Field(default="f2csa-proofs/1", alias="schema")
-    coq: str
-    sources: dict[str, str]
-    definitions: dict[str, str]
-    theorems: dict[str, RecordedTheorem]
-
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
 
 @dataclass(frozen=True)
@@ -78,6 +39,7 @@ class Outcome:
         made: What Coq said, to be recorded; empty without it.
         kernel: Whether the compiled files were checked again by ``coqchk``.
         why: Why they are only recorded.
+        on_record: Version on record, where there is one.
     """
 
     state: State
@@ -87,6 +49,7 @@ class Outcome:
     made: ProofRecord | None = field(default=None, repr=False)
     kernel: bool = False
     why: str = "no coqc"
+    on_record: str = ""
 
     @property
     def words(self) -> str:
@@ -95,24 +58,8 @@ class Outcome:
             return f"refused: {self.refusals[0]}"
         if self.state == "recorded":
             return f"recorded with Coq {self.coq}, not re-checked here ({self.why})"
-        return f"re-checked in this run with Coq {self.coq}" + (" and its small kernel" if self.kernel else "")
-
-
-def load_record(path: Path = RECORD) -> ProofRecord:
-    """The record that ships with the package.
-
-    Raises:
-        InvalidInputError: If it is malformed.
-    """
-    try:
-        return ProofRecord.model_validate_json(path.read_text(encoding="utf-8"))
-    except ValidationError as error:
-        raise from_validation(error, path.name) from None
-
-
-def dumps(record: ProofRecord) -> str:
-    """The record as the file has it."""
-    return record.model_dump_json(by_alias=True, indent=1) + "\n"
+        other = f" (on record: {self.on_record})" if self.on_record not in ("", self.coq) else ""
+        return f"re-checked in this run with Coq {self.coq}{other}" + (" and its small kernel" if self.kernel else "")
 
 
 def check(
@@ -138,32 +85,62 @@ def check(
     asked = tuple(names) or tuple(theorem.coq for theorem in table.theorem)
     sources = read_sources(folder)
     refusals = [*table.deviations(), *_text_faults(sources, table)]
-    edited = [] if record is None else _edited(sources, record, table)
+    changed = [] if record is None else edited(sources, record, table)
     program = shutil.which("coqc") if coqc == "" else coqc
     version = "" if record is None else record.coq
     if refusals or program is None:
-        state: State = "refused" if refusals or edited or record is None else "recorded"
+        state: State = "refused" if refusals or changed or record is None else "recorded"
         none = [] if program or record else ["there is no coqc to record with"]
-        return Outcome(state, version, asked, (*refusals, *(line for _, line in edited), *none))
+        return Outcome(state, version, asked, (*refusals, *(line for _, line in changed), *none))
+    groups = _groups(asked, record)
     with tempfile.TemporaryDirectory(prefix="f2csa-proofs-") as place:
         run = CoqRun(Path(place), program, sources)
         refusals = run.compile(needed(sources, table.order, {name.split(".")[0] for name in asked}))
-        made = None if refusals else run.ask(asked, table, each=record is None or len(asked) <= SEPARATE)
-        if made is not None:
-            refusals = _differing(made, record, asked)
-        elif not refusals:
-            refusals = ["Coq does not answer about the theorems: one of them was not proven to its end"]
+        answer = "" if refusals else run.ask(asked, groups)
+        made = None
+        if isinstance(answer, Answer):
+            made = _made(run, answer, groups, table)
+            refusals = [*_unsound(made, groups, record), *_unrecorded_parts(made, sources, answer.data)]
+            refusals += [] if record is None else _differing(made, record, run.files)
+        elif answer:
+            refusals = [answer]
         if kernel and not refusals:
             refusals = run.small_kernel()
-        version = run.version
     # A file whose statements tell what was edited in it needs no second line.
     told = {line.split(".")[0] for line in refusals}
-    refusals += [line for name, line in edited if name not in told]
-    return Outcome("refused" if refusals else "re-checked", version, asked, tuple(refusals), made, kernel)
+    refusals += [line for name, line in changed if name not in told]
+    state = "refused" if refusals else "re-checked"
+    return Outcome(state, run.version, asked, tuple(refusals), made, kernel, on_record=version)
+
+
+def _groups(asked: Sequence[str], record: ProofRecord | None) -> list[tuple[str, ...]]:
+    """Theorems whose axioms are asked for together."""
+    if record is None or len(asked) <= SEPARATE:
+        return [(name,) for name in asked]
+    by: dict[tuple[str, ...], list[str]] = {}
+    for name in asked:
+        by.setdefault(record.theorems[name].axioms if name in record.theorems else (name,), []).append(name)
+    return [tuple(group) for group in by.values()]
+
+
+def _made(run: CoqRun, answer: Answer, groups: Sequence[Sequence[str]], table: TheoremTable) -> ProofRecord:
+    axioms = {name: found for group, found in zip(groups, answer.axioms, strict=True) for name in group}
+    return ProofRecord(
+        coq=run.version,
+        sources={name: run.sources[name].digest for name in table.order},
+        definitions={
+            name: RecordedDefinition(text=text, explicit=full) for name, (text, full) in answer.definitions.items()
+        },
+        theorems={
+            name: RecordedTheorem(statement=text, explicit=full, axioms=axioms[name], row=table.row_digest(name))
+            for name, (text, full) in answer.statements.items()
+        },
+    )
 
 
 def _text_faults(sources: Mapping[str, CoqSource], table: TheoremTable) -> list[str]:
-    faults = [f"{name}.v is missing" for name in table.order if name not in sources]
+    faults = [f"{name!r} is no name of a file of proofs" for name in sources if not re.fullmatch(r"[a-z][a-z_]*", name)]
+    faults += [f"{name}.v is missing" for name in table.order if name not in sources]
     faults += [f"{name}.v is of no file in the order" for name in sources if name not in table.order]
     declared = [name for file in table.order if file in sources for name in sources[file].theorems]
     listed = table.theorems
@@ -174,35 +151,52 @@ def _text_faults(sources: Mapping[str, CoqSource], table: TheoremTable) -> list[
     return faults + [fault for source in sources.values() for fault in source.faults()]
 
 
-def _edited(sources: Mapping[str, CoqSource], record: ProofRecord, table: TheoremTable) -> list[tuple[str, str]]:
-    """Files that are not the recorded ones, and theorems that the record does not have."""
-    found = [
-        (name, f"{name}.v is not the file on record: it was edited since")
-        for name in table.order
-        if name in sources and record.sources.get(name) != sources[name].digest
-    ]
-    missing = table.theorems.keys() - record.theorems.keys()
-    return found + [(name, f"{name} is not on record") for name in sorted(missing)]
+def _unsound(made: ProofRecord, groups: Sequence[Sequence[str]], record: ProofRecord | None) -> Iterator[str]:
+    """Groups that rest on what is not allowed, or not as recorded."""
+    for group in groups:
+        found = made.theorems[group[0]].axioms
+        names = ", ".join(group[:3]) + (f" or one of {len(group) - 3} more" if len(group) > 3 else "")
+        then = None if record is None or group[0] not in record.theorems else record.theorems[group[0]].axioms
+        if bad := [axiom for axiom in found if axiom not in ALLOWED]:
+            yield f"{names} rests on {bad[0][:160]}, which is not allowed"
+        elif then is not None and found != then:
+            yield f"{names} rests on {_listed(found)}; on record: {_listed(then)}"
 
 
-def _differing(made: ProofRecord, record: ProofRecord | None, asked: Iterable[str]) -> list[str]:
-    lines = [
-        f"{name} rests on {axiom}, which is not allowed"
-        for name, found in made.theorems.items()
-        for axiom in found.axioms
-        if axiom not in ALLOWED
-    ]
-    if record is None:
-        return lines
-    for name in asked:
-        if name in record.theorems and made.theorems[name].statement != record.theorems[name].statement:
-            now, then = _around(made.theorems[name].statement, record.theorems[name].statement)
-            lines.append(f"{name} states otherwise than on record: now “{now}”, on record “{then}”")
-    for name, text in made.definitions.items():
-        if record.definitions.get(name) != text:
-            now, then = _around(text, record.definitions.get(name, ""))
-            lines.append(f"{name} is defined otherwise than on record: now “{now}”, on record “{then}”")
-    return lines
+def _listed(axioms: Sequence[str]) -> str:
+    return ", ".join(axiom.split(".")[-1] for axiom in axioms) or "no axiom"
+
+
+def _unrecorded_parts(made: ProofRecord, sources: Mapping[str, CoqSource], data: frozenset[str]) -> Iterator[str]:
+    """Names of ours in a statement or a definition that could be made otherwise unseen."""
+    parts = {name for source in sources.values() for name in source.parts} | made.definitions.keys()
+    proofs = {name for source in sources.values() for name in source.proven} - data
+    own = re.compile(rf"\b(?:{'|'.join(sources)})\.[A-Za-z_][\w']*")
+    printed = {name: definition.explicit for name, definition in made.definitions.items()}
+    printed |= {name: theorem.explicit for name, theorem in made.theorems.items()}
+    for name, text in printed.items():
+        for part in sorted({*own.findall(text)} - parts - proofs - {name}):
+            yield f"{name} is made of {part}, which is no definition that is recorded"
+
+
+def _differing(made: ProofRecord, record: ProofRecord, files: Sequence[str]) -> Iterator[str]:
+    """Statements and definitions that are not as recorded, and definitions that were recorded and are no more."""
+    for name, theorem in made.theorems.items():
+        if on := record.theorems.get(name):
+            yield from _otherwise(name, "states", (theorem.statement, theorem.explicit), (on.statement, on.explicit))
+    for name, definition in made.definitions.items():
+        was = record.definitions.get(name) or RecordedDefinition(text="", explicit="")
+        yield from _otherwise(name, "is defined", (definition.text, definition.explicit), (was.text, was.explicit))
+    gone = record.definitions.keys() - made.definitions.keys()
+    yield from (f"{name} is on record and defined no more" for name in sorted(gone) if name.split(".")[0] in files)
+
+
+def _otherwise(name: str, does: str, now: tuple[str, str], then: tuple[str, str]) -> Iterator[str]:
+    for shown, was, how in zip(now, then, ("", ", which only its hidden arguments show"), strict=True):
+        if shown != was:
+            here, there = _around(shown, was)
+            yield f"{name} {does} otherwise than on record{how}: now “{here}”, on record “{there}”"
+            return
 
 
 def _around(now: str, then: str, room: int = 60) -> tuple[str, str]:
@@ -210,122 +204,3 @@ def _around(now: str, then: str, room: int = 60) -> tuple[str, str]:
     start = next((i for i, (a, b) in enumerate(zip(now, then, strict=False)) if a != b), min(len(now), len(then)))
     start = max(0, start - 20)
     return now[start : start + room], then[start : start + room]
-
-
-@dataclass
-class CoqRun:
-    """One temporary folder with the sources, compiled there."""
-
-    place: Path
-    program: str
-    sources: Mapping[str, CoqSource]
-    files: list[str] = field(default_factory=list)
-
-    @property
-    def version(self) -> str:
-        """Coq's version."""
-        found = re.search(r"version (\S+)", self._call([self.program, "--version"]).stdout)
-        return found[1] if found else "unknown"
-
-    def compile(self, files: list[str]) -> list[str]:
-        """Compile, each after those it builds on, two and more at once; the line of the first that does not."""
-        self.files = files
-        for name in files:
-            (self.place / f"{name}.v").write_bytes(self.sources[name].raw)
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            made: dict[str, Future[str]] = {}
-            for name in files:
-                before = [made[one] for one in self.sources[name].requires if one in made]
-                made[name] = pool.submit(self._compiled, name, before)
-            return [line for line in (made[name].result() for name in files) if line][:1]
-
-    def _compiled(self, name: str, before: Sequence[Future[str]]) -> str:
-        """What is wrong with a file; empty where it compiles, or where one that it builds on does not."""
-        if any(one.result() for one in before):
-            return ""
-        done = self.coqc(f"{name}.v")
-        return f"{name}.v does not compile: {' '.join(done.stderr.split())[-160:]}" if done.returncode else ""
-
-    def ask(self, asked: Sequence[str], table: TheoremTable, *, each: bool) -> ProofRecord | None:
-        """Statements, definitions and axioms as Coq prints them; none where it does not know one of them."""
-        definitions = [name for file in self.files for name in self.sources[file].definitions]
-        lines = [f"From f2csa Require {' '.join(self.files)}.", *HEAD]
-        for name in asked:
-            lines += [_mark(f"theorem {name}"), f"Check @{name}."]
-            lines += [_mark(f"axioms {name}"), f"Print Assumptions {name}."] if each else []
-        for name in definitions:
-            lines += [_mark(f"definition {name}"), f"Print {name}."]
-        if not each:
-            every = ", ".join(f"@{name}" for name in asked)
-            lines += [
-                f"Definition every_one_of_them := ({every}).",
-                _mark("axioms"),
-                "Print Assumptions every_one_of_them.",
-            ]
-        (self.place / "asked_of_coq.v").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        done = self.coqc("asked_of_coq.v")
-        if done.returncode:
-            return None
-        parts = dict(part.split("\n", 1) for part in done.stdout.split("@@ ")[1:])
-        said = {name: " ".join(text.split()) for name, text in parts.items()}
-        of_all = axioms_in(parts.get("axioms", ""))
-        return ProofRecord(
-            coq=self.version,
-            sources={name: self.sources[name].digest for name in table.order},
-            definitions={name: said[f"definition {name}"] for name in definitions},
-            theorems={
-                name: RecordedTheorem(
-                    statement=said[f"theorem {name}"],
-                    axioms=axioms_in(parts[f"axioms {name}"]) if each else of_all,
-                )
-                for name in asked
-            },
-        )
-
-    def small_kernel(self) -> list[str]:
-        """Check the compiled files with ``coqchk``, which lists every axiom that is loaded."""
-        program = shutil.which("coqchk")
-        if program is None:
-            return ["there is no coqchk to check the compiled files with"]
-        modules = [f"f2csa.{name}" for name in self.files]
-        done = self._call([program, "-o", "-silent", "-Q", str(self.place), "f2csa", *modules])
-        if done.returncode:
-            return [f"coqchk refuses the compiled files: {' '.join((done.stderr or done.stdout).split())[-160:]}"]
-        context = done.stdout + done.stderr
-        faults = []
-        for title, allowed in (
-            ("Axioms", {*ALLOWED, LOADED}), ("relying on type-in-type", set()), ("unsafe (co)fixpoints", set()),
-            ("positivity is assumed", set()),
-        ):  # fmt: skip
-            block = re.search(rf"\* [^\n]*{re.escape(title)}:(.*?)(?=\n\s*\n|\n\* |\Z)", context, re.S)
-            if block is None:
-                return [f"coqchk does not say: {title}"]
-            found = [word for word in block[1].split() if word != "<none>"]
-            faults += [f"coqchk finds {word} under “{title}”" for word in found if not _among(word, allowed)]
-        return faults
-
-    def coqc(self, file: str) -> subprocess.CompletedProcess[str]:
-        """Compile one file of the folder."""
-        return self._call([self.program, "-q", "-w", "none", "-Q", ".", "f2csa", file])
-
-    def _call(self, command: list[str]) -> subprocess.CompletedProcess[str]:
-        try:
-            return subprocess.run(
-                command, cwd=self.place, capture_output=True, text=True, encoding="utf-8", timeout=LIMIT, check=False
-            )
-        except subprocess.TimeoutExpired:
-            raise RuntimeError(f"Coq took more than {LIMIT:g} s") from None
-
-
-def _among(word: str, allowed: Iterable[str]) -> bool:
-    return any(word == name or word.endswith(f".{name}") for name in allowed)
-
-
-def _mark(text: str) -> str:
-    return f'Goal True. idtac "@@ {text}". exact I. Qed.'
-
-
-def axioms_in(text: str) -> tuple[str, ...]:
-    """Names in what ``Print Assumptions`` prints: one at the start of a line, its type behind it or below."""
-    found = re.findall(r"^([A-Za-z_][\w.']*)\s*(?::|$)", text, re.M)
-    return tuple(sorted({name for name in found if name != "Axioms"}))

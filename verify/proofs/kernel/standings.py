@@ -8,7 +8,8 @@ from functools import lru_cache
 from typing import Literal
 
 from verify.evidence.model import PROVEN
-from verify.proofs.kernel.coq_checking import Outcome, ProofRecord, check, load_record
+from verify.proofs.kernel.coq_checking import Outcome, check
+from verify.proofs.kernel.proof_record import ProofRecord, load_record
 from verify.proofs.kernel.theorems import Settled, Theorem, load_theorems
 
 Grade = Literal["proven", "proven in part", "refuted", "no proof"]

@@ -7,6 +7,8 @@ written down.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -109,6 +111,12 @@ class TheoremTable(Frozen):
     def reasons(self) -> dict[str, str]:
         """Why a statement is not proven, by its full id."""
         return {full: left.why for left in self.left for full in left.statements}
+
+    def row_digest(self, name: str) -> str:
+        """SHA-256 of what a theorem's row says of it: its words, and those of the premises it asks for."""
+        theorem = self.theorems[name]
+        asked = {one: self.premises[one].text if one in self.premises else "" for one in theorem.asks}
+        return hashlib.sha256(json.dumps([theorem.says, asked]).encode()).hexdigest()
 
     def settling(self, full_id: str) -> tuple[Settled, ...]:
         """What is settled of a statement."""
