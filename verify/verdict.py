@@ -233,7 +233,9 @@ def _decide_comparison(item: ComparisonEvidence) -> Decision:
     error_rates = _error_rates("wrong outcome", item)
     verdict = Verdict.SUPPORTED if item.holds else Verdict.REFUTED
     sentence = f"{item.quantity} is {item.measured:.6g}{at}; claimed {shown}{_slack(item)}."
-    if item.holds and not item.powered:
+    if item.broken is not None:
+        verdict, sentence = Verdict.INCONCLUSIVE, f"{item.quantity} is {item.measured:.6g}{at}; {item.broken}."
+    elif item.holds and not item.powered:
         verdict = Verdict.INCONCLUSIVE
         needed = f"; it would take {item.samples_needed:,} samples" if item.samples_needed else ""
         sentence += f" Too few samples ({item.samples or 0:,}) to see a violation of {item.wanted:.3g}{needed}."

@@ -87,7 +87,7 @@ def decomposition(case: Case) -> Measurement:
     )  # fmt: skip
     moments = Moments(truth.grad_F)
     moments.add(setting.draw(case.fresh_rng(), count))
-    return Measurement((decision.evidence(moments.mean_square),))
+    return Measurement((decision.of(moments),))
 
 
 @check("hypergradient-accuracy/conditional-mean", instances=INSTANCES, needs=("hypergradient",), decisions=1)

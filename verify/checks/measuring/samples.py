@@ -12,9 +12,11 @@ from spec.exact import Vector
 from verify.checks.measuring.case import Case
 from verify.checks.measuring.premises import at_truth
 from verify.evidence.budget import Share
+from verify.evidence.decisions import FURTHER
 from verify.evidence.intervals import Looks
 from verify.evidence.model import RateEvidence, Role
 from verify.evidence.moments import Moments, Scatter
+from verify.evidence.premises_of_laws import Taken, law_of_variance
 from verify.evidence.rates import Estimate, fit_power_law
 from verify.evidence.streams import BLOCK, Sampler, Streams
 from verify.subjects.protocol import Call
@@ -132,22 +134,27 @@ def sampled_rates(
     looks = Looks(first or RATE_BLOCK, share.error)
     while True:
         look = max(1, settings[0][1].look)
-        estimates = []
+        estimates: list[Estimate] = []
+        laws: list[Taken] = []
         for at, sampler, predicted in settings:
             sampler.look = look
             moments = sampler.reach(looks.size(look))
-            dof = float(len(moments.mean) * (moments.count - 1))
+            taken = law_of_variance(moments, looks.spends(look), base="exponent (log chi-square)")
+            dof = float(len(moments.mean) * (moments.count - 1)) * taken.worth
             estimates.append(
                 Estimate(at=at, value=moments.variance, dof=dof, samples=moments.count, predicted=predicted)
             )
+            laws.append(taken)
         spent = replace(share, error=looks.spends(look))
         role: Role = "conclusion" if deciding is not None else "support"
         rates = fit_power_law(estimates, spent, quantity=quantity, role=role)
         # The sequence as a whole may err with the share it was given.
-        made = {name: rate.model_copy(update={"error_rate": share.error}) for name, rate in rates.items()}
+        worst = min(laws, key=lambda taken: taken.worth)
+        stated = {"error_rate": share.error, "law": worst.law, "checked": worst.checked}
+        made = {name: rate.model_copy(update=stated) for name, rate in rates.items()}
         if deciding is None:
             if look == 2:
                 return made
-        elif look >= RATE_LOOKS + share.level or str(decide(case.bound, [made[deciding]]).verdict) != "INCONCLUSIVE":
+        elif look >= RATE_LOOKS + share.level + (FURTHER if worst.worth < 1 else 0) or str(decide(case.bound, [made[deciding]]).verdict) != "INCONCLUSIVE":
             return made
         settings[0][1].look += 1
