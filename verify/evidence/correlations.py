@@ -70,6 +70,7 @@ class CorrelationDecision(SampledDecision):
     def between(self, rows: Vector, others: Vector) -> ComparisonEvidence:
         """Correlations between the rows of two streams of standard normals, shapes (R, n)."""
         R, n = rows.shape
+        shared = _shared_memory(rows, others)
         (rows, others), stated = _as_normal(rows, others)
         error = self.share.single.error / (2 * n * n * 2 * R)
         one, other = np.fft.rfft(rows, axis=0), np.fft.rfft(others, axis=0)
@@ -78,7 +79,7 @@ class CorrelationDecision(SampledDecision):
             for b in range(n):
                 shifted, mirrored = _circular(one[:, a], other[:, b], R)
                 found = max(found, float(np.abs(shifted).max()), float(np.abs(mirrored).max()))
-        bound = _pair_bound(float(R), error)
+        bound = shared * _pair_bound(float(R), error)
         return self._evidence(((found, bound, R),), _detectable(bound, R, self.share.missed), R, stated)
 
     def _evidence(
@@ -145,6 +146,17 @@ def _as_normal(*streams: Vector) -> tuple[list[Vector], dict[str, Any]]:
         return list(streams), {"law": "correlations (bilinear)", "checked": checked}
     lot = np.random.default_rng(0)
     return [_scores(rows, lot) for rows in streams], {"law": "correlations (normal scores)", "checked": checked}
+
+
+def _shared_memory(*streams: Vector) -> float:
+    """How much wider sums over two independent streams scatter where neighbours within each are correlated."""
+    shapes = [Shape(rows.shape[1]) for rows in streams]
+    for shape, rows in zip(shapes, streams, strict=True):
+        shape.add(rows - rows.mean(axis=0))
+    if not all(shape.is_correlated for shape in shapes):
+        return 1.0
+    one, other = (shape.correlations for shape in shapes)
+    return sqrt(max(1.0, 1 + 2 * float(one @ other)))
 
 
 def _is_standard(shape: Shape) -> bool:

@@ -98,19 +98,23 @@ class GrowingDecision(SampledDecision, ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class VarianceDecision(GrowingDecision):
-    """Total variance of isotropic Gaussian vectors against a level >= 0, the predicted trace; exact chi-square law."""
+    """Total variance of isotropic Gaussian vectors against a level >= 0, the predicted trace; exact chi-square law.
+
+    Other vectors are compared by a law that assumes less. ``slack`` is the level's own relative uncertainty.
+    """
 
     level: float
+    slack: float = 0.0
     relation: Relation = "=="
     wanted: float = 0.05
 
     def tolerance(self, samples: float, error: float) -> float:
         """Relative deviation that is refuted at this sample size; the larger side, so both tails are covered."""
         dof = float(self.width * (samples - 1))
-        up = chi2_upper(dof, error / (2 if self.relation == "==" else 1)) / dof - 1
+        up = chi2_upper(dof, error / (2 if self.relation == "==" else 1)) / dof - 1 + self.slack
         if self.relation == "<=":
             return up
-        down = 1 - chi2_lower(dof, error / (2 if self.relation == "==" else 1)) / dof
+        down = 1 - chi2_lower(dof, error / (2 if self.relation == "==" else 1)) / dof + self.slack
         return down if self.relation == ">=" else max(up, down)
 
     def detectable(self, samples: float, error: float) -> float:
@@ -213,7 +217,9 @@ class SquareDecision(SampledDecision):
         taken = law_of_variance(moments, self.share.single.error, base="mean square (Chernoff)")
         count = max(1, int(self.law.count * taken.worth))
         found = replace(self, law=replace(self.law, count=count)).evidence(moments.mean_square)
-        return found.model_copy(update={"samples": self.law.count, "law": taken.law, "checked": taken.checked})
+        needed = None if found.samples_needed is None else int(found.samples_needed / taken.worth)
+        stated = {"samples": self.law.count, "samples_needed": needed, "law": taken.law, "checked": taken.checked}
+        return found.model_copy(update=stated)
 
     def evidence(self, measured: float) -> ComparisonEvidence:
         """Compare a measured mean square."""

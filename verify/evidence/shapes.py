@@ -118,6 +118,11 @@ class Shape:
         return float(total / pairs / size), float(NEIGHBOURS * sqrt(squares) / pairs / size), LAGS[worst]
 
     @property
+    def correlations(self) -> Vector:
+        """Of neighbours at every lag, shape (L,)."""
+        return np.asarray(self.lags[:, 1] / np.maximum(self.lags[:, 0], 1.0) * self.sizes[0] / self.sizes[1])
+
+    @property
     def skewness(self) -> tuple[float, float]:
         """Of the most skewed component, and what passes for none."""
         N, variances = self.sizes[0], np.diag(self.products) / self.sizes[0]

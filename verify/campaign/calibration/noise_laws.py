@@ -49,8 +49,8 @@ def _anisotropic(rng: np.random.Generator, k: int, n: int) -> Vector:
 def _finite_sum(rng: np.random.Generator, k: int, n: int) -> Vector:
     """One of 50 terms, drawn with replacement; the same terms in every run."""
     terms = np.random.default_rng(50).standard_normal((50, n))
-    terms -= terms.mean(axis=0)
-    return np.asarray((terms / (terms**2).mean(axis=0) ** 0.5)[rng.integers(50, size=k)])
+    white, _ = np.linalg.qr(terms - terms.mean(axis=0))
+    return np.asarray(50**0.5 * white[rng.integers(50, size=k)])
 
 
 def _lognormal(rng: np.random.Generator, k: int, n: int) -> Vector:

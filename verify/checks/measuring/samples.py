@@ -29,6 +29,8 @@ from verify.verdict import decide
 ADDITIVE = Noise(model="additive", sigma_f="1/10", sigma_g="1/10")  # type: ignore[arg-type]  # exact spellings are parsed
 MATRIX = Noise(model="matrix", sigma_f="1/10", sigma_g="1/10")  # type: ignore[arg-type]  # as above
 JUMP = Noise(model="jump", sigma_f=0, sigma_g=1)
+ANOTHER_LAW = "another law than the problem states"
+"""What noise is called that the paper allows and the problem file does not state: no bound is refuted by it."""
 F_ONLY, G_ONLY = ("f.x", "f.y"), ("g.x", "g.y")
 RATE_BLOCK = 1 << 11
 """Samples a block where a rate is wanted: most rates are decided by a few thousand."""
