@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
-from scipy.signal import lfilter
 
 from spec.exact import Vector
 
@@ -15,11 +14,12 @@ Noise: TypeAlias = Callable[[np.random.Generator, int, int], Vector]
 
 
 def _autoregressive(rho: float) -> Noise:
+    """A row remembers a share rho of the one before; what is older than 64 rows is below rounding."""
+    memory = rho ** np.arange(64) * (1 - rho**2) ** 0.5
+
     def draw(rng: np.random.Generator, k: int, n: int) -> Vector:
-        steps = rng.standard_normal((k, n)) * (1 - rho**2) ** 0.5
-        # Stationary from the first row on.
-        steps[:1] /= (1 - rho**2) ** 0.5
-        return np.asarray(lfilter([1.0], [1.0, -rho], steps, axis=0))
+        steps = rng.standard_normal((k + len(memory) - 1, n))
+        return np.stack([np.convolve(column, memory, "valid") for column in steps.T], axis=1)
 
     return draw
 
