@@ -241,7 +241,8 @@ def _decide_comparison(item: ComparisonEvidence) -> Decision:
         needed = f"; it would take {item.samples_needed:,} samples" if item.samples_needed else ""
         sentence += f" Too few samples ({item.samples or 0:,}) to see a violation of {item.wanted:.3g}{needed}."
         if item.law in STANDS_FOR:
-            sentence += f" They are not Gaussian ({item.checked}), so {item.law} decides in place of {STANDS_FOR[item.law]}."
+            usual = STANDS_FOR[item.law]
+            sentence += f" They are not Gaussian ({item.checked}): {item.law} decides in place of {usual}."
     elif item.rung == "statistical" and item.holds and item.relation != "==":
         sentence += _factor_to_spare(item)
     return Decision(verdict, sentence, shown, item.measured, None, None, item.rung, error_rates)

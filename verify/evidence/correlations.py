@@ -174,7 +174,7 @@ def _scores(rows: Vector, lot: np.random.Generator) -> Vector:
     deviations = rows - rows.mean(axis=0)
     values, vectors = np.linalg.eigh(deviations.T @ deviations)
     along = deviations @ vectors
-    made = np.zeros_like(along)
+    made: Vector = np.zeros_like(along)
     for column in np.flatnonzero(values > ROUNDING * values.max()):
         order = np.lexsort((lot.random(len(rows)), along[:, column]))
         made[order, column] = ndtri((np.arange(len(rows)) + 0.5) / len(rows))

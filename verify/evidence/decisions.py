@@ -141,7 +141,10 @@ class VarianceDecision(GrowingDecision):
         """The variance beside the level."""
         taken, seen = self.taken(moments, error), self.seen(moments)
         samples = 1 + (moments.count - 1) * taken.worth
-        tolerance, detectable = self.level * self.tolerance(samples, error), self.level * self.detectable(samples, error)
+        tolerance, detectable = (
+            self.level * self.tolerance(samples, error),
+            self.level * self.detectable(samples, error),
+        )
         # Too much is paid for by its own scatter; too little may be what a rare large deviation has yet to add.
         broken = taken.broken if self.relation != "<=" and seen < self.level - tolerance else None
         return self.compared(

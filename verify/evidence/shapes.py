@@ -31,10 +31,6 @@ LASTING = 0.1
 """Correlation of neighbouring batches beyond which batches of this length are no remedy."""
 
 
-def _zeros(*size: int) -> Any:
-    return field(default_factory=lambda: np.zeros(size))
-
-
 @dataclass
 class Shape:
     """Sums over a sample of deviations d, shape (k, n), and of their squared lengths q.
@@ -44,14 +40,14 @@ class Shape:
     """
 
     width: int
-    sizes: Vector = _zeros(4)
-    lags: Vector = _zeros(len(LAGS), 3)
-    batches: Vector = _zeros(4)
-    apart: Vector = _zeros(3)
-    freedom: Vector = _zeros(1)
-    cubes: Vector = _zeros(0)
-    products: Vector = _zeros(0, 0)
-    batch_products: Vector = _zeros(0, 0)
+    sizes: Vector = field(default_factory=lambda: np.zeros(4))
+    lags: Vector = field(default_factory=lambda: np.zeros((len(LAGS), 3)))
+    batches: Vector = field(default_factory=lambda: np.zeros(4))
+    apart: Vector = field(default_factory=lambda: np.zeros(3))
+    freedom: Vector = field(default_factory=lambda: np.zeros(1))
+    cubes: Vector = field(default_factory=lambda: np.zeros(0))
+    products: Vector = field(default_factory=lambda: np.zeros((0, 0)))
+    batch_products: Vector = field(default_factory=lambda: np.zeros((0, 0)))
 
     def __post_init__(self) -> None:
         if not self.cubes.size:

@@ -8,22 +8,21 @@ from verify.evidence.model import ComparisonEvidence, PremiseEvidence, RateEvide
 from verify.report import wording
 from verify.report.model import Result
 
+_SHORT_MEMORY = "estimates with a fourth moment that over 32 neighbours are independent"
 ASSUMES = {
     "mean (F)": "independent Gaussian estimates of equal variance along every direction",
     "mean (Hotelling)": "independent estimates of any one covariance, their mean nearly Gaussian",
     "mean (Hotelling, batches)": "estimates that over 32 neighbours are independent, their mean nearly Gaussian",
     "variance (chi-square)": "independent Gaussian estimates of equal variance",
-    "variance (scatter of squares)": "estimates with a fourth moment that over 32 neighbours are independent",
+    "variance (scatter of squares)": _SHORT_MEMORY,
     "variances along directions (chi-square)": "independent Gaussian estimates",
-    "variances along directions (scatter of squares)": (
-        "estimates with a fourth moment that over 32 neighbours are independent"
-    ),
+    "variances along directions (scatter of squares)": _SHORT_MEMORY,
     "correlations (bilinear)": "Gaussian estimates of known variance",
     "correlations (normal scores)": "estimates of one law",
     "mean square (Chernoff)": "independent Gaussian estimates of the covariance predicted",
     "mean square (scatter of squares)": "independent estimates with a fourth moment",
     "exponent (log chi-square)": "independent Gaussian estimates, and a power law",
-    "exponent (scatter of squares)": "estimates with a fourth moment that over 32 neighbours are independent, and a power law",
+    "exponent (scatter of squares)": f"{_SHORT_MEMORY}, and a power law",
     "exponent (mean squares)": "independent Gaussian estimates, and a power law",
     "exponent (order statistics)": "independent runs of any one continuous law, and a power law",
     "exponent (empirical Bernstein)": "independent estimates within known bounds, and a power law",

@@ -53,7 +53,8 @@ class Calibration(Frozen):
     @property
     def kept(self) -> bool:
         """Whether every promise was kept."""
-        return all(row.kept for row in (self.whole, *self.false_refutations, *self.missed_violations, *self.laws))
+        plain = (self.whole, *self.false_refutations, *self.missed_violations)
+        return all(row.kept for row in plain) and all(row.kept for row in self.laws)
 
 
 def refuted(evidence: ComparisonEvidence | RateEvidence, case: Case) -> bool:

@@ -124,9 +124,7 @@ def run_laws(numbers: Sequence[int], *, seed: int, budget: float) -> list[list[O
                 item = DECISIONS[name](case, share, NOISE_LAWS[law], wrong)
                 verdicts.append(decide(case.bound, [item]).verdict)
             right, bad = verdicts
-            row.append(
-                (law, name, right is Verdict.REFUTED, bad is Verdict.SUPPORTED, right is Verdict.INCONCLUSIVE)
-            )
+            row.append((law, name, right is Verdict.REFUTED, bad is Verdict.SUPPORTED, right is Verdict.INCONCLUSIVE))
         found.append(row)
     return found
 

@@ -157,6 +157,9 @@ def sampled_rates(
         if deciding is None:
             if look == 2:
                 return made
-        elif look >= RATE_LOOKS + share.level + (FURTHER if worst.worth < 1 else 0) or str(decide(case.bound, [made[deciding]]).verdict) != "INCONCLUSIVE":
+        elif (
+            look >= RATE_LOOKS + share.level + (FURTHER if worst.worth < 1 else 0)
+            or str(decide(case.bound, [made[deciding]]).verdict) != "INCONCLUSIVE"
+        ):
             return made
         settings[0][1].look += 1
