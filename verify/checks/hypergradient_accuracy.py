@@ -17,6 +17,7 @@ from verify.evidence.intervals import Looks, mean_square_interval
 from verify.evidence.laws import SquareLaw, normal_upper
 from verify.evidence.model import STANDS_FOR, Point
 from verify.evidence.moments import Moments
+from verify.evidence.premises_of_laws import law_of_variance
 from verify.evidence.rates import Estimate, fit_power_law, fit_rate
 from verify.truth.geometry import Geometry, solve
 from verify.truth.pair import Truth, exact_bias
@@ -53,16 +54,20 @@ def mean_squared_error(case: Case) -> Measurement:
     for look in range(max(1, streams[0].look), LOOKS + case.share.level + 1):
         streams[0].look = look
         spent = replace(case.share, error=looks.spends(look))
-        estimates = []
+        estimates, laws = [], []
         for alpha, setting, stream in zip(ALPHAS, settings, streams, strict=True):
             moments = stream.reach(looks.size(look))
-            low, high = mean_square_interval(moments, spent.error / 2 / len(ALPHAS), isotropic=True)
+            each = spent.error / 2 / len(ALPHAS)
+            laws.append(law_of_variance(moments, each, base="exponent (mean squares)"))
+            low, high = mean_square_interval(moments, each, isotropic=True, worth=laws[-1].worth)
             error = setting.mean - truth.grad_F
             exact = float(error @ error) + second_moment(setting, FAINT) / setting.call.parameters.N_g
             at, square = {"alpha": alpha}, moments.mean_square
             estimates.append(Estimate(at, square, None, low, high, moments.count, exact, "exponent (mean squares)"))
         rate = fit_power_law(estimates, spent, quantity="mean squared error at N_g = σ²/α²")["alpha"]
-        rate = rate.model_copy(update={"error_rate": case.share.error})
+        worst = min(laws, key=lambda taken: taken.worth)
+        stated = {"error_rate": case.share.error, "law": worst.law, "checked": worst.checked}
+        rate = rate.model_copy(update=stated)
         if str(decide(case.bound, [rate]).verdict) != "INCONCLUSIVE":
             break
     stop = "‖ỹ - y*‖ = α³" if case.reading.inner_stop == "distance" else "‖∇_yL(x, ỹ)‖ = α"

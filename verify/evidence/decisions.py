@@ -26,8 +26,12 @@ from verify.evidence.streams import BLOCK, Sampler
 
 LOOKS = 3
 """Planned looks of a sequence that does not refute early."""
-FURTHER = 2
-"""Looks beyond those where the law for Gaussian samples was not to be had."""
+FURTHER = 3
+"""Looks beyond those where the law for Gaussian samples was not to be had, if they are enough."""
+MOST = 1 << 22
+"""Samples drawn at most in such looks."""
+FEW = 1 << 11
+"""Samples that miss what one in a hundred has once in a thousand million times at most."""
 LIMIT = 1 << 21
 """Samples a decision draws at most in one run; a violation that would take more leaves it undecided."""
 ROUNDING = 1e-12
@@ -75,6 +79,10 @@ class GrowingDecision(SampledDecision, ABC):
     def evidence(self, moments: Moments, error: float) -> ComparisonEvidence:
         """What the samples so far say, for the error that may be spent on them."""
 
+    def may_be_early(self, found: ComparisonEvidence) -> bool:
+        """Whether what refutes may be that something rare has not been met yet; then the next look decides."""
+        return False
+
     @cached_property
     def needed(self) -> int:
         """Samples at which the wanted violation is detectable, in whole blocks."""
@@ -89,9 +97,10 @@ class GrowingDecision(SampledDecision, ABC):
             moments = sampler.reach(planned.size(look))
             found = self.evidence(moments, planned.spends(look))
             # Its planned end, or beyond once enough would be seen. A law that assumes less may need more samples.
-            more = FURTHER if found.law in STANDS_FOR and planned.size(look + 1) <= max(LIMIT, self.limit) else 0
+            enough = min(MOST, planned.size(LOOKS + FURTHER)) >= (found.samples_needed or 0)
+            more = FURTHER if found.law in STANDS_FOR and enough and planned.size(look + 1) <= MOST else 0
             last = look >= LOOKS + self.share.level + more or (look >= LOOKS and found.powered)
-            if last or not found.holds:
+            if last or not (found.holds or self.may_be_early(found)):
                 return found
             sampler.look += 1
 
@@ -132,6 +141,10 @@ class VarianceDecision(GrowingDecision):
     def run(self, sampler: Sampler) -> ComparisonEvidence:
         """Draw and compare; of a quantity that must be zero one block says it all."""
         return super().run(sampler) if self.level else self.evidence(sampler.reach(self.block), self.share.error)
+
+    def may_be_early(self, found: ComparisonEvidence) -> bool:
+        """A variance too small in few samples may lack the few large deviations that make it."""
+        return 0 < found.measured < self.level and (found.samples or 0) < FEW
 
     def taken(self, moments: Moments, error: float) -> Taken:
         """The law that this sample's shape allows."""

@@ -25,6 +25,7 @@ WeakLaw = Literal[
     "mean (Hotelling)", "mean (Hotelling, batches)", "variance (scatter of squares)",
     "variances along directions (scatter of squares)", "correlations (normal scores)",
     "mean square (scatter of squares)", "exponent (scatter of squares)",
+    "exponent (mean squares, scatter of squares)",
 ]  # fmt: skip
 """What takes their place on samples that do not have the shape those laws are about; it assumes less of them."""
 
@@ -36,6 +37,7 @@ STANDS_FOR: dict[str, Law] = {
     "correlations (normal scores)": "correlations (bilinear)",
     "mean square (scatter of squares)": "mean square (Chernoff)",
     "exponent (scatter of squares)": "exponent (log chi-square)",
+    "exponent (mean squares, scatter of squares)": "exponent (mean squares)",
 }  # fmt: skip
 """The law in whose place another is taken."""
 

@@ -16,7 +16,7 @@ from spec.exact import Vector
 from verify.evidence.laws import chi2_upper, f_upper, normal_upper
 from verify.evidence.model import STANDS_FOR, Law, WeakLaw
 from verify.evidence.moments import Moments, Scatter
-from verify.evidence.shapes import BATCH, LASTING, NEIGHBOURS, SHARE, Shape
+from verify.evidence.shapes import BATCH, LASTING, NEIGHBOURS, SHARE, UNSEEN, Shape
 
 COUNTED = 2.0
 """How often a scatter that is itself estimated is counted: it makes up for tails that a sample has not shown yet."""
@@ -87,8 +87,9 @@ def law_of_mean(moments: Moments) -> Taken:
     covariance, freedom = shape.batch_covariance * (BATCH / moments.count), float(shape.freedom[0])
     value, noise = shape.lasting
     broken = None
-    if value > max(LASTING, noise):
-        broken = f"estimates of one call are correlated ({_correlation(shape)}) over more than {BATCH} neighbours"
+    if value > max(LASTING, noise) or noise > UNSEEN:
+        lasting = "over" if value > noise else "too few to see that it is not over"
+        broken = f"estimates of one call are correlated ({_correlation(shape)}), {lasting} more than {BATCH} neighbours"
         broken += ": the law of the mean needs independent ones, or averages of so many that are"
     law: WeakLaw = "mean (Hotelling, batches)"
     return Taken(law, seen_of(shape), broken=broken, covariance=covariance, freedom=freedom)

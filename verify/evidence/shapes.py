@@ -27,6 +27,8 @@ NEIGHBOURS = 4.0
 """The same for the largest of several correlations."""
 SHARE = 0.25
 """Largest share of one batch in the scatter of all: beyond, it is no scatter but one batch."""
+UNSEEN = 0.3
+"""Correlation of neighbouring batches that must be seen before they count as independent."""
 LASTING = 0.1
 """Correlation of neighbouring batches beyond which batches of this length are no remedy."""
 

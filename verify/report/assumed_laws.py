@@ -24,6 +24,7 @@ ASSUMES = {
     "exponent (log chi-square)": "independent Gaussian estimates, and a power law",
     "exponent (scatter of squares)": f"{_SHORT_MEMORY}, and a power law",
     "exponent (mean squares)": "independent Gaussian estimates, and a power law",
+    "exponent (mean squares, scatter of squares)": f"{_SHORT_MEMORY}, and a power law",
     "exponent (order statistics)": "independent runs of any one continuous law, and a power law",
     "exponent (empirical Bernstein)": "independent estimates within known bounds, and a power law",
     "exponent (sub-Gaussian)": "independent runs with sub-Gaussian tails, and a power law",
@@ -42,7 +43,7 @@ def assumed(item: RateEvidence | ComparisonEvidence | PremiseEvidence) -> str:
         parts[0] += f": checked on these samples ({item.checked.replace('-', '−')})"
     if isinstance(item, ComparisonEvidence) and item.broken:
         return f"{parts[0]}; undecided: {item.broken}."
-    parts.append(f"wrong at most once in {wording.number(1 / item.error_rate, 2)}")
+    parts.append(f"wrong at most once in {wording.number(1 / item.error_rate, 2).removeprefix('1 × ')}")
     if item.detectable is not None and math.isfinite(item.detectable):
         parts.append(f"would have seen {_seen(item)}")
     return "; ".join(parts) + "."

@@ -12,7 +12,6 @@ from spec.exact import Vector
 from verify.checks.measuring.case import Case
 from verify.checks.measuring.premises import at_truth
 from verify.evidence.budget import Share
-from verify.evidence.decisions import FURTHER
 from verify.evidence.intervals import Looks
 from verify.evidence.model import RateEvidence, Role
 from verify.evidence.moments import Moments, Scatter
@@ -36,6 +35,8 @@ RATE_BLOCK = 1 << 11
 """Samples a block where a rate is wanted: most rates are decided by a few thousand."""
 RATE_LOOKS = 4
 """Looks at a rate before it is left undecided: 2, 8, 32 and 128 thousand samples a point."""
+RATE_FURTHER = 2
+"""Looks beyond those where estimates are not Gaussian."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,7 @@ def sampled_rates(
             if look == 2:
                 return made
         elif (
-            look >= RATE_LOOKS + share.level + (FURTHER if worst.worth < 1 else 0)
+            look >= RATE_LOOKS + share.level + (RATE_FURTHER if worst.worth < 1 else 0)
             or str(decide(case.bound, [made[deciding]]).verdict) != "INCONCLUSIVE"
         ):
             return made
