@@ -79,9 +79,10 @@ class GrowingDecision(SampledDecision, ABC):
     def evidence(self, moments: Moments, error: float) -> ComparisonEvidence:
         """What the samples so far say, for the error that may be spent on them."""
 
-    def may_be_early(self, found: ComparisonEvidence) -> bool:
-        """Whether what refutes may be that something rare has not been met yet; then the next look decides."""
-        return False
+    @property
+    def may_lack(self) -> float:
+        """What is measured below it in few samples may lack something rare that they have not met yet."""
+        return 0.0
 
     @cached_property
     def needed(self) -> int:
@@ -100,7 +101,8 @@ class GrowingDecision(SampledDecision, ABC):
             enough = min(MOST, planned.size(LOOKS + FURTHER)) >= (found.samples_needed or 0)
             more = FURTHER if found.law in STANDS_FOR and enough and planned.size(look + 1) <= MOST else 0
             last = look >= LOOKS + self.share.level + more or (look >= LOOKS and found.powered)
-            if last or not (found.holds or self.may_be_early(found)):
+            early = moments.count < FEW and 0 < found.measured < self.may_lack
+            if last or not (found.holds or early):
                 return found
             sampler.look += 1
 
@@ -142,9 +144,10 @@ class VarianceDecision(GrowingDecision):
         """Draw and compare; of a quantity that must be zero one block says it all."""
         return super().run(sampler) if self.level else self.evidence(sampler.reach(self.block), self.share.error)
 
-    def may_be_early(self, found: ComparisonEvidence) -> bool:
-        """A variance too small in few samples may lack the few large deviations that make it."""
-        return 0 < found.measured < self.level and (found.samples or 0) < FEW
+    @property
+    def may_lack(self) -> float:
+        """A variance too small may lack the few large deviations that make it."""
+        return self.level
 
     def taken(self, moments: Moments, error: float) -> Taken:
         """The law that this sample's shape allows."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 import verify
@@ -27,7 +26,7 @@ class Noisy(ReferenceSubject):
 
 def at_most(rng, k, n):
     """Never more than the variance stated, and less on the whole."""
-    return rng.standard_normal((k, n)) * rng.uniform(0, 1, (k, 1))
+    return rng.standard_normal((k, n)) * rng.uniform(0.5, 0.9, (k, 1))
 
 
 def correlated_components(rng, k, n):
@@ -55,7 +54,7 @@ def judged(claim, law, instance="toy1"):
 
 @pytest.mark.parametrize(
     ("claim", "law"),
-    [("variance-bound", "Laplace"), ("variance-bound/independence", "Rademacher"),
+    [("variance-bound", "Rademacher"), ("variance-bound/independence", "Rademacher"),
      ("variance-bound/independence", "finite sum"), ("variance-bound/f-noise-only", "t5")],
 )  # fmt: skip
 def test_noise_that_the_paper_allows_breaks_no_bound(claim, law):

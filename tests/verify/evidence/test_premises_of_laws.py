@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from spec.claims import find
 from verify.campaign.calibration.noise_laws import NOISE_LAWS
 from verify.evidence.budget import Share
 from verify.evidence.correlations import CorrelationDecision, DirectionDecision
@@ -14,14 +15,15 @@ from verify.evidence.model import ComparisonEvidence
 from verify.evidence.moments import Moments, Scatter
 from verify.evidence.streams import Sampler, Streams
 from verify.verdict import Verdict, decide
-from spec.claims import find
 
 SHARE = Share(1e-2)
 WIDTH = 2
 
 
 def sampler(law, seed=0, *, change=lambda rows: rows, kind=Moments):
-    return Sampler(lambda rng, k: change(NOISE_LAWS[law](rng, k, WIDTH)), Streams((seed, 1)), kind(np.zeros(WIDTH)), 512)
+    return Sampler(
+        lambda rng, k: change(NOISE_LAWS[law](rng, k, WIDTH)), Streams((seed, 1)), kind(np.zeros(WIDTH)), 512
+    )
 
 
 def of_variance(law, seed=0, factor=1.0, **stated) -> ComparisonEvidence:
@@ -42,7 +44,9 @@ def test_where_nothing_is_found_the_exact_law_decides_on_as_many_samples_as_ever
     assert "kurtosis" in found.checked
 
 
-@pytest.mark.parametrize("law", ["Laplace", "t5", "lognormal", "heteroscedastic", "AR(.3)", "anisotropic", "finite sum"])
+@pytest.mark.parametrize(
+    "law", ["Laplace", "t5", "lognormal", "heteroscedastic", "AR(.3)", "anisotropic", "finite sum"]
+)
 def test_a_right_variance_is_not_refuted_and_a_wrong_one_is(law):
     right = [of_variance(law, seed) for seed in range(8)]
     assert all(item.holds for item in right)

@@ -47,6 +47,8 @@ def error_spent(item: RateEvidence | ComparisonEvidence, share: Share) -> Iterat
         yield "error_rate", f"must be {share.error:.6g}, this decision's share of the run's, or an equal part of it"
     if item.law not in LAWS:
         yield "law", "must name what the error rate rests on"
+    if isinstance(item, ComparisonEvidence) and item.broken is not None and math.isfinite(item.tolerance):
+        yield "broken", "must come with an infinite tolerance: it decides nothing"
     if item.power is not None and not math.isclose(item.power, POWER):
         yield "power", f"must be {POWER:g}, the power promised"
     if item.samples is None or item.samples <= 0:

@@ -95,7 +95,8 @@ def test_the_command_prints_json_and_a_table(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--budget", "0"], ["--budget", "1"], ["--runs", "0"], ["--law-runs", "-1"], ["--seed", "-1"], ["--jobs", "0"]]
+    "arguments",
+    [["--budget", "0"], ["--budget", "1"], ["--runs", "0"], ["--law-runs", "-1"], ["--seed", "-1"], ["--jobs", "0"]],
 )
 def test_wrong_numbers_are_refused_in_one_line(arguments, capsys):
     assert invoke(["calibrate", *arguments]) == 2
