@@ -93,14 +93,14 @@ def independence(case: Case) -> Measurement:
 
 
 def _own_variance(case: Case, setting: Setting, single: Sampler) -> tuple[float, float]:
-    """Variance of one estimate and how unsure it is: as the problem states it, unless the subject's is another.
+    """Variance of one estimate and how unsure it is: as the problem states it, unless the subject's is less.
 
     Whether the variances of samples add up is a question about the samples that are there.
     """
     stated = second_moment(setting, ADDITIVE)
     decision = VarianceDecision("variance of one estimate", case.share, level=stated, width=len(case.x))
     found = decision.evidence(single.moments, case.share.error)
-    if found.holds or not found.measured > 0:
+    if found.holds or not 0 < found.measured < stated:
         return stated, 0.0
     moments = single.reach(OWN)
     own = moments.variance
