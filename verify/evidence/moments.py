@@ -82,7 +82,9 @@ class Moments:
         arrays: dict[str, Any] = {
             name: np.array(value) for name, value in state.items() if name not in ("count", "shape")
         }
-        return cls(count=state["count"], shape=Shape.resume(state["shape"]), **arrays)
+        # A state of an earlier version knows no shape: it is seen from here on.
+        shape = Shape.resume(state["shape"]) if "shape" in state else Shape(0)
+        return cls(count=state["count"], shape=shape, **arrays)
 
 
 @dataclass

@@ -60,7 +60,8 @@ def law_of_variance(moments: Moments, error: float, base: Law = "variance (chi-s
     shape = moments.shape
     if shape.is_gaussian:
         return Taken(base, seen_of(shape))
-    worth = min(1.0, 2 / shape.width / _counted(moments, error) / shape.relative_variance)
+    least = 2 / shape.width
+    worth = min(1.0, least / max(_counted(moments, error) * shape.relative_variance, least))
     return Taken(_WEAKER[base], seen_of(shape), worth, _rare(shape))
 
 

@@ -98,6 +98,14 @@ def test_the_mean_of_samples_with_long_memory_is_left_open_by_name():
     assert "estimates of one call are correlated (lag" in decided.sentence
 
 
+def test_squares_that_never_vary_are_worth_as_much_as_gaussian_ones():
+    moments = Moments(np.zeros(1))
+    moments.add(np.resize([1.0, 1.0, -1.0, -1.0], (512, 1)))
+    found = VarianceDecision("v", SHARE, level=1.0, width=1, block=512).evidence(moments, 1e-2)
+    assert found.law == "variance (scatter of squares)"
+    assert found.holds
+
+
 def test_noise_that_is_absent_is_refuted_as_ever():
     assert not of_variance("Gauss", factor=0.0).holds
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from verify.evidence.model import LAWS, ComparisonEvidence, PremiseEvidence, RateEvidence
 from verify.report.assumed_laws import ASSUMES, assumed
+from verify.report.junit import render_junit
+from verify.report.markdown import render_markdown
+from verify.report.page import render_html
+from verify.verdict import Verdict
 
 VARIANCE = ComparisonEvidence(
     quantity="v", measured=1.01, relation="==", predicted=1.0, tolerance=0.04, rung="statistical", error_rate=1e-9,
@@ -37,3 +41,13 @@ def test_a_broken_assumption_takes_the_place_of_rates():
     assert assumed(VARIANCE.model_copy(update={"broken": "estimates are correlated"})).endswith(
         "; undecided: estimates are correlated."
     )
+
+
+def test_every_face_of_a_report_shows_the_line(report, claims):
+    sampled = report.results[0].model_copy(
+        update={"evidence": (VARIANCE,), "verdict": Verdict.SUPPORTED, "fault": None}
+    )
+    shown = report.model_copy(update={"results": (sampled, *report.results[1:])})
+    line = "Assumes independent Gaussian estimates of equal variance"
+    for face in (render_junit(shown), render_markdown(shown, claims), render_html(shown, claims)):
+        assert line in face
