@@ -11,6 +11,7 @@ from spec.claims import Bound, Statement
 from verify.evidence.model import (
     LETTERS,
     RUNGS,
+    STANDS_FOR,
     CertifiedBound,
     ComparisonEvidence,
     Evidence,
@@ -233,10 +234,15 @@ def _decide_comparison(item: ComparisonEvidence) -> Decision:
     error_rates = _error_rates("wrong outcome", item)
     verdict = Verdict.SUPPORTED if item.holds else Verdict.REFUTED
     sentence = f"{item.quantity} is {item.measured:.6g}{at}; claimed {shown}{_slack(item)}."
-    if item.holds and not item.powered:
+    if item.broken is not None:
+        verdict, sentence = Verdict.INCONCLUSIVE, f"{item.quantity} is {item.measured:.6g}{at}; {item.broken}."
+    elif item.holds and not item.powered:
         verdict = Verdict.INCONCLUSIVE
         needed = f"; it would take {item.samples_needed:,} samples" if item.samples_needed else ""
         sentence += f" Too few samples ({item.samples or 0:,}) to see a violation of {item.wanted:.3g}{needed}."
+        if item.law in STANDS_FOR:
+            usual = STANDS_FOR[item.law]
+            sentence += f" They are not Gaussian ({item.checked}): {item.law} decides in place of {usual}."
     elif item.rung == "statistical" and item.holds and item.relation != "==":
         sentence += _factor_to_spare(item)
     return Decision(verdict, sentence, shown, item.measured, None, None, item.rung, error_rates)

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import multiprocessing
 import sys
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 from rich.table import Table
 
 from spec.errors import InvalidInputError
 from verify.campaign.calibration.calibration import CONFIDENCE, Achieved, Calibration, run_many, summarise
+from verify.campaign.calibration.law_columns import LawAchieved, run_laws, summarise_laws
 from verify.campaign.workers import context
 from verify.cli import options
 from verify.cli.console import plain_console, progress_bar
 from verify.cli.sources import require_at_least
 
+Row = TypeVar("Row")
 CHUNK = 50
 """Runs a worker takes at once."""
 SMALLEST_BUDGET = 1e-12
@@ -27,6 +32,7 @@ def calibrate(asked: options.Calibrate) -> int:
     if not SMALLEST_BUDGET <= asked.budget < 1:
         raise InvalidInputError("--budget", f"must be >= {SMALLEST_BUDGET:g} and < 1", asked.budget)
     require_at_least("--runs", asked.runs, 1)
+    require_at_least("--law-runs", asked.law_runs, 0)
     require_at_least("--seed", asked.seed, 0)
     require_at_least("--jobs", asked.jobs, 1)
     found = _calibration(asked)
@@ -38,26 +44,44 @@ def calibrate(asked: options.Calibrate) -> int:
 
 
 def _calibration(asked: options.Calibrate) -> Calibration:
-    """Run on right and on barely wrong subjects; every run's randomness comes from its number alone."""
-    run = partial(run_many, seed=asked.seed, budget=asked.budget)
-    chunks = [range(start, min(start + CHUNK, asked.runs)) for start in range(0, asked.runs, CHUNK)]
-    rows: dict[int, list[tuple[list[bool], list[bool]]]] = {}
+    """Run on right and on wrong subjects; every run's randomness comes from its number alone."""
+    law_runs = min(asked.runs, asked.law_runs)
     with progress_bar() as progress:
+        spread = _Spread(asked.jobs or multiprocessing.cpu_count(), asked.runs + law_runs, progress)
+        rows = spread.run(partial(run_many, seed=asked.seed, budget=asked.budget), asked.runs)
+        laws = spread.run(partial(run_laws, seed=asked.seed, budget=asked.budget), law_runs)
+    found = summarise(rows, asked.budget)
+    return found.model_copy(update={"laws": summarise_laws(laws, asked.budget)})
 
-        def keep(chunk: range, ended: list[tuple[list[bool], list[bool]]]) -> None:
+
+@dataclass
+class _Spread:
+    """Runs by number over processes, in chunks; told of is how many are done."""
+
+    jobs: int
+    total: int
+    progress: Callable[[int, int, str], None]
+    done: int = 0
+
+    def run(self, run: Callable[[range], list[Row]], runs: int) -> list[Row]:
+        """All of them, in their order."""
+        chunks = [range(start, min(start + CHUNK, runs)) for start in range(0, runs, CHUNK)]
+        rows: dict[int, list[Row]] = {}
+
+        def keep(chunk: range, ended: list[Row]) -> None:
             rows[chunk.start] = ended
-            progress(sum(map(len, rows.values())), asked.runs, "runs")
+            self.done += len(ended)
+            self.progress(self.done, self.total, "runs")
 
-        jobs = asked.jobs or multiprocessing.cpu_count()
-        if jobs == 1:
+        if self.jobs == 1:
             for chunk in chunks:
                 keep(chunk, run(chunk))
         else:
-            with ProcessPoolExecutor(jobs, mp_context=context()) as pool:
+            with ProcessPoolExecutor(self.jobs, mp_context=context()) as pool:
                 futures = {pool.submit(run, chunk): chunk for chunk in chunks}
                 for future in as_completed(futures):
                     keep(futures[future], future.result())
-    return summarise([row for start in sorted(rows) for row in rows[start]], asked.budget)
+        return [row for start in sorted(rows) for row in rows[start]]
 
 
 def _show(found: Calibration, runs: int) -> None:
@@ -70,6 +94,8 @@ def _show(found: Calibration, runs: int) -> None:
         for row in rows:
             table.add_row(*_cells(row))
         console.print(table)
+    if found.laws:
+        console.print(_laws(found))
     kept = "Every promise was kept." if found.kept else "A promise was broken: see the rows marked above."
     console.print(f"Promised: error {found.budget:g} a run, power {found.power:g}. {kept}")
 
@@ -79,3 +105,24 @@ def _cells(row: Achieved) -> tuple[str, ...]:
     mark = "kept" if row.kept else "BROKEN"
     return (row.decision, str(row.wrong), f"{row.wrong / row.runs:.2g}", f"{low:.2g} to {high:.2g}",
             f"<= {row.promised:.2g}", mark)  # fmt: skip
+
+
+def _laws(found: Calibration) -> Table:
+    """A law a row, a decision a column: refuted falsely, supported falsely, left open."""
+    first = found.laws[0]
+    promised = f"promised: {first.error:g} of right subjects refuted, {first.missed:.2g} of wrong ones supported"
+    title = f"noise of other laws, {first.runs:,} runs; {promised}; the rest left open"
+    table = Table(title=title, title_justify="left")
+    decisions = list(dict.fromkeys(row.decision for row in found.laws))
+    table.add_column("law", no_wrap=True)
+    for decision in decisions:
+        table.add_column(decision)
+    cells = {(row.law, row.decision): _law_cell(row) for row in found.laws}
+    for law in dict.fromkeys(row.law for row in found.laws):
+        table.add_row(law, *(cells.get((law, decision), "it refutes this") for decision in decisions))
+    return table
+
+
+def _law_cell(row: LawAchieved) -> str:
+    shown = " / ".join(f"{count / row.runs:.2g}" for count in (row.refuted, row.supported, row.left_open))
+    return shown if row.kept else f"{shown} BROKEN"

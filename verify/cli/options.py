@@ -201,6 +201,7 @@ class Calibrate:
 
     budget: Annotated[float, Option(help="Probability of any false refutation in one run to hold to.")] = 1e-2
     runs: Annotated[int, Option(help="Runs on right subjects, and as many on barely wrong ones.")] = 2000
+    law_runs: Annotated[int, Option(help="Runs on noise of other laws, half a second each.")] = 200
     seed: Seed = 0
     jobs: Jobs = None
     as_json: AsJson = False

@@ -11,17 +11,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from math import log
+from math import log, sqrt
 from typing import Any, TypeAlias
 
 import numpy as np
+from scipy.special import ndtri
 
 from spec.errors import InvalidInputError
 from spec.exact import Vector
-from verify.evidence.decisions import SampledDecision, VarianceDecision
+from verify.evidence.decisions import ROUNDING, SampledDecision, VarianceDecision
 from verify.evidence.laws import GRID, chernoff, chi2_lower, chi2_upper
 from verify.evidence.model import ComparisonEvidence
 from verify.evidence.moments import Moments, Scatter
+from verify.evidence.premises_of_laws import Taken, law_of_directions, seen_of
+from verify.evidence.shapes import ALARM, Shape
 
 Spectrum: TypeAlias = np.ndarray[Any, np.dtype[np.complex128]]
 
@@ -31,7 +34,8 @@ class CorrelationDecision(SampledDecision):
     """The largest correlation, over all distances and in both orders, against zero.
 
     Every component is paired with every other at every distance around the circle (the 3rd row with the 8th, the
-    4th with the 9th, ...) and mirrored (the 3rd with the 8th, the 4th with the 7th, ...).
+    4th with the 9th, ...) and mirrored (the 3rd with the 8th, the 4th with the 7th, ...). Two components of one row are
+    no pair: how they vary together says nothing of two rows.
 
     The wanted violation is a correlation.
     """
@@ -42,6 +46,7 @@ class CorrelationDecision(SampledDecision):
         """Correlations among the rows of one stream of standard normals, shape (R, n), R a power of two."""
         R, n = rows.shape
         _require_power_of_two(R)
+        (rows,), stated = _as_normal(rows)
         tried = n * (3 * R // 2) + n * (n - 1) // 2 * 2 * R
         error = self.share.single.error / (2 * tried)
         spectra = np.fft.rfft(rows, axis=0)
@@ -50,21 +55,23 @@ class CorrelationDecision(SampledDecision):
         for a in range(n):
             for b in range(a, n):
                 shifted, mirrored = _circular(spectra[:, a], spectra[:, b], R)
+                # Rows that are their own mirror image are no pair, nor are two components of one row.
+                own = np.zeros(R)
+                np.add.at(own, 2 * np.arange(R) % R, rows[:, a] * rows[:, b])
                 if a == b:
-                    own = np.zeros(R)
-                    # Rows that are their own mirror image are no pair.
-                    np.add.at(own, 2 * np.arange(R) % R, rows[:, a] ** 2)
                     full = max(full, float(np.abs(shifted[1 : R // 2]).max()))
                     half = max(half, abs(float(shifted[R // 2])) / 2, float(np.abs(mirrored - own).max()) / 2)
                 else:
-                    full = max(full, float(np.abs(shifted).max()), float(np.abs(mirrored).max()))
+                    full = max(full, float(np.abs(shifted[1:]).max()), float(np.abs(mirrored - own).max()))
         bounds = (_cycle_bound(R, error), _pair_bound(R / 2, error))
         seen = max(_detectable(bounds[0], R, self.share.missed), _detectable(bounds[1], R // 2 - 1, self.share.missed))
-        return self._evidence(((full, bounds[0], R), (half, bounds[1], R // 2)), seen, R)
+        return self._evidence(((full, bounds[0], R), (half, bounds[1], R // 2)), seen, R, stated)
 
     def between(self, rows: Vector, others: Vector) -> ComparisonEvidence:
         """Correlations between the rows of two streams of standard normals, shapes (R, n)."""
         R, n = rows.shape
+        shared = _shared_memory(rows, others)
+        (rows, others), stated = _as_normal(rows, others)
         error = self.share.single.error / (2 * n * n * 2 * R)
         one, other = np.fft.rfft(rows, axis=0), np.fft.rfft(others, axis=0)
         found = 0.0
@@ -72,17 +79,17 @@ class CorrelationDecision(SampledDecision):
             for b in range(n):
                 shifted, mirrored = _circular(one[:, a], other[:, b], R)
                 found = max(found, float(np.abs(shifted).max()), float(np.abs(mirrored).max()))
-        bound = _pair_bound(float(R), error)
-        return self._evidence(((found, bound, R),), _detectable(bound, R, self.share.missed), R)
+        bound = shared * _pair_bound(float(R), error)
+        return self._evidence(((found, bound, R),), _detectable(bound, R, self.share.missed), R, stated)
 
     def _evidence(
-        self, sums: tuple[tuple[float, float, int], ...], detectable: float, samples: int
+        self, sums: tuple[tuple[float, float, int], ...], detectable: float, samples: int, stated: dict[str, Any]
     ) -> ComparisonEvidence:
         worst, bound, pairs = max(sums, key=lambda one: one[0] / one[1])
         return self.compared(
             measured=worst / pairs, relation="==", predicted=0.0, tolerance=bound / pairs, detectable=detectable,
             wanted=self.wanted, samples=samples, samples_needed=int(samples * (detectable / self.wanted) ** 2) + 1,
-            law="correlations (bilinear)",
+            **stated,
         )  # fmt: skip
 
 
@@ -116,10 +123,62 @@ class DirectionDecision(VarianceDecision):
             return float(found[np.argmax(np.abs(found - self.level))])
         return float(found.max() if self.relation == "<=" else found.min())
 
-    def evidence(self, moments: Moments, tolerance: float, detectable: float) -> ComparisonEvidence:
+    def taken(self, moments: Moments, error: float) -> Taken:
+        """The law that this sample's shape along its directions allows."""
+        return law_of_directions(moments, error) if isinstance(moments, Scatter) else super().taken(moments, error)
+
+    def evidence(self, moments: Moments, error: float) -> ComparisonEvidence:
         """The furthest variance beside the level; all directions together err as often as promised."""
-        together = {"error_rate": self.share.error * self.directions, "law": "variances along directions (chi-square)"}
-        return super().evidence(moments, tolerance, detectable).model_copy(update=together)
+        together = {"error_rate": self.share.error * self.directions}
+        return super().evidence(moments, error).model_copy(update=together)
+
+
+def _as_normal(*streams: Vector) -> tuple[list[Vector], dict[str, Any]]:
+    """Streams of standard normals as they are; of any other rows, whitened, the normal scores of their ranks.
+
+    Ranks of independent rows are in random order whatever the law; ties are broken by lot.
+    """
+    shapes = [Shape(rows.shape[1]) for rows in streams]
+    for shape, rows in zip(shapes, streams, strict=True):
+        shape.add(rows - rows.mean(axis=0))
+    checked = seen_of(shapes[0])
+    if all(map(_is_standard, shapes)):
+        return list(streams), {"law": "correlations (bilinear)", "checked": checked}
+    lot = np.random.default_rng(0)
+    return [_scores(rows, lot) for rows in streams], {"law": "correlations (normal scores)", "checked": checked}
+
+
+def _shared_memory(*streams: Vector) -> float:
+    """How much wider sums over two independent streams scatter where neighbours within each are correlated."""
+    shapes = [Shape(rows.shape[1]) for rows in streams]
+    for shape, rows in zip(shapes, streams, strict=True):
+        shape.add(rows - rows.mean(axis=0))
+    if not all(shape.is_correlated for shape in shapes):
+        return 1.0
+    one, other = (shape.correlations for shape in shapes)
+    return sqrt(max(1.0, 1 + 2 * float(one @ other)))
+
+
+def _is_standard(shape: Shape) -> bool:
+    if shape.is_silent:
+        return True
+    n, N = shape.width, shape.count
+    variance, (kurtosis, allowed) = shape.sizes[1] / N / n, shape.kurtosis
+    skewness, passes = shape.skewness
+    tame = kurtosis - 3 <= allowed and skewness <= passes and shape.is_isotropic
+    return bool(tame and abs(variance - 1) <= ALARM * sqrt(2 / (n * N)))
+
+
+def _scores(rows: Vector, lot: np.random.Generator) -> Vector:
+    """Normal scores of the ranks of each principal component; what does not scatter stays 0."""
+    deviations = rows - rows.mean(axis=0)
+    values, vectors = np.linalg.eigh(deviations.T @ deviations)
+    along = deviations @ vectors
+    made: Vector = np.zeros_like(along)
+    for column in np.flatnonzero(values > ROUNDING * values.max()):
+        order = np.lexsort((lot.random(len(rows)), along[:, column]))
+        made[order, column] = ndtri((np.arange(len(rows)) + 0.5) / len(rows))
+    return made
 
 
 def _circular(one: Spectrum, other: Spectrum, R: int) -> tuple[Vector, Vector]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf, isfinite, sqrt
 from typing import Any
@@ -19,12 +19,19 @@ from spec.exact import Vector
 from verify.evidence.budget import Share
 from verify.evidence.intervals import Looks, mean_interval, median_interval
 from verify.evidence.laws import SquareLaw, chi2_lower, chi2_upper, f_upper, normal_upper
-from verify.evidence.model import ComparisonEvidence, Relation, Role
+from verify.evidence.model import STANDS_FOR, ComparisonEvidence, Relation, Role
 from verify.evidence.moments import Moments
+from verify.evidence.premises_of_laws import Taken, law_of_mean, law_of_variance
 from verify.evidence.streams import BLOCK, Sampler
 
 LOOKS = 3
 """Planned looks of a sequence that does not refute early."""
+FURTHER = 3
+"""Looks beyond those where the law for Gaussian samples was not to be had, if they are enough."""
+MOST = 1 << 22
+"""Samples drawn at most in such looks."""
+FEW = 1 << 11
+"""Samples that miss what one in a hundred has once in a thousand million times at most."""
 LIMIT = 1 << 21
 """Samples a decision draws at most in one run; a violation that would take more leaves it undecided."""
 ROUNDING = 1e-12
@@ -61,16 +68,21 @@ class GrowingDecision(SampledDecision, ABC):
     block: int = BLOCK
 
     @abstractmethod
-    def tolerance(self, samples: int, error: float) -> float:
+    def tolerance(self, samples: float, error: float) -> float:
         """Relative deviation that is refuted at this sample size."""
 
     @abstractmethod
-    def detectable(self, samples: int, error: float) -> float:
+    def detectable(self, samples: float, error: float) -> float:
         """Smallest relative violation refuted with the promised power."""
 
     @abstractmethod
-    def evidence(self, moments: Moments, tolerance: float, detectable: float) -> ComparisonEvidence:
-        """What the samples so far say, for the tolerance and the detectable violation at their number."""
+    def evidence(self, moments: Moments, error: float) -> ComparisonEvidence:
+        """What the samples so far say, for the error that may be spent on them."""
+
+    @property
+    def may_lack(self) -> float:
+        """What is measured below it in few samples may lack something rare that they have not met yet."""
+        return 0.0
 
     @cached_property
     def needed(self) -> int:
@@ -84,34 +96,39 @@ class GrowingDecision(SampledDecision, ABC):
         while True:
             sampler.look = look = max(1, sampler.look)
             moments = sampler.reach(planned.size(look))
-            size = moments.count, planned.spends(look)
-            detectable = self.detectable(*size)
-            found = self.evidence(moments, self.tolerance(*size), detectable)
-            # Its planned end, or beyond once enough would be seen.
-            last = look >= LOOKS + self.share.level or (look >= LOOKS and detectable <= self.wanted)
-            if last or not found.holds:
+            found = self.evidence(moments, planned.spends(look))
+            # Its planned end, or beyond once enough would be seen. A law that assumes less may need more samples.
+            enough = min(MOST, planned.size(LOOKS + FURTHER)) >= (found.samples_needed or 0)
+            more = FURTHER if found.law in STANDS_FOR and enough and planned.size(look + 1) <= MOST else 0
+            last = look >= LOOKS + self.share.level + more or (look >= LOOKS and found.powered)
+            early = moments.count < FEW and 0 < found.measured < self.may_lack
+            if last or not (found.holds or early):
                 return found
             sampler.look += 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class VarianceDecision(GrowingDecision):
-    """Total variance of isotropic Gaussian vectors against a level >= 0, the predicted trace; exact chi-square law."""
+    """Total variance of isotropic Gaussian vectors against a level >= 0, the predicted trace; exact chi-square law.
+
+    Other vectors are compared by a law that assumes less. ``slack`` is the level's own relative uncertainty.
+    """
 
     level: float
+    slack: float = 0.0
     relation: Relation = "=="
     wanted: float = 0.05
 
-    def tolerance(self, samples: int, error: float) -> float:
+    def tolerance(self, samples: float, error: float) -> float:
         """Relative deviation that is refuted at this sample size; the larger side, so both tails are covered."""
         dof = float(self.width * (samples - 1))
-        up = chi2_upper(dof, error / (2 if self.relation == "==" else 1)) / dof - 1
+        up = chi2_upper(dof, error / (2 if self.relation == "==" else 1)) / dof - 1 + self.slack
         if self.relation == "<=":
             return up
-        down = 1 - chi2_lower(dof, error / (2 if self.relation == "==" else 1)) / dof
+        down = 1 - chi2_lower(dof, error / (2 if self.relation == "==" else 1)) / dof + self.slack
         return down if self.relation == ">=" else max(up, down)
 
-    def detectable(self, samples: int, error: float) -> float:
+    def detectable(self, samples: float, error: float) -> float:
         """Smallest relative violation, in either direction that counts, refuted with the promised power."""
         dof, tolerance = float(self.width * (samples - 1)), self.tolerance(samples, error)
         larger = (1 + tolerance) * dof / chi2_lower(dof, self.share.missed) - 1 if self.relation != ">=" else 0.0
@@ -125,14 +142,32 @@ class VarianceDecision(GrowingDecision):
 
     def run(self, sampler: Sampler) -> ComparisonEvidence:
         """Draw and compare; of a quantity that must be zero one block says it all."""
-        return super().run(sampler) if self.level else self.evidence(sampler.reach(self.block), 0.0, 0.0)
+        return super().run(sampler) if self.level else self.evidence(sampler.reach(self.block), self.share.error)
 
-    def evidence(self, moments: Moments, tolerance: float, detectable: float) -> ComparisonEvidence:
+    @property
+    def may_lack(self) -> float:
+        """A variance too small may lack the few large deviations that make it."""
+        return self.level
+
+    def taken(self, moments: Moments, error: float) -> Taken:
+        """The law that this sample's shape allows."""
+        return law_of_variance(moments, error)
+
+    def evidence(self, moments: Moments, error: float) -> ComparisonEvidence:
         """The variance beside the level."""
+        taken, seen = self.taken(moments, error), self.seen(moments)
+        samples = 1 + (moments.count - 1) * taken.worth
+        tolerance, detectable = (
+            self.level * self.tolerance(samples, error),
+            self.level * self.detectable(samples, error),
+        )
+        # Too much is paid for by its own scatter; too little may be what a rare large deviation has yet to add.
+        broken = taken.broken if self.relation != "<=" and seen < self.level - tolerance else None
         return self.compared(
-            measured=self.seen(moments), relation=self.relation, predicted=self.level,
-            tolerance=self.level * tolerance, detectable=self.level * detectable, wanted=self.level * self.wanted,
-            samples=moments.count, samples_needed=self.needed, law="variance (chi-square)",
+            measured=seen, relation=self.relation, predicted=self.level,
+            tolerance=inf if broken else tolerance, detectable=inf if broken else detectable,
+            wanted=self.level * self.wanted, samples=moments.count, samples_needed=int(self.needed / taken.worth),
+            law=taken.law, checked=taken.checked, broken=broken,
         )  # fmt: skip
 
 
@@ -147,12 +182,12 @@ class MeanDecision(GrowingDecision):
 
     wanted: float = 0.01
 
-    def tolerance(self, samples: int, error: float) -> float:
+    def tolerance(self, samples: float, error: float) -> float:
         """Shift that is refuted, in units of the noise's root mean square."""
         n = self.width
         return sqrt(f_upper(float(n), float(n * (samples - 1)), error) / samples)
 
-    def detectable(self, samples: int, error: float) -> float:
+    def detectable(self, samples: float, error: float) -> float:
         """Smallest shift refuted with the promised power, in the same units.
 
         A shift of length s leaves the mean closer than the tolerance t only if noise moves it back by s - t: in its
@@ -164,15 +199,22 @@ class MeanDecision(GrowingDecision):
         back = normal_upper(missed) / sqrt(samples * n)
         return self.tolerance(samples, error) * scale + back
 
-    def evidence(self, moments: Moments, tolerance: float, detectable: float) -> ComparisonEvidence:
+    def evidence(self, moments: Moments, error: float) -> ComparisonEvidence:
         """The distance of the means beside none."""
-        noise = sqrt(moments.variance)
+        noise, distance = sqrt(moments.variance), float(np.linalg.norm(moments.mean))
         # Where nothing scatters, only rounding separates equal means.
         rounding = ROUNDING * (1 + float(np.linalg.norm(moments.centre)))
+        taken = law_of_mean(moments)
+        if taken.covariance is None:
+            tolerance = noise * self.tolerance(moments.count, error)
+            detectable = noise * self.detectable(moments.count, error)
+        else:
+            tolerance, detectable = taken.reach(moments, (error, self.share.missed), rounding)
+        broken = taken.broken
         return self.compared(
-            measured=float(np.linalg.norm(moments.mean)), relation="==", predicted=0.0,
-            tolerance=noise * tolerance + rounding, detectable=noise * detectable, wanted=noise * self.wanted,
-            samples=moments.count, samples_needed=self.needed, law="mean (F)",
+            measured=distance, relation="==", predicted=0.0, tolerance=inf if broken else tolerance + rounding,
+            detectable=inf if broken else detectable, wanted=noise * self.wanted,
+            samples=moments.count, samples_needed=self.needed, law=taken.law, checked=taken.checked, broken=broken,
         )  # fmt: skip
 
 
@@ -188,6 +230,15 @@ class SquareDecision(SampledDecision):
     relation: Relation = "=="
     predicted: float | None = None
     wanted: float = 0.5
+
+    def of(self, moments: Moments) -> ComparisonEvidence:
+        """Compare that of samples, which may not have the law's shape: they are then worth fewer of those that do."""
+        taken = law_of_variance(moments, self.share.single.error, base="mean square (Chernoff)")
+        count = max(1, int(self.law.count * taken.worth))
+        found = replace(self, law=replace(self.law, count=count)).evidence(moments.mean_square)
+        needed = None if found.samples_needed is None else int(found.samples_needed / taken.worth)
+        stated = {"samples": self.law.count, "samples_needed": needed, "law": taken.law, "checked": taken.checked}
+        return found.model_copy(update=stated)
 
     def evidence(self, measured: float) -> ComparisonEvidence:
         """Compare a measured mean square."""

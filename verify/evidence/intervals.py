@@ -16,8 +16,10 @@ from verify.evidence.laws import chi2_lower, chi2_upper, f_upper
 from verify.evidence.moments import Moments
 
 
-def mean_square_interval(moments: Moments, error: float, *, isotropic: bool = False) -> tuple[float, float]:
-    """Confidence interval of E‖X - centre‖² for Gaussian X.
+def mean_square_interval(
+    moments: Moments, error: float, *, isotropic: bool = False, worth: float = 1.0
+) -> tuple[float, float]:
+    """Confidence interval of E‖X - centre‖² for Gaussian X, or for X each ``worth`` so many Gaussian ones.
 
     Variance and mean have exact chi-square and F intervals that hold together except with probability ``error``:
     pooled where the covariance is a multiple of the identity, else component by component.
@@ -27,11 +29,16 @@ def mean_square_interval(moments: Moments, error: float, *, isotropic: bool = Fa
         dof, total = float(n * (N - 1)), float(moments.squares.sum())
         away = float(np.linalg.norm(moments.mean))
         shift = sqrt(f_upper(float(n), dof, error / 2) * total / dof * n / N)
-        variance = total * n / chi2_upper(dof, error / 4), total * n / chi2_lower(dof, error / 4)
+        less = dof * worth
+        variance = (
+            total * worth * n / chi2_upper(less, error / 4),
+            total * worth * n / chi2_lower(less, error / 4),
+        )
         return variance[0] + max(0.0, away - shift) ** 2, variance[1] + (away + shift) ** 2
     each, dof = error / (2 * n), float(N - 1)
-    sums = moments.squares
-    variance_low, variance_high = sums / chi2_upper(dof, each / 2), sums / chi2_lower(dof, each / 2)
+    sums, less = moments.squares, dof * worth
+    variance_low = sums * worth / chi2_upper(less, each / 2)
+    variance_high = sums * worth / chi2_lower(less, each / 2)
     reach = np.sqrt(f_upper(1.0, dof, each) * sums / dof / N)
     size = np.abs(moments.mean)
     low = variance_low + np.maximum(0.0, size - reach) ** 2

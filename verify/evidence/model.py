@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -20,6 +20,26 @@ Law = Literal[
     "bounded mean (Bernstein)", "median (order statistics)",
 ]  # fmt: skip
 """Which exact law or bound a stochastic decision rests on; ``f2csa calibrate`` runs every one of them."""
+
+WeakLaw = Literal[
+    "mean (Hotelling)", "mean (Hotelling, batches)", "variance (scatter of squares)",
+    "variances along directions (scatter of squares)", "correlations (normal scores)",
+    "mean square (scatter of squares)", "exponent (scatter of squares)",
+    "exponent (mean squares, scatter of squares)",
+]  # fmt: skip
+"""What takes their place on samples that do not have the shape those laws are about; it assumes less of them."""
+
+LAWS: tuple[str, ...] = (*get_args(Law), *get_args(WeakLaw))
+STANDS_FOR: dict[str, Law] = {
+    "mean (Hotelling)": "mean (F)", "mean (Hotelling, batches)": "mean (F)",
+    "variance (scatter of squares)": "variance (chi-square)",
+    "variances along directions (scatter of squares)": "variances along directions (chi-square)",
+    "correlations (normal scores)": "correlations (bilinear)",
+    "mean square (scatter of squares)": "mean square (Chernoff)",
+    "exponent (scatter of squares)": "exponent (log chi-square)",
+    "exponent (mean squares, scatter of squares)": "exponent (mean squares)",
+}  # fmt: skip
+"""The law in whose place another is taken."""
 
 RUNGS: tuple[Rung, ...] = ("certified", "symbolic", "numeric", "statistical", "cited")
 PROVEN: Literal["proven"] = "proven"
@@ -117,6 +137,7 @@ class RateEvidence(Frozen):
         samples: Samples drawn.
         samples_needed: Samples at which the interval would resolve a tenth of an order.
         law: What the error rate rests on.
+        checked: What the samples say of the shape that the law is about.
         closed_form: The quantity as a formula, on instances small enough to derive one.
         held_at: Where a program other than the reference was held against this exact rate: it is about the formulas,
             and about the program at these values of the variable only.
@@ -140,7 +161,8 @@ class RateEvidence(Frozen):
     power: float | None = None
     samples: int | None = None
     samples_needed: int | None = None
-    law: Law | None = None
+    law: Law | WeakLaw | None = None
+    checked: str | None = None
     closed_form: ClosedForm | None = None
     held_at: tuple[float, ...] = ()
 
@@ -174,6 +196,8 @@ class ComparisonEvidence(Frozen):
         samples: Samples drawn.
         samples_needed: Samples at which the wanted violation is detectable.
         law: What the error rate rests on.
+        checked: What the samples say of the shape that the law is about.
+        broken: An assumption that no law at hand does without and that the samples break; nothing is decided then.
     """
 
     kind: Literal["comparison"] = "comparison"
@@ -191,7 +215,9 @@ class ComparisonEvidence(Frozen):
     power: float | None = None
     samples: int | None = None
     samples_needed: int | None = None
-    law: Law | None = None
+    law: Law | WeakLaw | None = None
+    checked: str | None = None
+    broken: str | None = None
 
     @property
     def holds(self) -> bool:

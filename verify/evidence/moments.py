@@ -1,4 +1,4 @@
-"""First and second moments of a stream of vectors, in memory that does not grow with it."""
+"""Moments of a stream of vectors, in memory that does not grow with it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from typing import Any, Self
 import numpy as np
 
 from spec.exact import Vector
+from verify.evidence.shapes import Shape
 
 
 @dataclass
 class Moments:
     """Count, mean and summed squared deviations per component, shape (n,); blocks are merged as they come.
+
+    ``shape`` keeps what decisions assume of the law.
 
     A centre near the mean is subtracted first so that small deviations keep their digits: the mean is that of the
     deviations from it.
@@ -22,10 +25,13 @@ class Moments:
     count: int = 0
     mean: Vector = field(default_factory=lambda: np.zeros(0))
     squares: Vector = field(default_factory=lambda: np.zeros(0))
+    shape: Shape = field(default_factory=lambda: Shape(0))
 
     def __post_init__(self) -> None:
         if not self.mean.size:
             self.mean, self.squares = np.zeros_like(self.centre), np.zeros_like(self.centre)
+        if not self.shape.width:
+            self.shape = Shape(len(self.centre))
 
     def add(self, block: Vector) -> None:
         """Take in a block of vectors, shape (k, n)."""
@@ -40,6 +46,8 @@ class Moments:
         deviations -= mean
         squares = np.einsum("ij,ij->j", deviations, deviations)
         self._merge(k, mean, squares)
+        if self.shape.wanted:
+            self.shape.add(deviations)
 
     def _merge(self, k: int, mean: Vector, squares: Vector) -> None:
         total = self.count + k
@@ -65,26 +73,35 @@ class Moments:
 
     def state(self) -> dict[str, Any]:
         """Everything, as plain data to go on from."""
-        return {name: value if name == "count" else value.tolist() for name, value in vars(self).items()}
+        arrays = {name: value.tolist() for name, value in vars(self).items() if name not in ("count", "shape")}
+        return arrays | {"count": self.count, "shape": self.shape.state()}
 
     @classmethod
     def resume(cls, state: dict[str, Any]) -> Self:
         """Go on from a state."""
-        arrays: dict[str, Any] = {name: np.array(value) for name, value in state.items() if name != "count"}
-        return cls(count=state["count"], **arrays)
+        arrays: dict[str, Any] = {
+            name: np.array(value) for name, value in state.items() if name not in ("count", "shape")
+        }
+        # A state of an earlier version knows no shape: it is seen from here on.
+        shape = Shape.resume(state["shape"]) if "shape" in state else Shape(0)
+        return cls(count=state["count"], shape=shape, **arrays)
 
 
 @dataclass
 class Scatter(Moments):
-    """Moments that also keep how components vary together: summed products of deviations, shape (n, n)."""
+    """Moments that also keep how components vary together: summed products of deviations, shape (n, n).
+
+    ``fourths`` are the summed squares and fourth powers along the axes and both diagonals of each two, shape (2, n²).
+    """
 
     products: Vector = field(default_factory=lambda: np.zeros((0, 0)))
+    fourths: Vector = field(default_factory=lambda: np.zeros((2, 0)))
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.products.size:
             n = len(self.centre)
-            self.products = np.zeros((n, n))
+            self.products, self.fourths = np.zeros((n, n)), np.zeros((2, n * n))
 
     def add(self, block: Vector) -> None:
         """Take in a block of vectors, shape (k, n)."""
@@ -98,3 +115,18 @@ class Scatter(Moments):
         deviations = (block - self.centre) - (before + shift)
         own = np.einsum("ij,ik->jk", deviations, deviations)
         self.products = self.products + own + np.outer(shift, shift) * (count * k / self.count)
+        squares = along_directions(deviations) ** 2
+        self.fourths = self.fourths + np.array([squares.sum(axis=0), np.einsum("ij,ij->j", squares, squares)])
+
+    @property
+    def kurtosis(self) -> float:
+        """The largest along any direction; 3 for Gaussian ones, and at least that."""
+        squares, fourths = self.fourths[:, self.fourths[0] > 0]
+        return float(np.max(self.count * fourths / squares**2, initial=3.0))
+
+
+def along_directions(rows: Vector) -> Vector:
+    """Rows, shape (k, n), along the axes and the diagonals between two axes, shape (k, n²)."""
+    first, second = np.triu_indices(rows.shape[1], 1)
+    one, other = rows[:, first] / 2**0.5, rows[:, second] / 2**0.5
+    return np.hstack([rows, one + other, one - other])

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 from spec.claims import Statement, load_claims
 from verify.report import wording
+from verify.report.assumed_laws import beside
 from verify.report.model import ReportData, Result
 
 _SKIPPED = ("INCONCLUSIVE", "VACUOUS", "NOT_APPLICABLE")
@@ -66,10 +67,10 @@ def _judge(case: ElementTree.Element, result: Result, statement: Statement | Non
         )
         failure.text = _clean(f"{result.sentence}\n{result.reproduce}")
     elif status in _SKIPPED:
-        ElementTree.SubElement(case, "skipped", message=_clean(f"{told}: {result.sentence}"))
+        ElementTree.SubElement(case, "skipped", message=_clean(f"{told}: {result.sentence} {beside(result)}".strip()))
     else:
         output = ElementTree.SubElement(case, "system-out")
-        output.text = _clean(f"{told}: {result.sentence}")
+        output.text = _clean(f"{told}: {result.sentence}\n{beside(result)}".strip())
 
 
 def _suite(root: ElementTree.Element, suites: dict[str, ElementTree.Element], name: str) -> ElementTree.Element:

@@ -9,6 +9,7 @@ from spec.claims import Claim
 from verify.evidence.model import RateEvidence
 from verify.proofs.kernel.standings import standings
 from verify.report import prose, wording
+from verify.report.assumed_laws import beside
 from verify.report.hypothesis_ledger import ledgers
 from verify.report.judged_assertions import judged_assertions
 from verify.report.model import NAMED, ReportData
@@ -70,6 +71,7 @@ def render_markdown(report: ReportData, claims: Mapping[str, Claim] | None = Non
         ("Left open", [f"- `{e.id}`: {escape(e.left_open)}" for e in arranged.statements if e.left_open]),
         ("What the paper asserts", _assertions(arranged)),
         ("Proven for every problem", _proven(arranged)),
+        ("Laws behind the error rates", [line for reading in readings for line in _laws(reading)]),
         ("Closed forms", [line for reading in readings for line in _closed_forms(reading)]),
     ]
     text = "\n\n".join("\n".join(section) for section in sections if section) + "\n"
@@ -202,6 +204,14 @@ def _closed_forms(reading: ReadingOutline) -> list[str]:
         for result in reading.results
         for rate in result.evidence
         if isinstance(rate, RateEvidence) and rate.closed_form
+    ]
+
+
+def _laws(reading: ReadingOutline) -> list[str]:
+    return [
+        f"- `{reading.claim}`, {reading.title.lower()}, on {escape(result.instance)}: {escape(law)}"
+        for result in reading.results
+        if (law := beside(result))
     ]
 
 

@@ -18,7 +18,7 @@ from spec.claims import Claim
 from verify.evidence.charts import Plot
 from verify.evidence.model import ClosedForm, ComparisonEvidence, Counterexample, PremiseEvidence, RateEvidence
 from verify.proofs.kernel.standings import standings
-from verify.report import prose, wording
+from verify.report import assumed_laws, prose, wording
 from verify.report.drawn_charts import pictures
 from verify.report.formulary import formulary
 from verify.report.hypothesis_ledger import ledgers
@@ -182,6 +182,7 @@ def _names(report: ReportData, arranged: Outline, drawing: Drawing) -> dict[str,
         "shown_panels": SHOWN_PANELS,
         "shown_rows": SHOWN_ROWS,
         "remarks": remarks,
+        "assumed": assumed_laws.assumed,
         "is_premise": lambda evidence: isinstance(evidence, PremiseEvidence),
         "is_rate": lambda evidence: isinstance(evidence, RateEvidence),
         "is_comparison": lambda evidence: isinstance(evidence, ComparisonEvidence),
@@ -211,6 +212,9 @@ def remarks(result: Result, reading: ReadingOutline) -> list[str]:
         said.append(result.sentence.removesuffix("."))
     if result.loose_by is not None and result.loose_by > 0:
         said.append(f"loose by {wording.number(result.loose_by, 2)}")
+    law = assumed_laws.beside(result)
+    if law:
+        return [*said, law.removesuffix(".")]
     rates = result.error_rates.items()
     return said + [f"{name.replace('_', ' ')} ≤ {wording.number(value, 2)}" for name, value in rates]
 

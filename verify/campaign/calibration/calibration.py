@@ -9,6 +9,7 @@ import numpy as np
 from spec.exact import Vector
 from verify.campaign.calibration.comparisons import COMPARISONS, Kind, bare_case
 from verify.campaign.calibration.exponents import exponent_kinds
+from verify.campaign.calibration.law_columns import LawAchieved
 from verify.checks.measuring.case import Case
 from verify.evidence.budget import POWER, Share
 from verify.evidence.laws import binomial_interval
@@ -38,7 +39,8 @@ class Calibration(Frozen):
     """Achieved error rates beside the promised ones: on subjects that are right, and barely wrong.
 
     ``budget`` is what a run of all kinds may refute falsely, ``whole`` how often one did; ``power`` is the promised
-    probability of refuting a subject that is wrong by exactly the stated smallest violation.
+    probability of refuting a subject that is wrong by exactly the stated smallest violation. ``laws`` are decisions on
+    noise of other laws, each at the whole budget.
     """
 
     budget: float
@@ -46,11 +48,13 @@ class Calibration(Frozen):
     whole: Achieved
     false_refutations: tuple[Achieved, ...]
     missed_violations: tuple[Achieved, ...]
+    laws: tuple[LawAchieved, ...] = ()
 
     @property
     def kept(self) -> bool:
         """Whether every promise was kept."""
-        return all(row.kept for row in (self.whole, *self.false_refutations, *self.missed_violations))
+        plain = (self.whole, *self.false_refutations, *self.missed_violations)
+        return all(row.kept for row in plain) and all(row.kept for row in self.laws)
 
 
 def refuted(evidence: ComparisonEvidence | RateEvidence, case: Case) -> bool:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from verify.checks.measuring.identity import PREMISE
 from verify.evidence.budget import Share
-from verify.evidence.model import Evidence, PremiseEvidence
+from verify.evidence.model import STANDS_FOR, Evidence, PremiseEvidence
 from verify.report.model import ReportData, Result
 from verify.verdict import Verdict
 
@@ -30,7 +30,9 @@ def kind_of(item: Evidence, share: Share) -> str:
         return f"premise {item.premise}: {met}"
     name = _NUMBER.sub("#", item.quantity)
     relation = f" {item.relation}" if item.kind == "comparison" else f" in {item.variable}"
-    spent = "" if item.error_rate is None else f", {item.law}, share/{_parts(item.error_rate, share)}"
+    # Which law the samples allowed is theirs; what is asked of them is not.
+    law = STANDS_FOR.get(str(item.law), item.law)
+    spent = "" if item.error_rate is None else f", {law}, share/{_parts(item.error_rate, share)}"
     return f"{item.role} {item.kind} ({item.rung}{spent}) of {name}{relation}"
 
 
@@ -42,7 +44,9 @@ def _parts(error: float, share: Share) -> str:
 
 def asked(kind: str) -> str:
     """A kind as it is for every subject: an exact rate decides only where the subject agrees with it."""
-    return re.sub(r"^(conclusion|support) rate \((certified|symbolic)\)", r"rate (\2)", kind)
+    kind = re.sub(r"^(conclusion|support) rate \((certified|symbolic)\)", r"rate (\2)", kind)
+    # Less noise than stated is held against an upper bound alone, and noise of another shape does not decide.
+    return re.sub(r"^(?:conclusion|support) (comparison .*\(chi-square\).*) (?:==|<=)$", r"\1", kind)
 
 
 @lru_cache(maxsize=1)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import get_args
 
 from verify.campaign.recheck.proven_bounds import ROUNDINGS
 from verify.evidence.budget import POWER, Share
-from verify.evidence.model import ComparisonEvidence, Evidence, Law, Point, RateEvidence
+from verify.evidence.model import LAWS, ComparisonEvidence, Evidence, Point, RateEvidence
 from verify.evidence.rates import FLOOR_SHARE, RESOLVED, fit_rate
 
 FITTED = ("exponent", "interval", "local_exponents", "settled", "floor", "points")
@@ -46,8 +45,10 @@ def error_spent(item: RateEvidence | ComparisonEvidence, share: Share) -> Iterat
     single = (share.level + 1) * (share.level + 2)
     if not any(math.isclose(parts, whole * max(1, round(parts / whole)), rel_tol=1e-9) for whole in (1, single)):
         yield "error_rate", f"must be {share.error:.6g}, this decision's share of the run's, or an equal part of it"
-    if item.law not in get_args(Law):
+    if item.law not in LAWS:
         yield "law", "must name what the error rate rests on"
+    if isinstance(item, ComparisonEvidence) and item.broken is not None and math.isfinite(item.tolerance):
+        yield "broken", "must come with an infinite tolerance: it decides nothing"
     if item.power is not None and not math.isclose(item.power, POWER):
         yield "power", f"must be {POWER:g}, the power promised"
     if item.samples is None or item.samples <= 0:

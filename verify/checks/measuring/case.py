@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from spec.exact import Vector
 from spec.reading import is_repaired_text
 from verify.evidence.budget import TOTAL_ERROR, Share
 from verify.evidence.charts import Plot
-from verify.evidence.model import ComparisonEvidence, Counterexample, Evidence, Law, Point, Relation
+from verify.evidence.model import LAWS, ComparisonEvidence, Counterexample, Evidence, Point, Relation
 from verify.evidence.streams import Ledger
 from verify.subjects.protocol import Call, Stages
 from verify.subjects.stage_table import Capability
@@ -288,7 +288,7 @@ def enforce(check: Check, evidence: Iterable[Evidence], allowed: float, *, drew:
         raise OverspentError(f"{check.claim} drew at random; {stated}, e.g. {silent[-1].quantity}")
     spent = [rate for item in numbers if (rate := item.error_rate) is not None]
     for item in numbers:
-        if item.error_rate is not None and item.law not in get_args(Law):
+        if item.error_rate is not None and item.law not in LAWS:
             raise OverspentError(f"{check.claim} states an error rate for {item.quantity} and no law behind it")
     if len(spent) > check.decisions:
         raise OverspentError(f"{check.claim} made {len(spent)} stochastic decisions and registered {check.decisions}")

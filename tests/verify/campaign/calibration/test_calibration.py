@@ -8,9 +8,10 @@ from typing import get_args
 import pytest
 
 import verify
-from verify.campaign.calibration import calibration
+from verify.campaign.calibration import calibration, law_columns
 from verify.campaign.calibration.calibration import CONFIDENCE, kinds, run_many, summarise
 from verify.campaign.calibration.comparisons import bare_case
+from verify.campaign.calibration.noise_laws import NOISE_LAWS
 from verify.cli.main import invoke
 from verify.evidence.budget import Share
 from verify.evidence.laws import binomial_interval
@@ -81,16 +82,21 @@ def test_binomial_interval_contains_what_was_seen(wrong, runs):
 
 def test_the_command_prints_json_and_a_table(monkeypatch, capsys):
     monkeypatch.setattr(calibration, "kinds", lambda: kinds()[:2])
-    assert invoke(["calibrate", "--runs", "3", "--jobs", "1", "--json"]) == 0
+    assert invoke(["calibrate", "--runs", "3", "--law-runs", "0", "--jobs", "1", "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert shown["budget"] == 0.01
     assert len(shown["false_refutations"]) == 2
-    assert invoke(["calibrate", "--runs", "3", "--jobs", "1"]) == 0
-    assert "Every promise was kept." in capsys.readouterr().out
+    monkeypatch.setattr(law_columns, "NOISE_LAWS", {"Laplace": NOISE_LAWS["Laplace"]})
+    assert invoke(["calibrate", "--runs", "1", "--jobs", "1"]) == 0
+    table = capsys.readouterr().out
+    assert "Every promise was kept." in table
+    assert "noise of other laws" in table
+    assert "Laplace" in table
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--budget", "0"], ["--budget", "1"], ["--runs", "0"], ["--seed", "-1"], ["--jobs", "0"]]
+    "arguments",
+    [["--budget", "0"], ["--budget", "1"], ["--runs", "0"], ["--law-runs", "-1"], ["--seed", "-1"], ["--jobs", "0"]],
 )
 def test_wrong_numbers_are_refused_in_one_line(arguments, capsys):
     assert invoke(["calibrate", *arguments]) == 2

@@ -1,0 +1,23 @@
+"""The decisions on noise of other laws: counted, summed up, and no promise broken in a few runs."""
+
+from __future__ import annotations
+
+from verify.campaign.calibration.law_columns import DECISIONS, NOT_ASKED, LawAchieved, run_laws, summarise_laws
+from verify.campaign.calibration.noise_laws import NOISE_LAWS
+
+
+def test_every_law_meets_every_decision_and_keeps_its_promise():
+    rows = run_laws(range(1), seed=0, budget=1e-2)
+    table = summarise_laws(rows, 1e-2)
+    assert len(table) == len(NOISE_LAWS) * len(DECISIONS) - len(NOT_ASKED)
+    assert all(row.kept and row.runs == 1 for row in table)
+    assert not any(row.supported for row in table)
+
+
+def test_a_broken_promise_is_said():
+    row = LawAchieved(
+        law="t3", decision="variance", runs=200, refuted=180, supported=0, left_open=0, error=1e-2, missed=1e-3
+    )
+    assert not row.kept
+    assert not row.model_copy(update={"refuted": 0, "supported": 20}).kept
+    assert row.model_copy(update={"refuted": 0, "left_open": 200}).kept

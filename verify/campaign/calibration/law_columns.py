@@ -1,0 +1,142 @@
+"""The decisions on noise of laws that people have: how often each refutes falsely, supports falsely, or stays open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from spec.exact import Vector
+from verify.campaign.calibration.comparisons import bare_case
+from verify.campaign.calibration.noise_laws import NOISE_LAWS, Noise
+from verify.checks.measuring.case import Case
+from verify.checks.measuring.samples import sampled_rates
+from verify.evidence.budget import POWER, Share
+from verify.evidence.correlations import CorrelationDecision, DirectionDecision
+from verify.evidence.decisions import MeanDecision, VarianceDecision
+from verify.evidence.laws import binomial_interval
+from verify.evidence.model import ComparisonEvidence, Frozen, RateEvidence
+from verify.evidence.moments import Moments, Scatter
+from verify.evidence.streams import Sampler, Streams
+from verify.verdict import Verdict, decide
+
+WIDTH = 2
+BLOCK = 512
+CONFIDENCE = 0.999
+WANTED = {"mean": 0.1, "variance": 0.2, "directions": 0.4, "correlation": 0.5, "exponent": 0.25}
+"""The violation that each must see, and by which a wrong subject is wrong: relative, or orders for an exponent."""
+BATCHES = (1, 4, 16, 64)
+FIRST_LOOK = 2048
+Evidence: TypeAlias = ComparisonEvidence | RateEvidence
+Decision: TypeAlias = Callable[[Case, Share, Noise, float], Evidence]
+NOT_ASKED = {("directions", "anisotropic")}
+"""Where the noise itself is what the decision refutes."""
+
+
+class LawAchieved(Frozen):
+    """One decision on one law of noise: of right subjects refuted, of wrong ones supported, of right ones left open.
+
+    Promised are at most ``error`` of the first and ``missed`` of the second; kept where intervals at confidence 0.999
+    reach down to them.
+    """
+
+    law: str
+    decision: str
+    runs: int
+    refuted: int
+    supported: int
+    left_open: int
+    error: float
+    missed: float
+
+    @property
+    def kept(self) -> bool:
+        """Whether both promises were kept."""
+        pairs = ((self.refuted, self.error), (self.supported, self.missed))
+        return all(binomial_interval(wrong, self.runs, CONFIDENCE)[0] <= promise for wrong, promise in pairs)
+
+
+def _stream(
+    case: Case, noise: Noise, *, shift: float = 0.0, factor: Vector | float = 1.0, block: int = BLOCK,
+    together: bool = False,
+) -> Sampler:  # fmt: skip
+    def draw(rng: np.random.Generator, count: int) -> Vector:
+        return np.asarray(noise(rng, count, WIDTH) * factor + shift)
+
+    centre = np.zeros(WIDTH)
+    return Sampler(draw, Streams.of(case.rng), Scatter(centre) if together else Moments(centre), block)
+
+
+def _mean(case: Case, share: Share, noise: Noise, wrong: float) -> Evidence:
+    # In units of the noise's root mean square, along the diagonal.
+    stream = _stream(case, noise, shift=wrong)
+    return MeanDecision("mean", share, width=WIDTH, wanted=WANTED["mean"], block=BLOCK).run(stream)
+
+
+def _variance(case: Case, share: Share, noise: Noise, wrong: float) -> Evidence:
+    return _level(share, "variance").run(_stream(case, noise, factor=(1 + wrong) ** 0.5))
+
+
+def _directions(case: Case, share: Share, noise: Noise, wrong: float) -> Evidence:
+    factor = np.array([(1 + wrong) ** 0.5, *(1.0,) * (WIDTH - 1)])
+    return DirectionDecision.of(_level(share, "directions")).run(_stream(case, noise, factor=factor, together=True))
+
+
+def _level(share: Share, name: str) -> VarianceDecision:
+    return VarianceDecision(name, share, level=float(WIDTH), width=WIDTH, wanted=WANTED[name], block=BLOCK)
+
+
+def _correlation(case: Case, share: Share, noise: Noise, wrong: float) -> Evidence:
+    one, fresh = noise(case.rng, BLOCK, WIDTH), noise(case.rng, BLOCK, WIDTH)
+    other = wrong * np.roll(one, 100, axis=0) + (1 - wrong**2) ** 0.5 * fresh
+    return CorrelationDecision("correlation", share, wanted=WANTED["correlation"]).between(one, other)
+
+
+def _exponent(case: Case, share: Share, noise: Noise, wrong: float) -> Evidence:
+    settings = []
+    for N_g in BATCHES:
+        stream = _stream(case, noise, factor=float(N_g) ** ((wrong - 1) / 2), block=FIRST_LOOK)
+        settings.append(({"N_g": float(N_g)}, stream, 0.0))
+    return sampled_rates(case, settings, quantity="variance", deciding="N_g", first=FIRST_LOOK, share=share)["N_g"]
+
+
+DECISIONS: dict[str, Decision] = {
+    "mean": _mean, "variance": _variance, "directions": _directions, "correlation": _correlation,
+    "exponent": _exponent,
+}  # fmt: skip
+Outcome: TypeAlias = tuple[str, str, bool, bool, bool]
+"""Law, decision, and whether a right subject was refuted, a wrong one supported, a right one left open."""
+
+
+def run_laws(numbers: Sequence[int], *, seed: int, budget: float) -> list[list[Outcome]]:
+    """Runs by number: every decision on every law, at the error ``budget`` each."""
+    share = Share(budget)
+    cells = [(law, name) for law in NOISE_LAWS for name in DECISIONS if (name, law) not in NOT_ASKED]
+    found = []
+    for number in numbers:
+        row = []
+        for which, (law, name) in enumerate(cells):
+            verdicts = []
+            for bent, wrong in enumerate((0.0, WANTED[name])):
+                # Apart from the numbers that the other tables use.
+                case = bare_case(seed, number, 1000 + which, bent)
+                item = DECISIONS[name](case, share, NOISE_LAWS[law], wrong)
+                verdicts.append(decide(case.bound, [item]).verdict)
+            right, bad = verdicts
+            row.append((law, name, right is Verdict.REFUTED, bad is Verdict.SUPPORTED, right is Verdict.INCONCLUSIVE))
+        found.append(row)
+    return found
+
+
+def summarise_laws(found: Iterable[list[Outcome]], budget: float) -> tuple[LawAchieved, ...]:
+    """Counts, a law and decision each."""
+    rows = list(found)
+    return tuple(
+        LawAchieved(
+            law=law, decision=name, runs=len(rows), error=budget, missed=1 - POWER,
+            refuted=sum(row[i][2] for row in rows), supported=sum(row[i][3] for row in rows),
+            left_open=sum(row[i][4] for row in rows),
+        )
+        for i, (law, name, *_) in enumerate(rows[0] if rows else [])
+    )  # fmt: skip

@@ -1,0 +1,133 @@
+"""Which law a sample's shape allows: the exact one of Gaussian samples, or one that assumes less and is named.
+
+A total variance without that law is compared as if it had fewer degrees of freedom: as many as give a chi-square
+variable the scatter that the squared lengths have, counted twice and corrected for their skewness to first order. A
+mean is compared in the metric of its own covariance, that of averages of batches where neighbours are correlated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, sqrt
+
+import numpy as np
+
+from spec.exact import Vector
+from verify.evidence.laws import chi2_upper, f_upper, normal_upper
+from verify.evidence.model import STANDS_FOR, Law, WeakLaw
+from verify.evidence.moments import Moments, Scatter
+from verify.evidence.shapes import BATCH, LASTING, NEIGHBOURS, SHARE, UNSEEN, Shape
+
+COUNTED = 2.0
+"""How often a scatter that is itself estimated is counted: it makes up for tails that a sample has not shown yet."""
+_WEAKER: dict[Law, WeakLaw] = {law: weak for weak, law in STANDS_FOR.items() if weak != "mean (Hotelling)"}  # type: ignore[misc]  # keys are those of the literal
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A law with what was checked of the samples.
+
+    ``worth`` is how many Gaussian samples one of these is worth; ``covariance`` that of the mean, shape (n, n), with
+    its degrees of freedom, where the mean is compared in its metric; ``broken`` an assumption it cannot do without.
+    """
+
+    law: Law | WeakLaw
+    checked: str | None
+    worth: float = 1.0
+    broken: str | None = None
+    covariance: Vector | None = None
+    freedom: float = inf
+
+    def reach(self, moments: Moments, errors: tuple[float, float], rounding: float) -> tuple[float, float]:
+        """Distance of the means refuted in the direction seen, and detectable in any, for both errors."""
+        error, missed = errors
+        n, f, S = len(moments.mean), self.freedom, self.covariance
+        if S is None or f <= n:
+            return inf, inf
+        values, vectors = np.linalg.eigh(S + rounding**2 * np.eye(n))
+        widest, distance = sqrt(float(values[-1])), float(np.linalg.norm(moments.mean))
+        # Skewed samples leave a self-normalised mean a longer tail, to first order by this much.
+        skewed = 1 + moments.shape.skewness[0] * normal_upper(error / 2) / (3 * sqrt(moments.count))
+        limit = skewed * sqrt(n * f / (f - n + 1) * f_upper(float(n), f - n + 1, error))
+        length = sqrt(float((((vectors.T @ moments.mean) ** 2) / values).sum()))
+        tolerance = limit * (distance / length if length > 0 else widest)
+        scale = sqrt(chi2_upper(f, missed / 2) / f)
+        return tolerance, widest * (limit * scale + normal_upper(missed / 2))
+
+
+def law_of_variance(moments: Moments, error: float, base: Law = "variance (chi-square)") -> Taken:
+    """For the sum of squares of such samples, of which an error may be spent on this decision."""
+    shape = moments.shape
+    if shape.is_gaussian:
+        return Taken(base, seen_of(shape))
+    least = 2 / shape.width
+    worth = min(1.0, least / max(_counted(moments, error) * shape.relative_variance, least))
+    return Taken(_WEAKER[base], seen_of(shape), worth, _rare(shape))
+
+
+def law_of_directions(moments: Scatter, error: float) -> Taken:
+    """For the sums of squares along axes and diagonals."""
+    shape, kurtosis = moments.shape, moments.kurtosis
+    seen = seen_of(shape, kurtosis)
+    law: Law = "variances along directions (chi-square)"
+    if shape.is_silent or (kurtosis - 3 <= NEIGHBOURS * sqrt(24 / moments.count) and not shape.is_correlated):
+        return Taken(law, seen)
+    scatter = (kurtosis - 1) * max(1.0, shape.grouping[0])
+    return Taken(_WEAKER[law], seen, min(1.0, 2 / _counted(moments, error) / scatter), _rare(shape))
+
+
+def law_of_mean(moments: Moments) -> Taken:
+    """For the mean, whose law minds neither heavy tails nor a variance that changes."""
+    shape = moments.shape
+    skewness, allowed = (0.0, 0.0) if shape.is_silent else shape.skewness
+    if shape.is_silent or (shape.is_isotropic and not shape.is_correlated and skewness <= allowed):
+        return Taken("mean (F)", seen_of(shape))
+    if not shape.is_correlated:
+        covariance = shape.products / (shape.count - 1) / moments.count
+        return Taken("mean (Hotelling)", seen_of(shape), covariance=covariance, freedom=float(shape.count - 1))
+    covariance, freedom = shape.batch_covariance * (BATCH / moments.count), float(shape.freedom[0])
+    value, noise = shape.lasting
+    broken = None
+    if value > max(LASTING, noise) or noise > UNSEEN:
+        lasting = "over" if value > noise else "too few to see that it is not over"
+        broken = f"estimates of one call are correlated ({_correlation(shape)}), {lasting} more than {BATCH} neighbours"
+        broken += ": the law of the mean needs independent ones, or averages of so many that are"
+    law: WeakLaw = "mean (Hotelling, batches)"
+    return Taken(law, seen_of(shape), broken=broken, covariance=covariance, freedom=freedom)
+
+
+def _counted(moments: Moments, error: float) -> float:
+    """How often the scatter of squares counts, its skewness included."""
+    skewed = moments.shape.skewness_of_squares * normal_upper(error / 2) / (3 * sqrt(moments.count))
+    return float(COUNTED * (1 + skewed) ** 2)
+
+
+def _rare(shape: Shape) -> str | None:
+    """That the scatter is no scatter, where it is not."""
+    if shape.largest_share <= SHARE:
+        return None
+    return (
+        f"one batch of {BATCH} estimates makes {shape.largest_share:.0%} of the scatter of squares: "
+        "the law of the variance needs a fourth moment that the samples show"
+    )
+
+
+def seen_of(shape: Shape, kurtosis: float | None = None) -> str | None:
+    """What was checked, in words."""
+    if shape.is_silent:
+        return None
+    own, allowed = shape.kurtosis
+    words = [f"kurtosis {own if kurtosis is None else kurtosis:.2f} ± {allowed:.2g}", _correlation(shape)]
+    if not shape.is_isotropic:
+        words.append("not isotropic")
+    skewness, passes = shape.skewness
+    if skewness > passes:
+        words.append(f"skewness {skewness:.2f}")
+    if shape.grouping[0] - 1 > shape.grouping[1]:
+        words.append("squares of neighbours correlated")
+    return ", ".join(words)
+
+
+def _correlation(shape: Shape) -> str:
+    value, allowed, lag = shape.correlation
+    return f"lag {lag} correlation {value:.3f} ± {allowed:.2g}"

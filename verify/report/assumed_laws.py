@@ -1,0 +1,73 @@
+"""Beside a sampled number, in one line: the law it assumes, how its samples bear it out, how often it errs."""
+
+from __future__ import annotations
+
+import math
+
+from verify.evidence.model import ComparisonEvidence, PremiseEvidence, RateEvidence
+from verify.report import wording
+from verify.report.model import Result
+
+_SHORT_MEMORY = "estimates with a fourth moment that over 32 neighbours are independent"
+ASSUMES = {
+    "mean (F)": "independent Gaussian estimates of equal variance along every direction",
+    "mean (Hotelling)": "independent estimates of any one covariance, their mean nearly Gaussian",
+    "mean (Hotelling, batches)": "estimates that over 32 neighbours are independent, their mean nearly Gaussian",
+    "variance (chi-square)": "independent Gaussian estimates of equal variance",
+    "variance (scatter of squares)": _SHORT_MEMORY,
+    "variances along directions (chi-square)": "independent Gaussian estimates",
+    "variances along directions (scatter of squares)": _SHORT_MEMORY,
+    "correlations (bilinear)": "Gaussian estimates of known variance",
+    "correlations (normal scores)": "estimates of one law",
+    "mean square (Chernoff)": "independent Gaussian estimates of the covariance predicted",
+    "mean square (scatter of squares)": "independent estimates with a fourth moment",
+    "exponent (log chi-square)": "independent Gaussian estimates, and a power law",
+    "exponent (scatter of squares)": f"{_SHORT_MEMORY}, and a power law",
+    "exponent (mean squares)": "independent Gaussian estimates, and a power law",
+    "exponent (mean squares, scatter of squares)": f"{_SHORT_MEMORY}, and a power law",
+    "exponent (order statistics)": "independent runs of any one continuous law, and a power law",
+    "exponent (empirical Bernstein)": "independent estimates within known bounds, and a power law",
+    "exponent (sub-Gaussian)": "independent runs with sub-Gaussian tails, and a power law",
+    "bounded mean (Bernstein)": "independent values within known bounds",
+    "median (order statistics)": "independent values",
+}
+"""What each law takes for granted, for a sentence that begins with "Assumes"."""
+
+
+def assumed(item: RateEvidence | ComparisonEvidence | PremiseEvidence) -> str:
+    """The line, or nothing where nothing was sampled."""
+    if isinstance(item, PremiseEvidence) or item.error_rate is None or item.law is None:
+        return ""
+    parts = [f"Assumes {ASSUMES[item.law]}"]
+    if item.checked:
+        parts[0] += f": checked on these samples ({item.checked.replace('-', '−')})"
+    if isinstance(item, ComparisonEvidence) and item.broken:
+        return f"{parts[0]}; undecided: {item.broken}."
+    parts.append(f"wrong at most once in {wording.number(1 / item.error_rate, 2).removeprefix('1 × ')}")
+    if item.detectable is not None and math.isfinite(item.detectable):
+        parts.append(f"would have seen {_seen(item)}")
+    return "; ".join(parts) + "."
+
+
+def _seen(item: RateEvidence | ComparisonEvidence) -> str:
+    """The smallest violation, as a share of what is predicted where there is such a thing."""
+    size = item.detectable or 0.0
+    if isinstance(item, RateEvidence):
+        return f"{wording.number(size, 2)} of an order"
+    share = size / abs(item.predicted) if item.predicted else math.inf
+    return f"{wording.number(100 * share, 2)} %" if share < 10 else wording.number(size, 2)
+
+
+def beside(result: Result) -> str:
+    """The line of what decided a result: of its first sampled conclusion with the number quoted, or of its first."""
+    sampled = [
+        item
+        for item in result.evidence
+        if not isinstance(item, PremiseEvidence) and item.role == "conclusion" and item.error_rate is not None
+    ]
+    quoted = [
+        item
+        for item in sampled
+        if result.measured == (item.exponent if isinstance(item, RateEvidence) else item.measured)
+    ]
+    return next(filter(None, map(assumed, (*quoted, *sampled))), "")
