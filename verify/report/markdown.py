@@ -156,7 +156,10 @@ def _proven(arranged: Outline) -> list[str]:
         f"{escape('; '.join(one.row.short))} |"
         for name, one in found
     ]
-    head = ["| Statement | Standing | Theorems | Premises beyond its own | Not in the theorems |", "|---|---|---|---|---|"]
+    head = [
+        "| Statement | Standing | Theorems | Premises beyond its own | Not in the theorems |",
+        "|---|---|---|---|---|",
+    ]
     return [f"Theorems {found[0][1].outcome.words}.", "", *head, *rows] if rows else []
 
 

@@ -15,17 +15,18 @@ HEAD = """\
 # What is proven for every problem
 
 A theorem here holds in every dimension, for all data that meet its premises, at every α in the range stated, or it is
-of one toy problem that its words name; Coq {version} checked it, from the standard library alone. The only axioms are those of the library's real numbers:
-{axioms}. The sources are in `verify/proofs/kernel/coq/`, each statement with a comment in the paper's letters; what
-the kernel printed, and a hash of each file, is on record in `proofs.json` beside them. `f2csa prove` checks them again
-and refuses what is not on record; without `coqc` it says "recorded, not re-checked here", which is less. `f2csa verify`
-never runs Coq: its report shows each statement's theorems as recorded.
+of one toy problem that its words name; Coq {version} checked it, from the standard library alone. The only axioms are
+those of the library's real numbers: {axioms}. The sources are in `verify/proofs/kernel/coq/`, each statement with a
+comment in the paper's letters; what the kernel printed, and a hash of each file, is on record in `proofs.json` beside
+them. `f2csa prove` checks them again and refuses what is not on record; without `coqc` it says "recorded, not
+re-checked here", which is less. `f2csa verify` never runs Coq: its report shows each statement's theorems as recorded.
 
 The theorems are about the formulas. Whether a program follows the formulas is measured, so a statement's verdict in a
 report rests on its own evidence, and *proven* stands beside it. A premise that a theorem asks for is granted by the
-statement's own words, by a premise of it or its claim, by an assumption of the paper or by what is proven whole; what is
-not is a gap, *premise more* below; the page computes it from `theorems.toml`. Derivatives of y\\* and λ\\* enter by the differentiated
-KKT system (premise “{kkt}”); random vectors as an inner-product space, expectation as a monotone linear mean.
+statement's own words, by a premise of it or its claim, by an assumption of the paper or by what is proven whole; what
+is not is a gap, *premise more* below, computed from `theorems.toml`. Derivatives of y\\* and λ\\* enter by the
+differentiated KKT system (premise “{kkt}”); random vectors as an inner-product space, expectation as a monotone linear
+mean.
 
 A report's certified bounds, each about one problem, rest on the kernel as well where
 `f2csa prove --certificates REPORT` puts them to it: the check of a certificate is proven right (`certificate_sound`)
