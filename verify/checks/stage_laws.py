@@ -126,7 +126,7 @@ def _length(squared: Fraction) -> float:
 def in_expectation(case: Case) -> Measurement:
     """Error of the mean estimate: the worst of the two runs as written, averaged over both repaired; the worst law."""
     points = []
-    for alpha in ALPHAS[3:]:
+    for alpha in ALPHAS[2:]:
         oracle, worst = ExactOracle.at(case.instance, alpha), ZERO
         for law in _rare(oracle, alpha**3, of_the_pair=True):
             if case.as_written:

@@ -11,17 +11,23 @@ Coverage is exact for a power law. A law that still bends is met by fitting the 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
+from typing import Any
 
 import numpy as np
 
 from spec.exact import Vector
+from verify.evidence.bends import SUPPORTED, Bends
 from verify.evidence.budget import Share
 from verify.evidence.laws import chi2_lower, chi2_upper, log_variance_interval
+from verify.evidence.local_exponents import UNSETTLED, read_sweep
 from verify.evidence.model import Law, Point, RateEvidence, Role, Rung
 
+TINY = 1e-9
+"""Exponents below this have no inverse worth the name."""
 RESOLVED = 0.1
 """Half-width of an interval that tells tenths of an order apart."""
 CENTRED = 1.5
@@ -29,8 +35,12 @@ CENTRED = 1.5
 EXTRAPOLATION = 1.5
 """A first-order correction halves along a halving sweep, so the limit lies beyond the later half's exponent by about
 as much as that lies beyond the whole sweep's; half as much again is allowed."""
+LOOKS = 4
+"""Looks that share what may be missed."""
 ROUNDING = 1e-12
 """Least width of an estimate's interval in logarithms: what never varies is known to that."""
+NORMAL = sys.float_info.min
+"""Smaller doubles have lost digits: whatever they hold is not fitted."""
 FLOOR_SHARE = 0.5
 """A point whose uncertainty is more than this share of it lies at the noise floor and is not fitted."""
 
@@ -79,7 +89,7 @@ class Estimate:
 
 
 def fit_power_law(
-    estimates: Sequence[Estimate], share: Share, *, quantity: str, role: Role = "conclusion"
+    estimates: Sequence[Estimate], share: Share, *, quantity: str, role: Role = "conclusion", bends: bool = True
 ) -> dict[str, RateEvidence]:
     """Fit exponents in all variables that vary, jointly.
 
@@ -110,30 +120,54 @@ def fit_power_law(
     whole = _rows(fitted, variables, range(len(fitted)))
     if whole is None:
         return made
-    logs = np.log([e.value for e in fitted])
-    straight = _is_straight(fitted, variables, logs, whole)
     for i, name in enumerate(variables):
-        row = whole[i + 1]
-        late_rows = _rows(fitted, variables, _tail(fitted, name))
-        late_row = late_rows[i + 1] if late_rows is not None else row
-        exponent, late = float(row @ logs), float(late_row @ logs)
-        below, above = _errors(row, fitted, share.error / 2)
-        late_below, late_above = _errors(late_row, fitted, share.error / 2)
-        drift = late - exponent
-        settled = straight and abs(drift) <= SETTLED_DRIFT + max(above - below, late_above - late_below)
-        reach = EXTRAPOLATION if settled else UNSETTLED_FACTOR
-        ends = (exponent - above, exponent - below, late - late_above, late - late_below, late + reach * drift)
-        made[name] = made[name].model_copy(
-            update={
-                "exponent": exponent if settled else late, "interval": (min(ends), max(ends)), "settled": settled,
-                "local_exponents": _local(fitted, variables, name),
-                "detectable": RESOLVED + _seen_beyond(row, late_row, fitted, share),
-                "samples_needed": int(
-                    int(made[name].samples or 0) * max(1.0, CENTRED * (max(ends) - min(ends)) / 2 / RESOLVED) ** 2
-                ),
-            }
-        )  # fmt: skip
+        made[name] = made[name].model_copy(update=_fit_variable(fitted, variables, i, whole, share, bends))
+
     return made
+
+
+def _fit_variable(
+    fitted: Sequence[Estimate], variables: Sequence[str], i: int, whole: Vector, share: Share, may_bend: bool
+) -> dict[str, Any]:
+    """One variable's exponent, its interval and where a bend could still take it."""
+    name, row, logs = variables[i], whole[i + 1], np.log([e.value for e in fitted])
+    late_rows = _rows(fitted, variables, _tail(fitted, name))
+    late_row = late_rows[i + 1] if late_rows is not None else row
+    exponent, late = float(row @ logs), float(late_row @ logs)
+    below, above = _errors(row, fitted, share.error / 2)
+    late_below, late_above = _errors(late_row, fitted, share.error / 2)
+    bends = _bends(fitted, variables, i, logs, whole)
+    settled = bends.straight(share.error) if bends.contrasts else _is_straight(fitted, variables, logs, whole)
+    reach = EXTRAPOLATION if settled else UNSETTLED
+    ends = (exponent - above, exponent - below, late - late_above, late - late_below, late + reach * (late - exponent))
+    low, high = min(ends), max(ends)
+    detectable = RESOLVED + _seen_beyond(row, late_row, fitted, share)
+    limit, missed = None, None
+    if may_bend:
+        limit = bends.limit(share.error, reach=1.0 if settled else math.inf)
+        missed = bends.limit(share.missed / LOOKS, reach=SUPPORTED) if settled else None
+        detectable = max(detectable, bends.told(share.error, share.missed / LOOKS))
+    if not settled and limit is not None:
+        # Where the whole sweep lies is no matter once it is seen to bend.
+        (low, high), limit = limit, None
+    wide = max(1.0, CENTRED * (high - low) / 2 / RESOLVED) ** 2
+    return {
+        "exponent": exponent if settled else late, "interval": (low, high), "settled": settled,
+        "local_exponents": _local(fitted, variables, name), "limit": limit, "limit_missed": missed,
+        "detectable": detectable,
+        "samples_needed": int(sum(e.samples for e in fitted) * wide) if math.isfinite(wide) else None,
+    }  # fmt: skip
+
+
+def _bends(
+    fitted: Sequence[Estimate], variables: Sequence[str], i: int, logs: Vector, whole: Vector
+) -> Bends:
+    """The laws that bend in one variable."""
+    design, relative = _design(fitted, variables)
+    return Bends(
+        logs=logs, design=design, relative=relative, row=whole[i + 1], variable=design[:, i + 1],
+        errors=lambda row, error: _errors(row, fitted, error),
+    )  # fmt: skip
 
 
 def invert(rate: RateEvidence, *, quantity: str, variable: str, power: float = 1.0) -> RateEvidence:
@@ -141,23 +175,29 @@ def invert(rate: RateEvidence, *, quantity: str, variable: str, power: float = 1
 
     The power is 1/2 where q is a mean square and the new variable its root.
     """
-    low, high = rate.interval
     points = tuple(
         Point(at=p.measured**power, measured=p.at, usable=p.usable,
               uncertainty=p.at * p.uncertainty / p.measured / abs(rate.exponent))
         for p in rate.points
     )  # fmt: skip
-    ends = [-math.inf, math.inf]
-    if math.isfinite(low) and math.isfinite(high) and not low <= 0 <= high:
-        ends = sorted((1 / (low * power), 1 / (high * power)))
     return rate.model_copy(
         update={
-            "quantity": quantity, "variable": variable, "points": points, "interval": tuple(ends),
+            "quantity": quantity, "variable": variable, "points": points, "interval": _inverse(rate.interval, power),
             "exponent": 1 / (rate.exponent * power) if rate.exponent else math.nan,
             "local_exponents": tuple(1 / (v * power) for v in rate.local_exponents if v),
             "detectable": _inverted(rate, power),
+            "limit": _inverse(rate.limit, power),
+            "limit_missed": _inverse(rate.limit_missed, power),
         }
     )  # fmt: skip
+
+
+def _inverse(interval: tuple[float, float] | None, power: float) -> tuple[float, float] | None:
+    """Reciprocals of exponents times a power; unbounded where 0 is among them."""
+    if interval is None or not all(abs(end) > TINY for end in interval) or interval[0] <= 0 <= interval[1]:
+        return None if interval is None else (-math.inf, math.inf)
+    low, high = sorted(1 / (end * power) for end in interval)
+    return low, high
 
 
 def _inverted(rate: RateEvidence, power: float) -> float | None:
@@ -238,27 +278,16 @@ USABLE_RELATIVE_UNCERTAINTY = 0.02
 """A point enters a fit only where its uncertainty is at most this share of it: local exponents over a factor of
 two in the variable are then known to about 0.06, finer than the tenth of an order the verdict resolves."""
 
-SETTLED_DRIFT = 0.1
-"""Largest change between the last two local exponents of a sweep that counts as settled."""
-
-SETTLED_FACTOR, UNSETTLED_FACTOR = 1.5, 8.0
-"""How many last drifts an interval reaches: a tail that halves still moves by about one; a sweep that has not
-settled may be crossing over from one power to another, so it must be far from a claim to decide about it."""
-
 
 def fit_rate(
     points: Sequence[Point], *, quantity: str, variable: str, rung: Rung = "numeric", role: Role = "conclusion"
 ) -> RateEvidence:
     r"""Read the local exponents of a deterministic sweep and enclose the limiting one.
 
-    With :math:`e(\alpha) = c\,\alpha^k(1 + O(\alpha))` and a sweep halving the variable, the local exponents
-    approach k with a drift that about halves at each step, so the last one is off by about its last drift; half
-    as much again and the points' uncertainties are added. A sweep that has not settled gets eight times its last
-    drift.
-
-    The points come in the order towards the limit. A quantity that is zero throughout (measured zero, or predicted
-    zero and measured within its uncertainty) has exponent ``inf``. Fewer than three usable points give the interval
-    (-inf, inf), which decides nothing.
+    The points come in the order towards the limit; how far their drift may still lead is said in
+    :mod:`verify.evidence.local_exponents`. A quantity that is zero throughout (measured zero, or predicted zero and
+    measured within its uncertainty) has exponent ``inf``. Fewer than three usable points give the interval
+    (-inf, inf), which decides nothing; one end is infinite where the sweep is still crossing over that way.
     """
     marked = [point.model_copy(update={"usable": _is_usable(point)}) for point in points]
     floor = next((point.at for point in marked if not point.usable), None)
@@ -269,26 +298,15 @@ def fit_rate(
         )  # fmt: skip
     # Those before the first unusable one: beyond the floor a chance agreement proves nothing.
     usable = list(takewhile(lambda point: point.usable, marked))
-    local, errors = [], []
-    for a, b in pairwise(usable):
-        span = math.log(a.at / b.at)
-        local.append(math.log(a.measured / b.measured) / span)
-        errors.append((a.uncertainty / a.measured + b.uncertainty / b.measured) / abs(span))
-    if len(local) < 2:
-        exponent, interval, settled = (local[-1] if local else math.nan), (-math.inf, math.inf), False
-    else:
-        drift = abs(local[-1] - local[-2])
-        settled = drift <= SETTLED_DRIFT
-        half = (SETTLED_FACTOR if settled else UNSETTLED_FACTOR) * drift + errors[-1] + errors[-2]
-        exponent, interval = local[-1], (local[-1] - half, local[-1] + half)
+    found = read_sweep([p.at for p in usable], [p.measured for p in usable], [p.uncertainty for p in usable])
     return RateEvidence(
-        quantity=quantity, variable=variable, points=tuple(marked), exponent=exponent, interval=interval,
-        local_exponents=tuple(local), settled=settled, floor=floor, rung=rung, role=role,
+        quantity=quantity, variable=variable, points=tuple(marked), exponent=found.exponent, interval=found.interval,
+        local_exponents=found.local, settled=found.settled, floor=floor, rung=rung, role=role,
     )  # fmt: skip
 
 
 def _is_usable(point: Point) -> bool:
-    if not (math.isfinite(point.measured) and point.measured > 0):
+    if not (math.isfinite(point.measured) and point.measured >= NORMAL):
         return False
     return point.uncertainty <= USABLE_RELATIVE_UNCERTAINTY * point.measured
 
