@@ -16,7 +16,7 @@ or past it; twice that for a claim to be supported. Once a bend shows, all are.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -33,7 +33,7 @@ SLOW = 1.0
 """Powers below this die off slowly: their sweep has to have come further."""
 PASSED, PASSED_SLOWLY = 1.0, 0.5
 """Largest x while no bend shows: the sweep's end is past the middle of the crossing."""
-SUPPORTED = 2.0
+SUPPORTED = 2**0.5
 """Factor by which x may be larger still for a claim to be supported: told at the larger error, that takes no more."""
 DEPENDENT = 1e-9
 """Share of a polynomial that must be left beside the fit for a contrast to exist."""
@@ -47,7 +47,9 @@ class Bends:
     """One variable of a joint fit in logarithms, its points from first to last towards the limit.
 
     ``design`` has shape (points, coefficients), ``relative`` the points' widths, ``row`` maps logs to the variable's
-    exponent, and ``variable`` are the variable's logs.
+    exponent, and ``variable`` are the variable's logs. ``boxes`` hold the true logs jointly, lower and upper ends, where
+    one variable varies and the points come with intervals of their own: a law is open then where some line and its
+    shape run through all of them.
     """
 
     logs: Vector
@@ -56,6 +58,7 @@ class Bends:
     row: Vector
     variable: Vector
     errors: Errors
+    boxes: tuple[Vector, Vector] | None = None
 
     @cached_property
     def contrasts(self) -> tuple[Vector, ...]:
@@ -84,8 +87,19 @@ class Bends:
         shapes = np.array([np.log1p(size * np.exp(power * away)[None, :]) for power in POWERS])
         return np.concatenate([shapes, -shapes])
 
+    def at(self, error: float, missed: float) -> Bends:
+        """With the points' own intervals, of ``error``, narrowed to ``missed`` as those of a sub-Gaussian tail are."""
+        if self.boxes is None:
+            return self
+        share = float(np.sqrt(np.log(len(self.logs) / missed) / np.log(len(self.logs) / error)))
+        lower, upper = (self.logs + share * (ends - self.logs) for ends in self.boxes)
+        return replace(self, boxes=(lower, upper))
+
     def straight(self, error: float) -> bool:
         """Whether no bend shows; where none could, none does."""
+        if self.boxes is not None:
+            low, high = self._through(*self.boxes)
+            return bool(low[0, 0] <= high[0, 0])
         return all(low <= value <= high for value, low, high in self._curvatures(error))
 
     def limit(self, error: float, *, reach: float = 1.0) -> tuple[float, float] | None:
@@ -97,18 +111,21 @@ class Bends:
         """
         if not self.contrasts:
             return -np.inf, np.inf
-        tried = self._tried(reach)
-        open_ = tried[:, 1:].copy()
-        for contrast, (value, low, high) in zip(self.contrasts, self._curvatures(error), strict=True):
-            left = value - self._shapes @ contrast
-            pairs = np.stack([left[:, :-1], left[:, 1:]])
-            open_ &= (pairs.max(axis=0) >= low) & (pairs.min(axis=0) <= high)
+        open_ = self._tried(reach)[:, 1:].copy()
+        if self.boxes is not None:
+            lows, highs = self._through(*self.boxes)
+        else:
+            for contrast, (value, low, high) in zip(self.contrasts, self._curvatures(error), strict=True):
+                least, most = _pairs(value - self._shapes @ contrast)
+                open_ &= (most >= low) & (least <= high)
+            below, above = self.errors(self.row, error / 2)
+            exponents = float(self.row @ self.logs) - self._shapes @ self.row
+            lows, highs = exponents - above, exponents - below
+        least, most = _pairs(lows)[0], _pairs(highs)[1]
+        open_ &= least <= most
         if not open_.any():
             return None
-        exponents = float(self.row @ self.logs) - self._shapes @ self.row
-        ends = np.stack([exponents[:, :-1][open_], exponents[:, 1:][open_]])
-        below, above = self.errors(self.row, error / 2)
-        low, high = float(ends.min()) - above, float(ends.max()) - below
+        low, high = float(least[open_].min()), float(most[open_].max())
         if np.isinf(reach):
             ahead = open_ & ~self._tried(1.0)[:, 1:]
             low = -np.inf if ahead[self._falling].any() else low
@@ -125,21 +142,42 @@ class Bends:
         """Which shapes' local exponents fall towards the limit."""
         return np.asarray(self._shapes[:, -1] @ self.row > 0)
 
-    def told(self, error: float, missed: float) -> float:
+    def told(self, error: float, missed: float, reach: float = 1.0) -> float:
         """How far off a power law is told from every law of the class, but with probability ``missed``."""
         if not self.contrasts:
             return np.inf
-        shapes, open_ = self._shapes, self._tried(1.0)
+        open_ = self._tried(reach)
+        if self.boxes is not None:
+            wide = self.boxes[1] - self.boxes[0]
+            lows, highs = self._through(-wide, wide)
+            open_ &= lows <= highs
+            return float(max(-lows[open_].min(), highs[open_].max()))
         for contrast in self.contrasts:
-            reach = sum(
+            noise = sum(
                 max(abs(end) for end in self.errors(contrast, part / 2 / len(self.contrasts)))
                 for part in (error, missed)
             )
-            open_ &= np.abs(shapes @ contrast) <= reach
-        widest = float(np.abs(shapes @ self.row)[open_].max())
+            open_ &= np.abs(self._shapes @ contrast) <= noise
+        widest = float(np.abs(self._shapes @ self.row)[open_].max())
         return widest + sum(max(abs(end) for end in self.errors(self.row, part / 2)) for part in (error, missed))
+
+    def _through(self, lower: Vector, upper: Vector) -> tuple[Vector, Vector]:
+        """Least and largest slope of a line that, with each shape, runs through boxes; crossed where none does.
+
+        A slope k has such a line where no two boxes forbid it: k (t_j - t_i) <= U_j - L_i for all i and j.
+        """
+        i, j = np.nonzero(self.variable[None, :] > self.variable[:, None])
+        way, bent = self.variable[j] - self.variable[i], self._shapes[..., j] - self._shapes[..., i]
+        highs = ((upper[j] - lower[i] - bent) / way).min(axis=-1)
+        lows = ((lower[j] - upper[i] - bent) / way).max(axis=-1)
+        return lows, highs
 
     def _curvatures(self, error: float) -> Sequence[tuple[float, float, float]]:
         """Each contrast's value and the bounds of its error."""
         part = error / 2 / max(1, len(self.contrasts))
         return [(float(contrast @ self.logs), *self.errors(contrast, part)) for contrast in self.contrasts]
+
+
+def _pairs(values: Vector) -> tuple[Vector, Vector]:
+    """Least and largest of what neighbouring sizes have."""
+    return np.minimum(values[:, :-1], values[:, 1:]), np.maximum(values[:, :-1], values[:, 1:])

@@ -35,6 +35,8 @@ CENTRED = 1.5
 EXTRAPOLATION = 1.5
 """A first-order correction halves along a halving sweep, so the limit lies beyond the later half's exponent by about
 as much as that lies beyond the whole sweep's; half as much again is allowed."""
+BOXED = 0.5
+"""How far a sweep of points with intervals of their own, wider than their noise, is looked for bends, of full reach."""
 LOOKS = 4
 """Looks that share what may be missed."""
 ROUNDING = 1e-12
@@ -138,15 +140,17 @@ def _fit_variable(
     late_below, late_above = _errors(late_row, fitted, share.error / 2)
     bends = _bends(fitted, variables, i, logs, whole)
     settled = bends.straight(share.error) if bends.contrasts else _is_straight(fitted, variables, logs, whole)
-    reach = EXTRAPOLATION if settled else UNSETTLED
-    ends = (exponent - above, exponent - below, late - late_above, late - late_below, late + reach * (late - exponent))
+    beyond = EXTRAPOLATION if settled else UNSETTLED
+    ends = (exponent - above, exponent - below, late - late_above, late - late_below, late + beyond * (late - exponent))
     low, high = min(ends), max(ends)
     detectable = RESOLVED + _seen_beyond(row, late_row, fitted, share)
     limit, missed = None, None
     if may_bend:
-        limit = bends.limit(share.error, reach=1.0 if settled else math.inf)
-        missed = bends.limit(share.missed / LOOKS, reach=SUPPORTED) if settled else None
-        detectable = max(detectable, bends.told(share.error, share.missed / LOOKS))
+        reach = 1.0 if all(e.dof is not None for e in fitted) else BOXED
+        limit = bends.limit(share.error, reach=reach if settled else math.inf)
+        narrowed = bends.at(share.error / 2, share.missed / LOOKS)
+        missed = narrowed.limit(share.missed / LOOKS, reach=SUPPORTED * reach) if settled else None
+        detectable = max(detectable, bends.told(share.error, share.missed / LOOKS, reach))
     if not settled and limit is not None:
         # Where the whole sweep lies is no matter once it is seen to bend.
         (low, high), limit = limit, None
@@ -164,9 +168,12 @@ def _bends(
 ) -> Bends:
     """The laws that bend in one variable."""
     design, relative = _design(fitted, variables)
+    boxes = None
+    if len(variables) == 1 and all(e.dof is None for e in fitted):
+        boxes = np.log([e.low for e in fitted]), np.log([e.high for e in fitted])
     return Bends(
         logs=logs, design=design, relative=relative, row=whole[i + 1], variable=design[:, i + 1],
-        errors=lambda row, error: _errors(row, fitted, error),
+        errors=lambda row, error: _errors(row, fitted, error), boxes=boxes,
     )  # fmt: skip
 
 
@@ -186,18 +193,31 @@ def invert(rate: RateEvidence, *, quantity: str, variable: str, power: float = 1
             "exponent": 1 / (rate.exponent * power) if rate.exponent else math.nan,
             "local_exponents": tuple(1 / (v * power) for v in rate.local_exponents if v),
             "detectable": _inverted(rate, power),
-            "limit": _inverse(rate.limit, power),
-            "limit_missed": _inverse(rate.limit_missed, power),
+            "limit": _inverse(_until_none(rate.limit, rate.exponent), power),
+            "limit_missed": _inverse(_until_none(rate.limit_missed, rate.exponent), power),
         }
     )  # fmt: skip
 
 
+def _until_none(limit: tuple[float, float] | None, exponent: float) -> tuple[float, float] | None:
+    """A limit cut at 0: what no longer shrinks no count reaches, which is beyond every power of it."""
+    if limit is None:
+        return None
+    low, high = limit
+    return (low, min(high, 0.0)) if exponent < 0 else (max(low, 0.0), high)
+
+
 def _inverse(interval: tuple[float, float] | None, power: float) -> tuple[float, float] | None:
     """Reciprocals of exponents times a power; unbounded where 0 is among them."""
-    if interval is None or not all(abs(end) > TINY for end in interval) or interval[0] <= 0 <= interval[1]:
-        return None if interval is None else (-math.inf, math.inf)
-    low, high = sorted(1 / (end * power) for end in interval)
-    return low, high
+    if interval is None:
+        return None
+    low, high = interval
+    if low < 0 < high or max(abs(low), abs(high)) <= TINY:
+        return -math.inf, math.inf
+    # An end at 0 is one at infinity, on the side of the other.
+    if high <= 0:
+        return (1 / (high * power) if high < -TINY else -math.inf), (1 / (low * power) if low > -math.inf else -0.0)
+    return (1 / (high * power) if high < math.inf else 0.0), (1 / (low * power) if low > TINY else math.inf)
 
 
 def _inverted(rate: RateEvidence, power: float) -> float | None:
