@@ -55,7 +55,8 @@ def _register_total(claim: str, quantity: str, *names: str) -> None:
             f"Outer steps on the hard function, each at the calls counted for n = m = p = 1. A whole run of both there "
             f"({plan.name}) took {run.calls.sum():,.0f} calls in {run.schedule.T} steps."
         )
-        fitted = rates(estimates, case.share, quantity, names)
+        # The steps are a product of powers, held to be one apart; a call's own price bends, which inner-loops follows.
+        fitted = rates(estimates, case.share, quantity, names, bends=False)
         return Measurement((*fitted, *followed, *run.evidence()), at_targets(estimates), note)
 
 

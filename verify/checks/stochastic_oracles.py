@@ -41,8 +41,6 @@ RADII = (1.0, 2.0, 4.0, 8.0, 16.0)
 """Sizes of query points, towards infinity."""
 DISTANCES = (0.25, 0.125, 0.0625, 0.03125)
 """Distances of two query points, towards zero."""
-JUMP_DISTANCES = (*DISTANCES, DISTANCES[-1] / 2, DISTANCES[-1] / 4)
-"""The same where jumps are counted, whose intervals are wide: a bend shows over a longer way only."""
 JUMPS = 4000
 """Jumps met at each distance; their rate is then known to about a fifth."""
 FAR = 100.0
@@ -144,9 +142,9 @@ def mean_square_smoothness(case: Case) -> Measurement:
     name = "mean squared difference of the noise"
     if case.as_written:
         estimates = []
-        for distance in JUMP_DISTANCES:
+        for distance in DISTANCES:
             setting = _oracle(case, JUMP, case.x, y, distance)
-            estimates.append(jump_estimate(setting, {"distance": distance}, parts=2 * len(JUMP_DISTANCES)))
+            estimates.append(jump_estimate(setting, {"distance": distance}, parts=2 * len(DISTANCES)))
         rate = fit_power_law(estimates, case.share, quantity=f"{name}, jump noise")["distance"]
         values: dict[str, float | str] = {f"mean square at distance {p.at:g}": p.measured for p in rate.points}
         return Measurement((rate,), values, "Two points d apart see the jump fall between them with probability ~ d.")

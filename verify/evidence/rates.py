@@ -138,8 +138,11 @@ def _fit_variable(
     exponent, late = float(row @ logs), float(late_row @ logs)
     below, above = _errors(row, fitted, share.error / 2)
     late_below, late_above = _errors(late_row, fitted, share.error / 2)
-    bends = _bends(fitted, variables, i, logs, whole)
-    settled = bends.straight(share.error) if bends.contrasts else _is_straight(fitted, variables, logs, whole)
+    bends = _bends(fitted, variables, i)
+    if may_bend and bends.contrasts:
+        settled = bends.straight(share.error)
+    else:
+        settled = _is_straight(fitted, variables, logs, whole)
     beyond = EXTRAPOLATION if settled else UNSETTLED
     ends = (exponent - above, exponent - below, late - late_above, late - late_below, late + beyond * (late - exponent))
     low, high = min(ends), max(ends)
@@ -163,17 +166,24 @@ def _fit_variable(
     }  # fmt: skip
 
 
-def _bends(
-    fitted: Sequence[Estimate], variables: Sequence[str], i: int, logs: Vector, whole: Vector
-) -> Bends:
-    """The laws that bend in one variable."""
-    design, relative = _design(fitted, variables)
+def _bends(fitted: Sequence[Estimate], variables: Sequence[str], i: int) -> Bends:
+    """The laws that bend in one variable, held against points between which no other differs."""
+    groups: dict[tuple[float, ...], list[Estimate]] = {}
+    for e in fitted:
+        groups.setdefault(tuple(e.at[name] for name in variables if name != variables[i]), []).append(e)
+    swept = [group for group in groups.values() if len(group) > 1] or [list(fitted)]
+    points = [e for group in swept for e in group]
+    levels = [[float(e in group) for group in swept] for e in points]
+    variable = np.log([e.at[variables[i]] for e in points])
+    design = np.column_stack([levels, variable])
+    relative = _design(points, variables)[1]
+    row = np.linalg.pinv(design / relative[:, None])[-1] / relative
     boxes = None
-    if len(variables) == 1 and all(e.dof is None for e in fitted):
-        boxes = np.log([e.low for e in fitted]), np.log([e.high for e in fitted])
+    if len(swept) == 1 and all(e.dof is None for e in points):
+        boxes = np.log([e.low for e in points]), np.log([e.high for e in points])
     return Bends(
-        logs=logs, design=design, relative=relative, row=whole[i + 1], variable=design[:, i + 1],
-        errors=lambda row, error: _errors(row, fitted, error), boxes=boxes,
+        logs=np.log([e.value for e in points]), design=design, relative=relative, row=row, variable=variable,
+        errors=lambda combined, error: _errors(combined, points, error), boxes=boxes,
     )  # fmt: skip
 
 

@@ -124,7 +124,7 @@ def shared_sample(case: Case) -> Measurement:
             iteration, steps = _frugal(case, alpha)
         else:
             there = replace(case, reading=case.reading.choose(inner_solver="shared-sample"))
-            runs = 20 * RUNS // len(case.x)
+            runs = 40 * RUNS // len(case.x)
             iteration = settled_iteration(case.instance, truth, sigma=0.0)
             steps = ceil(log(1e-3 * alpha**5) / log(iteration.radius)) + 100
         call = _call(there, LOUD, alpha, iteration, steps)

@@ -157,7 +157,8 @@ class Target:
 
 
 SWEEP = tuple(
-    Target(e, d) for e, d in ((2 / 5, 1 / 4), (1 / 3, 1 / 4), (1 / 4, 1 / 4), (1 / 5, 1 / 4), (2 / 5, 1 / 8), (2 / 5, 1 / 16))
+    Target(e, d)
+    for e, d in ((2 / 5, 1 / 4), (1 / 3, 1 / 4), (1 / 4, 1 / 4), (1 / 5, 1 / 4), (2 / 5, 1 / 8), (2 / 5, 1 / 16))
 )
 """Targets towards the limit in ε, then in δ; 1/(2εδ), the blocks of the way, is whole, so no rounding bends a power."""
 FAR_SWEEP = tuple(Target(1 / e, d) for e, d in ((4, 0.1), (6, 0.1), (8, 0.1), (10, 0.1), (6, 0.05), (6, 0.025)))
