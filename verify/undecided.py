@@ -31,7 +31,7 @@ def undecided(rate: RateEvidence, claimed: float, resolution: float) -> str:
 
 
 def hidden_bend(rate: RateEvidence, room: float, *, refutes: bool) -> str:
-    """Of a rate that decides as a power law, while its noise may hide a bend that leads elsewhere; ``room`` is to it."""
+    """Of a rate that decides as a power law, while its noise may hide a bend; ``room`` is how far it may lead."""
     low, high = (rate.limit if refutes else rate.limit_missed) or rate.interval
     further = _further(rate)
     if math.isinf(low) and math.isinf(high):

@@ -1,16 +1,16 @@
-r"""Laws that bend, hidden in a sweep's noise or seen through it: which of them the points leave open, and where they lead.
+r"""Laws that bend, hidden in a sweep's noise or seen through it: which the points leave open, and where they lead.
 
 The class: :math:`q = C v^k (1 + c v^r)^{\pm 1}` with r from ½ to 2 and c > 0, one variable bending at a time. It holds
-v^k with a correction of either sign, the saturating a/(a + s), the crossing a + Ca² and the floor a + c. In logarithms a
-law is a straight line and a shape, known up to r and up to x, the correction's size at the sweep's last point. For a shape the
-exponent is the straight fit's of what it leaves. A shape is open where it leaves no curvature beyond what noise makes:
-two contrasts that no straight line enters, the quadratic and the cubic one, are within their own errors. Some law of
-the class is the true one; its contrasts leave their errors with half of the error, its exponent's fit with the other
-half, so the hull over all open shapes misses the limit with probability ``error`` at most, however it bends.
+v^k with a correction of either sign, the saturating a/(a + s), the crossing a + Ca² and the floor a + c. In logarithms
+a law is a straight line and a shape, known up to r and up to x, the correction's size at the sweep's last point. For a
+shape the exponent is the straight fit's of what it leaves. A shape is open where it leaves no curvature beyond what
+noise makes: two contrasts that no straight line enters, the quadratic and the cubic one, are within their own errors.
+Some law of the class is the true one; its contrasts leave their errors with half of the error, its exponent's fit with
+the other half, so the hull over all open shapes misses the limit with probability ``error`` at most, however it bends.
 
 A power law that noise alone keeps from being told from a crossing far beyond the sweep is granted to be none: while no
 bend shows, only corrections with x <= 1, or ½ for r < 1, are tried, whose sweep has come to the middle of the crossing
-or past it; twice that for a claim to be supported. Once a bend shows, all are.
+or past it; more for a claim to be supported. Once a bend shows, all are.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-
 from numpy.typing import NDArray
 
 from spec.exact import Vector
@@ -47,9 +46,9 @@ class Bends:
     """One variable of a joint fit in logarithms, its points from first to last towards the limit.
 
     ``design`` has shape (points, coefficients), ``relative`` the points' widths, ``row`` maps logs to the variable's
-    exponent, and ``variable`` are the variable's logs. ``boxes`` hold the true logs jointly, lower and upper ends, where
-    one variable varies and the points come with intervals of their own: a law is open then where some line and its
-    shape run through all of them.
+    exponent, and ``variable`` are the variable's logs. ``boxes`` hold the true logs jointly, lower and upper ends,
+    where the points come with intervals of their own: a law is open then where some line and its shape run through
+    all of them.
     """
 
     logs: Vector

@@ -2,8 +2,8 @@ r"""Where the local exponents of a sweep lead: the limiting one with an interval
 
 With :math:`q = C v^k (1 + c v^r + \dots)` the local exponents approach k, each drift :math:`e^{-rL}` times the one
 before, L the distance of neighbours in log v. The ratio of drifts is measured, so r is: what is left of a drift d is
-:math:`d\,q/(1-q)` at the ratio q, and half as much again to twice as much is allowed, which a logarithm needs, whose
-ratio creeps up to one.
+:math:`d\,q/(1-q)` at the ratio q, and half as much again is allowed. A logarithm's ratio creeps up to one: what is left
+of its drift is twice that, which slow drifts are allowed.
 
 Drifts that grow, or stay, are those of a sum such as a + Ca², of a floor a + c or of a saturating a/(a + s) before its
 middle: what takes over lies ahead. The logarithm of a sum of powers is convex in log v and that of a harmonic sum
@@ -33,7 +33,9 @@ SAME = 0.05
 """Drifts that differ by this share stay as they are."""
 DROPPED = 3
 """Shorter sweeps that are read as well: rounding blurs the last points most."""
-NEGLIGIBLE = 1e-6
+BLURRED = 0.25
+"""Share of the last drift that its error may be without a shorter sweep being read."""
+NEGLIGIBLE = 1e-7
 """Drifts below this are arithmetic's: what takes over after them does so beyond every double."""
 
 
@@ -74,10 +76,12 @@ def read_sweep(at: Sequence[float], values: Sequence[float], uncertainties: Sequ
         middles.append((v + w) / 2)
     if len(local) < 2:
         return Reading(local[-1] if local else math.nan, (-math.inf, math.inf), tuple(local), settled=False)
-    readings = [_read(local[:n], errors[:n], middles[:n]) for n in range(len(local), max(2, len(local) - DROPPED) - 1, -1)]
+    readings = [
+        _read(local[:n], errors[:n], middles[:n]) for n in range(len(local), max(2, len(local) - DROPPED) - 1, -1)
+    ]
     interval, settled = readings[0].interval, readings[0].settled
-    if not readings[0].grows:
-        # Uncertainty is no chance but a bound, so what a shorter sweep encloses is enclosed.
+    if readings[0].blurred and not readings[0].grows:
+        # Uncertainty is no chance but a bound, so what a sharper, shorter sweep encloses is enclosed.
         for shorter in readings[1:]:
             low, high = max(interval[0], shorter.interval[0]), min(interval[1], shorter.interval[1])
             if shorter.settled and low <= local[-1] <= high:
@@ -90,6 +94,7 @@ class _Ends:
     interval: tuple[float, float]
     settled: bool
     grows: bool
+    blurred: bool
 
 
 def _read(local: Sequence[float], errors: Sequence[float], middles: Sequence[float]) -> _Ends:
@@ -103,7 +108,7 @@ def _read(local: Sequence[float], errors: Sequence[float], middles: Sequence[flo
     if not seen:
         # No bend shows; one that shrinks is at no place larger than where it is known best.
         left = min(drift.most for drift in drifts) * _left(math.exp(-LEAST_POWER * drifts[-1].length))
-        return _Ends((low - left, high + left), settled=True, grows=False)
+        return _Ends((low - left, high + left), settled=True, grows=False, blurred=True)
     # Later ones do not show: each bounds what is left of a drift that shrinks.
     last = min(range(seen[-1], len(drifts)), key=lambda j: (drifts[j].most, -j))
     earlier = drifts[max(0, min(last, seen[-1] + 1) - 2) : last]
@@ -117,12 +122,15 @@ def _read(local: Sequence[float], errors: Sequence[float], middles: Sequence[flo
     settled = max(powers, default=0.0) >= LEAST_POWER and size <= SETTLED_DRIFT
     slowing = len(powers) < 2 or powers[0] < powers[1]
     left = math.inf if grows else _left(ratio) * (1 + ratio if slowing else 1)
+    if not grows and max(powers, default=0.0) < LEAST_POWER:
+        left = 2 / (1 - ratio)
     ahead = max(MARGIN if settled else UNSETTLED, left) * size
     sign = drifts[last].change if drifts[last].seen else drifts[seen[-1]].change
     turns = any(drift.change * sign < 0 and abs(drift.change) > drift.error + size / 4 for drift in earlier)
     behind = ahead if turns else MARGIN * size
     below, above = (ahead, behind) if sign < 0 else (behind, ahead)
-    return _Ends((low - below, high + above), settled, grows)
+    blurred = drifts[-1].error > BLURRED * abs(drifts[-1].change)
+    return _Ends((low - below, high + above), settled, grows, blurred)
 
 
 def _left(ratio: float) -> float:
