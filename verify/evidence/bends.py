@@ -105,8 +105,8 @@ class Bends:
         """Exponents in the limit of all open laws; ``None`` where no law is open.
 
         Corrections are tried up to ``reach`` times those of a sweep that is past the middle of its crossing; where a
-        bend shows, an infinite one tries all. Unbounded where a variable has too few values to have a curvature, and
-        on the side to which local exponents still go where the middle of the crossing may lie ahead.
+        bend shows, an infinite one tries all, and where the middle of the crossing may lie ahead two orders beyond are
+        open on the side to which local exponents go. Unbounded where a variable has too few values for a curvature.
         """
         if not self.contrasts:
             return -np.inf, np.inf
@@ -126,9 +126,11 @@ class Bends:
             return None
         low, high = float(least[open_].min()), float(most[open_].max())
         if np.isinf(reach):
-            ahead = open_ & ~self._tried(1.0)[:, 1:]
-            low = -np.inf if ahead[self._falling].any() else low
-            high = np.inf if ahead[~self._falling].any() else high
+            ahead = open_ & (np.array(SIZES[1:]) > PASSED)
+            # What takes over there may do so by any power of the class.
+            least, most = float(lows[0, 0]) - POWERS[-1], float(highs[0, 0]) + POWERS[-1]
+            low = min(low, least) if ahead[self._falling].any() else low
+            high = max(high, most) if ahead[~self._falling].any() else high
         return low, high
 
     def _tried(self, reach: float) -> NDArray[np.bool_]:
