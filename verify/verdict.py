@@ -18,7 +18,7 @@ from verify.evidence.model import (
     Rung,
     raised,
 )
-from verify.undecided import hidden_bend, number, shown_interval, symbol, undecided
+from verify.evidence.undecided import hidden_bend, number, shown_interval, symbol, undecided, unread
 
 
 class Verdict(StrEnum):
@@ -140,7 +140,7 @@ def _decide_rate(bound: Bound, rate: RateEvidence) -> Decision:
     if rate.exponent == math.inf and bound.tag == "upper":
         return decision(Verdict.SUPPORTED, f"{rate.quantity} is exactly zero here; {shown} holds trivially.", math.inf)
     if math.isinf(low) and math.isinf(high) and low < high:
-        return decision(Verdict.INCONCLUSIVE, f"Too few usable points to read an exponent of {rate.quantity}.")
+        return decision(Verdict.INCONCLUSIVE, unread(rate))
     measured += f" ({shown_interval(low, high)}); claimed {shown}"
     if rate.exponent == math.inf:
         measured = f"{rate.quantity} is exactly zero here, smaller than every power; claimed {shown}"

@@ -10,7 +10,7 @@ from functools import partial
 from rich.table import Table
 
 from spec.errors import InvalidInputError
-from verify.campaign.calibration.calibration import CONFIDENCE, Achieved, Calibration, run_many, summarise
+from verify.campaign.calibration.calibration import CONFIDENCE, Achieved, Calibration, run_many, summarise, with_sweeps
 from verify.campaign.workers import context
 from verify.cli import options
 from verify.cli.console import plain_console, progress_bar
@@ -57,14 +57,20 @@ def _calibration(asked: options.Calibrate) -> Calibration:
                 futures = {pool.submit(run, chunk): chunk for chunk in chunks}
                 for future in as_completed(futures):
                     keep(futures[future], future.result())
-    return summarise([row for start in sorted(rows) for row in rows[start]], asked.budget)
+    table = summarise([row for start in sorted(rows) for row in rows[start]], asked.budget)
+    return with_sweeps(table, asked.runs, asked.seed)
 
 
 def _show(found: Calibration, runs: int) -> None:
     console = plain_console()
-    titles = ("false refutations of right subjects", "missed violations of the stated smallest size")
-    for title, rows in zip(titles, ((found.whole, *found.false_refutations), found.missed_violations), strict=True):
-        table = Table(title=f"{title}, {runs:,} runs", title_justify="left")
+    tables = {
+        "false refutations of right subjects": (found.whole, *found.false_refutations),
+        "missed violations of the stated smallest size": found.missed_violations,
+        "laws of sweeps: false refutations of a right claim": found.sweeps_refuted,
+        "laws of sweeps: false supports of one half an order stronger": found.sweeps_supported,
+    }
+    for title, rows in tables.items():
+        table = Table(title=f"{title}, up to {runs:,} runs", title_justify="left")
         for column in ("decision", "wrong", "achieved", f"interval ({CONFIDENCE:.1%})", "promised", ""):
             table.add_column(column, justify="left" if column in ("decision", "") else "right")
         for row in rows:

@@ -159,7 +159,7 @@ def _fit_variable(
         (low, high), limit = limit, None
     wide = max(1.0, CENTRED * (high - low) / 2 / RESOLVED) ** 2
     return {
-        "exponent": exponent if settled else late, "interval": (low, high), "settled": settled,
+        "exponent": exponent if settled else min(max(late, low), high), "interval": (low, high), "settled": settled,
         "local_exponents": _local(fitted, variables, name), "limit": limit, "limit_missed": missed,
         "detectable": detectable,
         "samples_needed": int(sum(e.samples for e in fitted) * wide) if math.isfinite(wide) else None,
@@ -192,16 +192,17 @@ def invert(rate: RateEvidence, *, quantity: str, variable: str, power: float = 1
 
     The power is 1/2 where q is a mean square and the new variable its root.
     """
+    level = abs(rate.exponent) <= TINY
     points = tuple(
-        Point(at=p.measured**power, measured=p.at, usable=p.usable,
-              uncertainty=p.at * p.uncertainty / p.measured / abs(rate.exponent))
+        Point(at=p.measured**power, measured=p.at, usable=p.usable and not level,
+              uncertainty=math.inf if level else p.at * p.uncertainty / p.measured / abs(rate.exponent))
         for p in rate.points
     )  # fmt: skip
     return rate.model_copy(
         update={
             "quantity": quantity, "variable": variable, "points": points, "interval": _inverse(rate.interval, power),
-            "exponent": 1 / (rate.exponent * power) if rate.exponent else math.nan,
-            "local_exponents": tuple(1 / (v * power) for v in rate.local_exponents if v),
+            "exponent": math.nan if level else 1 / (rate.exponent * power),
+            "local_exponents": tuple(1 / (v * power) for v in rate.local_exponents if abs(v) > TINY),
             "detectable": _inverted(rate, power),
             "limit": _inverse(_until_none(rate.limit, rate.exponent), power),
             "limit_missed": _inverse(_until_none(rate.limit_missed, rate.exponent), power),
@@ -232,7 +233,7 @@ def _inverse(interval: tuple[float, float] | None, power: float) -> tuple[float,
 
 def _inverted(rate: RateEvidence, power: float) -> float | None:
     """Violation of the inverse that is seen on either side; none where the interval then straddles zero."""
-    if rate.detectable is None or not rate.exponent:
+    if rate.detectable is None or abs(rate.exponent) <= TINY:
         return None
     right = abs(1 / (rate.exponent * power))
     reach = rate.detectable - RESOLVED

@@ -8,6 +8,8 @@ from verify.evidence.model import LETTERS, RateEvidence
 
 SHOWN = 3
 """Local exponents quoted."""
+LEAST_READ = 2
+"""Local exponents without which there is no drift."""
 LEAST_GROWTH = 1.1
 """Fewer samples more than these change nothing."""
 TOO_MANY = 1e12
@@ -28,6 +30,13 @@ def undecided(rate: RateEvidence, claimed: float, resolution: float) -> str:
         at = f"{symbol(rate.variable)} = {rate.floor:.3g}"
         return f"the interval straddles the claim: more exact values from {at} on would tell."
     return f"the interval straddles the claim: {further} would tell."
+
+
+def unread(rate: RateEvidence) -> str:
+    """Of a rate that may be any."""
+    if len(rate.local_exponents) < LEAST_READ:
+        return f"Too few usable points to read an exponent of {rate.quantity}."
+    return f"No exponent of {rate.quantity} can be read: {_bends(rate)}; {_further(rate)} would tell."
 
 
 def hidden_bend(rate: RateEvidence, room: float, *, refutes: bool) -> str:
@@ -53,6 +62,8 @@ def shown_interval(low: float, high: float) -> str:
 
 def number(value: float) -> str:
     """To hundredths, without a sign where these are none."""
+    if math.isnan(value):
+        return "?"
     if not math.isfinite(value):
         return "∞" if value > 0 else "-∞"
     text = f"{value:.2f}"
