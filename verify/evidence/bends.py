@@ -128,9 +128,10 @@ class Bends:
         if np.isinf(reach):
             ahead = open_ & (np.array(SIZES[1:]) > PASSED)
             # What takes over there may do so by any power of the class.
-            least, most = float(lows[0, 0]) - POWERS[-1], float(highs[0, 0]) + POWERS[-1]
-            low = min(low, least) if ahead[self._falling].any() else low
-            high = max(high, most) if ahead[~self._falling].any() else high
+            if ahead[self._falling].any():
+                low = min(low, float(lows[0, 0]) - POWERS[-1])
+            if ahead[~self._falling].any():
+                high = max(high, float(highs[0, 0]) + POWERS[-1])
         return low, high
 
     def _tried(self, reach: float) -> NDArray[np.bool_]:
