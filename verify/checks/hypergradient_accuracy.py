@@ -26,7 +26,7 @@ from verify.verdict import decide
 INSTANCES = ("toy1", "two-of-three", "box-rational", "random-3x5x4")
 LOUD, FAINT = additive("1/2"), additive("1/20")
 """The latter so faint that N_g = σ²/α² stays small at these alphas, where the bias has become a plain power."""
-ALPHAS = (0.05, 0.025, 0.0125, 0.00625)
+ALPHAS = (0.025, 0.0125, 0.00625, 0.003125, 0.0015625)
 PREASYMPTOTIC = 0.4
 """An alpha at which squared bias and variance are of one size, so that a missing cross term would show."""
 ERROR_SAMPLES = 1 << 14

@@ -143,7 +143,7 @@ def in_expectation(case: Case) -> Measurement:
     Repaired the ramp is 2‖B‖α² wide; beside it stands what the ramp of sure errors, of width 2‖B‖δ, leaves.
     """
     points, narrow = [], []
-    for alpha in ALPHAS[3:]:
+    for alpha in ALPHAS[2:]:
         oracle = ExactOracle.at(case.instance, alpha)
         if case.as_written:
             laws = _rare(oracle, alpha**3, of_the_pair=True)

@@ -13,7 +13,7 @@ from typing import TypeVar
 from rich.table import Table
 
 from spec.errors import InvalidInputError
-from verify.campaign.calibration.calibration import CONFIDENCE, Achieved, Calibration, run_many, summarise
+from verify.campaign.calibration.calibration import CONFIDENCE, Achieved, Calibration, run_many, summarise, with_sweeps
 from verify.campaign.calibration.law_columns import LawAchieved, run_laws, summarise_laws
 from verify.campaign.workers import context
 from verify.cli import options
@@ -50,7 +50,7 @@ def _calibration(asked: options.Calibrate) -> Calibration:
         spread = _Spread(asked.jobs or multiprocessing.cpu_count(), asked.runs + law_runs, progress)
         rows = spread.run(partial(run_many, seed=asked.seed, budget=asked.budget), asked.runs)
         laws = spread.run(partial(run_laws, seed=asked.seed, budget=asked.budget), law_runs)
-    found = summarise(rows, asked.budget)
+    found = with_sweeps(summarise(rows, asked.budget), asked.runs, asked.seed)
     return found.model_copy(update={"laws": summarise_laws(laws, asked.budget)})
 
 
@@ -86,9 +86,14 @@ class _Spread:
 
 def _show(found: Calibration, runs: int) -> None:
     console = plain_console()
-    titles = ("false refutations of right subjects", "missed violations of the stated smallest size")
-    for title, rows in zip(titles, ((found.whole, *found.false_refutations), found.missed_violations), strict=True):
-        table = Table(title=f"{title}, {runs:,} runs", title_justify="left")
+    tables = {
+        "false refutations of right subjects": (found.whole, *found.false_refutations),
+        "missed violations of the stated smallest size": found.missed_violations,
+        "laws of sweeps: false refutations of a right claim": found.sweeps_refuted,
+        "laws of sweeps: false supports of one half an order stronger": found.sweeps_supported,
+    }
+    for title, rows in tables.items():
+        table = Table(title=f"{title}, up to {runs:,} runs", title_justify="left")
         for column in ("decision", "wrong", "achieved", f"interval ({CONFIDENCE:.1%})", "promised", ""):
             table.add_column(column, justify="left" if column in ("decision", "") else "right")
         for row in rows:

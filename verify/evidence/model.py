@@ -138,6 +138,8 @@ class RateEvidence(Frozen):
         samples_needed: Samples at which the interval would resolve a tenth of an order.
         law: What the error rate rests on.
         checked: What the samples say of the shape that the law is about.
+        limit: Where a law that the noise hides a bend of may lead, at the same error; none where the interval says it.
+        limit_missed: The same at the probability with which a violation may be missed.
         closed_form: The quantity as a formula, on instances small enough to derive one.
         held_at: Where a program other than the reference was held against this exact rate: it is about the formulas,
             and about the program at these values of the variable only.
@@ -163,6 +165,8 @@ class RateEvidence(Frozen):
     samples_needed: int | None = None
     law: Law | WeakLaw | None = None
     checked: str | None = None
+    limit: tuple[float, float] | None = None
+    limit_missed: tuple[float, float] | None = None
     closed_form: ClosedForm | None = None
     held_at: tuple[float, ...] = ()
 

@@ -11,17 +11,23 @@ Coverage is exact for a power law. A law that still bends is met by fitting the 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
+from typing import Any
 
 import numpy as np
 
 from spec.exact import Vector
+from verify.evidence.bends import SUPPORTED, Bends
 from verify.evidence.budget import Share
 from verify.evidence.laws import chi2_lower, chi2_upper, log_variance_interval
+from verify.evidence.local_exponents import UNSETTLED, read_sweep
 from verify.evidence.model import Law, Point, RateEvidence, Role, Rung
 
+TINY = 1e-9
+"""Exponents below this have no inverse worth the name."""
 RESOLVED = 0.1
 """Half-width of an interval that tells tenths of an order apart."""
 CENTRED = 1.5
@@ -29,8 +35,14 @@ CENTRED = 1.5
 EXTRAPOLATION = 1.5
 """A first-order correction halves along a halving sweep, so the limit lies beyond the later half's exponent by about
 as much as that lies beyond the whole sweep's; half as much again is allowed."""
+BOXED = 0.5
+"""How far a sweep of points with intervals of their own, wider than their noise, is looked for bends, of full reach."""
+LOOKS = 4
+"""Looks that share what may be missed."""
 ROUNDING = 1e-12
 """Least width of an estimate's interval in logarithms: what never varies is known to that."""
+NORMAL = sys.float_info.min
+"""Smaller doubles have lost digits: whatever they hold is not fitted."""
 FLOOR_SHARE = 0.5
 """A point whose uncertainty is more than this share of it lies at the noise floor and is not fitted."""
 
@@ -79,7 +91,7 @@ class Estimate:
 
 
 def fit_power_law(
-    estimates: Sequence[Estimate], share: Share, *, quantity: str, role: Role = "conclusion"
+    estimates: Sequence[Estimate], share: Share, *, quantity: str, role: Role = "conclusion", bends: bool = True
 ) -> dict[str, RateEvidence]:
     """Fit exponents in all variables that vary, jointly.
 
@@ -110,30 +122,69 @@ def fit_power_law(
     whole = _rows(fitted, variables, range(len(fitted)))
     if whole is None:
         return made
-    logs = np.log([e.value for e in fitted])
-    straight = _is_straight(fitted, variables, logs, whole)
     for i, name in enumerate(variables):
-        row = whole[i + 1]
-        late_rows = _rows(fitted, variables, _tail(fitted, name))
-        late_row = late_rows[i + 1] if late_rows is not None else row
-        exponent, late = float(row @ logs), float(late_row @ logs)
-        below, above = _errors(row, fitted, share.error / 2)
-        late_below, late_above = _errors(late_row, fitted, share.error / 2)
-        drift = late - exponent
-        settled = straight and abs(drift) <= SETTLED_DRIFT + max(above - below, late_above - late_below)
-        reach = EXTRAPOLATION if settled else UNSETTLED_FACTOR
-        ends = (exponent - above, exponent - below, late - late_above, late - late_below, late + reach * drift)
-        made[name] = made[name].model_copy(
-            update={
-                "exponent": exponent if settled else late, "interval": (min(ends), max(ends)), "settled": settled,
-                "local_exponents": _local(fitted, variables, name),
-                "detectable": RESOLVED + _seen_beyond(row, late_row, fitted, share),
-                "samples_needed": int(
-                    int(made[name].samples or 0) * max(1.0, CENTRED * (max(ends) - min(ends)) / 2 / RESOLVED) ** 2
-                ),
-            }
-        )  # fmt: skip
+        made[name] = made[name].model_copy(update=_fit_variable(fitted, variables, i, whole, share, bends))
+
     return made
+
+
+def _fit_variable(
+    fitted: Sequence[Estimate], variables: Sequence[str], i: int, whole: Vector, share: Share, may_bend: bool
+) -> dict[str, Any]:
+    """One variable's exponent, its interval and where a bend could still take it."""
+    name, row, logs = variables[i], whole[i + 1], np.log([e.value for e in fitted])
+    late_rows = _rows(fitted, variables, _tail(fitted, name))
+    late_row = late_rows[i + 1] if late_rows is not None else row
+    exponent, late = float(row @ logs), float(late_row @ logs)
+    below, above = _errors(row, fitted, share.error / 2)
+    late_below, late_above = _errors(late_row, fitted, share.error / 2)
+    bends = _bends(fitted, variables, i)
+    if may_bend and bends.contrasts:
+        settled = bends.straight(share.error)
+    else:
+        settled = _is_straight(fitted, variables, logs, whole)
+    beyond = EXTRAPOLATION if settled else UNSETTLED
+    ends = (exponent - above, exponent - below, late - late_above, late - late_below, late + beyond * (late - exponent))
+    low, high = min(ends), max(ends)
+    detectable = RESOLVED + _seen_beyond(row, late_row, fitted, share)
+    limit, missed = None, None
+    if may_bend:
+        reach = 1.0 if all(e.dof is not None for e in fitted) else BOXED
+        limit = bends.limit(share.error, reach=reach if settled else math.inf)
+        narrowed = bends.at(share.error / 2, share.missed / LOOKS)
+        missed = narrowed.limit(share.missed / LOOKS, reach=SUPPORTED * reach) if settled else None
+        detectable = max(detectable, bends.told(share.error, share.missed / LOOKS, reach))
+    if not settled and limit is not None:
+        # Where the whole sweep lies is no matter once it is seen to bend.
+        (low, high), limit = limit, None
+    wide = max(1.0, CENTRED * (high - low) / 2 / RESOLVED) ** 2
+    return {
+        "exponent": exponent if settled else min(max(late, low), high), "interval": (low, high), "settled": settled,
+        "local_exponents": _local(fitted, variables, name), "limit": limit, "limit_missed": missed,
+        "detectable": detectable,
+        "samples_needed": int(sum(e.samples for e in fitted) * wide) if math.isfinite(wide) else None,
+    }  # fmt: skip
+
+
+def _bends(fitted: Sequence[Estimate], variables: Sequence[str], i: int) -> Bends:
+    """The laws that bend in one variable, held against points between which no other differs."""
+    groups: dict[tuple[float, ...], list[Estimate]] = {}
+    for e in fitted:
+        groups.setdefault(tuple(e.at[name] for name in variables if name != variables[i]), []).append(e)
+    swept = [group for group in groups.values() if len(group) > 1] or [list(fitted)]
+    points = [e for group in swept for e in group]
+    levels = [[float(e in group) for group in swept] for e in points]
+    variable = np.log([e.at[variables[i]] for e in points])
+    design = np.column_stack([levels, variable])
+    relative = _design(points, variables)[1]
+    row = np.linalg.pinv(design / relative[:, None])[-1] / relative
+    boxes = None
+    if len(swept) == 1 and all(e.dof is None for e in points):
+        boxes = np.log([e.low for e in points]), np.log([e.high for e in points])
+    return Bends(
+        logs=np.log([e.value for e in points]), design=design, relative=relative, row=row, variable=variable,
+        errors=lambda combined, error: _errors(combined, points, error), boxes=boxes,
+    )  # fmt: skip
 
 
 def invert(rate: RateEvidence, *, quantity: str, variable: str, power: float = 1.0) -> RateEvidence:
@@ -141,28 +192,48 @@ def invert(rate: RateEvidence, *, quantity: str, variable: str, power: float = 1
 
     The power is 1/2 where q is a mean square and the new variable its root.
     """
-    low, high = rate.interval
+    level = abs(rate.exponent) <= TINY
     points = tuple(
-        Point(at=p.measured**power, measured=p.at, usable=p.usable,
-              uncertainty=p.at * p.uncertainty / p.measured / abs(rate.exponent))
+        Point(at=p.measured**power, measured=p.at, usable=p.usable and not level,
+              uncertainty=math.inf if level else p.at * p.uncertainty / p.measured / abs(rate.exponent))
         for p in rate.points
     )  # fmt: skip
-    ends = [-math.inf, math.inf]
-    if math.isfinite(low) and math.isfinite(high) and not low <= 0 <= high:
-        ends = sorted((1 / (low * power), 1 / (high * power)))
     return rate.model_copy(
         update={
-            "quantity": quantity, "variable": variable, "points": points, "interval": tuple(ends),
-            "exponent": 1 / (rate.exponent * power) if rate.exponent else math.nan,
-            "local_exponents": tuple(1 / (v * power) for v in rate.local_exponents if v),
+            "quantity": quantity, "variable": variable, "points": points, "interval": _inverse(rate.interval, power),
+            "exponent": math.nan if level else 1 / (rate.exponent * power),
+            "local_exponents": tuple(1 / (v * power) for v in rate.local_exponents if abs(v) > TINY),
             "detectable": _inverted(rate, power),
+            "limit": _inverse(_until_none(rate.limit, rate.exponent), power),
+            "limit_missed": _inverse(_until_none(rate.limit_missed, rate.exponent), power),
         }
     )  # fmt: skip
 
 
+def _until_none(limit: tuple[float, float] | None, exponent: float) -> tuple[float, float] | None:
+    """A limit cut at 0: what no longer shrinks no count reaches, which is beyond every power of it."""
+    if limit is None:
+        return None
+    low, high = limit
+    return (low, min(high, 0.0)) if exponent < 0 else (max(low, 0.0), high)
+
+
+def _inverse(interval: tuple[float, float] | None, power: float) -> tuple[float, float] | None:
+    """Reciprocals of exponents times a power; unbounded where 0 is among them."""
+    if interval is None:
+        return None
+    low, high = interval
+    if low < 0 < high or max(abs(low), abs(high)) <= TINY:
+        return -math.inf, math.inf
+    # An end at 0 is one at infinity, on the side of the other.
+    if high <= 0:
+        return (1 / (high * power) if high < -TINY else -math.inf), (1 / (low * power) if low > -math.inf else -0.0)
+    return (1 / (high * power) if high < math.inf else 0.0), (1 / (low * power) if low > TINY else math.inf)
+
+
 def _inverted(rate: RateEvidence, power: float) -> float | None:
     """Violation of the inverse that is seen on either side; none where the interval then straddles zero."""
-    if rate.detectable is None or not rate.exponent:
+    if rate.detectable is None or abs(rate.exponent) <= TINY:
         return None
     right = abs(1 / (rate.exponent * power))
     reach = rate.detectable - RESOLVED
@@ -238,27 +309,16 @@ USABLE_RELATIVE_UNCERTAINTY = 0.02
 """A point enters a fit only where its uncertainty is at most this share of it: local exponents over a factor of
 two in the variable are then known to about 0.06, finer than the tenth of an order the verdict resolves."""
 
-SETTLED_DRIFT = 0.1
-"""Largest change between the last two local exponents of a sweep that counts as settled."""
-
-SETTLED_FACTOR, UNSETTLED_FACTOR = 1.5, 8.0
-"""How many last drifts an interval reaches: a tail that halves still moves by about one; a sweep that has not
-settled may be crossing over from one power to another, so it must be far from a claim to decide about it."""
-
 
 def fit_rate(
     points: Sequence[Point], *, quantity: str, variable: str, rung: Rung = "numeric", role: Role = "conclusion"
 ) -> RateEvidence:
     r"""Read the local exponents of a deterministic sweep and enclose the limiting one.
 
-    With :math:`e(\alpha) = c\,\alpha^k(1 + O(\alpha))` and a sweep halving the variable, the local exponents
-    approach k with a drift that about halves at each step, so the last one is off by about its last drift; half
-    as much again and the points' uncertainties are added. A sweep that has not settled gets eight times its last
-    drift.
-
-    The points come in the order towards the limit. A quantity that is zero throughout (measured zero, or predicted
-    zero and measured within its uncertainty) has exponent ``inf``. Fewer than three usable points give the interval
-    (-inf, inf), which decides nothing.
+    The points come in the order towards the limit; how far their drift may still lead is said in
+    :mod:`verify.evidence.local_exponents`. A quantity that is zero throughout (measured zero, or predicted zero and
+    measured within its uncertainty) has exponent ``inf``. Fewer than three usable points give the interval
+    (-inf, inf), which decides nothing; one end is infinite where the sweep is still crossing over that way.
     """
     marked = [point.model_copy(update={"usable": _is_usable(point)}) for point in points]
     floor = next((point.at for point in marked if not point.usable), None)
@@ -269,26 +329,15 @@ def fit_rate(
         )  # fmt: skip
     # Those before the first unusable one: beyond the floor a chance agreement proves nothing.
     usable = list(takewhile(lambda point: point.usable, marked))
-    local, errors = [], []
-    for a, b in pairwise(usable):
-        span = math.log(a.at / b.at)
-        local.append(math.log(a.measured / b.measured) / span)
-        errors.append((a.uncertainty / a.measured + b.uncertainty / b.measured) / abs(span))
-    if len(local) < 2:
-        exponent, interval, settled = (local[-1] if local else math.nan), (-math.inf, math.inf), False
-    else:
-        drift = abs(local[-1] - local[-2])
-        settled = drift <= SETTLED_DRIFT
-        half = (SETTLED_FACTOR if settled else UNSETTLED_FACTOR) * drift + errors[-1] + errors[-2]
-        exponent, interval = local[-1], (local[-1] - half, local[-1] + half)
+    found = read_sweep([p.at for p in usable], [p.measured for p in usable], [p.uncertainty for p in usable])
     return RateEvidence(
-        quantity=quantity, variable=variable, points=tuple(marked), exponent=exponent, interval=interval,
-        local_exponents=tuple(local), settled=settled, floor=floor, rung=rung, role=role,
+        quantity=quantity, variable=variable, points=tuple(marked), exponent=found.exponent, interval=found.interval,
+        local_exponents=found.local, settled=found.settled, floor=floor, rung=rung, role=role,
     )  # fmt: skip
 
 
 def _is_usable(point: Point) -> bool:
-    if not (math.isfinite(point.measured) and point.measured > 0):
+    if not (math.isfinite(point.measured) and point.measured >= NORMAL):
         return False
     return point.uncertainty <= USABLE_RELATIVE_UNCERTAINTY * point.measured
 

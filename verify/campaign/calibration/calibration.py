@@ -10,6 +10,7 @@ from spec.exact import Vector
 from verify.campaign.calibration.comparisons import COMPARISONS, Kind, bare_case
 from verify.campaign.calibration.exponents import exponent_kinds
 from verify.campaign.calibration.law_columns import LawAchieved
+from verify.campaign.calibration.sweeps import EXACT_ONLY, LAWS, run_sweeps
 from verify.checks.measuring.case import Case
 from verify.evidence.budget import POWER, Share
 from verify.evidence.laws import binomial_interval
@@ -19,6 +20,9 @@ from verify.verdict import Verdict, decide
 CONFIDENCE = 0.999
 """Level of the intervals around achieved rates: with some fifty of them, one is off by chance in a run out of twenty
 at most."""
+
+SWEEP_RUNS = 200
+"""Sampled sweeps of one law: fits cost more than comparisons."""
 
 
 class Achieved(Frozen):
@@ -39,8 +43,9 @@ class Calibration(Frozen):
     """Achieved error rates beside the promised ones: on subjects that are right, and barely wrong.
 
     ``budget`` is what a run of all kinds may refute falsely, ``whole`` how often one did; ``power`` is the promised
-    probability of refuting a subject that is wrong by exactly the stated smallest violation. ``laws`` are decisions on
-    noise of other laws, each at the whole budget.
+    probability of refuting a subject that is wrong by exactly the stated smallest violation. Of laws that sweeps have
+    a right claim may be refuted, or one half an order stronger supported, as rarely; they may be left undecided.
+    ``laws`` are decisions on noise of other laws, each at the whole budget.
     """
 
     budget: float
@@ -49,12 +54,19 @@ class Calibration(Frozen):
     false_refutations: tuple[Achieved, ...]
     missed_violations: tuple[Achieved, ...]
     laws: tuple[LawAchieved, ...] = ()
+    sweeps_refuted: tuple[Achieved, ...] = ()
+    sweeps_supported: tuple[Achieved, ...] = ()
 
     @property
     def kept(self) -> bool:
         """Whether every promise was kept."""
-        plain = (self.whole, *self.false_refutations, *self.missed_violations)
-        return all(row.kept for row in plain) and all(row.kept for row in self.laws)
+        return all(row.kept for row in self.rows) and all(row.kept for row in self.laws)
+
+    @property
+    def rows(self) -> tuple[Achieved, ...]:
+        """All rows of the table but those of other noise."""
+        decisions = (self.whole, *self.false_refutations, *self.missed_violations)
+        return (*decisions, *self.sweeps_refuted, *self.sweeps_supported)
 
 
 def refuted(evidence: ComparisonEvidence | RateEvidence, case: Case) -> bool:
@@ -92,6 +104,17 @@ def summarise(found: Iterable[tuple[list[bool], list[bool]]], budget: float) -> 
         whole=_achieved("a whole run", len(rows), int(false.any(axis=1).sum()), budget),
         false_refutations=each(false, budget / len(names)), missed_violations=each(missed, 1 - POWER),
     )  # fmt: skip
+
+
+def with_sweeps(table: Calibration, runs: int, seed: int) -> Calibration:
+    """The table with the laws of sweeps, each over at most :data:`SWEEP_RUNS` runs."""
+    laws = len(LAWS) + len(LAWS + EXACT_ONLY)
+    share = Share(table.budget / laws)
+    refuted, supported = [], []
+    for name, wrong in run_sweeps(min(runs, SWEEP_RUNS), seed=seed, share=share):
+        refuted.append(_achieved(name, len(wrong), sum(right for right, _ in wrong), share.error))
+        supported.append(_achieved(name, len(wrong), sum(stronger for _, stronger in wrong), share.missed))
+    return table.model_copy(update={"sweeps_refuted": tuple(refuted), "sweeps_supported": tuple(supported)})
 
 
 def _achieved(name: str, runs: int, wrong: int, promised: float) -> Achieved:

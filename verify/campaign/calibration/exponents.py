@@ -120,7 +120,7 @@ def _backwards(case: Case, share: Share, bend: float) -> RateEvidence:
 
     Read backwards, a power that is too strong is harder to tell.
     """
-    squares = _mean_squares(isotropic=False, samples=4 * SAMPLES)(case, share, 1 - 1 / (1 - bend))
+    squares = _mean_squares(isotropic=False, samples=32 * SAMPLES)(case, share, 1 - 1 / (1 - bend))
     return invert(squares, quantity="samples", variable="N_g")
 
 

@@ -76,6 +76,8 @@ def _stochastic_fit(rate: RateEvidence) -> Iterator[Shortcoming]:
         yield "interval", "must contain the exponent"
     if low == -math.inf and high == math.inf:
         return  # it decides nothing
+    if rate.limit is not None and not rate.limit[0] <= rate.exponent <= rate.limit[1]:
+        yield "limit", "must contain the exponent"
     if any(point.usable != _is_usable(point) for point in rate.points):
         yield "points", f"must be usable exactly where their uncertainty is at most {FLOOR_SHARE:g} of them"
         return

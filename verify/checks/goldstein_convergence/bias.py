@@ -19,7 +19,7 @@ from verify.truth.geometry import quadratic_of
 from verify.truth.goldstein import distance as goldstein
 from verify.truth.lower_level import hypergradient
 
-TARGETS = (Fraction(1), Fraction(4, 5), Fraction(2, 3))
+TARGETS = (Fraction(1), Fraction(4, 5), Fraction(2, 3), Fraction(4, 7))
 """ε = 4α; 4/ε is whole, so that rounding the number of blocks bends no exponent."""
 START = Fraction(19, 10)
 """Distance of the start from the kink, in radii: the first block stays outside the ball, the second comes within."""

@@ -23,7 +23,7 @@ SCHEDULE = OuterParameters(goldstein_radius=0.5, epsilon=0.1, D=0.025, eta=0.02,
 ROUNDING = 1e-9
 BLOCKS = (4, 16, 64, 256)
 LONG_BLOCKS = (64, 256, 1024)
-RUNS = 12_000
+RUNS = 16_000
 
 
 def _noisy_run(case: Case, schedule: OuterParameters = SCHEDULE) -> tuple[Recorded, SyntheticOracle]:

@@ -49,9 +49,11 @@ SCHEDULE = OuterParameters(goldstein_radius=0.5, epsilon=0.1, D=0.05, eta=0.05, 
 """Of the runs whose segments are looked at."""
 
 
-def rates(estimates: Sequence[Estimate], share: Share, quantity: str, names: Sequence[str]) -> tuple[Evidence, ...]:
+def rates(
+    estimates: Sequence[Estimate], share: Share, quantity: str, names: Sequence[str], *, bends: bool = True
+) -> tuple[Evidence, ...]:
     """Exponents of the asserted variables; too few settings that ended decide nothing."""
-    fitted = fit_power_law(estimates, share.single, quantity=quantity) if len(estimates) > 1 else {}
+    fitted = fit_power_law(estimates, share.single, quantity=quantity, bends=bends) if len(estimates) > 1 else {}
     unfinished = compare(f"share of settings in which {quantity} were reached", 0.0, ">=", 1.0)
     return tuple(fitted[name] for name in names if name in fitted) or (unfinished,)
 

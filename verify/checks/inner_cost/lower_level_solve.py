@@ -42,7 +42,14 @@ SAME_DISTANCE = 1e-3
 """Relative difference that roundings of some thousand steps may leave in a distance far below its start."""
 CONVERGED = 1e-6
 """Relative distance that counts as converged; far above rounding, far below any other point of interest."""
-ROW_SCALES = (Fraction(3, 10), Fraction(1, 10), Fraction(3, 100), Fraction(1, 100), Fraction(3, 1000))
+ROW_SCALES = (
+    Fraction(3, 10),
+    Fraction(1, 10),
+    Fraction(3, 100),
+    Fraction(1, 100),
+    Fraction(3, 1000),
+    Fraction(1, 1000),
+)
 """Factors on one active row, towards a row that hardly matters."""
 STEP_SIZES = (0.2, 0.1, 0.05, 0.025)
 """In units of one over the largest curvature."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from math import ceil, log, sqrt
 
 import numpy as np
@@ -34,6 +35,8 @@ EARLY = 4
 """How many times as many short iterations as long ones are run: they cost less."""
 COARSE, FINE = 0.04, 0.01
 """Half-width of the measured exponent of the mean square: where the claim is far away, and at least."""
+TAILS = 1.2
+"""On widths from a normal tail: the bound of a sum of logarithms is wider, and so is the law's own interval."""
 MARGIN = 1.5
 """On sample sizes from a normal tail: sums of squares have a heavier one."""
 
@@ -68,11 +71,17 @@ def measured_steps(
         ratios.append(Estimate({"steps": calls}, ratio, dof, samples=len(rows)))
         estimates.append(Estimate({"steps": calls}, value, dof, samples=len(rows)))
         seen[steps] = rows, SquareLaw.of(mean, covariance, len(rows)), sized
-    squares = fit_power_law(estimates, case.share.single, quantity="mean squared error of the subject's pair")["steps"]
-    # The law's own exponent is known to within its interval only.
-    known = abs(slope) * (law.interval[1] - law.interval[0]) / 2 / abs(law.exponent)
+    # The law's bends are divided out, and a bend of the subject's own shows at the middle time, which is held apart.
+    measured = "mean squared error of the subject's pair"
+    squares = fit_power_law(estimates, case.share.single, quantity=measured, bends=False)["steps"]
+    # The law's own exponent is known to within its interval only; where that is open, the squares may stop falling.
     low, high = squares.interval
-    squares = squares.model_copy(update={"interval": (low - known, high + known), "error_rate": case.share.error})
+    steep, flat = sorted(2 / (power * end) for end in law.interval)
+    squares = squares.model_copy(
+        update={"interval": (low + steep - slope, high + flat - slope), "error_rate": case.share.error}
+    )  # fmt: skip
+    if max(abs(end) for end in law.interval) == math.inf:
+        squares = squares.model_copy(update={"interval": (squares.interval[0], 0.0)})
     rate = invert(squares, quantity="steps to accuracy, the subject's own", variable=name, power=power / 2)
     points = tuple(p.model_copy(update={"at": at}) for p, at in zip(rate.points, reached, strict=True))
     rate = rate.model_copy(update={"points": points})
@@ -138,7 +147,7 @@ def _sizes(case: Case, iteration: LinearIteration, law: RateEvidence, power: flo
         # What the law's own interval leaves of a tenth of an order, as an exponent of the mean square; the middle of
         # the measured interval is off by chance as well.
         off = max(abs(end - claimed) for end in law.interval)
-        width = min(COARSE, max(0.0, RESOLUTION - off) * 2 / law.exponent**2 / (1 + missed / reach))
+        width = min(COARSE, max(0.0, RESOLUTION - off) * 2 / law.exponent**2 / (1 + missed / reach) / TAILS)
     d = len(iteration.start)
     long = ceil((1 + 1 / EARLY) * 2 / d * (reach / (max(width, FINE) * log(TIMES[-1] / TIMES[0]))) ** 2)
     covariance = law_at(case, sized_for(case, iteration, HELD), HELD)[1]
@@ -149,7 +158,8 @@ def _sizes(case: Case, iteration: LinearIteration, law: RateEvidence, power: flo
 
 def slope_of(ratios: list[Estimate], share: Share) -> ComparisonEvidence:
     """Power of the steps in the ratio of the subject's mean square to the law's, against none."""
-    fit = fit_power_law(ratios, share.single, quantity="")["steps"]
+    # Where the subject is right they are 1 throughout.
+    fit = fit_power_law(ratios, share.single, quantity="", bends=False)["steps"]
     low, high = fit.interval
     half = max(high - fit.exponent, fit.exponent - low)
     return compare(

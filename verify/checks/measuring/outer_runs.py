@@ -157,12 +157,14 @@ class Target:
 
 
 SWEEP = tuple(
-    Target(e, d) for e, d in ((2 / 5, 1 / 4), (1 / 3, 1 / 4), (1 / 4, 1 / 4), (2 / 5, 1 / 8), (2 / 5, 1 / 16))
+    Target(e, d)
+    for e, d in ((2 / 5, 1 / 4), (1 / 3, 1 / 4), (1 / 4, 1 / 4), (1 / 5, 1 / 4), (2 / 5, 1 / 8), (2 / 5, 1 / 16))
 )
 """Targets towards the limit in ε, then in δ; 1/(2εδ), the blocks of the way, is whole, so no rounding bends a power."""
-FAR_SWEEP = tuple(Target(1 / e, d) for e, d in ((4, 0.1), (6, 0.1), (10, 0.1), (6, 0.05), (6, 0.025)))
+FAR_SWEEP = tuple(Target(1 / e, d) for e, d in ((4, 0.1), (6, 0.1), (8, 0.1), (10, 0.1), (6, 0.05), (6, 0.025)))
 """For the literal schedule, whose blocks are shorter and reach their rate later; 1/(2ε)² is whole, as N_g then is."""
-SLOPES = tuple(Target(2 / 5, 1 / 4, L) for L in (1.0, 1.6, 2.5))
+SLOPES = tuple(Target(2 / 5, 1 / 4, L) for L in (1.2, 1.6, 2.4))
+"""Slopes of F; L²/ε² is whole."""
 
 
 def batch(case: Case, epsilon: float) -> int:

@@ -9,13 +9,15 @@ import pytest
 
 import verify
 from verify.campaign.calibration import calibration, law_columns
-from verify.campaign.calibration.calibration import CONFIDENCE, kinds, run_many, summarise
+from verify.campaign.calibration.calibration import CONFIDENCE, kinds, run_many, summarise, with_sweeps
 from verify.campaign.calibration.comparisons import bare_case
 from verify.campaign.calibration.noise_laws import NOISE_LAWS
+from verify.campaign.calibration.sweeps import EXACT_ONLY, LAWS, exact, wrong_decisions
 from verify.cli.main import invoke
 from verify.evidence.budget import Share
 from verify.evidence.laws import binomial_interval
-from verify.evidence.model import Law
+from verify.evidence.model import Law, Point
+from verify.evidence.rates import fit_rate
 from verify.verdict import RESOLUTION
 
 
@@ -64,6 +66,23 @@ def test_a_right_exponent_is_as_far_off_as_a_verdict_allows():
     assert kind.right == RESOLUTION
     share = Share(1e-4)
     assert kind.run(case, share, kind.right).exponent == pytest.approx(-0.9, abs=0.05)
+
+
+def test_no_law_that_sweeps_have_is_refuted_or_passes_for_one_half_an_order_stronger(found):
+    table = with_sweeps(summarise(found, 0.3), 8, 1)
+    rows = (*table.sweeps_refuted, *table.sweeps_supported)
+    assert len(table.sweeps_refuted) == len(table.sweeps_supported) == 2 * len(LAWS) + len(EXACT_ONLY)
+    assert sum(row.wrong for row in rows) == 0
+    assert set(rows) < set(table.rows)
+
+
+def test_what_a_verdict_would_get_wrong_of_a_law_is_counted():
+    linear = next(swept for swept in LAWS if swept.name == "a")
+    square = fit_rate(
+        [Point(at=a, measured=a**2) for a in (0.4, 0.2, 0.1, 0.05)], quantity="q", variable="alpha"
+    )  # fmt: skip
+    assert wrong_decisions(linear, square) == (True, True)
+    assert wrong_decisions(linear, exact(linear, 0)) == (False, False)
 
 
 def test_a_broken_promise_is_said():

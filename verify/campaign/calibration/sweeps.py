@@ -1,0 +1,105 @@
+"""Laws that sweeps have, powers and others, each with a claim right of it and one wrong by half an order.
+
+Sampled, every point is a chi-square variance estimate, with as many samples as one of four looks has; exact, a point
+carries rounding. What a law is refuted or supported falsely by is counted; left undecided it may always be.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from spec.claims import Bound
+from verify.evidence.budget import EFFORT_STEP, Share
+from verify.evidence.model import Point, RateEvidence
+from verify.evidence.rates import Estimate, fit_power_law, fit_rate
+from verify.verdict import Verdict, decide
+
+START, STEPS = 0.2, 5
+"""Sampled sweeps halve a from here, so many values."""
+LONG = 8
+"""Values of an exact sweep."""
+SHIFTS = 16
+"""Exact sweeps start at so many places of an octave: what oscillates shows every phase of it."""
+FIRST, LOOKS = 2048, 4
+"""Degrees of freedom of a point at the first look, and looks."""
+ROUNDING = 1e-15
+
+
+@dataclass(frozen=True)
+class Swept:
+    """A law with the exponent of the largest power that bounds it from above, and whether it bounds from below too."""
+
+    name: str
+    law: Callable[[float], float]
+    exponent: float = 1.0
+    tight: bool = True
+
+
+LAWS = (
+    Swept("a", lambda a: a),
+    Swept("a (1 + a)", lambda a: a * (1 + a)),
+    Swept("a (1 - 4a)", lambda a: a * (1 - 4 * a)),
+    Swept("a (1 + √a)", lambda a: a * (1 + a**0.5)),
+    Swept("a (1 - √a)", lambda a: a * (1 - a**0.5)),
+    Swept("a (1 + 20a²)", lambda a: a * (1 + 20 * a**2)),
+    Swept("a/(a + 0.1)", lambda a: a / (a + 0.1)),
+    Swept("a/(a + 0.01)", lambda a: a / (a + 0.01)),
+    Swept("a + 10a²", lambda a: a + 10 * a**2),
+    Swept("a + 100a²", lambda a: a + 100 * a**2),
+    Swept("a + 0.01", lambda a: a + 0.01, 0.0),
+    Swept("a log 1/a", lambda a: a * math.log(1 / a), 0.9),
+    Swept("a/log 1/a", lambda a: a / math.log(1 / a), tight=False),
+    Swept("a (1 + sin(log a)/10)", lambda a: a * (1 + 0.1 * math.sin(math.log(a)))),
+    Swept("a (1 + sin(3 log a)/10)", lambda a: a * (1 + 0.1 * math.sin(3 * math.log(a)))),
+)
+"""Sampled and exact. The logarithm's claim leaves it what a verdict resolves."""
+EXACT_ONLY = (
+    Swept("a/(a + 10⁻⁵)", lambda a: a / (a + 1e-5)),
+    Swept("a + 10⁴a²", lambda a: a + 1e4 * a**2),
+    Swept("a² + 10⁻⁴a", lambda a: a**2 + 1e-4 * a),
+    Swept("a + 10⁻⁵", lambda a: a + 1e-5, 0.0),
+)
+"""Whose crossing lies beyond the sweep, which samples of any number asked for here do not show."""
+
+
+def wrong_decisions(swept: Swept, rate: RateEvidence) -> tuple[bool, bool]:
+    """Whether a right claim is refuted, and whether one half an order stronger is supported."""
+    right = [_claim("upper", swept.exponent), *([_claim("tight", swept.exponent)] if swept.tight else [])]
+    refuted = any(decide(bound, [rate]).verdict is Verdict.REFUTED for bound in right)
+    stronger = _claim("upper", swept.exponent + (0.5 if swept.tight else 0.6))
+    return refuted, decide(stronger, [rate]).verdict is Verdict.SUPPORTED
+
+
+def sampled(swept: Swept, share: Share, rng: np.random.Generator, number: int) -> RateEvidence:
+    """The exponent fitted to chi-square estimates, at one of the looks."""
+    dof = float(FIRST * EFFORT_STEP ** (number % LOOKS))
+    estimates = [
+        Estimate({"alpha": a}, swept.law(a) * float(rng.chisquare(dof)) / dof, dof, samples=int(dof))
+        for a in (START / 2**k for k in range(STEPS))
+    ]
+    return fit_power_law(estimates, share, quantity=swept.name)["alpha"]
+
+
+def exact(swept: Swept, number: int) -> RateEvidence:
+    """The exponent read off exact values."""
+    ats = [START / 2 ** (k + number / SHIFTS) for k in range(LONG)]
+    points = [Point(at=a, measured=swept.law(a), uncertainty=ROUNDING * swept.law(a)) for a in ats]
+    return fit_rate(points, quantity=swept.name, variable="alpha")
+
+
+def run_sweeps(runs: int, *, seed: int, share: Share) -> Iterator[tuple[str, list[tuple[bool, bool]]]]:
+    """Every law with the wrong decisions of each run, from the run's number alone."""
+    for which, swept in enumerate(LAWS):
+        generators = (np.random.default_rng([seed, number, which, 3]) for number in range(runs))
+        rates = (sampled(swept, share, rng, number) for number, rng in enumerate(generators))
+        yield f"{swept.name}, sampled", [wrong_decisions(swept, rate) for rate in rates]
+    for swept in (*LAWS, *EXACT_ONLY):
+        yield f"{swept.name}, exact", [wrong_decisions(swept, exact(swept, number)) for number in range(SHIFTS)]
+
+
+def _claim(tag: str, exponent: float) -> Bound:
+    return Bound.model_validate({"quantity": "q", "tag": tag, "exponents": {"alpha": f"{exponent:g}"}})

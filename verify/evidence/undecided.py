@@ -1,0 +1,93 @@
+"""Why a rate is left undecided, and what would decide it: a smaller variable, more samples, more digits."""
+
+from __future__ import annotations
+
+import math
+
+from verify.evidence.model import LETTERS, RateEvidence
+
+SHOWN = 3
+"""Local exponents quoted."""
+LEAST_READ = 2
+"""Local exponents without which there is no drift."""
+LEAST_GROWTH = 1.1
+"""Fewer samples more than these change nothing."""
+TOO_MANY = 1e12
+"""Samples that nobody draws."""
+
+
+def undecided(rate: RateEvidence, claimed: float, resolution: float) -> str:
+    """Of a rate whose interval lies on both sides of the claim's edge."""
+    further = _further(rate)
+    if not rate.settled:
+        return f"{_bends(rate)}; {further} would tell."
+    low, high = rate.interval
+    if rate.rung == "statistical" and rate.samples and high > low:
+        room = abs(resolution - abs(rate.exponent - claimed))
+        growth = ((high - low) / 2 / room) ** 2 if room > 0 else math.inf
+        return f"the interval straddles the claim: {_samples(rate, growth)} would decide."
+    if rate.floor is not None:
+        at = f"{symbol(rate.variable)} = {rate.floor:.3g}"
+        return f"the interval straddles the claim: more exact values from {at} on would tell."
+    return f"the interval straddles the claim: {further} would tell."
+
+
+def unread(rate: RateEvidence) -> str:
+    """Of a rate that may be any."""
+    if len(rate.local_exponents) < LEAST_READ:
+        return f"Too few usable points to read an exponent of {rate.quantity}."
+    return f"No exponent of {rate.quantity} can be read: {_bends(rate)}; {_further(rate)} would tell."
+
+
+def hidden_bend(rate: RateEvidence, room: float, *, refutes: bool) -> str:
+    """Of a rate that decides as a power law, while its noise may hide a bend; ``room`` is how far it may lead."""
+    low, high = (rate.limit if refutes else rate.limit_missed) or rate.interval
+    further = _further(rate)
+    if math.isinf(low) and math.isinf(high):
+        values = len({point.at for point in rate.points if point.usable})
+        return f"{values} values of {symbol(rate.variable)} show no bend; {further} would tell."
+    growth = max(2.0, ((high - low) / 2 / room) ** 2) if room > 0 else math.inf
+    where = f"[{number(low)}, {number(high)}]"
+    return f"the noise may hide a bend to a limit in {where}: {_samples(rate, growth)}, or {further}, would tell."
+
+
+def shown_interval(low: float, high: float) -> str:
+    """An interval in words where one end is open."""
+    if math.isinf(low) and high < math.inf:
+        return f"at most {number(high)} in the limit"
+    if math.isinf(high) and low > -math.inf and low < math.inf:
+        return f"at least {number(low)} in the limit"
+    return f"interval [{number(low)}, {number(high)}]"
+
+
+def number(value: float) -> str:
+    """To hundredths, without a sign where these are none."""
+    if math.isnan(value):
+        return "?"
+    if not math.isfinite(value):
+        return "∞" if value > 0 else "-∞"
+    text = f"{value:.2f}"
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+def symbol(variable: str) -> str:
+    """The paper's letter of a variable."""
+    return LETTERS.get(variable, variable)
+
+
+def _bends(rate: RateEvidence) -> str:
+    last = ", ".join(number(value) for value in rate.local_exponents[-SHOWN:])
+    return f"the sweep still bends: local exponents {last} move faster than they settle"
+
+
+def _further(rate: RateEvidence) -> str:
+    ats = [point.at for point in rate.points]
+    return f"a {'larger' if ats and ats[-1] > ats[0] else 'smaller'} {symbol(rate.variable)}"
+
+
+def _samples(rate: RateEvidence, growth: float) -> str:
+    drawn = rate.samples or 0
+    needed = drawn * max(LEAST_GROWTH, growth)
+    if not needed < TOO_MANY:
+        return f"more samples than {drawn:,} by orders"
+    return f"about {math.ceil(needed):,} samples instead of {drawn:,}"
