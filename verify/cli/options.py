@@ -271,9 +271,7 @@ class Conform:
     estimates: Annotated[int | None, Option(help="Most estimates asked for one at a time; the rest is open.")] = None
     seconds: Annotated[float | None, Option(help="Time after which nothing more is asked; changes no verdict.")] = None
     time_limit: Annotated[float | None, Option(help="Seconds one stage call may take; longer is a fault.")] = None
-    self_test: Annotated[bool, Option("--self-test", help="Only try whether each stage answers in the right form.")] = (
-        False
-    )
+    self_test: Annotated[bool, Option("--self-test", help="Only try whether stages answer in the right form.")] = False
     as_json: Annotated[bool, Option("--json", help="Print conform.json instead of the letter.")] = False
 
 
