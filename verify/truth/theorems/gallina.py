@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from spec import InvalidInputError
 
-_TOKEN = re.compile(r"\s*(<->|->|=>|:=|/\\|<=|>=|<>|%nat|[A-Za-z_][\w.']*|\d+|[-+*/()=<>,:])")
+_TOKEN = re.compile(r"\s*(<->|->|=>|:=|/\\|\\/|<=|>=|<>|%nat|[A-Za-z_][\w.']*|\d+|[-+*/()=<>,:])")
 _RELATIONS = {"<=", "<", "=", "<>", ">=", ">"}
 Binder: TypeAlias = tuple[str, str]
 """A variable and its type."""
@@ -104,11 +104,18 @@ class _Reader:
         return tuple(found)
 
     def equivalence(self) -> Node:
-        left = self.conjunction()
+        left = self.disjunction()
         if self.next() != "<->":
             return left
         self.take()
-        return Node("iff", parts=(left, self.conjunction()))
+        return Node("iff", parts=(left, self.disjunction()))
+
+    def disjunction(self) -> Node:
+        left = self.conjunction()
+        if self.next() != "\\/":
+            return left
+        self.take()
+        return Node("or", parts=(left, self.disjunction()))
 
     def conjunction(self) -> Node:
         left = self.relation()

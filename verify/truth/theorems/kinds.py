@@ -11,7 +11,16 @@ from flint import fmpq
 
 from spec.atlas import find
 from verify.truth.geometry import quadratic_of
-from verify.truth.theorems import letters, moving_places, sequences, step_places, toy_places
+from verify.truth.theorems import (
+    count_places,
+    letters,
+    moving_places,
+    residual_places,
+    sequences,
+    slope_places,
+    step_places,
+    toy_places,
+)
 from verify.truth.theorems.meaning import Values
 from verify.truth.theorems.scenes import Draft, Scene, from_draft
 
@@ -238,4 +247,44 @@ KINDS: dict[str, Kind] = {
     "clipped": _flat(step_places.clipped, {"D": 0, "v": 2}),
     "call counts": _flat(step_places.call_counts, _numbers("G", "radius", "fraction", "more", "M", "K")),
     "block": _flat(step_places.block, _numbers("D", "G", "M", "less")),
+    "residual": _of_scene(residual_places.residual, "left"),
+    "residual, smooth": _of_scene(residual_places.residual, "left", "off_x", "off_y"),
+    "from the minimiser": _of_scene(residual_places.from_minimiser, "left"),
+    "from the minimiser, smooth": _of_scene(residual_places.from_minimiser, "left", "off_x", "off_y"),
+    "stopped": _of_scene(residual_places.stopped, "left"),
+    "condition": _of_scene(residual_places.condition, "direction", "left"),
+    "condition, across rows": _of_scene(residual_places.across_rows, "direction", "left"),
+    "condition, no weights": _of_scene(residual_places.unweighted, "direction", "left"),
+    "same solution": _of_scene(residual_places.same_solution),
+    "weak rows": _of_scene(residual_places.weak_rows, "left", "rho_inactive", "eps"),
+    "three points": _flat(count_places.vectors, {"g": 2, "step": 2, "w": 2, "eta": 0}),
+    "cleared ramp": _flat(count_places.cleared, RAMPS),
+    "noise at right angles": _flat(count_places.noise, _numbers("M", "s", "size", "apart")),
+    "block counts": _flat(count_places.block_counts, _numbers("C0", "radius", "K", "share")),
+    "step sizes": _flat(count_places.eta, _numbers("G", "eps", "radius", "more")),
+    "calls": _flat(count_places.calls, _numbers("T", "radius", "eps", "p", "b", "less", "more") | {"each": 4}),
+    "whole cost": _flat(count_places.whole_cost, _numbers("radius", "eps", "a", "c", "T", "kappa", "more")),
+    "batch costs": _flat(count_places.batch_costs, _numbers("alpha", "s", "share", "T", "t")),
+    "condition orders": _flat(count_places.condition_orders, _numbers("u", "mu", "Cf", "Cg", "b", "beta")),
+    "two estimates": _flat(count_places.two_estimates, {"alpha": 0, "g": 2, "off1": 2, "off2": 2}),
+    "attained": _flat(count_places.attained, _numbers("alpha", "ly", "K", "off")),
+    "query points of a block": _flat(
+        count_places.block, _numbers("D", "M", "p", "s", "kind", "turn") | {"x": 2, "step": 2}
+    ),
+    "hard activation": _flat(slope_places.hard_activation, _numbers("alpha", "rho")),
+    "accuracy in the mean": _flat(slope_places.mean_accuracy, _numbers("alpha")),
+    "multiplier along a line": _flat(
+        slope_places.multiplier,
+        {"u": 0} | dict.fromkeys(("dl", "drho", "h", "dl_slope", "drho_slope", "h_slope"), 2),
+    ),
+    "split": _of_scene(slope_places.split, "left", "y_star_off", "share"),
+    "parent": _of_scene(slope_places.parent, "left"),
+    "least batch": _flat(slope_places.batch, _numbers("alpha", "s")),
+    "whole radius": _flat(slope_places.radius, _numbers("M", "radius")),
+    "momentum": _flat(slope_places.momentum, {"eta": 0, "g": (3, 2)}),
+    "against a bias": _flat(slope_places.against, {"D": 0, "bias": 2}),
+    "descent": _flat(slope_places.descent, {"F": 0, "gains": 3}),
+    "below a root": _flat(slope_places.below_root, _numbers("C")),
+    "instance, moved": _flat(slope_places.moved_instance, _numbers("alpha", "t")),
+    "instance, residual": _flat(slope_places.residual_instance, _numbers("alpha", "e")),
 }  # fmt: skip

@@ -276,6 +276,8 @@ def _source(node: Node) -> str:
             return f"related({node.word!r}, {parts[0]}, {parts[1]})"
         case "and":
             return f"({parts[0]} and {parts[1]})"
+        case "or":
+            return f"({parts[0]} or {parts[1]})"
         case "implies":
             return f"(not {parts[0]} or {parts[1]})"
         case "iff":
