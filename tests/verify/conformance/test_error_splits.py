@@ -32,7 +32,7 @@ def seen_of(subject: Any, *places: str, names: tuple[str, ...] = ("own-pair",)) 
     asked = [probe for probe in probes() if probe.id.startswith(tuple(wanted))]
     assert asked
     seen = Seen(stages)
-    seen.answers += ask(stages, asked, 60.0).answers
+    seen.answers += ask(stages, asked).answers
     return seen
 
 
