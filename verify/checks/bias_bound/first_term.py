@@ -19,6 +19,7 @@ from verify.checks.measuring.premises import (
 )
 from verify.evidence.model import ComparisonEvidence, Evidence, Point
 from verify.evidence.rates import fit_rate
+from verify.truth.geometry import EPS
 from verify.truth.pair import Truth
 
 
@@ -33,8 +34,11 @@ def inexact_minimiser(case: Case) -> Measurement:
     for alpha in case.profile.alphas:
         geometry, call = at_truth(case, truth, alpha)
         error = allowed_error(case, geometry)
-        moved = estimate(case, call, geometry.minimiser + error) - estimate(case, call, geometry.minimiser)
-        rounding = 2 * geometry.rounding(geometry.minimiser, dual_term=case.reading.dual_term)
+        there, here = (estimate(case, call, geometry.minimiser + shift) for shift in (error, 0.0 * error))
+        moved = there - here
+        # A subject's own answers may be larger than the formulas': what cancels in the difference is rounded, too.
+        own = 4 * EPS * float(np.linalg.norm(there) + np.linalg.norm(here))
+        rounding = own + 2 * geometry.rounding(geometry.minimiser, dual_term=case.reading.dual_term)
         points.append(sweep_point(alpha, moved, rounding, float(np.linalg.norm(geometry.E @ error))))
     evidence: list[Evidence] = [fit_rate(points, quantity="T₁ at the worst allowed ỹ", variable="alpha")]
     stop = "‖ỹ - y*‖ = α³" if case.reading.inner_stop == "distance" else "‖∇_yL(x, ỹ)‖ = α"
