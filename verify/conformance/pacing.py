@@ -27,8 +27,6 @@ SLICE = 256
 """Estimates asked for between two looks at the clock where they come one at a time, and"""
 BATCH = 1 << 16
 """where they come many at once."""
-ALIKE = 64
-"""Estimates that equal one another exactly, after which the rest of them is not asked for: there is no noise."""
 
 
 class TimeIsUpError(KeyboardInterrupt):
@@ -158,13 +156,9 @@ class Paced(Timed):
         done = 0
         while done < replications:
             self.clock.check()
-            count = min(replications - done, ALIKE if done == 0 else SLICE)
+            count = min(replications - done, SLICE)
             rows.append(self._some(problem, x, call, rng, count))
             done += count
-            if done == ALIKE and rows[0].ndim == 2 and (rows[0] == rows[0][0]).all():
-                # No continuous noise answers alike so often: it has none, and its rest is known.
-                rows.append(np.repeat(rows[0][:1], replications - done, axis=0))
-                break
         self.estimates.spend(done)
         return np.concatenate(rows)
 
