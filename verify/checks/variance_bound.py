@@ -40,8 +40,8 @@ miscount of one changes the variance of N_g by 1/N_g."""
 ISOTROPIC_BATCH = 4
 REPEATS = 512
 """Estimates of each of two calls compared for exact repetition."""
-REPEATED, CHANCE = 1.0, 16.0
-"""Equal pairs beyond those expected that may be chance: as many again, and so many of a law with a million values."""
+REPEATED, CHANCE = 0.5, 16.0
+"""Equal pairs beyond those expected that may be chance: half as many again, and those of a law of a million values."""
 OWN = 1 << 17
 """Estimates whose variance stands for one estimate's where it is not the one that the problem states."""
 GROUP = 16

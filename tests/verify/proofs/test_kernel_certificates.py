@@ -185,9 +185,9 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert invoke(["verify", *report]) in (0, 1)
     capsys.readouterr()
     monkeypatch.setattr(prove_certificates, "put_to_the_kernel", lambda several: put_to_the_kernel(several, coqc=None))
-    assert invoke(["prove", "--certificates", str(tmp_path), "--limit", "2"]) == 0
+    assert invoke(["prove", "--certificates", str(tmp_path), "--limit", "2"]) == 3
     assert capsys.readouterr().out == "2 certificates: 2 not put to the kernel here (no coqc).\n"
-    assert invoke(["prove", "--certificates", str(tmp_path), "--json", "--out", str(tmp_path / "terms")]) == 0
+    assert invoke(["prove", "--certificates", str(tmp_path), "--json", "--out", str(tmp_path / "terms")]) == 3
     told = json.loads(capsys.readouterr().out)
     held = {row["hash"] for row in told["certificates"]}
     assert all(row["theorem"] == f"bound_{row['hash'][:16]}" for row in told["certificates"])
