@@ -224,8 +224,8 @@ def _queries(every: Sequence[Recorded], rules: OuterLoop) -> Comparison:
             what = "queried point z_{0}"
             expected = one.run.path[:-1] + np.clip(s, 0.0, 1.0)[:, None] * one.steps
             shares.append(s[off])
-        apart = _compared("queries", one, expected, one.z, what)
-        found.append(apart if fixed else replace(apart, rule=_segment(one, apart)))
+        line = _compared("queries", one, expected, one.z, what)
+        found.append(line if fixed else replace(line, rule=_segment(one, line)))
     worst = _worst(found)
     if fixed or worst.excess > 1 or not sum(map(len, shares)):
         return worst
@@ -293,18 +293,23 @@ def _outputs(seen: Record, rules: OuterLoop) -> Comparison:
         if fixed:
             expected = rules.output(run.x_bar, one.blocks(one.g), run.path, rng)
         else:
-            block = int(np.argmin(np.linalg.norm(run.x_bar - run.x_out, axis=1)))
-            expected = run.x_bar[block]
+            away = np.linalg.norm(run.x_bar - run.x_out, axis=1)
+            expected = run.x_bar[int(np.argmin(away))]
             if one.trial is OUTPUT_TRIAL:
-                counts[block] += 1
+                # Blocks of one mean cannot be told apart: each may have been the output.
+                near = away <= away.min() + TOLERANCE * np.abs(run.path).max()
+                counts += near / near.sum()
         found.append(_compared("outputs", one, expected[None], run.x_out[None], what))
     worst = _worst(found)
     if fixed or worst.excess > 1:
         return worst
     share = counts.sum() / len(counts)
     chance = float(special.chdtrc(len(counts) - 1, float(((counts - share) ** 2).sum() / share)))
+    if not counts.all():
+        # That a block never comes is less likely than its part of the square says.
+        chance = min(chance, len(counts) * (1 - 1 / len(counts)) ** float(counts.sum()))
     sentence = (
-        f"blocks were output {', '.join(str(int(c)) for c in counts)} times in {len(seen.outputs)} runs, where uniform "
+        f"blocks were output {', '.join(f'{c:.3g}' for c in counts)} times in {len(seen.outputs)} runs, where uniform "
         f"draws give {share:.0f} each on average"
     )
     return Comparison("outputs", OUTPUT_TRIAL.id, _surprise(chance), chance, sentence,

@@ -1,4 +1,5 @@
 """Lines 9 to 13 of Algorithm 2: what a block's mean is taken of, and which block's mean is the output."""
+# ruff: noqa: ARG005  # every row of a table takes the same arguments
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from scipy import stats
 from spec.exact import Vector
 from verify.conformance.blame.loop_factors import Factor, Moments, fit
 from verify.conformance.blame.loop_rule import LoopRule, apart, row_by_row
-from verify.conformance.blame.loop_steps import averages, earlier
+from verify.conformance.blame.loop_tables import averages, earlier
 from verify.conformance.outer import Recorded
 
 CHANCE = 1e-4
@@ -101,13 +102,18 @@ WINDOWS = (
 )  # fmt: skip
 
 
-def block_means(one: Recorded, points: Points, window: Window, factor: Factor = Factor()) -> Vector | None:
+NONE = Factor()
+"""What multiplies nothing."""
+
+
+def block_means(one: Recorded, points: Points, window: Window, factor: Factor = NONE) -> Vector | None:
     """What a rule makes of a run, shape (K, n); ``None`` where it has no points to average."""
     q, rows = one.trial.parameters, points.of(one)
     made = [window.of(rows, q.M, k) for k in range(q.K)]
     if any(mean is None for mean in made):
         return None
-    return np.array(made) * float(np.ravel(factor.at(Moments(one.trial, np.ones(1))))[0])
+    means: Vector = np.array(made, dtype=np.float64)
+    return means * float(np.ravel(factor.at(Moments(one.trial, np.ones(1))))[0])
 
 
 def search_means(runs: Sequence[Recorded]) -> list[LoopRule]:
@@ -121,7 +127,9 @@ def search_means(runs: Sequence[Recorded]) -> list[LoopRule]:
             edits = bool(points.words) + bool(window.words) + (not factor.is_one)
             excess = row_by_row(partial(block_means, points=points, window=window, factor=factor), _got_means)
             if edits and excess(runs) <= 1:
-                found.setdefault(edits, []).append(LoopRule("means", _means_in_words(points, window, factor), edits, excess))
+                found.setdefault(edits, []).append(
+                    LoopRule("means", _means_in_words(points, window, factor), edits, excess)
+                )
     return found[min(found)] if found else []
 
 
@@ -157,7 +165,7 @@ class Output(NamedTuple):
 
 
 def _best(one: Recorded) -> Vector:
-    return one.run.x_bar[int(np.argmin(np.linalg.norm(one.blocks(one.g), axis=1)))]
+    return np.asarray(one.run.x_bar[int(np.argmin(np.linalg.norm(one.blocks(one.g), axis=1)))])
 
 
 def _answers(one: Recorded) -> Vector:

@@ -1,4 +1,5 @@
 """Factors that a rule of Algorithm 2 may carry by mistake: numbers, powers of the schedule, laws of time."""
+# ruff: noqa: ARG005  # every law is told the same
 
 from __future__ import annotations
 
@@ -70,6 +71,11 @@ SYMBOLS: dict[str, Symbol] = {
         at.j == at.trial.parameters.M, 0.0, 1.0
     ),
     "[1 at the start of each block, else 0]": lambda at: np.where(at.j == 1, 1.0, 0.0),
+    "M/K": lambda at: at.trial.parameters.M / at.trial.parameters.K,
+    "K/M": lambda at: at.trial.parameters.K / at.trial.parameters.M,
+    "M/(M + 1)": lambda at: at.trial.parameters.M / (at.trial.parameters.M + 1),
+    "(M + 1)/M": lambda at: (at.trial.parameters.M + 1) / at.trial.parameters.M,
+    "(M − 1)/M": lambda at: (at.trial.parameters.M - 1) / at.trial.parameters.M,
     "√n": lambda at: len(at.trial.x0) ** 0.5,
     "1/√n": lambda at: len(at.trial.x0) ** -0.5,
     "n": lambda at: len(at.trial.x0),

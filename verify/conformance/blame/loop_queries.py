@@ -16,7 +16,7 @@ from scipy import special, stats
 
 from spec.exact import Vector
 from verify.conformance.blame.loop_rule import LoopRule, apart
-from verify.conformance.blame.loop_steps import earlier
+from verify.conformance.blame.loop_tables import earlier
 from verify.conformance.outer import Recorded
 
 SHORT = 1e-6
@@ -36,6 +36,13 @@ class Line(NamedTuple):
     words: str
     of: Callable[[Recorded], tuple[Vector, Vector]]
 
+    def sentence(self, draws: str = "") -> str:
+        """What is wrong with points on it, ``draws`` being what is wrong with s_t."""
+        if not self.words:
+            return f"{draws} (z_t = {self.formula})"
+        right = "x_{t−1} + s_tΔ_t"
+        return f"z_t = {self.formula} where z_t must be {right}: {self.words}{', and ' + draws if draws else ''}"
+
 
 def _before(one: Recorded) -> Vector:
     return earlier(one.steps, np.zeros_like(one.steps[0]))
@@ -46,10 +53,12 @@ def _starts(one: Recorded) -> Vector:
     return one.run.path[np.arange(one.trial.parameters.T) // M * M]
 
 
+STEP_BEFORE = Line("x_{t−1} + s_tΔ_{t−1}", "the step before is followed from x_{t−1}",
+                   lambda one: (one.run.path[:-1], _before(one)))  # fmt: skip
+"""What Δ that is updated before x moves comes to."""
 LINES = (
     Line("x_{t−1} + s_tΔ_t", "", lambda one: (one.run.path[:-1], one.steps)),
-    Line("x_{t−1} + s_tΔ_{t−1}", "the step before is followed from x_{t−1}",
-         lambda one: (one.run.path[:-1], _before(one))),
+    STEP_BEFORE,
     Line("x_t + s_tΔ_{t−1}", "the step before is followed from x_t", lambda one: (one.run.path[1:], _before(one))),
     Line("x_{t−2} + s_tΔ_{t−1}", "the segment before is used",
          lambda one: (one.run.path[:-1] - _before(one), _before(one))),
@@ -85,12 +94,12 @@ def shares(one: Recorded, line: Line) -> Shares | None:
     return None if apart(one, origin + s[:, None] * direction, one.z) > 1 else Shares(one, s, known)
 
 
-def _blocks(at: Shares) -> tuple[Vector, int]:
+def _blocks(at: Shares) -> tuple[Any, int]:
     M = at.one.trial.parameters.M
     return np.arange(len(at.s)) // M, M
 
 
-def _first_known(at: Shares, groups: Vector) -> Vector:
+def _first_known(at: Shares, groups: Any) -> Vector:
     """The first known share of each group, for its later members."""
     made = np.full(len(at.s), math.nan)
     for group in np.unique(groups):
@@ -108,27 +117,28 @@ def _lagged(at: Shares, lag: int, change: Callable[[Vector], Vector], keep: Call
     return made
 
 
-def _places(at: Shares) -> Vector:
+def _places(at: Shares) -> Any:
     return np.arange(len(at.s)) % at.one.trial.parameters.M
 
 
 REPEATED: tuple[tuple[str, Callable[[Shares], Vector]], ...] = (
+    ("s_t is j/M in step j of a block, not random", lambda at: (_places(at) + 1) / _blocks(at)[1]),
+    ("s_t is (j − 1)/M in step j of a block, not random", lambda at: _places(at) / _blocks(at)[1]),
+    ("s_t is (j − ½)/M in step j of a block, not random", lambda at: (_places(at) + 0.5) / _blocks(at)[1]),
+    ("s_t is t/T, not random", lambda at: (np.arange(len(at.s)) + 1) / len(at.s)),
+    ("s_t is (t − 1)/T, not random", lambda at: np.arange(len(at.s)) / len(at.s)),
     ("s_t is drawn once and used in every step of a run", lambda at: _first_known(at, np.zeros(len(at.s)))),
     ("s_t is drawn once a block and used in all its steps", lambda at: _first_known(at, _blocks(at)[0])),
     ("every block uses the same s_t, as if its generator started anew",
      lambda at: _lagged(at, _blocks(at)[1], lambda s: s, lambda t: t >= 0)),
-    ("every draw of s_t is used in two consecutive steps", lambda at: _lagged(at, 1, lambda s: s, lambda t: t % 2 == 1)),
+    ("every draw of s_t is used in two consecutive steps",
+     lambda at: _lagged(at, 1, lambda s: s, lambda t: t % 2 == 1)),
     ("every draw of s_t is used in two consecutive steps, from the second on",
      lambda at: _lagged(at, 1, lambda s: s, lambda t: t % 2 == 0)),
     ("s_t = 1 − s_{t−1} in every second step: antithetic pairs",
      lambda at: _lagged(at, 1, lambda s: 1 - s, lambda t: t % 2 == 1)),
     ("s_t = 1 − s_{t−1} in every second step, from the second on: antithetic pairs",
      lambda at: _lagged(at, 1, lambda s: 1 - s, lambda t: t % 2 == 0)),
-    ("s_t is j/M in step j of a block, not random", lambda at: (_places(at) + 1) / _blocks(at)[1]),
-    ("s_t is (j − 1)/M in step j of a block, not random", lambda at: _places(at) / _blocks(at)[1]),
-    ("s_t is (j − ½)/M in step j of a block, not random", lambda at: (_places(at) + 0.5) / _blocks(at)[1]),
-    ("s_t is t/T, not random", lambda at: (np.arange(len(at.s)) + 1) / len(at.s)),
-    ("s_t is (t − 1)/T, not random", lambda at: np.arange(len(at.s)) / len(at.s)),
 )  # fmt: skip
 """Rules by which draws follow from others or from their place, each with its predictions."""
 
@@ -169,22 +179,15 @@ LAWS = (
 
 def search_queries(runs: Sequence[Recorded]) -> list[LoopRule]:
     """Rules of line and draws that these runs follow, simplest first."""
+    found: list[LoopRule] = []
     for number, line in enumerate(LINES):
         read = [shares(one, line) for one in runs]
         there = [at for at in read if at is not None]
         if len(there) < len(runs) or sum(int(at.known.sum()) for at in there) < FEWEST:
             continue
-        found = [*_exact(there, line, number > 0)]
-        found = found or [*_laws(there, line, number > 0)]
-        if found:
-            return found
-    return [*_around(runs)]
-
-
-def _sentence(line: Line, words: str) -> str:
-    if not line.words:
-        return f"{words} (z_t = {line.formula})"
-    return f"z_t = {line.formula} where z_t must be x_{{t−1}} + s_tΔ_t: {line.words}{', and ' + words if words else ''}"
+        found += _exact(there, line, number > 0) or _laws(there, line, number > 0)
+    fewest = min((rule.edits for rule in found), default=0)
+    return [rule for rule in found if rule.edits == fewest][:1] or _around(runs)
 
 
 def _exact(read: list[Shares], line: Line, moved: bool) -> list[LoopRule]:
@@ -192,11 +195,11 @@ def _exact(read: list[Shares], line: Line, moved: bool) -> list[LoopRule]:
     values = np.concatenate([at.s[at.known] for at in read])
     if np.ptp(values) < SAME:
         c = round(float(values.mean()), 6)
-        return [_made(_sentence(line, f"s_t is always {c:g}, not random"), line, moved,
+        return [_made(line.sentence(f"s_t is always {c:g}, not random"), line, moved,
                       lambda at: np.full(len(at.s), c))]  # fmt: skip
-    follows = [_made(_sentence(line, words), line, moved, made) for words, made in REPEATED if _follow(read, made) <= 1]
+    follows = [_made(line.sentence(words), line, moved, made) for words, made in REPEATED if _follow(read, made) <= 1]
     if not follows and _unlike_others(read) <= 1:
-        sentence = _sentence(line, "every run uses the same s_t, as if its generator started anew")
+        sentence = line.sentence("every run uses the same s_t, as if its generator started anew")
         follows = [LoopRule("queries", sentence, 1 + moved, partial(_repeats_runs, line=line))]
     return follows[:1]
 
@@ -232,15 +235,16 @@ def _follow(read: list[Shares], made: Callable[[Shares], Vector]) -> float:
 
 def _laws(read: list[Shares], line: Line, moved: bool) -> list[LoopRule]:
     """Laws that independent draws may have; the right one counts only on another line."""
-    right, found = _uniform(0.0, 1.0), list[LoopRule]()
+    right = _uniform(0.0, 1.0)
     if not moved and _surprise(read, right) <= 1:
-        return found
-    for law in (right, *LAWS, *_between(read)):
-        if _surprise(read, law) <= 1:
-            words = "" if law.words.startswith("s_t is uniform on [0, 1]") else law.words
-            made = LoopRule("queries", _sentence(line, words), moved + bool(words), partial(_lawful, line=line, law=law))
-            found.append(made)
-    return found[:1]
+        return []
+    for laws in ([right] if moved else [], LAWS, _between(read)):
+        best = min(laws, key=lambda law: _surprise(read, law), default=None)
+        if best is not None and _surprise(read, best) <= 1:
+            words = "" if best is right else best.words
+            excess = partial(_lawful, line=line, law=best)
+            return [LoopRule("queries", line.sentence(words), moved + bool(words), excess)]
+    return []
 
 
 def _between(read: list[Shares]) -> list[Law]:

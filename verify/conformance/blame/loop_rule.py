@@ -29,8 +29,10 @@ class LoopRule:
     sentence: str
     edits: int
     excess: Callable[[Sequence[Recorded]], float]
+    makes_first: bool = False
+    """Whether it makes the first step too, which must then not be blamed by itself."""
 
-    def answer(self, probe: Probe) -> Vector | None:
+    def answer(self, probe: Probe) -> Vector | None:  # noqa: ARG002  # as every explanation
         """None: a line of Algorithm 2 answers no probe of a stage; see ``predicts``."""
         return None
 
@@ -47,9 +49,9 @@ def apart(one: Recorded, expected: Vector, got: Vector) -> float:
     return float(np.nan_to_num(ratio, nan=math.inf).max(initial=0.0))
 
 
-def row_by_row(expected: Callable[[Recorded], Vector | None], got: Callable[[Recorded], Vector]) -> Callable[
-    [Sequence[Recorded]], float
-]:
+def row_by_row(
+    expected: Callable[[Recorded], Vector | None], got: Callable[[Recorded], Vector]
+) -> Callable[[Sequence[Recorded]], float]:
     """The excess of a line that is not random; a run it has nothing to say about does not follow it."""
 
     def excess(runs: Sequence[Recorded]) -> float:

@@ -10,7 +10,9 @@ from verify.conformance.outer import TRIALS, Recorded, Trial, listen
 from verify.subjects.protocol import Stages
 
 
-def _trial(id_: str, x0: tuple[float, ...], schedule: tuple[float, float, int, int], slopes: tuple[float, ...]) -> Trial:
+def _trial(
+    id_: str, x0: tuple[float, ...], schedule: tuple[float, float, int, int], slopes: tuple[float, ...]
+) -> Trial:
     D, eta, M, K = schedule
     # Radius, bound and curvature differ from trial to trial, so that no factor is another's by chance.
     parameters = OuterParameters(goldstein_radius=M * D, epsilon=0.03 * K + 0.02 * M, D=D, eta=eta, M=M, K=K)
