@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -126,8 +125,7 @@ def _judge(asked: Judged, load: str, started: float) -> Conformance:
         ignored: tuple[str, ...] = ()
         try:
             diagnosis = diagnose(seen)
-            renew = partial(_renewed, asked.name, asked.time_limit) if asked.loadable else None
-            reproduction = reproduce(seen, load, renew)
+            reproduction = reproduce(seen, load)
             error_split = split_error(seen)
             ignored = ignored_choices(stages) if seen.first not in ("hypergradient", "samples") else ()
         except KeyboardInterrupt:
@@ -171,16 +169,6 @@ def _make(out: Path) -> None:
         raise InvalidInputError("out", f"must be a folder that can be made ({error.strerror})", str(out)) from None
     if not os.access(out, os.W_OK | os.X_OK):
         raise InvalidInputError("out", "must be a folder that can be written to", str(out))
-
-
-@contextmanager
-def _renewed(name: str, time_limit: float | None) -> Iterator[Stages]:
-    """Another copy of a subject, as a reader gets it who loads it again."""
-    loaded = load_subject(name, time_limit=time_limit)
-    try:
-        yield Stages(loaded)
-    finally:
-        end(loaded)
 
 
 def _claim_faults(report: Report) -> list[str]:
