@@ -81,7 +81,7 @@ def _size_in_words(probe: Probe) -> str:
 
 
 def _of_answers(seen: Seen, wrong: list[Answer], load: str, again: Again) -> Reproduction:
-    """Of answers that are off: the simplest one, shrunk; where that needs earlier calls, the earliest one after them."""
+    """Of answers that are off: the simplest one, shrunk; where it needs earlier calls, the earliest one after them."""
     simplest = min(wrong, key=_simplest)
     smallest = shrink(seen.stages, simplest.probe, simplest.got)
     before = () if smallest.before is None else (smallest.before,)
