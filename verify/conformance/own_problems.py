@@ -110,10 +110,9 @@ class OwnProblem:
         given = self._checked(quadratic.n)
         if given is not None:
             place = Place(self.name, quadratic, given)
-            _ = place.lower  # refused where it is infeasible
             if not place.has_one_pair:
-                rule = "must be a point where the lower level has one pair: active rows are dependent there"
-                raise InvalidInputError(f"{self.name}.x", rule, [str(value) for value in given])
+                rule = "must be a point where the lower level has one pair: it is infeasible, or active rows dependent"
+                raise InvalidInputError(f"{self.name}.x", rule, ", ".join(str(value) for value in given))
             return place
         for point in _points(quadratic.n):
             place = Place(self.name, quadratic, point)
