@@ -11,7 +11,7 @@ from spec import REPAIRED, InvalidInputError, Reading
 from spec.reading import NAMED
 from verify.conformance import probes, saved_cases
 from verify.conformance.bugs.model import Stage
-from verify.conformance.model import Reproduction, StageFinding
+from verify.conformance.found import Reproduction, StageFinding
 from verify.conformance.other_reading import under
 from verify.conformance.own_problems import OwnProbes, OwnProblem
 from verify.conformance.probes import Probe

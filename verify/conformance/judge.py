@@ -25,13 +25,15 @@ from verify.conformance.claim_runs import (
 )
 from verify.conformance.diagnosis import diagnose, suspect
 from verify.conformance.error_splits import split_error
-from verify.conformance.model import Conformance, Diagnosis, StageFinding
+from verify.conformance.found import Diagnosis, StageFinding
+from verify.conformance.model import Conformance
 from verify.conformance.own_problems import OwnProblem
 from verify.conformance.pacing import ESTIMATES, Clock, Timed, require_counts
 from verify.conformance.places import place_of
 from verify.conformance.probes import Probe
 from verify.conformance.random_stages import Setting, run_settings
 from verify.conformance.repro import reproduce
+from verify.conformance.stage_comparison import Seen
 from verify.report.faces import Report
 from verify.subjects import (
     CAPABILITIES,
@@ -141,11 +143,12 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
         own = asking.prepare(asked.name, load, asked.claims)
         extra = probes.vector_probes() if any(stages.offers(stage) for stage in WITH_VECTORS) else ()
         seen = asking.look(stages, own, extra)
-        diagnosis, reproduction, error_split = None, None, None
+        reproduction, error_split = None, None
+        diagnoses: tuple[Diagnosis, ...] = ()
         ignored: tuple[str, ...] = ()
         kept: tuple[str, ...] = ()
         try:
-            diagnosis = diagnose(seen)
+            diagnoses = diagnose(seen)
             reproduction = reproduce(seen, load)
             kept = asking.keep(seen, asked.name, load, reproduction)
             error_split = split_error(seen) if asking.is_repaired else None
@@ -157,17 +160,16 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
         asked.clock.end()
     report = run_claims(asked, ignored) if asking.is_repaired else without_claims(asked)
     first, findings = seen.first, tuple(seen.findings)
-    if first is None and diagnosis is None and _runs_fail(report):
-        diagnosis = suspect(seen)
-        if diagnosis is not None:
-            first, findings = "runs", _with_suspicion(findings, diagnosis)
+    suspected = suspect(seen) if first is None and not diagnoses and _runs_fail(report) else None
+    if suspected is not None:
+        diagnoses, first, findings = (suspected,), "runs", _with_suspicion(findings, suspected)
     if first is None:
         failed = [(result.claim, result.instance) for result in report.results if finding(result)]
         kept += asking.keep_claims(asked.name, failed, (asked.profile, asked.seed))
     return Conformance(
         environment=campaign.environment(), seed=asked.seed, subject=asked.name, profile=asked.profile,
-        stages=findings, first=first, diagnosis=diagnosis, error_split=error_split, reproduction=reproduction,
-        claims=claim_findings(report),
+        stages=findings, first=first, diagnoses=diagnoses, error_split=error_split, reproduction=reproduction,
+        claims=claim_findings(report, _deviating(seen, findings)),
         notes=(*(
             f"Whatever call.reading.{choice} says, it answers as the repaired reading does. That is enough; what asks "
             "for the other choice is not applicable." for choice in ignored
@@ -177,6 +179,12 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
         seconds=time.perf_counter() - started, complete=report.complete and not seen.ended, report=report,
         stopped=asked.stopped(report),
     )  # fmt: skip
+
+
+def _deviating(seen: Seen, findings: Sequence[StageFinding]) -> list[str]:
+    """Stages that are off, be it that others make them so."""
+    own = [found.stage for found in findings if found.status == "diverges"]
+    return [*own, "hypergradient"] if seen.follow else [*own]
 
 
 def write(found: Conformance, out: Path) -> list[Path]:

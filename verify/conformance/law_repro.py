@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from spec.exact_json import plain
-from verify.conformance.model import Reproduction
+from verify.conformance.found import Reproduction
 from verify.conformance.probes import n_of
 from verify.conformance.random_stages import (
     FIRST,

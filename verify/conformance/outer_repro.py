@@ -8,7 +8,7 @@ import numpy as np
 
 from spec import OuterParameters
 from verify.conformance import outer
-from verify.conformance.model import Reproduction
+from verify.conformance.found import Reproduction
 from verify.conformance.scripts import array, in_interval, script
 from verify.conformance.stage_comparison import Seen
 from verify.subjects import MissingCapabilityError, SubjectFaultError

@@ -10,7 +10,7 @@ from typing import get_args
 
 from spec import InvalidInputError
 from verify.conformance.bugs.model import Stage
-from verify.conformance.model import Reproduction
+from verify.conformance.found import Reproduction
 from verify.conformance.scripts import AGREES
 from verify.subjects.loading import COMMAND
 
