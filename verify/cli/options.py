@@ -258,24 +258,6 @@ class Vectors:
 
 
 @dataclass(frozen=True)
-class Conform:
-    """Judge another implementation: where it deviates, which known mistake it is, and a case to paste."""
-
-    claims: Annotated[Texts, Argument(help="Claims or proof steps to judge, repaired reading; all if none.")] = None
-    python: Annotated[str | None, Option(help="package.module:Attribute with any of the stages.")] = None
-    command: Annotated[str | None, Option(help="Program that speaks the wire (docs/wire.md).")] = None
-    out: Annotated[Path, Option(help="Folder for conform.json and the report's files.")] = Path("conform")
-    profile: Annotated[str, Option(help="conform, smoke, ci or full.")] = "conform"
-    seed: AnySeed = None
-    jobs: Jobs = None
-    estimates: Annotated[int | None, Option(help="Most estimates asked for one at a time; the rest is open.")] = None
-    seconds: Annotated[float | None, Option(help="Time after which nothing more is asked; changes no verdict.")] = None
-    time_limit: Annotated[float | None, Option(help="Seconds one stage call may take; longer is a fault.")] = None
-    self_test: Annotated[bool, Option("--self-test", help="Only try whether stages answer in the right form.")] = False
-    as_json: Annotated[bool, Option("--json", help="Print conform.json instead of the letter.")] = False
-
-
-@dataclass(frozen=True)
 class Schema:
     """JSON Schemas of every file this program reads or writes."""
 

@@ -124,6 +124,12 @@ def run_claims(asked: Judged, ignored: Sequence[str]) -> Report:
     return _put_right(found, asked, ignored)
 
 
+def without_claims(asked: Judged) -> Report:
+    """The report of a run that judges none."""
+    return Report(environment=campaign.environment(), seed=asked.seed, profile=asked.profile, subject=asked.name,
+                  results=(), summary=())  # fmt: skip
+
+
 def _which_are_counted(asked: Judged) -> tuple[list[bool], list[bool]]:
     """Which of a run's results, in its order, are decided by sampled estimates, and which by runs of Algorithm 2."""
     found = [checks()[task.claim] for task in _tasks(asked)]

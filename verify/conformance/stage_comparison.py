@@ -57,12 +57,18 @@ class Seen:
         return [answer for answer in self.answers if answer.probe.stage == stage]
 
 
-def look(stages: Stages, *, extra: Sequence[Probe] = (), only: Sequence[Stage] = get_args(Stage)) -> Seen:
-    """Compare all offered stages; ``extra`` probes are asked after the built-in ones.
+def look(
+    stages: Stages,
+    *,
+    extra: Sequence[Probe] = (),
+    only: Sequence[Stage] = get_args(Stage),
+    asked: Sequence[Probe] | None = None,
+) -> Seen:
+    """Compare all offered stages; ``extra`` probes are asked after the built-in ones, ``asked`` ones instead of these.
 
     After an interrupt, and where the time is up, what was seen so far is kept and nothing more is asked.
     """
-    seen, asked = Seen(stages), (*probes(), *extra)
+    seen, asked = Seen(stages), (*(probes() if asked is None else asked), *extra)
     looks: dict[Stage, Callable[[Seen], StageFinding]] = {
         stage: partial(_probed, stage, _spread([probe for probe in asked if probe.stage == stage])) for stage in PROBED
     }
