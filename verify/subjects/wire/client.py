@@ -27,6 +27,8 @@ NUMBER_BYTES = 25
 """Longest text of a double with its comma."""
 PROBLEMS_KEPT = 64
 """Problems a subject is asked to remember at once."""
+LISTED_BYTES = 16 * 1024
+"""Size of one estimate's normals from which a seed is sent instead."""
 CHUNK_BYTES = 4 * 1024 * 1024
 """Size from which repeated estimates are asked for in several messages."""
 
@@ -217,7 +219,7 @@ class WireSubject:
         if not self.hello.draws(stage) or call.parameters.lower_level == "primal-dual" or call.draws is not None:
             return False
         size = draw_bytes(problem, call)
-        return size > 0 and (self.hello.makes_draws or size < self._talk.longest // 2)
+        return size > 0 and (self.hello.makes_draws or size < min(LISTED_BYTES, self._talk.longest // 2))
 
     def _draws(self, problem: Problem, call: Call, replications: int, rng: np.random.Generator) -> dict[str, Any]:
         """Normals for independent estimates, each (replications * N_g, k): a seed where the subject makes them."""

@@ -99,7 +99,6 @@ _NO_REPLY = message(Sent, "OracleError", "jsonrpc id error", "The runner's reply
 FORGET: TypeAdapter[Any] = TypeAdapter(_FORGET)
 FAILURE: TypeAdapter[Any] = TypeAdapter(ErrorResponse)
 ORACLE: TypeAdapter[Any] = TypeAdapter(OracleRequest)
-ORACLE_REPLY: TypeAdapter[Any] = TypeAdapter(_REPLY | _NO_REPLY)
 
 
 def request(method: str, number: int, params: dict[str, Any] | None) -> dict[str, Any]:
