@@ -181,7 +181,7 @@ class WireSubject:
                 params = {**common, "seed": _seed(rng), "replications": count}
                 if drawn:
                     params["call"] = common["call"] | {"draws": self._draws(problem, call, count, rng)}
-                rows += self._talk.ask(stage, params).hypergradients
+                rows.extend(self._talk.ask(stage, params).hypergradients)
                 continue
             batch = []
             for _ in range(min(count, self.hello.limits.batch)):
@@ -265,7 +265,7 @@ def _joined(arrays: Sequence[Vector]) -> Vector:
 def _returned(stage: Stage, result: Any) -> Any:
     """What a stage's method returns, from its answer."""
     answers = {name: getattr(result, name) for name, *_ in ROWS[stage].gives}
-    parts = {name: _array(value) if isinstance(value, list) else value for name, value in answers.items()}
+    parts = {name: _array(value) if isinstance(value, list | np.ndarray) else value for name, value in answers.items()}
     first, *more = parts.values()
     return parts if stage == "optimise" else (first, *more) if more else first
 
