@@ -145,7 +145,7 @@ def _instances(
     if wanted:
         return [name for name in found.instances if name in wanted]
     if reading in NAMED or profile.beside is None:
-        return found.instances[: profile.breadth]
+        return profile.instances_of(found)
     # All choices repaired is next to the repaired reading: like what samples long, it is judged where it tells most.
     whole = bool(statement.repairable) and reading == statement.repairs[statement.repairable]
     whole = whole and reading not in statement.literal_readings
