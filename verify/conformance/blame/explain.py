@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from spec.exact import Vector
+from verify.conformance.answers import Answer
 from verify.conformance.blame.edited_stage import STAGE_OF, EditedStage
 from verify.conformance.blame.explanation import Blame
 from verify.conformance.blame.questions import HELD_OUT, Part, line_6_question, minimiser_question
@@ -15,7 +16,7 @@ from verify.conformance.blame.right_sums import Space
 from verify.conformance.blame.stage_effects import AsAnswered, effect_of
 from verify.conformance.blame.stage_search import StageSearch, Witness, apart, explained, witness_of
 from verify.conformance.probes import WHOLE, Probe
-from verify.conformance.stage_comparison import Answer, Seen
+from verify.conformance.stage_comparison import Seen
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 
