@@ -15,6 +15,8 @@ from verify.campaign.summary import selected
 from verify.checks.measuring.case import find_profile
 from verify.conformance import outer, probes
 from verify.conformance.asking import Asking
+from verify.conformance.blame.accuracy import accuracy_of
+from verify.conformance.blame.all_stages import explain_all
 from verify.conformance.claim_runs import (
     Judged,
     claim_findings,
@@ -148,7 +150,7 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
         ignored: tuple[str, ...] = ()
         kept: tuple[str, ...] = ()
         try:
-            diagnoses = diagnose(seen)
+            diagnoses = diagnose(seen, explain_all(stages, seen, accuracy_of(stages, seen)))
             reproduction = reproduce(seen, load)
             kept = asking.keep(seen, asked.name, load, reproduction)
             error_split = split_error(seen) if asking.is_repaired else None
