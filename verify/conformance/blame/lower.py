@@ -15,6 +15,7 @@ from spec.quadratic import QuadraticArrays
 from verify.conformance.blame.lower_outputs import OUTPUTS
 from verify.conformance.blame.programs import FORMS, Pair, Program
 from verify.conformance.blame.ramps import number
+from verify.conformance.blame.unfinished import UNFINISHED
 from verify.conformance.probes import Probe
 
 BLOCKS: dict[str, str] = {
@@ -27,12 +28,15 @@ REBUILT: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Other ways to change a block than by a factor, and blocks that are changed so."""
 ADDED: dict[str, str] = {
-    "εI": "{0}·I is added to g_yy", "1": "{0} is added to every entry of g_y", "f": "g + {0}·f is minimised in place of "
-    "g", "margin": "h ≤ −{0} is held in place of h ≤ 0",
+    "εI": "{0}·I is added to g_yy", "1": "{0} is added to every entry of g_y", "f": "g + {0}·f is minimised in place "
+    "of g", "margin": "h ≤ −{0} is held in place of h ≤ 0",
 }  # fmt: skip
 """What may be added to the program, times a number."""
+SOLVED_BY = FORMS | UNFINISHED
+"""Every way to solve the program, by name."""
 Change = tuple[str, str | float]
 RIGHT_LOWER_FORM = "the minimiser of g over h ≤ 0 and its multipliers, g_yy y + g_xyᵀx + g_y − Bᵀλ = 0"
+"""The right lower level."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,7 @@ class LowerProgram:
         program = self.program(problem.arrays, x)
         try:
             with np.errstate(all="ignore"):
-                found = FORMS[self.form][0](program, self.number)
+                found = SOLVED_BY[self.form][0](program, self.number)
                 for name, value in self.outputs:
                     found = None if found is None else OUTPUTS[name].of(found, program, value)
         except np.linalg.LinAlgError:
@@ -94,7 +98,7 @@ class LowerProgram:
         found = [_block_words(name, change) for name, change in self.blocks]
         found += [ADDED[name].format(number(value)) for name, value in self.added]
         if self.form != "program":
-            found.append(FORMS[self.form][1].format(number(self.number)))
+            found.append(SOLVED_BY[self.form][1].format(number(self.number)))
         return (*found, *(OUTPUTS[name].told(value) for name, value in self.outputs))
 
     @property
@@ -137,7 +141,8 @@ def _block_words(name: str, change: str | float) -> str:
     term = BLOCKS[name]
     if isinstance(change, str):
         rebuilt_words = {
-            "transposed": f"{name} is transposed where it is square", "diagonal": f"only the diagonal of {name} is used",
+            "transposed": f"{name} is transposed where it is square",
+            "diagonal": f"only the diagonal of {name} is used",
             "no diagonal": f"the diagonal of {name} is left out", "absolute": f"|{name}| stands in place of {name}",
         }  # fmt: skip
         return rebuilt_words[change]

@@ -20,8 +20,11 @@ from verify.conformance.blame.lower_residuals import held_rows, pair_of
 HOLDS = 1e-6
 """An equation holds where this part of its largest term is left at most."""
 DIGITS = (1, 2, 3, 4, 5, 6)
-PLAIN = 1e-7
-"""A factor is a plain number if it is as near to one as this."""
+"""How many digits a plain number may have."""
+FEW_DIGITS, ROUGHLY, EXACTLY = 3, 1e-5, 1e-9
+"""A factor is a number of few digits if it is roughly that, relative, and one of more digits if it is exactly that."""
+NOTHING = 1e-9
+"""Factors up to this are 0."""
 VARIANTS: tuple[LowerProgram, ...] = (
     RIGHT_LOWER, *(RIGHT_LOWER.with_block(name, "transposed") for name in ("g_xy", "A", "B")),
     *(RIGHT_LOWER.with_block(name, "diagonal") for name in ("g_yy", "g_xy", "A", "B")),
@@ -41,39 +44,37 @@ def read_off(answers: Sequence[Answer]) -> Iterator[LowerProgram]:
 
 
 def _with_rows(variant: LowerProgram, first: Factors, answers: Sequence[Answer]) -> Iterator[LowerProgram]:
-    for second in [*_held(variant, answers), {}]:
-        for flipped in (False, True):
-            factors = {name: first[name] for name in ("g_xy", "g_y") if name in first}
-            sign = -1.0 if flipped else 1.0
-            factors |= {name: sign * second[name] for name in ("A", "b") if name in second}
-            factors |= {"B": -1.0} if flipped else {}
+    """Both ways to read the signs: as they stand, and with −B, whose multipliers then have the other sign."""
+    for second in [*_held(variant, answers), Factors()]:
+        for sign in (1.0, -1.0):
+            factors = {name: plain_factor(first[name]) for name in ("g_xy", "g_y")}
+            factors |= {name: plain_factor(sign * second.get(name, sign)) for name in ("A", "b")} | {"B": sign}
             made = variant
             for name, factor in factors.items():
-                rebuilt_names = [n for n, _ in made.blocks]
-                if factor != 1 and name not in rebuilt_names:
+                if factor != 1 and name not in dict(variant.blocks):
                     made = made.with_block(name, factor)
-            scale = sign / first["λ"] if first["λ"] else 0.0
+            scale = plain_factor(sign / first["λ"]) if abs(first["λ"]) > NOTHING else 1.0
             if scale != 1:
-                made = replace(made, outputs=(("−λ", 0.0) if scale == -1 else ("λ scaled", _plain(scale)),))
-            made = replace(made, added=tuple((name, first[name]) for name in ("εI", "1", "f") if name in first))
-            yield from _forms(made, second)
+                made = replace(made, outputs=(("−λ", 0.0) if scale == -1 else ("λ scaled", scale),))
+            added = tuple((name, plain_factor(first[name])) for name in ("εI", "1", "f") if name in first)
+            yield from _forms(replace(made, added=added), second)
 
 
 def _forms(made: LowerProgram, second: Factors) -> Iterator[LowerProgram]:
     if second.get("margin"):
-        yield replace(made, added=(*made.added, ("margin", second["margin"])))
+        yield replace(made, added=(*made.added, ("margin", plain_factor(second["margin"]))))
     elif second.get("softness"):
-        yield replace(made, form="penalty", number=_plain(1 / second["softness"]))
+        yield replace(made, form="penalty", number=plain_factor(1 / second["softness"]))
     elif second.get("μ"):
-        yield replace(made, form="barrier", number=second["μ"])
+        yield replace(made, form="barrier", number=plain_factor(second["μ"]))
     else:
         yield from (replace(made, form=form) for form in FORMS_TRIED)
 
 
 def _changed(variant: LowerProgram, answer: Answer) -> tuple[dict[str, Vector], Vector, Vector, Vector]:
     a, x, y, lam = pair_of(answer.probe, answer.got)
-    changes = dict(variant.blocks)
-    blocks = {name: rebuilt(getattr(a, name), changes.get(name, 1.0))
+    changes: dict[str, str | float] = dict(variant.blocks)
+    blocks: dict[str, Vector] = {name: rebuilt(getattr(a, name), changes.get(name, 1.0))
               for name in ("g_yy", "g_xy", "g_y", "A", "B", "b")}  # fmt: skip
     return blocks, x, y, lam
 
@@ -132,15 +133,15 @@ def _solution(left: Vector, terms: Vector) -> list[float] | None:
     size = np.abs(left) + np.abs(terms) @ np.abs(factors)
     if (np.abs(terms @ factors - left) > HOLDS * (1e-3 + size)).any():
         return None
-    return [_plain(float(value)) for value in factors]
+    return [float(value) for value in factors]
 
 
-def _plain(value: float) -> float:
-    """A factor as a plain number where it is one."""
-    if abs(value) < PLAIN:
+def plain_factor(value: float) -> float:
+    """A factor as the plain number that it is, to the digits that exact answers or those of iterations have."""
+    if abs(value) < NOTHING:
         return 0.0
     for digits in DIGITS:
         near = float(f"{value:.{digits}g}")
-        if abs(near - value) <= PLAIN * abs(value):
+        if abs(near - value) <= (ROUGHLY if digits <= FEW_DIGITS else EXACTLY) * abs(value):
             return near
     return value

@@ -26,7 +26,7 @@ class Output:
 
     def told(self, value: float) -> str:
         """The words for a number."""
-        return self.words.format(f"{value:.6g}")
+        return self.words.replace("{}", f"{value:.6g}")
 
 
 def _of_lam(rule: Callable[[Vector, float], Vector]) -> OutputRule:
@@ -92,8 +92,8 @@ OUTPUTS: dict[str, Output] = {
     "λ of length 1": Output(_of_lam(lambda lam, c: lam / max(float(np.linalg.norm(lam)), 1e-300)), "λ/‖λ‖ is returned"),
     "λ of sum 1": Output(_of_lam(lambda lam, c: lam / max(float(np.abs(lam).sum()), 1e-300)), "λ divided by its sum is "
                          "returned"),
-    "λ indicator": Output(_of_lam(lambda lam, c: np.where(lam > TOUCHING, 1.0, 0.0)), "1 is returned for every positive "
-                          "λ"),
+    "λ indicator": Output(_of_lam(lambda lam, c: np.where(lam > TOUCHING, 1.0, 0.0)), "1 is returned for every "
+                          "positive λ"),
     "λ squared": Output(_of_lam(lambda lam, c: lam**2), "λ² is returned in place of λ"),
     "root of λ": Output(_of_lam(lambda lam, c: np.sqrt(np.abs(lam))), "√λ is returned in place of λ"),
     "largest λ": Output(_of_lam(_only_largest), "only the largest λ is kept"),
@@ -101,24 +101,24 @@ OUTPUTS: dict[str, Output] = {
                         (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)),
     "λ of unit rows": Output(lambda pair, program, c: (pair[0], pair[1] * _lengths(program)), "‖Bᵢ‖λᵢ is returned, the "
                              "multiplier of the row divided by its length"),
-    "λ by lengths": Output(lambda pair, program, c: (pair[0], pair[1] / np.maximum(_lengths(program), 1e-300)), "λᵢ/‖Bᵢ‖ "
-                           "is returned in place of λᵢ"),
+    "λ by lengths": Output(lambda pair, program, c: (pair[0], pair[1] / np.maximum(_lengths(program), 1e-300)),
+                           "λᵢ/‖Bᵢ‖ is returned in place of λᵢ"),
     "λ by squares": Output(lambda pair, program, c: (pair[0], pair[1] / np.maximum(_lengths(program) ** 2, 1e-300)),
                            "λᵢ/‖Bᵢ‖² is returned in place of λᵢ"),
     "least squares": Output(_least_squares(_all), "λ is the least-squares solution of Bᵀλ = ∇_y g over all rows, slack "
                             "ones too"),
-    "least squares ≥ 0": Output(_least_squares(_all, cut=True), "λ is the least-squares solution of Bᵀλ = ∇_y g over all "
-                                "rows, cut off at 0"),
+    "least squares ≥ 0": Output(_least_squares(_all, cut=True), "λ is the least-squares solution of Bᵀλ = ∇_y g over "
+                                "all rows, cut off at 0"),
     "touching": Output(_least_squares(_touching), "λ is the least-squares solution of Bᵀλ = ∇_y g over the rows that "
                        "touch"),
     "each alone": Output(_each_alone, "each touching row's λ is Bᵢ·∇_y g/‖Bᵢ‖², as if it were the only one"),
     "gradient pull": Output(lambda pair, program, c: (pair[0], program.B @ (program.G @ pair[0] + program.q)), "λ is "
                             "B ∇_y g, no solution of Bᵀλ = ∇_y g"),
     "h as λ": Output(lambda pair, program, c: (pair[0], program.violated(pair[0])), "h is returned in place of λ"),
-    "slack as λ": Output(lambda pair, program, c: (pair[0], -program.violated(pair[0])), "the slacks −h are returned in "
-                         "place of λ"),
-    "violations as λ": Output(lambda pair, program, c: (pair[0], np.maximum(program.violated(pair[0]), 0.0)), "max(h, 0) "
-                              "is returned in place of λ"),
+    "slack as λ": Output(lambda pair, program, c: (pair[0], -program.violated(pair[0])), "the slacks −h are returned "
+                         "in place of λ"),
+    "violations as λ": Output(lambda pair, program, c: (pair[0], np.maximum(program.violated(pair[0]), 0.0)),
+                              "max(h, 0) is returned in place of λ"),
     "y = 0": Output(_of_y(lambda y, c: 0 * y), "y = 0 is returned"),
     "−y": Output(_of_y(lambda y, c: -y), "−y is returned in place of y"),
     "y scaled": Output(_of_y(lambda y, c: c * y), "{}·y is returned in place of y", ()),
@@ -130,6 +130,9 @@ OUTPUTS: dict[str, Output] = {
     "y cut": Output(_of_y(lambda y, c: np.clip(y, -c, c)), "y is cut off at ±{}", ()),
     "y rounded": Output(_of_y(lambda y, c: np.round(y, int(c))), "y is rounded to {} decimals",
                         (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)),
+    "both rounded": Output(lambda pair, program, c: (np.round(pair[0], int(c)), np.round(pair[1], int(c))),
+                           "y and λ are rounded to {} decimals", (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)),
+    "both scaled": Output(lambda pair, program, c: (c * pair[0], c * pair[1]), "{}·y and {}·λ are returned", ()),
     "free y": Output(lambda pair, program, c: (program.free, pair[1]), "y is the minimiser without rows"),
 }  # fmt: skip
 """All of them; those without numbers have one that is measured."""

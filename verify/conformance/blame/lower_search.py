@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.answers import Answer
 from verify.conformance.blame.holding_out import Limits
 from verify.conformance.blame.lower import ADDED, BLOCKS, REBUILT, RIGHT_LOWER, LowerProgram
 from verify.conformance.blame.lower_fits import read_off
 from verify.conformance.blame.lower_outputs import OUTPUTS
 from verify.conformance.blame.measuring import fitted
-from verify.conformance.blame.programs import FORMS
+from verify.conformance.blame.programs import FORMS, Pair
+from verify.conformance.blame.unfinished import stopped_after
+from verify.conformance.stage_comparison import Answer
 
 WITH_NUMBERS = ("penalty", "barrier")
 FACTORS = (0.0, -1.0, 2.0, 0.5)
 FEW = 4
 """Answers that numbers are measured on where only y can be trusted."""
 FAR = 1.0
-Side = tuple[LowerProgram, bool]
 
 
 def plain_programs() -> Iterator[LowerProgram]:
@@ -45,6 +46,14 @@ def single_lower_edits() -> tuple[LowerProgram, ...]:
     return (*plain_programs(), *(replace(RIGHT_LOWER, outputs=(output,)) for output in plain_outputs()))
 
 
+def _added(name: str, value: float) -> LowerProgram:
+    return replace(RIGHT_LOWER, added=((name, value),))
+
+
+def _in_form(form: str, value: float) -> LowerProgram:
+    return replace(RIGHT_LOWER, form=form, number=value)
+
+
 class LowerSearch:
     """Looks for programs that give answers to within limits."""
 
@@ -58,10 +67,11 @@ class LowerSearch:
         yield self.fitting(single_lower_edits())
         yield self.fitting(dict.fromkeys(read_off(self.answers)))
         yield self.halves([RIGHT_LOWER, *plain_programs()])
+        yield self.fitting(self.unfinished())
+        yield self.halves(self.measured_programs())
         pairs = list(self.pairs())
         yield self.fitting(pairs)
         yield self.halves(pairs)
-        yield self.halves(self.measured_programs())
 
     def fitting(self, programs: Iterable[LowerProgram]) -> list[LowerProgram]:
         """Those that give every answer."""
@@ -106,14 +116,29 @@ class LowerSearch:
 
     def measured_programs(self) -> Iterator[LowerProgram]:
         """Programs with one number, as y alone tells it."""
-        options = [lambda c, name=name: RIGHT_LOWER.with_block(name, c) for name in BLOCKS]
-        options += [lambda c, name=name: replace(RIGHT_LOWER, added=((name, c),)) for name in ADDED]
-        options += [lambda c, form=form: replace(RIGHT_LOWER, form=form, number=c) for form in WITH_NUMBERS]
+        options: list[Callable[[float], LowerProgram]] = [partial(RIGHT_LOWER.with_block, name) for name in BLOCKS]
+        options += [partial(_added, name) for name in ADDED]
+        options += [partial(_in_form, form) for form in WITH_NUMBERS]
         without = self.off(RIGHT_LOWER, True)
         for made in options:
-            value = fitted(lambda c, made=made: self.off(made(c), True), 1e-6, 1e6, without=without)
+
+            def off(value: float, made: Callable[[float], LowerProgram] = made) -> float:
+                return self.off(made(value), True)
+
+            value = fitted(off, 1e-6, 1e6, without=without)
             if value is not None:
                 yield made(value)
+
+    def unfinished(self) -> Iterator[LowerProgram]:
+        """Iterations that are where the first answer is after some steps."""
+        answer, limit = self.answers[0], self.limits[0]
+        program = RIGHT_LOWER.program(answer.probe.problem.arrays, answer.probe.x)
+
+        def alike(pair: Pair) -> bool:
+            return bool((np.abs(np.concatenate(pair) - answer.got) <= limit).all())
+
+        for form, steps in stopped_after(program, alike):
+            yield replace(RIGHT_LOWER, form=form, number=steps)
 
     def _half(self, answer: Answer, values: Vector, of_y: bool | None) -> Vector:
         m = answer.probe.problem.m

@@ -36,6 +36,8 @@ def fitted(
         k = int(np.argmin(values))
         found.append((float(values[k]), sign, k))
     _, sign, k = min(found)
+    if k in (0, count - 1):
+        return None
 
     def along(t: float) -> float:
         return off(sign * float(np.exp(t)))

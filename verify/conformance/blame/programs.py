@@ -135,7 +135,7 @@ def penalised(program: Program, weight: float) -> Pair | None:
         if np.array_equal(now, held):
             return y, weight * np.maximum(program.violated(y), 0.0)
         held, W = now, program.B[now]
-        y = np.linalg.solve(program.G + weight * W.T @ W, weight * W.T @ program.r[now] - program.q)
+        y = np.asarray(np.linalg.solve(program.G + weight * W.T @ W, weight * W.T @ program.r[now] - program.q))
     return None
 
 
@@ -144,7 +144,7 @@ def barrier(program: Program, mu: float) -> Pair | None:
     start = _inside(program)
     if start is None or mu <= 0:
         return None
-    y, p = start, len(program.r)
+    y, p = np.asarray(start), len(program.r)
     slack = program.B @ y - program.r
     lam = np.full(p, 1.0)
     for k in range(NEWTON_STEPS):
@@ -187,7 +187,7 @@ FORMS: dict[str, tuple[Form, str]] = {
     "first violated": (first_violated, "only the first row that the minimiser without rows violates is held"),
     "no first row": (_some_rows(lambda p: [*range(1, p)]), "the first row is left out"),
     "no last row": (_some_rows(lambda p: [*range(p - 1)]), "the last row is left out"),
-    "first row": (_some_rows(lambda p: [0]), "every row but the first is left out"),
+    "first row": (_some_rows(lambda p: [0][:p]), "every row but the first is left out"),
     "penalty": (penalised, "the rows are a penalty ½·{0}·‖max(h, 0)‖² in place of constraints"),
     "barrier": (barrier, "−hᵢλᵢ = {0} in every row, as on the central path of an interior-point solver, in place of 0"),
 }  # fmt: skip
