@@ -63,9 +63,7 @@ def fitted_changes(seen: Sequence[Seen]) -> Iterator[AnswerChange]:
         size = float(scaled @ scaled)
         if size > 0:
             number = near_number(float(scaled @ got) / size)
-            name = (
-                f"{spelt_number(number)}{power.name} times {{}}" if power.name else f"{spelt_number(number)} times {{}}"
-            )
+            name = spelt_factor(number, power.name) + " times {}"
             yield AnswerChange(name, 0.0 + power.cost, lambda v, c, p=power, q=number: q * p.value(c) * v)
     for size_name, count in (("n", 0), ("m", 1), ("p", 2)):
         yield AnswerChange(f"{{}} divided by {size_name}", 0.2, lambda v, c, i=count: v / c.sizes[i])
@@ -93,6 +91,12 @@ def _shortened_by_alpha(seen: Sequence[Seen]) -> Iterator[AnswerChange]:
             f"{{}} shortened to length {spelt_number(most)}{power.name}", 0.2 + power.cost,
             lambda v, c, p=power, q=most: v * min(1.0, q * p.value(c) / (_length(v) or 1.0)),
         )  # fmt: skip
+
+
+def spelt_factor(number: float, power: str) -> str:
+    """A number times a power as it is printed: ``2α₁``, ``−α``, ``3``."""
+    digits = spelt_number(number)
+    return digits.replace("1", "") + power if power and abs(number) == 1 else f"{digits}{power}"
 
 
 def near_number(value: float) -> float:

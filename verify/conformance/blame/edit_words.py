@@ -47,7 +47,7 @@ def spelt_sum(space: Space, edit: SumEdit) -> str:
     units = [_spelt_unit(space, unit) for unit in edit.units]
     added = [spelt_added(space, a) for a in edit.added]
     name = SUM_NAMES[space]
-    if len(units) == 1 and len(added) == 1:
+    if edit.is_swap:
         return f"{name} = the right one with {_signed(*added[0])} where {_signed(*units[0])} belongs"
     if units and not added:
         return f"{name} = the right one without {' and without '.join(_signed(*unit) for unit in units)}"
@@ -61,11 +61,17 @@ def sentence_of(space: Space, exchanged: Sequence[tuple[str, str]], edit: SumEdi
     if edit.edits:
         said.append(spelt_sum(space, edit))
     if exchanged:
-        groups = GROUP_NAMES[space]
-        parts = [_in_space(space, what) + (f" in {groups[group]}" if group else "") for what, group in exchanged]
         start = f"{SUM_NAMES[space]} = the right one with " if not said else "and with "
-        said.append(start + " and with ".join(parts))
+        said.append(start + exchanged_words(space, exchanged))
     if changed is not None:
         answer = "what comes of it" if said else ANSWER_NAMES[space]
         said.append(f"it answers {changed.format(answer)}")
     return "; ".join(said)
+
+
+def exchanged_words(space: Space, exchanged: Sequence[tuple[str, str]]) -> str:
+    """What stands where something else belongs, and in which group."""
+    groups = GROUP_NAMES[space]
+    return " and with ".join(
+        _in_space(space, what) + (f" in {groups[group]}" if group else "") for what, group in exchanged
+    )

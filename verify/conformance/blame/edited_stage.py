@@ -11,7 +11,7 @@ import numpy as np
 from spec.exact import Vector
 from verify.conformance.blame.answer_changes import AnswerChange
 from verify.conformance.blame.call_points import CallPoint, point_of
-from verify.conformance.blame.edit_words import sentence_of
+from verify.conformance.blame.edit_words import exchanged_words, sentence_of
 from verify.conformance.blame.exchanges import Exchange
 from verify.conformance.blame.right_sums import RIGHT_PARTS, Space, right_sum
 from verify.conformance.blame.sparse_sums import SumEdit
@@ -38,13 +38,14 @@ class ScopedExchange:
     @property
     def cost(self) -> float:
         """How unlikely such a mistake is."""
-        return 1.0 + self.exchange.cost + (0.03 if self.group else 0.0)
+        return 1.0 + self.exchange.cost + (0.2 if self.group else 0.0)
 
 
 @dataclass(frozen=True)
 class EditedStage:
     """A stage with exchanged things, dropped and added summands, and a change of its answer, each where there is one.
 
+    ``also`` says the same in other words.
     In the space of y the sums are those of the penalty Lagrangian's gradient, and the answer is its zero.
     """
 
@@ -52,10 +53,19 @@ class EditedStage:
     exchanged: tuple[ScopedExchange, ...] = ()
     summed: SumEdit = field(default=SumEdit("x"))
     changed: AnswerChange | None = None
+    also: str = ""
 
     @property
     def sentence(self) -> str:
-        """What differs, as a formula."""
+        """What differs, as a formula where it is one, and in other words where there are any."""
+        return self._plainly() + (f", that is, {self.also}" if self.also else "")
+
+    @property
+    def words(self) -> str:
+        """What is exchanged, in words alone."""
+        return exchanged_words(self.space, [(e.exchange.name, e.group) for e in self.exchanged])
+
+    def _plainly(self) -> str:
         exchanged = [(e.exchange.name, e.group) for e in self.exchanged]
         return sentence_of(self.space, exchanged, self.summed, None if self.changed is None else self.changed.name)
 
@@ -159,6 +169,7 @@ def _slope(gradient: Callable[[Vector], Vector | None], y: Vector, reach: float)
         above, below = gradient(y + step), gradient(y - step)
         if above is None or below is None:
             return None
-        columns.append((above - below) / (2.0 * reach))
+        with np.errstate(invalid="ignore", over="ignore"):
+            columns.append((above - below) / (2.0 * reach))
     slope = np.array(columns).T
     return slope if np.isfinite(slope).all() else None

@@ -12,6 +12,7 @@ import numpy as np
 from spec.exact import Vector
 from spec.quadratic import QuadraticArrays
 from verify.conformance.blame.call_points import CallPoint
+from verify.conformance.blame.term_basis import DIGITS
 
 Exchanged = Callable[[CallPoint], CallPoint | None]
 
@@ -169,13 +170,19 @@ def _with(change: Callable[[CallPoint], dict[str, Any]]) -> Exchanged:
 
 def _rounded(kind: type, decimals: int | None = None) -> Exchanged:
     def one(value: Vector) -> Vector:
-        return np.round(value, decimals) if decimals is not None else value.astype(kind).astype(np.float64)
+        return np.round(value, decimals) if decimals is not None else _short(value, kind)
 
     def made(c: CallPoint) -> CallPoint:
         stages = {name: one(getattr(c, name)) for name in ("x", "y", "y_star", "lam", "rho")}
         return replace(c, **stages).with_blocks(**{f.name: one(getattr(c.q, f.name)) for f in fields(c.q)})
 
     return made
+
+
+def _short(value: Vector, kind: type) -> Vector:
+    # What is too large for the kind becomes infinite, as it does there.
+    with np.errstate(over="ignore"):
+        return np.asarray(value.astype(kind).astype(np.float64))
 
 
 def _weight(name: str, power: int, factor: float) -> Exchanged:
@@ -204,11 +211,14 @@ def _all_exchanges() -> Iterator[Exchange]:
     for weight, name, right in (("alpha_1", "α₁", -2), ("alpha_2", "α₂", -4)):
         for power in range(-8, 9):
             if power != right:
-                spelt = {0: "1", -2: "α₁", -4: "α₂", 1: "α"}.get(power, f"α^{power}")
+                spelt = {0: "1", -2: "α₁", -4: "α₂", 1: "α"}.get(power, f"α{str(power).translate(DIGITS)}")
                 yield Exchange(f"{spelt} where {name} belongs", 0.02, _weight(weight, power, 1.0))
         for factor, spelt in ((2.0, "2"), (0.5, "½"), (-1.0, "−"), (0.25, "¼"), (4.0, "4"), (3.0, "3"), (10.0, "10")):
             yield Exchange(f"{spelt}{name} where {name} belongs", 0.02, _weight(weight, right, factor))
         yield Exchange(f"{name} left out", 0.02, _weight(weight, 0, 0.0))
+    for name, spelt in (("x", "x"), ("y", "ỹ"), ("y_star", "ỹ*"), ("lam", "λ̃"), ("rho", "ρ")):
+        single = _with(lambda c, name=name: {name: getattr(c, name).astype(np.float32).astype(np.float64)})
+        yield Exchange(f"{spelt} rounded to 24 bits", 0.2, single)
     yield Exchange("everything given rounded to 24 bits", 0.2, _rounded(np.float32))
     yield Exchange("everything given rounded to 11 bits", 0.3, _rounded(np.float16))
     for digits in range(1, 9):

@@ -112,8 +112,11 @@ def told_apart(search: StageSearch, edits: Sequence[EditedStage]) -> list[Edited
     """Those that further probes leave, asked where they differ; of those that nowhere differ the likeliest."""
     kept: list[EditedStage] = []
     for edit in edits:
-        if all(_differing(search, edit, other) is not None for other in kept):
+        same = next((i for i, other in enumerate(kept) if _differing(search, edit, other) is None), None)
+        if same is None:
             kept.append(edit)
+        else:
+            kept[same] = both_ways(kept[same], edit)
     while len(kept) > 1:
         seed = _differing(search, kept[0], kept[1])
         witnesses = [] if seed is None else search.gather([seed])
@@ -124,6 +127,16 @@ def told_apart(search: StageSearch, edits: Sequence[EditedStage]) -> list[Edited
             break
         kept = left
     return kept
+
+
+def both_ways(one: EditedStage, two: EditedStage) -> EditedStage:
+    """Of two ways to say the same the likelier; a formula is said beside words, and first."""
+    formula = next((edit for edit in (one, two) if edit.summed.edits and not edit.exchanged and not edit.changed), None)
+    words = next((edit for edit in (one, two) if edit.exchanged and not edit.summed.edits and not edit.changed), None)
+    short = formula is not None and len(formula.summed.units) <= 1 and len(formula.summed.added) <= 1
+    if formula is None or words is None or formula.also or words.also or not short or one.edits != two.edits:
+        return one
+    return replace(formula, also=words.words)
 
 
 def _differing(search: StageSearch, one: EditedStage, two: EditedStage) -> int | None:

@@ -14,6 +14,11 @@ from verify.conformance.blame.call_points import CallPoint
 from verify.conformance.blame.right_sums import right_sum
 from verify.conformance.blame.term_basis import powers
 
+MOST_STEPS = 1000
+"""Most gradient steps that are counted."""
+FAR = 1e12
+"""Distance at which steps are taken to diverge."""
+
 
 def _hessian(c: CallPoint) -> Vector:
     q = c.q
@@ -51,8 +56,6 @@ RULES: tuple[AnswerChange, ...] = (
     AnswerChange("the point with h(x,y) ≤ 0 nearest to {}", 0.1, lambda v, c: _program(c, np.eye(len(v)), -v)),
     AnswerChange("one Jacobi step from ỹ* in place of {}", 0.2,
                  lambda v, c: c.y_star - _gradient(c) / np.diag(_hessian(c)) + 0.0 * v),
-    AnswerChange("one gradient step from ỹ*, divided by the largest curvature, in place of {}", 0.2,
-                 lambda v, c: c.y_star - _gradient(c) / float(np.linalg.norm(_hessian(c), 2)) + 0.0 * v),
     AnswerChange("the minimiser of g without rows in place of {}", 0.2,
                  lambda v, c: -np.linalg.solve(c.q.g_yy, c.q.g_xy.T @ c.x + c.q.g_y) + 0.0 * v),
     AnswerChange("the minimiser of f in place of {}", 0.3, lambda v, c: _minimiser_of_f(v, c)),
@@ -64,6 +67,42 @@ def _minimiser_of_f(v: Vector, c: CallPoint) -> Vector:
     if np.linalg.matrix_rank(c.q.f_yy) < len(v):
         return np.full(len(v), np.nan)
     return np.asarray(-np.linalg.solve(c.q.f_yy, c.q.f_xy.T @ c.x + c.q.f_y))
+
+
+def _bounds(c: CallPoint) -> dict[str, float]:
+    """What people divide a gradient by: bounds on the curvature."""
+    H = _hessian(c)
+    norm = np.linalg.norm
+    parts = norm(c.q.f_yy, 2) + c.alpha_1 * norm(c.q.g_yy, 2)
+    return {
+        "the largest curvature": float(norm(H, 2)),
+        "the trace of the Hessian": float(np.trace(H)),
+        "the Hessian's Frobenius norm": float(norm(H)),
+        "‖f_yy‖ + α₁‖g_yy‖ + α₂‖B‖²": float(parts + c.alpha_2 * norm(c.q.B, 2) ** 2),
+        "‖f_yy‖ + α₁‖g_yy‖ + α₂‖B‖² max ρ": float(parts + c.alpha_2 * norm(c.q.B, 2) ** 2 * c.rho.max(initial=0.0)),
+        "α₂": c.alpha_2,
+    }
+
+
+def _stepped(v: Vector, c: CallPoint, by: str, steps: int) -> Vector:
+    """Gradient steps from the lower-level solution towards the minimiser v."""
+    gap = np.eye(len(v)) - _hessian(c) / _bounds(c)[by]
+    return np.asarray(v + np.linalg.matrix_power(gap, steps) @ (c.y_star - v))
+
+
+def counted_steps(seen: Sequence[Seen]) -> Iterator[AnswerChange]:
+    """Gradient descent that ends after a number of steps; the number is found at the first answer."""
+    c, right, got = seen[0]
+    for by, bound in _bounds(c).items():
+        gap = np.eye(len(right)) - _hessian(c) / bound
+        left = c.y_star - right
+        for k in range(1, MOST_STEPS + 1):
+            left = gap @ left
+            if not np.abs(left).max(initial=0.0) < FAR:
+                break
+            if np.allclose(right + left, got, rtol=1e-9, atol=1e-10):
+                yield AnswerChange(f"the result of {k} gradient steps from ỹ*, divided by {by}, in place of {{}}", 0.3,
+                                   lambda v, c, by=by, k=k: _stepped(v, c, by, k))  # fmt: skip
 
 
 def fitted_rules(seen: Sequence[Seen]) -> Iterator[AnswerChange]:

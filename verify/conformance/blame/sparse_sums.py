@@ -32,6 +32,9 @@ MOST_COLUMNS = 2400
 CLOSE_LOOKS = 60
 """Sums that are looked at closely in one search."""
 
+SHARED = ("f_xx", "f_xy", "f_yy", "f_x", "f_y", "g_xy", "g_yy", "g_y", "Aᵀ", "Bᵀ")
+"""Blocks that make one summand stand for another."""
+
 
 @dataclass(frozen=True)
 class Added:
@@ -83,8 +86,19 @@ class SumEdit:
 
     @property
     def edits(self) -> int:
-        """Single changes: a summand that another one stands for is one."""
-        return max(len(self.units), len(self.added))
+        """Single changes: a summand that a like one stands for is one."""
+        return max(1, len(self.units)) if self.is_swap else len(self.units) + len(self.added)
+
+    @property
+    def is_swap(self) -> bool:
+        """Whether the one new summand shares a block with the one that is dropped, and so stands for it."""
+        if len(self.units) != 1 or len(self.added) != 1:
+            return False
+        (group, members), name = self.units[0], self.added[0].term.name
+        parts = RIGHT_PARTS[self.space]
+        if group and f"∇_{self.space} {group}" in name:
+            return True
+        return any(block in name and block in parts[j].name for j in members for block in SHARED)
 
     def value(self, c: CallPoint) -> Vector | None:
         """The sum at a point; ``None`` where a term does not exist."""

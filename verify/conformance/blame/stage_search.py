@@ -13,7 +13,7 @@ from verify.conformance.blame.answer_changes import FIXED, AnswerChange, Seen, f
 from verify.conformance.blame.call_points import CallPoint, point_of
 from verify.conformance.blame.edited_stage import EditedStage, ScopedExchange
 from verify.conformance.blame.exchanges import exchanges
-from verify.conformance.blame.minimiser_rules import RULES, fitted_rules
+from verify.conformance.blame.minimiser_rules import RULES, counted_steps, fitted_rules
 from verify.conformance.blame.questions import PARTS, SOLVED_TO, Part
 from verify.conformance.blame.right_sums import RIGHT_PARTS, Space, right_sum
 from verify.conformance.blame.sparse_sums import (
@@ -138,7 +138,7 @@ class StageSearch:
         seen = [w.seen for w in witnesses]
         changes: list[AnswerChange] = [*FIXED, *fitted_changes(seen)]
         if self.space == "y":
-            changes += [*RULES, *fitted_rules(seen)]
+            changes += [*RULES, *fitted_rules(seen), *counted_steps(seen)]
         for change in changes:
             yield EditedStage(self.space, (), nothing, change)
         for group in ("", "f", "g", "penalty"):

@@ -46,6 +46,10 @@ ROW_VECTORS: dict[str, tuple[float, Callable[[CallPoint], Vector]]] = {
     "Bỹ": (0.0, lambda c: c.q.B @ c.y),
     "Bỹ*": (0.1, lambda c: c.q.B @ c.y_star),
     "B(ỹ−ỹ*)": (0.15, lambda c: c.q.B @ (c.y - c.y_star)),
+    "(Ax−b)": (0.1, lambda c: c.q.A @ c.x - c.q.b),
+    "(Bỹ+b)": (0.15, lambda c: c.q.B @ c.y + c.q.b),
+    "(Bỹ*+b)": (0.15, lambda c: c.q.B @ c.y_star + c.q.b),
+    "(Ax−Bỹ)": (0.1, lambda c: c.q.A @ c.x - c.q.B @ c.y),
     "ρ": (0.2, lambda c: c.rho),
     "max(h(x,ỹ),0)": (0.1, lambda c: _positive(c.h)),
     "max(h(x,ỹ*),0)": (0.2, lambda c: _positive(c.h_star)),
@@ -277,7 +281,8 @@ ENTRY_CHANGES: dict[str, tuple[float, Callable[[Vector], Vector]]] = {
 """What may happen to a vector's entries."""
 
 
-_DIGITS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+DIGITS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+"""Superscripts for signs and digits."""
 HIGHEST = 8
 """Highest power of alpha and of its inverse that is looked for."""
 
@@ -288,7 +293,7 @@ def powers() -> tuple[Power, ...]:
     usual = {0: "", -2: "α₁", -4: "α₂", 1: "α"}
     found = []
     for k in sorted(range(-HIGHEST, HIGHEST + 1), key=lambda k: (k not in usual, abs(k))):
-        name = usual.get(k, f"α{str(k).translate(_DIGITS)}")
+        name = usual.get(k, f"α{str(k).translate(DIGITS)}")
         found.append(Power(name, 0.0 if k in usual else 0.1, _alpha_to(k, 0)))
     for k in (0, -2, -4):
         found.append(Power("N_g" + (f"·{usual[k]}" if usual[k] else ""), 0.2, _alpha_to(k, 1)))
