@@ -55,8 +55,8 @@ def ignored_choices(stages: Stages) -> tuple[str, ...]:
         paired = replace(setting.call, reading=REPAIRED.choose(noise_pairing="independent"))
         rng = np.random.default_rng(0)
         estimates = stages.hypergradient_samples(setting.problem, probe.x, paired, rng, SAMPLES)
-        # Independent draws have a standard deviation larger by 2 alpha**-2 = 141 times and more.
-        if estimates.std() < 3 * setting.deviation:
+        # Independent draws have a standard deviation larger by 2 alpha**-2 = 141 times and more; 0 is no choice.
+        if setting.deviation / 3 < estimates.std() < 3 * setting.deviation:
             found.append("noise_pairing")
     except (SubjectFaultError, MissingCapabilityError):
         return tuple(found)
