@@ -8,6 +8,7 @@ import numpy as np
 
 from spec import OuterParameters
 from verify.conformance import outer
+from verify.conformance.end_to_end import is_offered, repro_end_to_end
 from verify.conformance.found import Reproduction
 from verify.conformance.scripts import array, in_interval, script
 from verify.conformance.stage_comparison import Seen
@@ -81,6 +82,8 @@ _SURPRISE = [
 
 def of_run(seen: Seen, load: str) -> Reproduction | None:
     """The shortest run that shows what is off; ``None`` where nothing is."""
+    if is_offered(seen.stages):
+        return repro_end_to_end(seen.stages, load)
     if seen.record is None:
         return _of_calls(load)
     wrong = next((c for c in outer.compare(seen.record, outer.RIGHT) if c.excess > 1), None)

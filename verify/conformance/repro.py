@@ -46,7 +46,8 @@ def reproduce_stage(seen: Seen, stage: str, load: str, again: Again = replay) ->
         made = outer_repro.of_run(seen, load)
         return None if made is None else _confirmed(made, again, "its run depends on what was asked before")
     known: Any = stage
-    wrong = [answer for answer in seen.of(known) if not answer.excess <= 1] if stage in PROBED else []
+    own = [answer for answer in seen.of(known) if answer not in seen.follow] if stage in PROBED else []
+    wrong = [answer for answer in own if not answer.excess <= 1]
     if wrong:
         return _of_answers(seen, wrong, load, again)
     broken = [pair for pair in seen.broken if pair[0].stage == stage]

@@ -12,6 +12,7 @@ from verify.conformance import outer, random_stages
 from verify.conformance.answers import INSIDE, Answer, Asked
 from verify.conformance.bugs.model import Stage
 from verify.conformance.consequences import consequences
+from verify.conformance.end_to_end import is_offered, judge_end_to_end
 from verify.conformance.found import Divergence, StageFinding
 from verify.conformance.probes import WHOLE, Probe, probes
 from verify.conformance.random_stages import RUN_STAGES, Sampled, Signature, Statistic, distance
@@ -257,6 +258,8 @@ def _unlike(stage: Stage, found: Signature, law: Signature, where: str) -> Stage
 
 def _optimised(seen: Seen) -> StageFinding:
     if not seen.stages.offers("optimise"):
+        if is_offered(seen.stages):
+            return judge_end_to_end(seen.stages)
         return _not_offered("optimise", "the subject offers no optimise")
     try:
         seen.record = outer.watch(seen.stages)
