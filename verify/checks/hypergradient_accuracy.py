@@ -13,6 +13,7 @@ from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check, values_at
 from verify.checks.measuring.premises import additive, at_truth, estimate, regular_truth
 from verify.checks.measuring.samples import ADDITIVE, ANOTHER_LAW, Setting, second_moment
+from verify.checks.measuring.silence import require_noise
 from verify.evidence.budget import Share
 from verify.evidence.decisions import SquareDecision, VarianceDecision
 from verify.evidence.intervals import Looks, mean_square_interval
@@ -122,6 +123,8 @@ def decomposition(case: Case) -> Measurement:
     N_g = max(1, round(second_moment(quiet, LOUD) / bias**2)) if bias > 0 else 1
     setting = Setting.at(case, truth, PREASYMPTOTIC, LOUD, N_g=N_g)
     n, variance = len(case.x), second_moment(setting, LOUD) / N_g
+    if not case.as_written:
+        require_noise(setting, variance)
     count = case.share.times(ERROR_SAMPLES * 2)
     law = SquareLaw((variance / n,) * n, (bias**2, *(0.0,) * (n - 1)), count)
     factor = 2 if case.as_written else 1
