@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from spec import InvalidInputError
+from spec.files import write_files
 from verify.campaign import run as campaign
 from verify.campaign.summary import selected
 from verify.checks.measuring.case import find_profile
@@ -120,7 +121,11 @@ def _judge(asked: Judged, load: str, started: float) -> Conformance:
 
     stages = Stages(Timed(asked.subject, asked.name, asked.clock))
     with threadpool_limits(1):
-        extra = probes.vector_probes() if any(stages.offers(stage) for stage in WITH_VECTORS) else ()
+        extra: tuple[Probe, ...] = ()
+        try:
+            extra = probes.vector_probes() if any(stages.offers(stage) for stage in WITH_VECTORS) else ()
+        except KeyboardInterrupt:
+            asked.clock.end()
         seen = look(stages, extra=extra)
         diagnosis, reproduction, error_split = None, None, None
         ignored: tuple[str, ...] = ()
@@ -158,9 +163,8 @@ def _judge(asked: Judged, load: str, started: float) -> Conformance:
 def write(found: Conformance, out: Path) -> list[Path]:
     """Write ``conform.json`` and the report's four files into a folder."""
     _make(out)
-    file = out / "conform.json"
-    file.write_text(json.dumps(found.content(), indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
-    return [file, *(found.report.write(out) if found.report is not None else [])]
+    text = json.dumps(found.content(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return [*write_files(out, {"conform.json": text}), *(found.report.write(out) if found.report is not None else [])]
 
 
 def _make(out: Path) -> None:
