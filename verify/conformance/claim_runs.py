@@ -117,7 +117,10 @@ def run_claims(asked: Judged, ignored: Sequence[str]) -> Report:
         start(0)
         found = run(subject=paced, progress=start)
     elif asked.loadable and asked.jobs > 1:
-        found = run(subject=asked.name, jobs=asked.jobs, progress=asked.told, time_limit=asked.time_limit)
+        found = run(
+            subject=asked.name, jobs=asked.jobs, progress=asked.told, watch=asked.clock.check,
+            time_limit=asked.time_limit,
+        )  # fmt: skip
     else:
         # Commands that repeat a result load the subject by the name it was given by.
         found = run(subject=Timed(asked.subject, asked.name, asked.clock), progress=asked.told)

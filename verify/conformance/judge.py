@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from spec import InvalidInputError
+from spec.files import write_files
 from verify.campaign import run as campaign
 from verify.campaign.summary import selected
 from verify.checks.measuring.case import find_profile
@@ -143,8 +144,7 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
     stages = Stages(Timed(asked.subject, asked.name, asked.clock))
     with threadpool_limits(1):
         own = asking.prepare(asked.name, load, asked.claims)
-        extra = probes.vector_probes() if any(stages.offers(stage) for stage in WITH_VECTORS) else ()
-        seen = asking.look(stages, own, extra)
+        seen = asking.look(stages, own, _vectors(stages, asked.clock))
         reproduction, error_split = None, None
         diagnoses: tuple[Diagnosis, ...] = ()
         ignored: tuple[str, ...] = ()
@@ -183,6 +183,15 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
     )  # fmt: skip
 
 
+def _vectors(stages: Stages, clock: Clock) -> Sequence[Probe]:
+    """Published vectors, where a stage is offered that they are about."""
+    try:
+        return probes.vector_probes() if any(stages.offers(stage) for stage in WITH_VECTORS) else ()
+    except KeyboardInterrupt:
+        clock.end()
+        return ()
+
+
 def _deviating(seen: Seen, findings: Sequence[StageFinding]) -> list[str]:
     """Stages that are off, be it that others make them so."""
     own = [found.stage for found in findings if found.status == "diverges"]
@@ -192,9 +201,8 @@ def _deviating(seen: Seen, findings: Sequence[StageFinding]) -> list[str]:
 def write(found: Conformance, out: Path) -> list[Path]:
     """Write ``conform.json`` and the report's four files into a folder."""
     _make(out)
-    file = out / "conform.json"
-    file.write_text(json.dumps(found.content(), indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
-    return [file, *(found.report.write(out) if found.report is not None else [])]
+    text = json.dumps(found.content(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return [*write_files(out, {"conform.json": text}), *(found.report.write(out) if found.report is not None else [])]
 
 
 def _make(out: Path) -> None:
