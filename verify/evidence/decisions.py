@@ -21,7 +21,7 @@ from verify.evidence.intervals import Looks, mean_interval, median_interval
 from verify.evidence.laws import SquareLaw, chi2_lower, chi2_upper, f_upper, normal_upper
 from verify.evidence.model import STANDS_FOR, ComparisonEvidence, Relation, Role
 from verify.evidence.moments import Moments
-from verify.evidence.premises_of_laws import Taken, law_of_mean, law_of_variance
+from verify.evidence.premises_of_laws import Taken, law_of_mean, law_of_squares, law_of_variance
 from verify.evidence.streams import BLOCK, Sampler
 
 LOOKS = 3
@@ -231,14 +231,19 @@ class SquareDecision(SampledDecision):
     predicted: float | None = None
     wanted: float = 0.5
 
-    def of(self, moments: Moments) -> ComparisonEvidence:
-        """Compare that of samples, which may not have the law's shape: they are then worth fewer of those that do."""
-        taken = law_of_variance(moments, self.share.single.error, base="mean square (Chernoff)")
+    def of(self, squares: Vector) -> ComparisonEvidence:
+        """Compare that of squared lengths, shape (count,); those that are not of the law are worth fewer that are."""
+        taken = law_of_squares(squares, self.law, self.share.single.error)
         count = max(1, int(self.law.count * taken.worth))
-        found = replace(self, law=replace(self.law, count=count)).evidence(moments.mean_square)
+        measured = float(squares.mean())
+        found = replace(self, law=replace(self.law, count=count)).evidence(measured)
         needed = None if found.samples_needed is None else int(found.samples_needed / taken.worth)
-        stated = {"samples": self.law.count, "samples_needed": needed, "law": taken.law, "checked": taken.checked}
-        return found.model_copy(update=stated)
+        stated: dict[str, Any] = {"samples": self.law.count, "samples_needed": needed}
+        # Too little may be what a rare large one has yet to add.
+        broken = taken.broken if self.relation != "<=" and measured < found.predicted - found.tolerance else None
+        if broken:
+            stated |= {"tolerance": inf, "detectable": inf}
+        return found.model_copy(update=stated | {"law": taken.law, "checked": taken.checked, "broken": broken})
 
     def evidence(self, measured: float) -> ComparisonEvidence:
         """Compare a measured mean square."""
