@@ -20,7 +20,7 @@ from verify.evidence.shapes import ALARM, BATCH, LASTING, NEIGHBOURS, SHARE, UNS
 
 COUNTED = 2.0
 """How often a scatter that is itself estimated is counted: it makes up for tails that a sample has not shown yet."""
-_WEAKER: dict[Law, WeakLaw] = {law: weak for weak, law in STANDS_FOR.items() if weak != "mean (Hotelling)"}  # type: ignore[misc]  # keys are those of the literal
+_WEAKER: dict[Law, WeakLaw] = {law: weak for weak, law in STANDS_FOR.items() if law != "mean (F)"}  # type: ignore[misc]  # keys are those of the literal
 
 
 @dataclass(frozen=True)
@@ -122,6 +122,22 @@ def law_of_squares(squares: Vector, law: SquareLaw, error: float, base: Law = "m
     skewed = 1 + skewness * normal_upper(error / 2) / (3 * sqrt(count))
     worth = min(1.0, 1 / (COUNTED * skewed**2 * ratio * max(1.0, grouping))) if scattered else 1.0
     return Taken(_WEAKER[base], seen, worth, _too_large(largest))
+
+
+def shared(moments: Moments, rounding: float) -> str | None:
+    """That estimates of one call share noise, in words, where the means of calls scatter too much for them not to."""
+    # What neighbours share inside a batch is no matter between calls, nor is rounding.
+    batches = 0.0 if moments.shape.is_silent else BATCH * float(np.trace(moments.shape.batch_covariance))
+    ratio, allowed = moments.calls.scatter(max(rounding**2, batches))
+    return f"means of calls scatter {ratio:.3g} times as much as their estimates let them" if ratio > allowed else None
+
+
+def law_of_calls(means: Moments, noise: str | None) -> Taken:
+    """For the mean of calls' means, each of them one sample; what estimates of one call share is no matter then."""
+    covariance = means.shape.products / (means.count - 1) / means.count
+    seen = f"{means.count} calls"
+    checked = f"{seen}: {noise}" if noise else seen
+    return Taken("mean (Hotelling, calls)", checked, covariance=covariance, freedom=float(means.count - 1))
 
 
 def _counted(moments: Moments, error: float) -> float:

@@ -13,6 +13,7 @@ ASSUMES = {
     "mean (F)": "independent Gaussian estimates of equal variance along every direction",
     "mean (Hotelling)": "independent estimates of any one covariance, their mean nearly Gaussian",
     "mean (Hotelling, batches)": "estimates that over 32 neighbours are independent, their mean nearly Gaussian",
+    "mean (Hotelling, calls)": "calls that are independent, the means of their estimates nearly Gaussian",
     "variance (chi-square)": "independent Gaussian estimates of equal variance",
     "variance (scatter of squares)": _SHORT_MEMORY,
     "variances along directions (chi-square)": "independent Gaussian estimates",

@@ -98,6 +98,33 @@ def test_the_mean_of_samples_with_long_memory_is_left_open_by_name():
     assert "estimates of one call are correlated (lag" in decided.sentence
 
 
+def of_calls(share, seed, *, shift=0.0, within=True):
+    """The mean of estimates that have this share of their noise from their call."""
+
+    def draw(rng, k):
+        own = rng.laplace(size=(k, WIDTH)) / 2**0.5 if within else np.zeros((k, WIDTH))
+        return (1 - share) ** 0.5 * own + share**0.5 * rng.standard_normal((1, WIDTH)) + shift
+
+    stream = Sampler(draw, Streams((seed, 5)), Moments(np.zeros(WIDTH)), 512)
+    return MeanDecision("m", SHARE, width=WIDTH, wanted=0.1, block=512).run(stream)
+
+
+@pytest.mark.parametrize(("share", "within"), [(0.003, True), (0.01, True), (0.5, True), (1.0, False)])
+def test_noise_that_a_whole_call_shares_refutes_no_right_mean(share, within):
+    right = [of_calls(share, seed, within=within) for seed in range(8)]
+    assert all(item.holds for item in right)
+    if share > 0.1:
+        decided = decide(find("stochastic-oracles").repaired.bound, right[:1])
+        assert decided.verdict is Verdict.INCONCLUSIVE
+        assert "means of calls scatter" in decided.sentence
+    assert not any(of_calls(share, seed, shift=0.6, within=within).holds for seed in range(4))
+
+
+def test_a_subject_without_noise_is_held_to_rounding():
+    stream = Sampler(lambda _, k: np.full((k, WIDTH), 1e-6), Streams((0, 5)), Moments(np.zeros(WIDTH)), 512)
+    assert not MeanDecision("m", SHARE, width=WIDTH, wanted=0.1, block=512).run(stream).holds
+
+
 def test_squares_that_never_vary_are_worth_as_much_as_gaussian_ones():
     moments = Moments(np.zeros(1))
     moments.add(np.resize([1.0, 1.0, -1.0, -1.0], (512, 1)))
