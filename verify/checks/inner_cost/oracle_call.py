@@ -248,12 +248,12 @@ def accurate(case: Case, truth: Truth) -> ComparisonEvidence:
     alpha = HELD_ALPHA
     iteration, steps = enough(case, alpha)
     call = replace(call_of(case, iteration, steps), alpha=alpha)
-    moments = iterates(case, truth, call, noise_of(case), runs=case.share.times(RUNS))
-    law = SquareLaw.of(*law_at(case, iteration, steps), moments.count)
+    squares = iterates(case, truth, call, noise_of(case), runs=case.share.times(RUNS))
+    law = SquareLaw.of(*law_at(case, iteration, steps), len(squares))
     return SquareDecision(
         quantity="mean squared error of the pair at the counted steps", law=law, share=case.share, relation="<=",
         predicted=(1 + ACCURATE) * alpha**6, wanted=1.0, context={"alpha": alpha, "steps": float(steps)},
-    ).evidence(moments.mean_square)  # fmt: skip
+    ).of(squares)  # fmt: skip
 
 
 def noise_of(case: Case) -> Noise:
