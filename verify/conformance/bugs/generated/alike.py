@@ -35,8 +35,9 @@ FAMILIES: tuple[frozenset[str], ...] = tuple(
 MATRICES = frozenset({"A", "B", "f_xx", "f_xy", "f_yy", "g_xx", "g_xy", "g_yy"})
 ROLLED = frozenset({"rho", "lam", "h", "h_star", "weights", "y", "y_0", "y_star", "lam_W", "g", "r", "b"})
 COUNTS = frozenset({"M", "K", "N_g"})
-KEPT = frozenset({"rho", "lam", "y_star", "y_penalty", "y_0", "y", "h_star", "h", "weights", "h_width", "step", "g", "s",
-                  "x", "c", "r", "noise_f", "noise_g", "z_f"})  # fmt: skip
+KEPT = frozenset(
+    {"rho", "lam", "y_star", "y_penalty", "y_0", "y", "h_star", "h", "weights", "h_width", "step", "g", "s", "x", "c"}
+) | {"r", "noise_f", "noise_g", "z_f"}
 """Values that a program might keep from an earlier call."""
 
 Own = Mapping[Procedure, Mapping[str, Mapping[str, tuple[Kind, str]]]]
@@ -45,7 +46,8 @@ OWN: Own = {
         "y_star": {
             "y_free": ("rule", "the lower level is solved without its rows"),
             "y_free + solve(g_yy, B.T @ maximum(solve(B @ solve(g_yy, B.T), r - B @ y_free), 0))": (
-                "rule", "all rows are held at once, and multipliers below zero are cut off",
+                "rule",
+                "all rows are held at once, and multipliers below zero are cut off",
             ),
         },
         "lam": {
@@ -139,16 +141,20 @@ OWN: Own = {
         },
         "estimate": {
             "grad_f + alpha_1 * (grad_g - grad_g_star) + alpha_2 * (A.T @ (weights * h)) + alpha_1 * (A.T @ lam)": (
-                "argument", "the multipliers' own part is added",
+                "argument",
+                "the multipliers' own part is added",
             ),
             "grad_f + alpha_1 * (grad_g - grad_g_star - A.T @ lam) + alpha_2 * (A.T @ (weights * h))": (
-                "sign", "the multipliers' own part is taken off",
+                "sign",
+                "the multipliers' own part is taken off",
             ),
             "grad_f + alpha_1 * (grad_g - grad_g_star) + alpha_2 * (A.T @ (weights * abs(h)))": (
-                "rule", "rows count with their absolute value",
+                "rule",
+                "rows count with their absolute value",
             ),
             "grad_f + alpha_1 * (grad_g - grad_g_star) + alpha_2 * sum(weights * h) * (A.T @ weights)": (
-                "rule", "the rows' sum is taken before A is applied",
+                "rule",
+                "the rows' sum is taken before A is applied",
             ),
         },
     },

@@ -90,7 +90,7 @@ class PlainMethod:
     def activation(self, h: Vector, lam: Vector, h_width: float, lam_width: float) -> Any:
         return self._run("activation", {"h": h, "lam": lam, "h_width": h_width, "lam_width": lam_width})["rho"]
 
-    def penalty_minimiser(self, problem: Any, x: Vector, call: Call, tol: float | None) -> Any:
+    def penalty_minimiser(self, problem: Any, x: Vector, call: Call, tol: float | None) -> Any:  # noqa: ARG002  # solved to rounding
         _require_repaired(call)
         given = {"x": x, "y_star": call.y_star, "lam": call.lam, "rho": call.rho, "alpha": call.alpha}
         return self._minimised(self._blocks(problem) | given)

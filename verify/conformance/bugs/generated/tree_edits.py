@@ -76,21 +76,15 @@ def _of_trees() -> Iterator[Edit]:
 
 def _replaced(tree: ast.expr, node: ast.AST, after: str) -> ast.expr:
     """A copy of the tree with one of its nodes exchanged."""
-    new = ast.parse(after, mode="eval").body
-    if node is tree:
-        return new
-
-    class Exchange(ast.NodeTransformer):
-        def generic_visit(self, at: ast.AST) -> ast.AST:
-            return new if at is wanted else super().generic_visit(at)
-
-        visit = generic_visit
-
-    index = [*ast.walk(tree)].index(node)
-    copied = copy.deepcopy(tree)
-    wanted = [*ast.walk(copied)][index]
-    result: ast.expr = Exchange().visit(copied)
-    return result
+    new, whole = ast.parse(after, mode="eval").body, ast.Expression(copy.deepcopy(tree))
+    wanted = [*ast.walk(whole.body)][[*ast.walk(tree)].index(node)]
+    for parent in ast.walk(whole):
+        for name, value in ast.iter_fields(parent):
+            if value is wanted:
+                setattr(parent, name, new)
+            elif isinstance(value, list):
+                setattr(parent, name, [new if item is wanted else item for item in value])
+    return whole.body
 
 
 def _changes(tree: ast.expr, procedure: Procedure, step: str) -> Iterator[Change]:

@@ -19,6 +19,8 @@ from verify.conformance.sizes import ANY_PROGRAM
 SIZES = ((2, 3, 2), (3, 2, 2), (2, 2, 2), (3, 4, 3), (1, 2, 1), (4, 3, 2), (3, 3, 3), (2, 5, 3), (4, 4, 5), (1, 1, 2))
 """(n, m, p) in turn; most are of no problem that conformance asks about."""
 ALPHAS = (0.1, 0.07, 0.04)
+SAME_RUN = 1e-9
+"""Relative difference of two answers or runs that are the same."""
 NOISES = (
     Noise(model="additive", sigma_f="1/8", sigma_g="3/16"),  # type: ignore[arg-type]  # exact spellings are parsed
     Noise(model="matrix", sigma_f="1/16", sigma_g="1/4"),  # type: ignore[arg-type]  # as above
@@ -44,6 +46,7 @@ def unseen_place(rng: np.random.Generator, sizes: tuple[int, int, int], name: st
     g_yy = np.eye(m) + root @ root.T / 4
     x, y, A, B, g_xy, f_xx = eighths(n), eighths(m), eighths(p, n), eighths(p, m), eighths(n, m), symmetric(n)
     B[:held] += 4 * np.eye(p, m)[:held]
+    B /= rng.choice([1, 1, 16])
     lam = np.where(np.arange(p) < held, rng.integers(1, 20, p) / 64 * np.where(rng.random(p) < 0.6, 8, 1), 0.0)
     slack = np.where(np.arange(p) < held, 0.0, (1 + rng.integers(0, 8, p)) / 8)
     b = A @ x - B @ y + slack
@@ -107,7 +110,8 @@ def _probes_at(place: Place, alpha: float, rng: np.random.Generator) -> Iterator
             # A little inside the active rows, so that weights are on their ramp.
             chosen["y_star"] = rounded(place.y_star + _inside(place, alpha, rng))
             chosen["lam"] = rounded(np.where(rng.random(p) < 1 / 2, rng.uniform(0.005, 0.12, p), place.lam + 0.01))
-        setting = place.setting(alpha=Fraction(alpha), given=chosen)
+        constant = Fraction(1) if len(names) != 2 else Fraction(int(rng.integers(3, 7)), 4)
+        setting = place.setting(alpha=Fraction(alpha), given=chosen, ramp_constant=constant)
         yield _estimate(place, setting, f"{len(names)} given", chosen)
         if len(names) == 4:
             for noise in NOISES:
