@@ -89,7 +89,7 @@ def explained(stages: Stages, seen: Seen) -> Sequence[Blame]:
     if find_spec(EXPLAIN) is None:
         return ()
     explain: Any = import_module(EXPLAIN).explain
-    blames: Sequence[Blame] = explain(stages, seen, None)
+    blames: Sequence[Blame] = explain(stages, seen)
     return blames
 
 
