@@ -18,13 +18,14 @@ from verify.conformance import outer, probes
 from verify.conformance.claim_runs import Judged, claim_findings, ignored_choices, run_claims
 from verify.conformance.diagnosis import diagnose, suspect
 from verify.conformance.error_splits import split_error
-from verify.conformance.model import Conformance, Diagnosis, StageFinding
+from verify.conformance.found import Diagnosis, StageFinding
+from verify.conformance.model import Conformance
 from verify.conformance.pacing import ESTIMATES, Clock, Timed, require_counts
 from verify.conformance.places import place_of
 from verify.conformance.probes import Probe
 from verify.conformance.random_stages import Setting, run_settings
 from verify.conformance.repro import reproduce
-from verify.conformance.stage_comparison import look
+from verify.conformance.stage_comparison import Seen, look
 from verify.report.faces import Report
 from verify.subjects import (
     CAPABILITIES,
@@ -122,10 +123,11 @@ def _judge(asked: Judged, load: str, started: float) -> Conformance:
     with threadpool_limits(1):
         extra = probes.vector_probes() if any(stages.offers(stage) for stage in WITH_VECTORS) else ()
         seen = look(stages, extra=extra)
-        diagnosis, reproduction, error_split = None, None, None
+        reproduction, error_split = None, None
+        diagnoses: tuple[Diagnosis, ...] = ()
         ignored: tuple[str, ...] = ()
         try:
-            diagnosis = diagnose(seen)
+            diagnoses = diagnose(seen)
             renew = partial(_renewed, asked.name, asked.time_limit) if asked.loadable else None
             reproduction = reproduce(seen, load, renew)
             error_split = split_error(seen)
@@ -136,14 +138,13 @@ def _judge(asked: Judged, load: str, started: float) -> Conformance:
         asked.clock.end()
     report = run_claims(asked, ignored)
     first, findings = seen.first, tuple(seen.findings)
-    if first is None and diagnosis is None and _runs_fail(report):
-        diagnosis = suspect(seen)
-        if diagnosis is not None:
-            first, findings = "runs", _with_suspicion(findings, diagnosis)
+    suspected = suspect(seen) if first is None and not diagnoses and _runs_fail(report) else None
+    if suspected is not None:
+        diagnoses, first, findings = (suspected,), "runs", _with_suspicion(findings, suspected)
     return Conformance(
         environment=campaign.environment(), seed=asked.seed, subject=asked.name, profile=asked.profile,
-        stages=findings, first=first, diagnosis=diagnosis, error_split=error_split, reproduction=reproduction,
-        claims=claim_findings(report),
+        stages=findings, first=first, diagnoses=diagnoses, error_split=error_split, reproduction=reproduction,
+        claims=claim_findings(report, _deviating(seen, findings)),
         notes=tuple(
             f"Whatever call.reading.{choice} says, it answers as the repaired reading does. That is enough; what asks "
             "for the other choice is not applicable." for choice in ignored
@@ -153,6 +154,12 @@ def _judge(asked: Judged, load: str, started: float) -> Conformance:
         seconds=time.perf_counter() - started, complete=report.complete and not seen.ended, report=report,
         stopped=asked.stopped(report),
     )  # fmt: skip
+
+
+def _deviating(seen: Seen, findings: Sequence[StageFinding]) -> list[str]:
+    """Stages that are off, be it that others make them so."""
+    own = [found.stage for found in findings if found.status == "diverges"]
+    return [*own, "hypergradient"] if seen.follow else [*own]
 
 
 def write(found: Conformance, out: Path) -> list[Path]:

@@ -89,6 +89,10 @@ class Setting:
             square = square * float(x @ x + y @ y) + call.alpha**-4 * noise.scale("g.x") ** 2 * float(w @ w)
         return float(np.sqrt(square / call.parameters.N_g))
 
+    def quiet(self, stages: Stages) -> Vector:
+        """The subject's own estimate without noise, shape (n,)."""
+        return stages.hypergradient(with_noise(self.problem, Noise()), self.x, self.call)
+
     @property
     def settled(self) -> bool:
         """Whether the protocol settles the law of the runs, so that another law is a divergence by itself."""
@@ -190,11 +194,12 @@ class Sampled:
         return dict.fromkeys(self.signature, Statistic(0.0, 0.0, ""))
 
 
-def sample(stages: Stages, counts: dict[str, int] | None = None, stream: int = 0) -> Sampled:
+def sample(stages: Stages, counts: dict[str, int] | None = None, stream: int = 0, *, own_mean: bool = False) -> Sampled:
     """Draw :data:`SAMPLES` estimates a setting.
 
-    ``counts`` are sample sizes to use instead, ``stream`` which of the independent random streams is handed over. A
-    subject that supports no setting at all is refused with its own words.
+    ``counts`` are sample sizes to use instead, ``stream`` which of the independent random streams is handed over;
+    ``own_mean`` compares with the subject's own answer without noise, where that is known to be off. A subject that
+    supports no setting at all is refused with its own words.
     """
     signature: dict[str, Statistic] = {}
     used: dict[str, int] = {}
@@ -213,7 +218,8 @@ def sample(stages: Stages, counts: dict[str, int] | None = None, stream: int = 0
             return Sampled(signature, used, refused, ended=True)
         used[setting.id] = len(found)
         if len(found):
-            signature |= of_samples(found, setting.mean, setting.deviation, setting.id)
+            mean = setting.quiet(stages) if own_mean else setting.mean
+            signature |= of_samples(found, mean, setting.deviation, setting.id)
     return Sampled(signature, used, refused)
 
 

@@ -13,11 +13,12 @@ import numpy as np
 from spec import InvalidInputError, OuterParameters
 from spec.exact_json import plain
 from verify.conformance import outer
-from verify.conformance.model import Reproduction
+from verify.conformance.answers import INSIDE, Answer
+from verify.conformance.found import Reproduction
 from verify.conformance.probes import Probe
 from verify.conformance.random_stages import sample_settings
 from verify.conformance.shrink import Smallest, shrink
-from verify.conformance.stage_comparison import INSIDE, PROBED, Answer, Seen
+from verify.conformance.stage_comparison import PROBED, Seen
 from verify.subjects import Call, MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 
