@@ -49,6 +49,8 @@ def explain_lower(stages: Stages, answers: Sequence[Answer] = (), accuracy: Accu
         return NO_BLAME
     for coarser in (accuracy.value, *(value for value in COARSER if value > accuracy.value)):
         trial.limits = partial(_limit, Accuracy(coarser))
+        if not any((np.abs(a.got - a.probe.expected) > trial.limits(a.probe)).any() for a in trial.answers):
+            return NO_BLAME
         blame = _searched_programs(trial, coarser)
         if blame is not None:
             return blame

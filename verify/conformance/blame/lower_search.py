@@ -19,6 +19,8 @@ from verify.conformance.blame.programs import FORMS, Pair
 from verify.conformance.blame.unfinished import stopped_after
 from verify.conformance.stage_comparison import Answer
 
+EXACT_ENOUGH = 1e-7
+"""Answers of coarser accuracies are tried on single changes and on what is read off alone."""
 WITH_NUMBERS = ("penalty", "barrier")
 FACTORS = (0.0, -1.0, 2.0, 0.5)
 FEW = 4
@@ -68,6 +70,8 @@ class LowerSearch:
         yield self.fitting(single_lower_edits())
         yield self.fitting(dict.fromkeys(ReadOff(self.answers, self.accuracy).programs()))
         yield self.halves([RIGHT_LOWER, *plain_programs()])
+        if self.accuracy > EXACT_ENOUGH:
+            return
         yield self.fitting(self.unfinished())
         yield self.halves(self.measured_programs())
         pairs = list(self.pairs())

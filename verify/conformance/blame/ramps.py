@@ -97,8 +97,10 @@ class WeightRule:
 
     def joined(self, h: Vector, lam: Vector, h_width: Any, lam_width: Any) -> Vector:
         """What the two brackets make of each row by itself; widths may differ from row to row."""
-        of_h = self.h.of(h, lam, h_width, lam_width)
-        of_lam = self.lam.of(lam, h, lam_width, h_width)
+        return self.put_together(self.h.of(h, lam, h_width, lam_width), self.lam.of(lam, h, lam_width, h_width))
+
+    def put_together(self, of_h: Vector, of_lam: Vector) -> Vector:
+        """The two brackets' values, row by row, as one."""
         with np.errstate(all="ignore"):
             return np.asarray(TOGETHER[self.together].of(of_h, of_lam), dtype=np.float64)
 
