@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from verify.conformance.answers import Answer
 from verify.conformance.blame.edited_stage import EditedStage, ScopedExchange
 from verify.conformance.blame.exchanges import exchanges
 from verify.conformance.blame.explanation import Blame, Explanation
@@ -20,7 +21,7 @@ from verify.conformance.blame.sum_blame import Asker, search_levels, told_apart
 from verify.conformance.blame.whole_calls import play
 from verify.conformance.bugs.model import Stage
 from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE, Given
-from verify.conformance.stage_comparison import Answer, Probed, Seen
+from verify.conformance.stage_comparison import Probed, Seen
 from verify.subjects.protocol import Stages
 
 INSIDE_STAGE: dict[Given, Probed] = {

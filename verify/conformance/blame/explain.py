@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from verify.conformance.answers import Answer
 from verify.conformance.blame.accuracy import EXACT, Accuracy
 from verify.conformance.blame.call_blame import explain_calls
 from verify.conformance.blame.explanation import Blame, Explanation
@@ -14,7 +15,7 @@ from verify.conformance.blame.sum_blame import explain_sum
 from verify.conformance.blame.weights_blame import explain_activation
 from verify.conformance.bugs.model import Stage
 from verify.conformance.probes import WHOLE
-from verify.conformance.stage_comparison import PROBED, Answer, Probed, Seen
+from verify.conformance.stage_comparison import PROBED, Probed, Seen
 from verify.subjects.protocol import Stages
 
 

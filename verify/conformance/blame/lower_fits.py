@@ -13,9 +13,9 @@ from dataclasses import replace
 import numpy as np
 
 from spec.exact import Vector
+from verify.conformance.answers import Answer
 from verify.conformance.blame.lower import RIGHT_LOWER, LowerProgram, rebuilt
 from verify.conformance.blame.lower_residuals import held_rows, pair_of
-from verify.conformance.stage_comparison import Answer
 
 HOLDS = 1e-6
 """An equation holds where this part of its largest term is left at most."""

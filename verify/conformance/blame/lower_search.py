@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from spec.exact import Vector
+from verify.conformance.answers import Answer
 from verify.conformance.blame.holding_out import Limits
 from verify.conformance.blame.lower import ADDED, BLOCKS, REBUILT, RIGHT_LOWER, LowerProgram
 from verify.conformance.blame.lower_fits import read_off
@@ -17,7 +18,6 @@ from verify.conformance.blame.lower_outputs import OUTPUTS
 from verify.conformance.blame.measuring import fitted
 from verify.conformance.blame.programs import FORMS, Pair
 from verify.conformance.blame.unfinished import stopped_after
-from verify.conformance.stage_comparison import Answer
 
 WITH_NUMBERS = ("penalty", "barrier")
 FACTORS = (0.0, -1.0, 2.0, 0.5)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from spec.exact import Vector
+from verify.conformance.answers import Answer
 from verify.conformance.blame.accuracy import EXACT, FACTOR, Accuracy
 from verify.conformance.blame.edited_stage import STAGE_OF, EditedStage
 from verify.conformance.blame.explanation import Blame
@@ -16,7 +17,6 @@ from verify.conformance.blame.right_sums import Space
 from verify.conformance.blame.stage_effects import AsAnswered, effect_of
 from verify.conformance.blame.stage_search import StageSearch, Witness, apart, explained, witness_of
 from verify.conformance.probes import Probe
-from verify.conformance.stage_comparison import Answer
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 
