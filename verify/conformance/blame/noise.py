@@ -14,7 +14,6 @@ from verify.conformance.blame.noise_spots import (
     HELD_OUT_G,
     OF_F,
     OF_G,
-    ROWS,
     Drawn,
     Spot,
     knows_the_stage,
