@@ -93,10 +93,10 @@ class Place:
 
 def with_noise(problem: Quadratic, noise: Noise) -> Quadratic:
     """The same problem under another noise model."""
-    return _quadratic(parse_problem(problem.to_dict() | {"noise": noise}))
+    return as_quadratic(parse_problem(problem.to_dict() | {"noise": noise}))
 
 
-def _quadratic(problem: Problem) -> Quadratic:
+def as_quadratic(problem: Problem) -> Quadratic:
     """A family member entry by entry, so that nobody has to draw it again."""
     problem = problem.quadratic if isinstance(problem, Generated) else problem
     assert isinstance(problem, Quadratic)  # by its kind
@@ -160,17 +160,17 @@ def _sizes() -> Iterator[Place]:
         n, p = 1 + m // 3, m + m % 3
         drawn = parse_problem({"kind": "generated", "family": "random-rows", "n": n, "m": m, "p": p, "seed": 100 + m})
         purpose = f"small random integers, n = {n}, m = {m}, p = {p}, half of the rows active"
-        yield Place(f"rows-m{m}", _quadratic(drawn), (Fraction(0),) * n, purpose)
+        yield Place(f"rows-m{m}", as_quadratic(drawn), (Fraction(0),) * n, purpose)
     for d in (1, 2, 3, 4):
         drawn = parse_problem({"kind": "generated", "family": "paper-experiment", "n": d, "seed": 200 + d})
         x = tuple(Fraction((-1) ** k * (k + 1), 2) for k in range(d))
-        yield Place(f"box-d{d}", _quadratic(drawn), x, f"the paper's experiment family, d = {d}")
+        yield Place(f"box-d{d}", as_quadratic(drawn), x, f"the paper's experiment family, d = {d}")
 
 
 def _listed(file: Path) -> Iterator[Place]:
     for name, corner in json.loads(file.read_text(encoding="utf-8")).items():
         x, purpose = tuple(Fraction(value) for value in corner.pop("x")), corner.pop("purpose")
-        yield Place(name, _quadratic(parse_problem({"kind": "quadratic", **corner}, name)), x, purpose)
+        yield Place(name, as_quadratic(parse_problem({"kind": "quadratic", **corner}, name)), x, purpose)
 
 
 def place_of(name: str) -> Place:
