@@ -41,7 +41,8 @@ def test_no_noise_is_told_by_a_few_dozen_estimates(claim):
     subject = Counting()
     found = judged(claim, subject)
     assert str(found.verdict) == "REFUTED"
-    assert found.sentence.startswith(f"number of different answers among {ALIKE} estimates, whose noise has variance")
+    assert found.sentence.startswith(f"number of different answers among {ALIKE} estimates of variance 0.0")
+    assert "another law than the problem states" in found.sentence
     assert found.measured == 1
     assert subject.asked == ALIKE
 
