@@ -39,9 +39,11 @@ def diagnose(seen: Seen, blames: Sequence[Blame] = ()) -> tuple[Diagnosis, ...]:
 
     What a stage does instead is told by its blame; beside it, or where it has none, by the catalogue.
     """
-    by_stage = {blame.stage: blame for blame in blames}
-    stages = dict.fromkeys([f.stage for f in seen.findings if f.status == "diverges"] + [*by_stage])
-    found = [_merged(_catalogued(seen, stage), by_stage.get(stage)) for stage in stages]
+    found: list[Diagnosis] = []
+    for stage in dict.fromkeys([f.stage for f in seen.findings if f.status == "diverges"] + [b.stage for b in blames]):
+        own = [blame for blame in blames if blame.stage == stage]
+        found.append(_merged(_catalogued(seen, stage), own[0] if own else None))
+        found += [_merged(Diagnosis(stage=stage, sentence=NONE), blame) for blame in own[1:]]
     return tuple(sorted(found, key=lambda d: -math.inf if d.effect is None else d.effect, reverse=True))
 
 

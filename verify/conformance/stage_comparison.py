@@ -12,6 +12,7 @@ from verify.conformance import outer, random_stages
 from verify.conformance.answers import INSIDE, Answer, Asked
 from verify.conformance.bugs.model import Stage
 from verify.conformance.consequences import consequences
+from verify.conformance.end_to_end import is_offered, judge_end_to_end
 from verify.conformance.found import Divergence, StageFinding
 from verify.conformance.probes import WHOLE, Probe, probes
 from verify.conformance.random_stages import RUN_STAGES, Sampled, Signature, Statistic, distance
@@ -57,12 +58,18 @@ class Seen:
         return [answer for answer in self.answers if answer.probe.stage == stage]
 
 
-def look(stages: Stages, *, extra: Sequence[Probe] = (), only: Sequence[Stage] = get_args(Stage)) -> Seen:
-    """Compare all offered stages; ``extra`` probes are asked after the built-in ones.
+def look(
+    stages: Stages,
+    *,
+    extra: Sequence[Probe] = (),
+    only: Sequence[Stage] = get_args(Stage),
+    asked: Sequence[Probe] | None = None,
+) -> Seen:
+    """Compare all offered stages; ``extra`` probes are asked after the built-in ones, ``asked`` ones instead of these.
 
     After an interrupt, and where the time is up, what was seen so far is kept and nothing more is asked.
     """
-    seen, asked = Seen(stages), (*probes(), *extra)
+    seen, asked = Seen(stages), (*(probes() if asked is None else asked), *extra)
     looks: dict[Stage, Callable[[Seen], StageFinding]] = {
         stage: partial(_probed, stage, _spread([probe for probe in asked if probe.stage == stage])) for stage in PROBED
     }
@@ -251,6 +258,8 @@ def _unlike(stage: Stage, found: Signature, law: Signature, where: str) -> Stage
 
 def _optimised(seen: Seen) -> StageFinding:
     if not seen.stages.offers("optimise"):
+        if is_offered(seen.stages):
+            return judge_end_to_end(seen.stages)
         return _not_offered("optimise", "the subject offers no optimise")
     try:
         seen.record = outer.watch(seen.stages)
@@ -264,14 +273,9 @@ def _optimised(seen: Seen) -> StageFinding:
         sentence = "Steps, queried points and block means follow Algorithm 2; s_t and the output's block are uniform."
         return StageFinding(stage="optimise", status="agrees", sentence=sentence, **numbers)
     first = wrong[0]
-    values = f" {_list(first.got)}, must be {_list(first.expected)}" if first.difference and not first.is_law else ""
     return StageFinding(
         stage="optimise", status="diverges", diverging=len(wrong), **numbers,
-        sentence=f"Its {first.part} are off on {first.trial}: {first.sentence}{values}.",
+        sentence=f"Its {first.part} are off on {first.trial}: {first.said}.",
         divergence=Divergence(probe=first.trial, what=first.sentence, expected=first.expected, got=first.got,
                               excess=first.excess),
     )  # fmt: skip
-
-
-def _list(values: tuple[float, ...]) -> str:
-    return "(" + ", ".join(f"{value:.6g}" for value in values) + ")"
