@@ -6,12 +6,11 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib import import_module
-from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 
+from verify.conformance.blame.accuracy import accuracy_of
+from verify.conformance.blame.all_stages import explain_all
 from verify.conformance.blame.explanation import Blame
 from verify.conformance.bugs.generated.marking import Mark, Unheld, marked, named
 from verify.conformance.bugs.generated.mistakes import Mistake
@@ -21,7 +20,6 @@ from verify.conformance.diagnosis import diagnose
 from verify.conformance.stage_comparison import Seen, look
 from verify.subjects.protocol import Stages
 
-EXPLAIN = "verify.conformance.blame.explain"
 WORST_FIRST: tuple[Mark, ...] = ("wrong", "one-of", "exact")
 ROUNDS = 3
 """Unseen problems of each size: thirty of most kinds of probe."""
@@ -73,7 +71,7 @@ def measure(seed: int, number: int, mistake: Mistake) -> Outcome:
     with np.errstate(all="ignore"):
         stages = Stages(mistake.subject())
         seen = look(stages)
-        blames = explained(stages, seen)
+        blames = explain_all(stages, seen, accuracy_of(stages, seen))
         unheld = Unheld(mistake, unseen_of(seed))
         off = {finding.stage for finding in seen.findings if finding.status in ("diverges", "fault")}
         names = {d.stage: [match.id for match in d.matches] for d in diagnose(seen) if d.matches}
@@ -83,15 +81,6 @@ def measure(seed: int, number: int, mistake: Mistake) -> Outcome:
     visible = tuple(stage for stage in dict.fromkeys((*mistake.stages, *unheld.stages)) if stage in off)
     return Outcome(number, mistake, bool(off), visible, marks, catalogue, _said(blames, names),
                    time.process_time() - start)  # fmt: skip
-
-
-def explained(stages: Stages, seen: Seen) -> Sequence[Blame]:
-    """What conformance explains of what it saw; nothing where no explaining is installed."""
-    if find_spec(EXPLAIN) is None:
-        return ()
-    explain: Any = import_module(EXPLAIN).explain
-    blames: Sequence[Blame] = explain(stages, seen)
-    return blames
 
 
 def _said(blames: Sequence[Blame], names: Mapping[Stage, Sequence[str]]) -> tuple[str, ...]:
