@@ -17,7 +17,7 @@ from verify.conformance.bugs.generated.mistakes import Mistake
 from verify.conformance.bugs.generated.unseen import Unseen, draw_unseen
 from verify.conformance.bugs.model import Stage
 from verify.conformance.diagnosis import diagnose
-from verify.conformance.stage_comparison import Seen, look
+from verify.conformance.stage_comparison import look
 from verify.subjects.protocol import Stages
 
 WORST_FIRST: tuple[Mark, ...] = ("wrong", "one-of", "exact")
