@@ -23,6 +23,7 @@ from verify.conformance.bugs.model import Stage
 from verify.conformance.bugs.outer_loop import OuterLoop
 from verify.conformance.diagnosis import LIKELY
 from verify.conformance.probes import Probe
+from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 
 Mark = Literal["exact", "one-of", "wrong", "unnamed"]
@@ -118,10 +119,18 @@ def marked(unheld: Unheld, blames: Iterable[Blame]) -> dict[Stage, Mark]:
     for blame in blames:
         if not blame.explanations:
             continue
-        hit = blame.stage in unheld.stages and any(holds(unheld, blame.stage, e) for e in blame.explanations)
+        hit = blame.stage in unheld.stages and any(_held(unheld, blame.stage, e) for e in blame.explanations)
         mark: Mark = ("exact" if len(blame.explanations) == 1 else "one-of") if hit else "wrong"
         marks[blame.stage] = "wrong" if "wrong" in (mark, marks.get(blame.stage)) else mark
     return marks
+
+
+def _held(unheld: Unheld, stage: Stage, explanation: Explanation) -> bool:
+    """As :func:`holds`; what ends in a fault of the subject is not held."""
+    try:
+        return holds(unheld, stage, explanation)
+    except (SubjectFaultError, MissingCapabilityError, outer.WrongNumberOfCallsError):
+        return False
 
 
 def holds(unheld: Unheld, stage: Stage, explanation: Explanation) -> bool:
