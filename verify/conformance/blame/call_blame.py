@@ -29,12 +29,14 @@ INSIDE_STAGE: dict[Given, Probed] = {
     FROM_RHO: "penalty_minimiser", FROM_PAIR: "activation", FROM_SCRATCH: "lower_level",
 }  # fmt: skip
 """The first stage that a call computes itself."""
-HELD_CALLS = 8
+HELD_CALLS = 12
 """Calls that are asked only after an explanation was found."""
 CALL_ALPHAS = (0.25, 0.125)
 """Values of alpha at which they are asked."""
 EXACTLY = 1e-6
 """Relative difference of answers within which two programs that solve exactly agree."""
+LEAST_SIZE = 1e-6
+"""Size below which estimates count as zero where they are compared."""
 NEAREST = 2
 """Explanations that an unsharp solver leaves standing beside each other; more are none."""
 
@@ -69,7 +71,7 @@ def explain_calls(stages: Stages, seen: Seen, known: Mapping[Stage, Explanation]
     if not new:
         return None
     whole = WholeCall({name: wrong[name] for name in WORDS if name in wrong})
-    blamed = next((stage for stage in PROBED if stage == new[0] and not stages.offers(stage)), "hypergradient")
+    blamed: Stage = next((stage for stage in PROBED if stage == new[0] and not stages.offers(stage)), "hypergradient")
     effect = max(effect_of(name, whole.stages[name]) or 0.0 for name in new)
     apart = max(misfit(wrong, a) for a in answers if a.probe.given != WHOLE)
     return Blame(blamed, (whole,), agreeing, held_out, apart, effect)
@@ -104,7 +106,7 @@ def _relative(wrong: Mapping[str, Explanation], answer: Answer) -> float:
     if predicted is None or not np.isfinite(predicted).all():
         return np.inf
     size = float(np.abs(answer.got).max(initial=0.0) + np.abs(answer.probe.expected).max(initial=0.0))
-    return float(np.abs(predicted - answer.got).max(initial=0.0)) / (size or 1.0)
+    return float(np.abs(predicted - answer.got).max(initial=0.0)) / (size + LEAST_SIZE)
 
 
 def _inner_candidates(
@@ -150,7 +152,7 @@ def single_minimiser_edits() -> Iterator[EditedStage]:
 
 
 def _confirmed(
-    found: Iterable[Explanation], place: tuple[Mapping[str, Explanation], Stage], here: Sequence[Answer],
+    found: Iterable[Explanation], place: tuple[Mapping[str, Explanation], Probed], here: Sequence[Answer],
     held: Sequence[Answer],
 ) -> Explanation | None:  # fmt: skip
     """The explanation that gives every call, held-out ones included.
