@@ -31,16 +31,19 @@ INSIDE_STAGE: dict[Given, Probed] = {
 """The first stage that a call computes itself."""
 HELD_CALLS = 12
 """Calls that are asked only after an explanation was found."""
-CALL_ALPHAS = (0.25, 0.125)
+CALL_ALPHAS = (0.25, 0.75, 0.125, 1.0, 0.5)
 """Values of alpha at which they are asked."""
 EXACTLY = 1e-6
 """Relative difference of answers within which two programs that solve exactly agree."""
+TELLING_CALLS = 10
+"""Calls among which rivals are told apart."""
 LEAST_SIZE = 1e-6
 """Size below which estimates count as zero where they are compared."""
 NEAREST = 2
 """Explanations that an unsharp solver leaves standing beside each other; more are none."""
 
 
+@np.errstate(all="ignore")
 def explain_calls(stages: Stages, seen: Seen, known: Mapping[Stage, Explanation]) -> Blame | None:
     """What is wrong inside the oracle call beside the explained stages that the subject offers.
 
@@ -63,6 +66,8 @@ def explain_calls(stages: Stages, seen: Seen, known: Mapping[Stage, Explanation]
             wrong[stage] = known[stage]
             continue
         found = _confirmed(_inner_candidates(stage, (stages, asker), wrong), (wrong, stage), here, held)
+        if found is not None and not _stands_alone(found, (wrong, stage, given), asker, here):
+            found = None
         if found is None:
             return Blame("hypergradient")
         wrong[_place_of(found, stage)] = found
@@ -119,9 +124,12 @@ def _inner_candidates(
             yield from _by_the_y(asker, line_6 if isinstance(line_6, EditedStage) else None)
         yield from single_minimiser_edits()
     elif stage == "activation":
-        if not stages.offers("activation"):
+        if stages.offers("activation"):
+            yield from handed_rows()
             yield from candidates("activation")
-        yield from handed_rows()
+        else:
+            yield from candidates("activation")
+            yield from handed_rows()
     else:
         yield from (ScaledMultipliers(factor) for factor in MULTIPLES)
         yield from candidates("lower_level")
@@ -149,6 +157,33 @@ def single_minimiser_edits() -> Iterator[EditedStage]:
         yield EditedStage("y", summed=SumEdit("y", dropped))
     for exchange in exchanges():
         yield EditedStage("y", (ScopedExchange(exchange),), nothing)
+
+
+def _stands_alone(
+    found: Explanation, place: tuple[Mapping[str, Explanation], Probed, Given], asker: Asker, here: Sequence[Answer]
+) -> bool:
+    """Whether an explanation also foresees calls at which it differs from others that explain what was seen."""
+    wrong, stage, given = place
+    name = _place_of(found, stage)
+    if name != "rows":
+        return True
+    pool = [chain_question(450 + seed, given, CALL_ALPHAS[seed % len(CALL_ALPHAS)]) for seed in range(TELLING_CALLS)]
+    mine = [play(probe, {**wrong, name: found}) for probe in pool]
+    asked: set[int] = set()
+    for rival in handed_rows():
+        if rival is found or any(misfit({**wrong, name: rival}, a) > 1 for a in here):
+            continue
+        for i, (probe, own) in enumerate(zip(pool, mine, strict=True)):
+            other = play(probe, {**wrong, name: rival})
+            if own is None or other is None or misfit({**wrong, name: found}, Answer(probe, other)) <= 1:
+                continue
+            if i not in asked:
+                asked.add(i)
+                got = asker(probe)
+                if got is None or misfit({**wrong, name: found}, Answer(probe, got)) > 1:
+                    return False
+            break
+    return True
 
 
 def _confirmed(

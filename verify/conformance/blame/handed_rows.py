@@ -47,6 +47,7 @@ class HandedRows:
     what: str
     widths: Widths | None = None
     exchange: Exchange | None = None
+    change: Callable[[Handed], Handed] | None = None
 
     @property
     def sentence(self) -> str:
@@ -72,7 +73,8 @@ class HandedRows:
             if changed is None:
                 return None
             h, lam = changed.h_star, changed.lam
-        return h, lam, h_width, lam_width
+        handed = h, lam, h_width, lam_width
+        return handed if self.change is None else self.change(handed)
 
     def answer(self, probe: Probe) -> Vector | None:
         """What such an oracle call answers."""
@@ -85,7 +87,24 @@ def handed_rows() -> tuple[HandedRows, ...]:
     return tuple(_all_handed())
 
 
+CHANGES: dict[str, Callable[[Handed], Handed]] = {
+    "−h for h": lambda r: (-r[0], *r[1:]),
+    "max(h,0) for h": lambda r: (np.maximum(r[0], 0.0), *r[1:]),
+    "0 for h": lambda r: (0.0 * r[0], *r[1:]),
+    "|h| for h": lambda r: (np.abs(r[0]), *r[1:]),
+    "λ̃ for h": lambda r: (r[1], *r[1:]),
+    "h one row on for h": lambda r: (np.roll(r[0], 1), *r[1:]),
+    "h one row back for h": lambda r: (np.roll(r[0], -1), *r[1:]),
+    "h in reverse for h": lambda r: (r[0][::-1], *r[1:]),
+    "h for λ̃": lambda r: (r[0], r[0], *r[2:]),
+    "h for λ̃ and λ̃ for h": lambda r: (r[1], r[0], *r[2:]),
+    "the square of the width for the width of h's ramp": lambda r: (r[0], r[1], r[2] ** 2, r[3]),
+}
+"""Changes of what is handed over, of row values, multipliers and both widths."""
+
+
 def _all_handed() -> Iterator[HandedRows]:
+    yield from (HandedRows(what, change=change) for what, change in CHANGES.items())
     right = (2.0, 1, 3)
     for norm, size in NORMS.items():
         yield _h_width(norm, size, right)
