@@ -22,7 +22,7 @@ from verify.truth.geometry import ramp
 REFERENCE = ReferenceSubject()
 
 
-@dataclass(frozen=True)
+@dataclass
 class PlainCall:
     """An oracle call with every line of its own; ``factor`` is on the width of h's ramp, 1 where it is right."""
 
