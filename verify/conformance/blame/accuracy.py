@@ -31,7 +31,7 @@ COARSEST = 1e-3
 FACTOR = 10.0
 """Errors of so many times the accuracy are allowed to a single system that is solved."""
 LARGEST_PART = 0.01
-"""Of the largest entry of an answer, of a penalty minimiser of its largest distance from ỹ*: no larger error is allowed,
+"""Of an answer's largest entry, of a penalty minimiser's largest distance from ỹ*: no larger error is allowed,
 whatever the accuracy does to later stages."""
 GRANTED = 1e-4
 """Coarsest accuracy that is taken from the answers themselves."""
