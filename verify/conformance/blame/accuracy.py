@@ -17,11 +17,12 @@ import numpy as np
 from spec import InvalidInputError, Quadratic
 from spec.exact import Vector
 from verify.conformance import known_answers as known
+from verify.conformance.answers import Answer
 from verify.conformance.blame.lower_residuals import relative_residual, row_residual, stationarity_residual, terms_of
 from verify.conformance.places import rounded
 from verify.conformance.probes import Probe
 from verify.conformance.sizes import ANY_PROGRAM, Allowance, Sizing
-from verify.conformance.stage_comparison import Answer, Seen
+from verify.conformance.stage_comparison import Seen
 from verify.conformance.tolerances import Penalty
 from verify.subjects.protocol import Stages
 from verify.truth.stages import Setting, evaluate

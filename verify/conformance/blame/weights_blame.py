@@ -7,13 +7,14 @@ from functools import cache
 
 import numpy as np
 
+from verify.conformance.answers import Answer
 from verify.conformance.blame.accuracy import EXACT, Accuracy, widened
 from verify.conformance.blame.explanation import Blame
 from verify.conformance.blame.holding_out import Trial
 from verify.conformance.blame.profiles import Scans, measured_profile, scan
 from verify.conformance.blame.ramp_search import searched_rules
 from verify.conformance.blame.weighed_rows import MEASURING, Rows, drawn_rows
-from verify.conformance.stage_comparison import Answer, ask
+from verify.conformance.stage_comparison import ask
 from verify.subjects.protocol import Stages
 
 NONE = Blame("activation")
