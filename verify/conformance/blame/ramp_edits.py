@@ -11,7 +11,7 @@ from verify.conformance.blame.ramps import CUTS, ENTERS, RIGHT_WEIGHTS, WIDTHS, 
 
 Part = Literal["h", "lam", "both", "rule"]
 SIDES: tuple[Literal["h", "lam", "both"], ...] = ("h", "lam", "both")
-STARTS = (-1.0, -0.5, 0.5, 1.0)
+STARTS = (-2.0, -1.0, -0.5, 0.5, 1.0)
 WITHOUT_EFFECT = (("lam", "positive part"),)
 """Changes of what is cut off anyway."""
 FACTORS = (0.5, 2.0, 10.0, 0.1)
@@ -52,6 +52,7 @@ def plain_edits() -> Iterator[RampEdit]:
     """All with nothing to measure."""
     for side in SIDES:
         yield RampEdit(side, (("left_out", True),))
+        yield RampEdit(side, (("upside_down", True),))
         for name, options in (
             ("enters", ENTERS), ("width", [w for w in WIDTHS if w != "one"]), ("cut", CUTS), ("start", STARTS),
             ("factor", FACTORS), ("shape", [shape for shape, kind in SHAPES.items() if not kind.sharp]),

@@ -9,11 +9,12 @@ import pytest
 
 from spec import InvalidInputError
 from tests.verify.conformance.blame.one_stage import coarse, lower, solving
+from verify.conformance.answers import Answer
 from verify.conformance.blame.accuracy import EXACT, GRANTED, LARGEST_PART, Accuracy, accuracy_of, is_blurred, widened
 from verify.conformance.blame.lower_places import drawn_problems
 from verify.conformance.null_subjects import null_subjects
 from verify.conformance.probes import FROM_SCRATCH, WHOLE, Probe, probes
-from verify.conformance.stage_comparison import Answer, ask, look
+from verify.conformance.stage_comparison import ask, look
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import Stages
 

@@ -49,6 +49,15 @@ def one_pass(a: Any, x: Any) -> Any:
     return y, lam
 
 
+def by_parts(a: Any, x: Any, *, y: float = 1.0, terms: Any = (1.0, 1.0, 1.0), r: Any = None) -> Any:
+    """From the free minimiser and the rows that bind, with factors; rows are chosen by another r where it is given."""
+    S = np.flatnonzero(lower(a, x, **({} if r is None else {"r": r}))[1] > 1e-9)
+    y_0, lam, W = free(a, x), np.zeros(len(a.b)), a.B[S]
+    right = terms[0] * a.A[S] @ x - terms[1] * a.b[S] - terms[2] * W @ y_0
+    lam[S] = np.linalg.solve(W @ np.linalg.solve(a.g_yy, W.T), right)
+    return y * y_0 + np.linalg.solve(a.g_yy, a.B.T @ lam), lam
+
+
 def all_rows(a: Any, x: Any) -> Any:
     p = len(a.b)
     system = np.block([[a.g_yy, -a.B.T], [a.B, np.zeros((p, p))]])
@@ -148,6 +157,10 @@ PLANTED: dict[str, tuple[Pair, str]] = {
     "unfinished": (ascent(20, 0.1), "20 projected gradient steps of size 0.1 on λ"),
     "three at once": (three_at_once, "with 0.7·g_xy in place of g_xy; and 1.1·λ is returned"),
     "rounded": (then(lambda a, x, y, lam: (np.round(y, 3), np.round(lam, 3))), "rounded to 3 decimals"),
+    "two y₀": (lambda a, x: by_parts(a, x, y=2.0), "with 2·y₀ in place of y₀"),
+    "r alone": (lambda a, x: by_parts(a, x, terms=(1.0, 1.0, 0.0)), "without B_S y₀"),
+    "rows chosen without b": (lambda a, x: by_parts(a, x, r=a.A @ x), "without b where the binding rows are chosen"),
+    "f_y for g_y": (lambda a, x: lower(a, x, q=a.g_xy.T @ x + a.f_y), "f_y stands in place of g_y"),
     "coarse, no b": (coarse(lambda a, x: lower(a, x, r=a.A @ x), 1e-6), "without b"),
     "coarse, 1.1 λ": (coarse(then(lambda a, x, y, lam: (y, 1.1 * lam)), 1e-5), "1.1·λ is returned"),
 }  # fmt: skip
