@@ -14,6 +14,8 @@ BOUND = 1e-9
 """Multipliers up to this part of the largest are those of slack rows."""
 UNCLEAR = 1e-7
 """A row whose value and multiplier are both up to this is as good as either."""
+WORST_CONDITION = 1e10
+"""Systems beyond this have no solution to speak of."""
 NEWTON_STEPS = 80
 MOST_STEPS = 400
 """Most steps of an unfinished iteration that are tried."""
@@ -103,11 +105,9 @@ def equations_cut(program: Program, _: float) -> Pair | None:
     """Every row an equation, negative multipliers replaced by 0, and y made from what is left of them."""
     through = np.linalg.solve(program.G, program.B.T)
     system, right = program.B @ through, program.violated(program.free)
-    try:
-        all_rows = np.linalg.solve(system, right)
-    except np.linalg.LinAlgError:
+    if np.linalg.cond(system) > WORST_CONDITION:
         return None
-    lam = np.maximum(all_rows, 0.0)
+    lam = np.maximum(np.linalg.solve(system, right), 0.0)
     return program.free + through @ lam, lam
 
 

@@ -12,8 +12,8 @@ from verify.conformance.blame.ramps import CUTS, ENTERS, RIGHT_WEIGHTS, WIDTHS, 
 Part = Literal["h", "lam", "both", "rule"]
 SIDES: tuple[Literal["h", "lam", "both"], ...] = ("h", "lam", "both")
 STARTS = (-2.0, -1.0, -0.5, 0.5, 1.0)
-WITHOUT_EFFECT = (("lam", "positive part"),)
-"""Changes of what is cut off anyway."""
+WITHOUT_EFFECT = (("lam", "positive part"), ("both", "row before"), ("both", "row after"))
+"""Changes of what is cut off anyway, and of what is moved afterwards as well."""
 FACTORS = (0.5, 2.0, 10.0, 0.1)
 
 
