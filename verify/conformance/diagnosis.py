@@ -250,6 +250,8 @@ def _runs_of(mutant_id: str, offered: tuple[str, ...]) -> Signature:
 def by_terms(blame: Blame) -> str:
     """What a stage computes instead, and how well that is founded."""
     first, *rivals = blame.explanations
+    if not blame.agrees:
+        return f"{first.sentence}."
     seen = f"{blame.agrees} answers are as it says, to {blame.apart:.2g} of their tolerance"
     held_out = f", {blame.held_out} of them asked for after it was found" if blame.held_out else ""
     if not rivals:

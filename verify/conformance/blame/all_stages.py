@@ -49,10 +49,17 @@ def explain_all(
         renew: Makes new copies of the subject.
     """
     off = [found.stage for found in seen.findings if found.status == "diverges"]
-    remembering = [replace(b, explanations=b.explanations or (Remembers(),)) for b in explain_state(stages, renew)]
+    remembering = _innermost(explain_state(stages, renew))
     memories = {blame.stage for blame in remembering}
     others = (blame for blame in _found(stages, seen, accuracy, off) if blame.stage not in memories)
     return (*(_with_effect(blame, stages) for blame in remembering), *others)
+
+
+def _innermost(blames: Sequence[Blame]) -> list[Blame]:
+    """Memories without those that only show another stage's: an oracle call remembers what a stage of its own does."""
+    own = [blame for blame in blames if blame.stage in PROBED and blame.stage != "hypergradient"]
+    kept = [blame for blame in blames if blame.stage != "hypergradient" or not own]
+    return [replace(blame, explanations=blame.explanations or (Remembers(),)) for blame in kept]
 
 
 def _found(stages: Stages, seen: Seen, accuracy: Accuracy, off: Sequence[Stage]) -> Iterator[Blame]:
