@@ -13,12 +13,13 @@ from verify.conformance import outer, random_stages
 from verify.conformance.answers import INSIDE, Answer
 from verify.conformance.blame.explanation import Blame
 from verify.conformance.blame.known_names import confirmed_names
+from verify.conformance.blame.state_rules import StateRule
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import CATALOGUE, find
 from verify.conformance.bugs.model import Bug, Stage
 from verify.conformance.bugs.outer_loop import OuterLoop
 from verify.conformance.found import Diagnosis, Explained, Match
-from verify.conformance.probes import Probe
+from verify.conformance.probes import WHOLE, Probe
 from verify.conformance.random_stages import RUN_STAGES, Signature, distance
 from verify.conformance.stage_comparison import PROBED, Seen
 from verify.subjects import MissingCapabilityError, SubjectFaultError
@@ -64,12 +65,21 @@ def _merged(known: Diagnosis, blame: Blame | None) -> Diagnosis:
 
 
 def with_memories(seen: Seen, blames: Sequence[Blame]) -> None:
-    """Stages that remember earlier calls diverge, though no probe met it."""
-    for blame in blames:
-        for k, found in enumerate(seen.findings):
-            if found.stage == blame.stage and found.status == "agrees" and blame.explanations:
-                sentence = f"{blame.explanations[0].sentence}; asked in another order it answers otherwise."
-                seen.findings[k] = found.model_copy(update={"status": "diverges", "sentence": sentence})
+    """Stages that remember earlier calls diverge, though no probe met it; calls made of them follow."""
+    remembering = [blame for blame in blames if any(isinstance(one, StateRule) for one in blame.explanations)]
+    for k, found in enumerate(seen.findings):
+        own = [blame.explanations[0].sentence for blame in remembering if blame.stage == found.stage]
+        inner = [blame.stage for blame in remembering if blame.stage in PROBED and blame.stage != "hypergradient"]
+        if own and found.status == "agrees":
+            sentence = f"{own[0]}; asked in another order it answers otherwise."
+            seen.findings[k] = found.model_copy(update={"status": "diverges", "sentence": sentence})
+        elif found.stage == "hypergradient" and found.status == "diverges" and inner and not own:
+            wrong = [answer for answer in seen.of("hypergradient") if not answer.excess <= 1]
+            if not any(answer.probe.given == WHOLE for answer in wrong):
+                seen.follow += [answer for answer in wrong if answer not in seen.follow]
+                sentence = f"{found.compared - len(wrong)} answers agree; {len(wrong)} more are off: {inner[0]}, which "
+                sentence += "they are made of, remembers earlier calls."
+                seen.findings[k] = found.model_copy(update={"status": "agrees", "sentence": sentence})
 
 
 def _catalogued(seen: Seen, stage: Stage, blame: Blame | None) -> Diagnosis:
