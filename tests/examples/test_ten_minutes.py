@@ -58,7 +58,7 @@ def test_the_first_file_is_diagnosed_and_the_correction_corrects_it(capsys, dire
     narrowed = ("bias-bound/T3", "--jobs", "1")
     code, out = follow(capsys, wanted, *narrowed)
     assert code == 1
-    assert "my_solver:Subject deviates, first in hypergradient." in out
+    assert "my_solver:Subject deviates in hypergradient." in out
     assert "What it is: It matches `keeps-dual-term`:" in out
     (told,) = re.findall(r"^Where the error comes from: .*?\.$", GUIDE, re.S | re.M)
     assert told.replace("\n", " ") in out

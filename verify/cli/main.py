@@ -11,7 +11,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 import typer.core
 
-from verify.cli import experiment_options, options
+from verify.cli import conform_options, experiment_options, options
 
 TRACEBACK = "F2CSA_TRACEBACK"
 """Environment variable that lets an internal fault show where it happened."""
@@ -29,7 +29,7 @@ COMMANDS: dict[type, tuple[str, str]] = {
     options.Recheck: ("recheck", "verify.cli.recheck:recheck"),
     options.Badge: ("badge", "verify.cli.exports:badge"),
     options.Vectors: ("vectors", "verify.cli.exports:vectors"),
-    options.Conform: ("conform", "verify.cli.conform:conform"),
+    conform_options.Conform: ("conform", "verify.cli.conform:conform"),
     options.Schema: ("schema", "verify.cli.exports:schema"),
     options.Record: ("baseline record", "verify.cli.verify:record"),
     options.Compare: ("baseline compare", "verify.cli.verify:compare"),

@@ -201,7 +201,8 @@ class Calibrate:
 
     budget: Annotated[float, Option(help="Probability of any false refutation in one run to hold to.")] = 1e-2
     runs: Annotated[int, Option(help="Runs on right subjects, and as many on barely wrong ones.")] = 2000
-    law_runs: Annotated[int, Option(help="Runs on noise of other laws, half a second each.")] = 200
+    law_runs: Annotated[int, Option(help="Runs on noise of other laws, a third of a second each.")] = 200
+    out: Annotated[File, Option(help="Markdown file for the table, with laws at a tenth of the error as well.")] = None
     seed: Seed = 0
     jobs: Jobs = None
     as_json: AsJson = False
@@ -255,24 +256,6 @@ class Vectors:
     out: Annotated[File, Option(help="Write the vectors and their manifest into this folder.")] = None
     listing: Annotated[bool, Option("--list", help="Print id, stage, strata and flags, a vector a line.")] = False
     check: Annotated[File, Option(help="Check hashes, form and ids of vectors in a folder.")] = None
-
-
-@dataclass(frozen=True)
-class Conform:
-    """Judge another implementation: where it deviates, which known mistake it is, and a case to paste."""
-
-    claims: Annotated[Texts, Argument(help="Claims or proof steps to judge, repaired reading; all if none.")] = None
-    python: Annotated[str | None, Option(help="package.module:Attribute with any of the stages.")] = None
-    command: Annotated[str | None, Option(help="Program that speaks the wire (docs/wire.md).")] = None
-    out: Annotated[Path, Option(help="Folder for conform.json and the report's files.")] = Path("conform")
-    profile: Annotated[str, Option(help="conform, smoke, ci or full.")] = "conform"
-    seed: AnySeed = None
-    jobs: Jobs = None
-    estimates: Annotated[int | None, Option(help="Most estimates asked for one at a time; the rest is open.")] = None
-    seconds: Annotated[float | None, Option(help="Time after which nothing more is asked; changes no verdict.")] = None
-    time_limit: Annotated[float | None, Option(help="Seconds one stage call may take; longer is a fault.")] = None
-    self_test: Annotated[bool, Option("--self-test", help="Only try whether stages answer in the right form.")] = False
-    as_json: Annotated[bool, Option("--json", help="Print conform.json instead of the letter.")] = False
 
 
 @dataclass(frozen=True)

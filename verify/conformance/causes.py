@@ -17,11 +17,11 @@ from typing import Any
 from spec import InvalidInputError
 from spec.exact import FloatArray
 from verify.conformance import known_answers as known
+from verify.conformance.answers import Answer
 from verify.conformance.error_parts import WORDS
 from verify.conformance.places import rounded
 from verify.conformance.probes import Probe
 from verify.conformance.sizes import ANY_PROGRAM, Allowance
-from verify.conformance.stage_comparison import Answer
 from verify.subjects import Call, Capability, MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import GIVEN, Stages
 from verify.truth.algebra.numbers import dyadic
@@ -167,10 +167,10 @@ class Inquiry:
         answer, before = self._ask(base), self.answer.got
         if alpha == self.probe.call.alpha and length(answer - before) > floor:
             raise UnsteadyError(f"asked the same again it answers {answer.tolist()} after {before.tolist()}")
-        right, _ = self._stages(setting, base, own=False)
+        right, _ = self.completed(setting, base, own=False)
         takes = self._takes(base, right, floor)
         with suppress(InvalidInputError):  # of stages that no penalty can be built on
-            told, names = self._stages(setting, base, own=True)
+            told, names = self.completed(setting, base, own=True)
             # Stages that are told count where they are used: handed over, or seen in the answer.
             if names and (takes or self._explained(here, base, told, answer, floor)):
                 return self._measured(here, base, answer, _Stages(told, names, takes, floor))
@@ -216,7 +216,7 @@ class Inquiry:
     def _ask(self, call: Call) -> FloatArray:
         return self.stages.hypergradient(self.probe.problem, self.probe.x, call)
 
-    def _stages(self, setting: Setting, base: Call, *, own: bool) -> tuple[StageValues, tuple[str, ...]]:
+    def completed(self, setting: Setting, base: Call, *, own: bool) -> tuple[StageValues, tuple[str, ...]]:
         """All stages of a call as doubles, the subject's own or the right ones, and the names of those it told."""
         at: dict[str, Vector] = dict(setting.given)
         names: list[str] = []

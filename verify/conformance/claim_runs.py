@@ -5,7 +5,7 @@ One that answers one question at a time is kept within counts: what asks for mor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -17,7 +17,7 @@ from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.plan import Task
 from verify.campaign.summary import summarise
 from verify.checks.measuring.case import checks, find_profile
-from verify.conformance.model import MARK, ClaimFinding, Stopped
+from verify.conformance.found import MARK, ClaimFinding, Stopped
 from verify.conformance.pacing import Clock, Paced, Timed, needs_pacing
 from verify.conformance.places import place_of
 from verify.conformance.probes import off_truth
@@ -117,11 +117,20 @@ def run_claims(asked: Judged, ignored: Sequence[str]) -> Report:
         start(0)
         found = run(subject=paced, progress=start)
     elif asked.loadable and asked.jobs > 1:
-        found = run(subject=asked.name, jobs=asked.jobs, progress=asked.told, time_limit=asked.time_limit)
+        found = run(
+            subject=asked.name, jobs=asked.jobs, progress=asked.told, watch=asked.clock.check,
+            time_limit=asked.time_limit,
+        )  # fmt: skip
     else:
         # Commands that repeat a result load the subject by the name it was given by.
         found = run(subject=Timed(asked.subject, asked.name, asked.clock), progress=asked.told)
     return _put_right(found, asked, ignored)
+
+
+def without_claims(asked: Judged) -> Report:
+    """The report of a run that judges none."""
+    return Report(environment=campaign.environment(), seed=asked.seed, profile=asked.profile, subject=asked.name,
+                  results=(), summary=())  # fmt: skip
 
 
 def _which_are_counted(asked: Judged) -> tuple[list[bool], list[bool]]:
@@ -165,8 +174,27 @@ def finding(result: Result) -> str | None:
     return f"{result.claim} on {result.instance}: refuted{beside}. {result.sentence}"
 
 
-def claim_findings(report: Report) -> tuple[ClaimFinding, ...]:
-    """One line a claim or step."""
+MADE_OF: dict[str, str] = {"samples": "hypergradient", "lower_level_runs": "runs", "penalty_runs": "runs",
+                          "hypergradient_runs": "runs", "hypergradient_samples": "hypergradient"}  # fmt: skip
+"""Where a stage that a check needs, or that deviates, is judged under another name."""
+
+
+def claim_findings(report: Report, deviating: Collection[str] = ()) -> tuple[ClaimFinding, ...]:
+    """One line a claim or step; nothing is supported whose check rests on a stage that deviates."""
+    return tuple(_doubted(found, deviating) for found in _claim_findings(report))
+
+
+def _doubted(found: ClaimFinding, deviating: Collection[str]) -> ClaimFinding:
+    off = {MADE_OF.get(stage, stage): stage for stage in deviating}
+    needs = checks()[found.claim].needs if found.claim in checks() else ()
+    rests = [off[name] for need in needs if (name := MADE_OF.get(need, need)) in off]
+    if found.status != Verdict.SUPPORTED or not rests:
+        return found
+    sentence = f"Its numbers hold, but {rests[0]}, which it is measured on, deviates. {found.sentence}"
+    return found.model_copy(update={"status": str(Verdict.INCONCLUSIVE), "sentence": sentence})
+
+
+def _claim_findings(report: Report) -> tuple[ClaimFinding, ...]:
     clear, record = (Verdict.SUPPORTED, Verdict.REFUTED, Verdict.VACUOUS), shipped_record()
     findings = []
     for row in report.summary:

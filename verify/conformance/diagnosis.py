@@ -10,14 +10,17 @@ import numpy as np
 
 from spec.exact import Vector
 from verify.conformance import outer, random_stages
+from verify.conformance.answers import INSIDE, Answer
+from verify.conformance.blame.explanation import Blame
+from verify.conformance.blame.known_names import confirmed_names
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import CATALOGUE, find
 from verify.conformance.bugs.model import Bug, Stage
 from verify.conformance.bugs.outer_loop import OuterLoop
-from verify.conformance.model import Diagnosis, Match
+from verify.conformance.found import Diagnosis, Explained, Match
 from verify.conformance.probes import Probe
 from verify.conformance.random_stages import RUN_STAGES, Signature, distance
-from verify.conformance.stage_comparison import INSIDE, PROBED, Answer, Seen
+from verify.conformance.stage_comparison import PROBED, Seen
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 
@@ -32,13 +35,39 @@ LIKELY = 0.75
 """Share of what chance allows, 4.5 standard errors, within which two laws are taken for the same."""
 
 
-def diagnose(seen: Seen) -> Diagnosis | None:
-    """Compare what was seen with the catalogue; ``None`` where no stage diverges."""
-    stage = seen.first
-    if stage is None:
-        return None
+def diagnose(seen: Seen, blames: Sequence[Blame] = ()) -> tuple[Diagnosis, ...]:
+    """What is wrong with every stage that diverges, largest effect first; stages without a measured effect last.
+
+    What a stage does instead is told by its blame; beside it, or where it has none, by the catalogue.
+    """
+    found: list[Diagnosis] = []
+    for stage in dict.fromkeys([f.stage for f in seen.findings if f.status == "diverges"] + [b.stage for b in blames]):
+        own = [blame for blame in blames if blame.stage == stage]
+        first = own[0] if own else None
+        found.append(_merged(_catalogued(seen, stage, first), first))
+        found += [_merged(Diagnosis(stage=stage, sentence=NONE), blame) for blame in own[1:]]
+    return tuple(sorted(found, key=lambda d: -math.inf if d.effect is None else d.effect, reverse=True))
+
+
+def _merged(known: Diagnosis, blame: Blame | None) -> Diagnosis:
+    """What the catalogue says with what a stage's own answers say."""
+    if blame is None:
+        return known
+    sentence = by_terms(blame) if blame.explanations else known.sentence
+    explained = tuple(Explained(sentence=one.sentence, edits=one.edits) for one in blame.explanations)
+    return known.model_copy(
+        update={"sentence": sentence, "explanations": explained, "agrees": blame.agrees, "held_out": blame.held_out,
+                "effect": blame.effect}
+    )  # fmt: skip
+
+
+def _catalogued(seen: Seen, stage: Stage, blame: Blame | None) -> Diagnosis:
+    """What a stage's answers are beside the catalogue's."""
+    diverges = any(found.stage == stage and found.status == "diverges" for found in seen.findings)
+    if not diverges:
+        return Diagnosis(stage=stage, sentence=NONE)
     if stage in PROBED:
-        return _by_values(seen, stage)
+        return _by_values(seen, stage, blame)
     return _by_rules(seen) if stage == "optimise" else _by_laws(seen, stage)
 
 
@@ -48,7 +77,7 @@ def suspect(seen: Seen) -> Diagnosis | None:
     return diagnosis if diagnosis is not None and diagnosis.matches else None
 
 
-def _by_values(seen: Seen, stage: Stage) -> Diagnosis:
+def _by_values(seen: Seen, stage: Stage, blame: Blame | None) -> Diagnosis:
     """Number by number: first on the stage itself, then on the later stages, which tell equals apart."""
     answers = [answer for answer in seen.of(stage) if not answer.probe.published]
     if all(answer.excess <= 1 for answer in answers):
@@ -57,6 +86,7 @@ def _by_values(seen: Seen, stage: Stage) -> Diagnosis:
     wrong = [answer for answer in answers if not answer.excess <= 1]
     own = [_beside(mutant, answers, wrong) for mutant in _candidates(PROBED)]
     matches = [match for match in own if match.matches]
+    matches = confirmed_names(seen.stages, stage, matches, blame)
     if len(matches) > 1:
         position = PROBED.index(stage)
         later = [a for a in seen.answers if not a.probe.published and PROBED.index(a.probe.stage) > position]
@@ -204,6 +234,18 @@ def _samples_of(mutant_id: str, counts: tuple[tuple[str, int], ...]) -> Signatur
 @lru_cache(maxsize=64)
 def _runs_of(mutant_id: str, offered: tuple[str, ...]) -> Signature:
     return random_stages.known_runs(Stages(by_id(mutant_id)), offered)
+
+
+def by_terms(blame: Blame) -> str:
+    """What a stage computes instead, and how well that is founded."""
+    first, *rivals = blame.explanations
+    seen = f"{blame.agrees} answers are as it says, to {blame.apart:.2g} of their tolerance"
+    held_out = f", {blame.held_out} of them asked for after it was found" if blame.held_out else ""
+    if not rivals:
+        return f"{first.sentence} ({seen}{held_out})."
+    either = "; or ".join(one.sentence for one in blame.explanations[:SHOWN])
+    more = f"; or {len(rivals) + 1 - SHOWN} more" if len(rivals) >= SHOWN else ""
+    return f"One of these, which no question asked tells apart: {either}{more} ({seen}{held_out})."
 
 
 def by_values(

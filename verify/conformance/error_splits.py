@@ -10,10 +10,11 @@ from itertools import pairwise
 from operator import itemgetter
 
 from spec import InvalidInputError
+from verify.conformance.answers import INSIDE, Answer
 from verify.conformance.causes import Inquiry, Measured, UnsteadyError, length, notes, setting_of
 from verify.conformance.error_parts import WORDS, CausePart, ErrorSplit, power_of_alpha
 from verify.conformance.probes import FROM_SCRATCH, Probe
-from verify.conformance.stage_comparison import INSIDE, Answer, Seen
+from verify.conformance.stage_comparison import Seen
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.truth.error_causes import METHOD, ErrorCauses, is_split
 from verify.truth.formulas import as_float

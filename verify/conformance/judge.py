@@ -5,26 +5,38 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 from spec import InvalidInputError
+from spec.files import write_files
 from verify.campaign import run as campaign
 from verify.campaign.summary import selected
 from verify.checks.measuring.case import find_profile
 from verify.conformance import outer, probes
-from verify.conformance.claim_runs import Judged, claim_findings, ignored_choices, run_claims
+from verify.conformance.asking import Asking
+from verify.conformance.blame.accuracy import accuracy_of
+from verify.conformance.blame.all_stages import explain_all
+from verify.conformance.claim_runs import (
+    Judged,
+    claim_findings,
+    finding,
+    ignored_choices,
+    run_claims,
+    without_claims,
+)
 from verify.conformance.diagnosis import diagnose, suspect
 from verify.conformance.error_splits import split_error
-from verify.conformance.model import Conformance, Diagnosis, StageFinding
+from verify.conformance.found import Diagnosis, StageFinding
+from verify.conformance.model import Conformance
+from verify.conformance.own_problems import OwnProblem
 from verify.conformance.pacing import ESTIMATES, Clock, Timed, require_counts
 from verify.conformance.places import place_of
 from verify.conformance.probes import Probe
 from verify.conformance.random_stages import Setting, run_settings
-from verify.conformance.repro import reproduce
-from verify.conformance.stage_comparison import look
+from verify.conformance.repro import reproduce, reproduce_stage
+from verify.conformance.stage_comparison import Seen
 from verify.report.faces import Report
 from verify.subjects import (
     CAPABILITIES,
@@ -59,6 +71,10 @@ def conform(
     seconds: float = SECONDS,
     time_limit: float | None = None,
     out: str | Path | None = None,
+    problems: Sequence[str | Path | OwnProblem] = (),
+    reading: str = "repaired",
+    save_cases: str | Path | None = None,
+    force: bool = False,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Conformance:
     """Hold an implementation against Algorithms 1 and 2 and say what is wrong with it.
@@ -75,6 +91,11 @@ def conform(
             is not complete. It changes no verdict.
         time_limit: Seconds one stage call may take, > 0; longer is a fault.
         out: Folder for ``conform.json`` and the report's four files.
+        problems: Problems of your own that stages are compared on, too: files, ``atlas:NAME``, or ``OwnProblem(name,
+            problem, x)``.
+        reading: ``"repaired"``, or ``"as-written"`` to hold stages against the paper as written and judge no claims.
+        save_cases: Folder for the repros as tests, a pytest file each.
+        force: Whether these may replace files that are not of this program.
         progress: Called with (done, in all, what) after each claim's result.
 
     Returns:
@@ -90,6 +111,8 @@ def conform(
         ('hypergradient', ['keeps-dual-term'])
     """
     require_counts(estimates, seconds)
+    own = [problem if isinstance(problem, OwnProblem) else OwnProblem.read(problem) for problem in problems]
+    asking = Asking(own, reading, None if save_cases is None else Path(save_cases), force)
     if jobs < 1:
         raise InvalidInputError("jobs", "must be >= 1", jobs)
     find_profile(profile)
@@ -106,7 +129,7 @@ def conform(
         with timed_here(loaded, time_limit) as timed:
             clock = Clock(seconds)
             asked = Judged(timed, name, loadable, claims, profile, seed, jobs, estimates, clock, time_limit, progress)
-            found = _judge(asked, _load_code(loaded, name, loadable), started)
+            found = _judge(asked, asking, _load_code(loaded, name, loadable), started)
     finally:
         if loadable:
             end(loaded)
@@ -115,39 +138,46 @@ def conform(
     return found
 
 
-def _judge(asked: Judged, load: str, started: float) -> Conformance:
+def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conformance:
     from threadpoolctl import threadpool_limits
 
     stages = Stages(Timed(asked.subject, asked.name, asked.clock))
     with threadpool_limits(1):
-        extra = probes.vector_probes() if any(stages.offers(stage) for stage in WITH_VECTORS) else ()
-        seen = look(stages, extra=extra)
-        diagnosis, reproduction, error_split = None, None, None
+        own = asking.prepare(asked.name, load, asked.claims)
+        seen = asking.look(stages, own, _vectors(stages, asked.clock))
+        reproduction, error_split = None, None
+        diagnoses: tuple[Diagnosis, ...] = ()
         ignored: tuple[str, ...] = ()
+        kept: tuple[str, ...] = ()
         try:
-            diagnosis = diagnose(seen)
-            renew = partial(_renewed, asked.name, asked.time_limit) if asked.loadable else None
-            reproduction = reproduce(seen, load, renew)
-            error_split = split_error(seen)
-            ignored = ignored_choices(stages) if seen.first not in ("hypergradient", "samples") else ()
+            blames = explain_all(stages, seen, accuracy_of(stages, seen)) if asking.is_repaired else ()
+            diagnoses = diagnose(seen, blames)
+            lead = diagnoses[0].stage if diagnoses else seen.first
+            reproduction = reproduce(seen, load) if lead is None else reproduce_stage(seen, lead, load)
+            kept = asking.keep(seen, asked.name, load, {lead: reproduction})
+            error_split = split_error(seen) if asking.is_repaired else None
+            if asking.is_repaired and seen.first not in ("hypergradient", "samples"):
+                ignored = ignored_choices(stages)
         except KeyboardInterrupt:
             seen.ended = True
     if seen.ended:
         asked.clock.end()
-    report = run_claims(asked, ignored)
+    report = run_claims(asked, ignored) if asking.is_repaired else without_claims(asked)
     first, findings = seen.first, tuple(seen.findings)
-    if first is None and diagnosis is None and _runs_fail(report):
-        diagnosis = suspect(seen)
-        if diagnosis is not None:
-            first, findings = "runs", _with_suspicion(findings, diagnosis)
+    suspected = suspect(seen) if first is None and not diagnoses and _runs_fail(report) else None
+    if suspected is not None:
+        diagnoses, first, findings = (suspected,), "runs", _with_suspicion(findings, suspected)
+    if first is None:
+        failed = [(result.claim, result.instance) for result in report.results if finding(result)]
+        kept += asking.keep_claims(asked.name, failed, (asked.profile, asked.seed))
     return Conformance(
         environment=campaign.environment(), seed=asked.seed, subject=asked.name, profile=asked.profile,
-        stages=findings, first=first, diagnosis=diagnosis, error_split=error_split, reproduction=reproduction,
-        claims=claim_findings(report),
-        notes=tuple(
+        stages=findings, first=first, diagnoses=diagnoses, error_split=error_split, reproduction=reproduction,
+        claims=claim_findings(report, _deviating(seen, findings)),
+        notes=(*(
             f"Whatever call.reading.{choice} says, it answers as the repaired reading does. That is enough; what asks "
             "for the other choice is not applicable." for choice in ignored
-        ),
+        ), *asking.notes(own, seen), *kept),
         findings=(*(f"{f.stage}: {f.sentence}" for f in findings if f.status == "diverges"), *report.findings),
         faults=(*seen.faults, *_claim_faults(report)),
         seconds=time.perf_counter() - started, complete=report.complete and not seen.ended, report=report,
@@ -155,12 +185,26 @@ def _judge(asked: Judged, load: str, started: float) -> Conformance:
     )  # fmt: skip
 
 
+def _vectors(stages: Stages, clock: Clock) -> Sequence[Probe]:
+    """Published vectors, where a stage is offered that they are about."""
+    try:
+        return probes.vector_probes() if any(stages.offers(stage) for stage in WITH_VECTORS) else ()
+    except KeyboardInterrupt:
+        clock.end()
+        return ()
+
+
+def _deviating(seen: Seen, findings: Sequence[StageFinding]) -> list[str]:
+    """Stages that are off, be it that others make them so."""
+    own = [found.stage for found in findings if found.status == "diverges"]
+    return [*own, "hypergradient"] if seen.follow else [*own]
+
+
 def write(found: Conformance, out: Path) -> list[Path]:
     """Write ``conform.json`` and the report's four files into a folder."""
     _make(out)
-    file = out / "conform.json"
-    file.write_text(json.dumps(found.content(), indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
-    return [file, *(found.report.write(out) if found.report is not None else [])]
+    text = json.dumps(found.content(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return [*write_files(out, {"conform.json": text}), *(found.report.write(out) if found.report is not None else [])]
 
 
 def _make(out: Path) -> None:
@@ -171,16 +215,6 @@ def _make(out: Path) -> None:
         raise InvalidInputError("out", f"must be a folder that can be made ({error.strerror})", str(out)) from None
     if not os.access(out, os.W_OK | os.X_OK):
         raise InvalidInputError("out", "must be a folder that can be written to", str(out))
-
-
-@contextmanager
-def _renewed(name: str, time_limit: float | None) -> Iterator[Stages]:
-    """Another copy of a subject, as a reader gets it who loads it again."""
-    loaded = load_subject(name, time_limit=time_limit)
-    try:
-        yield Stages(loaded)
-    finally:
-        end(loaded)
 
 
 def _claim_faults(report: Report) -> list[str]:

@@ -1,172 +1,22 @@
-"""What a conformance run found, as data: the content of ``conform.json``."""
+"""What a conformance run found, as data, the content of ``conform.json``, and as a letter to the subject's author."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import ConfigDict, Field
 
 from verify.conformance.bugs.model import Stage
 from verify.conformance.error_parts import ErrorSplit
+from verify.conformance.found import MARK, ClaimFinding, Diagnosis, Reproduction, StageFinding, Stopped
 from verify.evidence.model import Frozen
 from verify.report.faces import Report
 from verify.report.model import Coverage
 
 SCHEMA = "f2csa-conformance/1"
-MARK = "more than their share"
-"""Says in a result's sentence that it asks for more, one at a time, than was granted."""
-
-Status = Literal["agrees", "diverges", "undecided", "fault", "not offered"]
-
-
-class Divergence(Frozen):
-    """One comparison that failed, with its numbers.
-
-    Args:
-        probe: Permanent id of the comparison, or of the test vector.
-        what: What was asked, in words.
-        expected: What must come out.
-        got: What came out.
-        tolerance: Largest accepted difference, entry by entry; empty for laws.
-        excess: Largest difference in tolerances.
-    """
-
-    probe: str
-    what: str
-    expected: tuple[float, ...]
-    got: tuple[float, ...]
-    tolerance: tuple[float, ...] = ()
-    excess: float
-
-
-class StageFinding(Frozen):
-    """One stage alone, on given correct inputs.
-
-    Args:
-        stage: The stage.
-        status: ``undecided`` where time allowed too few comparisons.
-        sentence: What was found, in one sentence.
-        compared: Comparisons made.
-        diverging: How many of them failed.
-        worst: Largest difference in tolerances over all comparisons.
-        divergence: The first one that failed.
-    """
-
-    stage: Stage
-    status: Status
-    sentence: str
-    compared: int = 0
-    diverging: int = 0
-    worst: float = 0.0
-    divergence: Divergence | None = None
-
-
-class Match(Frozen):
-    """A catalogued deviation beside what was seen.
-
-    Args:
-        id: Permanent id in the catalogue.
-        bug_type: What kind of mistake it is.
-        effect: What a user would see, with the order in alpha.
-        caught_by: Claims that catch it.
-        matches: Whether every comparison agrees within its tolerance.
-        distance: Largest difference in tolerances, or in what chance allows.
-        difference: The largest absolute difference of values; ``None`` where laws were compared.
-        compared: Comparisons made.
-    """
-
-    id: str
-    bug_type: str
-    effect: str
-    caught_by: tuple[str, ...]
-    matches: bool
-    distance: float
-    difference: float | None = None
-    compared: int
-
-
-class Diagnosis(Frozen):
-    """What the deviation is.
-
-    Args:
-        stage: Where it first shows.
-        sentence: The diagnosis with its numbers.
-        matches: Catalogued deviations that explain everything seen; several where they cannot be told apart.
-        partial: Where none does: those that explain the innermost calls that are off, so that something else is wrong
-            beside.
-        nearest: Others by distance, nearest first.
-    """
-
-    stage: Stage
-    sentence: str
-    matches: tuple[Match, ...]
-    partial: tuple[Match, ...] = ()
-    nearest: tuple[Match, ...]
-
-
-class Reproduction(Frozen):
-    """The smallest instance found on which the subject still diverges.
-
-    Args:
-        sentence: How small it is, with the numbers.
-        problem: The problem file's content, where there is a problem.
-        x: The upper-level point.
-        expected: What must come out.
-        got: What came out.
-        code: Python to paste; it imports this package and the subject, nothing else.
-    """
-
-    sentence: str
-    problem: dict[str, Any] | None = None
-    x: tuple[str, ...] = ()
-    expected: tuple[float, ...] = ()
-    got: tuple[float, ...] = ()
-    code: str
-
-
-class ClaimFinding(Frozen):
-    """One claim or step under the repaired reading, over its instances.
-
-    Args:
-        claim: Full id.
-        status: Verdict, ``FAULT`` or ``NOT_CHECKED``.
-        on_record: Whether all verdicts are those of the reference; ``None`` where nothing could be compared.
-        sentence: The deciding result's sentence.
-        reproduce: Command that repeats it.
-    """
-
-    claim: str
-    status: str
-    on_record: bool | None
-    sentence: str
-    reproduce: str
-
-
-class Stopped(Frozen):
-    """Results left out because the time for asking was over.
-
-    Args:
-        after: The time, in seconds.
-        asked: Results that were obtained.
-        planned: Results that there are.
-        enough: Seconds that would do, judged by what those obtained cost; ``None`` without any.
-    """
-
-    after: float
-    asked: int
-    planned: int
-    enough: float | None
-
-    def __str__(self) -> str:
-        left = (
-            f" Stopped after {self.after:g} s: {self.planned - self.asked} of {self.planned} results were not asked for"
-        )
-        if self.enough is None:
-            return f"{left}; a larger --seconds asks for more."
-        return f"{left}; --seconds {int(float(f'{self.enough + 1:.2g}'))} should do."
 
 
 class Conformance(Frozen):
@@ -179,7 +29,7 @@ class Conformance(Frozen):
         profile: Profile of the claims.
         stages: Each stage alone, in the order in which deviations are named.
         first: The first stage that diverges.
-        diagnosis: What the deviation is; ``None`` where there is none.
+        diagnoses: What is wrong with each stage that diverges, largest effect first.
         error_split: Where its estimates' error comes from; ``None`` where it makes none that could be split.
         reproduction: The smallest instance that shows it.
         claims: Verdicts under the repaired reading.
@@ -199,7 +49,7 @@ class Conformance(Frozen):
     profile: str
     stages: tuple[StageFinding, ...]
     first: Stage | None
-    diagnosis: Diagnosis | None
+    diagnoses: tuple[Diagnosis, ...] = ()
     error_split: ErrorSplit | None = None
     reproduction: Reproduction | None
     claims: tuple[ClaimFinding, ...]
@@ -212,6 +62,11 @@ class Conformance(Frozen):
     report: Report | None = Field(default=None, exclude=True, repr=False)
 
     model_config = ConfigDict(populate_by_name=True)
+
+    @property
+    def diagnosis(self) -> Diagnosis | None:
+        """Of the stage whose deviation has the largest effect; ``None`` where none diverges."""
+        return self.diagnoses[0] if self.diagnoses else None
 
     @property
     def conforms(self) -> bool:
@@ -274,8 +129,11 @@ def letter(found: Conformance) -> Iterator[str]:
 
 
 def _verdict(found: Conformance) -> str:
-    if found.first is not None:
-        return f" deviates, first in {found.first}"
+    off = [stage.stage for stage in found.stages if stage.status == "diverges"]
+    if len(off) > 1:
+        return f" deviates in {len(off)} stages: {', '.join(off)}"
+    if off:
+        return f" deviates in {off[0]}"
     if found.findings:
         count = len(found.findings)
         fails = "1 result of the claims fails" if count == 1 else f"{count} results of the claims fail"
@@ -291,14 +149,28 @@ def _verdict(found: Conformance) -> str:
 
 
 def _diagnosis(found: Conformance) -> Iterator[str]:
-    diagnosis = found.diagnosis
-    if diagnosis is None:
-        return
-    yield f"What it is: {diagnosis.sentence}"
-    for match in diagnosis.matches or diagnosis.partial:
-        yield f"  {match.id} ({match.bug_type}): {match.effect}"
-        yield f"  Claims that catch it: {', '.join(match.caught_by)}."
-    yield ""
+    """What is wrong, stage by stage, largest effect first."""
+    several = len(found.diagnoses) > 1
+    if several:
+        yield f"What is wrong, in {len(found.diagnoses)} stages, largest effect first:"
+    for number, diagnosis in enumerate(found.diagnoses, 1):
+        effect = "" if diagnosis.effect is None else f", {_effect(diagnosis)}"
+        yield (
+            f"{number}. {diagnosis.stage}{effect}: {diagnosis.sentence}"
+            if several
+            else (f"What it is{effect}: {diagnosis.sentence}")
+        )
+        for match in diagnosis.matches or diagnosis.partial:
+            yield f"  {match.id} ({match.bug_type}): {match.effect}"
+            yield f"  Claims that catch it: {', '.join(match.caught_by)}."
+        yield ""
+
+
+def _effect(diagnosis: Diagnosis) -> str:
+    what = "points of Algorithm 2" if diagnosis.stage == "optimise" else "∇F"
+    if not diagnosis.effect:
+        return f"{what} not changed where it was tried"
+    return f"{what} off by up to {diagnosis.effect:.2g}"
 
 
 def _claims(found: Conformance) -> Iterator[str]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from spec import InvalidInputError
 from spec.exact import Vector
-from verify.conformance.model import MARK
+from verify.conformance.found import MARK
 from verify.subjects import Call, MissingCapabilityError, Subject
 from verify.subjects.protocol import offers
 from verify.subjects.stage_table import STAGES

@@ -36,6 +36,8 @@ SILENT = -60.0
 SAMPLES = 1500
 FIRST = 32
 """Samples of the first call."""
+ALIKE = 5 * FIRST
+"""Equal estimates, of the first two calls, that settle that there is no noise: fair coins never fall alike so often."""
 RUN_STAGES: tuple[Capability, ...] = ("lower_level_runs", "penalty_runs", "hypergradient_runs")
 RUNS = 400
 STEPS = 64
@@ -88,6 +90,10 @@ class Setting:
         if noise.model == "matrix":
             square = square * float(x @ x + y @ y) + call.alpha**-4 * noise.scale("g.x") ** 2 * float(w @ w)
         return float(np.sqrt(square / call.parameters.N_g))
+
+    def quiet(self, stages: Stages) -> Vector:
+        """The subject's own estimate without noise, shape (n,)."""
+        return stages.hypergradient(with_noise(self.problem, Noise()), self.x, self.call)
 
     @property
     def settled(self) -> bool:
@@ -190,11 +196,12 @@ class Sampled:
         return dict.fromkeys(self.signature, Statistic(0.0, 0.0, ""))
 
 
-def sample(stages: Stages, counts: dict[str, int] | None = None, stream: int = 0) -> Sampled:
+def sample(stages: Stages, counts: dict[str, int] | None = None, stream: int = 0, *, own_mean: bool = False) -> Sampled:
     """Draw :data:`SAMPLES` estimates a setting.
 
-    ``counts`` are sample sizes to use instead, ``stream`` which of the independent random streams is handed over. A
-    subject that supports no setting at all is refused with its own words.
+    ``counts`` are sample sizes to use instead, ``stream`` which of the independent random streams is handed over;
+    ``own_mean`` compares with the subject's own answer without noise, where that is known to be off. A subject that
+    supports no setting at all is refused with its own words.
     """
     signature: dict[str, Statistic] = {}
     used: dict[str, int] = {}
@@ -213,18 +220,24 @@ def sample(stages: Stages, counts: dict[str, int] | None = None, stream: int = 0
             return Sampled(signature, used, refused, ended=True)
         used[setting.id] = len(found)
         if len(found):
-            signature |= of_samples(found, setting.mean, setting.deviation, setting.id)
+            mean = setting.quiet(stages) if own_mean else setting.mean
+            signature |= of_samples(found, mean, setting.deviation, setting.id)
     return Sampled(signature, used, refused)
 
 
 def _drawn(setting: Setting, stages: Stages, wanted: int, stream: int) -> Vector:
-    """The wanted estimates in several calls of growing size: what a call repeats of the one before shows."""
+    """The wanted estimates in several calls of growing size: what a call repeats of the one before shows.
+
+    Where the first :data:`ALIKE` never differ there is no noise, and no more are asked for.
+    """
     rng = np.random.default_rng([n_of(setting.id), stream])
     blocks, done, size = [np.zeros((0, len(setting.x)))], 0, FIRST
     while done < wanted:
         blocks.append(setting.draw(stages, min(size, wanted - done), rng))
         done += len(blocks[-1])
         size *= 4
+        if done >= ALIKE and (blocks[1] == blocks[1][0]).all() and (blocks[-1] == blocks[1][0]).all():
+            break
     return np.concatenate(blocks)
 
 

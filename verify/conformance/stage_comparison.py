@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, get_args
 
-from spec.exact import Vector
 from verify.conformance import outer, random_stages
+from verify.conformance.answers import INSIDE, Answer, Asked
 from verify.conformance.bugs.model import Stage
-from verify.conformance.model import Divergence, StageFinding
-from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE, Probe, probes
+from verify.conformance.consequences import consequences
+from verify.conformance.end_to_end import is_offered, judge_end_to_end
+from verify.conformance.found import Divergence, StageFinding
+from verify.conformance.probes import WHOLE, Probe, probes
 from verify.conformance.random_stages import RUN_STAGES, Sampled, Signature, Statistic, distance
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
@@ -23,42 +25,6 @@ FAULTS = 3
 """A stage that failed so often is not asked again."""
 CHUNK = 8
 """Probes of one kind asked in a row, so that every kind is reached early."""
-INSIDE = {
-    WHOLE: "with every stage given: line 6 alone",
-    FROM_RHO: "given ỹ*, λ̃ and ρ: its own penalty solve and line 6",
-    FROM_PAIR: "given ỹ* and λ̃: its own activation, penalty solve and line 6",
-    FROM_SCRATCH: "given nothing: its own lower level and all that follows",
-    "": "",
-}
-"""What a call computes by itself, innermost first."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What came back from one probe."""
-
-    probe: Probe
-    got: Vector
-
-    @property
-    def excess(self) -> float:
-        """Largest difference from the right value, in tolerances."""
-        return self.probe.excess(self.got)
-
-
-@dataclass
-class Asked:
-    """What came of a stage's probes, in the order of asking; ``broken`` are those that ended in a fault, with it.
-
-    ``refusals`` are the subject's words where it does not support a probe; ``late`` ones were not asked, after an
-    interrupt or so many faults.
-    """
-
-    answers: list[Answer] = field(default_factory=list)
-    broken: list[tuple[Probe, SubjectFaultError]] = field(default_factory=list)
-    refusals: list[str] = field(default_factory=list)
-    late: int = 0
-    ended: bool = False
 
 
 @dataclass
@@ -72,6 +38,8 @@ class Seen:
     stages: Stages
     answers: list[Answer] = field(default_factory=list)
     broken: list[tuple[Probe, SubjectFaultError]] = field(default_factory=list)
+    follow: list[Answer] = field(default_factory=list)
+    """Wrong estimates that are right for the subject's own wrong stages."""
     sampled: Sampled | None = None
     runs: dict[str, Statistic] = field(default_factory=dict)
     record: outer.Record | None = None
@@ -90,12 +58,18 @@ class Seen:
         return [answer for answer in self.answers if answer.probe.stage == stage]
 
 
-def look(stages: Stages, *, extra: Sequence[Probe] = (), only: Sequence[Stage] = get_args(Stage)) -> Seen:
-    """Compare all offered stages; ``extra`` probes are asked after the built-in ones.
+def look(
+    stages: Stages,
+    *,
+    extra: Sequence[Probe] = (),
+    only: Sequence[Stage] = get_args(Stage),
+    asked: Sequence[Probe] | None = None,
+) -> Seen:
+    """Compare all offered stages; ``extra`` probes are asked after the built-in ones, ``asked`` ones instead of these.
 
     After an interrupt, and where the time is up, what was seen so far is kept and nothing more is asked.
     """
-    seen, asked = Seen(stages), (*probes(), *extra)
+    seen, asked = Seen(stages), (*(probes() if asked is None else asked), *extra)
     looks: dict[Stage, Callable[[Seen], StageFinding]] = {
         stage: partial(_probed, stage, _spread([probe for probe in asked if probe.stage == stage])) for stage in PROBED
     }
@@ -164,9 +138,12 @@ def _probed(stage: Probed, spread: list[Probe], seen: Seen) -> StageFinding:
     seen.broken += asked.broken
     fault = "".join(f"{probe.id}: {fault}" for probe, fault in asked.broken[:1])
     seen.faults += [fault] if fault else []
-    worst = max((answer.excess for answer in answers), default=0.0)
-    finding = partial(StageFinding, stage=stage, compared=count, worst=worst)
     wrong = [answer for answer in answers if not answer.excess <= 1]
+    follow = consequences(seen.stages, wrong) if stage == "hypergradient" else []
+    seen.follow += follow
+    wrong = [answer for answer in wrong if answer not in follow]
+    worst = max((answer.excess for answer in answers if answer not in follow), default=0.0)
+    finding = partial(StageFinding, stage=stage, compared=count, worst=worst)
     if wrong:
         # Inner work is named innermost first: line 6 alone, then the solve before it, and so on.
         first = min(wrong, key=lambda answer: [*INSIDE].index(answer.probe.given))
@@ -185,7 +162,10 @@ def _probed(stage: Probed, spread: list[Probe], seen: Seen) -> StageFinding:
         return finding(status="fault", sentence=f"{fault}.{rest}")
     if not count and not asked.late and asked.refusals:
         return _not_offered(stage, asked.refusals[0])
-    sentence = f"{count} answers agree; the largest difference is {worst:.2g} of its tolerance."
+    sentence = f"{count - len(follow)} answers agree; the largest difference is {worst:.2g} of its tolerance."
+    sentence += f" {len(follow)} more are off as its own stages are: given what those answer, they are right." * bool(
+        follow
+    )
     sentence += _besides(asked.refusals)
     sentence += f" {asked.late} more were not asked." if asked.late else ""
     return finding(status="undecided" if asked.late else "agrees", sentence=sentence)
@@ -212,7 +192,9 @@ def _numbers(answer: Answer) -> str:
 def _sampled(seen: Seen) -> StageFinding:
     if not seen.stages.offers("hypergradient"):
         return _not_offered("samples", "the subject offers no hypergradient")
-    sampled = seen.sampled = random_stages.sample(seen.stages)
+    # A wrong line 6 shifts every mean: what its noise adds is judged beside its own answer without noise.
+    shifted = any(a.probe.given == WHOLE and a.probe.call.draws is None and not a.excess <= 1 for a in seen.answers)
+    sampled = seen.sampled = random_stages.sample(seen.stages, own_mean=shifted)
     seen.ended = seen.ended or sampled.ended
     worst, count = distance(sampled.signature, sampled.law), sum(sampled.counts.values())
     if worst > 1:
@@ -276,6 +258,8 @@ def _unlike(stage: Stage, found: Signature, law: Signature, where: str) -> Stage
 
 def _optimised(seen: Seen) -> StageFinding:
     if not seen.stages.offers("optimise"):
+        if is_offered(seen.stages):
+            return judge_end_to_end(seen.stages)
         return _not_offered("optimise", "the subject offers no optimise")
     try:
         seen.record = outer.watch(seen.stages)

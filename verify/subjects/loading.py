@@ -14,6 +14,8 @@ from verify.subjects.stage_table import CAPABILITIES
 
 REFERENCE = "reference"
 """The name of the reference, which nothing else goes by."""
+END_TO_END = "end_to_end"
+"""The method of :class:`verify.subjects.adapters.EndToEnd`, which is no stage."""
 COMMAND = "command:"
 """What the name of a program begins with."""
 
@@ -66,7 +68,7 @@ def end(subject: object) -> None:
 
 def require_stages(subject: object, name: str) -> None:
     """Refuse what has no stage that can be called; where asking for one is an error already, that is a fault."""
-    if not any(offers(subject, stage) for stage in CAPABILITIES):
+    if not any(offers(subject, stage) for stage in (*CAPABILITIES, END_TO_END)):
         raise InvalidInputError("subject", f"must offer one of the stages {', '.join(CAPABILITIES)}", name)
 
 

@@ -1,44 +1,27 @@
 """What an implementation may offer, stage by stage, and how the checks call it.
 
 A subject is any object with some of the stage methods below. Arrays go in as numpy doubles; whatever numpy can read
-as doubles may come out: arrays, lists, PyTorch and JAX tensors (on the CPU, without a graph). A stage it lacks makes
-the checks that need it NOT_APPLICABLE; a stage that raises, or returns NaN or the wrong shape, is a fault of the
-subject and never a verdict.
+as doubles may come out: arrays, lists, PyTorch and JAX tensors, which are taken off their graph and device. A stage
+it lacks makes the checks that need it NOT_APPLICABLE; a stage that raises, or returns NaN or the wrong shape, is a
+fault of the subject and never a verdict.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Real
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from spec import REPAIRED, OracleParameters, OuterParameters, Problem, Reading
 from spec.exact import Vector
+from verify.subjects.faults import MissingCapabilityError as MissingCapabilityError
+from verify.subjects.faults import StageFaultError as StageFaultError
+from verify.subjects.faults import SubjectFaultError as SubjectFaultError
+from verify.subjects.faults import as_fault, checked_array
+from verify.subjects.faults import described as described
 from verify.subjects.stage_table import REFUSED, ROWS, Capability, Stage
-
-
-class SubjectFaultError(RuntimeError):
-    """The subject crashed or returned something that is not an answer."""
-
-
-class StageFaultError(SubjectFaultError):
-    """A fault whose line names the stage and what it did, in a word of :mod:`verify.subjects.wire.messages` too."""
-
-    def __init__(self, line: str, kind: str = "error") -> None:
-        super().__init__(line)
-        self.kind = kind
-
-    def __reduce__(self) -> tuple[type[StageFaultError], tuple[str, str]]:
-        return type(self), (str(self), self.kind)
-
-
-class MissingCapabilityError(RuntimeError):
-    """The subject does not offer a stage, or not so; a stage may raise it, or NotImplementedError, in its own words."""
-
 
 OWN_WORDS = (MissingCapabilityError, NotImplementedError)
 GIVEN = ("y_star", "lam", "rho", "y_penalty")
@@ -133,7 +116,7 @@ class Stages:
     @property
     def use_draws(self) -> bool:
         """Whether the subject takes its normals from ``call.draws``."""
-        with _as_fault("uses_draws cannot be looked up"):
+        with as_fault("uses_draws cannot be looked up"):
             return getattr(self.subject, "uses_draws", False) is True
 
     @property
@@ -231,7 +214,7 @@ class Stages:
                 checked.append(None)
             else:
                 where = f"optimise.{part.name}" if stage == "optimise" else stage
-                checked.append(_array(where, value, tuple(lengths[size] for size in part.sizes)))
+                checked.append(checked_array(where, value, tuple(lengths[size] for size in part.sizes)))
         return checked
 
     def _call(self, stage: str, *args: Any) -> Any:
@@ -240,7 +223,7 @@ class Stages:
         method: Callable[..., Any] = getattr(self.subject, stage)
         # A subject may tread on what it is given; the next stage is given the true values all the same.
         given = [_copied(argument) for argument in args]
-        with _as_fault(f"{stage} raised"):
+        with as_fault(f"{stage} raised"):
             try:
                 return method(*given)
             except (MissingCapabilityError, NotImplementedError) as refusal:
@@ -257,7 +240,7 @@ def _parts(stage: Stage, answer: Any) -> tuple[Any, ...]:
         return tuple(answer.get(name) if isinstance(answer, dict) else getattr(answer, name, None) for name in names)
     # What a message calls hypergradients, a method returns as estimates.
     words = ", ".join(names).replace("hypergradients", "estimates")
-    with _as_fault(f"{stage} must return a pair ({words})"):
+    with as_fault(f"{stage} must return a pair ({words})"):
         first, second = answer
     return first, second
 
@@ -279,27 +262,8 @@ def answer_shapes(stage: Stage, given: Mapping[str, Any]) -> list[tuple[int, ...
     return [tuple(lengths[size] for size in part.sizes) or None for part in ROWS[stage].gives]
 
 
-def _array(stage: str, value: Any, shape: tuple[int, ...]) -> Vector:
-    with _as_fault(f"{stage} must return numbers; got {type(value).__name__}"):
-        if getattr(value, "requires_grad", False) is True:
-            raise TypeError("it requires grad: return it detached")
-        numbers = np.asarray(value)
-        # Truth values, text and complex numbers would convert, silently and wrongly.
-        objects = numbers.ravel() if numbers.dtype.kind == "O" else ()
-        if numbers.dtype.kind not in "iufO" or any(isinstance(o, bool) or not isinstance(o, Real) for o in objects):
-            raise TypeError("no real numbers")
-        if numbers.dtype.kind == "f" and numbers.dtype.itemsize < 8:
-            raise TypeError(f"{numbers.dtype}: work in float64, α⁻⁴ leaves shorter numbers no digits")
-        array = numbers.astype(np.float64) if numbers.shape == shape else np.broadcast_to(0.0, numbers.shape)
-    if array.shape != shape:
-        raise SubjectFaultError(f"{stage} must return shape {shape}; got {array.shape}")
-    if not np.isfinite(array).all():
-        raise SubjectFaultError(f"{stage} must return finite numbers; got {array.ravel()[:4]}")
-    return array
-
-
 def _count(stage: str, value: Any) -> float:
-    with _as_fault(f"{stage} must count its gradient samples; got {type(value).__name__}"):
+    with as_fault(f"{stage} must count its gradient samples; got {type(value).__name__}"):
         count = float(value)
     if not 0 <= count < np.inf:
         raise SubjectFaultError(f"{stage} must count its gradient samples; got {count}")
@@ -308,29 +272,8 @@ def _count(stage: str, value: Any) -> float:
 
 def offers(subject: object, stage: str) -> bool:
     """Whether an object has a stage that can be called; where asking is an error already, that is a fault."""
-    with _as_fault(f"{stage} cannot be looked up"):
+    with as_fault(f"{stage} cannot be looked up"):
         return callable(getattr(subject, stage, None))
-
-
-@contextmanager
-def _as_fault(what: str) -> Iterator[None]:
-    """Turn whatever a subject does into a fault of its own; only the user's interrupt ends the run."""
-    try:
-        yield
-    except (KeyboardInterrupt, MissingCapabilityError, StageFaultError):
-        raise
-    except BaseException as error:  # exit() as well: a subject must not end the run with a success
-        raise SubjectFaultError(f"{what} ({described(error)})") from error
-
-
-def described(error: BaseException) -> str:
-    """An error on one line of bounded length, whatever it holds."""
-    try:
-        text = str(error)
-    except Exception:
-        text = "which cannot be shown"
-    line = "".join(c if c.isprintable() else " " for c in text[:240])
-    return f"{type(error).__name__}: {' '.join(line.split())}" if text else type(error).__name__
 
 
 def _copied(argument: Any) -> Any:

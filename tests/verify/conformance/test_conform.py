@@ -22,8 +22,9 @@ from verify.cli.main import invoke
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import find
 from verify.conformance.claim_runs import ASKS_FOR, Judged, ignored_choices, run_claims
+from verify.conformance.found import StageFinding, Stopped
 from verify.conformance.judge import write
-from verify.conformance.model import Conformance, StageFinding, Stopped
+from verify.conformance.model import Conformance
 from verify.conformance.pacing import Clock, Paced, Timed, TimeIsUpError, UnaffordableError, needs_pacing
 from verify.subjects import Call, ReferenceSubject
 from verify.subjects.protocol import Stages
@@ -41,7 +42,7 @@ def test_a_wrong_implementation_is_told_what_is_wrong(tmp_path: Path) -> None:
     assert [match.id for match in found.diagnosis.matches] == ["keeps-dual-term"]
     assert any(line.startswith("bias-bound/T3 on toy1: refuted") for line in found.findings)
     text = str(found)
-    assert text.startswith("keeps-dual-term deviates, first in hypergradient.")
+    assert text.startswith("keeps-dual-term deviates in hypergradient.")
     assert "It matches `keeps-dual-term`" in text
     assert "parse_problem" in text
     assert (
@@ -60,7 +61,7 @@ def test_infinities_are_written_as_strings(tmp_path: Path) -> None:
     """A run of Algorithm 2 that answers 0 is infinitely many tolerances off."""
     off = StageFinding(stage="optimise", status="diverges", sentence="", compared=1, diverging=1, worst=np.inf)
     found = Conformance(
-        environment={}, seed=1, subject="zero", profile="conform", stages=(off,), first="optimise", diagnosis=None,
+        environment={}, seed=1, subject="zero", profile="conform", stages=(off,), first="optimise",
         reproduction=None, claims=(), findings=(), faults=(), seconds=0.0,
     )  # fmt: skip
     write(found, tmp_path)
@@ -308,7 +309,7 @@ def test_the_command_writes_and_tells(tmp_path: Path, capsys: pytest.CaptureFixt
     code = invoke(["conform", "lipschitz-solution", "--python", source, "--out", str(out), "--jobs", "1"])
     shown = capsys.readouterr().out
     assert code == 1
-    assert f"{source} deviates, first in lower_level." in shown
+    assert f"{source} deviates in lower_level." in shown
     assert "zero-multipliers" in shown
     assert (out / "conform.json").exists()
 

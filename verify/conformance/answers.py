@@ -1,0 +1,46 @@
+"""What a subject answered to stage calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from spec.exact import Vector
+from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE, Probe
+from verify.subjects import SubjectFaultError
+
+INSIDE = {
+    WHOLE: "with every stage given: line 6 alone",
+    FROM_RHO: "given ỹ*, λ̃ and ρ: its own penalty solve and line 6",
+    FROM_PAIR: "given ỹ* and λ̃: its own activation, penalty solve and line 6",
+    FROM_SCRATCH: "given nothing: its own lower level and all that follows",
+    "": "",
+}
+"""What a call computes by itself, innermost first."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back from one probe."""
+
+    probe: Probe
+    got: Vector
+
+    @property
+    def excess(self) -> float:
+        """Largest difference from the right value, in tolerances."""
+        return self.probe.excess(self.got)
+
+
+@dataclass
+class Asked:
+    """What came of a stage's probes, in the order of asking; ``broken`` are those that ended in a fault, with it.
+
+    ``refusals`` are the subject's words where it does not support a probe; ``late`` ones were not asked, after an
+    interrupt or so many faults.
+    """
+
+    answers: list[Answer] = field(default_factory=list)
+    broken: list[tuple[Probe, SubjectFaultError]] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
+    late: int = 0
+    ended: bool = False

@@ -1,0 +1,64 @@
+"""What every deviating stage computes instead of what it should, the one with the largest effect first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from verify.conformance.answers import Answer
+from verify.conformance.blame.accuracy import EXACT, Accuracy
+from verify.conformance.blame.call_blame import explain_calls
+from verify.conformance.blame.explanation import Blame, Explanation
+from verify.conformance.blame.lower_blame import explain_lower
+from verify.conformance.blame.stage_effects import AsAnswered, effect_of
+from verify.conformance.blame.sum_blame import explain_sum
+from verify.conformance.blame.weights_blame import explain_activation
+from verify.conformance.bugs.model import Stage
+from verify.conformance.probes import WHOLE
+from verify.conformance.stage_comparison import PROBED, Probed, Seen
+from verify.subjects.protocol import Stages
+
+
+def explain(stages: Stages, seen: Seen, accuracy: Accuracy = EXACT) -> tuple[Blame, ...]:
+    """Find what every deviating stage computes; each is judged on probes that give it all earlier stages.
+
+    Asks at most some 300 further calls. What deviates in oracle calls that compute stages themselves is looked for
+    where the subject's own stages do not explain it.
+
+    Args:
+        stages: The subject; it is asked further probes.
+        seen: What it showed.
+        accuracy: How exact its solvers are.
+
+    Returns:
+        One blame a stage, that with the largest effect on an estimate first; those without a known effect last.
+    """
+    found: list[Blame] = []
+    known: dict[Stage, Explanation] = {}
+    for stage in PROBED:
+        answers = _own_answers(seen, stage)
+        if all(answer.excess <= 1 for answer in answers):
+            continue
+        blame = _explained(stage, stages, answers, accuracy)
+        if blame.effect is None:
+            shown = blame.explanations[0] if blame.explanations else AsAnswered(stages)
+            blame = replace(blame, effect=effect_of(stage, shown))
+        found.append(blame)
+        if blame.explanations:
+            known[stage] = blame.explanations[0]
+    inside = explain_calls(stages, seen, known)
+    found += [] if inside is None else [inside]
+    return tuple(sorted(found, key=lambda blame: 1.0 if blame.effect is None else -blame.effect))
+
+
+def _own_answers(seen: Seen, stage: Probed) -> list[Answer]:
+    """A stage's answers to calls that compute nothing else."""
+    return [a for a in seen.of(stage) if stage != "hypergradient" or a.probe.given == WHOLE]
+
+
+def _explained(stage: Probed, stages: Stages, answers: Sequence[Answer], accuracy: Accuracy) -> Blame:
+    if stage == "lower_level":
+        return replace(explain_lower(stages, answers, accuracy), stage=stage)
+    if stage == "activation":
+        return replace(explain_activation(stages, answers, accuracy), stage=stage)
+    return explain_sum("x" if stage == "hypergradient" else "y", stages, answers, accuracy)

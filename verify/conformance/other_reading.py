@@ -1,0 +1,72 @@
+"""Probes under another reading: the same questions, what must come out as that reading has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from spec import InvalidInputError, Quadratic, Reading
+from verify.conformance import known_answers as known
+from verify.conformance.known_answers import Known
+from verify.conformance.places import Place, rounded
+from verify.conformance.probes import Probe, probe_of
+from verify.conformance.sizes import ANY_PROGRAM
+from verify.truth.algebra.numbers import dyadic
+from verify.truth.stages import Setting
+
+UNTOUCHED = ("lower_level", "activation")
+"""Stages whose right answers no reading changes."""
+
+
+def under(reading: Reading, asked: Iterable[Probe]) -> Iterator[Probe]:
+    """Each probe with what must come out under a reading; left out are those that have no answer under it."""
+    for probe in asked:
+        try:
+            made = _under(reading, probe)
+        except InvalidInputError:
+            continue
+        if made is not None and np.isfinite(made.tolerance).all():
+            yield made
+
+
+def _under(reading: Reading, probe: Probe) -> Probe | None:
+    if probe.stage in UNTOUCHED:
+        return probe
+    call = probe.call
+    if not isinstance(probe.problem, Quadratic) or probe.published:
+        return None
+    if call.draws is not None and reading.noise_pairing != call.reading.noise_pairing:
+        return None
+    setting = Setting(
+        problem=probe.problem, x=rounded(probe.x), alpha=Fraction(call.alpha), reading=reading, N_g=call.parameters.N_g,
+        ramp_constant=dyadic(call.parameters.ramp_constant), lam_width=dyadic(call.parameters.lam_width),
+        given={name: rounded(value) for name, value in call.stages.items() if value is not None},
+        draws={name: tuple(rounded(row) for row in block) for name, block in (call.draws or {}).items()},
+    )  # fmt: skip
+    answer = _answer(setting, probe)
+    recipe = probe.elsewhere
+
+    def elsewhere(place: Place) -> Probe:
+        assert recipe is not None  # else there is none here either
+        made = _under(reading, recipe(place))
+        if made is None:
+            raise InvalidInputError("reading", "has no answer there")
+        return made
+
+    return replace(probe_of(probe.id, answer, tol=probe.tol), elsewhere=None if recipe is None else elsewhere)
+
+
+def _answer(setting: Setting, probe: Probe) -> Known:
+    """What must come out of it."""
+    if probe.stage == "hypergradient":
+        return known.hypergradient(setting, ANY_PROGRAM)
+    if probe.tol is not None or setting.reading.inner_stop == "gradient":
+        asked = probe.call.alpha if probe.tol is None else probe.tol
+        return known.penalty_minimiser(setting, ANY_PROGRAM, asked)
+    # Stopped by its distance α³, whatever its gradient is.
+    found = known.penalty_minimiser(setting, ANY_PROGRAM)
+    limits = found.limits["y_penalty"] + ANY_PROGRAM.stop * probe.call.alpha**3
+    return replace(found, limits={"y_penalty": limits})

@@ -1,0 +1,86 @@
+"""What a subject may do instead of answering, and its answers as numbers that can be relied on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from spec.exact import Vector
+
+
+class SubjectFaultError(RuntimeError):
+    """The subject crashed or returned something that is not an answer."""
+
+
+class StageFaultError(SubjectFaultError):
+    """A fault whose line names the stage and what it did, in a word of :mod:`verify.subjects.wire.messages` too."""
+
+    def __init__(self, line: str, kind: str = "error") -> None:
+        super().__init__(line)
+        self.kind = kind
+
+    def __reduce__(self) -> tuple[type[StageFaultError], tuple[str, str]]:
+        return type(self), (str(self), self.kind)
+
+
+class MissingCapabilityError(RuntimeError):
+    """The subject does not offer a stage, or not so; a stage may raise it, or NotImplementedError, in its own words."""
+
+
+def checked_array(stage: str, value: Any, shape: tuple[int, ...]) -> Vector:
+    """An answer as doubles of the shape it must have.
+
+    A tensor is taken off its graph and its device where it knows how (``detach``, ``cpu``).
+
+    Raises:
+        SubjectFaultError: If it is none.
+    """
+    with as_fault(f"{stage} must return numbers; got {type(value).__name__}"):
+        numbers = np.asarray(_at_hand(value))
+        # Truth values, text and complex numbers would convert, silently and wrongly.
+        objects = numbers.ravel() if numbers.dtype.kind == "O" else ()
+        if numbers.dtype.kind not in "iufO" or any(isinstance(o, bool) or not isinstance(o, Real) for o in objects):
+            raise TypeError("no real numbers")
+        if numbers.dtype.kind == "f" and numbers.dtype.itemsize < 8:
+            raise TypeError(f"{numbers.dtype}: work in float64, α⁻⁴ leaves shorter numbers no digits")
+        array = numbers.astype(np.float64) if numbers.shape == shape else np.broadcast_to(0.0, numbers.shape)
+    if array.shape != shape:
+        raise SubjectFaultError(f"{stage} must return shape {shape}; got {array.shape}")
+    if not np.isfinite(array).all():
+        raise SubjectFaultError(f"{stage} must return finite numbers; got {array.ravel()[:4]}")
+    return array
+
+
+def _at_hand(value: Any) -> Any:
+    """A tensor without its graph, in this machine's own memory."""
+    if getattr(value, "requires_grad", False) is True:
+        if not callable(getattr(value, "detach", None)):
+            raise TypeError("it requires grad: return it detached")
+        value = value.detach()
+    device = getattr(getattr(value, "device", None), "type", "cpu")
+    return value.cpu() if device != "cpu" and callable(getattr(value, "cpu", None)) else value
+
+
+@contextmanager
+def as_fault(what: str) -> Iterator[None]:
+    """Turn whatever a subject does into a fault of its own; only the user's interrupt ends the run."""
+    try:
+        yield
+    except (KeyboardInterrupt, MissingCapabilityError, StageFaultError):
+        raise
+    except BaseException as error:  # exit() as well: a subject must not end the run with a success
+        raise SubjectFaultError(f"{what} ({described(error)})") from error
+
+
+def described(error: BaseException) -> str:
+    """An error on one line of bounded length, whatever it holds."""
+    try:
+        text = str(error)
+    except Exception:
+        text = "which cannot be shown"
+    line = "".join(c if c.isprintable() else " " for c in text[:240])
+    return f"{type(error).__name__}: {' '.join(line.split())}" if text else type(error).__name__
