@@ -10,29 +10,49 @@ from verify.conformance.blame.accuracy import EXACT, Accuracy
 from verify.conformance.blame.explain import explain
 from verify.conformance.blame.explanation import Blame
 from verify.conformance.blame.loop import explain_loop
+from verify.conformance.blame.noise import explain_noise
 from verify.conformance.blame.stage_effects import AsAnswered, effect_of
+from verify.conformance.blame.state import explain_state
+from verify.conformance.blame.state_of_runs import Renew
 from verify.conformance.bugs.model import Stage
 from verify.conformance.stage_comparison import PROBED, Seen
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 
 
-def explain_all(stages: Stages, seen: Seen, accuracy: Accuracy = EXACT) -> tuple[Blame, ...]:
+def explain_all(
+    stages: Stages, seen: Seen, accuracy: Accuracy = EXACT, renew: Renew | None = None
+) -> tuple[Blame, ...]:
     """What each deviating stage computes instead; stages that nothing is known to explain have none or an empty entry.
 
     Args:
         stages: The subject; it is asked further questions.
         seen: What it showed so far.
         accuracy: How exactly its solvers work.
+        renew: Makes new copies of the subject. Where it is there and answers depend on earlier calls, that is said in
+            place of what the stage would seem to compute.
     """
     off = [found.stage for found in seen.findings if found.status == "diverges"]
-    return tuple(_found(stages, seen, accuracy, off))
+    kept = _remembered(stages, renew) if any(stage in (*PROBED, "optimise") for stage in off) else ()
+    stale = {blame.stage for blame in kept}
+    return (*kept, *(blame for blame in _found(stages, seen, accuracy, off) if blame.stage not in stale))
+
+
+def _remembered(stages: Stages, renew: Renew | None) -> tuple[Blame, ...]:
+    """What survives from call to call; without copies nothing tells that from an answer that is always wrong."""
+    if renew is None:
+        return ()
+    try:
+        return tuple(blame for blame in explain_state(stages, renew) if blame.explanations)
+    except (SubjectFaultError, MissingCapabilityError):
+        return ()
 
 
 def _found(stages: Stages, seen: Seen, accuracy: Accuracy, off: Sequence[Stage]) -> Iterator[Blame]:
     explained: tuple[Callable[[], Iterable[Blame]], ...] = (
         (lambda: explain(stages, seen, accuracy)) if any(stage in PROBED for stage in off) else tuple,
         (lambda: explain_loop(stages, seen.record)) if "optimise" in off else tuple,
+        (lambda: explain_noise(stages, seen.sampled)) if "samples" in off else tuple,
     )
     for explaining in explained:
         with suppress(SubjectFaultError, MissingCapabilityError):

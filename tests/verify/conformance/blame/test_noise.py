@@ -15,6 +15,7 @@ from verify.conformance import random_stages
 from verify.conformance.blame.noise import explain_noise
 from verify.conformance.blame.noise_laws import NoiseRule
 from verify.conformance.blame.noise_spots import HELD_OUT_F, OF_F
+from verify.conformance.blame.noise_structure import PatternRule
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.claim_runs import ignored_choices
 from verify.conformance.null_subjects import null_subjects
@@ -162,6 +163,14 @@ def test_laws_are_executable() -> None:
     assert not rule.predicts([spot.draw(Stages(PlantedNoise()), stream=9) for spot in HELD_OUT_F])
     assert not rule.predicts([spot.draw(Stages(PLANTED["absent"][0])) for spot in OF_F])
     assert rule.answer(probes()[0]) is None
+
+
+def test_patterns_are_seen_in_calls_that_were_made() -> None:
+    (rule,) = explain_noise(Stages(PLANTED["antithetic"][0]))[0].explanations
+    assert isinstance(rule, PatternRule)
+    assert rule.predicts([OF_F[0].draw(Stages(PLANTED["antithetic"][0]), stream=9)])
+    assert not rule.predicts([OF_F[0].draw(Stages(PlantedNoise()), stream=9)])
+    assert not rule.predicts([])
 
 
 def test_an_answer_without_noise_is_no_choice_of_reading() -> None:
