@@ -17,7 +17,7 @@ from verify.checks.measuring.case import find_profile
 from verify.conformance import outer, probes
 from verify.conformance.asking import Asking
 from verify.conformance.blame.accuracy import accuracy_of
-from verify.conformance.blame.all_stages import explain_all
+from verify.conformance.blame.all_stages import copies_of, explain_all
 from verify.conformance.claim_runs import (
     Judged,
     claim_findings,
@@ -150,7 +150,8 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
         ignored: tuple[str, ...] = ()
         kept: tuple[str, ...] = ()
         try:
-            blames = explain_all(stages, seen, accuracy_of(stages, seen)) if asking.is_repaired else ()
+            renew = copies_of(asked.name, asked.time_limit) if asked.loadable else None
+            blames = explain_all(stages, seen, accuracy_of(stages, seen), renew) if asking.is_repaired else ()
             diagnoses = diagnose(seen, blames)
             lead = diagnoses[0].stage if diagnoses else seen.first
             reproduction = reproduce(seen, load) if lead is None else reproduce_stage(seen, lead, load)

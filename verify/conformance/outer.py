@@ -217,7 +217,7 @@ def _too_long(one: Recorded, expected: Vector) -> Comparison | None:
     if not (excess > 1).any():
         return None
     t = int(np.argmax(excess > 1)) + 1
-    what = f"step Δ_{t} = x_{t} - x_{t - 1}, {lengths[t - 1]:.6g} long where D = {D:g} is the most,"
+    what = f"step Δ_{t} = x_{t} - x_{t - 1} ({lengths[t - 1]:.6g} long where D = {D:g} is the most)"
     return Comparison("steps", one.trial.id, float(excess.max()), float(lengths.max() - D), what,
                       tuple(expected[t - 1].tolist()), tuple(one.steps[t - 1].tolist()))  # fmt: skip
 

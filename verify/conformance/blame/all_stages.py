@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 
 from verify.conformance.blame.accuracy import EXACT, Accuracy
 from verify.conformance.blame.explain import explain
@@ -16,7 +17,8 @@ from verify.conformance.blame.state import explain_state
 from verify.conformance.blame.state_of_runs import Renew
 from verify.conformance.bugs.model import Stage
 from verify.conformance.stage_comparison import PROBED, Seen
-from verify.subjects import MissingCapabilityError, SubjectFaultError
+from verify.subjects import MissingCapabilityError, SubjectFaultError, load_subject
+from verify.subjects.loading import end
 from verify.subjects.protocol import Stages
 
 
@@ -33,9 +35,29 @@ def explain_all(
             place of what the stage would seem to compute.
     """
     off = [found.stage for found in seen.findings if found.status == "diverges"]
-    kept = _remembered(stages, renew) if any(stage in (*PROBED, "optimise") for stage in off) else ()
+    kept = [blame for blame in _remembered(stages, renew) if blame.stage in off] if off else []
     stale = {blame.stage for blame in kept}
-    return (*kept, *(blame for blame in _found(stages, seen, accuracy, off) if blame.stage not in stale))
+    found = _found(stages, seen, accuracy, off)
+    return (*kept, *(b for b in found if b.stage not in stale or (b.stage == "optimise" and b.explanations)))
+
+
+def copies_of(name: str, time_limit: float | None = None) -> Renew | None:
+    """What makes new copies of a Python subject by the name that loads it; ``None`` of a program, which starts slowly.
+
+    Args:
+        name: ``"package.module:Attribute"``.
+        time_limit: Seconds one stage call may take.
+    """
+    return None if name.startswith("command:") else partial(_copy_of, name, time_limit)
+
+
+@contextmanager
+def _copy_of(name: str, time_limit: float | None) -> Iterator[Stages]:
+    loaded = load_subject(name, time_limit=time_limit)
+    try:
+        yield Stages(loaded)
+    finally:
+        end(loaded)
 
 
 def _remembered(stages: Stages, renew: Renew | None) -> tuple[Blame, ...]:
