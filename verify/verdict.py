@@ -19,7 +19,7 @@ from verify.evidence.model import (
     Rung,
     raised,
 )
-from verify.evidence.undecided import hidden_bend, number, shown_interval, symbol, undecided, unread
+from verify.evidence.undecided import hidden_bend, number, read_over, shown_interval, symbol, undecided, unread
 
 
 class Verdict(StrEnum):
@@ -142,7 +142,7 @@ def _decide_rate(bound: Bound, rate: RateEvidence) -> Decision:
         return decision(Verdict.SUPPORTED, f"{rate.quantity} is exactly zero here; {shown} holds trivially.", math.inf)
     if math.isinf(low) and math.isinf(high) and low < high:
         return decision(Verdict.INCONCLUSIVE, unread(rate))
-    measured += f" ({shown_interval(low, high)}); claimed {shown}"
+    measured += f" ({shown_interval(low, high)}){read_over(rate)}; claimed {shown}"
     if rate.exponent == math.inf:
         measured = f"{rate.quantity} is exactly zero here, smaller than every power; claimed {shown}"
     too_big, not_too_big = gain_high < -RESOLUTION, gain_low >= -RESOLUTION

@@ -37,6 +37,7 @@ from verify.checks.measuring.case import (
 )
 from verify.checks.measuring.identity import not_as_asked
 from verify.checks.measuring.premises import PremiseUnmetError, premises_met
+from verify.checks.measuring.silence import NoNoiseError
 from verify.evidence.budget import level_of
 from verify.evidence.model import Counterexample, PremiseEvidence
 from verify.evidence.streams import Ledger
@@ -145,7 +146,7 @@ def _instances(
     if wanted:
         return [name for name in found.instances if name in wanted]
     if reading in NAMED or profile.beside is None:
-        return found.instances[: profile.breadth]
+        return profile.instances_of(found)
     # All choices repaired is next to the repaired reading: like what samples long, it is judged where it tells most.
     whole = bool(statement.repairable) and reading == statement.repairs[statement.repairable]
     whole = whole and reading not in statement.literal_readings
@@ -183,8 +184,8 @@ def perform(task: Task, subject: Subject, bound: Bound | None = None, *, held: b
         enforce(found, measured.evidence, case.share.error, drew=case.ledger.drew)
         measured = replace(measured, evidence=(*_premises(task, measured), *wrong, *measured.evidence))
         decision = decide(bound, measured.evidence)
-    except PremiseUnmetError as unmet:
-        measured = Measurement((unmet.evidence,))
+    except (PremiseUnmetError, NoNoiseError) as found_out:
+        measured = Measurement((found_out.evidence,))
         decision = decide(bound, measured.evidence)
     except MissingCapabilityError as missing_stage:
         measured = Measurement(())

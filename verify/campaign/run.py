@@ -44,6 +44,7 @@ def run(
     effort: int = 1,
     jobs: int = 1,
     progress: Progress | None = None,
+    watch: Callable[[], None] | None = None,
     store: Path | None = None,
     resume: bool = True,
     record: dict[str, str] | None = None,
@@ -65,6 +66,8 @@ def run(
         jobs: Worker processes, >= 1. A subject given by name is loaded in them alone; an object, and the reference
             with one job, run in this process.
         progress: Called after each result.
+        watch: Called about every tenth of a second while worker processes are waited for; a ``KeyboardInterrupt`` it
+            raises ends the run with what is done.
         store: File that keeps finished results, so that an interrupted run can go on from there.
         resume: Whether to go on from what the store holds; else it starts anew.
         record: Verdicts on record by result key, to compare with; the shipped record if ``None``.
@@ -97,7 +100,7 @@ def run(
     tasks = [replace(task, effort=effort) for task in planned]
     kept = Store(store, environment(), name, profile, seed) if store is not None else None
     complete = True
-    with _loaded(subject, name, jobs, time_limit) as (version, results_of, stop):
+    with _loaded(subject, jobs, time_limit, watch) as (version, results_of, stop):
         done = {} if kept is None else kept.load() if resume else kept.start()
         started = time.perf_counter()
         open_tasks = [task for planned in tasks if (task := _left(planned, done.get(planned.key))) is not None]
@@ -125,18 +128,18 @@ def run(
 
 @contextmanager
 def _loaded(
-    subject: str | Subject, name: str, jobs: int, time_limit: float | None
+    subject: str | Subject, jobs: int, time_limit: float | None, watch: Callable[[], None] | None
 ) -> Iterator[tuple[str, Callable[[Sequence[Task]], Iterator[tuple[Task, Result]]], Callable[[], None]]]:
     """The version a subject states, how tasks are run on it, and how that is stopped at once.
 
     What is given by name is loaded in workers: a stranger's code may end its process, with a success at that, or hang.
     """
     if isinstance(subject, str) and (subject != REFERENCE or jobs > 1):
-        with Crew(subject, jobs, time_limit) as crew:
+        with Crew(subject, jobs, time_limit, watch) as crew:
             yield crew.version, crew.results, crew.close
     else:
         here = load_subject(subject) if isinstance(subject, str) else subject
-        require_stages(here, name)
+        require_stages(here, name_of(here))
         yield version_of(here), partial(run_here, subject=here, time_limit=time_limit), lambda: None
 
 

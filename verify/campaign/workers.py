@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing import connection
@@ -138,11 +138,13 @@ class Crew:
         subject: As :func:`verify.subjects.load_subject` takes it.
         jobs: Worker processes, >= 1.
         seconds: Limit on one stage call, ``None`` for none.
+        watch: Called about every tenth of a second while results are waited for; what it raises ends them.
     """
 
     subject: str
     jobs: int = 1
     seconds: float | None = None
+    watch: Callable[[], None] | None = None
     version: str = ""
     """What the subject states, once it is loaded."""
     waiting: deque[tuple[Task, int]] = field(default_factory=deque)
@@ -203,11 +205,13 @@ class Crew:
                     if worker.ready and worker.task is None and worker.own:
                         self._hand_over(worker, *worker.own.popleft())
                 self._wait()
+                if self.watch is not None:
+                    self.watch()
                 for worker in self.workers[:]:
                     yield from self._look_at(worker)
 
     def _wait(self) -> None:
-        unlimited = self.seconds is None and all(worker.ready for worker in self.workers)
+        unlimited = self.watch is None and self.seconds is None and all(worker.ready for worker in self.workers)
         tick = None if unlimited else TICK if self.seconds is None else min(TICK, self.seconds / 4)
         connection.wait([end for worker in self.workers for end in (worker.pipe, worker.process.sentinel)], tick)
 

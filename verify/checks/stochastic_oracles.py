@@ -29,6 +29,7 @@ from verify.checks.measuring.samples import (
     sampled_rates,
     second_moment,
 )  # fmt: skip
+from verify.checks.measuring.silence import require_noise
 from verify.evidence.correlations import DirectionDecision
 from verify.evidence.decisions import MeanDecision, VarianceDecision
 from verify.evidence.intervals import EmpiricalBernstein
@@ -106,6 +107,8 @@ def bounded_variance(case: Case) -> Measurement:
 def noise_reaches_gradient(case: Case) -> Measurement:
     """Variance of a draw, in all and along each direction, against the noise model: from below, repaired exactly."""
     relation: Relation = ">=" if case.as_written else "=="
+    for oracle in Oracle.both(case, ADDITIVE, case.x, regular_truth(case.instance).y_star):
+        require_noise(oracle.setting, second_moment(oracle.setting, oracle.setting.case.instance.problem.noise))
     evidence = [one for noise in (ADDITIVE, MATRIX) for one in _variances(case, noise, relation)]
     directions = [one for noise in (ADDITIVE, MATRIX) for one in _directions(case, noise, relation)]
     values: dict[str, float | str] = {item.quantity: item.measured for item in evidence}

@@ -23,6 +23,7 @@ from verify.checks.measuring.samples import (
     sampled_rates,
     second_moment,
 )  # fmt: skip
+from verify.checks.measuring.silence import require_noise
 from verify.checks.stochastic_oracles import jumping_rate, may_jump
 from verify.evidence.correlations import CorrelationDecision, DirectionDecision
 from verify.evidence.decisions import VarianceDecision
@@ -56,6 +57,7 @@ STREAM = 1 << 14
 def averaging(case: Case) -> Measurement:
     """Variance of the average of N_g samples against N_g and alpha jointly, and against its exact value."""
     truth = regular_truth(case.instance)
+    _require_noise(case, truth)
     settings = []
     for alpha in case.profile.sample_alphas[:2]:
         for N_g in BATCHES:
@@ -74,6 +76,7 @@ def averaging(case: Case) -> Measurement:
 def independence(case: Case) -> Measurement:
     """Variance of sums of N_g samples, of consecutive estimates and of whole calls; correlations at every distance."""
     truth = regular_truth(case.instance)
+    _require_noise(case, truth)
     alpha = case.profile.sample_alphas[0]
     settings = []
     for N_g in BATCHES:
@@ -90,6 +93,11 @@ def independence(case: Case) -> Measurement:
     near = decision.run(setting.sampler(block=RATE_BLOCK, group=GROUP))
     whole = _whole_calls(case, setting, one, unsure)
     return Measurement((rate, near, whole, *_far_apart(case, setting), _repeats(case, setting)))
+
+
+def _require_noise(case: Case, truth: Truth) -> None:
+    setting = Setting.at(case, truth, case.profile.sample_alphas[0], ADDITIVE)
+    require_noise(setting, second_moment(setting, ADDITIVE))
 
 
 def _own_variance(case: Case, setting: Setting, single: Sampler) -> tuple[float, float]:

@@ -13,16 +13,26 @@ from typing import TypeVar
 from rich.table import Table
 
 from spec.errors import InvalidInputError
+from spec.files import refuse_to_replace, write_files
 from verify.campaign.calibration.calibration import CONFIDENCE, Achieved, Calibration, run_many, summarise, with_sweeps
+from verify.campaign.calibration.drift_price import price
 from verify.campaign.calibration.law_columns import LawAchieved, run_laws, summarise_laws
+from verify.campaign.calibration.page import RARER, Counted, page
+from verify.campaign.calibration.sweeps import crossings
 from verify.campaign.workers import context
+from verify.checks.measuring.case import full_run_decisions
 from verify.cli import options
 from verify.cli.console import plain_console, progress_bar
 from verify.cli.sources import require_at_least
+from verify.evidence.budget import TOTAL_ERROR, Share
 
 Row = TypeVar("Row")
 CHUNK = 50
 """Runs a worker takes at once."""
+FEW = 40
+"""Sweeps behind each number of the page's last two tables."""
+VALUES = (4, 5, 8)
+"""Values of the sweeps whose price is shown."""
 SMALLEST_BUDGET = 1e-12
 """Below it no run of affordable length could detect any violation."""
 
@@ -35,7 +45,12 @@ def calibrate(asked: options.Calibrate) -> int:
     require_at_least("--law-runs", asked.law_runs, 0)
     require_at_least("--seed", asked.seed, 0)
     require_at_least("--jobs", asked.jobs, 1)
+    if asked.out is not None:
+        require_at_least("--law-runs", asked.law_runs, 1)
+        refuse_to_replace(asked.out)
     found = _calibration(asked)
+    if asked.out is not None:
+        write_files(asked.out.parent, {asked.out.name: page(_counted(asked, found))})
     if asked.as_json:
         sys.stdout.write(found.model_dump_json(indent=1) + "\n")
     else:
@@ -52,6 +67,18 @@ def _calibration(asked: options.Calibrate) -> Calibration:
         laws = spread.run(partial(run_laws, seed=asked.seed, budget=asked.budget), law_runs)
     found = with_sweeps(summarise(rows, asked.budget), asked.runs, asked.seed)
     return found.model_copy(update={"laws": summarise_laws(laws, asked.budget)})
+
+
+def _counted(asked: options.Calibrate, found: Calibration) -> Counted:
+    """What the page shows besides: laws at a rarer error, crossings, and what bends cost."""
+    rarer, runs = RARER * asked.budget, min(asked.runs, asked.law_runs)
+    with progress_bar() as progress:
+        spread = _Spread(asked.jobs or multiprocessing.cpu_count(), runs, progress)
+        laws = summarise_laws(spread.run(partial(run_laws, seed=asked.seed, budget=rarer), runs), rarer)
+    share = Share(TOTAL_ERROR / full_run_decisions())
+    few = min(FEW, asked.runs)
+    far = tuple(crossings(few, seed=asked.seed, share=Share(asked.budget)))
+    return Counted(found, laws, far, tuple(price(values, share, few) for values in VALUES), share.error)
 
 
 @dataclass
@@ -116,7 +143,7 @@ def _laws(found: Calibration) -> Table:
     """A law a row, a decision a column: refuted falsely, supported falsely, left open."""
     first = found.laws[0]
     promised = f"promised: {first.error:g} of right subjects refuted, {first.missed:.2g} of wrong ones supported"
-    title = f"noise of other laws, {first.runs:,} runs; {promised}; the rest left open"
+    title = f"noise of other laws, up to {first.runs:,} runs; {promised}; the rest left open"
     table = Table(title=title, title_justify="left")
     decisions = list(dict.fromkeys(row.decision for row in found.laws))
     table.add_column("law", no_wrap=True)
@@ -129,5 +156,6 @@ def _laws(found: Calibration) -> Table:
 
 
 def _law_cell(row: LawAchieved) -> str:
-    shown = " / ".join(f"{count / row.runs:.2g}" for count in (row.refuted, row.supported, row.left_open))
+    counted = ((row.refuted, row.runs), (row.supported, row.wrong_runs), (row.left_open, row.runs))
+    shown = " / ".join(f"{count / max(1, runs):.2g}" for count, runs in counted)
     return shown if row.kept else f"{shown} BROKEN"

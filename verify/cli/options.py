@@ -201,7 +201,8 @@ class Calibrate:
 
     budget: Annotated[float, Option(help="Probability of any false refutation in one run to hold to.")] = 1e-2
     runs: Annotated[int, Option(help="Runs on right subjects, and as many on barely wrong ones.")] = 2000
-    law_runs: Annotated[int, Option(help="Runs on noise of other laws, half a second each.")] = 200
+    law_runs: Annotated[int, Option(help="Runs on noise of other laws, a third of a second each.")] = 200
+    out: Annotated[File, Option(help="Markdown file for the table, with laws at a tenth of the error as well.")] = None
     seed: Seed = 0
     jobs: Jobs = None
     as_json: AsJson = False

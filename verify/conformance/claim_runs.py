@@ -55,8 +55,8 @@ def ignored_choices(stages: Stages) -> tuple[str, ...]:
         paired = replace(setting.call, reading=REPAIRED.choose(noise_pairing="independent"))
         rng = np.random.default_rng(0)
         estimates = stages.hypergradient_samples(setting.problem, probe.x, paired, rng, SAMPLES)
-        # Independent draws have a standard deviation larger by 2 alpha**-2 = 141 times and more.
-        if estimates.std() < 3 * setting.deviation:
+        # Independent draws have a standard deviation larger by 2 alpha**-2 = 141 times and more; 0 is no choice.
+        if setting.deviation / 3 < estimates.std() < 3 * setting.deviation:
             found.append("noise_pairing")
     except (SubjectFaultError, MissingCapabilityError):
         return tuple(found)
@@ -117,7 +117,10 @@ def run_claims(asked: Judged, ignored: Sequence[str]) -> Report:
         start(0)
         found = run(subject=paced, progress=start)
     elif asked.loadable and asked.jobs > 1:
-        found = run(subject=asked.name, jobs=asked.jobs, progress=asked.told, time_limit=asked.time_limit)
+        found = run(
+            subject=asked.name, jobs=asked.jobs, progress=asked.told, watch=asked.clock.check,
+            time_limit=asked.time_limit,
+        )  # fmt: skip
     else:
         # Commands that repeat a result load the subject by the name it was given by.
         found = run(subject=Timed(asked.subject, asked.name, asked.clock), progress=asked.told)

@@ -10,11 +10,14 @@ from functools import partial
 from pathlib import Path
 
 from spec import InvalidInputError
+from spec.files import write_files
 from verify.campaign import run as campaign
 from verify.campaign.summary import selected
 from verify.checks.measuring.case import find_profile
 from verify.conformance import outer, probes
 from verify.conformance.asking import Asking
+from verify.conformance.blame.accuracy import accuracy_of
+from verify.conformance.blame.all_stages import explain_all
 from verify.conformance.claim_runs import (
     Judged,
     claim_findings,
@@ -32,7 +35,7 @@ from verify.conformance.pacing import ESTIMATES, Clock, Timed, require_counts
 from verify.conformance.places import place_of
 from verify.conformance.probes import Probe
 from verify.conformance.random_stages import Setting, run_settings
-from verify.conformance.repro import reproduce
+from verify.conformance.repro import reproduce, reproduce_stage
 from verify.conformance.stage_comparison import Seen
 from verify.report.faces import Report
 from verify.subjects import (
@@ -141,16 +144,17 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
     stages = Stages(Timed(asked.subject, asked.name, asked.clock))
     with threadpool_limits(1):
         own = asking.prepare(asked.name, load, asked.claims)
-        extra = probes.vector_probes() if any(stages.offers(stage) for stage in WITH_VECTORS) else ()
-        seen = asking.look(stages, own, extra)
+        seen = asking.look(stages, own, _vectors(stages, asked.clock))
         reproduction, error_split = None, None
         diagnoses: tuple[Diagnosis, ...] = ()
         ignored: tuple[str, ...] = ()
         kept: tuple[str, ...] = ()
         try:
-            diagnoses = diagnose(seen)
-            reproduction = reproduce(seen, load)
-            kept = asking.keep(seen, asked.name, load, reproduction)
+            blames = explain_all(stages, seen, accuracy_of(stages, seen)) if asking.is_repaired else ()
+            diagnoses = diagnose(seen, blames)
+            lead = diagnoses[0].stage if diagnoses else seen.first
+            reproduction = reproduce(seen, load) if lead is None else reproduce_stage(seen, lead, load)
+            kept = asking.keep(seen, asked.name, load, {lead: reproduction})
             error_split = split_error(seen) if asking.is_repaired else None
             if asking.is_repaired and seen.first not in ("hypergradient", "samples"):
                 ignored = ignored_choices(stages)
@@ -181,6 +185,15 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
     )  # fmt: skip
 
 
+def _vectors(stages: Stages, clock: Clock) -> Sequence[Probe]:
+    """Published vectors, where a stage is offered that they are about."""
+    try:
+        return probes.vector_probes() if any(stages.offers(stage) for stage in WITH_VECTORS) else ()
+    except KeyboardInterrupt:
+        clock.end()
+        return ()
+
+
 def _deviating(seen: Seen, findings: Sequence[StageFinding]) -> list[str]:
     """Stages that are off, be it that others make them so."""
     own = [found.stage for found in findings if found.status == "diverges"]
@@ -190,9 +203,8 @@ def _deviating(seen: Seen, findings: Sequence[StageFinding]) -> list[str]:
 def write(found: Conformance, out: Path) -> list[Path]:
     """Write ``conform.json`` and the report's four files into a folder."""
     _make(out)
-    file = out / "conform.json"
-    file.write_text(json.dumps(found.content(), indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
-    return [file, *(found.report.write(out) if found.report is not None else [])]
+    text = json.dumps(found.content(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return [*write_files(out, {"conform.json": text}), *(found.report.write(out) if found.report is not None else [])]
 
 
 def _make(out: Path) -> None:

@@ -7,7 +7,8 @@ does not blur the next. Randomness is the subject's own; only the laws of s_t an
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,10 @@ TOLERANCE = 1e-9
 """Relative difference allowed where nothing is random."""
 FALSE_ALARM = 1e-9
 """Probability that a right law is called wrong, each time."""
+ALIKE = 1e-8
+"""Difference below which two draws are the same."""
+REPEATS = 4
+"""Coincidences of neighbouring draws that chance does not bring about."""
 OUTPUTS = 96
 """Runs whose outputs are counted by block."""
 RIGHT = OuterLoop()
@@ -91,11 +96,24 @@ class Comparison:
     sentence: str
     expected: tuple[float, ...] = ()
     got: tuple[float, ...] = ()
+    rule: str = ""
+    """What must hold where no single number must come out: ``at most 0.02 long``."""
 
     @property
     def is_law(self) -> bool:
         """Whether what was compared is random."""
-        return "where uniform" in self.sentence
+        return "where uniform" in self.sentence or "where fresh" in self.sentence
+
+    @property
+    def said(self) -> str:
+        """The sentence with what came out and what must."""
+        if self.is_law or not self.got:
+            return self.sentence
+        return f"{self.sentence} is {_listed(self.got)}, must be {self.rule or _listed(self.expected)}"
+
+
+def _listed(values: tuple[float, ...]) -> str:
+    return "(" + ", ".join(f"{value:.6g}" for value in values) + ")" if len(values) > 1 else f"{values[0]:.6g}"
 
 
 class WrongNumberOfCallsError(Exception):
@@ -104,6 +122,14 @@ class WrongNumberOfCallsError(Exception):
 
 def record(stages: Stages, trial: Trial, seed: int) -> Recorded:
     """Run the subject on an oracle that remembers; refused if it does not ask T times."""
+    heard, T = listen(stages, trial, seed), trial.parameters.T
+    if len(heard.z) != T:
+        raise WrongNumberOfCallsError(f"it asks the oracle {len(heard.z)} times instead of T = KM = {T}")
+    return heard
+
+
+def listen(stages: Stages, trial: Trial, seed: int) -> Recorded:
+    """Run the subject on an oracle that remembers, however often it asks."""
     asked: list[Vector] = []
 
     def remembering(z: Vector) -> Vector:
@@ -114,10 +140,8 @@ def record(stages: Stages, trial: Trial, seed: int) -> Recorded:
         return trial.oracle(at)
 
     run = stages.optimise(remembering, np.array(trial.x0), trial.parameters, np.random.default_rng(seed))
-    if len(asked) != trial.parameters.T:
-        raise WrongNumberOfCallsError(f"it asks the oracle {len(asked)} times instead of T = KM = {trial.parameters.T}")
-    z = np.array(asked)
-    return Recorded(trial, run, z, np.array([trial.oracle(at) for at in z]))
+    z = np.array(asked).reshape(-1, len(trial.x0))
+    return Recorded(trial, run, z, np.array([trial.oracle(at) for at in z]).reshape(z.shape))
 
 
 @dataclass(frozen=True)
@@ -136,12 +160,15 @@ def watch(stages: Stages) -> Record:
 
 def compare(seen: Record, rules: OuterLoop) -> list[Comparison]:
     """Each line of what was seen against one set of rules."""
-    every = (*seen.runs, *seen.outputs[:4])
+    return [*compare_lines((*seen.runs, *seen.outputs[:4]), rules), _outputs(seen, rules)]
+
+
+def compare_lines(every: Sequence[Recorded], rules: OuterLoop) -> list[Comparison]:
+    """Steps, queried points and block means of runs against one set of rules; where nothing is off, the worst."""
     return [
         _worst([_steps(one, rules) for one in every]),
         _queries(every, rules),
         _worst([_means(one, rules) for one in every]),
-        _outputs(seen, rules),
     ]
 
 
@@ -170,28 +197,45 @@ def _steps(one: Recorded, rules: OuterLoop) -> Comparison:
     q = one.trial.parameters
     expected = np.zeros_like(one.steps)
     expected[1:] = rules.next_step(one.steps[:-1], one.g[:-1], q.eta, q.D)
-    return _compared("steps", one, expected, one.steps, "step Δ_{0} = x_{0} - x_{1}")
+    found = _compared("steps", one, expected, one.steps, "step Δ_{0} = x_{0} - x_{1}")
+    return found if found.excess <= 1 or rules is not RIGHT else (_too_long(one) or found)
 
 
-def _queries(every: tuple[Recorded, ...], rules: OuterLoop) -> Comparison:
+def _too_long(one: Recorded) -> Comparison | None:
+    """The first step longer than D, if one is."""
+    D, lengths = one.trial.parameters.D, np.linalg.norm(one.steps, axis=1)
+    excess = (lengths - D) / (TOLERANCE * (np.abs(one.run.path).max() + D))
+    if not (excess > 1).any():
+        return None
+    t = int(np.argmax(excess > 1)) + 1
+    return Comparison("steps", one.trial.id, float(excess.max()), float(lengths.max() - D),
+                      f"length of step Δ_{t} = x_{t} - x_{t - 1}", (D,), (float(lengths[t - 1]),),
+                      f"at most D = {D:g}")  # fmt: skip
+
+
+def _queries(every: Sequence[Recorded], rules: OuterLoop) -> Comparison:
     fixed = rules.rules.query is not None
     found, shares = [], []
     for one in every:
         if fixed:
             what, expected = "queried point z_{0}", rules.query(one.run.path[:-1], one.steps, 0.25)
         else:
-            s, off = _along(one)
-            what = "z_{0} on the segment to x_{0}"
+            s, off = along(one)
+            what = "queried point z_{0}"
             expected = one.run.path[:-1] + np.clip(s, 0.0, 1.0)[:, None] * one.steps
             shares.append(s[off])
-        found.append(_compared("queries", one, expected, one.z, what))
+        line = _compared("queries", one, expected, one.z, what)
+        found.append(line if fixed else replace(line, rule=_segment(one, line)))
     worst = _worst(found)
-    if fixed or worst.excess > 1:
+    if fixed or worst.excess > 1 or not sum(map(len, shares)):
         return worst
+    stale = _not_fresh(shares)
+    if stale:
+        return Comparison("queries", every[0].trial.id, float(REPEATS), 0.0, stale)
     values = np.sort(np.concatenate(shares))
     R = len(values)
     ends = np.arange(R + 1) / R
-    apart = float(np.max(np.maximum(ends[1:] - values, values - ends[:-1]))) if R else 0.0
+    apart = float(np.max(np.maximum(ends[1:] - values, values - ends[:-1])))
     chance = float(special.kolmogorov(apart * math.sqrt(R)))
     sentence = (
         f"s_t over {R} steps has mean {values.mean():.3f} and standard deviation {values.std():.3f}, where uniform "
@@ -201,7 +245,32 @@ def _queries(every: tuple[Recorded, ...], rules: OuterLoop) -> Comparison:
                       (float(values.mean()), float(values.std())))  # fmt: skip
 
 
-def _along(one: Recorded) -> tuple[Vector, Any]:
+def _segment(one: Recorded, worst: Comparison) -> str:
+    """What must hold of the point that was found off: ``in [0.6, 0.7]``."""
+    t = int(worst.sentence.rpartition("_")[2])
+    start, end = one.run.path[t - 1], one.run.path[t]
+    if len(start) == 1:
+        return f"in [{min(start[0], end[0]):.9g}, {max(start[0], end[0]):.9g}], between x_{t - 1} and x_{t}"
+    return f"on the segment from x_{t - 1} = {_listed(tuple(start))} to x_{t} = {_listed(tuple(end))}"
+
+
+def _not_fresh(shares: list[Vector]) -> str:
+    """In words, draws that repeat others or undo them; empty where they may be fresh ones."""
+    pairs = sum(max(len(s) - 1, 0) for s in shares)
+    same = sum(int((np.abs(np.diff(s)) < ALIKE).sum()) for s in shares)
+    undone = sum(int((np.abs(s[1:] + s[:-1] - 1) < ALIKE).sum()) for s in shares)
+    values = np.sort(np.concatenate(shares))
+    copies = int((np.diff(values) < ALIKE).sum())
+    if len(values) > REPEATS and float(np.ptp(values)) < ALIKE:
+        return f"every s_t is {values[0]:.6g}, where fresh ones differ"
+    if same >= REPEATS:
+        return f"{same} of {pairs} neighbouring s_t are equal, where fresh ones differ"
+    if undone >= REPEATS:
+        return f"{undone} of {pairs} neighbouring s_t add up to 1, where fresh ones are independent"
+    return f"{copies} of {len(values)} s_t repeat another, where fresh ones differ" if copies >= 2 * REPEATS else ""
+
+
+def along(one: Recorded) -> tuple[Vector, Any]:
     """Where on its segment each queried point lies, and which segments are long enough to say."""
     length = (one.steps**2).sum(axis=1)
     apart = ((one.z - one.run.path[:-1]) * one.steps).sum(axis=1)
@@ -224,18 +293,23 @@ def _outputs(seen: Record, rules: OuterLoop) -> Comparison:
         if fixed:
             expected = rules.output(run.x_bar, one.blocks(one.g), run.path, rng)
         else:
-            block = int(np.argmin(np.linalg.norm(run.x_bar - run.x_out, axis=1)))
-            expected = run.x_bar[block]
+            away = np.linalg.norm(run.x_bar - run.x_out, axis=1)
+            expected = run.x_bar[int(np.argmin(away))]
             if one.trial is OUTPUT_TRIAL:
-                counts[block] += 1
+                # Blocks of one mean cannot be told apart: each may have been the output.
+                near = away <= away.min() + TOLERANCE * np.abs(run.path).max()
+                counts += near / near.sum()
         found.append(_compared("outputs", one, expected[None], run.x_out[None], what))
     worst = _worst(found)
     if fixed or worst.excess > 1:
         return worst
     share = counts.sum() / len(counts)
     chance = float(special.chdtrc(len(counts) - 1, float(((counts - share) ** 2).sum() / share)))
+    if not counts.all():
+        # That a block never comes is less likely than its part of the square says.
+        chance = min(chance, len(counts) * (1 - 1 / len(counts)) ** float(counts.sum()))
     sentence = (
-        f"blocks were output {', '.join(str(int(c)) for c in counts)} times in {len(seen.outputs)} runs, where uniform "
+        f"blocks were output {', '.join(f'{c:.3g}' for c in counts)} times in {len(seen.outputs)} runs, where uniform "
         f"draws give {share:.0f} each on average"
     )
     return Comparison("outputs", OUTPUT_TRIAL.id, _surprise(chance), chance, sentence,

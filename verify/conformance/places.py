@@ -20,6 +20,8 @@ from verify.truth.stages import Setting
 
 CORNERS = Path(__file__).parent / "corners.json"
 """Problems that the atlas does without."""
+EVERY_TERM = Path(__file__).parent / "every_term.json"
+"""Problems at points where no term of Algorithm 1 is zero."""
 _DECLARED = ("rows-nearly-dependent", "ill-conditioned", "kink-nearby")
 """Strata of the atlas that no exact sign decides: taken over at the atlas's own point."""
 
@@ -144,7 +146,13 @@ def atlas_places() -> tuple[Place, ...]:
 @lru_cache(maxsize=1)
 def further_places() -> tuple[Place, ...]:
     """Sizes m = 1 to 10, and corners the atlas does without."""
-    return (*_sizes(), *_corners())
+    return (*_sizes(), *_listed(CORNERS))
+
+
+@lru_cache(maxsize=1)
+def every_term_places() -> tuple[Place, ...]:
+    """Where every term of every line is there: two sizes, none of them square in the other."""
+    return tuple(_listed(EVERY_TERM))
 
 
 def _sizes() -> Iterator[Place]:
@@ -159,12 +167,13 @@ def _sizes() -> Iterator[Place]:
         yield Place(f"box-d{d}", as_quadratic(drawn), x, f"the paper's experiment family, d = {d}")
 
 
-def _corners() -> Iterator[Place]:
-    for name, corner in json.loads(CORNERS.read_text(encoding="utf-8")).items():
+def _listed(file: Path) -> Iterator[Place]:
+    for name, corner in json.loads(file.read_text(encoding="utf-8")).items():
         x, purpose = tuple(Fraction(value) for value in corner.pop("x")), corner.pop("purpose")
         yield Place(name, as_quadratic(parse_problem({"kind": "quadratic", **corner}, name)), x, purpose)
 
 
 def place_of(name: str) -> Place:
     """A place by name."""
-    return next(place for place in (*atlas_places(), *further_places()) if place.name == name)
+    known = (*atlas_places(), *further_places(), *every_term_places())
+    return next(place for place in known if place.name == name)

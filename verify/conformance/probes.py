@@ -38,7 +38,7 @@ GRADIENT_NORM = 1e-6
 """What penalty minimisers are asked for where they are compared to many digits."""
 PLACES = (
     "toy1", "toy2", "scalar-rational", "two-of-three", "box-rational", "interior", "absolute-moving", "moving-box",
-    "fixed-rows", "random-3x5x4",
+    "fixed-rows", "random-3x5x4", "every-term-square", "every-term-oblong",
 )  # fmt: skip
 NOISES = (
     Noise(model="additive", sigma_f="1/10", sigma_g="1/10"),  # type: ignore[arg-type]  # exact spellings are parsed

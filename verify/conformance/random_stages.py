@@ -36,6 +36,8 @@ SILENT = -60.0
 SAMPLES = 1500
 FIRST = 32
 """Samples of the first call."""
+ALIKE = 5 * FIRST
+"""Equal estimates, of the first two calls, that settle that there is no noise: fair coins never fall alike so often."""
 RUN_STAGES: tuple[Capability, ...] = ("lower_level_runs", "penalty_runs", "hypergradient_runs")
 RUNS = 400
 STEPS = 64
@@ -224,13 +226,18 @@ def sample(stages: Stages, counts: dict[str, int] | None = None, stream: int = 0
 
 
 def _drawn(setting: Setting, stages: Stages, wanted: int, stream: int) -> Vector:
-    """The wanted estimates in several calls of growing size: what a call repeats of the one before shows."""
+    """The wanted estimates in several calls of growing size: what a call repeats of the one before shows.
+
+    Where the first :data:`ALIKE` never differ there is no noise, and no more are asked for.
+    """
     rng = np.random.default_rng([n_of(setting.id), stream])
     blocks, done, size = [np.zeros((0, len(setting.x)))], 0, FIRST
     while done < wanted:
         blocks.append(setting.draw(stages, min(size, wanted - done), rng))
         done += len(blocks[-1])
         size *= 4
+        if done >= ALIKE and (blocks[1] == blocks[1][0]).all() and (blocks[-1] == blocks[1][0]).all():
+            break
     return np.concatenate(blocks)
 
 

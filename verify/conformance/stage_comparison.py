@@ -273,14 +273,9 @@ def _optimised(seen: Seen) -> StageFinding:
         sentence = "Steps, queried points and block means follow Algorithm 2; s_t and the output's block are uniform."
         return StageFinding(stage="optimise", status="agrees", sentence=sentence, **numbers)
     first = wrong[0]
-    values = f" {_list(first.got)}, must be {_list(first.expected)}" if first.difference and not first.is_law else ""
     return StageFinding(
         stage="optimise", status="diverges", diverging=len(wrong), **numbers,
-        sentence=f"Its {first.part} are off on {first.trial}: {first.sentence}{values}.",
+        sentence=f"Its {first.part} are off on {first.trial}: {first.said}.",
         divergence=Divergence(probe=first.trial, what=first.sentence, expected=first.expected, got=first.got,
                               excess=first.excess),
     )  # fmt: skip
-
-
-def _list(values: tuple[float, ...]) -> str:
-    return "(" + ", ".join(f"{value:.6g}" for value in values) + ")"

@@ -10,18 +10,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import inf, isfinite, sqrt
+from math import ceil, inf, isfinite, sqrt
 from typing import Any
 
 import numpy as np
 
 from spec.exact import Vector
 from verify.evidence.budget import Share
+from verify.evidence.calls import CALLS, TWICE
 from verify.evidence.intervals import Looks, mean_interval, median_interval
 from verify.evidence.laws import SquareLaw, chi2_lower, chi2_upper, f_upper, normal_upper
 from verify.evidence.model import STANDS_FOR, ComparisonEvidence, Relation, Role
 from verify.evidence.moments import Moments
-from verify.evidence.premises_of_laws import Taken, law_of_mean, law_of_variance
+from verify.evidence.premises_of_laws import Taken, law_of_calls, law_of_mean, law_of_squares, law_of_variance, shared
 from verify.evidence.streams import BLOCK, Sampler
 
 LOOKS = 3
@@ -79,6 +80,10 @@ class GrowingDecision(SampledDecision, ABC):
     def evidence(self, moments: Moments, error: float) -> ComparisonEvidence:
         """What the samples so far say, for the error that may be spent on them."""
 
+    def look(self, sampler: Sampler, moments: Moments, error: float) -> ComparisonEvidence:  # noqa: ARG002  # for more
+        """The same, where more may be drawn for it."""
+        return self.evidence(moments, error)
+
     @property
     def may_lack(self) -> float:
         """What is measured below it in few samples may lack something rare that they have not met yet."""
@@ -96,10 +101,11 @@ class GrowingDecision(SampledDecision, ABC):
         while True:
             sampler.look = look = max(1, sampler.look)
             moments = sampler.reach(planned.size(look))
-            found = self.evidence(moments, planned.spends(look))
+            found = self.look(sampler, moments, planned.spends(look))
             # Its planned end, or beyond once enough would be seen. A law that assumes less may need more samples.
             enough = min(MOST, planned.size(LOOKS + FURTHER)) >= (found.samples_needed or 0)
-            more = FURTHER if found.law in STANDS_FOR and enough and planned.size(look + 1) <= MOST else 0
+            weak = found.law in STANDS_FOR and found.law != "mean (Hotelling, calls)"
+            more = FURTHER if weak and enough and planned.size(look + 1) <= MOST else 0
             last = look >= LOOKS + self.share.level + more or (look >= LOOKS and found.powered)
             early = moments.count < FEW and 0 < found.measured < self.may_lack
             if last or not (found.holds or early):
@@ -178,6 +184,9 @@ class MeanDecision(GrowingDecision):
     :math:`N\|ar X - \mu\|^2 / (n S^2) \sim F_{n, n(N-1)}` with :math:`S^2` the pooled variance per component.
     What is compared is the distance of the means, in units of X; the wanted shift is a share of the root mean square
     :math:`\sqrt{n} S` of the noise. The sampler's centre is the predicted mean.
+
+    Noise that all estimates of one call share does not show within calls and moves their mean: what deviates, or
+    scatters from call to call, is decided by the means of further calls, each of them one sample.
     """
 
     wanted: float = 0.01
@@ -202,9 +211,7 @@ class MeanDecision(GrowingDecision):
     def evidence(self, moments: Moments, error: float) -> ComparisonEvidence:
         """The distance of the means beside none."""
         noise, distance = sqrt(moments.variance), float(np.linalg.norm(moments.mean))
-        # Where nothing scatters, only rounding separates equal means.
-        rounding = ROUNDING * (1 + float(np.linalg.norm(moments.centre)))
-        taken = law_of_mean(moments)
+        taken, rounding = law_of_mean(moments), _rounding_of(moments)
         if taken.covariance is None:
             tolerance = noise * self.tolerance(moments.count, error)
             detectable = noise * self.detectable(moments.count, error)
@@ -216,6 +223,22 @@ class MeanDecision(GrowingDecision):
             detectable=inf if broken else detectable, wanted=noise * self.wanted,
             samples=moments.count, samples_needed=self.needed, law=taken.law, checked=taken.checked, broken=broken,
         )  # fmt: skip
+
+    def look(self, sampler: Sampler, moments: Moments, error: float) -> ComparisonEvidence:
+        """The same; nothing is refuted, or supported where calls seem to share noise, but by the means of calls."""
+        found, rounding = self.evidence(moments, error), _rounding_of(moments)
+        noise = shared(moments, rounding)
+        if found.broken or (found.holds and not noise):
+            return found
+        means = Moments(moments.centre)
+        means.add(sampler.means(CALLS, ceil(TWICE * moments.count / CALLS)))
+        taken = law_of_calls(means, noise)
+        tolerance, detectable = taken.reach(means, (error, self.share.missed), rounding)
+        decided = {
+            "measured": float(np.linalg.norm(means.mean)), "tolerance": tolerance + rounding, "detectable": detectable,
+            "samples": found.samples, "law": taken.law, "checked": taken.checked,
+        }  # fmt: skip
+        return found.model_copy(update=decided)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,14 +254,19 @@ class SquareDecision(SampledDecision):
     predicted: float | None = None
     wanted: float = 0.5
 
-    def of(self, moments: Moments) -> ComparisonEvidence:
-        """Compare that of samples, which may not have the law's shape: they are then worth fewer of those that do."""
-        taken = law_of_variance(moments, self.share.single.error, base="mean square (Chernoff)")
+    def of(self, squares: Vector) -> ComparisonEvidence:
+        """Compare that of squared lengths, shape (count,); those that are not of the law are worth fewer that are."""
+        taken = law_of_squares(squares, self.law, self.share.single.error)
         count = max(1, int(self.law.count * taken.worth))
-        found = replace(self, law=replace(self.law, count=count)).evidence(moments.mean_square)
+        measured = float(squares.mean())
+        found = replace(self, law=replace(self.law, count=count)).evidence(measured)
         needed = None if found.samples_needed is None else int(found.samples_needed / taken.worth)
-        stated = {"samples": self.law.count, "samples_needed": needed, "law": taken.law, "checked": taken.checked}
-        return found.model_copy(update=stated)
+        stated: dict[str, Any] = {"samples": self.law.count, "samples_needed": needed}
+        # Too little may be what a rare large one has yet to add.
+        broken = taken.broken if self.relation != "<=" and measured < found.predicted - found.tolerance else None
+        if broken:
+            stated |= {"tolerance": inf, "detectable": inf}
+        return found.model_copy(update=stated | {"law": taken.law, "checked": taken.checked, "broken": broken})
 
     def evidence(self, measured: float) -> ComparisonEvidence:
         """Compare a measured mean square."""
@@ -296,6 +324,11 @@ class BoundDecision(SampledDecision):
             detectable=2 * (high - low) + 2 * self.slack, wanted=self.wanted, samples=len(values),
             law="median (order statistics)",
         )  # fmt: skip
+
+
+def _rounding_of(moments: Moments) -> float:
+    """Where nothing scatters, only rounding separates equal means."""
+    return ROUNDING * (1 + float(np.linalg.norm(moments.centre)))
 
 
 def _smallest(enough: Callable[[int], bool], block: int) -> int:

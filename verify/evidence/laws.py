@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from math import log
+from math import factorial, log
 
 import numpy as np
 from scipy import special
@@ -76,6 +76,21 @@ class SquareLaw:
     def expectation(self) -> float:
         """Its mean, trace of Sigma plus squared length of mu."""
         return float(sum(self.weights) + sum(self.shifts))
+
+    @property
+    def variance(self) -> float:
+        """Of one squared length."""
+        return self._cumulant(2)
+
+    @property
+    def scatter_of_variance(self) -> float:
+        """Standard error of the variance of many squared lengths times the root of their count, relative."""
+        second = self._cumulant(2)
+        return float(np.sqrt(self._cumulant(4) / second**2 + 2)) if second > 0 else 0.0
+
+    def _cumulant(self, order: int) -> float:
+        w, shift = np.array(self.weights), np.array(self.shifts)
+        return 2.0 ** (order - 1) * factorial(order - 1) * float((w**order + order * shift * w ** (order - 1)).sum())
 
     @lru_cache(maxsize=1024)  # noqa: B019  # laws are small, and the same ones are asked for again and again
     def upper(self, error: float) -> float:

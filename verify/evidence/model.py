@@ -22,7 +22,7 @@ Law = Literal[
 """Which exact law or bound a stochastic decision rests on; ``f2csa calibrate`` runs every one of them."""
 
 WeakLaw = Literal[
-    "mean (Hotelling)", "mean (Hotelling, batches)", "variance (scatter of squares)",
+    "mean (Hotelling)", "mean (Hotelling, batches)", "mean (Hotelling, calls)", "variance (scatter of squares)",
     "variances along directions (scatter of squares)", "correlations (normal scores)",
     "mean square (scatter of squares)", "exponent (scatter of squares)",
     "exponent (mean squares, scatter of squares)",
@@ -32,6 +32,7 @@ WeakLaw = Literal[
 LAWS: tuple[str, ...] = (*get_args(Law), *get_args(WeakLaw))
 STANDS_FOR: dict[str, Law] = {
     "mean (Hotelling)": "mean (F)", "mean (Hotelling, batches)": "mean (F)",
+    "mean (Hotelling, calls)": "mean (F)",
     "variance (scatter of squares)": "variance (chi-square)",
     "variances along directions (scatter of squares)": "variances along directions (chi-square)",
     "correlations (normal scores)": "correlations (bilinear)",

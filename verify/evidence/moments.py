@@ -8,14 +8,17 @@ from typing import Any, Self
 import numpy as np
 
 from spec.exact import Vector
+from verify.evidence.calls import Calls
 from verify.evidence.shapes import Shape
+
+_PARTS = ("count", "shape", "calls")
 
 
 @dataclass
 class Moments:
     """Count, mean and summed squared deviations per component, shape (n,); blocks are merged as they come.
 
-    ``shape`` keeps what decisions assume of the law.
+    ``shape`` keeps what decisions assume of the law, ``calls`` how the means of blocks scatter.
 
     A centre near the mean is subtracted first so that small deviations keep their digits: the mean is that of the
     deviations from it.
@@ -26,12 +29,15 @@ class Moments:
     mean: Vector = field(default_factory=lambda: np.zeros(0))
     squares: Vector = field(default_factory=lambda: np.zeros(0))
     shape: Shape = field(default_factory=lambda: Shape(0))
+    calls: Calls = field(default_factory=lambda: Calls(0))
 
     def __post_init__(self) -> None:
         if not self.mean.size:
             self.mean, self.squares = np.zeros_like(self.centre), np.zeros_like(self.centre)
         if not self.shape.width:
             self.shape = Shape(len(self.centre))
+        if not self.calls.width:
+            self.calls = Calls(len(self.centre))
 
     def add(self, block: Vector) -> None:
         """Take in a block of vectors, shape (k, n)."""
@@ -46,6 +52,7 @@ class Moments:
         deviations -= mean
         squares = np.einsum("ij,ij->j", deviations, deviations)
         self._merge(k, mean, squares)
+        self.calls.add(k, mean, float(squares.sum()))
         if self.shape.wanted:
             self.shape.add(deviations)
 
@@ -73,18 +80,17 @@ class Moments:
 
     def state(self) -> dict[str, Any]:
         """Everything, as plain data to go on from."""
-        arrays = {name: value.tolist() for name, value in vars(self).items() if name not in ("count", "shape")}
-        return arrays | {"count": self.count, "shape": self.shape.state()}
+        arrays = {name: value.tolist() for name, value in vars(self).items() if name not in _PARTS}
+        return arrays | {"count": self.count, "shape": self.shape.state(), "calls": self.calls.state()}
 
     @classmethod
     def resume(cls, state: dict[str, Any]) -> Self:
         """Go on from a state."""
-        arrays: dict[str, Any] = {
-            name: np.array(value) for name, value in state.items() if name not in ("count", "shape")
-        }
-        # A state of an earlier version knows no shape: it is seen from here on.
+        arrays: dict[str, Any] = {name: np.array(value) for name, value in state.items() if name not in _PARTS}
+        # A state of an earlier version knows no shape and no calls: they are seen from here on.
         shape = Shape.resume(state["shape"]) if "shape" in state else Shape(0)
-        return cls(count=state["count"], shape=shape, **arrays)
+        calls = Calls.resume(state["calls"]) if "calls" in state else Calls(0)
+        return cls(count=state["count"], shape=shape, calls=calls, **arrays)
 
 
 @dataclass

@@ -13,14 +13,14 @@ from math import inf, sqrt
 import numpy as np
 
 from spec.exact import Vector
-from verify.evidence.laws import chi2_upper, f_upper, normal_upper
+from verify.evidence.laws import SquareLaw, chi2_upper, f_upper, normal_upper
 from verify.evidence.model import STANDS_FOR, Law, WeakLaw
 from verify.evidence.moments import Moments, Scatter
-from verify.evidence.shapes import BATCH, LASTING, NEIGHBOURS, SHARE, UNSEEN, Shape
+from verify.evidence.shapes import ALARM, BATCH, LASTING, NEIGHBOURS, SHARE, UNSEEN, Shape
 
 COUNTED = 2.0
 """How often a scatter that is itself estimated is counted: it makes up for tails that a sample has not shown yet."""
-_WEAKER: dict[Law, WeakLaw] = {law: weak for weak, law in STANDS_FOR.items() if weak != "mean (Hotelling)"}  # type: ignore[misc]  # keys are those of the literal
+_WEAKER: dict[Law, WeakLaw] = {law: weak for weak, law in STANDS_FOR.items() if law != "mean (F)"}  # type: ignore[misc]  # keys are those of the literal
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,50 @@ def law_of_mean(moments: Moments) -> Taken:
     return Taken(law, seen_of(shape), broken=broken, covariance=covariance, freedom=freedom)
 
 
+def law_of_squares(squares: Vector, law: SquareLaw, error: float, base: Law = "mean square (Chernoff)") -> Taken:
+    """For the mean of squared lengths, shape (N,), whose law has these weights and shifts if samples are Gaussian.
+
+    What that law says of their scatter is held against the scatter they have, alone and in batches of neighbours.
+    """
+    count, mean = len(squares), float(squares.mean())
+    if count < 2 * BATCH or not mean > 0 or not law.variance > 0:
+        return Taken(base, None)
+    around = squares - mean
+    one = float(around @ around) / (count - 1)
+    batches = around[: count // BATCH * BATCH].reshape(-1, BATCH).mean(axis=1)
+    several, scattered = float(batches.var(ddof=1)), one > 0
+    ratio = one / mean**2 / (law.variance / law.expectation**2)
+    grouping = BATCH * several / one if scattered else 1.0
+    allowed = ALARM * law.scatter_of_variance / sqrt(count)
+    alike = ALARM * sqrt(2 / len(batches)) * max(1.0, sqrt(ratio))
+    seen = f"scatter of squared lengths {ratio:.2f} of a Gaussian law's ± {allowed:.2g}"
+    if ratio - 1 <= allowed and grouping - 1 <= alike:
+        return Taken(base, seen)
+    if grouping - 1 > alike:
+        seen += f", of those over {BATCH} neighbours {grouping:.2f} of that ± {alike:.2g}"
+    largest = float((batches**2).max() / (batches @ batches)) if scattered else 0.0
+    skewness = max(0.0, float((around**3).mean()) / one**1.5) if scattered else 0.0
+    skewed = 1 + skewness * normal_upper(error / 2) / (3 * sqrt(count))
+    worth = min(1.0, 1 / (COUNTED * skewed**2 * ratio * max(1.0, grouping))) if scattered else 1.0
+    return Taken(_WEAKER[base], seen, worth, _too_large(largest))
+
+
+def shared(moments: Moments, rounding: float) -> str | None:
+    """That estimates of one call share noise, in words, where the means of calls scatter too much for them not to."""
+    # What neighbours share inside a batch is no matter between calls, nor is rounding.
+    batches = 0.0 if moments.shape.is_silent else BATCH * float(np.trace(moments.shape.batch_covariance))
+    ratio, allowed = moments.calls.scatter(max(rounding**2, batches))
+    return f"means of calls scatter {ratio:.3g} times as much as their estimates let them" if ratio > allowed else None
+
+
+def law_of_calls(means: Moments, noise: str | None) -> Taken:
+    """For the mean of calls' means, each of them one sample; what estimates of one call share is no matter then."""
+    covariance = means.shape.products / (means.count - 1) / means.count
+    seen = f"{means.count} calls"
+    checked = f"{seen}: {noise}" if noise else seen
+    return Taken("mean (Hotelling, calls)", checked, covariance=covariance, freedom=float(means.count - 1))
+
+
 def _counted(moments: Moments, error: float) -> float:
     """How often the scatter of squares counts, its skewness included."""
     skewed = moments.shape.skewness_of_squares * normal_upper(error / 2) / (3 * sqrt(moments.count))
@@ -104,10 +148,14 @@ def _counted(moments: Moments, error: float) -> float:
 
 def _rare(shape: Shape) -> str | None:
     """That the scatter is no scatter, where it is not."""
-    if shape.largest_share <= SHARE:
+    return _too_large(shape.largest_share)
+
+
+def _too_large(share: float) -> str | None:
+    if share <= SHARE:
         return None
     return (
-        f"one batch of {BATCH} estimates makes {shape.largest_share:.0%} of the scatter of squares: "
+        f"one batch of {BATCH} estimates makes {share:.0%} of the scatter of squares: "
         "the law of the variance needs a fourth moment that the samples show"
     )
 

@@ -15,6 +15,9 @@ from verify.evidence.moments import Moments
 BLOCK = 1 << 14
 """Samples a block holds; blocks, not calls or workers, own random streams, so no split of the work shows."""
 
+BEYOND = 1 << 40
+"""Number of the first stream that no block has."""
+
 
 @dataclass
 class Streams:
@@ -66,6 +69,11 @@ class Sampler(_Growing):
             self.moments.add(self.draw(self.streams.block(self.done), self.block))
             self.done += 1
         return self.moments
+
+    def means(self, calls: int, rows: int) -> Vector:
+        """Means of further calls of so many rows, shape (calls, n), each with a stream of its own."""
+        made = [self.draw(self.streams.block(BEYOND + number), rows).mean(axis=0) for number in range(calls)]
+        return np.array(made)
 
     def state(self) -> dict[str, Any]:
         """Everything but the subject, as plain data."""

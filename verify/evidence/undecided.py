@@ -60,6 +60,14 @@ def shown_interval(low: float, high: float) -> str:
     return f"interval [{number(low)}, {number(high)}]"
 
 
+def read_over(rate: RateEvidence) -> str:
+    """Where a sampled sweep was read, as no number of samples shows a crossing that lies far beyond its end."""
+    used = [point.at for point in rate.points if point.usable]
+    if rate.limit is None or not used:
+        return ""
+    return f" for {symbol(rate.variable)} {'≤' if used[-1] > used[0] else '≥'} {used[-1]:.3g}"
+
+
 def number(value: float) -> str:
     """To hundredths, without a sign where these are none."""
     if math.isnan(value):

@@ -9,10 +9,12 @@ from verify.report import wording
 from verify.report.model import Result
 
 _SHORT_MEMORY = "estimates with a fourth moment that over 32 neighbours are independent"
+_PASSED = "a power law, or a crossing whose middle the sweep has passed"
 ASSUMES = {
     "mean (F)": "independent Gaussian estimates of equal variance along every direction",
     "mean (Hotelling)": "independent estimates of any one covariance, their mean nearly Gaussian",
     "mean (Hotelling, batches)": "estimates that over 32 neighbours are independent, their mean nearly Gaussian",
+    "mean (Hotelling, calls)": "calls that are independent, the means of their estimates nearly Gaussian",
     "variance (chi-square)": "independent Gaussian estimates of equal variance",
     "variance (scatter of squares)": _SHORT_MEMORY,
     "variances along directions (chi-square)": "independent Gaussian estimates",
@@ -21,13 +23,13 @@ ASSUMES = {
     "correlations (normal scores)": "estimates of one law",
     "mean square (Chernoff)": "independent Gaussian estimates of the covariance predicted",
     "mean square (scatter of squares)": "independent estimates with a fourth moment",
-    "exponent (log chi-square)": "independent Gaussian estimates, and a power law",
-    "exponent (scatter of squares)": f"{_SHORT_MEMORY}, and a power law",
-    "exponent (mean squares)": "independent Gaussian estimates, and a power law",
-    "exponent (mean squares, scatter of squares)": f"{_SHORT_MEMORY}, and a power law",
-    "exponent (order statistics)": "independent runs of any one continuous law, and a power law",
-    "exponent (empirical Bernstein)": "independent estimates within known bounds, and a power law",
-    "exponent (sub-Gaussian)": "independent runs with sub-Gaussian tails, and a power law",
+    "exponent (log chi-square)": f"independent Gaussian estimates, and {_PASSED}",
+    "exponent (scatter of squares)": f"{_SHORT_MEMORY}, and {_PASSED}",
+    "exponent (mean squares)": f"independent Gaussian estimates, and {_PASSED}",
+    "exponent (mean squares, scatter of squares)": f"{_SHORT_MEMORY}, and {_PASSED}",
+    "exponent (order statistics)": f"independent runs of any one continuous law, and {_PASSED}",
+    "exponent (empirical Bernstein)": f"independent estimates within known bounds, and {_PASSED}",
+    "exponent (sub-Gaussian)": f"independent runs with sub-Gaussian tails, and {_PASSED}",
     "bounded mean (Bernstein)": "independent values within known bounds",
     "median (order statistics)": "independent values",
 }

@@ -76,6 +76,17 @@ def test_less_noise_than_stated_is_another_law_and_said_to_be():
     assert "another law than the problem states" in stated.sentence
 
 
+def test_less_noise_than_stated_breaks_no_decomposition_and_none_at_all_does():
+    within = judged("hypergradient-accuracy/decomposition", at_most)
+    assert str(within.verdict) == "SUPPORTED"
+    (seen,) = (item for item in within.evidence if item.kind == "comparison")
+    assert "another law than the problem states: a variance of" in str(seen.checked)
+    assert seen.context["variance"] < 0.012
+    for law in (lambda rng, k, n: 0 * rng.standard_normal((k, n)), lambda rng, k, n: 1.3 * rng.standard_normal((k, n)),
+                lambda rng, k, n: 0.3 + 0.5 * rng.standard_normal((k, n))):  # fmt: skip
+        assert str(judged("hypergradient-accuracy/decomposition", law).verdict) == "REFUTED"
+
+
 @pytest.mark.parametrize("law", [copies, opposites])
 def test_dependent_estimates_of_any_law_are_refuted(law):
     assert str(judged("variance-bound/independence", law).verdict) == "REFUTED"

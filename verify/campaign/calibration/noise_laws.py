@@ -65,6 +65,11 @@ def _mixture(rng: np.random.Generator, k: int, n: int) -> Vector:
     return np.asarray(0.75**0.5 * rng.choice([-1.0, 1.0], (k, n)) + 0.5 * rng.standard_normal((k, n)))
 
 
+def _shared(rng: np.random.Generator, k: int, n: int) -> Vector:
+    """A twentieth of the variance is one draw for all rows of a call."""
+    return np.asarray(0.95**0.5 * rng.standard_normal((k, n)) + 0.05**0.5 * rng.standard_normal((1, n)))
+
+
 NOISE_LAWS: dict[str, Noise] = {
     "Gauss": lambda rng, k, n: rng.standard_normal((k, n)),
     "Rademacher": lambda rng, k, n: rng.choice([-1.0, 1.0], (k, n)),
@@ -79,4 +84,5 @@ NOISE_LAWS: dict[str, Noise] = {
     "finite sum": _finite_sum,
     "lognormal": _lognormal,
     "mixture": _mixture,
+    "shared by a call": _shared,
 }

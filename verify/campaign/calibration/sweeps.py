@@ -27,6 +27,8 @@ SHIFTS = 16
 FIRST, LOOKS = 2048, 4
 """Degrees of freedom of a point at the first look, and looks."""
 ROUNDING = 1e-15
+CROSSINGS = (0.1, 0.03, 0.01, 0.005, 0.003, 0.001)
+"""Middles of crossings, from inside the sweep to beyond its end."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,17 @@ def exact(swept: Swept, number: int) -> RateEvidence:
     ats = [START / 2 ** (k + number / SHIFTS) for k in range(LONG)]
     points = [Point(at=a, measured=swept.law(a), uncertainty=ROUNDING * swept.law(a)) for a in ats]
     return fit_rate(points, quantity=swept.name, variable="alpha")
+
+
+def crossings(runs: int, *, seed: int, share: Share) -> Iterator[tuple[float, tuple[float, ...]]]:
+    """Shares of sampled sweeps of a/(a + s) by which O(a) is refuted, by look, for crossings ever further off."""
+    for s in CROSSINGS:
+        swept = Swept(f"a/(a + {s:g})", lambda a, s=s: a / (a + s))  # type: ignore[misc]  # bound for each s
+        found = []
+        for look in range(LOOKS):
+            rates = (sampled(swept, share, np.random.default_rng([seed, n, look, 4]), look) for n in range(runs))
+            found.append(sum(wrong_decisions(swept, rate)[0] for rate in rates) / runs)
+        yield s, tuple(found)
 
 
 def run_sweeps(runs: int, *, seed: int, share: Share) -> Iterator[tuple[str, list[tuple[bool, bool]]]]:

@@ -62,7 +62,8 @@ def second_moment_of_answers(case: Case) -> Measurement:
     eta = 3 * STEP / (runs * float(np.linalg.norm(mean)))
     schedule = OuterParameters(goldstein_radius=runs * STEP, epsilon=1.0, D=STEP, eta=eta, M=runs, K=1)
     recorded = record(case, lambda z: case.stages.hypergradient(noisy, z, call, case.rng), case.x, schedule)
-    measured = float((recorded.g**2).sum(axis=1).mean())
+    squares: Vector = (recorded.g**2).sum(axis=1)
+    measured = float(squares.mean())
     # The law of an answer at the start; along the run its exact mean moves by the slack at most.
     law = SquareLaw.of(mean, V / len(mean) * np.eye(len(mean)), runs)
     slack = abs(_square_at(case, recorded.z[-1]) - float(mean @ mean))
@@ -70,7 +71,7 @@ def second_moment_of_answers(case: Case) -> Measurement:
     bound = L**2 + V if case.as_written else (L + beta) ** 2 + V
     name = "E‖g‖² along a run, against L_F² + V" if case.as_written else "E‖g‖² along a run, against (L_F + β)² + V"
     within = SquareDecision(name, case.share, law=law, relation="<=", predicted=bound, wanted=SEEN)
-    found = [item.evidence(measured) for item in (within, exact)]
+    found = [item.of(squares) for item in (within, exact)]
     widened = [item.model_copy(update={"tolerance": item.tolerance + slack}) for item in found]
     values: dict[str, float | str] = {"E‖g‖²": measured, "bound": bound, "β": beta, "L_F near x": L, "V": V}
     return Measurement((*widened, recorded.followed), values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
@@ -33,6 +34,7 @@ from verify.evidence.rates import Estimate, fit_power_law, fit_rate
 from verify.subjects.protocol import Call
 from verify.truth.iterations import LinearIteration, shrinking
 from verify.truth.pair import Truth
+from verify.verdict import decide
 
 INSTANCES = ("toy1", "two-of-three")
 NOISE, FAINT, LOUD, BATCH_NOISE = (additive(sigma) for sigma in ("1/30", "1/100", "1/10", "1/20"))
@@ -52,7 +54,9 @@ ERROR_ALPHAS = (0.1, 0.0125, 0.0015625)
 LEVEL = 0.9
 """Which quantile speaks where errors follow no known law: the mean is at least a tenth of it."""
 RUNS, ENDS = 1000, 700
-"""Independent complete calls behind one error."""
+"""Independent complete calls behind one error at the first look."""
+LOOKS = 2
+"""Looks at the size of errors, each of four times as many calls as the one before."""
 ACCURATE = 0.2
 """Relative slack on the accuracy asked of the counted calls."""
 
@@ -103,11 +107,10 @@ def output_accuracy(case: Case) -> Measurement:
     subjects to; all else is the subject's own.
     """
     truth = regular_truth(case.instance)
-    estimates = []
-    for alpha in ERROR_ALPHAS:
-        errors = _errors_from(case, truth, alpha, *_pair_law(case, alpha))
-        estimates.append(_size(case, errors, {"alpha": alpha}, len(ERROR_ALPHAS)))
-    rate = fit_power_law(estimates, case.share.single, quantity=SIZE)["alpha"]
+    pairs = {alpha: _pair_law(case, alpha) for alpha in ERROR_ALPHAS}
+    # Independent draws bury everything in Gaussian noise; without them the pair's own, clipped errors spread further.
+    first = ENDS if case.reading.noise_pairing == "independent" else 2 * ENDS
+    rate = _sized(case, ERROR_ALPHAS, first, lambda alpha, runs: _errors_from(case, truth, alpha, pairs[alpha], runs))
     note = "Errors of y* and λ* far above α³ are multiplied by α₁ and α₂."
     return Measurement((rate,), values_at("error at alpha", rate.points), note)
 
@@ -116,23 +119,30 @@ def output_accuracy(case: Case) -> Measurement:
 def shared_sample(case: Case) -> Measurement:
     """Error of complete calls with N = σ²/α² samples: drawn afresh for each phase as written, shared repaired."""
     truth = regular_truth(case.instance)
-    estimates, counts, alphas = [], [], SHARED_ALPHAS[case.as_written]
+    counts, alphas = {}, SHARED_ALPHAS[case.as_written]
     problem = case.instance.with_noise(LOUD).problem
-    for alpha in alphas:
-        there, runs = case, RUNS
+    there, first = case, RUNS
+    if not case.as_written:
+        there, first = (
+            replace(case, reading=case.reading.choose(inner_solver="shared-sample")),
+            40 * RUNS // len(case.x),
+        )
+
+    def draw(alpha: float, runs: int) -> Vector:
         if case.as_written:
             iteration, steps = _frugal(case, alpha)
         else:
-            there = replace(case, reading=case.reading.choose(inner_solver="shared-sample"))
-            runs = 40 * RUNS // len(case.x)
             iteration = settled_iteration(case.instance, truth, sigma=0.0)
             steps = ceil(log(1e-3 * alpha**5) / log(iteration.radius)) + 100
         call = _call(there, LOUD, alpha, iteration, steps)
-        estimated, calls = case.stages.hypergradient_runs(problem, case.x, call, case.rng, case.share.times(runs))
-        estimates.append(_size(case, estimated - truth.grad_F, {"alpha": alpha}, len(alphas)))
-        counts.append(Point(at=alpha, measured=calls / log(1 / alpha)))
-    rate = fit_power_law(estimates, case.share.single, quantity=SIZE)["alpha"]
-    price = fit_rate(counts, quantity="gradient samples of one call over log 1/α", variable="alpha", role="support")
+        estimated, calls = case.stages.hypergradient_runs(problem, case.x, call, case.rng, runs)
+        counts[alpha] = Point(at=alpha, measured=calls / log(1 / alpha))
+        return np.asarray(estimated - truth.grad_F)
+
+    rate = _sized(case, alphas, first, draw)
+    price = fit_rate(
+        list(counts.values()), quantity="gradient samples of one call over log 1/α", variable="alpha", role="support"
+    )
     # The claim is an accuracy at a price; counts are exact, so the price decides by its power alone.
     power = "power of α in the gradient samples of one call, logarithms divided out"
     cost = compare(power, price.interval[0], ">=", -2.0, PRICE_TOLERANCE)
@@ -145,26 +155,36 @@ PRICE_TOLERANCE = 0.5
 SIZE = "ninth decile of the estimate's error"
 
 
-def _size(case: Case, errors: Vector, at: dict[str, float], parts: int) -> Estimate:
-    """How large errors are: their ninth decile, whose order statistics hold for every continuous law.
+def _sized(case: Case, alphas: Sequence[float], first: int, draw: Callable[[float, int], Vector]) -> RateEvidence:
+    """Power of alpha in the size of errors: their ninth decile, whose order statistics hold for every continuous law.
 
     Complete calls pass through max(0, λ) and the ramps, so no Gaussian law is at hand. The root mean square is at
-    least a third of the decile.
+    least a third of the decile. ``draw`` gives the errors of so many runs, shape (runs, n); three times as many are
+    added as often as :data:`LOOKS` allow while the claim is undecided.
     """
-    error = case.share.single.error / 2 / parts
-    middle, low, high = quantile_interval(np.linalg.norm(errors, axis=1), LEVEL, error)
-    return Estimate(at, middle, None, low, high, len(errors), law="exponent (order statistics)")
+    looks, runs = case.share.single.part(LOOKS), case.share.times(first)
+    sizes: dict[float, Vector] = {alpha: np.zeros(0) for alpha in alphas}
+    for look in range(LOOKS):
+        estimates = []
+        for alpha in alphas:
+            more = runs if look == 0 else 3 * len(sizes[alpha])
+            sizes[alpha] = np.concatenate([sizes[alpha], np.linalg.norm(draw(alpha, more), axis=1)])
+            middle, low, high = quantile_interval(sizes[alpha], LEVEL, looks.error / 2 / len(alphas))
+            at, count = {"alpha": alpha}, len(sizes[alpha])
+            estimates.append(Estimate(at, middle, None, low, high, count, law="exponent (order statistics)"))
+        rate = fit_power_law(estimates, looks, quantity=SIZE)["alpha"]
+        if str(decide(case.bound, [rate]).verdict) != "INCONCLUSIVE":
+            break
+    return rate.model_copy(update={"error_rate": case.share.single.error})
 
 
-def _errors_from(case: Case, truth: Truth, alpha: float, mean: Vector, covariance: Vector) -> Vector:
+def _errors_from(case: Case, truth: Truth, alpha: float, law: tuple[Vector, Vector], runs: int) -> Vector:
     """Errors of the subject's estimates, each from a pair of its own."""
     active, m = truth.active > 0, len(truth.y_star)
-    # Independent draws bury everything in Gaussian noise; without them the pair's own, clipped errors spread further.
-    count = case.share.times(ENDS if case.reading.noise_pairing == "independent" else 2 * ENDS)
-    pairs = case.rng.multivariate_normal(mean, covariance, size=count, method="eigh")
+    pairs = case.rng.multivariate_normal(*law, size=runs, method="eigh")
     problem = case.instance.with_noise(LOUD).problem
     call = _call(case, LOUD, alpha, None, 1)
-    errors = np.empty((count, len(case.x)))
+    errors = np.empty((runs, len(case.x)))
     for i, pair in enumerate(pairs):
         lam = truth.lam.copy()
         lam[active] = np.maximum(0.0, lam[active] + pair[m:])
@@ -228,12 +248,12 @@ def accurate(case: Case, truth: Truth) -> ComparisonEvidence:
     alpha = HELD_ALPHA
     iteration, steps = enough(case, alpha)
     call = replace(call_of(case, iteration, steps), alpha=alpha)
-    moments = iterates(case, truth, call, noise_of(case), runs=case.share.times(RUNS))
-    law = SquareLaw.of(*law_at(case, iteration, steps), moments.count)
+    squares = iterates(case, truth, call, noise_of(case), runs=case.share.times(RUNS))
+    law = SquareLaw.of(*law_at(case, iteration, steps), len(squares))
     return SquareDecision(
         quantity="mean squared error of the pair at the counted steps", law=law, share=case.share, relation="<=",
         predicted=(1 + ACCURATE) * alpha**6, wanted=1.0, context={"alpha": alpha, "steps": float(steps)},
-    ).evidence(moments.mean_square)  # fmt: skip
+    ).of(squares)  # fmt: skip
 
 
 def noise_of(case: Case) -> Noise:

@@ -15,6 +15,7 @@ from verify.checks.measuring.premises import activated, additive, at_truth, regu
 from verify.evidence.intervals import mean_square_interval, quantile_interval
 from verify.evidence.model import Point, PremiseEvidence, RateEvidence
 from verify.evidence.moments import Moments
+from verify.evidence.premises_of_laws import Taken, law_of_variance
 from verify.evidence.rates import Estimate, fit_power_law, fit_rate, invert
 from verify.subjects.protocol import Call
 from verify.truth.geometry import EPS, Geometry, quadratic_of, spectral_norm
@@ -93,16 +94,20 @@ def _sized(given: Call, solver: str, samples: int, epochs: int) -> Call:
 
 def _on_expectation(case: Case, given: Call, geometry: Geometry) -> RateEvidence:
     problem = case.instance.with_noise(ADDITIVE).problem
-    estimates, share = [], case.share.single
+    estimates, share, laws = [], case.share.single, list[Taken]()
     for anchor in ANCHORS:
         call = _sized(given, "constant-step", anchor, EPOCHS[-1])
         y, calls = case.stages.penalty_runs(problem, case.x, call, case.rng, case.share.times(RUNS))
         moments = Moments(geometry.minimiser)
         moments.add(y)
-        low, high = mean_square_interval(moments, share.error / 2 / len(ANCHORS), isotropic=y.shape[1] == 1)
+        each = share.error / 2 / len(ANCHORS)
+        laws.append(law_of_variance(moments, each, base="exponent (mean squares)"))
+        low, high = mean_square_interval(moments, each, isotropic=y.shape[1] == 1, worth=laws[-1].worth)
         at, square = {"calls": calls}, moments.mean_square
         estimates.append(Estimate(at, square, None, low, high, moments.count, law="exponent (mean squares)"))
+    worst = min(laws, key=lambda taken: taken.worth)
     squares = fit_power_law(estimates, share, quantity="mean squared error")["calls"]
+    squares = squares.model_copy(update={"law": worst.law, "checked": worst.checked})
     return invert(squares, quantity="gradient samples on an expectation", variable="inner_tol", power=0.5)
 
 

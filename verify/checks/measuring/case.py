@@ -37,7 +37,8 @@ class Profile:
     these are judged, each choice alone among them; ``recheck`` whether every
     certificate is verified by the independent checker, not only the first of each bound: it works in plain fractions
     and takes far longer than making them. ``skips`` are claims and steps left out unless they are asked for by name:
-    their samples cannot shrink without leaving the verdict open.
+    their samples cannot shrink without leaving the verdict open. ``narrow`` are such as are judged on the first instance
+    alone, ``telling`` instances on which all that is not sampled is judged besides.
     """
 
     name: ProfileName
@@ -49,6 +50,16 @@ class Profile:
     beside: int | None = None
     recheck: bool = False
     skips: tuple[str, ...] = ()
+    narrow: tuple[str, ...] = ()
+    telling: tuple[str, ...] = ()
+
+    def instances_of(self, check: Check) -> tuple[str, ...]:
+        """On which of its instances a check is run."""
+        first = check.instances[: 1 if of_family(check.claim, self.narrow) else self.breadth]
+        stages = {"lower_level", "penalty_minimiser", "hypergradient"}
+        if check.decisions or not check.needs or not stages.issuperset(check.needs):
+            return first
+        return tuple(name for name in check.instances if name in (*first, *self.telling))
 
 
 def _halvings(start: float, count: int) -> tuple[float, ...]:
@@ -60,6 +71,10 @@ LONG = (
     "hypergradient-accuracy/conditional-mean",
 )  # fmt: skip
 """What a smoke run leaves out."""
+SLOW = ("inner-cost", "inner-loop-remark", "goldstein-convergence/bias-hypothesis")
+"""What costs most in a run for another implementation: its first instance refutes every catalogued mistake it can."""
+EVERY_TERM = ("scalar-rational", "moving-box", "random-3x5x4")
+"""Instances that between them have every term of Algorithm 1, on rows that bind and move: b, x and g_xy among them."""
 TELLING = {
     "bias-bound/T2": 2, "bias-bound/black-box": 2, "variance-bound/per-sample": 2, "variance-bound/g-noise-only": 2,
 }  # fmt: skip
@@ -69,7 +84,9 @@ _SIZES = (
     Profile("ci", _halvings(0.2, 10), _halvings(0.1, 5), 20_000, None, isolate=True, beside=1),
     Profile("full", _halvings(0.2, 12), _halvings(0.2, 7), 200_000, None, isolate=True, recheck=True),
     # As ci, on fewer instances: an implementation that fails somewhere fails on the telling ones.
-    Profile("conform", _halvings(0.2, 10), _halvings(0.1, 5), 20_000, 2, isolate=False),
+    Profile(
+        "conform", _halvings(0.2, 10), _halvings(0.1, 5), 20_000, 2, isolate=False, narrow=SLOW, telling=EVERY_TERM,
+    ),
 )
 PROFILES: dict[str, Profile] = {profile.name: profile for profile in _SIZES}
 

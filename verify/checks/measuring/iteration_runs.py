@@ -16,7 +16,8 @@ from verify.checks.measuring.premises import additive
 from verify.evidence.budget import Share
 from verify.evidence.decisions import SquareDecision
 from verify.evidence.laws import SquareLaw, normal_upper
-from verify.evidence.model import ComparisonEvidence, RateEvidence
+from verify.evidence.model import ComparisonEvidence, Law, RateEvidence
+from verify.evidence.premises_of_laws import Taken, law_of_squares
 from verify.evidence.rates import RESOLVED, Estimate, fit_power_law, invert
 from verify.subjects.protocol import Call
 from verify.truth.geometry import quadratic_of, spectral_norm
@@ -37,6 +38,8 @@ COARSE, FINE = 0.04, 0.01
 """Half-width of the measured exponent of the mean square: where the claim is far away, and at least."""
 TAILS = 1.2
 """On widths from a normal tail: the bound of a sum of logarithms is wider, and so is the law's own interval."""
+SIZES: Law = "exponent (log chi-square)"
+"""The law of the mean squares' exponent."""
 MARGIN = 1.5
 """On sample sizes from a normal tail: sums of squares have a heavier one."""
 
@@ -53,7 +56,8 @@ def measured_steps(
     runs = _sizes(case, iteration, law, power)
     start = float(np.linalg.norm(iteration.start))
     slope = 2 / (power * law.exponent)
-    ratios, estimates, reached = [], [], []
+    ratios, estimates, reached, laws = [], [], [], list[Taken]()
+    spent = case.share.single.error / 2 / len(TIMES)
     seen: dict[int, tuple[Vector, SquareLaw, LinearIteration]] = {}
     first: tuple[float, float] | None = None
     for steps, count in zip(TIMES, runs, strict=True):
@@ -64,8 +68,11 @@ def measured_steps(
         calls = steps / log(start / sqrt(square)) if constant_step(case) else float(steps)
         first = first or (calls, square)
         white = scipy.linalg.solve_triangular(np.linalg.cholesky(covariance), (rows - mean).T, lower=True)
-        dof = float(white.size)
-        ratio = float((white**2).sum()) / dof
+        # An error that is not Gaussian is worth fewer degrees of freedom.
+        each: Vector = (white**2).sum(axis=0)
+        laws.append(law_of_squares(each, SquareLaw((1.0,) * len(mean), (0.0,) * len(mean), count), spent, SIZES))
+        dof = white.size * laws[-1].worth
+        ratio = float(each.mean()) / len(mean)
         value = ratio * first[1] * (calls / first[0]) ** slope
         reached.append((ratio * square) ** (power / 2))
         ratios.append(Estimate({"steps": calls}, ratio, dof, samples=len(rows)))
@@ -74,6 +81,8 @@ def measured_steps(
     # The law's bends are divided out, and a bend of the subject's own shows at the middle time, which is held apart.
     measured = "mean squared error of the subject's pair"
     squares = fit_power_law(estimates, case.share.single, quantity=measured, bends=False)["steps"]
+    worst = min(laws, key=lambda taken: taken.worth)
+    squares = squares.model_copy(update={"law": worst.law, "checked": worst.checked})
     # The law's own exponent is known to within its interval only; where that is open, the squares may stop falling.
     low, high = squares.interval
     steep, flat = sorted(2 / (power * end) for end in law.interval)
@@ -85,7 +94,8 @@ def measured_steps(
     rate = invert(squares, quantity="steps to accuracy, the subject's own", variable=name, power=power / 2)
     points = tuple(p.model_copy(update={"at": at}) for p, at in zip(rate.points, reached, strict=True))
     rate = rate.model_copy(update={"points": points})
-    return rate, slope_of(ratios, case.share), _held(case, *seen[HELD])
+    slope_off = slope_of(ratios, case.share).model_copy(update={"law": worst.law, "checked": worst.checked})
+    return rate, slope_off, _held(case, *seen[HELD])
 
 
 def errors(case: Case, truth: Truth, call: Call, noise: Noise, *, runs: int, pair: bool = True) -> Vector:
@@ -175,4 +185,4 @@ def _held(case: Case, rows: Vector, law: SquareLaw, iteration: LinearIteration) 
     return SquareDecision(
         quantity=f"mean squared error after {HELD} steps", law=law, share=case.share, wanted=CONSTANT_SEEN,
         context={"step size": iteration.eta_y, "solver": "constant step" if constant_step(case) else "averaged"},
-    ).evidence(float((rows**2).sum(axis=1).mean()))  # fmt: skip
+    ).of((rows**2).sum(axis=1))  # fmt: skip

@@ -21,11 +21,14 @@ from verify.subjects.protocol import Call, MissingCapabilityError
 from verify.subjects.stage_table import ROWS, STAGES, Stage
 from verify.subjects.wire.conversation import MEMORY_MIB, START_LIMIT, TIME_LIMIT, Conversation
 from verify.subjects.wire.messages import SEEDS, Hello, printable
+from verify.subjects.wire.seeded_draws import GENERATOR
 
 NUMBER_BYTES = 25
 """Longest text of a double with its comma."""
 PROBLEMS_KEPT = 64
 """Problems a subject is asked to remember at once."""
+LISTED_BYTES = 16 * 1024
+"""Size of one estimate's normals from which a seed is sent instead."""
 CHUNK_BYTES = 4 * 1024 * 1024
 """Size from which repeated estimates are asked for in several messages."""
 
@@ -157,7 +160,7 @@ class WireSubject:
     def _do_hypergradient(self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator | None) -> Vector:
         params = self._params("hypergradient", {"problem": problem, "x": x, "call": call})
         if rng is not None and self._draws_fit("hypergradient", problem, call):
-            params["call"]["draws"] = draws(problem, call, 1, rng)
+            params["call"]["draws"] = self._draws(problem, call, 1, rng)
         params["seed"] = _seed(rng)
         return _array(self._talk.ask("hypergradient", params).hypergradient)
 
@@ -168,7 +171,8 @@ class WireSubject:
         stage: Stage = "hypergradient" if singly else "hypergradient_samples"
         common = self._params(stage, {"problem": problem, "x": x, "call": call})
         drawn = self._draws_fit(stage, problem, call)
-        in_request = (draw_bytes(problem, call) if drawn else 0) + (len(to_json(common)) if singly else 0)
+        listed = drawn and not self.hello.makes_draws
+        in_request = (draw_bytes(problem, call) if listed else 0) + (len(to_json(common)) if singly else 0)
         at_once = max(1, min(CHUNK_BYTES, self._talk.longest) // max(NUMBER_BYTES * len(x), in_request))
         rows: list[Any] = []
         while len(rows) < replications:
@@ -176,12 +180,12 @@ class WireSubject:
             if not singly:
                 params = {**common, "seed": _seed(rng), "replications": count}
                 if drawn:
-                    params["call"] = common["call"] | {"draws": draws(problem, call, count, rng)}
-                rows += self._talk.ask(stage, params).hypergradients
+                    params["call"] = common["call"] | {"draws": self._draws(problem, call, count, rng)}
+                rows.extend(self._talk.ask(stage, params).hypergradients)
                 continue
             batch = []
             for _ in range(min(count, self.hello.limits.batch)):
-                given = {"draws": draws(problem, call, 1, rng)} if drawn else {}
+                given = {"draws": self._draws(problem, call, 1, rng)} if drawn else {}
                 batch.append({**common, "seed": _seed(rng), "call": common["call"] | given})
             rows += [answer.hypergradient for answer in self._talk.ask_all(stage, batch)]
         return _array(rows)
@@ -214,7 +218,16 @@ class WireSubject:
         """Whether a call's normals are drawn here and sent."""
         if not self.hello.draws(stage) or call.parameters.lower_level == "primal-dual" or call.draws is not None:
             return False
-        return 0 < draw_bytes(problem, call) < self._talk.longest // 2
+        size = draw_bytes(problem, call)
+        return size > 0 and (self.hello.makes_draws or size < min(LISTED_BYTES, self._talk.longest // 2))
+
+    def _draws(self, problem: Problem, call: Call, replications: int, rng: np.random.Generator) -> dict[str, Any]:
+        """Normals for independent estimates, each (replications * N_g, k): a seed where the subject makes them."""
+        shapes = _shapes(problem, call, replications)
+        if not self.hello.makes_draws:
+            return {name: rng.standard_normal(shape).tolist() for name, shape in shapes.items()}
+        sizes = {name: list(shape) for name, shape in shapes.items()}
+        return {"generator": GENERATOR, "seed": int(rng.integers(SEEDS)), "shapes": sizes}
 
     def _id_of(self, problem: Problem) -> str:
         """The problem's id, after it was sent."""
@@ -252,7 +265,7 @@ def _joined(arrays: Sequence[Vector]) -> Vector:
 def _returned(stage: Stage, result: Any) -> Any:
     """What a stage's method returns, from its answer."""
     answers = {name: getattr(result, name) for name, *_ in ROWS[stage].gives}
-    parts = {name: _array(value) if isinstance(value, list) else value for name, value in answers.items()}
+    parts = {name: _array(value) if isinstance(value, list | np.ndarray) else value for name, value in answers.items()}
     first, *more = parts.values()
     return parts if stage == "optimise" else (first, *more) if more else first
 
@@ -291,11 +304,6 @@ def call_message(problem: Problem, call: Call) -> dict[str, Any]:
         "draws": blocks,
         **{name: None if value is None else value.tolist() for name, value in call.stages.items()},
     }
-
-
-def draws(problem: Problem, call: Call, replications: int, rng: np.random.Generator) -> dict[str, Any]:
-    """Standard normals for independent estimates by block, each (replications * N_g, k) as lists."""
-    return {name: rng.standard_normal(shape).tolist() for name, shape in _shapes(problem, call, replications).items()}
 
 
 def draw_bytes(problem: Problem, call: Call) -> int:

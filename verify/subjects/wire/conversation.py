@@ -20,7 +20,6 @@ from verify.subjects.wire.messages import MESSAGE_BYTES, Hello, Kind, Refusal, W
 from verify.subjects.wire.methods import (
     FORGET,
     METHODS,
-    ORACLE_REPLY,
     OracleRequest,
     introduction,
     read_answers,
@@ -57,6 +56,7 @@ class Conversation:
         self._ids = 0
         self._starts = 0
         self._broken: Counter[str] = Counter()
+        self._shown: set[str] = set()
         self._last: dict[str, tuple[str, Kind]] = {}
         self.sent: dict[str, None] = {}
 
@@ -105,7 +105,11 @@ class Conversation:
             text, kind = self._last[key]
             raise StageFaultError(f"{method} is not called again: it {text}, for the second time", kind)
         ids = [self._next_id() for _ in batch]
-        messages = [_message(method, number, params) for number, params in zip(ids, batch, strict=True)]
+        messages = [request(method, number, params) for number, params in zip(ids, batch, strict=True)]
+        if method not in self._shown:
+            # What the runner itself builds is as the schemas say: the first request shows it, others cost time.
+            METHODS[method].request.validate_python(messages[0])
+            self._shown.add(method)
         line = to_json(messages[0] if len(messages) == 1 else messages) + b"\n"
         if len(line) > self.longest:
             raise MissingCapabilityError(f"the subject reads no message of {len(line)} bytes, as {method} needs")
@@ -139,10 +143,10 @@ class Conversation:
             raise WireFault("schema", "asked the oracle about rows of different lengths", lost=True) from None
         if z.shape != shape:
             raise WireFault("schema", f"asked the oracle about shape {z.shape} instead of {shape}", lost=True)
-        gradient = np.asarray(answer(z)).tolist()
-        message = {"jsonrpc": "2.0", "id": request.id, "result": {"gradient": gradient}}
-        ORACLE_REPLY.validate_python(message)
-        return to_json(message) + b"\n"
+        gradient = np.asarray(answer(z), dtype=np.float64)
+        if not np.isfinite(gradient).all():
+            raise InvalidInputError("oracle", "must answer finite numbers", gradient.ravel()[:4].tolist())
+        return to_json({"jsonrpc": "2.0", "id": request.id, "result": {"gradient": gradient.tolist()}}) + b"\n"
 
     @contextmanager
     def _judged(self, method: str, key: str) -> Iterator[None]:
@@ -196,17 +200,13 @@ class Conversation:
         return program, hello
 
     def _line(self, method: str, params: dict[str, Any] | None) -> bytes:
-        return to_json(_message(method, self._next_id(), params)) + b"\n"
+        message = request(method, self._next_id(), params)
+        METHODS[method].request.validate_python(message)
+        return to_json(message) + b"\n"
 
     def _next_id(self) -> int:
         self._ids += 1
         return self._ids
-
-
-def _message(method: str, number: int, params: dict[str, Any] | None) -> dict[str, Any]:
-    message = request(method, number, params)
-    METHODS[method].request.validate_python(message)
-    return message
 
 
 def split(command: str) -> list[str]:

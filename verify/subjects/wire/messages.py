@@ -78,13 +78,18 @@ class Hello(Received):
     language: Name
     version: Name
     capabilities: Annotated[list[Stage], Field(min_length=1)]
-    uses_draws: bool | list[Literal["hypergradient", "hypergradient_samples"]] = False
+    uses_draws: bool | Literal["seeded"] | list[Literal["hypergradient", "hypergradient_samples"]] = False
     readings: dict[str, list[str]] = Field(default_factory=dict)
     limits: SubjectLimits = Field(default_factory=SubjectLimits)
 
     def draws(self, stage: str) -> bool:
         """Whether a stage takes its normals from the message."""
-        return stage in self.uses_draws if isinstance(self.uses_draws, list) else self.uses_draws
+        return stage in self.uses_draws if isinstance(self.uses_draws, list) else bool(self.uses_draws)
+
+    @property
+    def makes_draws(self) -> bool:
+        """Whether it makes normals from a seed by the wire's own generator."""
+        return self.uses_draws == "seeded"
 
 
 class OracleParams(Received):
@@ -99,6 +104,14 @@ class WireDraws(Sent):
     f_x: Matrix | None = None
     g_x: Matrix | None = None
     g_x_star: Matrix | None = None
+
+
+class SeededDraws(Sent):
+    """Standard normals that a seed stands for, blocks of so many rows and columns."""
+
+    generator: Literal["splitmix64-box-muller"]
+    seed: Annotated[int, Field(ge=0, lt=SEEDS)]
+    shapes: dict[Literal["f_x", "g_x", "g_x_star"], Annotated[list[Count], Field(min_length=2, max_length=2)]]
 
 
 _FIELDS: dict[str, Any] = {
@@ -173,7 +186,7 @@ _CALL = message(
     parameters=of_model(
         "WireOracleParameters", "All parameters of Algorithm 1 besides α.", OracleParameters, _NUMBERS,
     ),
-    draws=WireDraws,
+    draws=SeededDraws | WireDraws,
 )  # fmt: skip
 _OUTER = of_model("WireOuterParameters", "Parameters of Algorithm 2.", OuterParameters, _NUMBERS)
 _RUNS = message(Sent, "RunsParams", ROWS["lower_level_runs"].sends, call=_CALL)

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Generic, Literal, TypeVar, Union
 
+import numpy as np
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from spec.errors import from_validation, shorten
+from spec.exact import FloatArray
 from verify.subjects.stage_table import ROWS
 from verify.subjects.wire import messages
 from verify.subjects.wire.messages import Received, Refusal, Sent, Whole, WireFault, message, printable, quoted, whole
 
+LARGE = 1 << 16
+"""Bytes of an answer from which its arrays are checked as arrays."""
 M = TypeVar("M")
 P = TypeVar("P")
 R = TypeVar("R")
@@ -99,7 +103,6 @@ _NO_REPLY = message(Sent, "OracleError", "jsonrpc id error", "The runner's reply
 FORGET: TypeAdapter[Any] = TypeAdapter(_FORGET)
 FAILURE: TypeAdapter[Any] = TypeAdapter(ErrorResponse)
 ORACLE: TypeAdapter[Any] = TypeAdapter(OracleRequest)
-ORACLE_REPLY: TypeAdapter[Any] = TypeAdapter(_REPLY | _NO_REPLY)
 
 
 def request(method: str, number: int, params: dict[str, Any] | None) -> dict[str, Any]:
@@ -148,8 +151,11 @@ def read_answers(line: bytes, method: str, ids: Sequence[int]) -> list[Any] | Or
         Refusal: If the subject says that it does not support this.
     """
     data = _json(line)
+    # In an array of numbers a truth value would pass for one.
+    lifted = {} if len(line) < LARGE or b"true" in line or b"false" in line else _lifted(data)
     if isinstance(data, dict) and "method" in data and not {"result", "error"} & data.keys():
-        return _oracle(data, method)
+        asked = _oracle(data, method)
+        return _with_arrays(asked, "params", lifted)
     if isinstance(data, list) and len(ids) == 1:
         raise WireFault("schema", "answered a single request with an array", lost=True)
     if isinstance(data, list):
@@ -158,7 +164,38 @@ def read_answers(line: bytes, method: str, ids: Sequence[int]) -> list[Any] | Or
         # A batch refused as a whole is answered by one error.
         _single(data, method, None)
         raise WireFault("unknown-id", "answered a batch with a single response")
-    return [_single(data, method, ids[0])]
+    return [_with_arrays(_single(data, method, ids[0]), "result", lifted)]
+
+
+def _lifted(data: Any) -> dict[str, FloatArray]:
+    """Large arrays of numbers taken out of a message by name: they are checked as arrays, which is much faster.
+
+    Whatever is not all numbers stays in, to be refused by the schema.
+    """
+    content = (data.get("result") or data.get("params")) if isinstance(data, dict) else None
+    found = {}
+    for name, value in content.items() if isinstance(content, dict) else ():
+        try:
+            array = np.array(value)
+        except (ValueError, OverflowError):
+            continue
+        if array.ndim and array.size and array.dtype.kind in "if":
+            found[name] = array.astype(np.float64)
+            content[name] = _first_of_each(value)
+    return found
+
+
+def _first_of_each(value: Any) -> Any:
+    """The first number in as many brackets."""
+    return [_first_of_each(value[0])] if isinstance(value, list) else value
+
+
+def _with_arrays(answer: Any, part: str, lifted: dict[str, FloatArray]) -> Any:
+    """A validated message with its large arrays put back."""
+    content = answer.params if part == "params" else answer
+    for name in lifted.keys() & getattr(type(content), "model_fields", {}).keys():
+        setattr(content, name, lifted[name])
+    return answer
 
 
 def _json(line: bytes) -> Any:

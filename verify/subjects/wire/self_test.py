@@ -6,20 +6,22 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from pydantic_core import from_json, to_json
 
-from spec import OuterParameters, parse_problem
+from spec import OracleParameters, OuterParameters, parse_problem
 from verify.subjects.protocol import Call, MissingCapabilityError, Stages, SubjectFaultError
 from verify.subjects.stage_table import ROWS, STAGES, Stage
 from verify.subjects.wire.client import WireSubject, problem_message
 from verify.subjects.wire.conversation import MEMORY_MIB, START_LIMIT, Conversation, split
-from verify.subjects.wire.messages import MESSAGE_BYTES, Code, WireFault, quoted
+from verify.subjects.wire.messages import MESSAGE_BYTES, SEEDS, Code, WireFault, quoted
 from verify.subjects.wire.methods import introduction, request
 from verify.subjects.wire.program import Program
+from verify.subjects.wire.seeded_draws import blocks_of, normals
 
 SECONDS = 30.0
 """Time for one answer."""
@@ -237,6 +239,28 @@ def _stages(command: str, seconds: float) -> Iterator[SelfTestLine]:
         for stage in STAGES:
             if stage in subject.hello.capabilities:
                 yield _checked(stage, partial(_try, Stages(subject), stage))
+        if subject.hello.makes_draws and "hypergradient" in subject.hello.capabilities:
+            yield _checked("seeded draws", partial(_seeded, Stages(subject)))
+
+
+def _seeded(stages: Stages) -> str:
+    """Whether normals made from a seed are those that the seed stands for."""
+    call = Call(
+        alpha=0.5, y_star=np.array([0.1, -0.2, 0.3]), lam=np.array([0.2]), rho=np.array([1.0]),
+        y_penalty=np.array([0.2, 0.1, 0.3]), parameters=OracleParameters(N_g=3),
+    )  # fmt: skip
+    problem, x = parse_problem(TINY), np.array([0.5, -0.25])
+    # The first number of the generator handed over is the seed of the message.
+    seed = int(np.random.default_rng(3).integers(SEEDS))
+    made = stages.hypergradient(problem, x, call, np.random.default_rng(3))
+    handed = stages.hypergradient(problem, x, replace(call, draws=blocks_of(seed, {"f_x": (3, 2)})))
+    if not np.allclose(made, handed, rtol=1e-9, atol=1e-12):
+        first = normals(seed, 2).tolist()
+        raise CheckFailedError(
+            f"seed {seed} stands for normals that begin with {first[0]!r}, {first[1]!r}; given them it answers "
+            f"{handed.tolist()}, given the seed {made.tolist()}"
+        )
+    return "a seed gives the answer that its normals give"
 
 
 def _try(stages: Stages, stage: Stage) -> str:

@@ -16,7 +16,15 @@ def test_every_law_meets_every_decision_and_keeps_its_promise():
 
 def test_a_broken_promise_is_said():
     row = LawAchieved(
-        law="t3", decision="variance", runs=200, refuted=180, supported=0, left_open=0, error=1e-2, missed=1e-3
+        law="t3",
+        decision="variance",
+        runs=200,
+        wrong_runs=200,
+        refuted=180,
+        supported=0,
+        left_open=0,
+        error=1e-2,
+        missed=1e-3,
     )
     assert not row.kept
     assert not row.model_copy(update={"refuted": 0, "supported": 20}).kept

@@ -1,0 +1,134 @@
+"""The table as Markdown: docs/calibration.md."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from verify.campaign.calibration.calibration import CONFIDENCE, Achieved, Calibration
+from verify.campaign.calibration.drift_price import SEEN, Price
+from verify.campaign.calibration.law_columns import LawAchieved
+from verify.campaign.calibration.sweeps import FIRST, START, STEPS
+from verify.evidence.budget import EFFORT_STEP
+from verify.evidence.calls import CALLS
+
+RARER = 0.1
+"""Share of the budget that the second table of laws promises."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """All that the page shows: the table, its laws at a tenth of the error, crossings by look, and prices of drift."""
+
+    table: Calibration
+    rarer: tuple[LawAchieved, ...]
+    crossings: tuple[tuple[float, tuple[float, ...]], ...]
+    prices: tuple[Price, ...]
+    share: float
+
+
+def page(counted: Counted) -> str:
+    """Everything, a section each."""
+    table, share = counted.table, counted.share
+    parts = [HEAD.format(budget=f"{table.budget:g}", rarer=f"{RARER * table.budget:g}", confidence=f"{CONFIDENCE:.1%}")]
+    parts += [_laws(rows) for rows in (table.laws, counted.rarer) if rows]
+    parts.append(MEANS.format(calls=CALLS))
+    parts.append("## Right subjects refuted\n\n" + _achieved((table.whole, *table.false_refutations)))
+    parts.append("## Violations of the stated smallest size missed\n\n" + _achieved(table.missed_violations))
+    parts.append("## Sweeps that bend: a right claim refuted\n\n" + _achieved(table.sweeps_refuted))
+    parts.append("## Sweeps that bend: half an order more supported\n\n" + _achieved(table.sweeps_supported))
+    looks = [f"{FIRST * EFFORT_STEP**k:,}" for k in range(len(counted.crossings[0][1]))]
+    rows = [[f"a/(a + {s:g})", *(f"{rate:.2f}" for rate in rates)] for s, rates in counted.crossings]
+    end = f"{START / 2 ** (STEPS - 1):g}"
+    parts.append(CROSSINGS.format(end=end, start=START, table=_table(["law", *looks], rows)))
+    rows = [
+        [str(p.values), *(f"{n:,}" for n in (p.straight, p.bent, p.least)), f"{p.bent / p.straight:.1f}",
+         f"{p.bent / p.least:.2f}"]
+        for p in counted.prices
+    ]  # fmt: skip
+    head = ["values", "powers alone", "with bends", "least with bends", "with bends / alone", "with bends / least"]
+    parts.append(DRIFT.format(share=f"{share:.1g}", seen=f"{SEEN:.0%}", table=_table(head, rows)))
+    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+def _laws(rows: Sequence[LawAchieved]) -> str:
+    """A law a row, a decision a column."""
+    decisions = list(dict.fromkeys(row.decision for row in rows))
+    cells = {(row.law, row.decision): _cell(row) for row in rows}
+    laws = list(dict.fromkeys(row.law for row in rows))
+    first = rows[0]
+    counts = {row.decision: row.runs for row in rows}
+    asked = ", ".join(f"{name} {runs:,}" for name, runs in counts.items())
+    caption = (
+        f"### Promised: {first.error:g} of right subjects refuted, {first.missed:.1g} of wrong ones supported\n\n"
+        f"Runs on right subjects: {asked}; at most {first.wrong_runs:,} on wrong ones.\n\n"
+    )
+    body = [[law, *(cells.get((law, name), "–") for name in decisions)] for law in laws]
+    return caption + _table(["noise", *decisions], body)
+
+
+def _cell(row: LawAchieved) -> str:
+    counted = ((row.refuted, row.runs), (row.supported, row.wrong_runs), (row.left_open, row.runs))
+    shown = " / ".join(f"{count / max(1, runs):.2g}" for count, runs in counted)
+    return shown if row.kept else f"**{shown}**"
+
+
+def _achieved(rows: Sequence[Achieved]) -> str:
+    head = ["decision", "runs", "wrong", "interval", "promised", ""]
+    return _table(head, [
+        [row.decision, f"{row.runs:,}", f"{row.wrong / row.runs:.2g}",
+         f"{row.interval[0]:.2g} to {row.interval[1]:.2g}", f"{row.promised:.2g}", "kept" if row.kept else "**broken**"]
+        for row in rows
+    ])  # fmt: skip
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = ["| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *rows)]
+    return "\n".join(lines)
+
+
+HEAD = """# How often the statistics err
+
+<!-- f2csa-verify -->
+
+Every stochastic decision promises how often it refutes what is right, and how often it misses what is wrong by the
+smallest violation it states. `f2csa calibrate` counts both on subjects that are right and that are wrong by a known
+amount; `f2csa calibrate --out docs/calibration.md` writes this page. A promise counts as broken (in bold) where the
+interval around what was counted, at confidence {confidence}, lies above it.
+
+## Noise of other laws
+
+Each cell: share of right subjects refuted / of wrong ones supported / of right ones left open, the broken assumption
+named. A dash: the noise is itself what the decision refutes, or may. Every decision here promises {budget}, then
+{rarer}; a full run shares out 1e-6 among all of its decisions."""
+
+MEANS = """### Why means need no more machinery
+
+A mean is compared in the metric of its own covariance (F or Hotelling's law, of averages of neighbours where these are
+correlated) at a few planned looks that share the error out. On the laws above that keeps the promise: heavy tails make
+a self-normalised mean err less often, skewness is allowed for to first order, and bounded or discrete noise is nearly
+Gaussian in the mean. Betting or Catoni's estimator would change no outcome here and cost samples.
+
+What it does not know is noise that all estimates of one call share. So nothing is refuted by it alone: where a
+deviation shows, the means of {calls} further calls are compared, each of them one sample, and only what these refute is
+refuted."""
+
+CROSSINGS = """## What no number of samples tells
+
+A sweep from {start:g} to {end} of a law whose crossing lies beyond its end looks like another power. The shares of
+sweeps by which the right claim O(a) is refuted, by samples a point:
+
+{table}
+
+For any number of samples there is a crossing far enough beyond the sweep to look like a power there: a rule that
+refutes no such law refutes no power law either. So the class of bends that a decision allows for ends with those whose
+middle the sweep has passed, and sentences that rest on samples say where they hold: "for α ≥ {end}"."""
+
+DRIFT = """## What allowing for bends costs
+
+Samples a point until a claim half an order off is refuted in {seen} of sweeps, at the error {share} of one decision
+in a full run: of a decision that takes every sweep for a power law, of the one in use, and the least of any decision
+that errs at most so often on the class of bends (the nearest law of the class that meets the claim is told apart from
+the power law by no fewer). What the first saves it owes to errors on laws that bend.
+
+{table}"""

@@ -1,0 +1,163 @@
+r"""How exactly a subject's solvers work: as it declares, or as its answers show; and what that does to later answers.
+
+An accuracy is relative: what is left of the optimality conditions, over the size of what they add up. It is passed on
+through the right formulas, where :math:`\alpha^{-2}` and :math:`\alpha^{-4}` amplify it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from numbers import Real
+
+import numpy as np
+
+from spec import InvalidInputError, Quadratic
+from spec.exact import Vector
+from verify.conformance import known_answers as known
+from verify.conformance.answers import Answer
+from verify.conformance.blame.lower_residuals import relative_residual, row_residual, stationarity_residual, terms_of
+from verify.conformance.places import rounded
+from verify.conformance.probes import Probe
+from verify.conformance.sizes import ANY_PROGRAM, Allowance, Sizing
+from verify.conformance.stage_comparison import Seen
+from verify.conformance.tolerances import Penalty
+from verify.subjects.protocol import Stages
+from verify.truth.stages import Setting, evaluate
+
+COARSEST = 1e-3
+"""Accuracies beyond this are refused: an answer wrong by a thousandth is wrong."""
+FACTOR = 10.0
+"""Errors of so many times the accuracy are allowed to a single system that is solved."""
+LARGEST_PART = 0.01
+"""Of the largest entry of an answer; a larger error is never allowed, whatever the accuracy does to later stages."""
+GRANTED = 1e-4
+"""Coarsest accuracy that is taken from the answers themselves."""
+USUAL = 1e-8
+"""Residuals up to this are those of exact solvers."""
+LEFT_BY_A_TERM = 0.3
+"""A term that explains all but this part of the residuals is a mistake, not accuracy."""
+ANSWERS = 4
+"""Fewest answers that an accuracy is measured on."""
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """How exactly a subject's solvers work, relative; 0 for as exact as doubles allow.
+
+    A declared one widens what counts as right; a measured one only what counts as explained.
+    """
+
+    value: float = 0.0
+    declared: bool = False
+    sentence: str = "Its solvers are as exact as doubles allow."
+
+
+EXACT = Accuracy()
+
+
+def accuracy_of(stages: Stages, seen: Seen | Sequence[Answer]) -> Accuracy:
+    """A subject's accuracy: its attribute ``accuracy``, or what its pairs leave of the optimality conditions.
+
+    Raises:
+        InvalidInputError: If it declares something that is no number from 0 to 0.001.
+    """
+    declared = _declared(stages)
+    if declared is not None:
+        words = f"It declares an accuracy of {declared:.1g}; {FACTOR:g} times that is allowed to its solvers."
+        return Accuracy(declared, True, words)
+    answers = seen.of("lower_level") if isinstance(seen, Seen) else seen
+    pairs = [answer for answer in answers if isinstance(answer.probe.problem, Quadratic)]
+    residuals = np.array([relative_residual(answer.probe, answer.got) for answer in pairs])
+    if len(residuals) < ANSWERS or not USUAL < residuals.max() <= GRANTED or _has_a_cause(pairs):
+        return EXACT
+    value = float(residuals.max())
+    words = (
+        f"Its solver leaves up to {value:.1g} of the optimality conditions, relative, and no term explains that: it is "
+        "taken for its accuracy where mistakes are named."
+    )
+    return Accuracy(value, False, words)
+
+
+def _declared(stages: Stages) -> float | None:
+    value = getattr(stages.subject, "accuracy", None)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= COARSEST:
+        raise InvalidInputError("accuracy", f"must be a number from 0 to {COARSEST:g}", value)
+    return float(value)
+
+
+def _has_a_cause(pairs: Sequence[Answer]) -> bool:
+    """Whether one term of the method explains most of what is left of either equation."""
+    for equation, residual in (("stationarity", stationarity_residual), ("rows", row_residual)):
+        left = np.concatenate([residual(pair.probe, pair.got) for pair in pairs])
+        length = float(np.linalg.norm(left))
+        if length == 0 or len(left) < ANSWERS:
+            continue
+        named = [terms_of(pair.probe, pair.got)[equation] for pair in pairs]
+        for name in set.intersection(*(set(terms) for terms in named)):
+            term = np.concatenate([terms[name] for terms in named])
+            size = float(term @ term)
+            if size > 0 and np.linalg.norm(left - (term @ left) / size * term) < LEFT_BY_A_TERM * length:
+                return True
+    return False
+
+
+def widened(probe: Probe, accuracy: Accuracy) -> Probe:
+    """A probe that allows for the accuracy: of its own solve and of what it has to solve before.
+
+    What is given, and closed formulas, stay as exact as they are. No entry is allowed more than ``LARGEST_PART`` of the
+    answer's largest beyond what it was allowed before.
+    """
+    extra = _tolerance(probe, accuracy)
+    if extra is None:
+        return probe
+    most = LARGEST_PART * float(np.max(np.abs(probe.expected), initial=0.0))
+    return replace(probe, tolerance=np.maximum(probe.tolerance, np.minimum(extra, most)))
+
+
+def is_blurred(probe: Probe, accuracy: Accuracy) -> bool:
+    """Whether the accuracy leaves a stage no two digits at a probe: an answer there tells nothing."""
+    reach = _tolerance(probe, accuracy)
+    return reach is not None and bool((reach > LARGEST_PART * np.max(np.abs(probe.expected), initial=0.0)).any())
+
+
+def _tolerance(probe: Probe, accuracy: Accuracy) -> Vector | None:
+    """What the accuracy makes of a probe's tolerance, without a limit; ``None`` where nothing is solved."""
+    solved = probe.stage in ("lower_level", "penalty_minimiser", "hypergradient") and probe.call.y_penalty is None
+    if accuracy.value == 0 or not solved or not isinstance(probe.problem, Quadratic):
+        return None
+    setting, left = _setting(probe), FACTOR * accuracy.value
+    allowance = replace(ANY_PROGRAM, residual=max(ANY_PROGRAM.residual, left))
+    if probe.stage == "lower_level":
+        return _limits(known.lower_level(setting, allowance))
+    return _of_a_solve(probe, setting, allowance, left)
+
+
+def _of_a_solve(probe: Probe, setting: Setting, allowance: Allowance, left: float) -> Vector:
+    """Where a penalty Lagrangian is minimised: its gradient is left relative to the sizes of what it adds up."""
+    unsolved = left * float(max(Penalty(Sizing(setting, allowance), evaluate(setting)).naive_gradient))
+    if probe.stage == "penalty_minimiser":
+        asked = (float(setting.alpha) if probe.tol is None else probe.tol) + unsolved
+        return _limits(known.penalty_minimiser(setting, allowance, asked))
+    by_gradient = setting.reading.inner_stop == "gradient"
+    stop = float(setting.alpha if by_gradient else setting.alpha**3)
+    return _limits(known.hypergradient(setting, replace(allowance, stop=allowance.stop + unsolved / stop)))
+
+
+def _limits(answer: known.Known) -> Vector:
+    return np.concatenate([answer.limits[name] for name in answer.outputs])
+
+
+def _setting(probe: Probe) -> Setting:
+    """A probe's question, exactly."""
+    call = probe.call
+    given = {name: rounded(value) for name, value in call.stages.items() if value is not None}
+    draws = {name: tuple(rounded(row) for row in rows) for name, rows in (call.draws or {}).items()}
+    numbers = {"ramp_constant": call.parameters.ramp_constant, "lam_width": call.parameters.lam_width}
+    exact = {name: Fraction(value) for name, value in numbers.items() if math.isfinite(value)}
+    return Setting(probe.problem, rounded(probe.x), Fraction(call.alpha), call.reading, call.parameters.N_g,
+                   given=given, draws=draws, **exact)  # fmt: skip

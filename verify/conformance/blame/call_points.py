@@ -1,0 +1,74 @@
+"""What one stage call is given, as plain arrays that edits can change one at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from spec.exact import Vector
+from spec.quadratic import QuadraticArrays
+from verify.conformance.bugs.bent_subject import arrays_of
+from verify.conformance.probes import Probe
+
+
+@dataclass(frozen=True, eq=False)
+class CallPoint:
+    """Problem, point, stage values and weights of line 6 and of the penalty Lagrangian.
+
+    ``y`` is where both are evaluated, ``y_star`` the lower-level solution as given.
+    """
+
+    q: QuadraticArrays
+    x: Vector
+    y: Vector
+    y_star: Vector
+    lam: Vector
+    rho: Vector
+    alpha: float
+    alpha_1: float
+    alpha_2: float
+    N_g: int = 1
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """(n, m, p)."""
+        return len(self.x), len(self.y_star), len(self.lam)
+
+    @cached_property
+    def h(self) -> Vector:
+        """Row values at ``y``."""
+        return self.q.A @ self.x - self.q.B @ self.y - self.q.b
+
+    @cached_property
+    def h_star(self) -> Vector:
+        """Row values at ``y_star``."""
+        return self.q.A @ self.x - self.q.B @ self.y_star - self.q.b
+
+    @cached_property
+    def table(self) -> dict[str, Any]:
+        """What was already computed here, by name."""
+        return {}
+
+    def at(self, y: Vector) -> CallPoint:
+        """The same evaluated at another y."""
+        return replace(self, y=y)
+
+    def with_blocks(self, **blocks: Any) -> CallPoint:
+        """The same with other blocks of the problem."""
+        return replace(self, q=replace(self.q, **{name: np.array(value) for name, value in blocks.items()}))
+
+
+def point_of(probe: Probe) -> CallPoint | None:
+    """The point of a probe on a quadratic problem whose multipliers and weights are given; else ``None``.
+
+    Where no y is given it is ``y_star``.
+    """
+    call, q = probe.call, arrays_of(probe.problem)
+    if q is None or call.y_star is None or call.lam is None or call.rho is None:
+        return None
+    y = call.y_star if call.y_penalty is None else call.y_penalty
+    alpha = call.alpha
+    return CallPoint(q, probe.x, y, call.y_star, call.lam, call.rho, alpha, alpha**-2, alpha**-4, call.parameters.N_g)

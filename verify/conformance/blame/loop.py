@@ -1,0 +1,217 @@
+"""Which rule of Algorithm 2 a subject has instead: found on some runs, confirmed on others, line by line."""
+# ruff: noqa: ARG005  # every line counts the rows of a run
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from spec.exact import Vector
+from verify.conformance.blame.explanation import Blame
+from verify.conformance.blame.loop_blocks import search_means, search_outputs
+from verify.conformance.blame.loop_calls import Surplus, aligned, call_rule, extra_points, search_calls
+from verify.conformance.blame.loop_queries import STEP_BEFORE, search_queries
+from verify.conformance.blame.loop_rule import LoopRule, Part, row_by_row
+from verify.conformance.blame.loop_steps import StepRule, off_by, search_steps
+from verify.conformance.blame.loop_tables import cut
+from verify.conformance.blame.loop_trials import MORE, Heard, listen_to
+from verify.conformance.outer import (
+    OUTPUT_TRIAL,
+    OUTPUTS,
+    RIGHT,
+    Comparison,
+    Record,
+    Recorded,
+    compare,
+    compare_lines,
+    listen,
+)
+from verify.subjects import MissingCapabilityError, SubjectFaultError
+from verify.subjects.protocol import Stages
+
+RIVALS = 3
+"""Explanations that are listed where no run tells them apart."""
+FIRST_OUTPUTS = 4
+"""Short runs whose steps are looked at too."""
+
+
+class Start(NamedTuple):
+    """A wrong first step, shape (n,)."""
+
+    words: str
+    of: Callable[[Recorded], Vector]
+
+
+def _unit(values: Vector) -> Vector:
+    return np.asarray(values / max(float(np.linalg.norm(values)), 1e-300))
+
+
+STARTS = (
+    Start("−ηg_1, cut to D", lambda one: cut(-one.trial.parameters.eta * one.g[:1], one.trial.parameters.D)[0]),
+    Start("−ηg_1", lambda one: -one.trial.parameters.eta * one.g[0]),
+    Start("D against g_1", lambda one: -one.trial.parameters.D * _unit(one.g[0])),
+    Start("D in every component", lambda one: np.full(len(one.trial.x0), one.trial.parameters.D)),
+    Start("−D in every component", lambda one: np.full(len(one.trial.x0), -one.trial.parameters.D)),
+    Start("of length D in the direction (1, …, 1)",
+          lambda one: one.trial.parameters.D * _unit(np.ones(len(one.trial.x0)))),
+    Start("D in the first component", lambda one: one.trial.parameters.D * np.eye(len(one.trial.x0))[0]),
+    Start("x_0", lambda one: np.array(one.trial.x0)),
+    Start("−x_0: the method starts at 0", lambda one: -np.array(one.trial.x0)),
+    Start("x_0 cut to D", lambda one: cut(np.array([one.trial.x0]), one.trial.parameters.D)[0]),
+    Start("−ηx_0", lambda one: -one.trial.parameters.eta * np.array(one.trial.x0)),
+    Start("η in every component", lambda one: np.full(len(one.trial.x0), one.trial.parameters.eta)),
+)  # fmt: skip
+"""What Δ_1 may be in place of 0."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One wrong line of Algorithm 2: how it differs from the right one, and how rules for it are looked for."""
+
+    part: Part
+    comparison: Comparison
+    search: Callable[[Sequence[Recorded]], list[LoopRule]]
+    rows: Callable[[Recorded], int]
+
+
+def explain_loop(stages: Stages, record: Record | None = None) -> tuple[Blame, ...]:
+    """Name the lines of Algorithm 2 that a subject has otherwise, largest effect first.
+
+    Args:
+        stages: The subject, asked for more runs: some to find rules on, others, on oracles and schedules of their own,
+            to confirm what was found.
+        record: What it was seen to do already; without it the comparison's own runs are made again.
+
+    Returns:
+        One entry a line that is wrong, without explanations where no rule known here was confirmed; none where all
+        are right or the runs end in a fault.
+    """
+    try:
+        return tuple(sorted(_explained(stages, record), key=lambda blame: -(blame.effect or 0.0)))
+    except (SubjectFaultError, MissingCapabilityError):
+        return ()
+
+
+def _explained(stages: Stages, record: Record | None) -> Iterator[Blame]:
+    runs = listen_to(stages) if record is None else [*record.runs, *listen_to(stages, MORE)]
+    outputs = [*record.outputs] if record is not None else []
+    heard, surplus = Heard(stages, runs), None
+    if any(len(one.z) != one.trial.parameters.T for one in runs):
+        found = search_calls(runs)
+        surplus = _most_right(found, runs)
+        yield _count_blame(found, surplus, heard)
+        if surplus is None:
+            return
+    align = _aligner(surplus)
+    if not outputs:
+        outputs = _short_runs(stages)
+    outputs = align(outputs)
+    runs = [*align(runs), *outputs[:FIRST_OUTPUTS]]
+    if any(len(one.z) != one.trial.parameters.T for one in (*runs, *outputs)):
+        return
+    covered: list[LoopRule] = []
+    for line in _wrong_lines(runs, outputs):
+        if line.part == "first step" and any(rule.makes_first for rule in covered):
+            continue
+        many = line.part == "outputs"
+        searched = [*runs, *outputs] if many else runs
+        blame = _confirmed(line, searched, partial(_held_out, heard, many, align))
+        if line.part == "queries" and _follows_from(covered, blame):
+            continue
+        covered += [rule for rule in blame.explanations if isinstance(rule, LoopRule)]
+        yield blame
+
+
+def _held_out(heard: Heard, many: bool, align: Callable[[Sequence[Recorded]], list[Recorded]]) -> list[Recorded]:
+    return align(heard.outputs if many else heard.held_out)
+
+
+def _follows_from(covered: list[LoopRule], blame: Blame) -> bool:
+    """Whether queried points are off only because x moves by the next step already."""
+    words = [explanation.sentence for explanation in blame.explanations]
+    return any(rule.makes_first for rule in covered) and words == [STEP_BEFORE.sentence()]
+
+
+def _short_runs(stages: Stages) -> list[Recorded]:
+    """The comparison's many short runs; none where the subject cannot make blocks of one step."""
+    try:
+        return [listen(stages, OUTPUT_TRIAL, 1000 + k) for k in range(OUTPUTS)]
+    except SubjectFaultError:
+        return []
+
+
+def _aligner(surplus: Surplus | None) -> Callable[[Sequence[Recorded]], list[Recorded]]:
+    return lambda runs: list(runs) if surplus is None else (aligned(runs, surplus) or [])
+
+
+def _most_right(found: list[Surplus], runs: list[Recorded]) -> Surplus | None:
+    """The surplus without which most lines are right; ``None`` where too few calls were made."""
+    there = [surplus for surplus in found if surplus.kept is not None]
+    return min(there, key=lambda surplus: len(_wrong_lines(aligned(runs, surplus) or [], [])), default=None)
+
+
+def _count_blame(found: list[Surplus], best: Surplus | None, heard: Heard) -> Blame:
+    chosen = [best] if best is not None else found
+    named = []
+    for surplus in chosen:
+        rule = call_rule(surplus)
+        if not rule.predicts(heard.held_out):
+            continue
+        where = {extra_points(one, surplus) for one in (*heard.training, *heard.held_out)}
+        words = where.pop() if len(where) == 1 else ""
+        named.append(LoopRule("calls", rule.sentence + words, 1, rule.excess))
+    runs = [*heard.training, *heard.held_out] if named else heard.training
+    return Blame("optimise", named, len(runs) if named else 0, len(heard.held_out) if named else 0, 0.0,
+                 float(max(abs(len(one.z) - one.trial.parameters.T) for one in runs)))  # fmt: skip
+
+
+def _wrong_lines(runs: list[Recorded], outputs: list[Recorded]) -> list[Line]:
+    """The lines that differ from Algorithm 2's, in its order."""
+    steps, queries, means = compare_lines(runs, RIGHT)
+    wrong = []
+    first = max(runs, key=lambda one: float(np.abs(one.steps[0]).max()))
+    if off_by(runs, StepRule()) > 1:
+        size = max(float(np.abs(StepRule().expected(one) - one.steps).max()) for one in runs)
+        wrong.append(Line("steps", replace(steps, difference=size), search_steps, lambda one: len(one.z) - 1))
+    if steps.excess > 1 and first.steps[0].any():
+        size = float(np.abs(first.steps[0]).max())
+        at_start = Comparison("steps", first.trial.id, steps.excess, size, "step Δ_1 = x_1 - x_0")
+        if size > 1e-9 * float(np.abs(first.run.path).max()):
+            wrong.append(Line("first step", at_start, _search_starts, lambda one: 1))
+    if queries.excess > 1:
+        longest = max(float(np.linalg.norm(one.steps, axis=1).max()) for one in runs)
+        queries = replace(queries, difference=longest) if queries.is_law else queries
+        wrong.append(Line("queries", queries, search_queries, lambda one: len(one.z)))
+    if means.excess > 1:
+        wrong.append(Line("means", means, search_means, lambda one: len(one.run.x_bar)))
+    output = compare(Record(tuple(runs), tuple(outputs)), RIGHT)[3] if outputs else None
+    if output is not None and output.excess > 1:
+        widest = max(float(np.ptp(one.run.x_bar, axis=0).max()) for one in outputs)
+        output = replace(output, difference=widest) if output.is_law else output
+        wrong.append(Line("outputs", output, search_outputs, lambda one: 1))
+    return wrong
+
+
+def _search_starts(runs: Sequence[Recorded]) -> list[LoopRule]:
+    found = []
+    for start in STARTS:
+        excess = row_by_row(lambda one, start=start: start.of(one), lambda one: one.steps[0])  # type: ignore[misc]
+        if excess(runs) <= 1:
+            found.append(LoopRule("first step", f"the first step Δ_1 is {start.words}, where it must be 0", 1, excess))
+    return found[:RIVALS]
+
+
+def _confirmed(line: Line, runs: list[Recorded], held: Callable[[], list[Recorded]]) -> Blame:
+    """Look for rules, and keep those that runs made since then follow too."""
+    rules, effect = line.search(runs), line.comparison.difference
+    fresh = held() if rules else []
+    kept = {rule.sentence: rule for rule in rules if rule.predicts(fresh)}
+    named = [*kept.values()][:RIVALS]
+    if not named:
+        return Blame("optimise", (), 0, 0, 0.0, effect)
+    new = sum(line.rows(one) for one in fresh)
+    return Blame("optimise", named, new + sum(line.rows(one) for one in runs), new, named[0].excess(fresh), effect)

@@ -1,0 +1,194 @@
+r"""Ways to solve, or not quite to solve, a quadratic program: :math:`\min ½ y^TGy + q^Ty` over :math:`By \ge r`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import daqp
+import numpy as np
+
+from spec.exact import Vector
+
+BOUND = 1e-9
+"""Multipliers up to this part of the largest are those of slack rows."""
+NEWTON_STEPS = 80
+MOST_STEPS = 400
+"""Most steps of an unfinished iteration that are tried."""
+Pair = tuple[Vector, Vector]
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """G (m, m) symmetric, q (m,), B (p, m), r (p,); multipliers satisfy G y + q = Bᵀ lam."""
+
+    G: Vector
+    q: Vector
+    B: Vector
+    r: Vector
+
+    @property
+    def free(self) -> Vector:
+        """The minimiser without rows."""
+        return np.asarray(np.linalg.solve(self.G, -self.q))
+
+    def violated(self, y: Vector) -> Vector:
+        """How far each row is violated, ``r - B y``: the row value h."""
+        return np.asarray(self.r - self.B @ y)
+
+
+Form = Callable[[Program, float], Pair | None]
+
+
+def solved(program: Program, _: float = 0.0) -> Pair | None:
+    """The solution; ``None`` if there is none."""
+    G, B, r = program.G, program.B, program.r
+    p = len(r)
+    try:
+        np.linalg.cholesky(G)
+    except np.linalg.LinAlgError:
+        return None
+    _, _, flag, info = daqp.solve(G, program.q, np.ascontiguousarray(-B), -r, np.full(p, -1e30), np.zeros(p, np.int32))
+    if flag != 1:
+        return None
+    lam = np.asarray(info["lam"])[-p:]
+    held = np.flatnonzero(lam > BOUND * max(1.0, float(lam.max(initial=0.0))))
+    return holding(program, held.tolist())
+
+
+def holding(program: Program, held: Sequence[int]) -> Pair | None:
+    """The minimiser with some rows held as equations, as well as they can be held together."""
+    G, q, p, m = program.G, program.q, len(program.r), len(program.q)
+    lam = np.zeros(p)
+    if not held:
+        return program.free, lam
+    W = program.B[list(held)]
+    system = np.block([[G, -W.T], [W, np.zeros((len(held), len(held)))]])
+    right = np.concatenate([-q, program.r[list(held)]])
+    try:
+        solution = np.linalg.solve(system, right)
+    except np.linalg.LinAlgError:
+        solution = np.linalg.lstsq(system, right)[0]
+    if not np.isfinite(solution).all():
+        return None
+    lam[list(held)] = solution[m:]
+    return solution[:m], lam
+
+
+def unconstrained(program: Program, _: float) -> Pair:
+    """No rows."""
+    return program.free, np.zeros(len(program.r))
+
+
+def equations(program: Program, _: float) -> Pair | None:
+    """Every row an equation."""
+    m, p = len(program.q), len(program.r)
+    system = np.block([[program.G, -program.B.T], [program.B, np.zeros((p, p))]])
+    solution = np.linalg.lstsq(system, np.concatenate([-program.q, program.r]))[0]
+    return solution[:m], solution[m:]
+
+
+def mirrored(program: Program, _: float) -> Pair | None:
+    """The inequality the other way round."""
+    return solved(Program(program.G, program.q, -program.B, -program.r))
+
+
+def projected(program: Program, _: float) -> Pair | None:
+    """The minimiser without rows, moved to the nearest point that satisfies them; the multipliers of that move."""
+    return solved(Program(np.eye(len(program.q)), -program.free, program.B, program.r))
+
+
+def held_if_violated(program: Program, _: float) -> Pair | None:
+    """One pass of an active set: the rows that the free minimiser violates are held as equations."""
+    return holding(program, np.flatnonzero(program.violated(program.free) > 0).tolist())
+
+
+def most_violated(program: Program, _: float) -> Pair | None:
+    """Only the row that the free minimiser violates most is held."""
+    h = program.violated(program.free)
+    return holding(program, [int(np.argmax(h))] if h.max() > 0 else [])
+
+
+def first_violated(program: Program, _: float) -> Pair | None:
+    """Only the first row that the free minimiser violates is held."""
+    return holding(program, np.flatnonzero(program.violated(program.free) > 0)[:1].tolist())
+
+
+def _some_rows(chosen: Callable[[int], list[int]]) -> Form:
+    def form(program: Program, _: float) -> Pair | None:
+        rows = chosen(len(program.r))
+        pair = solved(Program(program.G, program.q, program.B[rows], program.r[rows]))
+        if pair is None:
+            return None
+        lam = np.zeros(len(program.r))
+        lam[rows] = pair[1]
+        return pair[0], lam
+
+    return form
+
+
+def penalised(program: Program, weight: float) -> Pair | None:
+    """Rows as a penalty weight/2 times the squared violations; multipliers are the weight times the violations."""
+    y, held = program.free, np.zeros(0, dtype=np.intp)
+    for _ in range(NEWTON_STEPS):
+        now = np.flatnonzero(program.violated(y) > 0)
+        if np.array_equal(now, held):
+            return y, weight * np.maximum(program.violated(y), 0.0)
+        held, W = now, program.B[now]
+        y = np.asarray(np.linalg.solve(program.G + weight * W.T @ W, weight * W.T @ program.r[now] - program.q))
+    return None
+
+
+def barrier(program: Program, mu: float) -> Pair | None:
+    """A point of the central path: slack times multiplier is mu in every row."""
+    start = _inside(program)
+    if start is None or mu <= 0:
+        return None
+    y, p = np.asarray(start), len(program.r)
+    slack = program.B @ y - program.r
+    lam = np.full(p, 1.0)
+    for k in range(NEWTON_STEPS):
+        target = max(mu, 0.2**k)
+        left = program.G @ y + program.q - program.B.T @ lam
+        D = lam / slack
+        right = -left + program.B.T @ (target / slack - lam)
+        dy = np.linalg.solve(program.G + program.B.T @ (D[:, None] * program.B), right)
+        ds = program.B @ dy
+        dlam = target / slack - lam - D * ds
+        down = np.concatenate([-ds / slack, -dlam / lam])
+        step = min(1.0, 0.99 / max(float(down.max()), 1e-300))
+        y, slack, lam = y + step * dy, slack + step * ds, lam + step * dlam
+        small = float(np.abs(dy).max()) <= 1e-13 * (1 + float(np.abs(y).max()))
+        if target == mu and step == 1.0 and small:
+            return y, lam
+    return y, lam
+
+
+def _inside(program: Program) -> Vector | None:
+    """A point strictly inside the rows; the deepest one up to 1."""
+    m, p = len(program.q), len(program.r)
+    G = np.diag([1e-3] * m + [1e-3])
+    B = np.vstack([np.hstack([program.B, -np.ones((p, 1))]), np.append(np.zeros(m), -1.0)])
+    pair = solved(Program(G, np.append(np.zeros(m), -1.0), B, np.append(program.r, -1.0)))
+    if pair is None or pair[0][-1] <= 1e-9:
+        return None
+    return pair[0][:m]
+
+
+FORMS: dict[str, tuple[Form, str]] = {
+    "program": (solved, ""),
+    "unconstrained": (unconstrained, "the rows are left out"),
+    "equations": (equations, "every row is held as an equation, h = 0"),
+    "mirrored": (mirrored, "the rows are held the other way round, h ≥ 0"),
+    "projected": (projected, "y minimises g without rows and is then moved to the nearest point with h ≤ 0"),
+    "violated": (held_if_violated, "every row that the minimiser without rows violates is held as an equation, without "
+                 "another look"),
+    "most violated": (most_violated, "only the row that the minimiser without rows violates most is held"),
+    "first violated": (first_violated, "only the first row that the minimiser without rows violates is held"),
+    "no first row": (_some_rows(lambda p: [*range(1, p)]), "the first row is left out"),
+    "no last row": (_some_rows(lambda p: [*range(p - 1)]), "the last row is left out"),
+    "first row": (_some_rows(lambda p: [0][:p]), "every row but the first is left out"),
+    "penalty": (penalised, "the rows are a penalty ½·{0}·‖max(h, 0)‖² in place of constraints"),
+    "barrier": (barrier, "−hᵢλᵢ = {0} in every row, as on the central path of an interior-point solver, in place of 0"),
+}  # fmt: skip
+"""How the program is solved, and in words; a number where there is one."""

@@ -1,0 +1,162 @@
+"""Further probes for explanations: small random problems whose blocks are all non-zero, or all but chosen ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Literal
+
+import numpy as np
+
+from spec import OracleParameters, Quadratic, parse_problem
+from spec.exact import Vector
+from verify.conformance import known_answers as known
+from verify.conformance.places import Place, rounded
+from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, Given, Probe, chain_probe, probe_of
+from verify.conformance.sizes import ANY_PROGRAM
+from verify.truth.stages import Setting
+
+Part = Literal["all", "f", "g", "penalty"]
+"""Which parts of the formula a problem leaves non-zero."""
+PARTS: tuple[Part, ...] = ("f", "g", "penalty")
+STEP = 8
+"""Entries are integers over this: exact doubles, and so are their products."""
+SHAPES = ((2, 3, 2), (3, 2, 4), (1, 2, 3), (2, 2, 2), (3, 1, 2), (2, 3, 3), (1, 1, 1), (3, 3, 1))
+"""Sizes n, m, p in turn."""
+TALL = ((3, 2, 2), (2, 2, 3), (3, 3, 2), (2, 1, 2))
+"""Sizes with n >= m: from an estimate the y can be told at which it was made."""
+ALPHAS = (0.5, 0.25, 0.375, 0.75, 0.3, 0.6)
+"""Values of alpha in turn: of size 1, so that no term hides behind another."""
+HELD_OUT = 10
+"""Probes that are asked only after an explanation was found."""
+SOLVED_TO = 1e-9
+"""Gradient norm asked of the penalty minimiser."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Small random rationals from a seed, no entry 0."""
+
+    rng: np.random.Generator
+
+    def numbers(self, *shape: int, top: int = 2 * STEP) -> Vector:
+        """Entries of either sign."""
+        size = self.rng.integers(1, top + 1, shape) * self.rng.choice([-1, 1], shape)
+        return np.asarray(size / STEP)
+
+    def symmetric(self, size: int, diagonal: float, top: int) -> Vector:
+        """Strictly diagonally dominant for a large enough diagonal."""
+        upper = np.triu(self.numbers(size, size, top=top), 1)
+        return upper + upper.T + np.diag(diagonal + self.rng.integers(1, STEP, size) / STEP)
+
+
+def drawn_place(seed: int, shape: tuple[int, int, int], part: Part = "all") -> Place:
+    """A random problem with a point where some rows are active and some multipliers positive."""
+    rng = np.random.default_rng([seed, *shape])
+    (n, m, p), draw = shape, Drawing(rng)
+    f: dict[str, Any] = {
+        "xx": draw.symmetric(n, 0.5, 1), "xy": draw.numbers(n, m, top=4), "yy": draw.symmetric(m, 0.5, 1),
+        "x": draw.numbers(n), "y": draw.numbers(m),
+    }  # fmt: skip
+    g: dict[str, Any] = {
+        "xx": draw.symmetric(n, 1.0, 2), "xy": draw.numbers(n, m, top=8), "yy": draw.symmetric(m, 3.0, 4),
+        "x": draw.numbers(n), "y": draw.numbers(m),
+    }  # fmt: skip
+    A, B, x = draw.numbers(p, n), draw.numbers(p, m), draw.numbers(n)
+    if p > 1:
+        # Rows of the upper sizes are independent of each other up to m.
+        B[: min(p, m)] += 2 * np.eye(min(p, m), m)
+    if part in ("g", "penalty"):
+        f = {"x": np.zeros(n)}
+    if part in ("f", "penalty"):
+        g = {"yy": g["yy"], "y": g["y"]}
+    if part in ("f", "g"):
+        A = np.zeros((p, n))
+    b = _rows_through(A, B, x, (g, rng))
+    rows = {"A": A, "B": B, "b": b}
+    data = {"kind": "quadratic", "f": _spelt(f), "g": _spelt(g), "constraints": _spelt(rows)}
+    problem = parse_problem(data)
+    assert isinstance(problem, Quadratic)  # by its kind
+    return Place(f"drawn-{part}-{seed}", problem, rounded(x))
+
+
+def _rows_through(A: Vector, B: Vector, x: Vector, drawn: tuple[dict[str, Any], np.random.Generator]) -> Vector:
+    """The b for which the first rows cut off the free minimum, by up to one, and the others leave it."""
+    g, rng = drawn
+    slope = g["y"] + (g["xy"].T @ x if "xy" in g else 0.0)
+    free = -np.linalg.solve(g["yy"], slope)
+    p, m = B.shape
+    active = max(1, min(p - 1, m - 1)) if p > 1 else 1
+    gap = np.array([(1 if i < active else -1) * rng.integers(2, STEP) / STEP for i in range(p)])
+    return np.asarray(np.round((A @ x - B @ free - gap) * STEP) / STEP)
+
+
+def _spelt(blocks: dict[str, Any]) -> dict[str, Any]:
+    return {name: [[str(Fraction(v)) for v in row] if np.ndim(row) else str(Fraction(row)) for row in value]
+            for name, value in blocks.items()}  # fmt: skip
+
+
+def _stages(rng: np.random.Generator, shape: tuple[int, int, int], *, with_y: bool) -> dict[str, Any]:
+    """Stage values that are all of size 1 and unrelated; weights in (0, 1], at times 0."""
+    _, m, p = shape
+    draw = Drawing(rng)
+    rho = rng.integers(1, 2 * STEP + 1, p) / (2 * STEP)
+    if p > 2:
+        rho[int(rng.integers(p))] = float(rng.integers(2))
+    stages = {"y_star": rounded(draw.numbers(m)), "lam": rounded(np.abs(draw.numbers(p))), "rho": rounded(rho)}
+    if with_y:
+        stages["y_penalty"] = rounded(draw.numbers(m))
+    return stages
+
+
+def _choices(seed: int, alpha: float | None) -> dict[str, Any]:
+    """Alpha and the number of samples in turn."""
+    return {"alpha": Fraction(ALPHAS[seed % len(ALPHAS)] if alpha is None else alpha), "N_g": (1, 3, 2)[seed % 3]}
+
+
+@lru_cache(maxsize=512)
+def line_6_question(seed: int, part: Part = "all", alpha: float | None = None) -> Probe:
+    """Line 6 with every stage given."""
+    shape = SHAPES[seed % len(SHAPES)]
+    place = drawn_place(seed, shape, part)
+    rng = np.random.default_rng([seed, 6])
+    setting = place.setting(given=_stages(rng, shape, with_y=True), **_choices(seed, alpha))
+    return probe_of(f"hypergradient/{place.name}", known.hypergradient(setting, ANY_PROGRAM))
+
+
+@lru_cache(maxsize=512)
+def minimiser_question(seed: int, part: Part = "all", alpha: float | None = None) -> Probe:
+    """The penalty minimiser from given stages; ``f`` and ``g`` have no weight on any row, ``g`` no f either."""
+    shape = SHAPES[seed % len(SHAPES)]
+    place = drawn_place(seed, shape, "g" if part in ("g", "penalty") else "all")
+    rng = np.random.default_rng([seed, 5])
+    given = _stages(rng, shape, with_y=False)
+    if part in ("f", "g"):
+        given["rho"] = rounded(np.zeros(shape[2]))
+    setting: Setting = place.setting(given=given, **_choices(seed, alpha))
+    return probe_of(f"penalty/{place.name}", known.penalty_minimiser(setting, ANY_PROGRAM, SOLVED_TO), tol=SOLVED_TO)
+
+
+@lru_cache(maxsize=512)
+def chain_question(seed: int, given: Given, alpha: float = 0.25) -> Probe:
+    """An oracle call that computes its later stages itself, on a problem with n >= m."""
+    place = drawn_place(seed, TALL[seed % len(TALL)])
+    if given == FROM_RHO:
+        shape = (place.problem.n, place.problem.m, place.problem.p)
+        stages = _stages(np.random.default_rng([seed, 4]), shape, with_y=False)
+        setting = place.setting(alpha=Fraction(alpha), given=stages)
+        return probe_of(f"hypergradient/{place.name}/rho", known.hypergradient(setting, ANY_PROGRAM))
+    assert given in (FROM_PAIR, FROM_SCRATCH)
+    return chain_probe(place, alpha, given, "drawn")
+
+
+def parameters_of(probe: Probe) -> OracleParameters:
+    """What a probe's call says besides its stages."""
+    return probe.call.parameters
+
+
+def seeds(start: int, count: int) -> Iterator[int]:
+    """Seeds in a row."""
+    return iter(range(start, start + count))

@@ -1,0 +1,70 @@
+"""How much one wrong stage spoils an estimate, in a chain whose other stages are right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from spec.exact import Vector
+from verify.conformance.blame.explanation import Explanation
+from verify.conformance.blame.whole_calls import play
+from verify.conformance.bugs.model import Stage
+from verify.conformance.places import place_of
+from verify.conformance.probes import FROM_SCRATCH, PLACES, Probe, chain_probe, square
+from verify.subjects import MissingCapabilityError, SubjectFaultError
+from verify.subjects.protocol import Stages
+
+EFFECT_ALPHAS = (0.1, 0.05, 0.02)
+"""Where effects are measured."""
+
+
+@dataclass(frozen=True)
+class AsAnswered:
+    """A stage as the subject answers it, in the form of an explanation."""
+
+    stages: Stages
+
+    @property
+    def sentence(self) -> str:
+        """Nothing is explained."""
+        return "as it answers"
+
+    @property
+    def edits(self) -> int:
+        """One stage."""
+        return 1
+
+    def answer(self, probe: Probe) -> Vector | None:
+        """What the subject answers, ``None`` where it does not."""
+        try:
+            return probe.ask(self.stages)
+        except (SubjectFaultError, MissingCapabilityError):
+            return None
+
+
+@lru_cache(maxsize=1)
+def effect_probes() -> tuple[Probe, ...]:
+    """Whole oracle calls at every place, with nothing given."""
+    return tuple(_all_effect_probes())
+
+
+def _all_effect_probes() -> Iterator[Probe]:
+    for place in (*(place_of(name) for name in PLACES), square()):
+        for alpha in EFFECT_ALPHAS:
+            yield chain_probe(place, alpha, FROM_SCRATCH, "effect")
+
+
+def effect_of(stage: Stage, explanation: Explanation) -> float | None:
+    """The largest error of an estimate, entry by entry, that a stage so computed makes; ``None`` if it makes none.
+
+    Raises nothing: where such a stage has no answer nothing is counted.
+    """
+    worst = []
+    for probe in effect_probes():
+        answer = play(probe, {stage: explanation})
+        if answer is not None and np.isfinite(answer).all():
+            worst.append(float(np.abs(answer - probe.expected).max(initial=0.0)))
+    return max(worst) if worst else None

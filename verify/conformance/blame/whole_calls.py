@@ -1,0 +1,119 @@
+"""Oracle calls that compute some stages themselves, played with explanations in the place of stages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from spec.exact import Vector
+from verify.conformance.blame.explanation import Explanation
+from verify.conformance.bugs.bent_subject import arrays_of
+from verify.conformance.places import rounded
+from verify.conformance.probes import Probe
+from verify.truth import lower_level
+from verify.truth.formulas import as_float
+from verify.truth.geometry import ramp
+from verify.truth.stages import Setting
+
+
+@lru_cache(maxsize=1024)
+def _right_pair(probe: Probe) -> tuple[Vector, Vector]:
+    solved = lower_level.solve(probe.problem, rounded(probe.x))
+    return as_float(solved.y_star), as_float(solved.lam)
+
+
+@lru_cache(maxsize=1024)
+def _h_width(probe: Probe) -> float:
+    call = probe.call
+    chosen = Setting(
+        problem=probe.problem, x=rounded(probe.x), alpha=Fraction(call.alpha), reading=call.reading,
+        ramp_constant=Fraction(float(call.parameters.ramp_constant)),
+    )  # fmt: skip
+    return chosen.h_width()
+
+
+def play(probe: Probe, wrong: Mapping[str, Explanation]) -> Vector | None:
+    """The oracle call's answer where some stages are as explained; ``None`` where one of them has no answer.
+
+    Noise is added as the right answer has it.
+    """
+    if arrays_of(probe.problem) is None:
+        return None
+    right = _right_chain(probe)
+    if not wrong:
+        return right
+    return _chain(probe, wrong, probe.expected - right)
+
+
+@lru_cache(maxsize=1024)
+def _right_chain(probe: Probe) -> Vector:
+    answer = _chain(probe, {}, np.zeros(len(probe.expected)))
+    assert answer is not None  # right stages always answer
+    return answer
+
+
+def _chain(probe: Probe, wrong: Mapping[str, Explanation], noise: Vector) -> Vector | None:
+    q: Any = arrays_of(probe.problem)
+    call, x = probe.call, probe.x
+    given: dict[str, Any] = {name: value for name, value in call.stages.items() if value is not None}
+    if "y_star" not in given or "lam" not in given:
+        pair = _pair(probe, wrong)
+        if pair is None:
+            return None
+        given = {"y_star": pair[0], "lam": pair[1]} | given
+    h = q.A @ x - q.B @ given["y_star"] - q.b
+    if "rho" not in given:
+        rho = _weights(probe, wrong, h, given["lam"])
+        if rho is None:
+            return None
+        given["rho"] = rho
+    # Everything in y − ỹ*: rows formed anew at y would lose the digits that α⁻⁴ asks for.
+    a_1, a_2 = call.alpha**-2, call.alpha**-4
+    y_star, lam, rho = given["y_star"], given["lam"], given["rho"]
+    if "y_penalty" not in given:
+        H = q.f_yy + a_1 * q.g_yy + a_2 * (q.B.T * rho) @ q.B
+        upper = q.f_xy.T @ x + q.f_yy @ y_star + q.f_y
+        lower = q.g_xy.T @ x + q.g_yy @ y_star + q.g_y - q.B.T @ lam
+        shift = -np.linalg.solve(H, upper + a_1 * lower - a_2 * (q.B.T @ (rho * h)))
+        if "penalty_minimiser" in wrong:
+            asked = _asked(probe, "penalty_minimiser", y_star + shift, given)
+            y = wrong["penalty_minimiser"].answer(asked)
+            if y is None:
+                return None
+            shift = shift + (y - asked.expected)
+        given["y_penalty"] = y_star + shift
+    else:
+        shift = given["y_penalty"] - y_star
+    f = q.f_xx @ x + q.f_xy @ (y_star + shift) + q.f_x
+    answer = f + a_1 * (q.g_xy @ shift) + a_2 * (q.A.T @ (rho * (h - q.B @ shift))) + noise
+    if "hypergradient" not in wrong:
+        return np.asarray(answer)
+    return wrong["hypergradient"].answer(_asked(probe, "hypergradient", np.asarray(answer), given))
+
+
+def _asked(probe: Probe, stage: Any, expected: Vector, given: dict[str, Any]) -> Probe:
+    return replace(probe, stage=stage, expected=expected, tolerance=np.ones(len(expected)),
+                   call=replace(probe.call, **given))  # fmt: skip
+
+
+def _pair(probe: Probe, wrong: Mapping[str, Explanation]) -> tuple[Vector, Vector] | None:
+    y_star, lam = _right_pair(probe)
+    if "lower_level" not in wrong:
+        return y_star, lam
+    both = np.concatenate([y_star, lam])
+    answer = wrong["lower_level"].answer(_asked(probe, "lower_level", both, {}))
+    return None if answer is None else (answer[: len(y_star)], answer[len(y_star) :])
+
+
+def _weights(probe: Probe, wrong: Mapping[str, Explanation], h: Vector, lam: Vector) -> Vector | None:
+    h_width, lam_width = _h_width(probe), float(probe.call.parameters.lam_width)
+    rho = ramp(h, lam, h_width, lam_width)
+    if "activation" not in wrong:
+        return rho
+    asked = _asked(probe, "activation", rho, {"lam": lam})
+    return wrong["activation"].answer(replace(asked, problem=None, h=h, h_width=h_width))

@@ -1,0 +1,99 @@
+"""One mistake put through conformance: whether it is caught, what is said of it, and whether that is true."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from verify.conformance.blame.explanation import Blame
+from verify.conformance.bugs.generated.marking import Mark, Unheld, marked, named
+from verify.conformance.bugs.generated.mistakes import Mistake
+from verify.conformance.bugs.generated.unseen import Unseen, draw_unseen
+from verify.conformance.bugs.model import Stage
+from verify.conformance.diagnosis import diagnose
+from verify.conformance.stage_comparison import Seen, look
+from verify.subjects.protocol import Stages
+
+EXPLAIN = "verify.conformance.blame.explain"
+ROUNDS = 3
+"""Unseen problems of each size: thirty of most kinds of probe."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one mistake, single or double.
+
+    ``visible`` are stages with its code that diverge, ``marks`` what is said of each stage worth, by explanations, and
+    ``catalogue`` what the catalogue's name is worth; ``said`` is what is printed.
+    """
+
+    number: int
+    mistake: Mistake
+    caught: bool
+    visible: tuple[Stage, ...]
+    marks: dict[Stage, Mark]
+    catalogue: Mark
+    said: tuple[str, ...] = ()
+    seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def mark(self) -> Mark:
+        """The whole: wrong where any stage is, exact where every visible stage whose code was changed is."""
+        marks = [*self.marks.values()]
+        if "wrong" in marks:
+            return "wrong"
+        owed = len(self.mistake.stages) if len(self.visible) >= len(self.mistake.stages) else len(self.visible)
+        if not marks or len(marks) < owed:
+            return "unnamed"
+        return "one-of" if "one-of" in marks else "exact"
+
+    @property
+    def partly(self) -> bool:
+        """Whether something is said, all of it true, of a part of what is wrong."""
+        return self.mark == "unnamed" and bool(self.marks)
+
+
+@lru_cache(maxsize=2)
+def unseen_of(seed: int) -> Unseen:
+    """The unseen problems of a benchmark."""
+    return draw_unseen(np.random.default_rng([seed, 2]), ROUNDS)
+
+
+def measure(seed: int, number: int, mistake: Mistake) -> Outcome:
+    """Everything about one mistake."""
+    start = time.process_time()
+    with np.errstate(all="ignore"):
+        stages = Stages(mistake.subject())
+        seen = look(stages)
+        blames = explained(stages, seen)
+        unheld = Unheld(mistake, unseen_of(seed))
+        off = {finding.stage for finding in seen.findings if finding.status in ("diverges", "fault")}
+        diagnosis = diagnose(seen)
+        ids = [] if diagnosis is None else [match.id for match in diagnosis.matches]
+        catalogue: Mark = "unnamed" if diagnosis is None else named(unheld, diagnosis.stage, ids)
+        marks = marked(unheld, blames)
+    visible = tuple(stage for stage in dict.fromkeys((*mistake.stages, *unheld.stages)) if stage in off)
+    return Outcome(number, mistake, bool(off), visible, marks, catalogue, _said(blames, ids),
+                   time.process_time() - start)  # fmt: skip
+
+
+def explained(stages: Stages, seen: Seen) -> Sequence[Blame]:
+    """What conformance explains of what it saw; nothing where no explaining is installed."""
+    if find_spec(EXPLAIN) is None:
+        return ()
+    explain: Any = import_module(EXPLAIN).explain
+    blames: Sequence[Blame] = explain(stages, seen)
+    return blames
+
+
+def _said(blames: Sequence[Blame], ids: Sequence[str]) -> tuple[str, ...]:
+    sentences = (f"{blame.stage}: {' | '.join(e.sentence for e in blame.explanations)}" for blame in blames
+                 if blame.explanations)  # fmt: skip
+    return (*sentences, *(f"catalogue: {id_}" for id_ in ids))
