@@ -36,7 +36,7 @@ MATRICES = frozenset({"A", "B", "f_xx", "f_xy", "f_yy", "g_xx", "g_xy", "g_yy"})
 ROLLED = frozenset({"rho", "lam", "h", "h_star", "weights", "y", "y_0", "y_star", "lam_W", "g", "r", "b"})
 COUNTS = frozenset({"M", "K", "N_g"})
 KEPT = frozenset(
-    {"rho", "lam", "y_star", "y_penalty", "y_0", "y", "h_star", "h", "weights", "h_width", "step", "g", "s", "x", "c"}
+    {"rho", "lam", "y_star", "y_penalty", "y_0", "y", "h_star", "h", "weights", "h_width", "step", "g", "x", "c"}
 ) | {"r", "noise_f", "noise_g", "z_f"}
 """Values that a program might keep from an earlier call."""
 

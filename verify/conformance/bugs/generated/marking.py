@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, Literal
 
@@ -13,6 +14,7 @@ import numpy as np
 from spec.exact import Vector
 from verify.conformance import outer, random_stages
 from verify.conformance.blame.explanation import Blame, Explanation
+from verify.conformance.blame.noise_spots import Drawn, Spot
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.generated.mistakes import Mistake, answered
 from verify.conformance.bugs.generated.step_player import PlainMethod
@@ -21,6 +23,7 @@ from verify.conformance.bugs.model import Stage
 from verify.conformance.bugs.outer_loop import OuterLoop
 from verify.conformance.diagnosis import LIKELY
 from verify.conformance.probes import Probe
+from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 
 Mark = Literal["exact", "one-of", "wrong", "unnamed"]
@@ -28,6 +31,7 @@ ENOUGH = 20
 """Unseen answers that an explanation must give before it counts as exact."""
 RELATIVE = 1e-6
 """Difference of two answers, relative to their size, that is no difference; chains of solves lose digits."""
+EIGHTH, NONE = Fraction(1, 8), Fraction(0)
 STREAM = 77
 """Random stream that no other look at samples uses."""
 ALSO: dict[str, tuple[Stage, ...]] = {"noise": ("hypergradient",), "widths": ("activation",)}
@@ -70,6 +74,11 @@ class Unheld:
         """Runs of Algorithm 2 with generators that no other look uses."""
         return unheld_runs(self.mistake.subject())
 
+    @cached_property
+    def drawn(self) -> tuple[tuple[Drawn, ...], ...]:
+        """Estimates under noise of f, of g and of both, on spots of their own."""
+        return unheld_draws(self.mistake.subject())
+
     def samples(self) -> random_stages.Signature:
         """Statistics of its estimates, drawn from a stream of its own."""
         return random_stages.sample(Stages(self.mistake.subject()), stream=STREAM).signature
@@ -85,6 +94,19 @@ def unheld_runs(subject: Any) -> tuple[outer.Recorded, ...]:
     )  # fmt: skip
 
 
+def unheld_draws(subject: Any) -> tuple[tuple[Drawn, ...], ...]:
+    """Four spots for each kind of noise."""
+    spots = [(f, g, N_g) for f, g in ((EIGHTH, NONE), (NONE, EIGHTH), (EIGHTH, EIGHTH)) for N_g in (1, 2, 5, 8)]
+    found = [Spot(0.09, f, g, N_g).draw(Stages(subject), stream=STREAM) for f, g, N_g in spots]
+    return tuple(tuple(found[k : k + 4]) for k in range(0, len(found), 4))
+
+
+@lru_cache(maxsize=1)
+def right_draws() -> tuple[tuple[Drawn, ...], ...]:
+    """The same of the right implementation."""
+    return unheld_draws(PlainMethod())
+
+
 @lru_cache(maxsize=1)
 def right_runs() -> tuple[outer.Recorded, ...]:
     """The same of the right implementation."""
@@ -97,10 +119,18 @@ def marked(unheld: Unheld, blames: Iterable[Blame]) -> dict[Stage, Mark]:
     for blame in blames:
         if not blame.explanations:
             continue
-        hit = blame.stage in unheld.stages and any(holds(unheld, blame.stage, e) for e in blame.explanations)
+        hit = blame.stage in unheld.stages and any(_held(unheld, blame.stage, e) for e in blame.explanations)
         mark: Mark = ("exact" if len(blame.explanations) == 1 else "one-of") if hit else "wrong"
         marks[blame.stage] = "wrong" if "wrong" in (mark, marks.get(blame.stage)) else mark
     return marks
+
+
+def _held(unheld: Unheld, stage: Stage, explanation: Explanation) -> bool:
+    """As :func:`holds`; what ends in a fault of the subject is not held."""
+    try:
+        return holds(unheld, stage, explanation)
+    except (SubjectFaultError, MissingCapabilityError, outer.WrongNumberOfCallsError):
+        return False
 
 
 def holds(unheld: Unheld, stage: Stage, explanation: Explanation) -> bool:
@@ -108,6 +138,9 @@ def holds(unheld: Unheld, stage: Stage, explanation: Explanation) -> bool:
     predicts: Callable[[Any], bool] | None = getattr(explanation, "predicts", None)
     if stage == "optimise":
         return predicts is not None and predicts(unheld.runs) and not predicts(right_runs())
+    if stage == "samples" and predicts is not None:
+        pairs = zip(unheld.drawn, right_draws(), strict=True)
+        return any(predicts(own) and not predicts(right) for own, right in pairs)
     return _agreement(unheld, stage, explanation.answer)
 
 

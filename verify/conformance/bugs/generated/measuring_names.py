@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib import import_module
-from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 
+from verify.conformance.blame.accuracy import accuracy_of
+from verify.conformance.blame.all_stages import explain_all
 from verify.conformance.blame.explanation import Blame
 from verify.conformance.bugs.generated.marking import Mark, Unheld, marked, named
 from verify.conformance.bugs.generated.mistakes import Mistake
 from verify.conformance.bugs.generated.unseen import Unseen, draw_unseen
 from verify.conformance.bugs.model import Stage
 from verify.conformance.diagnosis import diagnose
-from verify.conformance.stage_comparison import Seen, look
+from verify.conformance.stage_comparison import look
 from verify.subjects.protocol import Stages
 
-EXPLAIN = "verify.conformance.blame.explain"
+WORST_FIRST: tuple[Mark, ...] = ("wrong", "one-of", "exact")
 ROUNDS = 3
 """Unseen problems of each size: thirty of most kinds of probe."""
 
@@ -72,28 +71,19 @@ def measure(seed: int, number: int, mistake: Mistake) -> Outcome:
     with np.errstate(all="ignore"):
         stages = Stages(mistake.subject())
         seen = look(stages)
-        blames = explained(stages, seen)
+        blames = explain_all(stages, seen, accuracy_of(stages, seen))
         unheld = Unheld(mistake, unseen_of(seed))
         off = {finding.stage for finding in seen.findings if finding.status in ("diverges", "fault")}
-        diagnosis = diagnose(seen)
-        ids = [] if diagnosis is None else [match.id for match in diagnosis.matches]
-        catalogue: Mark = "unnamed" if diagnosis is None else named(unheld, diagnosis.stage, ids)
+        names = {d.stage: [match.id for match in d.matches] for d in diagnose(seen) if d.matches}
+        known = {named(unheld, stage, ids) for stage, ids in names.items()}
+        catalogue: Mark = next((mark for mark in WORST_FIRST if mark in known), "unnamed")
         marks = marked(unheld, blames)
     visible = tuple(stage for stage in dict.fromkeys((*mistake.stages, *unheld.stages)) if stage in off)
-    return Outcome(number, mistake, bool(off), visible, marks, catalogue, _said(blames, ids),
+    return Outcome(number, mistake, bool(off), visible, marks, catalogue, _said(blames, names),
                    time.process_time() - start)  # fmt: skip
 
 
-def explained(stages: Stages, seen: Seen) -> Sequence[Blame]:
-    """What conformance explains of what it saw; nothing where no explaining is installed."""
-    if find_spec(EXPLAIN) is None:
-        return ()
-    explain: Any = import_module(EXPLAIN).explain
-    blames: Sequence[Blame] = explain(stages, seen)
-    return blames
-
-
-def _said(blames: Sequence[Blame], ids: Sequence[str]) -> tuple[str, ...]:
+def _said(blames: Sequence[Blame], names: Mapping[Stage, Sequence[str]]) -> tuple[str, ...]:
     sentences = (f"{blame.stage}: {' | '.join(e.sentence for e in blame.explanations)}" for blame in blames
                  if blame.explanations)  # fmt: skip
-    return (*sentences, *(f"catalogue: {id_}" for id_ in ids))
+    return (*sentences, *(f"{stage}: catalogue's {', '.join(ids)}" for stage, ids in names.items()))

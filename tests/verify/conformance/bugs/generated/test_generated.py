@@ -10,6 +10,7 @@ import pytest
 
 from spec.exact import Vector
 from verify.conformance.blame.explanation import Blame
+from verify.conformance.bugs.generated import measuring_names
 from verify.conformance.bugs.generated.__main__ import drawn, main, measured, misses, page
 from verify.conformance.bugs.generated.alike import WEIGHTS, Kind
 from verify.conformance.bugs.generated.marking import Unheld, holds, marked, named
@@ -181,13 +182,23 @@ def test_names_of_the_catalogue_are_held_against_what_they_stand_for(unseen: Uns
     assert named(unclipped, "optimise", []) == "unnamed"
 
 
-def test_outcomes_do_not_depend_on_what_was_measured_before() -> None:
+def test_outcomes_do_not_depend_on_what_was_measured_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measuring_names, "diagnose", lambda seen: ())
+    monkeypatch.setattr(measuring_names, "explain_all", lambda *given: ())
+    monkeypatch.setattr(measuring_names, "ROUNDS", 1)
     found, _ = drawn(4, 2, 0)
     first, second = measured(4, found, 1)
-    assert (first, second) == (measure(4, *found[0]), measure(4, *found[1]))
     assert [*measured(4, found[::-1], 1)] == [second, first]
     assert first.caught
     assert first.visible
+    assert first.mark == "unnamed"
+
+
+def test_a_wrong_ramp_is_described_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measuring_names, "diagnose", lambda seen: ())
+    outcome = measure(5, 0, Mistake(edits=(edit_of("activation", "rho", "minimum(ramp_h, ramp_lam)"),)))
+    assert (outcome.caught, outcome.visible, outcome.mark) == (True, ("activation",), "exact")
+    assert outcome.said
 
 
 def test_the_page_counts_outcomes() -> None:
