@@ -82,7 +82,7 @@ class Asking:
         words = (
             f"Held against the paper under the reading {self.reading_name}; claims are judged under the repaired one."
         )
-        return (words, *own.told(seen))
+        return (words, *_as_repaired(seen), *own.told(seen))
 
     def keep(
         self, seen: Seen, subject: str, load: str, made: Mapping[Stage | None, Reproduction | None]
@@ -100,3 +100,15 @@ class Asking:
         if self.cases is None:
             return ()
         return tuple(f"Kept as a test: {file}" for file in saved_cases.save_claims(self.cases, subject, failed, run))
+
+
+def _as_repaired(seen: Seen) -> tuple[str, ...]:
+    """Said of each stage whose wrong answers are all those of the repaired reading."""
+    repaired = {probe.id: probe for probe in probes.probes()}
+    told = []
+    for stage in ("penalty_minimiser", "hypergradient"):
+        own = [answer for answer in seen.answers if answer.probe.stage == stage and not answer.excess <= 1]
+        known = [answer for answer in own if answer.probe.id in repaired]
+        if known and all(repaired[answer.probe.id].excess(answer.got) <= 1 for answer in known):
+            told.append(f"Its {stage} answers as the repaired reading does ({len(known)} of {len(own)} that are off).")
+    return tuple(told)

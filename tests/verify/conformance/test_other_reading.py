@@ -12,6 +12,7 @@ from verify.conformance.asking import Asking
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.null_subjects import null_subjects
 from verify.conformance.other_reading import under
+from verify.conformance.own_problems import OwnProbes
 from verify.conformance.probes import Probe, probes
 from verify.conformance.stage_comparison import look
 from verify.subjects import ReferenceSubject
@@ -66,3 +67,13 @@ def test_readings_and_claims_that_do_not_go_together_are_refused() -> None:
         Asking(reading_name="other")
     with pytest.raises(InvalidInputError, match="claims: must be left out with the reading as-written"):
         Asking(reading_name="as-written").prepare("mine", "load_subject('mine')", ["bias-bound/T3"])
+
+
+def test_who_reads_it_as_repaired_is_told_so(as_written: list[Probe]) -> None:
+    asking = Asking(reading_name="as-written")
+    notes = []
+    for subject in (RepairedOnly(), by_id("drops-implicit-term"), ReferenceSubject()):
+        seen = look(Stages(subject), only=["hypergradient"], asked=as_written)
+        notes.append([note for note in asking.notes(OwnProbes.of([]), seen) if "as the repaired reading does" in note])
+    assert [len(found) for found in notes] == [1, 0, 0]
+    assert notes[0][0].startswith("Its hypergradient answers as the repaired reading does (")
