@@ -41,7 +41,9 @@ def diagnose(seen: Seen, blames: Sequence[Blame] = ()) -> tuple[Diagnosis, ...]:
     What a stage does instead is told by its blame; beside it, or where it has none, by the catalogue.
     """
     found: list[Diagnosis] = []
-    for stage in dict.fromkeys([f.stage for f in seen.findings if f.status == "diverges"] + [b.stage for b in blames]):
+    off = [finding.stage for finding in seen.findings if finding.status == "diverges"]
+    blames = [blame for blame in blames if blame.stage in off or blame.explanations]
+    for stage in dict.fromkeys([*off, *(blame.stage for blame in blames)]):
         own = [blame for blame in blames if blame.stage == stage]
         first = own[0] if own else None
         found.append(_merged(_catalogued(seen, stage, first), first))
@@ -59,6 +61,15 @@ def _merged(known: Diagnosis, blame: Blame | None) -> Diagnosis:
         update={"sentence": sentence, "explanations": explained, "agrees": blame.agrees, "held_out": blame.held_out,
                 "effect": blame.effect}
     )  # fmt: skip
+
+
+def with_memories(seen: Seen, blames: Sequence[Blame]) -> None:
+    """Stages that remember earlier calls diverge, though no probe met it."""
+    for blame in blames:
+        for k, found in enumerate(seen.findings):
+            if found.stage == blame.stage and found.status == "agrees" and blame.explanations:
+                sentence = f"{blame.explanations[0].sentence}; asked in another order it answers otherwise."
+                seen.findings[k] = found.model_copy(update={"status": "diverges", "sentence": sentence})
 
 
 def _catalogued(seen: Seen, stage: Stage, blame: Blame | None) -> Diagnosis:
@@ -239,6 +250,8 @@ def _runs_of(mutant_id: str, offered: tuple[str, ...]) -> Signature:
 def by_terms(blame: Blame) -> str:
     """What a stage computes instead, and how well that is founded."""
     first, *rivals = blame.explanations
+    if not blame.agrees:
+        return f"{first.sentence}."
     seen = f"{blame.agrees} answers are as it says, to {blame.apart:.2g} of their tolerance"
     held_out = f", {blame.held_out} of them asked for after it was found" if blame.held_out else ""
     if not rivals:

@@ -14,9 +14,9 @@ from functools import partial
 import numpy as np
 
 from spec.exact import Vector
+from verify.conformance.answers import Answer
 from verify.conformance.blame.lower import RIGHT_LOWER, LowerProgram, rebuilt
 from verify.conformance.blame.lower_residuals import CARRIES, held_rows, pair_of
-from verify.conformance.stage_comparison import Answer
 
 HOLDS = 1e-6
 """An equation holds where this part of its largest term is left at most."""

@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from spec.exact import Vector
+from verify.conformance.answers import Answer
 from verify.conformance.blame.holding_out import Limits, allowed_to
 from verify.conformance.blame.lower import ADDED, BLOCKS, REBUILT, RIGHT_LOWER, LowerProgram
 from verify.conformance.blame.lower_fits import ReadOff
@@ -17,7 +18,6 @@ from verify.conformance.blame.lower_outputs import OUTPUTS
 from verify.conformance.blame.measuring import fitted
 from verify.conformance.blame.programs import FORMS, Pair
 from verify.conformance.blame.unfinished import stopped_after
-from verify.conformance.stage_comparison import Answer
 
 EXACT_ENOUGH = 1e-7
 """Answers of coarser accuracies are tried on single changes and on what is read off alone."""
