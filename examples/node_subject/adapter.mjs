@@ -60,7 +60,7 @@ const stages = {
 
 const methods = {
   initialize: () => ({ protocol: "f2csa-wire/1", name: "node", language: "JavaScript", version: process.versions.node,
-    capabilities: Object.keys(stages), uses_draws: true }),
+    capabilities: Object.keys(stages), uses_draws: ["hypergradient"] }),
   problem: (_, { id, kind, n, arrays: a, noise, s }) => {
     const form = (o) => method.quadratic(...["xx", "xy", "yy", "x", "y"].map((block) => a[`${o}_${block}`]));
     const [f, g] = kind === "holder"

@@ -15,9 +15,9 @@ from rich.table import Table
 from spec.errors import InvalidInputError
 from spec.files import refuse_to_replace, write_files
 from verify.campaign.calibration.calibration import CONFIDENCE, Achieved, Calibration, run_many, summarise, with_sweeps
+from verify.campaign.calibration.calibration_page import RARER, Counted, page
 from verify.campaign.calibration.drift_price import price
 from verify.campaign.calibration.law_columns import LawAchieved, run_laws, summarise_laws
-from verify.campaign.calibration.page import RARER, Counted, page
 from verify.campaign.calibration.sweeps import crossings
 from verify.campaign.workers import context
 from verify.checks.measuring.case import full_run_decisions

@@ -79,6 +79,7 @@ def _require_together(asked: Conform) -> None:
     if asked.force and asked.save_cases is None:
         raise InvalidInputError("--force", "must go with --save-cases")
     require_one_of("--reading", asked.reading, NAMED)
+    _ = _own_problems(asked)
     others = {"--json": asked.as_json, "--self-test": asked.self_test}
     for name, given in others.items():
         if asked.watch and given:

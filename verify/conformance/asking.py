@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
@@ -84,13 +84,14 @@ class Asking:
         )
         return (words, *own.told(seen))
 
-    def keep(self, seen: Seen, subject: str, load: str, made: Reproduction | None) -> tuple[str, ...]:
-        """Write each deviation as a test; ``made`` is the first one's case. Returns a note each."""
+    def keep(
+        self, seen: Seen, subject: str, load: str, made: Mapping[Stage | None, Reproduction | None]
+    ) -> tuple[str, ...]:
+        """Write each deviation as a test; ``made`` are cases that are there already. Returns a note each."""
         if self.cases is None:
             return ()
         stages = failing(seen)
-        first = seen.first or (stages[0] if stages else None)
-        found = {stage: made if stage == first else reproduce_stage(seen, stage, load) for stage in stages}
+        found = {stage: made[stage] if stage in made else reproduce_stage(seen, stage, load) for stage in stages}
         written = saved_cases.save(self.cases, subject, {k: case for k, case in found.items() if case is not None})
         return tuple(f"Kept as a test: {file}" for file in written)
 

@@ -12,6 +12,7 @@ from spec.exact import Vector
 from verify.conformance import outer, random_stages
 from verify.conformance.answers import INSIDE, Answer
 from verify.conformance.blame.explanation import Blame
+from verify.conformance.blame.known_names import confirmed_names
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import CATALOGUE, find
 from verify.conformance.bugs.model import Bug, Stage
@@ -42,7 +43,8 @@ def diagnose(seen: Seen, blames: Sequence[Blame] = ()) -> tuple[Diagnosis, ...]:
     found: list[Diagnosis] = []
     for stage in dict.fromkeys([f.stage for f in seen.findings if f.status == "diverges"] + [b.stage for b in blames]):
         own = [blame for blame in blames if blame.stage == stage]
-        found.append(_merged(_catalogued(seen, stage), own[0] if own else None))
+        first = own[0] if own else None
+        found.append(_merged(_catalogued(seen, stage, first), first))
         found += [_merged(Diagnosis(stage=stage, sentence=NONE), blame) for blame in own[1:]]
     return tuple(sorted(found, key=lambda d: -math.inf if d.effect is None else d.effect, reverse=True))
 
@@ -59,13 +61,13 @@ def _merged(known: Diagnosis, blame: Blame | None) -> Diagnosis:
     )  # fmt: skip
 
 
-def _catalogued(seen: Seen, stage: Stage) -> Diagnosis:
+def _catalogued(seen: Seen, stage: Stage, blame: Blame | None) -> Diagnosis:
     """What a stage's answers are beside the catalogue's."""
     diverges = any(found.stage == stage and found.status == "diverges" for found in seen.findings)
     if not diverges:
         return Diagnosis(stage=stage, sentence=NONE)
     if stage in PROBED:
-        return _by_values(seen, stage)
+        return _by_values(seen, stage, blame)
     return _by_rules(seen) if stage == "optimise" else _by_laws(seen, stage)
 
 
@@ -75,7 +77,7 @@ def suspect(seen: Seen) -> Diagnosis | None:
     return diagnosis if diagnosis is not None and diagnosis.matches else None
 
 
-def _by_values(seen: Seen, stage: Stage) -> Diagnosis:
+def _by_values(seen: Seen, stage: Stage, blame: Blame | None) -> Diagnosis:
     """Number by number: first on the stage itself, then on the later stages, which tell equals apart."""
     answers = [answer for answer in seen.of(stage) if not answer.probe.published]
     if all(answer.excess <= 1 for answer in answers):
@@ -84,6 +86,7 @@ def _by_values(seen: Seen, stage: Stage) -> Diagnosis:
     wrong = [answer for answer in answers if not answer.excess <= 1]
     own = [_beside(mutant, answers, wrong) for mutant in _candidates(PROBED)]
     matches = [match for match in own if match.matches]
+    matches = confirmed_names(seen.stages, stage, matches, blame)
     if len(matches) > 1:
         position = PROBED.index(stage)
         later = [a for a in seen.answers if not a.probe.published and PROBED.index(a.probe.stage) > position]

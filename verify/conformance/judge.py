@@ -35,7 +35,7 @@ from verify.conformance.pacing import ESTIMATES, Clock, Timed, require_counts
 from verify.conformance.places import place_of
 from verify.conformance.probes import Probe
 from verify.conformance.random_stages import Setting, run_settings
-from verify.conformance.repro import reproduce
+from verify.conformance.repro import reproduce, reproduce_stage
 from verify.conformance.stage_comparison import Seen
 from verify.report.faces import Report
 from verify.subjects import (
@@ -150,9 +150,11 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
         ignored: tuple[str, ...] = ()
         kept: tuple[str, ...] = ()
         try:
-            diagnoses = diagnose(seen, explain_all(stages, seen, accuracy_of(stages, seen)))
-            reproduction = reproduce(seen, load)
-            kept = asking.keep(seen, asked.name, load, reproduction)
+            blames = explain_all(stages, seen, accuracy_of(stages, seen)) if asking.is_repaired else ()
+            diagnoses = diagnose(seen, blames)
+            lead = diagnoses[0].stage if diagnoses else seen.first
+            reproduction = reproduce(seen, load) if lead is None else reproduce_stage(seen, lead, load)
+            kept = asking.keep(seen, asked.name, load, {lead: reproduction})
             error_split = split_error(seen) if asking.is_repaired else None
             if asking.is_repaired and seen.first not in ("hypergradient", "samples"):
                 ignored = ignored_choices(stages)

@@ -122,7 +122,7 @@ def line_5(probe: Probe) -> Changes:
 def _solution(H: FloatArray, r: FloatArray) -> FloatArray:
     if np.linalg.matrix_rank(H) < len(H):
         return np.full_like(r, np.inf)
-    return np.linalg.solve(H, r)
+    return np.asarray(np.linalg.solve(H, r), dtype=np.float64)
 
 
 def line_6(probe: Probe) -> Changes:

@@ -168,6 +168,8 @@ def _diagnosis(found: Conformance) -> Iterator[str]:
 
 def _effect(diagnosis: Diagnosis) -> str:
     what = "points of Algorithm 2" if diagnosis.stage == "optimise" else "∇F"
+    if not diagnosis.effect:
+        return f"{what} not changed where it was tried"
     return f"{what} off by up to {diagnosis.effect:.2g}"
 
 

@@ -121,7 +121,7 @@ def _law(wrong: outer.Comparison) -> list[str]:
         bound = f"special.kolmogi({outer.FALSE_ALARM!r})"
         if not along:
             bound = f"special.chdtri(len(counts) - 1, {outer.FALSE_ALARM!r})"
-        chance = ["from scipy import special", "", f"low, high = 0.0, float({bound})"]
+        chance = [f"low, high = 0.0, float({bound})"]
         return [*(_ALONG if along else _COUNTED), *chance, *in_interval()]
     return [line.format(part=wrong.part) if "{part" in line else line for line in _SURPRISE] + in_interval()
 

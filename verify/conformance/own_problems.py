@@ -187,7 +187,7 @@ def _at_own(place: Place, left_out: list[str]) -> Iterator[Probe]:
     width, lam_width = place.setting().h_width(), float(place.setting().lam_width)
     h, lam = as_float(place.lower.h), place.lam
     yield activation_probe(f"{place.name}/its-rows", h, lam, width, lam_width)
-    ramp = np.linspace(0.0, 1.0, len(h))
+    ramp = np.linspace(0.25, 0.75, len(h))
     yield activation_probe(f"{place.name}/on-the-ramps", -width * ramp, lam_width * (1 - ramp / 2), width, lam_width)
     for alpha in ALPHAS if small else ALPHAS[:1]:
         recipes.append(partial(penalty_probe, alpha=alpha, tol=GRADIENT_NORM, name="exact-pair"))

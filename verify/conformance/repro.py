@@ -55,7 +55,7 @@ def reproduce_stage(seen: Seen, stage: str, load: str, again: Again = replay) ->
         return None
     probe, fault = min(broken, key=lambda pair: _size(pair[0]))
     sentence = f"Smallest call that ends in a fault ({_size_in_words(probe)}): {fault}."
-    code = script(load, of_probe(probe, faulty=True))
+    code = script(load, of_probe(probe, fault=fault))
     return _confirmed(_of_probe(sentence, probe, (), code), again, "it fails only after other calls")
 
 

@@ -54,7 +54,8 @@ def save_claims(folder: Path, subject: str, failed: Sequence[tuple[str, str]], r
         f"    report = verify.run([{claim!r}], subject={subject!r}, readings=['repaired'], instances=[{instance!r}],\n"
         f"                        profile={profile!r}, seed={seed})\n"
         "    assert report.results\n"
-        "    assert not [result.sentence for result in report.results if result.verdict in (Verdict.REFUTED, None)]\n"
+        "    wrong = [result.sentence for result in report.results if result.verdict in (Verdict.REFUTED, None)]\n"
+        "    assert not wrong, wrong\n"
         for claim, instance in dict.fromkeys(failed[:TESTED])
     ]
     if not tests:

@@ -12,14 +12,16 @@ import numpy as np
 from spec import Problem
 from spec.exact_json import plain
 from verify.conformance.probes import Probe
-from verify.subjects import Call
+from verify.subjects import Call, SubjectFaultError
 
 NAMES = {
+    "scipy": ("special",),
     "spec": ("OracleParameters", "OuterParameters", "Reading", "parse_problem"),
     "verify.conformance": ("outer",),
     "verify.conformance.random_stages": ("of_samples",),
     "verify.subjects": ("Call", "SubjectFaultError", "load_subject"),
     "verify.subjects.protocol": ("Stages",),
+    "verify.subjects.time_limits": ("timed_here",),
 }
 """What a script may use, by the module that has it; only what it does use is imported."""
 AGREES = "np.all((low <= got) & (got <= high))"
@@ -39,8 +41,8 @@ def script(load: str, lines: Sequence[str]) -> str:
     return "\n".join([*imports, "", *body]) + "\n"
 
 
-def of_probe(probe: Probe, before: Sequence[Probe] = (), *, faulty: bool = False) -> list[str]:
-    """Ask a probe after others; ``faulty`` where it ends in a fault, which is no number."""
+def of_probe(probe: Probe, before: Sequence[Probe] = (), *, fault: SubjectFaultError | None = None) -> list[str]:
+    """Ask a probe after others; ``fault`` is what it ends in instead of a number."""
     lines = ["# Answers depend on the calls before:"] if before else []
     # One object stays one object: a subject may remember it by what it is, not by what it says.
     own = {id(asked.problem): asked.problem for asked in (*before, probe) if asked.problem is not None}
@@ -51,9 +53,14 @@ def of_probe(probe: Probe, before: Sequence[Probe] = (), *, faulty: bool = False
         lines += [*setting, asked_before.removeprefix("got = ")]
     *setting, asked = _question(probe, names)
     lines += setting
-    if faulty:
+    if fault is not None:
         nothing = f"    got = np.full({len(probe.expected)}, np.nan)"
-        lines += ["try:", f"    {asked}", "except SubjectFaultError as fault:", nothing, "    print(fault)"]
+        tried = ["try:", f"    {asked}", "except SubjectFaultError as fault:", nothing, "    print(fault)"]
+        limit = re.search(r"did not answer within ([0-9.e+-]+) s", str(fault))
+        if limit is not None:
+            tried = ["subject = Stages(timed)", *tried]
+            tried = [f"with timed_here(loaded, {float(limit[1])!r}) as timed:", *(f"    {line}" for line in tried)]
+        lines += tried
     else:
         lines.append(asked)
     lines += [

@@ -16,10 +16,12 @@ from spec.exact import Vector
 from verify.evidence.laws import SquareLaw, chi2_upper, f_upper, normal_upper
 from verify.evidence.model import STANDS_FOR, Law, WeakLaw
 from verify.evidence.moments import Moments, Scatter
-from verify.evidence.shapes import ALARM, BATCH, LASTING, NEIGHBOURS, SHARE, UNSEEN, Shape
+from verify.evidence.shapes import BATCH, LASTING, NEIGHBOURS, SHARE, UNSEEN, Shape
 
 COUNTED = 2.0
 """How often a scatter that is itself estimated is counted: it makes up for tails that a sample has not shown yet."""
+LONE_ALARM = 5.0
+"""Standard errors at which the scatter of squares of one fixed sample stands out: it has no further look to be sure."""
 _WEAKER: dict[Law, WeakLaw] = {law: weak for weak, law in STANDS_FOR.items() if law != "mean (F)"}  # type: ignore[misc]  # keys are those of the literal
 
 
@@ -110,8 +112,8 @@ def law_of_squares(squares: Vector, law: SquareLaw, error: float, base: Law = "m
     several, scattered = float(batches.var(ddof=1)), one > 0
     ratio = one / mean**2 / (law.variance / law.expectation**2)
     grouping = BATCH * several / one if scattered else 1.0
-    allowed = ALARM * law.scatter_of_variance / sqrt(count)
-    alike = ALARM * sqrt(2 / len(batches)) * max(1.0, sqrt(ratio))
+    allowed = LONE_ALARM * law.scatter_of_variance / sqrt(count)
+    alike = NEIGHBOURS * sqrt(2 / len(batches)) * max(1.0, sqrt(ratio))
     seen = f"scatter of squared lengths {ratio:.2f} of a Gaussian law's ± {allowed:.2g}"
     if ratio - 1 <= allowed and grouping - 1 <= alike:
         return Taken(base, seen)

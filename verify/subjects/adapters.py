@@ -23,7 +23,7 @@ import numpy as np
 
 from spec import InvalidInputError, OuterParameters, Problem
 from spec.exact import Vector
-from verify.subjects.faults import MissingCapabilityError, as_fault, checked_array
+from verify.subjects.faults import MissingCapabilityError, SubjectFaultError, as_fault, checked_array
 from verify.subjects.protocol import Call, OuterRun
 
 MULTIPLIERS: Mapping[str, Callable[[float], float]] = MappingProxyType(
@@ -85,7 +85,7 @@ class Batched:
             row an oracle call of its own with the stages that the call gives.
         name: What reports call it.
 
-    A point is asked about between two neighbours, so that what a row takes from another shows. Estimates under noise
+    A point is asked about among neighbours, so that what a row takes from another shows. Estimates under noise
     are asked for as copies of one point.
     """
 
@@ -94,11 +94,15 @@ class Batched:
         self._solver = hypergradient_batch
 
     def hypergradient(self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator) -> Any:
-        """The middle row of three."""
-        apart = BESIDE * (1.0 + np.abs(x))
+        """The second row of four."""
         if call.draws is not None:
             raise MissingCapabilityError("it takes no draws")
-        return self._rows(problem, np.array([x - apart, x, x + apart]), call, rng)[1]
+        apart = BESIDE * (1.0 + np.abs(x))
+        try:
+            return self._rows(problem, np.array([x - apart, x, x + apart, x + 2 * apart]), call, rng)[1]
+        except (ValueError, ArithmeticError, np.linalg.LinAlgError, SubjectFaultError):
+            # A neighbour may have no answer, where the rows leave it no y.
+            return self._rows(problem, np.array([x, x, x, x]), call, rng)[1]
 
     def hypergradient_samples(
         self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator, replications: int

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +10,16 @@ import pytest
 import verify
 from spec import InvalidInputError
 from tests.verify.conformance import strangers
+from tests.verify.conformance.replays import played_here
 from tests.verify.conformance.subjects import OnlyHypergradient
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import find
 from verify.conformance.diagnosis import diagnose
 from verify.conformance.pacing import Clock, Paced, TimeIsUpError
+from verify.conformance.replay import Replay
 from verify.conformance.repro import reproduce
 from verify.conformance.stage_comparison import Seen, look
-from verify.subjects import Call, SubjectFaultError, load_subject
+from verify.subjects import Call
 from verify.subjects.protocol import Stages
 
 HERE = "tests.verify.conformance.strangers"
@@ -29,47 +29,35 @@ def seen_of(subject: Any, stage: Any = "hypergradient") -> Seen:
     return look(Stages(subject), only=[stage])
 
 
-@contextlib.contextmanager
-def renewed(name: str) -> Any:
-    yield Stages(load_subject(f"{HERE}:{name}"))
-
-
-def pasted(code: str) -> list[str]:
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(code, "repro", "exec"), {})  # what a reader would do with it
-    return printed.getvalue().splitlines()
-
-
 @pytest.mark.parametrize(
     "name", ["DoublePenalty", "HardAndDual", "OneCallLate", "Transposing", "WeaklyOn", "SometimesNothing"]
 )
 def test_what_is_pasted_shows_it(name: str) -> None:
     seen = seen_of(getattr(strangers, name)())
-    made = reproduce(seen, f"load_subject('{HERE}:{name}')", lambda: renewed(name))
+    made = reproduce(seen, f"load_subject('{HERE}:{name}')", played_here)
     assert made is not None
-    assert "new copy" not in made.sentence
-    if name == "SometimesNothing":
-        assert seen.first is None
-        with pytest.raises(SubjectFaultError, match="finite"):
-            pasted(made.code)
-        return
-    assert seen.first == "hypergradient"
-    got, right = pasted(made.code)
-    assert got.split("[")[1] != right.split("[")[1]
+    assert made.sentence.endswith("A fresh process shows it, too.")
+    found = played_here(made.code)
+    assert found.shows is True
+    got, right = found.said.removeprefix("got ").split(" must be ")
+    assert got != right
+    assert seen.first == (None if name == "SometimesNothing" else "hypergradient")
+    assert ("nan" in got) == (name == "SometimesNothing")
 
 
 def test_an_answer_that_depends_on_earlier_calls_is_shown_with_one_before() -> None:
-    made = reproduce(seen_of(strangers.OneCallLate()), f"load_subject('{HERE}:OneCallLate')")
+    made = reproduce(seen_of(strangers.OneCallLate()), f"load_subject('{HERE}:OneCallLate')", played_here)
     assert made is not None
     assert "after another call" in made.sentence
     assert made.code.count("subject.hypergradient(") == 2
 
 
-def test_what_a_new_copy_answers_rightly_is_said() -> None:
-    made = reproduce(seen_of(strangers.DoublePenalty()), "your_subject", lambda: renewed("Additive"))
+def test_what_a_fresh_process_answers_rightly_is_said() -> None:
+    made = reproduce(seen_of(strangers.DoublePenalty()), f"load_subject('{HERE}:Additive')", played_here)
     assert made is not None
-    assert "A new copy of the subject answers this rightly" in made.sentence
+    assert made.sentence.endswith(
+        "A fresh process, asked this alone or after all that was asked before, answers rightly."
+    )
 
 
 @pytest.mark.parametrize("name", ["DoublePenalty", "OneCallLate", "WeaklyOn", "Transposing"])
@@ -137,10 +125,10 @@ def test_an_oracle_asked_at_something_else_is_a_fault() -> None:
 
 def test_an_oracle_asked_too_often_is_shown() -> None:
     seen = seen_of(strangers.AsksTooOften(), "optimise")
-    made = reproduce(seen, f"load_subject('{HERE}:AsksTooOften')")
+    made = reproduce(seen, f"load_subject('{HERE}:AsksTooOften')", played_here)
     assert made is not None
     assert "T = 60 times" in made.sentence
-    assert any(line.endswith(" 61 times") for line in pasted(made.code))
+    assert played_here(made.code) == Replay(True, "got 61 must be 60")
 
 
 def test_single_calls_have_an_end_too() -> None:

@@ -31,6 +31,12 @@ def _biased(rng: np.random.Generator, k: int, n: int) -> Vector:
     return 0.05 + rng.standard_normal((k, n))
 
 
+def _neighbours(rng: np.random.Generator, k: int, n: int) -> Vector:
+    """Each draw shares half of itself with the one before."""
+    steps = rng.standard_normal((k + 1, n))
+    return np.asarray((steps[1:] + steps[:-1]) / 2**0.5)
+
+
 def _reused(rng: np.random.Generator, k: int, n: int) -> Vector:
     """One draw for all that is asked for at once."""
     return np.tile(rng.standard_normal((1, n)), (k, 1))
@@ -53,7 +59,7 @@ ALLOWED: dict[str, Noise] = {
 FORBIDDEN: dict[str, Noise] = {
     "TwiceTheVariance": _twice,
     "Biased": _biased,
-    "Correlated": NOISE_LAWS["AR(.5)"],
+    "Correlated": _neighbours,
     "Endless": _endless,
     "OneDrawReused": _reused,
 }

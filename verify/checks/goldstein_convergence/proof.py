@@ -23,6 +23,8 @@ SCHEDULE = OuterParameters(goldstein_radius=0.5, epsilon=0.1, D=0.025, eta=0.02,
 ROUNDING = 1e-9
 BLOCKS = (4, 16, 64, 256)
 LONG_BLOCKS = (64, 256, 1024)
+SHORT_BLOCKS = (1, 4, 16, 64)
+"""The same range of M where a run is to be short: noise alone adds up by the root of M from the first step on."""
 RUNS = 16_000
 
 
@@ -90,10 +92,11 @@ def _block_regret(recorded: Recorded) -> Vector:
 @check("goldstein-convergence/noise-term", instances=("absolute-fixed",), needs=("optimise",), decisions=1, sure=1)
 def noise_term(case: Case) -> Measurement:
     """The noise's part of the regret at its worst reference point, against the block length; F is flat."""
-    error, runs = case.share.single.error / 2 / len(BLOCKS), case.share.times(RUNS)
+    blocks = BLOCKS if case.profile.breadth is None else SHORT_BLOCKS
+    error, runs = case.share.single.error / 2 / len(blocks), case.share.times(RUNS)
     estimates, followed, n, D = [], [], 2, 1.0
     sigma = math.sqrt(VARIANCE / n)
-    for M in BLOCKS:
+    for M in blocks:
         schedule = OuterParameters(goldstein_radius=D * M, epsilon=0.1, D=D, eta=0.5 * D / math.sqrt(M), M=M, K=1)
         told: list[Vector] = []
 

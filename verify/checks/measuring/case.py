@@ -37,8 +37,8 @@ class Profile:
     these are judged, each choice alone among them; ``recheck`` whether every
     certificate is verified by the independent checker, not only the first of each bound: it works in plain fractions
     and takes far longer than making them. ``skips`` are claims and steps left out unless they are asked for by name:
-    their samples cannot shrink without leaving the verdict open. ``narrow`` are such as are judged on the first instance
-    alone, ``telling`` instances on which all that is not sampled is judged besides.
+    their samples cannot shrink without leaving the verdict open. ``narrow`` are such as are judged on the first
+    instance alone, ``telling`` instances on which all that is not sampled is judged besides.
     """
 
     name: ProfileName
@@ -85,7 +85,14 @@ _SIZES = (
     Profile("full", _halvings(0.2, 12), _halvings(0.2, 7), 200_000, None, isolate=True, recheck=True),
     # As ci, on fewer instances: an implementation that fails somewhere fails on the telling ones.
     Profile(
-        "conform", _halvings(0.2, 10), _halvings(0.1, 5), 20_000, 2, isolate=False, narrow=SLOW, telling=EVERY_TERM,
+        "conform",
+        _halvings(0.2, 10),
+        _halvings(0.1, 5),
+        20_000,
+        2,
+        isolate=False,
+        narrow=SLOW,
+        telling=EVERY_TERM,
     ),
 )
 PROFILES: dict[str, Profile] = {profile.name: profile for profile in _SIZES}

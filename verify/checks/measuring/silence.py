@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from verify.checks.measuring.samples import Setting
+from verify.checks.measuring.samples import ANOTHER_LAW, Setting
 from verify.evidence.model import ComparisonEvidence
 
 ALIKE = 64
@@ -35,7 +35,7 @@ def require_noise(setting: Setting, variance: float) -> None:
         return
     raise NoNoiseError(
         ComparisonEvidence(
-            quantity=f"number of different answers among {ALIKE} estimates, whose noise has variance {variance:.4g},",
+            quantity=f"number of different answers among {ALIKE} estimates of variance {variance:.4g} ({ANOTHER_LAW})",
             measured=1.0, relation=">=", predicted=2.0, tolerance=0.0,
             context={"alpha": setting.call.alpha, "N_g": float(setting.call.parameters.N_g)},
         )

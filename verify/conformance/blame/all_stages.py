@@ -10,11 +10,9 @@ from verify.conformance.blame.accuracy import EXACT, Accuracy
 from verify.conformance.blame.explain import explain
 from verify.conformance.blame.explanation import Blame
 from verify.conformance.blame.loop import explain_loop
-from verify.conformance.blame.lower_blame import explain_lower
 from verify.conformance.blame.stage_effects import AsAnswered, effect_of
-from verify.conformance.blame.weights_blame import explain_activation
 from verify.conformance.bugs.model import Stage
-from verify.conformance.stage_comparison import Seen
+from verify.conformance.stage_comparison import PROBED, Seen
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 
@@ -32,17 +30,13 @@ def explain_all(stages: Stages, seen: Seen, accuracy: Accuracy = EXACT) -> tuple
 
 
 def _found(stages: Stages, seen: Seen, accuracy: Accuracy, off: Sequence[Stage]) -> Iterator[Blame]:
-    explained: dict[Stage, Callable[[], Iterable[Blame]]] = {
-        "lower_level": lambda: [explain_lower(stages, seen.of("lower_level"), accuracy)],
-        "activation": lambda: [explain_activation(stages, seen.of("activation"), accuracy)],
-        "penalty_minimiser": lambda: explain(stages, seen, accuracy.value),
-        "hypergradient": lambda: explain(stages, seen, accuracy.value) if "penalty_minimiser" not in off else (),
-        "optimise": lambda: explain_loop(stages, seen.record),
-    }
-    for stage in off:
-        if stage in explained:
-            with suppress(SubjectFaultError, MissingCapabilityError):
-                yield from (_with_effect(blame, stages) for blame in explained[stage]() if blame.stage in off)
+    explained: tuple[Callable[[], Iterable[Blame]], ...] = (
+        (lambda: explain(stages, seen, accuracy)) if any(stage in PROBED for stage in off) else tuple,
+        (lambda: explain_loop(stages, seen.record)) if "optimise" in off else tuple,
+    )
+    for explaining in explained:
+        with suppress(SubjectFaultError, MissingCapabilityError):
+            yield from (_with_effect(blame, stages) for blame in explaining())
 
 
 def _with_effect(blame: Blame, stages: Stages) -> Blame:

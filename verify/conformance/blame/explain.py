@@ -1,154 +1,64 @@
-"""What every deviating stage computes instead: explanations, confirmed on probes asked after they were found."""
+"""What every deviating stage computes instead of what it should, the one with the largest effect first."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
-import numpy as np
-
-from spec.exact import Vector
 from verify.conformance.answers import Answer
-from verify.conformance.blame.edited_stage import STAGE_OF, EditedStage
-from verify.conformance.blame.explanation import Blame
-from verify.conformance.blame.questions import HELD_OUT, Part, line_6_question, minimiser_question
-from verify.conformance.blame.right_sums import Space
+from verify.conformance.blame.accuracy import EXACT, Accuracy
+from verify.conformance.blame.call_blame import explain_calls
+from verify.conformance.blame.explanation import Blame, Explanation
+from verify.conformance.blame.lower_blame import explain_lower
 from verify.conformance.blame.stage_effects import AsAnswered, effect_of
-from verify.conformance.blame.stage_search import StageSearch, Witness, apart, explained, witness_of
-from verify.conformance.probes import WHOLE, Probe
-from verify.conformance.stage_comparison import Seen
-from verify.subjects import MissingCapabilityError, SubjectFaultError
+from verify.conformance.blame.sum_blame import explain_sum
+from verify.conformance.blame.weights_blame import explain_activation
+from verify.conformance.bugs.model import Stage
+from verify.conformance.probes import WHOLE
+from verify.conformance.stage_comparison import PROBED, Probed, Seen
 from verify.subjects.protocol import Stages
 
-FIRST = range(10)
-"""Seeds of the probes on which explanations are looked for."""
-BY_PART = range(300, 308)
-"""Seeds of those that leave one part of the formula."""
-LATER = range(100, 100 + HELD_OUT)
-"""Seeds of those that are held out."""
-TELLING = range(200, 230)
-"""Seeds of those among which rivals are told apart."""
-MOST_CALLS = 150
-"""Further calls of one stage."""
-ENOUGH = 3
-"""Answers without which nothing is looked for."""
 
+def explain(stages: Stages, seen: Seen, accuracy: Accuracy = EXACT) -> tuple[Blame, ...]:
+    """Find what every deviating stage computes; each is judged on probes that give it all earlier stages.
 
-@dataclass
-class Asker:
-    """Puts probes to a subject, up to a number; faults and refusals are no answers."""
-
-    stages: Stages
-    left: int = MOST_CALLS
-
-    def __call__(self, probe: Probe) -> Vector | None:
-        """The answer, ``None`` without one."""
-        if self.left <= 0:
-            return None
-        self.left -= 1
-        try:
-            return probe.ask(self.stages)
-        except (SubjectFaultError, MissingCapabilityError):
-            return None
-
-
-def explain(stages: Stages, seen: Seen, accuracy: float = 0.0) -> tuple[Blame, ...]:
-    """Find what every deviating stage computes, the stage with the largest effect on an estimate first.
+    Asks at most some 300 further calls. What deviates in oracle calls that compute stages themselves is looked for
+    where the subject's own stages do not explain it.
 
     Args:
         stages: The subject; it is asked further probes.
         seen: What it showed.
-        accuracy: Relative accuracy of its answers, >= 0.
+        accuracy: How exact its solvers are.
+
+    Returns:
+        One blame a stage, that with the largest effect on an estimate first; those without a known effect last.
     """
     found: list[Blame] = []
-    for space in ("y", "x"):
-        answers = [a for a in seen.of(STAGE_OF[space]) if space == "y" or a.probe.given == WHOLE]
-        if any(not a.excess <= 1 for a in answers):
-            found.append(explain_sum(space, stages, answers, accuracy))
-    return tuple(sorted(found, key=lambda blame: -(blame.effect or 0.0)))
-
-
-def explain_sum(space: Space, stages: Stages, answers: Sequence[Answer], accuracy: float = 0.0) -> Blame:
-    """Line 6 with every stage given, or the penalty minimiser, from answers that deviate."""
-    stage = STAGE_OF[space]
-    question: Callable[[int, Part], Probe] = line_6_question if space == "x" else minimiser_question
-    search = StageSearch(space, Asker(stages), question, accuracy)
-    base = search.gather(FIRST)
-    before = [w for w in (witness_of(a.probe, a.got, accuracy) for a in answers) if w is not None]
-    before = [w for w in before if w.probe.call.draws is None]
-    blame = Blame(stage, effect=effect_of(stage, AsAnswered(stages)))
-    if len(base) < ENOUGH or says_nothing(base):
-        return blame
-    held: list[Witness] = []
-    for candidates in _levels(search, base):
-        if not candidates:
+    known: dict[Stage, Explanation] = {}
+    for stage in PROBED:
+        answers = _own_answers(seen, stage)
+        if all(answer.excess <= 1 for answer in answers):
             continue
-        held = held or search.gather(LATER)
-        kept = [edit for edit in candidates if explained(edit, held) and explained(edit, before)]
-        kept = told_apart(search, kept)
-        if kept and held:
-            first = kept[0]
-            agreeing = [*base, *held, *before]
-            return replace(
-                blame, explanations=tuple(kept), agrees=len(agreeing), held_out=len(held),
-                apart=max(apart(first, w) for w in agreeing), effect=effect_of(stage, first),
-            )  # fmt: skip
-    return blame
+        blame = _explained(stage, stages, answers, accuracy)
+        if blame.effect is None:
+            shown = blame.explanations[0] if blame.explanations else AsAnswered(stages)
+            blame = replace(blame, effect=effect_of(stage, shown))
+        found.append(blame)
+        if blame.explanations:
+            known[stage] = blame.explanations[0]
+    inside = explain_calls(stages, seen, known)
+    found += [] if inside is None else [inside]
+    return tuple(sorted(found, key=lambda blame: 1.0 if blame.effect is None else -blame.effect))
 
 
-def _levels(search: StageSearch, base: Sequence[Witness]) -> Iterator[list[EditedStage]]:
-    yield search.single(base)
-    yield search.by_groups(base, BY_PART)
-    yield search.pairs(base)
+def _own_answers(seen: Seen, stage: Probed) -> list[Answer]:
+    """A stage's answers to calls that compute nothing else."""
+    return [a for a in seen.of(stage) if stage != "hypergradient" or a.probe.given == WHOLE]
 
 
-def says_nothing(witnesses: Sequence[Witness]) -> bool:
-    """Whether answers do not depend on what is asked: zero, or a constant."""
-    entries = np.concatenate([w.got for w in witnesses])
-    return bool(np.ptp(entries) <= 1e-12 * np.abs(entries).max(initial=0.0))
-
-
-def told_apart(search: StageSearch, edits: Sequence[EditedStage]) -> list[EditedStage]:
-    """Those that further probes leave, asked where they differ; of those that nowhere differ the likeliest."""
-    kept: list[EditedStage] = []
-    for edit in edits:
-        same = next((i for i, other in enumerate(kept) if _differing(search, edit, other) is None), None)
-        if same is None:
-            kept.append(edit)
-        else:
-            kept[same] = both_ways(kept[same], edit)
-    while len(kept) > 1:
-        seed = _differing(search, kept[0], kept[1])
-        witnesses = [] if seed is None else search.gather([seed])
-        if not witnesses:
-            break
-        left = [edit for edit in kept if explained(edit, witnesses)]
-        if len(left) == len(kept):
-            break
-        kept = left
-    return kept
-
-
-def both_ways(one: EditedStage, two: EditedStage) -> EditedStage:
-    """Of two ways to say the same the likelier; a formula is said beside words, and first."""
-    formula = next((edit for edit in (one, two) if edit.summed.edits and not edit.exchanged and not edit.changed), None)
-    words = next((edit for edit in (one, two) if edit.exchanged and not edit.summed.edits and not edit.changed), None)
-    short = formula is not None and len(formula.summed.units) <= 1 and len(formula.summed.added) <= 1
-    if formula is None or words is None or formula.also or words.also or not short or one.edits != two.edits:
-        return one
-    return replace(formula, also=words.words)
-
-
-def _differing(search: StageSearch, one: EditedStage, two: EditedStage) -> int | None:
-    """The seed of a probe that tells two edits apart."""
-    for seed in TELLING:
-        probe = search.question(seed, "all")
-        a = witness_of(probe, probe.expected)
-        if a is None:
-            continue
-        predicted = one.beside(a.point, probe.expected)
-        if predicted is None:
-            continue
-        if apart(two, replace(a, got=predicted)) > 2:
-            return seed
-    return None
+def _explained(stage: Probed, stages: Stages, answers: Sequence[Answer], accuracy: Accuracy) -> Blame:
+    if stage == "lower_level":
+        return replace(explain_lower(stages, answers, accuracy), stage=stage)
+    if stage == "activation":
+        return replace(explain_activation(stages, answers, accuracy), stage=stage)
+    return explain_sum("x" if stage == "hypergradient" else "y", stages, answers, accuracy)

@@ -23,6 +23,8 @@ HELD_OUT = 12
 """Probes asked after an explanation was found."""
 FEWEST = 6
 """Held-out probes that an explanation must answer, all of them rightly, to be told."""
+FEWEST_WRONG = 2
+"""Held-out answers that must be wrong, beyond what is allowed: an explanation of what is right explains nothing."""
 SHARE = 0.05
 """Largest part of a deviation that an explanation may leave."""
 SAME = 1e-10
@@ -42,7 +44,7 @@ def distance(explanation: Explanation, answers: Iterable[Answer], limits: Limits
         if said is None:
             continue
         compared += 1
-        off, limit = np.abs(said - answer.got), limits(answer.probe)
+        off, limit = np.abs(said - answer.got), allowed_to(answer, limits)
         deviation = np.abs(answer.got - answer.probe.expected)
         # A deviation of a few tolerances is explained by what is much nearer, not by what is within tolerance too.
         allowed = np.where(deviation > limit, np.minimum(limit, SHARE * np.max(deviation, initial=0.0)), limit)
@@ -50,6 +52,12 @@ def distance(explanation: Explanation, answers: Iterable[Answer], limits: Limits
         if not worst <= 1:
             return np.inf
     return worst if compared else np.inf
+
+
+def allowed_to(answer: Answer, limits: Limits) -> Vector:
+    """How far an answer may be from what is said of it: where it is larger than the right one, in proportion more."""
+    right, size = (float(np.max(np.abs(values), initial=0.0)) for values in (answer.probe.expected, answer.got))
+    return limits(answer.probe) * max(1.0, size / right if right > 0 else 1.0)
 
 
 @dataclass
@@ -135,8 +143,8 @@ def _alike(first: Vector | None, second: Vector | None, limit: Vector) -> bool:
 
 def _foresaw(explanation: Explanation, held: Sequence[Answer], limits: Limits) -> bool:
     said = [answer for answer in held if explanation.answer(answer.probe) is not None]
-    wrong = [answer for answer in said if not answer.excess <= 1]
-    return len(said) >= FEWEST and bool(wrong) and distance(explanation, said, limits) <= 1
+    wrong = [a for a in said if not (np.abs(a.got - a.probe.expected) <= allowed_to(a, limits)).all()]
+    return len(said) >= FEWEST and len(wrong) >= FEWEST_WRONG and distance(explanation, said, limits) <= 1
 
 
 def simplest(found: Sequence[E], probes: Sequence[Probe], limits: Limits) -> list[E]:

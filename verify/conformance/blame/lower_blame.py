@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache, partial
 
 import numpy as np
 
 from spec import Quadratic
+from spec.exact import Vector
 from verify.conformance.answers import Answer
 from verify.conformance.blame.accuracy import EXACT, Accuracy, widened
 from verify.conformance.blame.explanation import Blame
 from verify.conformance.blame.holding_out import Trial
 from verify.conformance.blame.lower_places import LOWER_MEASURING, drawn_problems
 from verify.conformance.blame.lower_search import LowerSearch
+from verify.conformance.probes import Probe
 from verify.conformance.stage_comparison import ask
 from verify.subjects.protocol import Stages
 
 NO_BLAME = Blame("lower_level")
+COARSER = (1e-6, 1e-5, 1e-4)
+"""Accuracies that are allowed for where nothing explains a subject's answers exactly."""
 ROUNDS = 2
 """Searches; each one after the first knows what refuted the last."""
 
@@ -35,19 +40,29 @@ def explain_lower(stages: Stages, answers: Sequence[Answer] = (), accuracy: Accu
     Returns:
         The programs that foresaw every answer that was held out.
     """
-    pool = list(drawn_problems())
     seen = [answer for answer in answers if isinstance(answer.probe.problem, Quadratic)]
-    limits = {probe.id: widened(probe, accuracy).tolerance for probe in (*pool, *(answer.probe for answer in seen))}
-    trial = Trial("lower_level", stages, seen, pool, lambda probe: limits[probe.id])
-    drawn = trial.ask(pool[:LOWER_MEASURING])
+    trial = Trial("lower_level", stages, seen, list(drawn_problems()), partial(_limit, accuracy))
+    drawn = trial.ask(trial.pool[:LOWER_MEASURING])
     if not drawn or not any(not answer.excess <= 1 for answer in trial.answers):
         return NO_BLAME
     values = np.concatenate([answer.got for answer in trial.answers])
     if np.ptp(values) == 0 or not _answers_alike(stages, drawn):
         return NO_BLAME
+    for coarser in (accuracy.value, *(value for value in COARSER if value > accuracy.value)):
+        trial.limits = partial(_limit, Accuracy(coarser))
+        if not any((np.abs(a.got - a.probe.expected) > trial.limits(a.probe)).any() for a in trial.answers):
+            return NO_BLAME
+        blame = _searched_programs(trial, coarser)
+        if blame is not None:
+            return blame
+    return NO_BLAME
+
+
+def _searched_programs(trial: Trial, accuracy: float) -> Blame | None:
+    """A few searches, each of them after what refuted the last."""
     for _ in range(ROUNDS):
         asked = len(trial.answers)
-        for found in LowerSearch(trial.answers, trial.limits).lists():
+        for found in LowerSearch(trial.answers, trial.limits, accuracy).lists():
             blame = trial.confirm(trial.fit(found)) if found else None
             if blame is not None:
                 return blame
@@ -55,7 +70,12 @@ def explain_lower(stages: Stages, answers: Sequence[Answer] = (), accuracy: Accu
                 break
         else:
             break
-    return NO_BLAME
+    return None
+
+
+@lru_cache(maxsize=2000)
+def _limit(accuracy: Accuracy, probe: Probe) -> Vector:
+    return widened(probe, accuracy).tolerance
 
 
 def _answers_alike(stages: Stages, drawn: Sequence[Answer]) -> bool:

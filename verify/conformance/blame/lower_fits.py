@@ -7,15 +7,16 @@ to. Any number of blocks scaled, left out or negated is found by this in one ste
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from spec.exact import Vector
 from verify.conformance.answers import Answer
 from verify.conformance.blame.lower import RIGHT_LOWER, LowerProgram, rebuilt
-from verify.conformance.blame.lower_residuals import held_rows, pair_of
+from verify.conformance.blame.lower_residuals import CARRIES, held_rows, pair_of
 
 HOLDS = 1e-6
 """An equation holds where this part of its largest term is left at most."""
@@ -23,6 +24,8 @@ DIGITS = (1, 2, 3, 4, 5, 6)
 """How many digits a plain number may have."""
 FEW_DIGITS, ROUGHLY, EXACTLY = 3, 1e-5, 1e-9
 """A factor is a number of few digits if it is roughly that, relative, and one of more digits if it is exactly that."""
+BLUR = 30.0
+"""Errors of so many times the accuracy are allowed to an equation, and to what is read off from it."""
 NOTHING = 1e-9
 """Factors up to this are 0."""
 VARIANTS: tuple[LowerProgram, ...] = (
@@ -36,37 +39,97 @@ FORMS_TRIED = ("program", "equations", "mirrored", "violated", "most violated", 
 Factors = dict[str, float]
 
 
-def read_off(answers: Sequence[Answer]) -> Iterator[LowerProgram]:
-    """Programs whose conditions the pairs meet; whether they give the pairs has to be tried."""
-    for variant in VARIANTS:
-        for first in _stationary(variant, answers):
-            yield from _with_rows(variant, first, answers)
+@dataclass(frozen=True)
+class ReadOff:
+    """Answers whose pairs are as exact as ``accuracy`` says, relative."""
+
+    answers: Sequence[Answer]
+    accuracy: float = 0.0
+
+    def programs(self) -> Iterator[LowerProgram]:
+        """Programs whose conditions the pairs meet; whether they give the pairs has to be tried."""
+        for variant in VARIANTS:
+            for first in self._stationary(variant):
+                for second in [*self._held(variant), Factors()]:
+                    yield from _with_rows(variant, first, second, max(ROUGHLY, BLUR * self.accuracy))
+
+    def _stationary(self, variant: LowerProgram) -> Iterator[Factors]:
+        """Factors of the first equation, the plainest first; with another term only where it does not hold without."""
+        left, terms, extra = [], [], []
+        for answer in self.answers:
+            q, x, y, lam = _changed(variant, answer)
+            a = answer.probe.problem.arrays
+            left.append(q["g_yy"] @ y)
+            terms.append(np.stack([-q["g_xy"].T @ x, -q["g_y"], q["B"].T @ lam], axis=1))
+            extra.append(np.stack([-y, -np.ones_like(y), -(a.f_yy @ y + a.f_xy.T @ x + a.f_y)], axis=1))
+        further = np.concatenate(extra), ("εI", "1", "f")
+        yield from self._solutions(np.concatenate(left), np.concatenate(terms), ("g_xy", "g_y", "λ"), further)
+
+    def _held(self, variant: LowerProgram) -> Iterator[Factors]:
+        """Factors of the second equation."""
+        left, terms, extra = [], [], []
+        for answer in self.answers:
+            q, x, y, lam = _changed(variant, answer)
+            rows = held_rows(answer.probe, answer.got, max(CARRIES, BLUR * self.accuracy))
+            left.append((q["B"] @ y)[rows])
+            terms.append(np.stack([(q["A"] @ x)[rows], -q["b"][rows]], axis=1))
+            with np.errstate(all="ignore"):
+                extra.append(np.stack([np.ones(len(rows)), -lam[rows], 1 / lam[rows]], axis=1))
+        further = np.concatenate(extra), ("margin", "softness", "μ")
+        yield from self._solutions(np.concatenate(left), np.concatenate(terms), ("A", "b"), further)
+
+    def _solutions(
+        self, left: Vector, terms: Vector, names: Sequence[str], further: tuple[Vector, Sequence[str]]
+    ) -> Iterator[Factors]:
+        """Factors by least squares, if the equation holds with them; else with one further term."""
+        if len(left) <= terms.shape[1] + 1:
+            return
+        factors = self._solution(left, terms)
+        if factors is not None:
+            yield dict(zip(names, factors, strict=True))
+            return
+        extra, further_names = further
+        for k, name in enumerate(further_names):
+            factors = self._solution(left, np.column_stack([terms, extra[:, k]]))
+            if factors is not None:
+                yield dict(zip((*names, name), factors, strict=True))
+
+    def _solution(self, left: Vector, terms: Vector) -> list[float] | None:
+        if not np.isfinite(terms).all():
+            return None
+        used = np.abs(terms).max(axis=0, initial=0.0) > 0
+        factors = np.zeros(terms.shape[1])
+        factors[used] = np.linalg.lstsq(terms[:, used], left)[0]
+        size = np.abs(left) + np.abs(terms) @ np.abs(factors)
+        if (np.abs(terms @ factors - left) > max(HOLDS, BLUR * self.accuracy) * (1e-3 + size)).any():
+            return None
+        return [float(value) for value in factors]
 
 
-def _with_rows(variant: LowerProgram, first: Factors, answers: Sequence[Answer]) -> Iterator[LowerProgram]:
+def _with_rows(variant: LowerProgram, first: Factors, second: Factors, roughly: float) -> Iterator[LowerProgram]:
     """Both ways to read the signs: as they stand, and with −B, whose multipliers then have the other sign."""
-    for second in [*_held(variant, answers), Factors()]:
-        for sign in (1.0, -1.0):
-            factors = {name: plain_factor(first[name]) for name in ("g_xy", "g_y")}
-            factors |= {name: plain_factor(sign * second.get(name, sign)) for name in ("A", "b")} | {"B": sign}
-            made = variant
-            for name, factor in factors.items():
-                if factor != 1 and name not in dict(variant.blocks):
-                    made = made.with_block(name, factor)
-            scale = plain_factor(sign / first["λ"]) if abs(first["λ"]) > NOTHING else 1.0
-            if scale != 1:
-                made = replace(made, outputs=(("−λ", 0.0) if scale == -1 else ("λ scaled", scale),))
-            added = tuple((name, plain_factor(first[name])) for name in ("εI", "1", "f") if name in first)
-            yield from _forms(replace(made, added=added), second)
+    plain = partial(plain_factor, roughly=roughly)
+    for sign in (1.0, -1.0):
+        factors = {name: plain(first[name]) for name in ("g_xy", "g_y")}
+        factors |= {name: plain(sign * second.get(name, sign)) for name in ("A", "b")} | {"B": sign}
+        made = variant
+        for name, factor in factors.items():
+            if factor != 1 and name not in dict(variant.blocks):
+                made = made.with_block(name, factor)
+        scale = plain(sign / first["λ"]) if abs(first["λ"]) > NOTHING else 1.0
+        if scale != 1:
+            made = replace(made, outputs=(("−λ", 0.0) if scale == -1 else ("λ scaled", scale),))
+        added = tuple((name, plain(first[name])) for name in ("εI", "1", "f") if name in first)
+        yield from _forms(replace(made, added=added), second, plain)
 
 
-def _forms(made: LowerProgram, second: Factors) -> Iterator[LowerProgram]:
+def _forms(made: LowerProgram, second: Factors, plain: Callable[[float], float]) -> Iterator[LowerProgram]:
     if second.get("margin"):
-        yield replace(made, added=(*made.added, ("margin", plain_factor(second["margin"]))))
+        yield replace(made, added=(*made.added, ("margin", plain(second["margin"]))))
     elif second.get("softness"):
-        yield replace(made, form="penalty", number=plain_factor(1 / second["softness"]))
+        yield replace(made, form="penalty", number=plain(1 / second["softness"]))
     elif second.get("μ"):
-        yield replace(made, form="barrier", number=plain_factor(second["μ"]))
+        yield replace(made, form="barrier", number=plain(second["μ"]))
     else:
         yield from (replace(made, form=form) for form in FORMS_TRIED)
 
@@ -79,69 +142,12 @@ def _changed(variant: LowerProgram, answer: Answer) -> tuple[dict[str, Vector], 
     return blocks, x, y, lam
 
 
-def _stationary(variant: LowerProgram, answers: Sequence[Answer]) -> Iterator[Factors]:
-    """Factors of the first equation, the plainest first; with another term only where it does not hold without."""
-    left, terms, extra = [], [], []
-    for answer in answers:
-        q, x, y, lam = _changed(variant, answer)
-        a = answer.probe.problem.arrays
-        left.append(q["g_yy"] @ y)
-        terms.append(np.stack([-q["g_xy"].T @ x, -q["g_y"], q["B"].T @ lam], axis=1))
-        extra.append(np.stack([-y, -np.ones_like(y), -(a.f_yy @ y + a.f_xy.T @ x + a.f_y)], axis=1))
-    names = ("g_xy", "g_y", "λ")
-    yield from _solutions(np.concatenate(left), np.concatenate(terms), names, (np.concatenate(extra), ("εI", "1", "f")))
-
-
-def _held(variant: LowerProgram, answers: Sequence[Answer]) -> Iterator[Factors]:
-    """Factors of the second equation."""
-    left, terms, extra = [], [], []
-    for answer in answers:
-        q, x, y, lam = _changed(variant, answer)
-        rows = held_rows(answer.probe, answer.got)
-        left.append((q["B"] @ y)[rows])
-        terms.append(np.stack([(q["A"] @ x)[rows], -q["b"][rows]], axis=1))
-        with np.errstate(all="ignore"):
-            extra.append(np.stack([np.ones(len(rows)), -lam[rows], 1 / lam[rows]], axis=1))
-    yield from _solutions(
-        np.concatenate(left), np.concatenate(terms), ("A", "b"), (np.concatenate(extra), ("margin", "softness", "μ"))
-    )
-
-
-def _solutions(
-    left: Vector, terms: Vector, names: Sequence[str], further: tuple[Vector, Sequence[str]]
-) -> Iterator[Factors]:
-    """Factors by least squares, if the equation holds with them; else with one further term."""
-    if len(left) <= terms.shape[1] + 1:
-        return
-    factors = _solution(left, terms)
-    if factors is not None:
-        yield dict(zip(names, factors, strict=True))
-        return
-    extra, further_names = further
-    for k, name in enumerate(further_names):
-        factors = _solution(left, np.column_stack([terms, extra[:, k]]))
-        if factors is not None:
-            yield dict(zip((*names, name), factors, strict=True))
-
-
-def _solution(left: Vector, terms: Vector) -> list[float] | None:
-    if not np.isfinite(terms).all():
-        return None
-    used = np.abs(terms).max(axis=0, initial=0.0) > 0
-    factors = np.zeros(terms.shape[1])
-    factors[used] = np.linalg.lstsq(terms[:, used], left)[0]
-    size = np.abs(left) + np.abs(terms) @ np.abs(factors)
-    if (np.abs(terms @ factors - left) > HOLDS * (1e-3 + size)).any():
-        return None
-    return [float(value) for value in factors]
-
-
-def plain_factor(value: float) -> float:
+def plain_factor(value: float, roughly: float = ROUGHLY) -> float:
     """A factor as the plain number that it is, to the digits that exact answers or those of iterations have."""
-    if abs(value) < NOTHING:
+    if abs(value) < max(NOTHING, roughly if roughly > ROUGHLY else 0.0):
         return 0.0
     for digits in DIGITS:
         near = float(f"{value:.{digits}g}")
-        if abs(near - value) <= (ROUGHLY if digits <= FEW_DIGITS else EXACTLY) * abs(value):
+        if abs(near - value) <= (roughly if digits <= FEW_DIGITS else EXACTLY) * abs(value):
             return near
     return value

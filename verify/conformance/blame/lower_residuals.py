@@ -28,11 +28,11 @@ def stationarity_residual(probe: Probe, got: Vector) -> Vector:
     return a.g_yy @ y + a.g_xy.T @ x + a.g_y - a.B.T @ lam
 
 
-def held_rows(probe: Probe, got: Vector) -> list[int]:
-    """Rows that carry a multiplier of either sign."""
+def held_rows(probe: Probe, got: Vector, carries: float = CARRIES) -> list[int]:
+    """Rows whose multiplier, of either sign, is more than a part of the largest, or of 1."""
     lam = pair_of(probe, got)[3]
     largest = max(1.0, float(np.abs(lam).max(initial=0.0)))
-    return [i for i, value in enumerate(lam) if abs(value) > CARRIES * largest]
+    return [i for i, value in enumerate(lam) if abs(value) > carries * largest]
 
 
 def row_residual(probe: Probe, got: Vector) -> Vector:

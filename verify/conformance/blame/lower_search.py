@@ -11,14 +11,16 @@ import numpy as np
 
 from spec.exact import Vector
 from verify.conformance.answers import Answer
-from verify.conformance.blame.holding_out import Limits
+from verify.conformance.blame.holding_out import Limits, allowed_to
 from verify.conformance.blame.lower import ADDED, BLOCKS, REBUILT, RIGHT_LOWER, LowerProgram
-from verify.conformance.blame.lower_fits import read_off
+from verify.conformance.blame.lower_fits import ReadOff
 from verify.conformance.blame.lower_outputs import OUTPUTS
 from verify.conformance.blame.measuring import fitted
 from verify.conformance.blame.programs import FORMS, Pair
 from verify.conformance.blame.unfinished import stopped_after
 
+EXACT_ENOUGH = 1e-7
+"""Answers of coarser accuracies are tried on single changes and on what is read off alone."""
 WITH_NUMBERS = ("penalty", "barrier")
 FACTORS = (0.0, -1.0, 2.0, 0.5)
 FEW = 4
@@ -57,16 +59,19 @@ def _in_form(form: str, value: float) -> LowerProgram:
 class LowerSearch:
     """Looks for programs that give answers to within limits."""
 
-    def __init__(self, answers: Sequence[Answer], limits: Limits) -> None:
+    def __init__(self, answers: Sequence[Answer], limits: Limits, accuracy: float = 0.0) -> None:
+        self.accuracy = accuracy
         # What deviates most tells most: it is looked at first.
         self.answers = sorted(answers, key=lambda answer: -min(answer.excess, 1e12))
-        self.limits = [limits(answer.probe) for answer in self.answers]
+        self.limits = [allowed_to(answer, limits) for answer in self.answers]
 
     def lists(self) -> Iterator[list[LowerProgram]]:
         """Lists of programs that give every answer, those found most cheaply first."""
         yield self.fitting(single_lower_edits())
-        yield self.fitting(dict.fromkeys(read_off(self.answers)))
+        yield self.fitting(dict.fromkeys(ReadOff(self.answers, self.accuracy).programs()))
         yield self.halves([RIGHT_LOWER, *plain_programs()])
+        if self.accuracy > EXACT_ENOUGH:
+            return
         yield self.fitting(self.unfinished())
         yield self.halves(self.measured_programs())
         pairs = list(self.pairs())

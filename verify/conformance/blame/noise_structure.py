@@ -199,7 +199,8 @@ PATTERNS = (
     PatternRule("all estimates of a call share a part of their noise", _shared_by_calls, blurs_size=True),
     PatternRule("neighbouring estimates are correlated: noise is carried from one to the next", _chained),
     PatternRule("the size of the noise depends on how many calls were made before", _trend, blurs_size=True),
-    PatternRule("a single estimate scatters otherwise than one of many asked for at once", _alone_differs, blurs_size=True),
+    PatternRule("a single estimate scatters otherwise than one of many asked for at once", _alone_differs,
+                blurs_size=True),
     PatternRule("components have noise of different sizes", _unequal_components),
     PatternRule("neighbouring components share a part of their noise", _correlated_components),
 )  # fmt: skip

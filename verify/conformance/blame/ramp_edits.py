@@ -12,6 +12,8 @@ from verify.conformance.blame.ramps import CUTS, ENTERS, RIGHT_WEIGHTS, WIDTHS, 
 Part = Literal["h", "lam", "both", "rule"]
 SIDES: tuple[Literal["h", "lam", "both"], ...] = ("h", "lam", "both")
 STARTS = (-1.0, -0.5, 0.5, 1.0)
+WITHOUT_EFFECT = (("lam", "positive part"),)
+"""Changes of what is cut off anyway."""
 FACTORS = (0.5, 2.0, 10.0, 0.1)
 
 
@@ -55,7 +57,8 @@ def plain_edits() -> Iterator[RampEdit]:
             ("factor", FACTORS), ("shape", [shape for shape, kind in SHAPES.items() if not kind.sharp]),
         ):  # fmt: skip
             right = getattr(Bracket("h"), name)
-            yield from (RampEdit(side, ((name, option),)) for option in options if option != right)
+            yield from (RampEdit(side, ((name, option),)) for option in options
+                        if option != right and (side, option) not in WITHOUT_EFFECT)  # fmt: skip
     yield from (RampEdit("rule", (("together", name),)) for name in TOGETHER if name != "product")
     for name, finish in AFTERWARDS.items():
         if name != "nothing":

@@ -15,13 +15,15 @@ from verify.conformance.blame.ramp_edits import RampEdit, measured_edits, plain_
 from verify.conformance.blame.ramps import RIGHT_WEIGHTS, WeightRule
 from verify.conformance.blame.weighed_rows import Rows
 
+TRIED = 40
+"""Rules of a list that are tried on the answers."""
 CLOSE = 1e-9
 """Rows within this are given as the rule says."""
 FAR = 0.1
 """Beyond this one row is as wrong as another."""
 ALIKE = 1e-6
 """Two profiles whose places differ by less than this together are the same."""
-NEAREST = 12
+NEAREST = 8
 """Rules that are taken further, with a number measured too, or with a third change."""
 
 
@@ -35,21 +37,25 @@ def _measured() -> tuple[RampEdit, ...]:
     return tuple(measured_edits())
 
 
+def _second() -> list[RampEdit]:
+    """Those measured beside another change: shapes are found by :func:`two_sided`."""
+    return [edit for edit in _measured() if edit.part != "both" and edit.measured != "sharpness"]
+
+
 def searched_rules(rows: Rows, scans: Callable[[], Scans | None]) -> Iterator[list[WeightRule]]:
     """Lists of rules that may be it, those of fewer changes first; each is cheap to try before the next is made."""
     singles = _changed([RIGHT_WEIGHTS])
-    yield singles
-    yield _with_numbers([RIGHT_WEIGHTS], rows)
+    near = nearest(singles, rows)
+    yield near[:TRIED]
+    yield nearest(_with_numbers([RIGHT_WEIGHTS], rows), rows)[:TRIED]
     measured = scans()
     if measured is not None:
-        yield two_sided(measured)
+        yield nearest(two_sided(measured), rows)[:TRIED]
     pairs = nearest(_paired(), rows)
-    yield pairs
-    near = nearest(singles, rows)[:NEAREST]
-    numbered = nearest(_with_numbers([RIGHT_WEIGHTS, *near], rows), rows)
-    yield numbered
-    yield nearest(_changed(numbered[: NEAREST // 3]), rows)
-    yield nearest(_changed(pairs[:NEAREST]), rows)
+    yield pairs[:TRIED]
+    numbered = nearest(_with_numbers([RIGHT_WEIGHTS, *near[:NEAREST]], rows, edits=_second()), rows)
+    yield numbered[:TRIED]
+    yield nearest(_changed([*numbered[: NEAREST // 2], *pairs[: 2 * NEAREST]]), rows)[:TRIED]
 
 
 def _changed(rules: Iterable[WeightRule]) -> list[WeightRule]:
@@ -107,13 +113,16 @@ def proportional(rows: Rows, rule: WeightRule) -> float:
 
 
 def _with_numbers(
-    rules: Sequence[WeightRule], rows: Rows, off: Callable[[Rows, WeightRule], float] = distance_in_all
+    rules: Sequence[WeightRule],
+    rows: Rows,
+    off: Callable[[Rows, WeightRule], float] = distance_in_all,
+    edits: Sequence[RampEdit] | None = None,
 ) -> list[WeightRule]:
     """The rules with one more change whose number fits best."""
     found = []
     for rule in rules:
         without = off(rows, rule)
-        for edit in _measured():
+        for edit in _measured() if edits is None else edits:
             if edit.apply(rule, edit.high) is None:
                 continue
 

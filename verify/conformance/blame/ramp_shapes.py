@@ -156,3 +156,10 @@ AFTERWARDS: dict[str, Finish] = {
                       tuple(float(digits) for digits in range(7))),
 }  # fmt: skip
 """Those without thresholds have one that is measured."""
+
+MIXING = frozenset({
+    "next row", "row before", "reversed", "ascending", "descending", "sum 1", "length 1", "largest 1", "by rows",
+    "largest alone", "largest everywhere", "smallest everywhere", "mean everywhere", "no first row", "no last row",
+    "running product",
+})  # fmt: skip
+"""Those whose weights depend on other rows."""

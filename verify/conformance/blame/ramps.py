@@ -97,8 +97,10 @@ class WeightRule:
 
     def joined(self, h: Vector, lam: Vector, h_width: Any, lam_width: Any) -> Vector:
         """What the two brackets make of each row by itself; widths may differ from row to row."""
-        of_h = self.h.of(h, lam, h_width, lam_width)
-        of_lam = self.lam.of(lam, h, lam_width, h_width)
+        return self.put_together(self.h.of(h, lam, h_width, lam_width), self.lam.of(lam, h, lam_width, h_width))
+
+    def put_together(self, of_h: Vector, of_lam: Vector) -> Vector:
+        """The two brackets' values, row by row, as one."""
         with np.errstate(all="ignore"):
             return np.asarray(TOGETHER[self.together].of(of_h, of_lam), dtype=np.float64)
 
@@ -115,7 +117,7 @@ class WeightRule:
         of_h, of_lam = _bracket_words(self.h), _bracket_words(self.lam)
         changed = [*of_h, *of_lam]
         if of_h and replace(self.h, side="λ") == self.lam:
-            changed = [f"{words}, and so with λ and w_λ" for words in of_h]
+            changed = [f"{words} (and likewise for λ)" for words in of_h]
             if self.h == Bracket("h", width="other"):
                 changed = ["the two ramps' widths are exchanged"]
             if self.h.left_out:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
 
 from spec.exact import Vector
 from verify.conformance.answers import Answer
-from verify.conformance.blame.ramp_shapes import AFTERWARDS
-from verify.conformance.blame.ramps import WeightRule
+from verify.conformance.blame.ramp_shapes import AFTERWARDS, MIXING
+from verify.conformance.blame.ramps import Bracket, WeightRule
 from verify.conformance.probes import Probe, activation_probe
 
 MEASURING, IN_RESERVE = 10, 40
 """Probes that rules are found on, and probes that they are tried on afterwards."""
+KEPT = 20_000
+"""Most brackets whose values are kept."""
 _SEED = 20_16
 _WIDTHS = (1e-3, 1.0)
 
@@ -30,6 +32,7 @@ class Rows:
     lam_width: Vector
     rho: Vector
     ends: tuple[int, ...]
+    kept: dict[Bracket, Vector] = field(default_factory=dict)
 
     @classmethod
     def of(cls, answers: Sequence[Answer]) -> Rows:
@@ -46,12 +49,26 @@ class Rows:
 
     def weights(self, rule: WeightRule) -> Vector:
         """What a rule gives them."""
-        joined = rule.joined(self.h, self.lam, self.h_width, self.lam_width)
+        joined = rule.put_together(self._factor(rule.h), self._factor(rule.lam))
         if rule.afterwards == "nothing":
             return joined
-        finish = AFTERWARDS[rule.afterwards].of
+        finish = AFTERWARDS[rule.afterwards]
         with np.errstate(all="ignore"):
-            return np.concatenate([finish(part, rule.threshold) for part in np.split(joined, self.ends)])
+            if rule.afterwards not in MIXING:
+                return np.asarray(finish.of(joined, rule.threshold))
+            parts = zip((0, *self.ends), (*self.ends, len(joined)), strict=True)
+            return np.concatenate([finish.of(joined[start:end], rule.threshold) for start, end in parts])
+
+    def _factor(self, bracket: Bracket) -> Vector:
+        """A bracket's values, kept: most rules share theirs with others."""
+        found = self.kept.get(bracket)
+        if found is None:
+            if len(self.kept) >= KEPT:
+                self.kept.clear()
+            own, other = (self.h, self.lam), (self.h_width, self.lam_width)
+            turn = 1 if bracket.side == "h" else -1
+            found = self.kept[bracket] = bracket.of(*own[::turn], *other[::turn])
+        return found
 
     def off(self, rule: WeightRule) -> Vector:
         """How far a rule is off, row by row; infinite where it gives no number."""

@@ -27,7 +27,7 @@ NUMBER_BYTES = 25
 """Longest text of a double with its comma."""
 PROBLEMS_KEPT = 64
 """Problems a subject is asked to remember at once."""
-LISTED_BYTES = 16 * 1024
+LISTED_BYTES = 64 * 1024
 """Size of one estimate's normals from which a seed is sent instead."""
 CHUNK_BYTES = 4 * 1024 * 1024
 """Size from which repeated estimates are asked for in several messages."""

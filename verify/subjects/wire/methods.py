@@ -155,7 +155,8 @@ def read_answers(line: bytes, method: str, ids: Sequence[int]) -> list[Any] | Or
     lifted = {} if len(line) < LARGE or b"true" in line or b"false" in line else _lifted(data)
     if isinstance(data, dict) and "method" in data and not {"result", "error"} & data.keys():
         asked = _oracle(data, method)
-        return _with_arrays(asked, "params", lifted)
+        _put_back(asked.params, lifted)
+        return asked
     if isinstance(data, list) and len(ids) == 1:
         raise WireFault("schema", "answered a single request with an array", lost=True)
     if isinstance(data, list):
@@ -164,7 +165,9 @@ def read_answers(line: bytes, method: str, ids: Sequence[int]) -> list[Any] | Or
         # A batch refused as a whole is answered by one error.
         _single(data, method, None)
         raise WireFault("unknown-id", "answered a batch with a single response")
-    return [_with_arrays(_single(data, method, ids[0]), "result", lifted)]
+    answer = _single(data, method, ids[0])
+    _put_back(answer, lifted)
+    return [answer]
 
 
 def _lifted(data: Any) -> dict[str, FloatArray]:
@@ -173,8 +176,10 @@ def _lifted(data: Any) -> dict[str, FloatArray]:
     Whatever is not all numbers stays in, to be refused by the schema.
     """
     content = (data.get("result") or data.get("params")) if isinstance(data, dict) else None
-    found = {}
-    for name, value in content.items() if isinstance(content, dict) else ():
+    found: dict[str, FloatArray] = {}
+    if not isinstance(content, dict):
+        return found
+    for name, value in content.items():
         try:
             array = np.array(value)
         except (ValueError, OverflowError):
@@ -190,12 +195,10 @@ def _first_of_each(value: Any) -> Any:
     return [_first_of_each(value[0])] if isinstance(value, list) else value
 
 
-def _with_arrays(answer: Any, part: str, lifted: dict[str, FloatArray]) -> Any:
-    """A validated message with its large arrays put back."""
-    content = answer.params if part == "params" else answer
+def _put_back(content: Any, lifted: dict[str, FloatArray]) -> None:
+    """Give a validated message its large arrays."""
     for name in lifted.keys() & getattr(type(content), "model_fields", {}).keys():
         setattr(content, name, lifted[name])
-    return answer
 
 
 def _json(line: bytes) -> Any:

@@ -253,7 +253,14 @@ def _seeded(stages: Stages) -> str:
     # The first number of the generator handed over is the seed of the message.
     seed = int(np.random.default_rng(3).integers(SEEDS))
     made = stages.hypergradient(problem, x, call, np.random.default_rng(3))
-    handed = stages.hypergradient(problem, x, replace(call, draws=blocks_of(seed, {"f_x": (3, 2)})))
+    handed, still = (
+        stages.hypergradient(problem, x, replace(call, draws=given), np.random.default_rng(3))
+        for given in (blocks_of(seed, {"f_x": (3, 2)}), {"f_x": np.zeros((3, 2))})
+    )
+    if np.allclose(handed, still, rtol=1e-9, atol=1e-12):
+        raise CheckFailedError(
+            f"normals that are handed over must be used; it answers {handed.tolist()} whatever they are"
+        )
     if not np.allclose(made, handed, rtol=1e-9, atol=1e-12):
         first = normals(seed, 2).tolist()
         raise CheckFailedError(

@@ -115,11 +115,11 @@ def test_repeated_estimates_come_in_batches_of_single_ones(monkeypatch):
 
 def test_draws_that_do_not_fit_leave_a_seed(echo, monkeypatch):
     few = Call(alpha=0.1)
-    several = Call(alpha=0.1, parameters=few.parameters.model_copy(update={"N_g": 200}))
-    many = Call(alpha=0.1, parameters=few.parameters.model_copy(update={"N_g": 1000}))
+    several = Call(alpha=0.1, parameters=few.parameters.model_copy(update={"N_g": 1000}))
+    many = Call(alpha=0.1, parameters=few.parameters.model_copy(update={"N_g": 4000}))
     assert not np.array_equal(echo.hypergradient(PROBLEM, X, several, rng()), X)
     np.testing.assert_array_equal(echo.hypergradient(PROBLEM, X, many, rng()), X)
-    monkeypatch.setattr(conversation, "MESSAGE_BYTES", 16_000)
+    monkeypatch.setattr(conversation, "MESSAGE_BYTES", 80_000)
     np.testing.assert_array_equal(echo.hypergradient(PROBLEM, X, several, rng()), X)
     assert not np.array_equal(echo.hypergradient(PROBLEM, X, few, rng()), X)
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from verify.campaign.calibration.calibration import kinds, summarise
+from verify.campaign.calibration.calibration_page import Counted, page
 from verify.campaign.calibration.drift_price import Price
 from verify.campaign.calibration.law_columns import DECISIONS, NOT_ASKED, LawAchieved
 from verify.campaign.calibration.noise_laws import NOISE_LAWS
-from verify.campaign.calibration.page import Counted, page
 from verify.campaign.calibration.sweeps import CROSSINGS, EXACT_ONLY, LAWS, LOOKS
 from verify.cli.main import invoke
 

@@ -1,0 +1,68 @@
+"""An implementation of the paper as written is held against the paper as written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from spec import AS_WRITTEN, REPAIRED, InvalidInputError
+from tests.verify.conformance.subjects import RepairedOnly
+from verify.conformance.asking import Asking
+from verify.conformance.bugs.bent_subject import by_id
+from verify.conformance.null_subjects import null_subjects
+from verify.conformance.other_reading import under
+from verify.conformance.probes import Probe, probes
+from verify.conformance.stage_comparison import look
+from verify.subjects import ReferenceSubject
+from verify.subjects.protocol import Stages
+
+
+def some(reading: Any) -> list[Probe]:
+    """Every fifth probe of the stages that a reading changes."""
+    asked = [probe for probe in probes() if probe.stage in ("penalty_minimiser", "hypergradient")]
+    return list(under(reading, asked[::5]))
+
+
+@pytest.fixture(scope="module")
+def as_written() -> list[Probe]:
+    return some(AS_WRITTEN)
+
+
+def findings(subject: Any, asked: list[Probe]) -> dict[str, str]:
+    seen = look(Stages(subject), only=["penalty_minimiser", "hypergradient"], asked=asked)
+    return {found.stage: found.status for found in seen.findings}
+
+
+def test_the_same_reading_asks_for_the_same() -> None:
+    before = {probe.id: probe for probe in probes()}
+    for probe in some(REPAIRED):
+        assert probe.expected.tolist() == before[probe.id].expected.tolist()
+        assert probe.tolerance == pytest.approx(before[probe.id].tolerance)
+
+
+def test_who_reads_it_so_agrees(as_written: list[Probe]) -> None:
+    assert findings(ReferenceSubject(), as_written) == {"penalty_minimiser": "agrees", "hypergradient": "agrees"}
+    assert findings(by_id("keeps-dual-term"), as_written)["hypergradient"] == "agrees"
+
+
+@pytest.mark.parametrize("subject", [RepairedOnly(), by_id("drops-implicit-term"), null_subjects()["zero"]])
+def test_who_does_not_deviates(subject: Any, as_written: list[Probe]) -> None:
+    assert findings(subject, as_written)["hypergradient"] == "diverges"
+
+
+def test_shrinking_stays_with_the_reading(as_written: list[Probe]) -> None:
+    from verify.conformance.places import place_of
+
+    probe = next(probe for probe in as_written if probe.elsewhere is not None and probe.stage == "hypergradient")
+    assert probe.elsewhere is not None
+    moved = probe.elsewhere(place_of("toy1"))
+    assert moved.call.reading == AS_WRITTEN
+    assert moved.excess_of(Stages(ReferenceSubject())) <= 1
+
+
+def test_readings_and_claims_that_do_not_go_together_are_refused() -> None:
+    with pytest.raises(InvalidInputError, match="reading: must be one of as-written, repaired; got other"):
+        Asking(reading_name="other")
+    with pytest.raises(InvalidInputError, match="claims: must be left out with the reading as-written"):
+        Asking(reading_name="as-written").prepare("mine", "load_subject('mine')", ["bias-bound/T3"])

@@ -1,0 +1,160 @@
+"""Oracle calls that compute stages themselves: what is wrong inside, innermost line first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from verify.conformance.answers import Answer
+from verify.conformance.blame.edited_stage import EditedStage, ScopedExchange
+from verify.conformance.blame.exchanges import exchanges
+from verify.conformance.blame.explanation import Blame, Explanation
+from verify.conformance.blame.inner_stages import WholeCall, calls_with_y
+from verify.conformance.blame.minimiser_rules import RULES
+from verify.conformance.blame.questions import chain_question, minimiser_question
+from verify.conformance.blame.single_edits import candidates
+from verify.conformance.blame.sparse_sums import SumEdit, drops
+from verify.conformance.blame.stage_effects import effect_of
+from verify.conformance.blame.stage_search import StageSearch
+from verify.conformance.blame.sum_blame import Asker, search_levels, told_apart
+from verify.conformance.blame.whole_calls import play
+from verify.conformance.bugs.model import Stage
+from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE, Given
+from verify.conformance.stage_comparison import Probed, Seen
+from verify.subjects.protocol import Stages
+
+INSIDE_STAGE: dict[Given, Probed] = {
+    FROM_RHO: "penalty_minimiser", FROM_PAIR: "activation", FROM_SCRATCH: "lower_level",
+}  # fmt: skip
+"""The first stage that a call computes itself."""
+HELD_CALLS = 8
+"""Calls that are asked only after an explanation was found."""
+CALL_ALPHAS = (0.25, 0.125)
+"""Values of alpha at which they are asked."""
+EXACTLY = 1e-6
+"""Relative difference of answers within which two programs that solve exactly agree."""
+NEAREST = 2
+"""Explanations that an unsharp solver leaves standing beside each other; more are none."""
+
+
+def explain_calls(stages: Stages, seen: Seen, known: Mapping[Stage, Explanation]) -> Blame | None:
+    """What is wrong inside the oracle call beside the explained stages that the subject offers.
+
+    ``known`` are explanations of its own stages, line 6 among them. ``None`` where they explain every call, or where
+    line 6 deviates without an explanation.
+    """
+    answers = [a for a in seen.of("hypergradient") if a.probe.call.draws is None and not a.probe.published]
+    wrong: dict[str, Explanation] = {name: known[name] for name in ("hypergradient",) if name in known}
+    if not wrong and any(not a.excess <= 1 for a in answers if a.probe.given == WHOLE):
+        return None
+    asker, new = Asker(stages), list[Probed]()
+    agreeing = held_out = 0
+    for given, stage in INSIDE_STAGE.items():
+        here = [a for a in answers if a.probe.given == given]
+        if all(misfit(wrong, a) <= 1 for a in here):
+            continue
+        held = asked_later(asker, given)
+        own = [{**wrong, stage: known[stage]}] if stage in known else []
+        if any(all(misfit(choice, a) <= 1 for a in (*here, *held)) for choice in own):
+            wrong[stage] = known[stage]
+            continue
+        found = _confirmed(_inner_candidates(stage, asker, wrong), (wrong, stage), here, held)
+        if found is None:
+            return Blame("hypergradient")
+        wrong[stage] = found
+        new.append(stage)
+        agreeing, held_out = agreeing + len(here) + len(held), held_out + len(held)
+    if not new:
+        return None
+    whole = WholeCall({name: wrong[name] for name in ("lower_level", "activation", "penalty_minimiser",
+                                                      "hypergradient") if name in wrong})  # fmt: skip
+    blamed: Stage = new[0] if not any(stages.offers(name) for name in new) else "hypergradient"
+    effect = max((effect_of(name, whole.stages[name]) or 0.0 for name in new), default=None)
+    apart = max(misfit(wrong, a) for a in answers if a.probe.given != WHOLE)
+    return Blame(blamed, (whole,), agreeing, held_out, apart, effect)
+
+
+def asked_later(asker: Asker, given: Given) -> list[Answer]:
+    """Held-out calls of a kind."""
+    found = []
+    for seed in range(HELD_CALLS):
+        probe = chain_question(400 + seed, given, CALL_ALPHAS[seed % len(CALL_ALPHAS)])
+        got = asker(probe)
+        found += [] if got is None else [Answer(probe, got)]
+    return found
+
+
+def misfit(wrong: Mapping[str, Explanation], answer: Answer) -> float:
+    """How far a call with explained stages is from an answer, in tolerances."""
+    predicted = play(answer.probe, wrong)
+    if predicted is None or not np.isfinite(predicted).all():
+        return np.inf
+    allowed = answer.probe.tolerance + EXACTLY * np.abs(predicted)
+    return float(np.max(np.abs(predicted - answer.got) / allowed, initial=0.0))
+
+
+def _relative(wrong: Mapping[str, Explanation], answer: Answer) -> float:
+    predicted = play(answer.probe, wrong)
+    if predicted is None or not np.isfinite(predicted).all():
+        return np.inf
+    size = float(np.abs(answer.got).max(initial=0.0) + np.abs(answer.probe.expected).max(initial=0.0))
+    return float(np.abs(predicted - answer.got).max(initial=0.0)) / (size or 1.0)
+
+
+def _inner_candidates(stage: Stage, asker: Asker, wrong: Mapping[str, Explanation]) -> Iterator[Explanation]:
+    if stage == "penalty_minimiser":
+        line_6 = wrong.get("hypergradient")
+        if line_6 is None or (isinstance(line_6, EditedStage) and line_6.changed is None):
+            yield from _by_the_y(asker, line_6 if isinstance(line_6, EditedStage) else None)
+        yield from single_minimiser_edits()
+    elif stage in ("activation", "lower_level"):
+        yield from candidates("activation" if stage == "activation" else "lower_level")
+
+
+def _by_the_y(asker: Asker, line_6: EditedStage | None) -> Iterator[Explanation]:
+    """Explanations of the y that line 6 was evaluated at, where one can be told."""
+    search = StageSearch("y", calls_with_y(asker, line_6), minimiser_question)
+    base = search.gather(range(10))
+    if len(base) < 4:
+        return
+    for level in search_levels(search, base):
+        kept = told_apart(search, level)
+        yield from kept
+        if kept:
+            return
+
+
+def single_minimiser_edits() -> Iterator[EditedStage]:
+    """Single edits of the penalty minimiser without a number to measure."""
+    nothing = SumEdit("y")
+    for rule in RULES:
+        yield EditedStage("y", (), nothing, rule)
+    for dropped in drops("y", pairs=False)[1:]:
+        yield EditedStage("y", summed=SumEdit("y", dropped))
+    for exchange in exchanges():
+        yield EditedStage("y", (ScopedExchange(exchange),), nothing)
+
+
+def _confirmed(
+    found: Iterable[Explanation], place: tuple[Mapping[str, Explanation], Stage], here: Sequence[Answer],
+    held: Sequence[Answer],
+) -> Explanation | None:  # fmt: skip
+    """The explanation that gives every call, held-out ones included.
+
+    Where solves are not exact many come near; then the nearest counts if few others do.
+    """
+    wrong, stage = place
+    off = sorted(here, key=lambda a: -a.excess)
+    fitting: list[tuple[float, Explanation]] = []
+    for explanation in found:
+        choice = {**wrong, stage: explanation}
+        if any(misfit(choice, a) > 1 for a in off) or any(misfit(choice, a) > 1 for a in held):
+            continue
+        exact = max(_relative(choice, a) for a in (*off, *held))
+        if exact <= EXACTLY and held:
+            return explanation
+        fitting.append((exact, explanation))
+    if not held or not fitting or len(fitting) > NEAREST:
+        return None
+    return min(fitting, key=lambda pair: pair[0])[1]
