@@ -216,7 +216,8 @@ def test_the_page_counts_outcomes() -> None:
 
 def test_a_pair_is_exact_only_if_both_are() -> None:
     one, other = edit_of("line_6", "h", "A @ x - b"), edit_of("activation", "ramp_h", "1 + h / h_width")
-    pair, both = Mistake(edits=(one, other)), ("hypergradient", "activation")
+    pair = Mistake(edits=(one, other))
+    both: tuple[Stage, ...] = ("hypergradient", "activation")
     half = Outcome(0, pair, True, both, {"activation": "exact"}, "unnamed")
     assert (half.mark, half.partly) == ("unnamed", True)
     whole = Outcome(0, pair, True, both, {"activation": "exact", "hypergradient": "one-of"}, "unnamed")
