@@ -15,6 +15,8 @@ from spec.exact import Vector
 from verify.conformance import outer, random_stages
 from verify.conformance.blame.explanation import Blame, Explanation
 from verify.conformance.blame.noise_spots import Drawn, Spot
+from verify.conformance.blame.state_questions import Question
+from verify.conformance.blame.state_rules import Alone, Asked, StateRule
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.generated.mistakes import Mistake, answered
 from verify.conformance.bugs.generated.step_player import PlainMethod
@@ -29,6 +31,8 @@ from verify.subjects.protocol import Stages
 Mark = Literal["exact", "one-of", "wrong", "unnamed"]
 ENOUGH = 20
 """Unseen answers that an explanation must give before it counts as exact."""
+ROW = 40
+"""Unseen questions asked in a row of what seems to have a memory."""
 RELATIVE = 1e-6
 """Difference of two answers, relative to their size, that is no difference; chains of solves lose digits."""
 EIGHTH, NONE = Fraction(1, 8), Fraction(0)
@@ -141,7 +145,22 @@ def holds(unheld: Unheld, stage: Stage, explanation: Explanation) -> bool:
     if stage == "samples" and predicts is not None:
         pairs = zip(unheld.drawn, right_draws(), strict=True)
         return any(predicts(own) and not predicts(right) for own, right in pairs)
+    if isinstance(explanation, StateRule):
+        return not explanation.misses(_in_a_row(unheld, stage, unheld.mistake.subject())) and bool(
+            explanation.misses(_in_a_row(unheld, stage, PlainMethod()))
+        )
     return _agreement(unheld, stage, explanation.answer)
+
+
+def _in_a_row(unheld: Unheld, stage: Stage, subject: PlainMethod) -> list[Asked]:
+    """Unseen questions of one stage, one after another and then again from the end, with a subject's answers."""
+    probes = [probe for probe in unheld.unseen.of(stage) if not probe.needs_draws][:ROW]
+    asked, nobody = [*probes, *probes[::-1]], Alone(None)
+    got = answered(subject, asked)
+    return [
+        Asked(Question(probe), answer, probe.expected, probe.tolerance, nobody)
+        for probe, answer in zip(asked, got, strict=True) if answer is not None
+    ]  # fmt: skip
 
 
 def _agreement(
