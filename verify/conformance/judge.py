@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -26,7 +27,7 @@ from verify.conformance.claim_runs import (
     run_claims,
     without_claims,
 )
-from verify.conformance.diagnosis import diagnose, suspect
+from verify.conformance.diagnosis import diagnose, suspect, with_memories
 from verify.conformance.error_splits import split_error
 from verify.conformance.found import Diagnosis, StageFinding
 from verify.conformance.model import Conformance
@@ -145,12 +146,14 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
     with threadpool_limits(1):
         own = asking.prepare(asked.name, load, asked.claims)
         seen = asking.look(stages, own, _vectors(stages, asked.clock))
+        renew = partial(_renewed, asked.name, asked.time_limit) if asked.loadable else None
         reproduction, error_split = None, None
         diagnoses: tuple[Diagnosis, ...] = ()
         ignored: tuple[str, ...] = ()
         kept: tuple[str, ...] = ()
         try:
-            blames = explain_all(stages, seen, accuracy_of(stages, seen)) if asking.is_repaired else ()
+            blames = explain_all(stages, seen, accuracy_of(stages, seen), renew) if asking.is_repaired else ()
+            with_memories(seen, blames)
             diagnoses = diagnose(seen, blames)
             lead = diagnoses[0].stage if diagnoses else seen.first
             reproduction = reproduce(seen, load) if lead is None else reproduce_stage(seen, lead, load)
@@ -183,6 +186,16 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
         seconds=time.perf_counter() - started, complete=report.complete and not seen.ended, report=report,
         stopped=asked.stopped(report),
     )  # fmt: skip
+
+
+@contextmanager
+def _renewed(name: str, time_limit: float | None) -> Iterator[Stages]:
+    """Another copy of a subject, as a reader gets it who loads it again."""
+    loaded = load_subject(name, time_limit=time_limit)
+    try:
+        yield Stages(loaded)
+    finally:
+        end(loaded)
 
 
 def _vectors(stages: Stages, clock: Clock) -> Sequence[Probe]:
