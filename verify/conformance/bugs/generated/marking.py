@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -16,7 +15,6 @@ from spec.exact import Vector
 from verify.conformance import outer, random_stages
 from verify.conformance.blame.explanation import Blame, Explanation
 from verify.conformance.blame.noise_spots import Drawn, Spot
-from verify.conformance.blame.state import follows
 from verify.conformance.blame.state_questions import Question
 from verify.conformance.blame.state_rules import Alone, Asked, StateRule
 from verify.conformance.bugs.bent_subject import by_id
@@ -27,7 +25,6 @@ from verify.conformance.bugs.model import Stage
 from verify.conformance.bugs.outer_loop import OuterLoop
 from verify.conformance.diagnosis import LIKELY
 from verify.conformance.probes import Probe
-from verify.conformance.stage_comparison import PROBED
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 
@@ -142,8 +139,6 @@ def _held(unheld: Unheld, stage: Stage, explanation: Explanation) -> bool:
 
 def holds(unheld: Unheld, stage: Stage, explanation: Explanation) -> bool:
     """Whether an explanation gives the unseen answers, and the right implementation does not give all of them."""
-    if isinstance(explanation, StateRule):
-        return stage in PROBED and follows(stage, explanation, lambda: nullcontext(Stages(unheld.mistake.subject())))
     predicts: Callable[[Any], bool] | None = getattr(explanation, "predicts", None)
     if stage == "optimise":
         return predicts is not None and predicts(unheld.runs) and not predicts(right_runs())
