@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from spec.exact import Vector
 from verify.conformance.blame.call_points import CallPoint
 from verify.conformance.blame.sparse_sums import SIMPLE, SNAP
-from verify.conformance.blame.term_basis import ENTRY_CHANGES, powers
+from verify.conformance.blame.term_basis import ENTRY_CHANGES, Power, powers
 
 Change = Callable[[Vector, CallPoint], Vector]
 Seen = tuple[CallPoint, Vector, Vector]
@@ -34,6 +35,22 @@ def _length(v: Vector) -> float:
     return float(np.linalg.norm(v))
 
 
+def _to_decimals(digits: int, v: Vector) -> Vector:
+    return np.round(v, digits)
+
+
+def _times(number: float, power: Power, v: Vector, c: CallPoint) -> Vector:
+    return number * power.value(c) * v
+
+
+def _by_size(power: int, which: int, v: Vector, c: CallPoint) -> Vector:
+    return v * float(c.sizes[which]) ** power
+
+
+def _shortened(most: float, power: Power, v: Vector, c: CallPoint) -> Vector:
+    return v * min(1.0, most * power.value(c) / (_length(v) or 1.0))
+
+
 FIXED: tuple[AnswerChange, ...] = (
     *(AnswerChange(name, 0.2 + cost, _plain(change)) for name, (cost, change) in ENTRY_CHANGES.items()),
     AnswerChange("{} divided by its length", 0.1, _plain(lambda v: v / (_length(v) or 1.0))),
@@ -44,7 +61,7 @@ FIXED: tuple[AnswerChange, ...] = (
     AnswerChange("{} squared entry by entry", 0.3, _plain(lambda v: v**2)),
     AnswerChange("tanh of {}", 0.3, _plain(np.tanh)),
     AnswerChange("{} rounded to whole numbers", 0.2, _plain(np.round)),
-    *(AnswerChange(f"{{}} rounded to {d} decimals", 0.2, _plain(lambda v, d=d: np.round(v, d))) for d in range(1, 10)),
+    *(AnswerChange(f"{{}} rounded to {d} decimals", 0.2, _plain(partial(_to_decimals, d))) for d in range(1, 10)),
     AnswerChange("{} in single precision", 0.1, _plain(lambda v: v.astype(np.float32).astype(np.float64))),
     AnswerChange("{} in half precision", 0.2, _plain(lambda v: v.astype(np.float16).astype(np.float64))),
     AnswerChange("{} less x", 0.3, lambda v, c: v - c.x if len(v) == len(c.x) else v),
@@ -64,10 +81,10 @@ def fitted_changes(seen: Sequence[Seen]) -> Iterator[AnswerChange]:
         if size > 0:
             number = near_number(float(scaled @ got) / size)
             name = spelt_factor(number, power.name) + " times {}"
-            yield AnswerChange(name, 0.0 + power.cost, lambda v, c, p=power, q=number: q * p.value(c) * v)
+            yield AnswerChange(name, 0.0 + power.cost, partial(_times, number, power))
     for size_name, count in (("n", 0), ("m", 1), ("p", 2)):
-        yield AnswerChange(f"{{}} divided by {size_name}", 0.2, lambda v, c, i=count: v / c.sizes[i])
-        yield AnswerChange(f"{{}} times {size_name}", 0.2, lambda v, c, i=count: v * c.sizes[i])
+        yield AnswerChange(f"{{}} divided by {size_name}", 0.2, partial(_by_size, -1, count))
+        yield AnswerChange(f"{{}} times {size_name}", 0.2, partial(_by_size, 1, count))
     longest = near_number(max(_length(g) for _, _, g in seen))
     yield AnswerChange(f"{{}} shortened to length {spelt_number(longest)}", 0.1,
                        _plain(lambda v: v * min(1.0, longest / (_length(v) or 1.0))))  # fmt: skip
@@ -89,7 +106,7 @@ def _shortened_by_alpha(seen: Sequence[Seen]) -> Iterator[AnswerChange]:
         most = near_number(max(_length(g) / power.value(c) for c, _, g in seen))
         yield AnswerChange(
             f"{{}} shortened to length {spelt_number(most)}{power.name}", 0.2 + power.cost,
-            lambda v, c, p=power, q=most: v * min(1.0, q * p.value(c) / (_length(v) or 1.0)),
+            partial(_shortened, most, power),
         )  # fmt: skip
 
 

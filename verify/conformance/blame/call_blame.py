@@ -29,16 +29,21 @@ INSIDE_STAGE: dict[Given, Probed] = {
     FROM_RHO: "penalty_minimiser", FROM_PAIR: "activation", FROM_SCRATCH: "lower_level",
 }  # fmt: skip
 """The first stage that a call computes itself."""
-HELD_CALLS = 8
+HELD_CALLS = 12
 """Calls that are asked only after an explanation was found."""
-CALL_ALPHAS = (0.25, 0.125)
+CALL_ALPHAS = (0.25, 0.75, 0.125, 1.0, 0.5)
 """Values of alpha at which they are asked."""
 EXACTLY = 1e-6
 """Relative difference of answers within which two programs that solve exactly agree."""
+TELLING_CALLS = 10
+"""Calls among which rivals are told apart."""
+LEAST_SIZE = 1e-6
+"""Size below which estimates count as zero where they are compared."""
 NEAREST = 2
 """Explanations that an unsharp solver leaves standing beside each other; more are none."""
 
 
+@np.errstate(all="ignore")
 def explain_calls(stages: Stages, seen: Seen, known: Mapping[Stage, Explanation]) -> Blame | None:
     """What is wrong inside the oracle call beside the explained stages that the subject offers.
 
@@ -61,6 +66,8 @@ def explain_calls(stages: Stages, seen: Seen, known: Mapping[Stage, Explanation]
             wrong[stage] = known[stage]
             continue
         found = _confirmed(_inner_candidates(stage, (stages, asker), wrong), (wrong, stage), here, held)
+        if found is not None and not _stands_alone(found, (wrong, stage, given), asker, here):
+            found = None
         if found is None:
             return Blame("hypergradient")
         wrong[_place_of(found, stage)] = found
@@ -69,7 +76,7 @@ def explain_calls(stages: Stages, seen: Seen, known: Mapping[Stage, Explanation]
     if not new:
         return None
     whole = WholeCall({name: wrong[name] for name in WORDS if name in wrong})
-    blamed = next((stage for stage in PROBED if stage == new[0] and not stages.offers(stage)), "hypergradient")
+    blamed: Stage = next((stage for stage in PROBED if stage == new[0] and not stages.offers(stage)), "hypergradient")
     effect = max(effect_of(name, whole.stages[name]) or 0.0 for name in new)
     apart = max(misfit(wrong, a) for a in answers if a.probe.given != WHOLE)
     return Blame(blamed, (whole,), agreeing, held_out, apart, effect)
@@ -104,7 +111,7 @@ def _relative(wrong: Mapping[str, Explanation], answer: Answer) -> float:
     if predicted is None or not np.isfinite(predicted).all():
         return np.inf
     size = float(np.abs(answer.got).max(initial=0.0) + np.abs(answer.probe.expected).max(initial=0.0))
-    return float(np.abs(predicted - answer.got).max(initial=0.0)) / (size or 1.0)
+    return float(np.abs(predicted - answer.got).max(initial=0.0)) / (size + LEAST_SIZE)
 
 
 def _inner_candidates(
@@ -117,9 +124,12 @@ def _inner_candidates(
             yield from _by_the_y(asker, line_6 if isinstance(line_6, EditedStage) else None)
         yield from single_minimiser_edits()
     elif stage == "activation":
-        if not stages.offers("activation"):
+        if stages.offers("activation"):
+            yield from handed_rows()
             yield from candidates("activation")
-        yield from handed_rows()
+        else:
+            yield from candidates("activation")
+            yield from handed_rows()
     else:
         yield from (ScaledMultipliers(factor) for factor in MULTIPLES)
         yield from candidates("lower_level")
@@ -149,8 +159,35 @@ def single_minimiser_edits() -> Iterator[EditedStage]:
         yield EditedStage("y", (ScopedExchange(exchange),), nothing)
 
 
+def _stands_alone(
+    found: Explanation, place: tuple[Mapping[str, Explanation], Probed, Given], asker: Asker, here: Sequence[Answer]
+) -> bool:
+    """Whether an explanation also foresees calls at which it differs from others that explain what was seen."""
+    wrong, stage, given = place
+    name = _place_of(found, stage)
+    if name != "rows":
+        return True
+    pool = [chain_question(450 + seed, given, CALL_ALPHAS[seed % len(CALL_ALPHAS)]) for seed in range(TELLING_CALLS)]
+    mine = [play(probe, {**wrong, name: found}) for probe in pool]
+    asked: set[int] = set()
+    for rival in handed_rows():
+        if rival is found or any(misfit({**wrong, name: rival}, a) > 1 for a in here):
+            continue
+        for i, (probe, own) in enumerate(zip(pool, mine, strict=True)):
+            other = play(probe, {**wrong, name: rival})
+            if own is None or other is None or misfit({**wrong, name: found}, Answer(probe, other)) <= 1:
+                continue
+            if i not in asked:
+                asked.add(i)
+                got = asker(probe)
+                if got is None or misfit({**wrong, name: found}, Answer(probe, got)) > 1:
+                    return False
+            break
+    return True
+
+
 def _confirmed(
-    found: Iterable[Explanation], place: tuple[Mapping[str, Explanation], Stage], here: Sequence[Answer],
+    found: Iterable[Explanation], place: tuple[Mapping[str, Explanation], Probed], here: Sequence[Answer],
     held: Sequence[Answer],
 ) -> Explanation | None:  # fmt: skip
     """The explanation that gives every call, held-out ones included.

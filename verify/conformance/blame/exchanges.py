@@ -178,7 +178,7 @@ def _rounded(kind: type, decimals: int | None = None) -> Exchanged:
         return np.round(value, decimals) if decimals is not None else _short(value, kind)
 
     def made(c: CallPoint) -> CallPoint:
-        stages = {name: one(getattr(c, name)) for name in ("x", "y", "y_star", "lam", "rho")}
+        stages: dict[str, Any] = {name: one(getattr(c, name)) for name in ("x", "y", "y_star", "lam", "rho")}
         return replace(c, **stages).with_blocks(**{f.name: one(getattr(c.q, f.name)) for f in fields(c.q)})
 
     return made
@@ -191,7 +191,19 @@ def _short(value: Vector, kind: type) -> Vector:
 
 
 def _weight(name: str, power: int, factor: float) -> Exchanged:
-    return lambda c: replace(c, **{name: factor * c.alpha**power})
+    def made(c: CallPoint) -> CallPoint:
+        weight: dict[str, Any] = {name: factor * c.alpha**power}
+        return replace(c, **weight)
+
+    return made
+
+
+def _reweighed(weights: Callable[[CallPoint], Vector]) -> Exchanged:
+    return lambda c: replace(c, rho=weights(c))
+
+
+def _singly_rounded(name: str) -> Exchanged:
+    return _with(lambda c: {name: _short(getattr(c, name), np.float32)})
 
 
 @lru_cache(maxsize=1)
@@ -202,7 +214,7 @@ def exchanges() -> tuple[Exchange, ...]:
 
 def _all_exchanges() -> Iterator[Exchange]:
     for name, (cost, weights, of_y) in _WEIGHTS_BY_RHO.items():
-        yield Exchange(name, cost, _with(lambda c, weights=weights: {"rho": weights(c)}), of_y)
+        yield Exchange(name, cost, _reweighed(weights), of_y)
     for name, (cost, change) in _ARGUMENTS.items():
         yield Exchange(name, cost, _with(change))
     for block in (field.name for field in fields(QuadraticArrays)):
@@ -224,8 +236,7 @@ def _all_exchanges() -> Iterator[Exchange]:
             yield Exchange(f"{spelt} where α belongs in {name}", 0.02, _weight(weight, right, factor**right))
         yield Exchange(f"{name} left out", 0.02, _weight(weight, 0, 0.0))
     for name, spelt in (("x", "x"), ("y", "ỹ"), ("y_star", "ỹ*"), ("lam", "λ̃"), ("rho", "ρ")):
-        single = _with(lambda c, name=name: {name: getattr(c, name).astype(np.float32).astype(np.float64)})
-        yield Exchange(f"{spelt} rounded to 24 bits", 0.2, single)
+        yield Exchange(f"{spelt} rounded to 24 bits", 0.2, _singly_rounded(name))
     yield Exchange("everything given rounded to 24 bits", 0.2, _rounded(np.float32))
     yield Exchange("everything given rounded to 11 bits", 0.3, _rounded(np.float16))
     for digits in range(1, 9):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import product
 
 import numpy as np
 
@@ -46,6 +47,7 @@ class HandedRows:
     what: str
     widths: Widths | None = None
     exchange: Exchange | None = None
+    change: Callable[[Handed], Handed] | None = None
 
     @property
     def sentence(self) -> str:
@@ -71,7 +73,8 @@ class HandedRows:
             if changed is None:
                 return None
             h, lam = changed.h_star, changed.lam
-        return h, lam, h_width, lam_width
+        handed = h, lam, h_width, lam_width
+        return handed if self.change is None else self.change(handed)
 
     def answer(self, probe: Probe) -> Vector | None:
         """What such an oracle call answers."""
@@ -84,20 +87,39 @@ def handed_rows() -> tuple[HandedRows, ...]:
     return tuple(_all_handed())
 
 
+CHANGES: dict[str, Callable[[Handed], Handed]] = {
+    "−h for h": lambda r: (-r[0], *r[1:]),
+    "max(h,0) for h": lambda r: (np.maximum(r[0], 0.0), *r[1:]),
+    "0 for h": lambda r: (0.0 * r[0], *r[1:]),
+    "|h| for h": lambda r: (np.abs(r[0]), *r[1:]),
+    "λ̃ for h": lambda r: (r[1], *r[1:]),
+    "h one row on for h": lambda r: (np.roll(r[0], 1), *r[1:]),
+    "h one row back for h": lambda r: (np.roll(r[0], -1), *r[1:]),
+    "h in reverse for h": lambda r: (r[0][::-1], *r[1:]),
+    "h for λ̃": lambda r: (r[0], r[0], *r[2:]),
+    "h for λ̃ and λ̃ for h": lambda r: (r[1], r[0], *r[2:]),
+    "the square of the width for the width of h's ramp": lambda r: (r[0], r[1], r[2] ** 2, r[3]),
+}
+"""Changes of what is handed over, of row values, multipliers and both widths."""
+
+
 def _all_handed() -> Iterator[HandedRows]:
+    yield from (HandedRows(what, change=change) for what, change in CHANGES.items())
     right = (2.0, 1, 3)
     for norm, size in NORMS.items():
         yield _h_width(norm, size, right)
     usual = NORMS["max(1,‖B‖)"]
-    for factor in (1.0, 4.0, 0.5, 3.0, 6.0, 10.0, 20.0, 0.2, 8.0, 16.0, 0.25, 2000.0, -2.0):
+    for factor in (4.0, 0.5, 3.0, 6.0, 10.0, 20.0, 0.2, 8.0, 16.0, 0.25, 2000.0, -2.0):
         yield _h_width("max(1,‖B‖)", usual, (factor, 1, 3))
-    for power in (-1, 0, 1, 2, 4, 5, 6, -3):
+    for factor, constant, norm, power in product((2.0, 1.0), (1, 0), ("max(1,‖B‖)", ""), (3, 0)):
+        if (factor, constant, norm, power) not in ((2.0, 1, "max(1,‖B‖)", 3), (2.0, 1, "", 3)):
+            yield _h_width(norm, NORMS[norm], (factor, constant, power))
+    for power in (-1, 1, 2, 4, 5, 6, -3):
         yield _h_width("max(1,‖B‖)", usual, (2.0, 1, power))
-    for power in (0, 2, -1):
+    for power in (2, -1):
         yield _h_width("max(1,‖B‖)", usual, (2.0, power, 3))
     for factor in (0.5, 2.0, 10.0, 0.1, 3.0, 4.0, 0.25):
-        yield HandedRows(f"{factor:g}·ε_λ for the multipliers' width ε_λ",
-                         lambda c, t, w, f=factor: (_right_width(c, t), f * w))  # fmt: skip
+        yield HandedRows(f"{factor:g}·ε_λ for the multipliers' width ε_λ", partial(_lam_width, factor))
     yield HandedRows("ε_λ² for ε_λ", lambda c, t, w: (_right_width(c, t), w * w))
     yield HandedRows("√ε_λ for ε_λ", lambda c, t, w: (_right_width(c, t), w**0.5))
     yield HandedRows("h's width for both widths", lambda c, t, w: (_right_width(c, t), _right_width(c, t) + 0.0 * w))
@@ -109,6 +131,10 @@ def _all_handed() -> Iterator[HandedRows]:
             yield HandedRows(f"rows and multipliers made with {exchange.name}", exchange=exchange)
 
 
+def _lam_width(factor: float, c: CallPoint, constant: float, width: float) -> tuple[float, float]:
+    return _right_width(c, constant), factor * width
+
+
 def _right_width(c: CallPoint, constant: float) -> float:
     return 2.0 * constant * max(1.0, _norm(c.q.B)) * c.alpha**3
 
@@ -117,7 +143,7 @@ def _h_width(norm: str, size: Callable[[CallPoint], float], numbers: tuple[float
     factor, of_constant, of_alpha = numbers
     spelt = "" if of_alpha == 0 else f"α{str(of_alpha).translate(DIGITS)}"
     tau = {0: "", 1: "τ", 2: "τ²", -1: "τ⁻¹"}[of_constant]
-    parts = [part for part in (f"{factor:g}{tau}", norm, spelt) if part]
+    parts = [part for part in ((f"{factor:g}" if factor != 1 or not tau else "") + tau, norm, spelt) if part]
     return HandedRows(
         f"{'·'.join(parts)} for the width 2τ·max(1,‖B‖)·α³ of h's ramp",
         lambda c, t, w: (factor * t**of_constant * size(c) * c.alpha**of_alpha, w),

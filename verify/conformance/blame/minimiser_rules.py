@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from spec.exact import Vector
 from verify.conformance.blame.answer_changes import AnswerChange, Seen, near_number, spelt_number
 from verify.conformance.blame.call_points import CallPoint
 from verify.conformance.blame.right_sums import right_sum
-from verify.conformance.blame.term_basis import powers
+from verify.conformance.blame.term_basis import Power, powers
 
 MOST_STEPS = 1000
 """Most gradient steps that are counted."""
@@ -84,7 +85,7 @@ def _bounds(c: CallPoint) -> dict[str, float]:
     }
 
 
-def _stepped(v: Vector, c: CallPoint, by: str, steps: int) -> Vector:
+def _stepped(by: str, steps: int, v: Vector, c: CallPoint) -> Vector:
     """Gradient steps from the lower-level solution towards the minimiser v."""
     gap = np.eye(len(v)) - _hessian(c) / _bounds(c)[by]
     return np.asarray(v + np.linalg.matrix_power(gap, steps) @ (c.y_star - v))
@@ -102,7 +103,11 @@ def counted_steps(seen: Sequence[Seen]) -> Iterator[AnswerChange]:
                 break
             if np.allclose(right + left, got, rtol=1e-9, atol=1e-10):
                 yield AnswerChange(f"the result of {k} gradient steps from ỹ*, divided by {by}, in place of {{}}", 0.3,
-                                   lambda v, c, by=by, k=k: _stepped(v, c, by, k))  # fmt: skip
+                                   partial(_stepped, by, k))  # fmt: skip
+
+
+def _one_step(length: float, power: Power, v: Vector, c: CallPoint) -> Vector:
+    return c.y_star - length * power.value(c) * _gradient(c) + 0.0 * v
 
 
 def fitted_rules(seen: Sequence[Seen]) -> Iterator[AnswerChange]:
@@ -117,5 +122,5 @@ def fitted_rules(seen: Sequence[Seen]) -> Iterator[AnswerChange]:
         length = near_number(-float(steps @ gone) / (float(steps @ steps) or 1.0))
         yield AnswerChange(
             f"one gradient step of size {spelt_number(length)}{power.name} from ỹ* in place of {{}}", 0.2 + power.cost,
-            lambda v, c, p=power, t=length: c.y_star - t * p.value(c) * _gradient(c) + 0.0 * v,
+            partial(_one_step, length, power),
         )  # fmt: skip

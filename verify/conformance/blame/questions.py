@@ -29,6 +29,10 @@ TALL = ((3, 2, 2), (2, 2, 3), (3, 3, 2), (2, 1, 2))
 """Sizes with n >= m: from an estimate the y can be told at which it was made."""
 ALPHAS = (0.5, 0.25, 0.375, 0.75, 0.3, 0.6)
 """Values of alpha in turn: of size 1, so that no term hides behind another."""
+DEPTHS = (1.0, 0.3, 0.1, 1.0, 3.0, 0.02, 1e-3, 30.0, 3e-4, 0.5, 1e3, 1.0)
+"""How far inside the rows lower-level points are given, in widths of the ramp: on ramps of other widths too."""
+FLAT = 16
+"""By what rows are divided where they are to be small."""
 HELD_OUT = 10
 """Probes that are asked only after an explanation was found."""
 SOLVED_TO = 1e-9
@@ -52,8 +56,11 @@ class Drawing:
         return upper + upper.T + np.diag(diagonal + self.rng.integers(1, STEP, size) / STEP)
 
 
-def drawn_place(seed: int, shape: tuple[int, int, int], part: Part = "all") -> Place:
-    """A random problem with a point where some rows are active and some multipliers positive."""
+def drawn_place(seed: int, shape: tuple[int, int, int], part: Part = "all", *, is_flat: bool = False) -> Place:
+    """A random problem with a point where some rows are active and some multipliers positive.
+
+    Flat, its rows are so small that ‖B‖ < 1.
+    """
     rng = np.random.default_rng([seed, *shape])
     (n, m, p), draw = shape, Drawing(rng)
     f: dict[str, Any] = {
@@ -74,6 +81,8 @@ def drawn_place(seed: int, shape: tuple[int, int, int], part: Part = "all") -> P
         g = {"yy": g["yy"], "y": g["y"]}
     if part in ("f", "g"):
         A = np.zeros((p, n))
+    if is_flat:
+        A, B = A / FLAT, B / FLAT
     b = _rows_through(A, B, x, (g, rng))
     rows = {"A": A, "B": B, "b": b}
     data = {"kind": "quadratic", "f": _spelt(f), "g": _spelt(g), "constraints": _spelt(rows)}
@@ -89,8 +98,9 @@ def _rows_through(A: Vector, B: Vector, x: Vector, drawn: tuple[dict[str, Any], 
     free = -np.linalg.solve(g["yy"], slope)
     p, m = B.shape
     active = max(1, min(p - 1, m - 1)) if p > 1 else 1
+    scale = float(min(1.0, np.abs(B).max()))
     gap = np.array([(1 if i < active else -1) * rng.integers(2, STEP) / STEP for i in range(p)])
-    return np.asarray(np.round((A @ x - B @ free - gap) * STEP) / STEP)
+    return np.asarray(np.round((A @ x - B @ free - gap * scale) * STEP / scale) * scale / STEP)
 
 
 def _spelt(blocks: dict[str, Any]) -> dict[str, Any]:
@@ -155,22 +165,23 @@ def minimiser_question(seed: int, part: Part = "all", alpha: float | None = None
 @lru_cache(maxsize=512)
 def chain_question(seed: int, given: Given, alpha: float = 0.25) -> Probe:
     """An oracle call that computes its later stages itself, on a problem with n >= m."""
-    place = drawn_place(seed, TALL[seed % len(TALL)])
+    place = drawn_place(seed, TALL[seed % len(TALL)], is_flat=given != FROM_RHO and seed % 3 == 0)
     if given == FROM_RHO:
         shape = (place.problem.n, place.problem.m, place.problem.p)
         stages = _stages(np.random.default_rng([seed, 4]), shape, with_y=False)
         setting = place.setting(alpha=Fraction(alpha), given=stages)
         return probe_of(f"hypergradient/{place.name}/rho", known.hypergradient(setting, ANY_PROGRAM))
     assert given in (FROM_PAIR, FROM_SCRATCH)
-    widths = {"ramp_constant": Fraction(1 + seed % 3, 2), "lam_width": Fraction(1 + seed % 4, 4)}
-    setting = place.setting(alpha=Fraction(alpha), **widths)
+    setting = place.setting(
+        alpha=Fraction(alpha), ramp_constant=Fraction(1 + seed % 3, 2), lam_width=Fraction(1 + seed % 4, 4)
+    )
     if given == FROM_PAIR:
         # Rows and multipliers on their ramps, where the widths show.
         rng = np.random.default_rng([seed, 3])
         B, p = place.problem.arrays.B, place.problem.p
-        depth = setting.h_width() * rng.uniform(0.1, 0.9, p)
+        depth = setting.h_width() * DEPTHS[seed % len(DEPTHS)] * rng.uniform(0.1, 0.9, p)
         pair = {"y_star": rounded(place.y_star + np.linalg.pinv(B) @ (place_rows(place) + depth)),
-                "lam": rounded(np.abs(place.lam) + rng.uniform(0.1, 0.5, p))}  # fmt: skip
+                "lam": rounded(np.minimum(np.abs(place.lam), 1.0) + rng.uniform(0.05, 0.5, p))}  # fmt: skip
         setting = replace(setting, given=pair)
     return probe_of(f"hypergradient/{place.name}/{given}", known.hypergradient(setting, ANY_PROGRAM))
 

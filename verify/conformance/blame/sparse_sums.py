@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -140,10 +140,9 @@ class Sheet:
         """Terms that exist at all points, are zero not everywhere and differ from each other; and values (N, L)."""
         kept, rows, seen = [], [], set[bytes]()
         for term in basis(self.space):
-            values = [term.value(c) for c in self.points]
-            if any(value is None for value in values):
+            row = self._joined(term.value)
+            if row is None:
                 continue
-            row = np.concatenate(values)  # type: ignore[arg-type]  # none is None, as just said
             top = float(np.abs(row).max(initial=0.0))
             if not 1e-9 < top < np.inf:
                 continue
@@ -169,13 +168,18 @@ class Sheet:
         """Largest difference of a sum from the values, in tolerances."""
         total, size = np.zeros(len(self.got)), np.zeros(len(self.got))
         for added in edit.added:
-            values = [added.value(c) for c in self.points]
-            if any(value is None for value in values):
+            row = self._joined(added.value)
+            if row is None:
                 return np.inf
-            row = np.concatenate(values)  # type: ignore[arg-type]  # none is None, as just said
             total, size = total + row, size + np.abs(row)
         off = np.abs(self.target(edit.dropped) - total)
         return float(np.max(off / (1.0 / self.weights + ROUNDING * size), initial=0.0))
+
+    def _joined(self, value: Callable[[CallPoint], Vector | None]) -> Vector | None:
+        """Values at all points, one after another, if there is one at each."""
+        values = [value(c) for c in self.points]
+        there = [v for v in values if v is not None]
+        return np.concatenate(there) if len(there) == len(values) else None
 
     def __len__(self) -> int:
         return len(self.got)
@@ -218,8 +222,8 @@ def single_sums(sheet: Sheet, dropped_sets: Iterable[tuple[int, ...]]) -> Iterat
         along = rows @ (scaled * target).T
         with np.errstate(divide="ignore", invalid="ignore"):
             left = norm - along**2 / sizes
-        near = np.argwhere(left <= max(SCREEN * norm, 4.0 * len(sheet)))
-        near = sorted(near.tolist(), key=lambda ik: terms[ik[0]].cost + powers()[ik[1]].cost)[:CLOSE_LOOKS]
+        near = np.argwhere(left <= max(SCREEN * norm, 4.0 * len(sheet))).tolist()
+        near = sorted(near, key=lambda ik: terms[ik[0]].cost + powers()[ik[1]].cost)[:CLOSE_LOOKS]
         for i, k in near:
             edit = _closely(sheet, dropped, ((terms[i], powers()[k]),))
             if edit is not None:
@@ -243,8 +247,8 @@ def paired_sums(sheet: Sheet, dropped_sets: Iterable[tuple[int, ...]]) -> Iterat
         p = columns @ target
         squares = p**2
         explained = (squares[:, None] + squares[None, :] - 2.0 * gram * np.outer(p, p)) / spread
-        near = np.argwhere(np.triu(norm - explained <= max(SCREEN * norm, 4.0 * len(sheet)), 1))
-        near = sorted(near.tolist(), key=lambda ij: sum(pool[i][0].cost + pool[i][1].cost for i in ij))[:CLOSE_LOOKS]
+        near = np.argwhere(np.triu(norm - explained <= max(SCREEN * norm, 4.0 * len(sheet)), 1)).tolist()
+        near = sorted(near, key=lambda ij: sum(pool[i][0].cost + pool[i][1].cost for i in ij))[:CLOSE_LOOKS]
         for i, j in near:
             edit = _closely(sheet, dropped, (pool[i], pool[j]))
             if edit is not None:

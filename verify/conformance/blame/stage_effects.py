@@ -60,6 +60,7 @@ def _all_effect_probes() -> Iterator[Probe]:
             yield chain_probe(place, alpha, FROM_SCRATCH, "effect")
 
 
+@np.errstate(all="ignore")
 def effect_of(stage: str, explanation: Explanation) -> float | None:
     """The largest error of an estimate, entry by entry, that a stage so computed makes; ``None`` if it makes none.
 

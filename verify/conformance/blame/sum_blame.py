@@ -54,6 +54,7 @@ class Asker:
             return None
 
 
+@np.errstate(all="ignore")
 def explain_sum(space: Space, stages: Stages, answers: Sequence[Answer], accuracy: Accuracy = EXACT) -> Blame:
     """Line 6 with every stage given, or the penalty minimiser, from answers that deviate."""
     # A sum is as exact as doubles allow; only what is solved has an accuracy.

@@ -150,8 +150,7 @@ _MATRICES: dict[str, Callable[[CallPoint], Vector]] = {
     "f_xyᵀ": lambda c: c.q.f_xy.T, "g_xyᵀ": lambda c: c.q.g_xy.T, "f_yy": lambda c: c.q.f_yy,
     "g_yy": lambda c: c.q.g_yy, "g_xy g_yy⁻¹": lambda c: _through_lower(c),
     "Aᵀ": lambda c: c.q.A.T, "A": lambda c: c.q.A, "Bᵀ": lambda c: c.q.B.T, "B": lambda c: c.q.B,
-    "g_yy⁻¹": lambda c: np.linalg.inv(c.q.g_yy), "g_yy⁻¹Bᵀ": lambda c: np.linalg.solve(c.q.g_yy, c.q.B.T),
-    "f_xy g_yy⁻¹": lambda c: np.linalg.solve(c.q.g_yy, c.q.f_xy.T).T,
+    "f_xy g_yy⁻¹": lambda c: _times_inverse(c, c.q.f_xy),
     "g_xy g_yy⁻¹Bᵀ": lambda c: _through_lower(c) @ c.q.B.T,
     "A₊ᵀ": lambda c: np.abs(c.q.A.T), "B₊ᵀ": lambda c: np.abs(c.q.B.T),
 }  # fmt: skip
@@ -175,8 +174,12 @@ _WEIGHED = {"Aᵀ": 1.0, "Bᵀ": 1.0, "A": 0.0, "B": 0.0}
 """Matrices with row weights; with 0 only plain ones and ρ."""
 
 
+def _times_inverse(c: CallPoint, matrix: Vector) -> Vector:
+    return np.asarray(np.linalg.solve(c.q.g_yy, matrix.T).T)
+
+
 def _through_lower(c: CallPoint) -> Vector:
-    return np.linalg.solve(c.q.g_yy, c.q.g_xy.T).T
+    return _times_inverse(c, c.q.g_xy)
 
 
 def _looked_up(c: CallPoint, kind: str, name: str) -> Vector:

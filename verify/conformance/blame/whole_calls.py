@@ -115,7 +115,7 @@ def _pair(probe: Probe, wrong: Mapping[str, Explanation]) -> tuple[Vector, Vecto
 
 def _weights(probe: Probe, wrong: Mapping[str, Explanation], h: Vector, lam: Vector) -> Vector | None:
     h_width, lam_width = _h_width(probe), float(probe.call.parameters.lam_width)
-    fed = wrong.get("rows")
+    fed: object = wrong.get("rows")
     if isinstance(fed, FedActivation):
         handed = fed.feed(probe, (h, lam, h_width, lam_width))
         if handed is None:
