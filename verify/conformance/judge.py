@@ -26,7 +26,8 @@ from verify.conformance.claim_runs import (
     run_claims,
     without_claims,
 )
-from verify.conformance.diagnosis import diagnose, suspect
+from verify.conformance.diagnosis import diagnose, suspect, with_memories
+from verify.conformance.end_to_end import is_offered, tried_end_to_end
 from verify.conformance.error_splits import split_error
 from verify.conformance.found import Diagnosis, StageFinding
 from verify.conformance.model import Conformance
@@ -48,7 +49,7 @@ from verify.subjects import (
     name_of,
     require_stages,
 )
-from verify.subjects.loading import end
+from verify.subjects.loading import END_TO_END, end
 from verify.subjects.protocol import Stages
 from verify.subjects.time_limits import timed_here
 from verify.truth.formulas import as_float
@@ -152,6 +153,7 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
         try:
             renew = copies_of(asked.name, asked.time_limit) if asked.loadable else None
             blames = explain_all(stages, seen, accuracy_of(stages, seen), renew) if asking.is_repaired else ()
+            with_memories(seen, blames)
             diagnoses = diagnose(seen, blames)
             lead = diagnoses[0].stage if diagnoses else seen.first
             reproduction = reproduce(seen, load) if lead is None else reproduce_stage(seen, lead, load)
@@ -262,13 +264,19 @@ def run_self_test(subject: Subject) -> list[tuple[str, bool, str]]:
         if not stages.offers(stage):
             found.append((stage, True, "not offered; checks that need it will be not applicable"))
             continue
-        try:
-            found.append((stage, True, trials[stage]()))
-        except MissingCapabilityError as error:
-            found.append((stage, True, f"says it does not support this: {error}"))
-        except (SubjectFaultError, outer.WrongNumberOfCallsError) as error:
-            found.append((stage, False, str(error)))
+        found.append(_tried(stage, trials[stage]))
+    if is_offered(stages):
+        found.append(_tried(END_TO_END, partial(tried_end_to_end, stages)))
     return found
+
+
+def _tried(stage: str, trial: Callable[[], str]) -> tuple[str, bool, str]:
+    try:
+        return stage, True, trial()
+    except MissingCapabilityError as error:
+        return stage, True, f"says it does not support this: {error}"
+    except (SubjectFaultError, outer.WrongNumberOfCallsError) as error:
+        return stage, False, str(error)
 
 
 def _trials(stages: Stages) -> dict[str, Callable[[], str]]:

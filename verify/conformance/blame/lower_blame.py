@@ -9,13 +9,14 @@ import numpy as np
 
 from spec import Quadratic
 from spec.exact import Vector
+from verify.conformance.answers import Answer
 from verify.conformance.blame.accuracy import EXACT, Accuracy, widened
 from verify.conformance.blame.explanation import Blame
 from verify.conformance.blame.holding_out import Trial
 from verify.conformance.blame.lower_places import LOWER_MEASURING, drawn_problems
 from verify.conformance.blame.lower_search import LowerSearch
 from verify.conformance.probes import Probe
-from verify.conformance.stage_comparison import Answer, ask
+from verify.conformance.stage_comparison import ask
 from verify.subjects.protocol import Stages
 
 NO_BLAME = Blame("lower_level")

@@ -14,9 +14,9 @@ from functools import partial
 import numpy as np
 
 from spec.exact import Vector
+from verify.conformance.answers import Answer
 from verify.conformance.blame.lower import RIGHT_LOWER, LowerProgram, rebuilt
 from verify.conformance.blame.lower_residuals import CARRIES, held_rows, pair_of
-from verify.conformance.stage_comparison import Answer
 
 HOLDS = 1e-6
 """An equation holds where this part of its largest term is left at most."""
@@ -31,7 +31,6 @@ NOTHING = 1e-9
 VARIANTS: tuple[LowerProgram, ...] = (
     RIGHT_LOWER, *(RIGHT_LOWER.with_block(name, "transposed") for name in ("g_xy", "A", "B")),
     *(RIGHT_LOWER.with_block(name, "diagonal") for name in ("g_yy", "g_xy", "A", "B")),
-    RIGHT_LOWER.with_block("g_yy", "no diagonal"),
 )  # fmt: skip
 """Programs whose factors are measured."""
 FORMS_TRIED = ("program", "equations", "mirrored", "violated", "most violated", "first violated", "no first row",

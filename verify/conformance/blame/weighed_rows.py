@@ -9,10 +9,10 @@ from functools import lru_cache
 import numpy as np
 
 from spec.exact import Vector
+from verify.conformance.answers import Answer
 from verify.conformance.blame.ramp_shapes import AFTERWARDS, MIXING
 from verify.conformance.blame.ramps import Bracket, WeightRule
 from verify.conformance.probes import Probe, activation_probe
-from verify.conformance.stage_comparison import Answer
 
 MEASURING, IN_RESERVE = 10, 40
 """Probes that rules are found on, and probes that they are tried on afterwards."""
