@@ -97,7 +97,7 @@ def shares(one: Recorded, line: Line) -> Shares | None:
     """Read s_t off; ``None`` where a point lies beside its line."""
     origin, direction = line.of(one)
     # What was left over by a run before is not known here.
-    there = np.isfinite(origin + direction).all(axis=1)
+    there: Any = np.isfinite(origin + direction).all(axis=1)
     origin, direction = np.where(there[:, None], origin, one.z), np.where(there[:, None], direction, 0.0)
     squares = (direction**2).sum(axis=1)
     known = squares > (SHORT * one.trial.parameters.D) ** 2

@@ -130,6 +130,8 @@ def search_steps(runs: Sequence[Recorded]) -> list[LoopRule]:
     for edits in range(1, MOST_EDITS + 1):
         found = [rule for rule in _with_edits(runs, edits, limits, scales) if off_by(runs, rule, ready) <= 1]
         if found:
+            # A first value that is known says more than one left over.
+            found = [rule for rule in found if "left over" not in rule.sentence] or found
             return [
                 LoopRule("steps", r.sentence, edits, partial(off_by, rule=r), r.gradient.letter == AHEAD) for r in found
             ]
