@@ -12,7 +12,7 @@ from verify.conformance.blame.accuracy import EXACT, Accuracy
 from verify.conformance.blame.explain import explain
 from verify.conformance.blame.explanation import Blame
 from verify.conformance.blame.loop import explain_loop
-from verify.conformance.blame.noise import explain_noise
+from verify.conformance.blame.noise_blame import explain_noise
 from verify.conformance.blame.stage_effects import AsAnswered, effect_of
 from verify.conformance.blame.state import explain_state
 from verify.conformance.blame.state_of_runs import Renew

@@ -31,8 +31,17 @@ ROUNDING = 1e-7
 ONE = Factor()
 
 
-LIMITS = tuple(Factor(1.0, symbol) for symbol in ("1/√t", "1/t", "1/√k", "1/k", "1/(t + 1)", "1/√(t + 1)"))
-"""Laws by which the limit may shrink, which no longest step shows."""
+LIMITS = (
+    *(Factor(1.0, symbol) for symbol in ("1/√t", "1/t", "1/√k", "1/k", "1/(t + 1)", "1/√(t + 1)", "η/D")),
+    Factor(10.0), Factor(0.1), Factor(100.0),
+)  # fmt: skip
+"""What may multiply the limit though no longest step shows it."""
+SCALES = (
+    (ONE, Factor(-1.0)), (Factor(-1.0), ONE), (ONE, Factor(1.0, "1/η")), (ONE, Factor(1.0, "D/η")),
+    (ONE, Factor(1.0, "η")), (Factor(1.0, "η"), ONE), (ONE, Factor(-1.0, "1/η")), (ONE, Factor(0.1)),
+    (ONE, Factor(10.0)), (Factor(-1.0, "η"), Factor(-1.0, "1/η")),
+)  # fmt: skip
+"""Factors of the previous step and of the gradient that show though every step is cut."""
 
 
 Ready = dict[tuple[int, Gradient, Memory], tuple[Vector, Vector]]
@@ -101,7 +110,9 @@ def off_by(runs: Sequence[Recorded], rule: StepRule, ready: Ready | None = None)
     worst = 0.0
     for one in runs:
         with np.errstate(all="ignore"):
-            worst = max(worst, apart(one, rule.expected(one, ready), one.steps))
+            made = rule.expected(one, ready)
+            # What was left over by a run before is not known here.
+            worst = max(worst, apart(one, np.where(np.isnan(made), one.steps, made), one.steps))
         if worst > 1:
             break
     return worst
@@ -119,6 +130,8 @@ def search_steps(runs: Sequence[Recorded]) -> list[LoopRule]:
     for edits in range(1, MOST_EDITS + 1):
         found = [rule for rule in _with_edits(runs, edits, limits, scales) if off_by(runs, rule, ready) <= 1]
         if found:
+            # A first value that is known says more than one left over.
+            found = [rule for rule in found if "left over" not in rule.sentence] or found
             return [
                 LoopRule("steps", r.sentence, edits, partial(off_by, rule=r), r.gradient.letter == AHEAD) for r in found
             ]
@@ -170,13 +183,15 @@ def _uncut(one: Recorded, taken: Vector) -> Any:
 def _scales(runs: Sequence[Recorded], gradient: Gradient, memory: Memory) -> Iterator[tuple[Factor, Factor]]:
     """Factors of the previous step and of the gradient that uncut steps show; first of all none."""
     yield ONE, ONE
+    if gradient is GRADIENTS[0] and memory.letter in ("Δ_t", ""):
+        yield from SCALES
     if gradient.letter == AHEAD:
         return
     rows = []
     for one in runs:
         q = one.trial.parameters
         taken, before = q.eta * gradient.of(one.g, q.M)[:-1], memory.of(one.steps, q.M)[:-1]
-        free = _uncut(one, taken)
+        free = _uncut(one, taken) & np.isfinite(taken + before).all(axis=1)
         if free.sum() >= 3:
             t = np.arange(1, q.T, dtype=np.float64)[free]
             rows.append((Moments(one.trial, t), before[free], taken[free], one.steps[1:][free]))

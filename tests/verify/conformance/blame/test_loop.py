@@ -250,3 +250,32 @@ def test_factors_are_spelt_simply() -> None:
     assert [f.shown for f in fit([(one, 2 / np.sqrt(one.t)) for one in at])] == ["2·1/√t"]
     assert fit([(one, np.sin(one.t)) for one in at]) == []
     assert (spelt(1 / 3), spelt(0.123456789), spelt(2.0)) == ("1/3", "0.123457", "2")
+
+
+def scaled_mean(s: Any) -> Any:
+    return 0.5 * s.x_bar[s.rng.integers(len(s.x_bar))]
+
+
+MORE_PLANTED: dict[str, tuple[PlantedLoop, str]] = {
+    "guarded": (PlantedLoop(lambda s: (v := s.step - eta(s) * s.g) * (s.q.D / (max(np.linalg.norm(v), s.q.D) + 1e-6))),
+                "1e-06 is added to the divisor"),
+    "tenth-of-x": (PlantedLoop(point=lambda s: 0.5 * s.x + s.s * s.step), "x_{t−1} is multiplied by 0.5"),
+    "g-left-out": (PlantedLoop(lambda s: clip(s.step - eta(s) * np.ones_like(s.g), s.q.D)), "g is left out"),
+    "halved-sum": (PlantedLoop(mean=means(lambda s, k: halved(block(s, k)) / s.q.M)), "the sum is multiplied by 0.5"),
+    "half-the-output": (PlantedLoop(output=scaled_mean), "0.5 times the mean of a uniform block"),
+    "first-two": (PlantedLoop(output=lambda s: s.x_bar[s.rng.integers(2)]), "one of the first two blocks"),
+}  # fmt: skip
+
+
+def halved(rows: Any) -> Any:
+    total = np.zeros(rows.shape[1])
+    for row in rows:
+        total = 0.5 * total + row
+    return total
+
+
+@pytest.mark.parametrize("name", MORE_PLANTED)
+def test_a_mistake_of_arithmetic_gets_its_sentence(name: str) -> None:
+    subject, words = MORE_PLANTED[name]
+    (blame,) = explain_loop(Stages(subject))
+    assert [words in explanation.sentence for explanation in blame.explanations] == [True]

@@ -12,8 +12,8 @@ import pytest
 
 from tests.verify.conformance.subjects import OwnGenerator
 from verify.conformance import random_stages
-from verify.conformance.blame.noise import explain_noise
-from verify.conformance.blame.noise_laws import NoiseRule
+from verify.conformance.blame.estimate_laws import NoiseRule
+from verify.conformance.blame.noise_blame import explain_noise
 from verify.conformance.blame.noise_spots import HELD_OUT_F, OF_F
 from verify.conformance.blame.noise_structure import PatternRule
 from verify.conformance.bugs.bent_subject import by_id
