@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from verify.checks.measuring.case import find_profile
 from verify.conformance import outer, probes
 from verify.conformance.asking import Asking
 from verify.conformance.blame.accuracy import accuracy_of
-from verify.conformance.blame.all_stages import explain_all
+from verify.conformance.blame.all_stages import copies_of, explain_all
 from verify.conformance.claim_runs import (
     Judged,
     claim_findings,
@@ -28,6 +27,7 @@ from verify.conformance.claim_runs import (
     without_claims,
 )
 from verify.conformance.diagnosis import diagnose, suspect, with_memories
+from verify.conformance.end_to_end import is_offered, tried_end_to_end
 from verify.conformance.error_splits import split_error
 from verify.conformance.found import Diagnosis, StageFinding
 from verify.conformance.model import Conformance
@@ -49,7 +49,7 @@ from verify.subjects import (
     name_of,
     require_stages,
 )
-from verify.subjects.loading import end
+from verify.subjects.loading import END_TO_END, end
 from verify.subjects.protocol import Stages
 from verify.subjects.time_limits import timed_here
 from verify.truth.formulas import as_float
@@ -146,12 +146,12 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
     with threadpool_limits(1):
         own = asking.prepare(asked.name, load, asked.claims)
         seen = asking.look(stages, own, _vectors(stages, asked.clock))
-        renew = partial(_renewed, asked.name, asked.time_limit) if asked.loadable else None
         reproduction, error_split = None, None
         diagnoses: tuple[Diagnosis, ...] = ()
         ignored: tuple[str, ...] = ()
         kept: tuple[str, ...] = ()
         try:
+            renew = copies_of(asked.name, asked.time_limit) if asked.loadable else None
             blames = explain_all(stages, seen, accuracy_of(stages, seen), renew) if asking.is_repaired else ()
             with_memories(seen, blames)
             diagnoses = diagnose(seen, blames)
@@ -186,16 +186,6 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
         seconds=time.perf_counter() - started, complete=report.complete and not seen.ended, report=report,
         stopped=asked.stopped(report),
     )  # fmt: skip
-
-
-@contextmanager
-def _renewed(name: str, time_limit: float | None) -> Iterator[Stages]:
-    """Another copy of a subject, as a reader gets it who loads it again."""
-    loaded = load_subject(name, time_limit=time_limit)
-    try:
-        yield Stages(loaded)
-    finally:
-        end(loaded)
 
 
 def _vectors(stages: Stages, clock: Clock) -> Sequence[Probe]:
@@ -274,13 +264,19 @@ def run_self_test(subject: Subject) -> list[tuple[str, bool, str]]:
         if not stages.offers(stage):
             found.append((stage, True, "not offered; checks that need it will be not applicable"))
             continue
-        try:
-            found.append((stage, True, trials[stage]()))
-        except MissingCapabilityError as error:
-            found.append((stage, True, f"says it does not support this: {error}"))
-        except (SubjectFaultError, outer.WrongNumberOfCallsError) as error:
-            found.append((stage, False, str(error)))
+        found.append(_tried(stage, trials[stage]))
+    if is_offered(stages):
+        found.append(_tried(END_TO_END, partial(tried_end_to_end, stages)))
     return found
+
+
+def _tried(stage: str, trial: Callable[[], str]) -> tuple[str, bool, str]:
+    try:
+        return stage, True, trial()
+    except MissingCapabilityError as error:
+        return stage, True, f"says it does not support this: {error}"
+    except (SubjectFaultError, outer.WrongNumberOfCallsError) as error:
+        return stage, False, str(error)
 
 
 def _trials(stages: Stages) -> dict[str, Callable[[], str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
@@ -158,7 +159,7 @@ def describes(unheld: Unheld, stage: Stage, explanation: Explanation) -> frozens
     if not edits:
         return frozenset()
     if isinstance(explanation, StateRule):
-        return _needed(unheld, edits, lambda kept: not explanation.misses(_in_a_row(unheld, stage, kept)))
+        return _needed(unheld, edits, lambda kept: _remembers(explanation, _in_a_row(unheld, stage, kept)))
     if stage == "optimise":
         return frozenset() if predicts is None else _needed(unheld, edits, lambda kept: predicts(unheld.runs(kept)))
     if stage == "samples" and predicts is not None:
@@ -182,14 +183,22 @@ def _without(unheld: Unheld, i: int) -> Kept:
     return tuple(k for k in unheld.every if k != i)
 
 
+def _remembers(rule: StateRule, sequence: Sequence[Asked]) -> bool:
+    """Whether a sequence is as a rule says, and not as if nothing had been asked before."""
+    return not rule.misses(sequence) and not all(one.stands_alone for one in sequence)
+
+
 def _in_a_row(unheld: Unheld, stage: Stage, kept: Kept) -> list[Asked]:
-    """Unseen questions of one stage, one after another and then again from the end, with a subject's answers."""
+    """Unseen questions of one stage, one after another and then again from the end, with a subject's answers.
+
+    Beside each is what a new copy of the subject answers, as its first call.
+    """
     probes = [probe for probe in unheld.unseen.of(stage) if not probe.needs_draws][:ROW]
-    asked, nobody = [*probes, *probes[::-1]], Alone(None)
-    got = answered(unheld.subject(kept), asked)
+    asked, alone = [*probes, *probes[::-1]], Alone(lambda: nullcontext(Stages(unheld.subject(kept))))
+    got, own = answered(unheld.subject(kept), asked), {probe.id: alone.ask(probe.ask) for probe in probes}
     return [
-        Asked(Question(probe), answer, probe.expected, probe.tolerance, nobody)
-        for probe, answer in zip(asked, got, strict=True) if answer is not None
+        Asked(Question(probe), answer, first, np.zeros(1), alone)
+        for probe, answer in zip(asked, got, strict=True) if answer is not None and (first := own[probe.id]) is not None
     ]  # fmt: skip
 
 

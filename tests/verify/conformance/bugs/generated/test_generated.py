@@ -258,15 +258,14 @@ def test_a_pair_is_exact_only_if_both_are() -> None:
     one, other = edit_of("line_6", "h", "A @ x - b"), edit_of("activation", "ramp_h", "1 + h / h_width")
     pair, both = Mistake(edits=(one, other)), frozenset({0, 1})
 
-    def of(described: set[int], **marks: Mark) -> Outcome:
-        return Outcome(
-            0, pair, True, both, Marked({"hypergradient": "exact", **marks}, frozenset(described)), "unnamed"
-        )
+    def of(described: set[int], activation: Mark) -> Outcome:
+        marks: dict[Stage, Mark] = {"hypergradient": "exact", "activation": activation}
+        return Outcome(0, pair, True, both, Marked(marks, frozenset(described)), "unnamed")
 
-    assert (of({1}).mark, of({1}).partly) == ("unnamed", True)
-    assert (of({0, 1}, activation="one-of").mark, of({0, 1}).partly) == ("one-of", False)
-    assert of({0, 1}).mark == "exact"
-    assert of({0, 1}, activation="wrong").mark == "wrong"
+    assert (of({1}, "exact").mark, of({1}, "exact").partly) == ("unnamed", True)
+    assert (of({0, 1}, "one-of").mark, of({0, 1}, "one-of").partly) == ("one-of", False)
+    assert of({0, 1}, "exact").mark == "exact"
+    assert of({0, 1}, "wrong").mark == "wrong"
 
 
 def test_of_two_mistakes_in_one_stage_an_explanation_describes_the_one_it_is_of(unseen: Unseen) -> None:
