@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, get_args
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from spec.exact import Vector
 from verify.conformance.blame.explanation import Blame
 from verify.conformance.blame.noise_spots import Drawn
+from verify.conformance.blame.weights_blame import explain_activation
 from verify.conformance.bugs.generated import measuring_names
 from verify.conformance.bugs.generated.__main__ import drawn, main, measured, misses, page
 from verify.conformance.bugs.generated.alike import WEIGHTS, Kind
@@ -234,6 +236,12 @@ def test_outcomes_do_not_depend_on_what_was_measured_before(monkeypatch: pytest.
 
 def test_a_wrong_ramp_is_described_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measuring_names, "diagnose", lambda seen: ())
+    # The others would find nothing, and take their time.
+    only = partial(look, only=("activation",))
+    monkeypatch.setattr(measuring_names, "look", only)
+    monkeypatch.setattr(
+        measuring_names, "explain_all", lambda stages, seen, *_: [explain_activation(stages, seen.of("activation"))]
+    )
     outcome = measure(5, 0, Mistake(edits=(edit_of("activation", "rho", "minimum(ramp_h, ramp_lam)"),)))
     assert outcome.caught
     assert outcome.visible == {0}
