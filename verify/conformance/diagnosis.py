@@ -21,7 +21,7 @@ from verify.conformance.bugs.outer_loop import OuterLoop
 from verify.conformance.found import Diagnosis, Explained, Match
 from verify.conformance.probes import WHOLE, Probe
 from verify.conformance.random_stages import RUN_STAGES, Signature, distance
-from verify.conformance.sentences import NEAR, NONE, SHOWN, by_laws, by_rules, by_terms, by_values
+from verify.conformance.sentences import NEAR, NONE, SHOWN, always_alike, by_laws, by_rules, by_terms, by_values
 from verify.conformance.stage_comparison import PROBED, Seen
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
@@ -112,6 +112,8 @@ def _by_values(seen: Seen, stage: Stage, blame: Blame | None) -> Diagnosis:
     others = _nearest_first(m for m in own if not m.matches and _is_wrong(m.id, answers))
     where, partial = ("", []) if matches else _innermost(answers, wrong)
     sentence = by_values(matches, others, answers, where, partial)
+    if not matches and not partial and (words := always_alike(answers)):
+        return Diagnosis(stage=stage, sentence=words)
     return Diagnosis(stage=stage, sentence=sentence, matches=tuple(matches), partial=tuple(partial),
                      nearest=tuple(others[:SHOWN]))  # fmt: skip
 

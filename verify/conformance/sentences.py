@@ -33,6 +33,18 @@ def by_terms(blame: Blame) -> str:
     return f"One of these, which no question asked tells apart: {either}{more} ({seen}{held_out})."
 
 
+ALIKE = 5
+"""Answers from which on equal ones say that a stage does not listen."""
+
+
+def always_alike(answers: Sequence[Answer]) -> str | None:
+    """That a stage answers one number whatever it is asked, where it does."""
+    entries = np.concatenate([answer.got for answer in answers]) if answers else np.zeros(0)
+    if len(answers) < ALIKE or np.ptp(entries) > 0:
+        return None
+    return f"Every entry of all {len(answers)} answers is {entries[0]:g}, whatever it is asked."
+
+
 def by_values(
     matches: Sequence[Match], others: Sequence[Match], answers: Sequence[Answer], where: str, partial: Sequence[Match]
 ) -> str:

@@ -28,7 +28,10 @@ from verify.subjects.protocol import Stages
 class Remembers:
     """Answers that earlier calls change, in no way known here."""
 
-    sentence: str = "the same question gets another answer after other calls, in no way known here"
+    sentence: str = (
+        "the same question gets another answer when it is asked again: it draws numbers of its own, or keeps something "
+        "from call to call in no way known here"
+    )
     edits: int = 1
 
     def answer(self, probe: Probe) -> Vector | None:  # noqa: ARG002  # the protocol's question

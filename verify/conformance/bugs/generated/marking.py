@@ -14,6 +14,7 @@ import numpy as np
 
 from spec.exact import Vector
 from verify.conformance import outer, random_stages
+from verify.conformance.blame.all_stages import Remembers
 from verify.conformance.blame.explanation import Blame, Explanation
 from verify.conformance.blame.noise_spots import Drawn, Spot
 from verify.conformance.blame.state_questions import Question
@@ -133,13 +134,20 @@ def marked(unheld: Unheld, blames: Iterable[Blame]) -> Marked:
     marks: dict[Stage, Mark] = {}
     described: set[int] = set()
     for blame in blames:
-        if not blame.explanations:
+        if not blame.explanations or _only_remembers(unheld, blame):
             continue
         hits = [_described(unheld, blame.stage, explanation) for explanation in blame.explanations]
         mark: Mark = ("exact" if len(hits) == 1 else "one-of") if any(hits) else "wrong"
         marks[blame.stage] = min(mark, marks.get(blame.stage, mark), key=WORST_FIRST.index)
         described |= frozenset().union(*hits)
     return Marked(marks, frozenset(described))
+
+
+def _only_remembers(unheld: Unheld, blame: Blame) -> bool:
+    """Whether it says no more than that answers depend on earlier calls, which they do: true, but no description."""
+    if not all(isinstance(explanation, Remembers) for explanation in blame.explanations):
+        return False
+    return not all(one.stands_alone for one in _in_a_row(unheld, blame.stage, unheld.every))
 
 
 def _described(unheld: Unheld, stage: Stage, explanation: Explanation) -> frozenset[int]:
