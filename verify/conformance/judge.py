@@ -6,8 +6,7 @@ import inspect
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from verify.checks.measuring.case import find_profile
 from verify.conformance import outer, probes
 from verify.conformance.asking import Asking
 from verify.conformance.blame.accuracy import accuracy_of
-from verify.conformance.blame.all_stages import explain_all
+from verify.conformance.blame.all_stages import copies_of, explain_all
 from verify.conformance.claim_runs import (
     Judged,
     claim_findings,
@@ -148,12 +147,12 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
     with threadpool_limits(1):
         own = asking.prepare(asked.name, load, asked.claims)
         seen = asking.look(stages, own, _vectors(stages, asked.clock))
-        renew = partial(_renewed, asked.name, asked.time_limit) if asked.loadable else None
         reproduction, error_split = None, None
         diagnoses: tuple[Diagnosis, ...] = ()
         ignored: tuple[str, ...] = ()
         kept: tuple[str, ...] = ()
         try:
+            renew = copies_of(asked.name, asked.time_limit) if asked.loadable else None
             blames = explain_all(stages, seen, accuracy_of(stages, seen), renew) if asking.is_repaired else ()
             with_memories(seen, blames)
             diagnoses = diagnose(seen, blames)
@@ -188,16 +187,6 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
         seconds=time.perf_counter() - started, complete=report.complete and not seen.ended, report=report,
         stopped=asked.stopped(report),
     )  # fmt: skip
-
-
-@contextmanager
-def _renewed(name: str, time_limit: float | None) -> Iterator[Stages]:
-    """Another copy of a subject, as a reader gets it who loads it again."""
-    loaded = load_subject(name, time_limit=time_limit)
-    try:
-        yield Stages(loaded)
-    finally:
-        end(loaded)
 
 
 def _vectors(stages: Stages, clock: Clock) -> Sequence[Probe]:

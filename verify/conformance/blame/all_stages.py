@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 from spec.exact import Vector
 from verify.conformance.blame.accuracy import EXACT, Accuracy
@@ -18,7 +19,8 @@ from verify.conformance.blame.state_of_runs import Renew
 from verify.conformance.bugs.model import Stage
 from verify.conformance.probes import Probe
 from verify.conformance.stage_comparison import PROBED, Seen
-from verify.subjects import MissingCapabilityError, SubjectFaultError
+from verify.subjects import MissingCapabilityError, SubjectFaultError, load_subject
+from verify.subjects.loading import COMMAND, end
 from verify.subjects.protocol import Stages
 
 
@@ -49,10 +51,44 @@ def explain_all(
         renew: Makes new copies of the subject.
     """
     off = [found.stage for found in seen.findings if found.status == "diverges"]
-    remembering = [replace(b, explanations=b.explanations or (Remembers(),)) for b in explain_state(stages, renew)]
+    remembering = _remembered(stages, renew)
     memories = {blame.stage for blame in remembering}
-    others = (blame for blame in _found(stages, seen, accuracy, off) if blame.stage not in memories)
+    found = _found(stages, seen, accuracy, off)
+    others = (b for b in found if b.stage not in memories or (b.stage == "optimise" and b.explanations))
     return (*(_with_effect(blame, stages) for blame in remembering), *others)
+
+
+def copies_of(name: str, time_limit: float | None = None) -> Renew | None:
+    """What makes new copies of a Python subject by the name that loads it; ``None`` of a program, which starts slowly.
+
+    Args:
+        name: ``"package.module:Attribute"``.
+        time_limit: Seconds one stage call may take.
+    """
+    return None if name.startswith(COMMAND) else partial(_copy_of, name, time_limit)
+
+
+@contextmanager
+def _copy_of(name: str, time_limit: float | None) -> Iterator[Stages]:
+    loaded = load_subject(name, time_limit=time_limit)
+    try:
+        yield Stages(loaded)
+    finally:
+        end(loaded)
+
+
+def _remembered(stages: Stages, renew: Renew | None) -> list[Blame]:
+    """What survives from call to call; without copies nothing tells that from an answer that is always wrong."""
+    with suppress(SubjectFaultError, MissingCapabilityError):
+        return [] if renew is None else _innermost(explain_state(stages, renew))
+    return []
+
+
+def _innermost(blames: Sequence[Blame]) -> list[Blame]:
+    """Memories without those that only show another stage's: an oracle call remembers what a stage of its own does."""
+    own = [blame for blame in blames if blame.stage in PROBED and blame.stage != "hypergradient"]
+    kept = [blame for blame in blames if blame.stage != "hypergradient" or not own]
+    return [replace(blame, explanations=blame.explanations or (Remembers(),)) for blame in kept]
 
 
 def _found(stages: Stages, seen: Seen, accuracy: Accuracy, off: Sequence[Stage]) -> Iterator[Blame]:

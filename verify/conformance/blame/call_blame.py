@@ -10,7 +10,8 @@ from verify.conformance.answers import Answer
 from verify.conformance.blame.edited_stage import EditedStage, ScopedExchange
 from verify.conformance.blame.exchanges import exchanges
 from verify.conformance.blame.explanation import Blame, Explanation
-from verify.conformance.blame.inner_stages import WholeCall, calls_with_y
+from verify.conformance.blame.handed_rows import HandedRows, handed_rows
+from verify.conformance.blame.inner_stages import MULTIPLES, WORDS, ScaledMultipliers, WholeCall, calls_with_y
 from verify.conformance.blame.minimiser_rules import RULES
 from verify.conformance.blame.questions import chain_question, minimiser_question
 from verify.conformance.blame.single_edits import candidates
@@ -21,7 +22,7 @@ from verify.conformance.blame.sum_blame import Asker, search_levels, told_apart
 from verify.conformance.blame.whole_calls import play
 from verify.conformance.bugs.model import Stage
 from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE, Given
-from verify.conformance.stage_comparison import Probed, Seen
+from verify.conformance.stage_comparison import PROBED, Probed, Seen
 from verify.subjects.protocol import Stages
 
 INSIDE_STAGE: dict[Given, Probed] = {
@@ -41,14 +42,14 @@ NEAREST = 2
 def explain_calls(stages: Stages, seen: Seen, known: Mapping[Stage, Explanation]) -> Blame | None:
     """What is wrong inside the oracle call beside the explained stages that the subject offers.
 
-    ``known`` are explanations of its own stages, line 6 among them. ``None`` where they explain every call, or where
-    line 6 deviates without an explanation.
+    ``known`` are explanations of its own stages, line 6 among them, or those stages themselves where nothing explains
+    them. ``None`` where they explain every call, or where line 6 deviates without an explanation.
     """
     answers = [a for a in seen.of("hypergradient") if a.probe.call.draws is None and not a.probe.published]
     wrong: dict[str, Explanation] = {name: known[name] for name in ("hypergradient",) if name in known}
     if not wrong and any(not a.excess <= 1 for a in answers if a.probe.given == WHOLE):
         return None
-    asker, new = Asker(stages), list[Probed]()
+    asker, new = Asker(stages), list[str]()
     agreeing = held_out = 0
     for given, stage in INSIDE_STAGE.items():
         here = [a for a in answers if a.probe.given == given]
@@ -59,20 +60,24 @@ def explain_calls(stages: Stages, seen: Seen, known: Mapping[Stage, Explanation]
         if any(all(misfit(choice, a) <= 1 for a in (*here, *held)) for choice in own):
             wrong[stage] = known[stage]
             continue
-        found = _confirmed(_inner_candidates(stage, asker, wrong), (wrong, stage), here, held)
+        found = _confirmed(_inner_candidates(stage, (stages, asker), wrong), (wrong, stage), here, held)
         if found is None:
             return Blame("hypergradient")
-        wrong[stage] = found
-        new.append(stage)
+        wrong[_place_of(found, stage)] = found
+        new.append(_place_of(found, stage))
         agreeing, held_out = agreeing + len(here) + len(held), held_out + len(held)
     if not new:
         return None
-    whole = WholeCall({name: wrong[name] for name in ("lower_level", "activation", "penalty_minimiser",
-                                                      "hypergradient") if name in wrong})  # fmt: skip
-    blamed: Stage = new[0] if not any(stages.offers(name) for name in new) else "hypergradient"
-    effect = max((effect_of(name, whole.stages[name]) or 0.0 for name in new), default=None)
+    whole = WholeCall({name: wrong[name] for name in WORDS if name in wrong})
+    blamed = next((stage for stage in PROBED if stage == new[0] and not stages.offers(stage)), "hypergradient")
+    effect = max(effect_of(name, whole.stages[name]) or 0.0 for name in new)
     apart = max(misfit(wrong, a) for a in answers if a.probe.given != WHOLE)
     return Blame(blamed, (whole,), agreeing, held_out, apart, effect)
+
+
+def _place_of(explanation: Explanation, stage: Probed) -> str:
+    """Where an explanation stands in a chain: in a stage, or between two."""
+    return "rows" if isinstance(explanation, HandedRows) else stage
 
 
 def asked_later(asker: Asker, given: Given) -> list[Answer]:
@@ -102,14 +107,22 @@ def _relative(wrong: Mapping[str, Explanation], answer: Answer) -> float:
     return float(np.abs(predicted - answer.got).max(initial=0.0)) / (size or 1.0)
 
 
-def _inner_candidates(stage: Stage, asker: Asker, wrong: Mapping[str, Explanation]) -> Iterator[Explanation]:
+def _inner_candidates(
+    stage: Probed, subject: tuple[Stages, Asker], wrong: Mapping[str, Explanation]
+) -> Iterator[Explanation]:
+    stages, asker = subject
     if stage == "penalty_minimiser":
         line_6 = wrong.get("hypergradient")
         if line_6 is None or (isinstance(line_6, EditedStage) and line_6.changed is None):
             yield from _by_the_y(asker, line_6 if isinstance(line_6, EditedStage) else None)
         yield from single_minimiser_edits()
-    elif stage in ("activation", "lower_level"):
-        yield from candidates("activation" if stage == "activation" else "lower_level")
+    elif stage == "activation":
+        if not stages.offers("activation"):
+            yield from candidates("activation")
+        yield from handed_rows()
+    else:
+        yield from (ScaledMultipliers(factor) for factor in MULTIPLES)
+        yield from candidates("lower_level")
 
 
 def _by_the_y(asker: Asker, line_6: EditedStage | None) -> Iterator[Explanation]:
@@ -148,7 +161,7 @@ def _confirmed(
     off = sorted(here, key=lambda a: -a.excess)
     fitting: list[tuple[float, Explanation]] = []
     for explanation in found:
-        choice = {**wrong, stage: explanation}
+        choice = {**wrong, _place_of(explanation, stage): explanation}
         if any(misfit(choice, a) > 1 for a in off) or any(misfit(choice, a) > 1 for a in held):
             continue
         exact = max(_relative(choice, a) for a in (*off, *held))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from spec import Noise
 from spec.exact import Vector
 from spec.quadratic import QuadraticArrays
 from verify.conformance.bugs.bent_subject import arrays_of
@@ -31,6 +33,31 @@ class CallPoint:
     alpha_1: float
     alpha_2: float
     N_g: int = 1
+    draws: Mapping[str, Vector] | None = None
+    noise: Noise = field(default_factory=Noise)
+    is_common: bool = True
+
+    @cached_property
+    def mean_noises(self) -> tuple[Vector, Vector]:
+        """Noise of the mean gradient of f in x, and of the difference of those of g, as given normals make it."""
+        nothing = np.zeros(len(self.x))
+        if self.draws is None or self.noise.model == "jump":
+            return nothing, nothing
+        matrix = self.noise.model == "matrix"
+        here, there = (float(np.linalg.norm([*self.x, *y])) if matrix else 1.0 for y in (self.y, self.y_star))
+        mean = {name: block.mean(axis=0) for name, block in self.draws.items()}
+        of_f = self.noise.scale("f.x") * here * mean.get("f_x", nothing)
+        if self.is_common:
+            apart = float(np.linalg.norm(self.y - self.y_star)) if matrix else 0.0
+            return of_f, self.noise.scale("g.x") * apart * mean.get("g_x", nothing)
+        of_g = here * mean.get("g_x", nothing) - there * mean.get("g_x_star", nothing)
+        return of_f, self.noise.scale("g.x") * of_g
+
+    @property
+    def noise_x(self) -> Vector:
+        """Noise of line 6."""
+        of_f, of_g = self.mean_noises
+        return np.asarray(of_f + self.alpha_1 * of_g)
 
     @property
     def sizes(self) -> tuple[int, int, int]:
@@ -71,4 +98,8 @@ def point_of(probe: Probe) -> CallPoint | None:
         return None
     y = call.y_star if call.y_penalty is None else call.y_penalty
     alpha = call.alpha
-    return CallPoint(q, probe.x, y, call.y_star, call.lam, call.rho, alpha, alpha**-2, alpha**-4, call.parameters.N_g)
+    problem = getattr(probe.problem, "quadratic", probe.problem)
+    return CallPoint(
+        q, probe.x, y, call.y_star, call.lam, call.rho, alpha, alpha**-2, alpha**-4, call.parameters.N_g,
+        call.draws, problem.noise, call.reading.noise_pairing == "common",
+    )  # fmt: skip

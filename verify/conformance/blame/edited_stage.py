@@ -95,7 +95,14 @@ class EditedStage:
             if value is None:
                 return None
             total = total + value
-        return total
+        everywhere = self._exchanged_everywhere(c)
+        return total if self.space == "y" or everywhere is None else total + everywhere.noise_x
+
+    def _exchanged_everywhere(self, c: CallPoint) -> CallPoint | None:
+        at: CallPoint | None = c
+        for scoped in self.exchanged:
+            at = scoped.exchange.change(at) if at is not None and not scoped.group else at
+        return at
 
     def _points(self, c: CallPoint) -> Iterator[tuple[str, CallPoint | None]]:
         for group in ("f", "g", "penalty"):

@@ -102,6 +102,10 @@ _ARGUMENTS: dict[str, tuple[float, Callable[[CallPoint], dict[str, Any]]]] = {
     "1/α where α belongs in both weights": (0.1, lambda c: {"alpha_1": c.alpha**2, "alpha_2": c.alpha**4}),
     "2α where α belongs in both weights": (0.2, lambda c: {"alpha_1": c.alpha_1 / 4, "alpha_2": c.alpha_2 / 16}),
     "α/2 where α belongs in both weights": (0.2, lambda c: {"alpha_1": c.alpha_1 * 4, "alpha_2": c.alpha_2 * 16}),
+    "10α where α belongs in both weights": (
+        0.2,
+        lambda c: {"alpha_1": c.alpha_1 / 100, "alpha_2": c.alpha_2 / 10_000},
+    ),
     "α³ where α belongs in both weights": (0.2, lambda c: {"alpha_1": c.alpha**-6, "alpha_2": c.alpha**-12}),
     "both weights 1": (0.2, lambda c: {"alpha_1": c.alpha**0, "alpha_2": c.alpha**0}),
 }
@@ -130,6 +134,7 @@ _OF_VECTORS: dict[str, tuple[float, Callable[[Vector], Vector]]] = {
 }
 _OF_MATRICES: dict[str, tuple[float, Callable[[Vector], Vector]]] = {
     "{} transposed": (0.0, lambda M: M.T),
+    "{} read column by column": (0.05, lambda M: M.ravel().reshape(M.shape[::-1]).T),
     "{} with its rows one on": (0.15, lambda M: np.roll(M, 1, axis=0)),
     "{} with its rows one back": (0.15, lambda M: np.roll(M, -1, axis=0)),
     "{} with its rows in reverse": (0.15, lambda M: M[::-1]),
@@ -215,6 +220,8 @@ def _all_exchanges() -> Iterator[Exchange]:
                 yield Exchange(f"{spelt} where {name} belongs", 0.02, _weight(weight, power, 1.0))
         for factor, spelt in ((2.0, "2"), (0.5, "½"), (-1.0, "−"), (0.25, "¼"), (4.0, "4"), (3.0, "3"), (10.0, "10")):
             yield Exchange(f"{spelt}{name} where {name} belongs", 0.02, _weight(weight, right, factor))
+        for factor, spelt in ((2.0, "2α"), (0.5, "α/2"), (10.0, "10α"), (0.1, "α/10")):
+            yield Exchange(f"{spelt} where α belongs in {name}", 0.02, _weight(weight, right, factor**right))
         yield Exchange(f"{name} left out", 0.02, _weight(weight, 0, 0.0))
     for name, spelt in (("x", "x"), ("y", "ỹ"), ("y_star", "ỹ*"), ("lam", "λ̃"), ("rho", "ρ")):
         single = _with(lambda c, name=name: {name: getattr(c, name).astype(np.float32).astype(np.float64)})

@@ -46,14 +46,18 @@ def explain(stages: Stages, seen: Seen, accuracy: Accuracy = EXACT) -> tuple[Bla
         found.append(blame)
         if blame.explanations:
             known[stage] = blame.explanations[0]
+        elif stage != "hypergradient":
+            known[stage] = AsAnswered(stages)
     inside = explain_calls(stages, seen, known)
     found += [] if inside is None else [inside]
     return tuple(sorted(found, key=lambda blame: 1.0 if blame.effect is None else -blame.effect))
 
 
 def _own_answers(seen: Seen, stage: Probed) -> list[Answer]:
-    """A stage's answers to calls that compute nothing else."""
-    return [a for a in seen.of(stage) if stage != "hypergradient" or a.probe.given == WHOLE]
+    """A stage's answers to calls that compute nothing else, noise apart."""
+    return [
+        a for a in seen.of(stage) if a.probe.call.draws is None and (stage != "hypergradient" or a.probe.given == WHOLE)
+    ]
 
 
 def _explained(stage: Probed, stages: Stages, answers: Sequence[Answer], accuracy: Accuracy) -> Blame:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from spec.exact import Vector
+from verify.conformance.blame.answer_changes import spelt_number
 from verify.conformance.blame.call_points import point_of
 from verify.conformance.blame.edited_stage import EditedStage, right_minimiser
 from verify.conformance.blame.explanation import Explanation
@@ -16,14 +17,42 @@ from verify.conformance.blame.whole_calls import play
 from verify.conformance.probes import Probe
 
 WORDS = {
-    "lower_level": "its own lower level", "activation": "its own activation",
-    "penalty_minimiser": "its own penalty solve", "hypergradient": "line 6",
+    "lower_level": "its own lower level: ", "rows": "", "activation": "its own activation: ",
+    "penalty_minimiser": "its own penalty solve: ", "hypergradient": "",
 }  # fmt: skip
 """How stages inside an oracle call are named."""
 FULL_RANK = 1e-6
 """Smallest singular value over the largest of a line 6 that its y can be told from."""
 LEFT_OVER = 1e-7
 """Relative size of what no y explains; beyond it line 6 is not the one assumed."""
+
+
+MULTIPLES = (2.0, 0.5, -1.0, 10.0, 0.1)
+"""Factors on the multipliers that are tried where only estimates show them."""
+
+
+@dataclass(frozen=True)
+class ScaledMultipliers:
+    """A right lower level whose multipliers are returned times a factor."""
+
+    factor: float
+
+    @property
+    def sentence(self) -> str:
+        """The factor."""
+        return f"{spelt_number(self.factor)}·λ̃ is used where λ̃ belongs"
+
+    @property
+    def edits(self) -> int:
+        """One change."""
+        return 1
+
+    def answer(self, probe: Probe) -> Vector | None:
+        """The right pair with its multipliers times the factor."""
+        pair = probe.expected.copy()
+        if probe.stage == "lower_level":
+            pair[-probe.problem.p :] *= self.factor
+        return pair
 
 
 @dataclass(frozen=True)
@@ -35,7 +64,7 @@ class WholeCall:
     @property
     def sentence(self) -> str:
         """What differs, stage by stage, in the order of the method."""
-        return "; ".join(f"in the oracle call {WORDS[s]}: {e.sentence}" for s, e in self.stages.items())
+        return "in the oracle call " + "; ".join(f"{WORDS[s]}{e.sentence}" for s, e in self.stages.items())
 
     @property
     def edits(self) -> int:

@@ -50,16 +50,6 @@ class StepRule:
     taken: Factor = ONE
     limit: Factor = ONE
 
-    @property
-    def structural(self) -> int:
-        """Changes that are no factors."""
-        return sum((self.gradient is not GRADIENTS[0], self.memory is not MEMORIES[0], self.clip is not CLIPS[0]))
-
-    @property
-    def edits(self) -> int:
-        """Single changes."""
-        return self.structural + sum(not factor.is_one for factor in (self.kept, self.taken, self.limit))
-
     def expected(self, one: Recorded, made_of: Ready | None = None) -> Vector:
         """Steps Δ_2, ..., Δ_T that follow from the ones before; Δ_1 too where the update comes before the move."""
         q, S, ahead = one.trial.parameters, one.steps, self.gradient.letter == AHEAD
@@ -125,20 +115,31 @@ def search_steps(runs: Sequence[Recorded]) -> list[LoopRule]:
     # What tells most apart comes first: several dimensions, cut steps.
     runs = sorted(runs, key=lambda one: (len(one.trial.x0) > 1, len(one.z)), reverse=True)
     limits = [ONE, *_limits(runs), *LIMITS]
-    rules = [
-        StepRule(gradient, memory, clip, *scales, limit)
-        for gradient, memory in product(GRADIENTS, MEMORIES)
-        for scales in _scales(runs, gradient, memory)
-        for clip, limit in product(CLIPS, limits)
-    ]
-    rules = [rule for rule in rules if 0 < rule.edits <= MOST_EDITS and rule.structural <= MOST_STRUCTURAL]
+    scales: dict[tuple[int, int], list[tuple[Factor, Factor]]] = {}
     for edits in range(1, MOST_EDITS + 1):
-        found = [rule for rule in rules if rule.edits == edits and off_by(runs, rule, ready) <= 1]
+        found = [rule for rule in _with_edits(runs, edits, limits, scales) if off_by(runs, rule, ready) <= 1]
         if found:
             return [
                 LoopRule("steps", r.sentence, edits, partial(off_by, rule=r), r.gradient.letter == AHEAD) for r in found
             ]
     return []
+
+
+def _with_edits(
+    runs: Sequence[Recorded], edits: int, limits: Sequence[Factor], scales: dict[tuple[int, int], Any]
+) -> Iterator[StepRule]:
+    """All rules of so many edits; ``scales`` keeps the factors found for a gradient and a previous step."""
+    for (i, gradient), (j, memory) in product(enumerate(GRADIENTS), enumerate(MEMORIES)):
+        structural = (i > 0) + (j > 0)
+        if structural > min(edits, MOST_STRUCTURAL):
+            continue
+        if (i, j) not in scales:
+            scales[i, j] = [*_scales(runs, gradient, memory)]
+        for kept, taken in scales[i, j]:
+            scaled = structural + (kept is not ONE) + (taken is not ONE)
+            for (k, clip), (m, limit) in product(enumerate(CLIPS), enumerate(limits)):
+                if scaled + (k > 0) + (m > 0) == edits and structural + (k > 0) <= MOST_STRUCTURAL:
+                    yield StepRule(gradient, memory, clip, kept, taken, limit)
 
 
 def _limits(runs: Sequence[Recorded]) -> list[Factor]:
@@ -186,12 +187,17 @@ def _scales(runs: Sequence[Recorded], gradient: Gradient, memory: Memory) -> Ite
         if all(pair is not None for pair in pairs):
             made = [fit([(row[0], np.full(len(row[0].t), pair[i])) for row, pair in zip(rows, pairs, strict=True)
                          if pair is not None]) for i in (0, 1)]  # fmt: skip
-            yield from product(made[0][:2], made[1][:2])
+            found = product(made[0][:2], made[1][:2])
+            yield from (
+                (ONE if a.is_one else a, ONE if b.is_one else b) for a, b in found if not (a.is_one and b.is_one)
+            )
     for taken_law in fit(_each([(at, taken, before - S) for at, before, taken, S in rows])):
-        yield ONE, taken_law
+        if not taken_law.is_one:
+            yield ONE, taken_law
     if memory.letter:
         for kept_law in fit(_each([(at, before, S + taken) for at, before, taken, S in rows])):
-            yield kept_law, ONE
+            if not kept_law.is_one:
+                yield kept_law, ONE
 
 
 def _both(before: Vector, taken: Vector, S: Vector) -> Vector | None:

@@ -23,7 +23,7 @@ BLOCKS: dict[str, str] = {
 }  # fmt: skip
 """Blocks of the lower level, and the terms that they stand in."""
 REBUILT: dict[str, tuple[str, ...]] = {
-    "transposed": ("g_xy", "A", "B"), "diagonal": ("g_yy", "g_xy", "A", "B"), "no diagonal": ("g_yy",),
+    "transposed": ("g_xy", "A", "B"), "diagonal": ("g_yy", "g_xy", "A", "B"),
     "absolute": ("A", "B", "b", "g_y"),
 }  # fmt: skip
 """Other ways to change a block than by a factor, and blocks that are changed so."""
@@ -134,7 +134,7 @@ def rebuilt(block: Vector, change: str | float) -> Vector:
         return block
     if change == "transposed":
         return block.T
-    return np.diag(np.diag(block)) if change == "diagonal" else block - np.diag(np.diag(block))
+    return np.diag(np.diag(block))
 
 
 def _block_words(name: str, change: str | float) -> str:
@@ -143,7 +143,7 @@ def _block_words(name: str, change: str | float) -> str:
         rebuilt_words = {
             "transposed": f"{name} is transposed where it is square",
             "diagonal": f"only the diagonal of {name} is used",
-            "no diagonal": f"the diagonal of {name} is left out", "absolute": f"|{name}| stands in place of {name}",
+            "absolute": f"|{name}| stands in place of {name}",
         }  # fmt: skip
         return rebuilt_words[change]
     if change == 0:

@@ -136,3 +136,6 @@ OUTPUTS: dict[str, Output] = {
     "free y": Output(lambda pair, program, c: (program.free, pair[1]), "y is the minimiser without rows"),
 }  # fmt: skip
 """All of them; those without numbers have one that is measured."""
+
+NEUTRAL = ("|λ|", "λ ≥ 0", "touching")
+"""Those that leave the right pair as it is."""

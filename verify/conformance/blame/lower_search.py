@@ -14,7 +14,7 @@ from verify.conformance.answers import Answer
 from verify.conformance.blame.holding_out import Limits, allowed_to
 from verify.conformance.blame.lower import ADDED, BLOCKS, REBUILT, RIGHT_LOWER, LowerProgram
 from verify.conformance.blame.lower_fits import ReadOff
-from verify.conformance.blame.lower_outputs import OUTPUTS
+from verify.conformance.blame.lower_outputs import NEUTRAL, OUTPUTS
 from verify.conformance.blame.measuring import fitted
 from verify.conformance.blame.programs import FORMS, Pair
 from verify.conformance.blame.unfinished import stopped_after
@@ -45,7 +45,8 @@ def plain_outputs() -> Iterator[tuple[str, float]]:
 
 def single_lower_edits() -> tuple[LowerProgram, ...]:
     """Every lower level that is right but for one change with nothing to measure."""
-    return (*plain_programs(), *(replace(RIGHT_LOWER, outputs=(output,)) for output in plain_outputs()))
+    outputs = (output for output in plain_outputs() if output[0] not in NEUTRAL)
+    return (*plain_programs(), *(replace(RIGHT_LOWER, outputs=(output,)) for output in outputs))
 
 
 def _added(name: str, value: float) -> LowerProgram:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
 
-from spec import OracleParameters, Quadratic, parse_problem
+from spec import Noise, Quadratic, parse_problem
 from spec.exact import Vector
 from verify.conformance import known_answers as known
 from verify.conformance.places import Place, rounded
-from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, Given, Probe, chain_probe, probe_of
+from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, Given, Probe, probe_of
 from verify.conformance.sizes import ANY_PROGRAM
+from verify.truth.formulas import as_float
 from verify.truth.stages import Setting
 
 Part = Literal["all", "f", "g", "penalty"]
@@ -126,6 +126,19 @@ def line_6_question(seed: int, part: Part = "all", alpha: float | None = None) -
     return probe_of(f"hypergradient/{place.name}", known.hypergradient(setting, ANY_PROGRAM))
 
 
+@lru_cache(maxsize=64)
+def noisy_question(seed: int) -> Probe:
+    """Line 6 under noise, every stage and every normal given; f and g have noise of different sizes."""
+    shape = SHAPES[seed % len(SHAPES)]
+    place, rng = drawn_place(seed, shape), np.random.default_rng([seed, 7])
+    choices = _choices(seed, None)
+    size = (choices["N_g"], shape[0])
+    draws = {name: tuple(rounded(row) for row in np.round(rng.standard_normal(size), 3)) for name in ("f_x", "g_x")}
+    noise = Noise(model="matrix", sigma_f="1/2", sigma_g="3/4")  # type: ignore[arg-type]  # exact spellings are parsed
+    setting = place.setting(given=_stages(rng, shape, with_y=True), noise=noise, draws=draws, **choices)
+    return probe_of(f"hypergradient/{place.name}/noisy", known.hypergradient(setting, ANY_PROGRAM))
+
+
 @lru_cache(maxsize=512)
 def minimiser_question(seed: int, part: Part = "all", alpha: float | None = None) -> Probe:
     """The penalty minimiser from given stages; ``f`` and ``g`` have no weight on any row, ``g`` no f either."""
@@ -149,14 +162,19 @@ def chain_question(seed: int, given: Given, alpha: float = 0.25) -> Probe:
         setting = place.setting(alpha=Fraction(alpha), given=stages)
         return probe_of(f"hypergradient/{place.name}/rho", known.hypergradient(setting, ANY_PROGRAM))
     assert given in (FROM_PAIR, FROM_SCRATCH)
-    return chain_probe(place, alpha, given, "drawn")
+    widths = {"ramp_constant": Fraction(1 + seed % 3, 2), "lam_width": Fraction(1 + seed % 4, 4)}
+    setting = place.setting(alpha=Fraction(alpha), **widths)
+    if given == FROM_PAIR:
+        # Rows and multipliers on their ramps, where the widths show.
+        rng = np.random.default_rng([seed, 3])
+        B, p = place.problem.arrays.B, place.problem.p
+        depth = setting.h_width() * rng.uniform(0.1, 0.9, p)
+        pair = {"y_star": rounded(place.y_star + np.linalg.pinv(B) @ (place_rows(place) + depth)),
+                "lam": rounded(np.abs(place.lam) + rng.uniform(0.1, 0.5, p))}  # fmt: skip
+        setting = replace(setting, given=pair)
+    return probe_of(f"hypergradient/{place.name}/{given}", known.hypergradient(setting, ANY_PROGRAM))
 
 
-def parameters_of(probe: Probe) -> OracleParameters:
-    """What a probe's call says besides its stages."""
-    return probe.call.parameters
-
-
-def seeds(start: int, count: int) -> Iterator[int]:
-    """Seeds in a row."""
-    return iter(range(start, start + count))
+def place_rows(place: Place) -> Vector:
+    """Row values at the lower-level solution."""
+    return as_float(place.lower.h)

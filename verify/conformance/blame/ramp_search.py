@@ -63,7 +63,8 @@ def _changed(rules: Iterable[WeightRule]) -> list[WeightRule]:
     return [rule for rule in found if rule is not None]
 
 
-def _paired() -> list[WeightRule]:
+@lru_cache(maxsize=1)
+def _paired() -> tuple[WeightRule, ...]:
     """Two changes, neither of them of two different brackets: those are found by :func:`two_sided`."""
     parts = {edit: edit.part for edit in _plain()}
     found: dict[WeightRule | None, None] = {}
@@ -71,7 +72,7 @@ def _paired() -> list[WeightRule]:
         if part == other or "rule" in (part, other):
             changed = first.apply(RIGHT_WEIGHTS)
             found[None if changed is None else second.apply(changed)] = None
-    return [rule for rule in found if rule is not None]
+    return tuple(rule for rule in found if rule is not None)
 
 
 def nearest(rules: Sequence[WeightRule], rows: Rows) -> list[WeightRule]:

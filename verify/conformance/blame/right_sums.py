@@ -89,7 +89,7 @@ RIGHT_PARTS: dict[Space, tuple[RightPart, ...]] = {
 
 
 def right_sum(space: Space, c: CallPoint, dropped: Sequence[int] = ()) -> Vector:
-    """The right formula's value, without the summands of the given numbers."""
+    """The right formula's value, noise included, without the summands of the given numbers."""
     size = len(c.x) if space == "x" else len(c.y)
     kept = (part.value(c) for j, part in enumerate(RIGHT_PARTS[space]) if j not in dropped)
-    return sum(kept, np.zeros(size))
+    return sum(kept, c.noise_x if space == "x" else np.zeros(size))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -11,7 +12,6 @@ import numpy as np
 from spec.exact import Vector
 from verify.conformance.blame.explanation import Explanation
 from verify.conformance.blame.whole_calls import play
-from verify.conformance.bugs.model import Stage
 from verify.conformance.places import place_of
 from verify.conformance.probes import FROM_SCRATCH, PLACES, Probe, chain_probe, square
 from verify.subjects import MissingCapabilityError, SubjectFaultError
@@ -19,6 +19,8 @@ from verify.subjects.protocol import Stages
 
 EFFECT_ALPHAS = (0.1, 0.05, 0.02)
 """Where effects are measured."""
+NEAR_KINKS = (("toy2", 1e-3), ("swapping-rows", 2.5e-4), ("absolute-moving", 2.5e-4))
+"""Places and points where a multiplier is small, so that weights decide."""
 
 
 @dataclass(frozen=True)
@@ -52,12 +54,13 @@ def effect_probes() -> tuple[Probe, ...]:
 
 
 def _all_effect_probes() -> Iterator[Probe]:
-    for place in (*(place_of(name) for name in PLACES), square()):
+    kinks = (place_of(name).at(f"{name}@{x:g}", (Fraction(x),) * place_of(name).problem.n) for name, x in NEAR_KINKS)
+    for place in (*(place_of(name) for name in PLACES), square(), *kinks):
         for alpha in EFFECT_ALPHAS:
             yield chain_probe(place, alpha, FROM_SCRATCH, "effect")
 
 
-def effect_of(stage: Stage, explanation: Explanation) -> float | None:
+def effect_of(stage: str, explanation: Explanation) -> float | None:
     """The largest error of an estimate, entry by entry, that a stage so computed makes; ``None`` if it makes none.
 
     Raises nothing: where such a stage has no answer nothing is counted.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice, product
 
 import numpy as np
@@ -31,7 +31,7 @@ PER_GROUP = 4
 """Explanations kept of each group of the formula."""
 FEW = 12
 """Explanations of a whole stage that are put to further probes."""
-PAIRED_EXCHANGES = 90
+PAIRED_EXCHANGES = 60
 """Exchanges, the most usual first, that are tried two by two."""
 
 
@@ -80,20 +80,24 @@ def apart(edit: EditedStage, witness: Witness) -> float:
 class StageSearch:
     """Everything known of one stage while it is searched; ``ask`` puts further probes to the subject.
 
-    ``question`` makes one from a seed and the part of the formula that it leaves non-zero.
+    ``question`` makes one from a seed and the part of the formula that it leaves non-zero; ``is_noisy`` says that noise
+    can be handed over.
     """
 
     space: Space
     ask: Callable[[Probe], Vector | None]
     question: Callable[[int, Part], Probe]
     accuracy: float = 0.0
-    witnesses: list[Witness] = field(default_factory=list)
+    is_noisy: bool = False
 
     def gather(self, seeds: Iterable[int], part: Part = "all") -> list[Witness]:
         """Put further probes to the subject; those without an answer are left out."""
+        return self.put(self.question(seed, part) for seed in seeds)
+
+    def put(self, probes: Iterable[Probe]) -> list[Witness]:
+        """The same for probes of other kinds."""
         found = []
-        for seed in seeds:
-            probe = self.question(seed, part)
+        for probe in probes:
             got = self.ask(probe)
             witness = None if got is None else witness_of(probe, got, self.accuracy)
             if witness is not None:

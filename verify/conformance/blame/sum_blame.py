@@ -12,7 +12,7 @@ from verify.conformance.answers import Answer
 from verify.conformance.blame.accuracy import EXACT, FACTOR, Accuracy
 from verify.conformance.blame.edited_stage import STAGE_OF, EditedStage
 from verify.conformance.blame.explanation import Blame
-from verify.conformance.blame.questions import HELD_OUT, Part, line_6_question, minimiser_question
+from verify.conformance.blame.questions import HELD_OUT, Part, line_6_question, minimiser_question, noisy_question
 from verify.conformance.blame.right_sums import Space
 from verify.conformance.blame.stage_effects import AsAnswered, effect_of
 from verify.conformance.blame.stage_search import StageSearch, Witness, apart, explained, witness_of
@@ -28,6 +28,8 @@ LATER = range(100, 100 + HELD_OUT)
 """Seeds of those that are held out."""
 TELLING = range(200, 230)
 """Seeds of those among which rivals are told apart."""
+NOISY = range(500, 504)
+"""Seeds of those under noise, for subjects that take their normals from the call."""
 MOST_CALLS = 150
 """Further calls of one stage."""
 ENOUGH = 3
@@ -58,10 +60,13 @@ def explain_sum(space: Space, stages: Stages, answers: Sequence[Answer], accurac
     left = 0.0 if space == "x" else FACTOR * accuracy.value
     stage = STAGE_OF[space]
     question: Callable[[int, Part], Probe] = line_6_question if space == "x" else minimiser_question
-    search = StageSearch(space, Asker(stages), question, left)
+    search = StageSearch(space, Asker(stages), question, left, is_noisy=space == "x" and stages.use_draws)
     base = search.gather(FIRST)
     before = [w for w in (witness_of(a.probe, a.got, left) for a in answers) if w is not None]
+    noisy = [w for w in before if w.probe.call.draws is not None]
     before = [w for w in before if w.probe.call.draws is None]
+    if search.is_noisy:
+        noisy += search.put(noisy_question(seed) for seed in NOISY)
     blame = Blame(stage, effect=effect_of(stage, AsAnswered(stages)))
     if len(base) < ENOUGH or says_nothing(base):
         return blame
@@ -71,6 +76,8 @@ def explain_sum(space: Space, stages: Stages, answers: Sequence[Answer], accurac
             continue
         held = held or search.gather(LATER)
         kept = [edit for edit in candidates if explained(edit, held) and explained(edit, before)]
+        # Noise tells explanations apart, but may be wrong itself.
+        kept = [edit for edit in kept if explained(edit, noisy)] or kept
         kept = told_apart(search, kept)
         if kept and held:
             first = kept[0]
@@ -107,6 +114,8 @@ def told_apart(search: StageSearch, edits: Sequence[EditedStage]) -> list[Edited
     while len(kept) > 1:
         seed = _differing(search, kept[0], kept[1])
         witnesses = [] if seed is None else search.gather([seed])
+        if search.is_noisy and seed is not None and seed % 10 == 0:
+            witnesses = search.put([noisy_question(seed)])
         if not witnesses:
             break
         left = [edit for edit in kept if explained(edit, witnesses)]
@@ -129,7 +138,7 @@ def both_ways(one: EditedStage, two: EditedStage) -> EditedStage:
 def _differing(search: StageSearch, one: EditedStage, two: EditedStage) -> int | None:
     """The seed of a probe that tells two edits apart."""
     for seed in TELLING:
-        probe = search.question(seed, "all")
+        probe = noisy_question(seed) if search.is_noisy and seed % 10 == 0 else search.question(seed, "all")
         a = witness_of(probe, probe.expected)
         if a is None:
             continue

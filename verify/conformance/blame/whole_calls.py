@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from verify.truth import lower_level
 from verify.truth.formulas import as_float
 from verify.truth.geometry import ramp
 from verify.truth.stages import Setting
+
+Handed: TypeAlias = tuple[Vector, Vector, float, float]
+"""Row values, multipliers, and the widths of both ramps."""
 
 
 @lru_cache(maxsize=1024)
@@ -68,7 +71,7 @@ def _chain(probe: Probe, wrong: Mapping[str, Explanation], noise: Vector) -> Vec
         given = {"y_star": pair[0], "lam": pair[1]} | given
     h = q.A @ x - q.B @ given["y_star"] - q.b
     if "rho" not in given:
-        rho = _weights(probe, wrong, h, given["lam"])
+        rho = _weights(replace(probe, call=replace(call, **given)), wrong, h, given["lam"])
         if rho is None:
             return None
         given["rho"] = rho
@@ -112,8 +115,25 @@ def _pair(probe: Probe, wrong: Mapping[str, Explanation]) -> tuple[Vector, Vecto
 
 def _weights(probe: Probe, wrong: Mapping[str, Explanation], h: Vector, lam: Vector) -> Vector | None:
     h_width, lam_width = _h_width(probe), float(probe.call.parameters.lam_width)
+    fed = wrong.get("rows")
+    if isinstance(fed, FedActivation):
+        handed = fed.feed(probe, (h, lam, h_width, lam_width))
+        if handed is None:
+            return None
+        h, lam, h_width, lam_width = handed
+    if not h_width > 0 or not lam_width > 0:
+        return None
     rho = ramp(h, lam, h_width, lam_width)
     if "activation" not in wrong:
         return rho
-    asked = _asked(probe, "activation", rho, {"lam": lam})
+    call = replace(probe.call, lam=lam, parameters=probe.call.parameters.model_copy(update={"lam_width": lam_width}))
+    asked = _asked(replace(probe, call=call), "activation", rho, {})
     return wrong["activation"].answer(replace(asked, problem=None, h=h, h_width=h_width))
+
+
+@runtime_checkable
+class FedActivation(Protocol):
+    """What an oracle call hands to its activation where that is not what it should."""
+
+    def feed(self, probe: Probe, right: Handed) -> Handed | None:
+        """Row values, multipliers and both widths from the right ones."""

@@ -219,10 +219,19 @@ def test_a_segment_too_far_is_not_clipping() -> None:
 
 def test_conditions_are_said_as_conditions() -> None:
     for name, words in (
-        ("never-clips", "must be at most D = "), ("queries-the-end", "every s_t is 1, where fresh ones differ"),
+        ("never-clips", "where D = 0.02 is the most"), ("queries-the-end", "every s_t is 1, where fresh ones differ"),
     ):  # fmt: skip
         wrong = [c for c in outer.compare(outer.watch(Stages(by_id(name))), outer.RIGHT) if c.excess > 1]
         assert words in wrong[0].said
+
+
+def test_a_run_starts_where_it_is_told() -> None:
+    class Elsewhere(PlantedLoop):
+        def optimise(self, oracle: Any, x0: Any, parameters: Any, rng: Any) -> Any:
+            return super().optimise(oracle, x0 + 0.125, parameters, rng)
+
+    wrong = [c for c in outer.compare(outer.watch(Stages(Elsewhere())), outer.RIGHT) if c.excess > 1]
+    assert wrong[0].said == "first iterate of the path is 0.825, must be 0.7"
 
 
 def test_rules_are_executable() -> None:

@@ -15,6 +15,8 @@ from spec.exact import Vector
 from verify.conformance import outer, random_stages
 from verify.conformance.blame.explanation import Blame, Explanation
 from verify.conformance.blame.noise_spots import Drawn, Spot
+from verify.conformance.blame.state_questions import Question
+from verify.conformance.blame.state_rules import Alone, Asked, StateRule
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.generated.mistakes import Mistake, answered
 from verify.conformance.bugs.generated.step_player import PlainMethod
@@ -29,6 +31,8 @@ from verify.subjects.protocol import Stages
 Mark = Literal["exact", "one-of", "wrong", "unnamed"]
 ENOUGH = 20
 """Unseen answers that an explanation must give before it counts as exact."""
+ROW = 40
+"""Unseen questions asked in a row of what seems to have a memory."""
 RELATIVE = 1e-6
 """Difference of two answers, relative to their size, that is no difference; chains of solves lose digits."""
 EIGHTH, NONE = Fraction(1, 8), Fraction(0)
@@ -141,17 +145,38 @@ def holds(unheld: Unheld, stage: Stage, explanation: Explanation) -> bool:
     if stage == "samples" and predicts is not None:
         pairs = zip(unheld.drawn, right_draws(), strict=True)
         return any(predicts(own) and not predicts(right) for own, right in pairs)
+    if isinstance(explanation, StateRule):
+        return not explanation.misses(_in_a_row(unheld, stage, unheld.mistake.subject())) and bool(
+            explanation.misses(_in_a_row(unheld, stage, PlainMethod()))
+        )
     return _agreement(unheld, stage, explanation.answer)
 
 
-def _agreement(unheld: Unheld, stage: Stage, answer: Callable[[Probe], Vector | None]) -> bool:
+def _in_a_row(unheld: Unheld, stage: Stage, subject: PlainMethod) -> list[Asked]:
+    """Unseen questions of one stage, one after another and then again from the end, with a subject's answers."""
+    probes = [probe for probe in unheld.unseen.of(stage) if not probe.needs_draws][:ROW]
+    asked, nobody = [*probes, *probes[::-1]], Alone(None)
+    got = answered(subject, asked)
+    return [
+        Asked(Question(probe), answer, probe.expected, probe.tolerance, nobody)
+        for probe, answer in zip(asked, got, strict=True) if answer is not None
+    ]  # fmt: skip
+
+
+def _agreement(
+    unheld: Unheld, stage: Stage, answer: Callable[[Probe], Vector | None], same: Callable[..., bool] | None = None
+) -> bool:
     asked_at = "hypergradient" if stage == "samples" else stage
-    alone, compared, apart = unheld.alone(stage), 0, False
+    # What line 6 makes of a term says nothing about the term's noise, unless the noise is what is wrong.
+    of_noise = any(edit.procedure == "noise" for edit in unheld.mistake.edits)
+    alone, compared, apart, same = unheld.alone(stage), 0, False, same or _same
     for probe in unheld.unseen.of(asked_at):
+        if probe.needs_draws and not of_noise:
+            continue
         theirs, own = unheld.answers[probe.id], answer(probe)
         if own is None or theirs is None or not _same(probe, theirs, alone[probe.id]):
             continue
-        if not _same(probe, theirs, own):
+        if not same(probe, theirs, own):
             return False
         compared += 1
         apart = apart or not probe.excess(own) <= 1
@@ -163,6 +188,12 @@ def _same(probe: Probe, first: Vector | None, second: Vector | None) -> bool:
         return first is second
     size = 1.0 + float(np.abs(first).max(initial=0.0))
     return bool((np.abs(first - second) <= np.minimum(probe.tolerance, RELATIVE * size) + SAME_RUN * size).all())
+
+
+def _near(probe: Probe, first: Vector, second: Vector) -> bool:
+    """To within what conformance allows: wrong subjects of the catalogue solve by their own stopping rule."""
+    size = 1.0 + float(np.abs(first).max(initial=0.0))
+    return bool((np.abs(first - second) <= probe.tolerance + RELATIVE * size).all())
 
 
 def named(unheld: Unheld, stage: Stage, ids: Sequence[str]) -> Mark:
@@ -184,4 +215,4 @@ def _plays(unheld: Unheld, stage: Stage, subject: Any) -> bool:
         law = random_stages.sample(Stages(subject), stream=STREAM + 1).signature
         return random_stages.distance(unheld.samples(), law) <= LIKELY
     stages = Stages(subject)
-    return _agreement(unheld, stage, lambda probe: probe.ask(stages))
+    return _agreement(unheld, stage, lambda probe: probe.ask(stages), _near)

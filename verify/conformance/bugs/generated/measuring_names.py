@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -71,7 +72,7 @@ def measure(seed: int, number: int, mistake: Mistake) -> Outcome:
     with np.errstate(all="ignore"):
         stages = Stages(mistake.subject())
         seen = look(stages)
-        blames = explain_all(stages, seen, accuracy_of(stages, seen))
+        blames = explain_all(stages, seen, accuracy_of(stages, seen), lambda: nullcontext(Stages(mistake.subject())))
         unheld = Unheld(mistake, unseen_of(seed))
         off = {finding.stage for finding in seen.findings if finding.status in ("diverges", "fault")}
         names = {d.stage: [match.id for match in d.matches] for d in diagnose(seen) if d.matches}

@@ -1,15 +1,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 
 from spec.exact import Vector
 from verify.conformance.blame.explanation import Blame
+from verify.conformance.blame.noise_spots import Drawn
 from verify.conformance.bugs.generated import measuring_names
 from verify.conformance.bugs.generated.__main__ import drawn, main, measured, misses, page
 from verify.conformance.bugs.generated.alike import WEIGHTS, Kind
@@ -21,6 +22,7 @@ from verify.conformance.bugs.generated.step_player import PlainMethod
 from verify.conformance.bugs.generated.tree_edits import Edit, all_edits
 from verify.conformance.bugs.generated.unseen import Unseen, draw_unseen
 from verify.conformance.bugs.model import Stage
+from verify.conformance.outer import Recorded
 from verify.conformance.probes import Probe
 from verify.conformance.stage_comparison import look
 from verify.subjects.loading import load_subject
@@ -175,6 +177,40 @@ def test_only_what_gives_the_subjects_own_answers_is_exact(made: Edit, rival: Ed
     assert marked(unheld, [Blame(stage)]) == {}
 
 
+@dataclass(frozen=True)
+class Predicting(Silent):
+    """An explanation of something random."""
+
+    predicts: Callable[[Any], bool] = bool
+
+
+def longest_step(runs: Sequence[Recorded]) -> float:
+    return max(float(np.linalg.norm(one.steps, axis=1).max()) / one.trial.parameters.D for one in runs)
+
+
+def test_a_rule_of_the_loop_must_tell_the_subjects_runs_from_the_right_ones(unseen: Unseen) -> None:
+    mistake = Mistake(edits=(edit_of("step", "step_next", "v"),))
+    unclipped = Unheld(mistake, unseen)
+    assert holds(unclipped, "optimise", Predicting(mistake, predicts=lambda runs: longest_step(runs) > 1.01))
+    assert not holds(unclipped, "optimise", Predicting(mistake, predicts=lambda runs: longest_step(runs) <= 1.01))
+    assert not holds(unclipped, "optimise", Predicting(mistake, predicts=lambda runs: True))
+    assert not holds(unclipped, "optimise", Silent(mistake))
+
+
+def test_a_law_of_noise_must_tell_the_subjects_draws_from_the_right_ones(unseen: Unseen) -> None:
+    mistake = Mistake(
+        edits=(edit_of("noise", "noise_f", "2 * (sigma_f * size_f * z_f.sum(0) / N_g)"),), uses_draws=False
+    )
+
+    def twice(drawn: Sequence[Drawn]) -> bool:
+        return all(2 < one.variance / max(one.spot.setting.deviation, 1e-9) ** 2 < 6 for one in drawn)
+
+    louder = Unheld(mistake, unseen)
+    assert holds(louder, "samples", Predicting(mistake, predicts=twice))
+    assert not holds(louder, "samples", Predicting(mistake, predicts=lambda drawn: not twice(drawn)))
+    assert not holds(louder, "samples", Predicting(mistake, predicts=lambda drawn: True))
+
+
 def test_names_of_the_catalogue_are_held_against_what_they_stand_for(unseen: Unseen) -> None:
     unclipped = Unheld(Mistake(edits=(edit_of("step", "step_next", "v"),)), unseen)
     assert named(unclipped, "optimise", ["never-clips"]) == "exact"
@@ -216,7 +252,8 @@ def test_the_page_counts_outcomes() -> None:
 
 def test_a_pair_is_exact_only_if_both_are() -> None:
     one, other = edit_of("line_6", "h", "A @ x - b"), edit_of("activation", "ramp_h", "1 + h / h_width")
-    pair, both = Mistake(edits=(one, other)), ("hypergradient", "activation")
+    pair = Mistake(edits=(one, other))
+    both: tuple[Stage, ...] = ("hypergradient", "activation")
     half = Outcome(0, pair, True, both, {"activation": "exact"}, "unnamed")
     assert (half.mark, half.partly) == ("unnamed", True)
     whole = Outcome(0, pair, True, both, {"activation": "exact", "hypergradient": "one-of"}, "unnamed")
