@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import time
@@ -245,9 +246,18 @@ def _load_code(subject: Subject, name: str, loadable: bool) -> str:
     if loadable:
         return f"load_subject({name!r})"
     source = f"{type(subject).__module__}:{type(subject).__qualname__}"
-    if "<locals>" in source or source.startswith("__main__"):
+    if "<locals>" in source or source.startswith("__main__") or not _made_of_nothing(type(subject)):
         return f"your_subject  # an instance of {type(subject).__qualname__}"
     return f"load_subject({source!r})"
+
+
+def _made_of_nothing(kind: type) -> bool:
+    """Whether a class needs no arguments."""
+    try:
+        inspect.signature(kind).bind()
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def run_self_test(subject: Subject) -> list[tuple[str, bool, str]]:
