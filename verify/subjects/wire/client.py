@@ -94,6 +94,11 @@ class WireSubject:
         return self.hello.draws("hypergradient")
 
     @property
+    def accuracy(self) -> float | None:
+        """What it says of its solvers, relative; ``None`` where it says nothing."""
+        return self.hello.accuracy
+
+    @property
     def pid(self) -> int | None:
         """The running process, if any."""
         return self._talk.pid

@@ -69,10 +69,10 @@ class PlainLine:
 
 
 class PlainLine6(PlainLine):
-    def hypergradient(self, problem: Any, x: Any, call: Any, rng: Any) -> Any:  # noqa: ARG002  # no noise
+    def hypergradient(self, problem: Any, x: Any, call: Any, rng: Any) -> Any:  # no noise
         return self.line(self._given(problem, x, call))
 
 
 class PlainMinimiser(PlainLine):
-    def penalty_minimiser(self, problem: Any, x: Any, call: Any, tol: Any) -> Any:  # noqa: ARG002  # solved to rounding
+    def penalty_minimiser(self, problem: Any, x: Any, call: Any, tol: Any) -> Any:  # solved to rounding
         return self.line(self._given(problem, x, call))
