@@ -10,6 +10,7 @@ from typing import get_args
 from spec import REPAIRED, InvalidInputError, Reading
 from spec.reading import NAMED
 from verify.conformance import probes, saved_cases
+from verify.conformance.blame.accuracy import declared_accuracy, widened
 from verify.conformance.bugs.model import Stage
 from verify.conformance.found import Reproduction, StageFinding
 from verify.conformance.other_reading import samplings, under
@@ -66,11 +67,14 @@ class Asking:
         return OwnProbes.of(self.problems, self.reading)
 
     def look(self, stages: Stages, own: OwnProbes, extra: Sequence[Probe]) -> Seen:
-        """Compare all stages, the own problems first."""
+        """Compare all stages, the own problems first, to the accuracy that the subject declares."""
+        accuracy = declared_accuracy(stages)
+        built_in = probes.probes() if self.is_repaired else under(self.reading, probes.probes())
+        asked = [widened(probe, accuracy) for probe in (*own.probes, *built_in, *(extra if self.is_repaired else ()))]
         if self.is_repaired:
-            return look(stages, asked=(*own.probes, *probes.probes(), *extra))
+            return look(stages, asked=asked)
         every: tuple[Stage, ...] = get_args(Stage)
-        seen = look(stages, asked=(*own.probes, *under(self.reading, probes.probes())),
+        seen = look(stages, asked=asked,
                     only=[stage for stage in every if stage not in ("samples", *ELSEWHERE)])  # fmt: skip
         if not seen.ended:
             seen.findings.append(self._sampled(seen))

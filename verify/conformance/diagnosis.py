@@ -39,7 +39,8 @@ def diagnose(seen: Seen, blames: Sequence[Blame] = ()) -> tuple[Diagnosis, ...]:
     """
     found: list[Diagnosis] = []
     off = [finding.stage for finding in seen.findings if finding.status == "diverges"]
-    blames = [blame for blame in blames if blame.stage in off or blame.explanations]
+    told = {blame.stage for blame in blames if blame.explanations or blame.described}
+    blames = [b for b in blames if b.explanations or b.described or (b.stage in off and b.stage not in told)]
     for stage in dict.fromkeys([*off, *(blame.stage for blame in blames)]):
         own = [blame for blame in blames if blame.stage == stage]
         first = own[0] if own else None
@@ -52,7 +53,7 @@ def _merged(known: Diagnosis, blame: Blame | None) -> Diagnosis:
     """What the catalogue says with what a stage's own answers say."""
     if blame is None:
         return known
-    sentence = by_terms(blame) if blame.explanations else known.sentence
+    sentence = by_terms(blame) if blame.explanations else blame.described or known.sentence
     explained = tuple(Explained(sentence=one.sentence, edits=one.edits) for one in blame.explanations)
     return known.model_copy(
         update={"sentence": sentence, "explanations": explained, "agrees": blame.agrees, "held_out": blame.held_out,

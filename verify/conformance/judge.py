@@ -17,7 +17,7 @@ from verify.campaign.summary import selected
 from verify.checks.measuring.case import find_profile
 from verify.conformance import outer, probes
 from verify.conformance.asking import Asking
-from verify.conformance.blame.accuracy import accuracy_of
+from verify.conformance.blame.accuracy import EXACT, accuracy_of
 from verify.conformance.blame.all_stages import copies_of, explain_all
 from verify.conformance.claim_runs import (
     Judged,
@@ -151,9 +151,11 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
         diagnoses: tuple[Diagnosis, ...] = ()
         ignored: tuple[str, ...] = ()
         kept: tuple[str, ...] = ()
+        accuracy = EXACT
         try:
             renew = copies_of(asked.name, asked.time_limit) if asked.loadable else None
-            blames = explain_all(stages, seen, accuracy_of(stages, seen), renew) if asking.is_repaired else ()
+            accuracy = accuracy_of(stages, seen)
+            blames = explain_all(stages, seen, accuracy, renew) if asking.is_repaired else ()
             with_memories(seen, blames)
             diagnoses = diagnose(seen, blames)
             lead = diagnoses[0].stage if diagnoses else seen.first
@@ -181,7 +183,7 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
         notes=(*(
             f"Whatever call.reading.{choice} says, it answers as the repaired reading does. That is enough; what asks "
             "for the other choice is not applicable." for choice in ignored
-        ), *asking.notes(own, seen), *kept),
+        ), *asking.notes(own, seen), *([accuracy.sentence] if accuracy.value else []), *kept),
         findings=(*(f"{f.stage}: {f.sentence}" for f in findings if f.status == "diverges"), *report.findings),
         faults=(*seen.faults, *_claim_faults(report)),
         seconds=time.perf_counter() - started, complete=report.complete and not seen.ended, report=report,

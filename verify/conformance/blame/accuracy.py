@@ -65,10 +65,9 @@ def accuracy_of(stages: Stages, seen: Seen | Sequence[Answer]) -> Accuracy:
     Raises:
         InvalidInputError: If it declares something that is no number from 0 to 0.001.
     """
-    declared = _declared(stages)
-    if declared is not None:
-        words = f"It declares an accuracy of {declared:.1g}; {FACTOR:g} times that is allowed to its solvers."
-        return Accuracy(declared, True, words)
+    declared = declared_accuracy(stages)
+    if declared.declared:
+        return declared
     answers = seen.of("lower_level") if isinstance(seen, Seen) else seen
     pairs = [answer for answer in answers if isinstance(answer.probe.problem, Quadratic)]
     residuals = np.array([relative_residual(answer.probe, answer.got) for answer in pairs])
@@ -82,13 +81,19 @@ def accuracy_of(stages: Stages, seen: Seen | Sequence[Answer]) -> Accuracy:
     return Accuracy(value, False, words)
 
 
-def _declared(stages: Stages) -> float | None:
+def declared_accuracy(stages: Stages) -> Accuracy:
+    """What a subject's attribute ``accuracy`` says; exact where it has none.
+
+    Raises:
+        InvalidInputError: If that is no number from 0 to 0.001.
+    """
     value = getattr(stages.subject, "accuracy", None)
     if value is None:
-        return None
+        return EXACT
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= COARSEST:
         raise InvalidInputError("accuracy", f"must be a number from 0 to {COARSEST:g}", value)
-    return float(value)
+    words = f"It declares an accuracy of {value:.1g}; {FACTOR:g} times that is allowed to its solvers."
+    return Accuracy(float(value), True, words)
 
 
 def _has_a_cause(pairs: Sequence[Answer]) -> bool:
