@@ -17,33 +17,42 @@ COMPILERS = {
 
 @dataclass(frozen=True)
 class Planted:
-    """A mistake: ``wrong`` in place of ``right``, which a file of an example holds exactly once."""
+    """A mistake: ``wrong`` in place of ``right``, which a file of an example holds exactly once.
+
+    ``sentence`` is part of what its author is told.
+    """
 
     example: str
     file: str
     right: str
     wrong: str
     stage: str
+    sentence: str
 
     @property
     def id(self) -> str:
         return f"{self.example}-{self.stage}"
 
 
+_NODE, _CPP, _RUST = ("node_subject", "f2csa.mjs"), ("cpp_subject", "f2csa.hpp"), ("rust_subject", "f2csa.rs")
 MISTAKES = (
-    Planted("node_subject", "f2csa.mjs", "Math.max(found[m + i], 0)", "2 * Math.max(found[m + i], 0)", "lower_level"),
-    Planted("node_subject", "f2csa.mjs", " * clamp(lam[i] / lamWidth)", "", "activation"),
-    Planted("node_subject", "f2csa.mjs", "const curvature = (w) => {",
-            "const curvature = (w) => { rho = rho.map(() => 1);", "penalty_minimiser"),
-    Planted("node_subject", "f2csa.mjs", "add(add(p.f.gradX(x, y), add(difference, dual), alpha ** -2)",
-            "add(add(p.f.gradX(x, y), add(difference, dual), alpha ** -1)", "hypergradient"),
-    Planted("node_subject", "f2csa.mjs", "mean = mean.map((row, r) => add(row, z[r], 1 / M))",
-            "mean = mean.map((row, r) => add(row, x[r], 1 / M))", "optimise"),
-    Planted("cpp_subject", "f2csa.hpp", "times(At, weighted_rows(w)), std::pow(alpha, -4)",
-            "times(At, weighted_rows(Vector(w.size()))), std::pow(alpha, -4)", "hypergradient"),
-    Planted("rust_subject", "f2csa.rs", "if length > outer.d {", "if length > 2.0 * outer.d {", "optimise"),
-    Planted("pytorch_subject", "f2csa_torch.py", "h = h_star - p.B @ w", "h = h_star + p.B @ w", "penalty_minimiser"),
-    Planted("jax_subject", "f2csa_jax.py", " * jnp.clip(lam / lam_width, 0, 1)", "", "activation"),
+    Planted(*_NODE, "Math.max(found[m + i], 0)", "2 * Math.max(found[m + i], 0)", "lower_level",
+            "2·λ is returned in place of λ"),
+    Planted(*_NODE, " * clamp(lam[i] / lamWidth)", "", "activation", "without the ramp of λ"),
+    Planted(*_NODE, "add(p.g.gradY(x, y), times(Bt, lam), -1)", "add(p.g.gradY(x, y), times(Bt, lam), 1)",
+            "penalty_minimiser", "−λ̃ where λ̃ belongs"),
+    Planted(*_NODE, "add(difference, dual), alpha ** -2)", "add(difference, dual), alpha ** -1)", "hypergradient",
+            "α⁻¹ where α₁ belongs"),
+    Planted(*_NODE, "add(row, z[r], 1 / M)", "add(row, x[r], 1 / M)", "optimise",
+            "the iterates x_t instead of the queried points z_t"),
+    Planted(*_CPP, "times(At, weighted_rows(w)), std::pow(alpha, -4)",
+            "times(At, weighted_rows(Vector(w.size()))), std::pow(alpha, -4)", "hypergradient",
+            "ỹ* where ỹ belongs in α₂Aᵀ(ρ∘h(x,ỹ))"),
+    Planted(*_RUST, "if length > outer.d {", "if length > f64::INFINITY {", "optimise", "nothing is cut"),
+    Planted("pytorch_subject", "f2csa_torch.py", " * (lam / lam_width).clamp(0, 1)", "", "activation",
+            "without the ramp of λ"),
+    Planted("jax_subject", "f2csa_jax.py", " * jnp.clip(lam / lam_width, 0, 1)", "", "activation",
+            "without the ramp of λ"),
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Each example with one mistake planted is caught in the stage that is wrong, and without it in none."""
+"""Each example with one mistake planted is told so, in the stage that is wrong; without it, it agrees."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import get_args
 import pytest
 
 from tests.examples.planted import COMPILERS, MISTAKES, Planted, built
+from verify.conformance.blame.all_stages import explain_all
 from verify.conformance.bugs.model import Stage
 from verify.conformance.stage_comparison import look
 from verify.subjects.loading import end, load_subject
@@ -61,9 +62,14 @@ def test_a_planted_mistake_is_caught_in_its_stage(mistake: Planted, tmp_path, mo
         name = f"{mistake.example}.adapter:{CLASSES[mistake.example]}"
     subject, upto = load_subject(name), get_args(Stage).index(mistake.stage) + 1
     try:
-        seen = look(Stages(subject), only=get_args(Stage)[:upto])
+        stages = Stages(subject)
+        seen = look(stages, only=get_args(Stage)[:upto])
+        told = [blame for blame in explain_all(stages, seen) if blame.stage == mistake.stage]
     finally:
         end(subject)
         for module in [module for module in sys.modules if module.partition(".")[0] == mistake.example]:
             del sys.modules[module]
     assert seen.first == mistake.stage, [(finding.stage, finding.sentence) for finding in seen.findings]
+    sentences = [explanation.sentence for blame in told for explanation in blame.explanations]
+    assert sentences
+    assert all(mistake.sentence in sentence for sentence in sentences), sentences

@@ -80,10 +80,12 @@ def _require_together(asked: Conform) -> None:
         raise InvalidInputError("--force", "must go with --save-cases")
     require_one_of("--reading", asked.reading, NAMED)
     _ = _own_problems(asked)
-    others = {"--json": asked.as_json, "--self-test": asked.self_test}
-    for name, given in others.items():
-        if asked.watch and given:
-            raise InvalidInputError("--watch", f"must not go with {name}")
+    if asked.watch and asked.as_json:
+        raise InvalidInputError("--watch", "must not go with --json")
+    judging = {"--watch": asked.watch, "--problem": asked.problem, "--save-cases": asked.save_cases}
+    for name, given in judging.items():
+        if asked.self_test and given:
+            raise InvalidInputError(name, "must not go with --self-test, which judges nothing")
 
 
 def _own_problems(asked: Conform) -> list[OwnProblem]:

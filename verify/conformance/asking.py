@@ -10,17 +10,20 @@ from typing import get_args
 from spec import REPAIRED, InvalidInputError, Reading
 from spec.reading import NAMED
 from verify.conformance import probes, saved_cases
+from verify.conformance.blame.accuracy import declared_accuracy, widened
 from verify.conformance.bugs.model import Stage
 from verify.conformance.found import Reproduction, StageFinding
-from verify.conformance.other_reading import under
+from verify.conformance.other_reading import samplings, under
 from verify.conformance.own_problems import OwnProbes, OwnProblem
 from verify.conformance.probes import Probe
+from verify.conformance.random_stages import sample
 from verify.conformance.repro import failing, reproduce_stage
 from verify.conformance.scripts import LOADS
-from verify.conformance.stage_comparison import Seen, look
+from verify.conformance.stage_comparison import Seen, look, sampled_finding, shifted
+from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 
-ELSEWHERE: tuple[Stage, ...] = ("samples", "runs")
+ELSEWHERE: tuple[Stage, ...] = ("runs",)
 """Stages that are compared under the repaired reading alone."""
 
 
@@ -64,16 +67,35 @@ class Asking:
         return OwnProbes.of(self.problems, self.reading)
 
     def look(self, stages: Stages, own: OwnProbes, extra: Sequence[Probe]) -> Seen:
-        """Compare all stages, the own problems first."""
+        """Compare all stages, the own problems first, to the accuracy that the subject declares."""
+        accuracy = declared_accuracy(stages)
+        built_in = probes.probes() if self.is_repaired else under(self.reading, probes.probes())
+        asked = [widened(probe, accuracy) for probe in (*own.probes, *built_in, *(extra if self.is_repaired else ()))]
         if self.is_repaired:
-            return look(stages, asked=(*own.probes, *probes.probes(), *extra))
+            return look(stages, asked=asked)
         every: tuple[Stage, ...] = get_args(Stage)
-        seen = look(stages, asked=(*own.probes, *under(self.reading, probes.probes())),
-                    only=[stage for stage in every if stage not in ELSEWHERE])  # fmt: skip
+        seen = look(stages, asked=asked,
+                    only=[stage for stage in every if stage not in ("samples", *ELSEWHERE)])  # fmt: skip
+        if not seen.ended:
+            seen.findings.append(self._sampled(seen))
         sentence = f"Not judged under the reading {self.reading_name}."
         seen.findings += [StageFinding(stage=stage, status="not offered", sentence=sentence) for stage in ELSEWHERE]
         seen.findings.sort(key=lambda found: every.index(found.stage))
         return seen
+
+    def _sampled(self, seen: Seen) -> StageFinding:
+        """The laws of noisy estimates under this reading."""
+        if not seen.stages.offers("hypergradient"):
+            words = "Not applicable: the subject offers no hypergradient."
+            return StageFinding(stage="samples", status="not offered", sentence=words)
+        try:
+            drawn = sample(seen.stages, own_mean=shifted(seen), settings=samplings(self.reading))
+            return sampled_finding(seen, drawn)
+        except MissingCapabilityError as refusal:
+            return StageFinding(stage="samples", status="not offered", sentence=f"Not applicable: {refusal}.")
+        except SubjectFaultError as fault:
+            seen.faults.append(f"samples: {fault}")
+            return StageFinding(stage="samples", status="fault", sentence=str(fault))
 
     def notes(self, own: OwnProbes, seen: Seen) -> tuple[str, ...]:
         """What a reader should know of how it was asked."""
@@ -82,7 +104,7 @@ class Asking:
         words = (
             f"Held against the paper under the reading {self.reading_name}; claims are judged under the repaired one."
         )
-        return (words, *own.told(seen))
+        return (words, *_as_repaired(seen), *own.told(seen))
 
     def keep(
         self, seen: Seen, subject: str, load: str, made: Mapping[Stage | None, Reproduction | None]
@@ -100,3 +122,15 @@ class Asking:
         if self.cases is None:
             return ()
         return tuple(f"Kept as a test: {file}" for file in saved_cases.save_claims(self.cases, subject, failed, run))
+
+
+def _as_repaired(seen: Seen) -> tuple[str, ...]:
+    """Said of each stage whose wrong answers are all those of the repaired reading."""
+    repaired = {probe.id: probe for probe in probes.probes()}
+    told = []
+    for stage in ("penalty_minimiser", "hypergradient"):
+        own = [answer for answer in seen.answers if answer.probe.stage == stage and not answer.excess <= 1]
+        known = [answer for answer in own if answer.probe.id in repaired]
+        if known and all(repaired[answer.probe.id].excess(answer.got) <= 1 for answer in known):
+            told.append(f"Its {stage} answers as the repaired reading does ({len(known)} of {len(own)} that are off).")
+    return tuple(told)

@@ -13,24 +13,21 @@ from verify.conformance import outer, random_stages
 from verify.conformance.answers import INSIDE, Answer
 from verify.conformance.blame.explanation import Blame
 from verify.conformance.blame.known_names import confirmed_names
+from verify.conformance.blame.state_rules import StateRule
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import CATALOGUE, find
 from verify.conformance.bugs.model import Bug, Stage
 from verify.conformance.bugs.outer_loop import OuterLoop
 from verify.conformance.found import Diagnosis, Explained, Match
-from verify.conformance.probes import Probe
+from verify.conformance.probes import WHOLE, Probe
 from verify.conformance.random_stages import RUN_STAGES, Signature, distance
+from verify.conformance.sentences import NEAR, NONE, SHOWN, always_alike, by_laws, by_rules, by_terms, by_values
 from verify.conformance.stage_comparison import PROBED, Seen
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 
-SHOWN = 3
-"""Nearest others that are named."""
 SINGLE_ROUNDINGS = 4.0
 """Roundings of its own precision by which two evaluations of a mutant may differ, relative to the size of the terms."""
-NONE = "No catalogued deviation matches."
-NEAR = 0.5
-"""A deviation that leaves more than this share of the error unexplained is not worth naming."""
 LIKELY = 0.75
 """Share of what chance allows, 4.5 standard errors, within which two laws are taken for the same."""
 
@@ -41,7 +38,10 @@ def diagnose(seen: Seen, blames: Sequence[Blame] = ()) -> tuple[Diagnosis, ...]:
     What a stage does instead is told by its blame; beside it, or where it has none, by the catalogue.
     """
     found: list[Diagnosis] = []
-    for stage in dict.fromkeys([f.stage for f in seen.findings if f.status == "diverges"] + [b.stage for b in blames]):
+    off = [finding.stage for finding in seen.findings if finding.status == "diverges"]
+    told = {blame.stage for blame in blames if blame.explanations or blame.described}
+    blames = [b for b in blames if b.explanations or b.described or (b.stage in off and b.stage not in told)]
+    for stage in dict.fromkeys([*off, *(blame.stage for blame in blames)]):
         own = [blame for blame in blames if blame.stage == stage]
         first = own[0] if own else None
         found.append(_merged(_catalogued(seen, stage, first), first))
@@ -53,12 +53,30 @@ def _merged(known: Diagnosis, blame: Blame | None) -> Diagnosis:
     """What the catalogue says with what a stage's own answers say."""
     if blame is None:
         return known
-    sentence = by_terms(blame) if blame.explanations else known.sentence
+    sentence = by_terms(blame) if blame.explanations else blame.described or known.sentence
     explained = tuple(Explained(sentence=one.sentence, edits=one.edits) for one in blame.explanations)
     return known.model_copy(
         update={"sentence": sentence, "explanations": explained, "agrees": blame.agrees, "held_out": blame.held_out,
                 "effect": blame.effect}
     )  # fmt: skip
+
+
+def with_memories(seen: Seen, blames: Sequence[Blame]) -> None:
+    """Stages that remember earlier calls diverge, though no probe met it; calls made of them follow."""
+    remembering = [blame for blame in blames if any(isinstance(one, StateRule) for one in blame.explanations)]
+    for k, found in enumerate(seen.findings):
+        own = [blame.explanations[0].sentence for blame in remembering if blame.stage == found.stage]
+        inner = [blame.stage for blame in remembering if blame.stage in PROBED and blame.stage != "hypergradient"]
+        if own and found.status == "agrees":
+            sentence = f"{own[0]}; asked in another order it answers otherwise."
+            seen.findings[k] = found.model_copy(update={"status": "diverges", "sentence": sentence})
+        elif found.stage == "hypergradient" and found.status == "diverges" and inner and not own:
+            wrong = [answer for answer in seen.of("hypergradient") if not answer.excess <= 1]
+            if not any(answer.probe.given == WHOLE for answer in wrong):
+                seen.follow += [answer for answer in wrong if answer not in seen.follow]
+                sentence = f"{found.compared - len(wrong)} answers agree; {len(wrong)} more are off: {inner[0]}, which "
+                sentence += "they are made of, remembers earlier calls."
+                seen.findings[k] = found.model_copy(update={"status": "agrees", "sentence": sentence})
 
 
 def _catalogued(seen: Seen, stage: Stage, blame: Blame | None) -> Diagnosis:
@@ -95,6 +113,8 @@ def _by_values(seen: Seen, stage: Stage, blame: Blame | None) -> Diagnosis:
     others = _nearest_first(m for m in own if not m.matches and _is_wrong(m.id, answers))
     where, partial = ("", []) if matches else _innermost(answers, wrong)
     sentence = by_values(matches, others, answers, where, partial)
+    if not matches and not partial and (words := always_alike(answers)):
+        return Diagnosis(stage=stage, sentence=words)
     return Diagnosis(stage=stage, sentence=sentence, matches=tuple(matches), partial=tuple(partial),
                      nearest=tuple(others[:SHOWN]))  # fmt: skip
 
@@ -234,96 +254,3 @@ def _samples_of(mutant_id: str, counts: tuple[tuple[str, int], ...]) -> Signatur
 @lru_cache(maxsize=64)
 def _runs_of(mutant_id: str, offered: tuple[str, ...]) -> Signature:
     return random_stages.known_runs(Stages(by_id(mutant_id)), offered)
-
-
-def by_terms(blame: Blame) -> str:
-    """What a stage computes instead, and how well that is founded."""
-    first, *rivals = blame.explanations
-    seen = f"{blame.agrees} answers are as it says, to {blame.apart:.2g} of their tolerance"
-    held_out = f", {blame.held_out} of them asked for after it was found" if blame.held_out else ""
-    if not rivals:
-        return f"{first.sentence} ({seen}{held_out})."
-    either = "; or ".join(one.sentence for one in blame.explanations[:SHOWN])
-    more = f"; or {len(rivals) + 1 - SHOWN} more" if len(rivals) >= SHOWN else ""
-    return f"One of these, which no question asked tells apart: {either}{more} ({seen}{held_out})."
-
-
-def by_values(
-    matches: Sequence[Match], others: Sequence[Match], answers: Sequence[Answer], where: str, partial: Sequence[Match]
-) -> str:
-    """Where answers were compared number by number; ``partial`` explain the innermost calls that are off, ``where``."""
-    calls, wrong = len(answers), [answer for answer in answers if not answer.excess <= 1]
-    off = max(float(np.abs(answer.got - answer.probe.expected).max(initial=0.0)) for answer in wrong)
-    right = f"from the right ones they differ by up to {off:.2g}"
-    if matches:
-        best = matches[0]
-        if find(best.id).roundoff is not None:
-            numbers = f"the errors of {calls} answers are {best.distance:.2f} of what that rounding allows"
-        else:
-            numbers = (
-                f"{calls} answers differ from that one's by at most {best.difference:.2g}, which is within "
-                f"tolerance; {right}"
-            )
-        next_one = f". The next, {_named(others[0])}, differs by {others[0].difference:.2g}" if _told(others) else ""
-        return f"It matches {_names(matches)}: {numbers}{next_one}."
-    if partial:
-        return (
-            f"No catalogued deviation explains everything, but {where.split(':')[0]} it matches {_names(partial)}: "
-            f"{partial[0].compared} answers differ from that one's by at most {partial[0].difference:.2g}. Put that "
-            "right and run again: something else is off too."
-        )
-    near = _told(others) and others[0].distance < NEAR * max(answer.excess for answer in wrong)
-    if near and (others[0].difference or 0.0) < NEAR * off:
-        return (
-            f"{NONE} The nearest is {_named(others[0])}, whose {calls} answers differ from these by up to "
-            f"{others[0].difference:.2g}; {right}."
-        )
-    return f"{NONE} None comes near: {calls} answers differ from the right ones by up to {off:.2g}."
-
-
-def by_rules(matches: Sequence[Match], others: Sequence[Match], runs: int) -> str:
-    """Where each line of Algorithm 2 was compared."""
-    if not matches:
-        return NONE if not _told(others) else f"{NONE} The nearest is {_named(others[0])}: {_off(others[0])}."
-    best = matches[0]
-    numbers = f"the four lines of Algorithm 2 in {runs} runs are as that one has them"
-    if best.difference is not None:
-        numbers += f", to within {best.difference:.2g}"
-    return f"It matches {_names(matches)}: {numbers}{_following(others)}."
-
-
-def by_laws(matches: Sequence[Match], others: Sequence[Match], statistics: int, excess: float) -> str:
-    """Where only statistics can be compared; ``excess`` is their difference from the right ones, as chance allows."""
-    right = f"from the right ones by {excess:.1f} times that"
-    if not matches and _told(others) and others[0].distance < NEAR * excess:
-        return f"{NONE} The nearest is {_named(others[0])}: {_off(others[0])}, {right}."
-    if not matches:
-        return f"{NONE} None comes near: {statistics} statistics differ {right.replace('that', 'what chance allows')}."
-    numbers = (
-        f"{statistics} statistics differ from that one's by at most {matches[0].distance:.2f} of what chance allows"
-    )
-    return f"It matches {_names(matches)}: {numbers}, {right}{_following(others)}."
-
-
-def _told(others: Sequence[Match]) -> bool:
-    """Whether there is another whose distance is a number."""
-    return bool(others) and math.isfinite(others[0].distance)
-
-
-def _following(others: Sequence[Match]) -> str:
-    return f". The next is {_named(others[0])}: {_off(others[0])}" if _told(others) else ""
-
-
-def _off(match: Match) -> str:
-    if match.difference is not None and math.isfinite(match.difference):
-        return f"it differs by {match.difference:.2g}"
-    return f"it differs by {match.distance:.1f} times what chance allows"
-
-
-def _names(matches: Sequence[Match]) -> str:
-    names = ", ".join(_named(match) for match in matches)
-    return names if len(matches) == 1 else f"{names} (these cannot be told apart here)"
-
-
-def _named(match: Match) -> str:
-    return f"`{match.id}`"

@@ -102,6 +102,13 @@ def is_offered(stages: Stages) -> bool:
     return offers(stages.subject, END_TO_END)
 
 
+def tried_end_to_end(stages: Stages) -> str:
+    """What its first run looks like; raises where it crashes or its answer is none."""
+    run = TRIALS[0].run(stages, 0)
+    means = f"x_bar {run.x_bar.shape}" if len(run.x_bar) else "no x_bar"
+    return f"x_out {run.x_out.shape}, {means}, path {run.path.shape}"
+
+
 def judge_end_to_end(stages: Stages) -> StageFinding:
     """Hold each rule, and say which is broken first.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import time
@@ -16,8 +17,8 @@ from verify.campaign.summary import selected
 from verify.checks.measuring.case import find_profile
 from verify.conformance import outer, probes
 from verify.conformance.asking import Asking
-from verify.conformance.blame.accuracy import accuracy_of
-from verify.conformance.blame.all_stages import explain_all
+from verify.conformance.blame.accuracy import EXACT, accuracy_of
+from verify.conformance.blame.all_stages import copies_of, explain_all
 from verify.conformance.claim_runs import (
     Judged,
     claim_findings,
@@ -26,7 +27,8 @@ from verify.conformance.claim_runs import (
     run_claims,
     without_claims,
 )
-from verify.conformance.diagnosis import diagnose, suspect
+from verify.conformance.diagnosis import diagnose, suspect, with_memories
+from verify.conformance.end_to_end import is_offered, tried_end_to_end
 from verify.conformance.error_splits import split_error
 from verify.conformance.found import Diagnosis, StageFinding
 from verify.conformance.model import Conformance
@@ -48,7 +50,7 @@ from verify.subjects import (
     name_of,
     require_stages,
 )
-from verify.subjects.loading import end
+from verify.subjects.loading import END_TO_END, end
 from verify.subjects.protocol import Stages
 from verify.subjects.time_limits import timed_here
 from verify.truth.formulas import as_float
@@ -149,8 +151,12 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
         diagnoses: tuple[Diagnosis, ...] = ()
         ignored: tuple[str, ...] = ()
         kept: tuple[str, ...] = ()
+        accuracy = EXACT
         try:
-            blames = explain_all(stages, seen, accuracy_of(stages, seen)) if asking.is_repaired else ()
+            renew = copies_of(asked.name, asked.time_limit) if asked.loadable else None
+            accuracy = accuracy_of(stages, seen)
+            blames = explain_all(stages, seen, accuracy, renew) if asking.is_repaired else ()
+            with_memories(seen, blames)
             diagnoses = diagnose(seen, blames)
             lead = diagnoses[0].stage if diagnoses else seen.first
             reproduction = reproduce(seen, load) if lead is None else reproduce_stage(seen, lead, load)
@@ -177,7 +183,7 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
         notes=(*(
             f"Whatever call.reading.{choice} says, it answers as the repaired reading does. That is enough; what asks "
             "for the other choice is not applicable." for choice in ignored
-        ), *asking.notes(own, seen), *kept),
+        ), *asking.notes(own, seen), *([accuracy.sentence] if accuracy.value else []), *kept),
         findings=(*(f"{f.stage}: {f.sentence}" for f in findings if f.status == "diverges"), *report.findings),
         faults=(*seen.faults, *_claim_faults(report)),
         seconds=time.perf_counter() - started, complete=report.complete and not seen.ended, report=report,
@@ -242,9 +248,18 @@ def _load_code(subject: Subject, name: str, loadable: bool) -> str:
     if loadable:
         return f"load_subject({name!r})"
     source = f"{type(subject).__module__}:{type(subject).__qualname__}"
-    if "<locals>" in source or source.startswith("__main__"):
+    if "<locals>" in source or source.startswith("__main__") or not _made_of_nothing(type(subject)):
         return f"your_subject  # an instance of {type(subject).__qualname__}"
     return f"load_subject({source!r})"
+
+
+def _made_of_nothing(kind: type) -> bool:
+    """Whether a class needs no arguments."""
+    try:
+        inspect.signature(kind).bind()
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def run_self_test(subject: Subject) -> list[tuple[str, bool, str]]:
@@ -261,13 +276,19 @@ def run_self_test(subject: Subject) -> list[tuple[str, bool, str]]:
         if not stages.offers(stage):
             found.append((stage, True, "not offered; checks that need it will be not applicable"))
             continue
-        try:
-            found.append((stage, True, trials[stage]()))
-        except MissingCapabilityError as error:
-            found.append((stage, True, f"says it does not support this: {error}"))
-        except (SubjectFaultError, outer.WrongNumberOfCallsError) as error:
-            found.append((stage, False, str(error)))
+        found.append(_tried(stage, trials[stage]))
+    if is_offered(stages):
+        found.append(_tried(END_TO_END, partial(tried_end_to_end, stages)))
     return found
+
+
+def _tried(stage: str, trial: Callable[[], str]) -> tuple[str, bool, str]:
+    try:
+        return stage, True, trial()
+    except MissingCapabilityError as error:
+        return stage, True, f"says it does not support this: {error}"
+    except (SubjectFaultError, outer.WrongNumberOfCallsError) as error:
+        return stage, False, str(error)
 
 
 def _trials(stages: Stages) -> dict[str, Callable[[], str]]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from spec import Noise
 from spec.exact_json import plain
 from verify.conformance.found import Reproduction
+from verify.conformance.places import with_noise
 from verify.conformance.probes import n_of
 from verify.conformance.random_stages import (
     FIRST,
@@ -21,7 +23,7 @@ from verify.conformance.random_stages import (
     sample_settings,
 )
 from verify.conformance.scripts import array, in_interval, of_call, of_problem, script
-from verify.conformance.stage_comparison import Seen
+from verify.conformance.stage_comparison import Seen, shifted
 
 
 def of_law(seen: Seen, stage: str, load: str) -> Reproduction | None:
@@ -33,7 +35,7 @@ def _of_samples(seen: Seen, load: str) -> Reproduction | None:
     sampled = seen.sampled
     if sampled is None:
         return None
-    for setting in sample_settings():
+    for setting in sampled.settings or sample_settings():
         name = _first_off(setting, sampled.signature, sampled.law)
         if name is None:
             continue
@@ -45,7 +47,8 @@ def _of_samples(seen: Seen, load: str) -> Reproduction | None:
             f"rng = np.random.default_rng([{n_of(setting.id)}, 0])",
             f"samples = np.concatenate([{asked} for size in ({sizes},)])",
             "# In standard deviations of the right law; every statistic must be 0 within what chance allows.",
-            f'found = of_samples(samples, {array(setting.mean)}, {setting.deviation!r}, "")[{f": {_short(name)}"!r}]',
+            *_centre(setting, shifted(seen)),
+            f'found = of_samples(samples, centre, {setting.deviation!r}, "")[{f": {_short(name)}"!r}]',
             "got = found.value",
             f"high = {SURE!r} * found.error + {ROUNDING!r} * max(1.0, abs(got))",
             "low = -high",
@@ -83,6 +86,14 @@ def _of_runs(seen: Seen, load: str) -> Reproduction | None:
             return _made(setting, f"{setting.id}: samples a run", count, Statistic(least, 0.0, "at least"),
                          (f"{RUNS} runs", load, lines))  # fmt: skip
     return None
+
+
+def _centre(setting: Setting, own_mean: bool) -> list[str]:
+    """What the mean must be: the subject's own answer without noise where its formula is off anyhow."""
+    if not own_mean:
+        return [f"centre = {array(setting.mean)}"]
+    quiet = of_problem(with_noise(setting.problem, Noise()), "quiet")
+    return [quiet, "centre = subject.hypergradient(quiet, x, call, np.random.default_rng(0))"]
 
 
 def _first_off(setting: Setting, found: Signature, law: Signature) -> str | None:

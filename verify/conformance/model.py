@@ -166,9 +166,13 @@ def _diagnosis(found: Conformance) -> Iterator[str]:
         yield ""
 
 
+UNCHANGED = 1e-7
+"""An error of an estimate of size 1 that is none."""
+
+
 def _effect(diagnosis: Diagnosis) -> str:
     what = "points of Algorithm 2" if diagnosis.stage == "optimise" else "∇F"
-    if not diagnosis.effect:
+    if diagnosis.effect is None or diagnosis.effect < UNCHANGED:
         return f"{what} not changed where it was tried"
     return f"{what} off by up to {diagnosis.effect:.2g}"
 

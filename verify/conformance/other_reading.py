@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
-from spec import InvalidInputError, Quadratic, Reading
+from spec import InvalidInputError, Noise, Quadratic, Reading
 from verify.conformance import known_answers as known
 from verify.conformance.known_answers import Known
-from verify.conformance.places import Place, rounded
+from verify.conformance.places import Place, rounded, with_noise
 from verify.conformance.probes import Probe, probe_of
+from verify.conformance.random_stages import Setting as Sampling
+from verify.conformance.random_stages import sample_settings
 from verify.conformance.sizes import ANY_PROGRAM
 from verify.truth.algebra.numbers import dyadic
 from verify.truth.stages import Setting
@@ -70,3 +73,31 @@ def _answer(setting: Setting, probe: Probe) -> Known:
     found = known.penalty_minimiser(setting, ANY_PROGRAM)
     limits = found.limits["y_penalty"] + ANY_PROGRAM.stop * probe.call.alpha**3
     return replace(found, limits={"y_penalty": limits})
+
+
+class PairedApart(Sampling):
+    """Where estimates are drawn whose noise of g at ỹ and at ỹ* is independent: it does not cancel."""
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of a component of an estimate."""
+        call, x, noise = self.call, self.x, self.problem.noise
+        points: Any = [x, call.y_penalty, call.y_star]
+        at_x, at_y, at_y_star = (float(v @ v) for v in points)
+        upper, lower = (1.0, 2.0) if noise.model == "additive" else (at_x + at_y, 2 * at_x + at_y + at_y_star)
+        square = noise.scale("f.x") ** 2 * upper + call.alpha**-4 * noise.scale("g.x") ** 2 * lower
+        return float(np.sqrt(square / call.parameters.N_g))
+
+
+def samplings(reading: Reading) -> tuple[Sampling, ...]:
+    """Where estimates are drawn under a reading, each with the mean and the deviation that it has there."""
+    made = []
+    for setting in sample_settings():
+        call = replace(setting.call, reading=reading)
+        quiet = with_noise(setting.problem, Noise())
+        (probe,) = under(
+            reading, [Probe(setting.id, "hypergradient", setting.mean, setting.mean, quiet, setting.x, call)]
+        )
+        kind = PairedApart if reading.noise_pairing == "independent" else Sampling
+        made.append(kind(setting.id, setting.stage, setting.problem, setting.x, call, probe.expected))
+    return tuple(made)

@@ -198,19 +198,28 @@ def _steps(one: Recorded, rules: OuterLoop) -> Comparison:
     expected = np.zeros_like(one.steps)
     expected[1:] = rules.next_step(one.steps[:-1], one.g[:-1], q.eta, q.D)
     found = _compared("steps", one, expected, one.steps, "step Δ_{0} = x_{0} - x_{1}")
-    return found if found.excess <= 1 or rules is not RIGHT else (_too_long(one) or found)
+    if rules is not RIGHT:
+        return found
+    return _wrong_start(one) or (found if found.excess <= 1 else _too_long(one, expected) or found)
 
 
-def _too_long(one: Recorded) -> Comparison | None:
+def _wrong_start(one: Recorded) -> Comparison | None:
+    """The first iterate, where it is not the one that was given."""
+    start = np.array(one.trial.x0)
+    found = _compared("start", one, start[None], one.run.path[:1], "first iterate of the path")
+    return found if found.excess > 1 else None
+
+
+def _too_long(one: Recorded, expected: Vector) -> Comparison | None:
     """The first step longer than D, if one is."""
     D, lengths = one.trial.parameters.D, np.linalg.norm(one.steps, axis=1)
     excess = (lengths - D) / (TOLERANCE * (np.abs(one.run.path).max() + D))
     if not (excess > 1).any():
         return None
     t = int(np.argmax(excess > 1)) + 1
-    return Comparison("steps", one.trial.id, float(excess.max()), float(lengths.max() - D),
-                      f"length of step Δ_{t} = x_{t} - x_{t - 1}", (D,), (float(lengths[t - 1]),),
-                      f"at most D = {D:g}")  # fmt: skip
+    what = f"step Δ_{t} = x_{t} - x_{t - 1} ({lengths[t - 1]:.6g} long where D = {D:g} is the most)"
+    return Comparison("steps", one.trial.id, float(excess.max()), float(lengths.max() - D), what,
+                      tuple(expected[t - 1].tolist()), tuple(one.steps[t - 1].tolist()))  # fmt: skip
 
 
 def _queries(every: Sequence[Recorded], rules: OuterLoop) -> Comparison:
@@ -309,8 +318,8 @@ def _outputs(seen: Record, rules: OuterLoop) -> Comparison:
         # That a block never comes is less likely than its part of the square says.
         chance = min(chance, len(counts) * (1 - 1 / len(counts)) ** float(counts.sum()))
     sentence = (
-        f"blocks were output {', '.join(f'{c:.3g}' for c in counts)} times in {len(seen.outputs)} runs, where uniform "
-        f"draws give {share:.0f} each on average"
+        f"blocks were output {', '.join(f'{c:.3g}' for c in counts)} times in {len(seen.outputs)} runs, where "
+        f"{'uniform' if counts.all() else 'fresh'} draws give {share:.0f} each on average"
     )
     return Comparison("outputs", OUTPUT_TRIAL.id, _surprise(chance), chance, sentence,
                       tuple([share] * len(counts)), tuple(counts.tolist()))  # fmt: skip

@@ -96,8 +96,7 @@ def of_run(seen: Seen, load: str) -> Reproduction | None:
     trials = [*enumerate(outer.TRIALS), (1000, outer.OUTPUT_TRIAL)]
     seed, trial = next((seed, t) for seed, t in trials if t.id == wrong.trial)
     trial, wrong, seed = _shortest_run(seen, trial, wrong, seed)
-    numbers = f": {list(wrong.got)} where it must be {list(wrong.expected)}"
-    sentence = f"Smallest run found ({trial.id}, T = {trial.parameters.T}): {wrong.sentence}{numbers}."
+    sentence = f"Smallest run found ({trial.id}, T = {trial.parameters.T}): {wrong.said}."
     lines = _LINES[wrong.part]
     if wrong.part == "queries":
         lines = [*lines, *(_BETWEEN if len(trial.x0) == 1 else [_LAST])]

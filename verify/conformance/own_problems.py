@@ -203,7 +203,7 @@ def _made(recipes: Sequence[Callable[[Any], Probe]], place: Place, left_out: lis
         try:
             probe = recipe(place)
         except InvalidInputError as error:
-            left_out.append(f"calls that have no answer ({error})")
+            left_out.append(f"calls that have no answer ({error.argument} {error.rule})")
             continue
         if np.isfinite(probe.tolerance).all():
             yield replace(probe, elsewhere=recipe)

@@ -238,7 +238,7 @@ def _all() -> Iterator[Probe]:
     for place in (place_of("toy1"), place_of("two-of-three")):
         yield from (chain_probe(place, alpha, FROM_PAIR, "inside", _inside(place, alpha)) for alpha in (0.05, 0.02))
         # Beyond the ramp of h: whose weights are cut off somewhere else, shows here.
-        yield chain_probe(place, 0.05, FROM_PAIR, "well-inside", place.y_star + 0.05 * _retreat(place))
+        yield chain_probe(place, 0.05, FROM_PAIR, "well-inside", place.y_star + 0.05 * retreat(place))
 
 
 def _at(place: Place, recipe: Callable[[Place], Probe]) -> Probe:
@@ -263,10 +263,10 @@ def _near_kinks() -> Iterator[Place]:
 
 def _inside(place: Place, alpha: float) -> Vector:
     """A lower-level point so far inside the active rows that their weights are of order alpha**2."""
-    return place.y_star + place.setting(alpha=Fraction(alpha)).h_width() * (1 - alpha**2) * _retreat(place)
+    return place.y_star + place.setting(alpha=Fraction(alpha)).h_width() * (1 - alpha**2) * retreat(place)
 
 
-def _retreat(place: Place) -> Vector:
+def retreat(place: Place) -> Vector:
     """The way off the active rows, one unit of h."""
     B = place.problem.arrays.B[list(place.lower.strictly_active)]
     return np.asarray(np.linalg.pinv(B) @ np.ones(len(B)))

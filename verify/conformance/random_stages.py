@@ -189,6 +189,8 @@ class Sampled:
     refused: dict[str, str]
     ended: bool = False
     """Whether an interrupt left out the other settings."""
+    settings: tuple[Setting, ...] = ()
+    """Where they were drawn."""
 
     @property
     def law(self) -> Signature:
@@ -196,17 +198,24 @@ class Sampled:
         return dict.fromkeys(self.signature, Statistic(0.0, 0.0, ""))
 
 
-def sample(stages: Stages, counts: dict[str, int] | None = None, stream: int = 0, *, own_mean: bool = False) -> Sampled:
+def sample(
+    stages: Stages,
+    counts: dict[str, int] | None = None,
+    stream: int = 0,
+    *,
+    own_mean: bool = False,
+    settings: tuple[Setting, ...] = (),
+) -> Sampled:
     """Draw :data:`SAMPLES` estimates a setting.
 
     ``counts`` are sample sizes to use instead, ``stream`` which of the independent random streams is handed over;
-    ``own_mean`` compares with the subject's own answer without noise, where that is known to be off. A subject that
-    supports no setting at all is refused with its own words.
+    ``own_mean`` compares with the subject's own answer without noise, where that is known to be off; ``settings`` are
+    asked instead of the usual ones. A subject that supports no setting at all is refused with its own words.
     """
     signature: dict[str, Statistic] = {}
     used: dict[str, int] = {}
     refused: dict[str, str] = {}
-    chosen = sample_settings()
+    chosen = settings or sample_settings()
     for setting in chosen:
         wanted = SAMPLES if counts is None else counts[setting.id]
         try:
@@ -217,12 +226,12 @@ def sample(stages: Stages, counts: dict[str, int] | None = None, stream: int = 0
                 raise
             continue
         except KeyboardInterrupt:
-            return Sampled(signature, used, refused, ended=True)
+            return Sampled(signature, used, refused, ended=True, settings=chosen)
         used[setting.id] = len(found)
         if len(found):
             mean = setting.quiet(stages) if own_mean else setting.mean
             signature |= of_samples(found, mean, setting.deviation, setting.id)
-    return Sampled(signature, used, refused)
+    return Sampled(signature, used, refused, settings=chosen)
 
 
 def _drawn(setting: Setting, stages: Stages, wanted: int, stream: int) -> Vector:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -42,7 +43,8 @@ def replay(code: str, seconds: float = SECONDS) -> Replay:
     except subprocess.TimeoutExpired:
         return Replay(True, f"it did not answer within {seconds:g} s")
     lines = (run.stdout if run.returncode in (RIGHT, OFF) else run.stderr).strip().splitlines()
-    return Replay({RIGHT: False, OFF: True}.get(run.returncode), lines[-1] if lines else f"exit code {run.returncode}")
+    last = re.sub(r"^(\w+\.)+(?=\w+: )", "", lines[-1]) if lines else f"exit code {run.returncode}"
+    return Replay({RIGHT: False, OFF: True}.get(run.returncode), last)
 
 
 def needed_before(shows: Callable[[Sequence[Probe]], bool], earlier: Sequence[Probe]) -> list[Probe] | None:

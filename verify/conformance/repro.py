@@ -22,6 +22,8 @@ from verify.conformance.stage_comparison import PROBED, Seen
 
 ONCE_MORE = " A fresh process shows it, too."
 """Added where it does."""
+NOT_AGAIN = " It was not run again in a fresh process: no name loads this object."
+"""Added where it cannot be."""
 
 
 def reproduce(seen: Seen, load: str, again: Again = replay) -> Reproduction | None:
@@ -92,7 +94,7 @@ def _of_answers(seen: Seen, wrong: list[Answer], load: str, again: Again) -> Rep
                      smallest.probe, tuple(smallest.got.tolist()),
                      script(load, of_probe(smallest.probe, before)))  # fmt: skip
     if not load.startswith(LOADS):
-        return made
+        return _with(made, NOT_AGAIN)
     found = again(made.code)
     if found.shows is None:
         return _with(made, f" It could not be run again in a fresh process ({found.said}).")
@@ -130,7 +132,7 @@ def _numbers(smallest: Smallest) -> str:
 def _confirmed(made: Reproduction, again: Again, otherwise: str) -> Reproduction:
     """With what a fresh process says of it."""
     if f" = {LOADS}" not in made.code:
-        return made
+        return _with(made, NOT_AGAIN)
     found = again(made.code)
     if found.shows is None:
         return _with(made, f" It could not be run again in a fresh process ({found.said}).")

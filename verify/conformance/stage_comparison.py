@@ -192,9 +192,17 @@ def _numbers(answer: Answer) -> str:
 def _sampled(seen: Seen) -> StageFinding:
     if not seen.stages.offers("hypergradient"):
         return _not_offered("samples", "the subject offers no hypergradient")
-    # A wrong line 6 shifts every mean: what its noise adds is judged beside its own answer without noise.
-    shifted = any(a.probe.given == WHOLE and a.probe.call.draws is None and not a.excess <= 1 for a in seen.answers)
-    sampled = seen.sampled = random_stages.sample(seen.stages, own_mean=shifted)
+    return sampled_finding(seen, random_stages.sample(seen.stages, own_mean=shifted(seen)))
+
+
+def shifted(seen: Seen) -> bool:
+    """Whether line 6 is wrong, which shifts every mean: noise is then judged beside its own answer without noise."""
+    return any(a.probe.given == WHOLE and a.probe.call.draws is None and not a.excess <= 1 for a in seen.answers)
+
+
+def sampled_finding(seen: Seen, sampled: Sampled) -> StageFinding:
+    """What samples show, which are kept with what was seen."""
+    seen.sampled = sampled
     seen.ended = seen.ended or sampled.ended
     worst, count = distance(sampled.signature, sampled.law), sum(sampled.counts.values())
     if worst > 1:

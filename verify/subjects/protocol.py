@@ -83,6 +83,9 @@ class Subject(Protocol):
     ``hypergradient_runs(problem, x, call, rng, replications) -> ((replications, n), calls)``: independent complete
     calls with noisy inner solvers, and the gradient samples each one used.
 
+    ``accuracy``, from 0 to 1e-3, says how exactly its solvers work, relative; :func:`verify.conform` allows ten times
+    that.
+
     ``uses_draws = True`` says that ``hypergradient`` takes its normals from ``call.draws`` where they are given, so
     that it can be compared number by number under noise too.
     """

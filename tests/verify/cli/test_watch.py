@@ -129,6 +129,7 @@ OWN = ["--python", "spec:Problem"]
         (["--force"], "--force: must go with --save-cases"),
         (["--watch", "--json"], "--watch: must not go with --json"),
         (["--watch", "--self-test"], "--watch: must not go with --self-test"),
+        (["--save-cases", "cases", "--self-test"], "--save-cases: must not go with --self-test"),
     ],
 )
 def test_wrong_input_is_one_line(

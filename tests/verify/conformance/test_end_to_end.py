@@ -9,7 +9,9 @@ import pytest
 
 from tests.verify.conformance.optimisers import optimiser, right
 from tests.verify.conformance.replays import played_here
+from tests.verify.conformance.subjects import OnlyHypergradient
 from verify.conformance.end_to_end import judge_end_to_end
+from verify.conformance.judge import run_self_test
 from verify.conformance.repro import reproduce
 from verify.conformance.stage_comparison import look
 from verify.subjects.adapters import EndToEnd
@@ -74,3 +76,11 @@ def test_its_repro_ends_in_what_must_be() -> None:
     assert made.sentence.endswith("A fresh process shows it, too.")
     assert " must be in " in played_here(made.code).said
     assert played_here(made.code.replace("never_clips", "right")).shows is False
+
+
+def test_its_author_can_try_it_first() -> None:
+    (line,) = [line for line in run_self_test(right) if line[0] == "end_to_end"]
+    assert line == ("end_to_end", True, "x_out (1,), x_bar (6, 1), path (31, 1)")
+    (line,) = [line for line in run_self_test(EndToEnd(lambda problem, x0: {})) if line[0] == "end_to_end"]
+    assert line[:2] == ("end_to_end", False)
+    assert all(name != "end_to_end" for name, _, _ in run_self_test(OnlyHypergradient()))

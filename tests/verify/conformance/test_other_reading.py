@@ -7,13 +7,18 @@ from typing import Any
 import pytest
 
 from spec import AS_WRITTEN, REPAIRED, InvalidInputError
+from tests.verify.conformance.replays import played_here
 from tests.verify.conformance.subjects import RepairedOnly
 from verify.conformance.asking import Asking
 from verify.conformance.bugs.bent_subject import by_id
+from verify.conformance.bugs.catalogue import find
+from verify.conformance.law_repro import of_law
 from verify.conformance.null_subjects import null_subjects
-from verify.conformance.other_reading import under
+from verify.conformance.other_reading import samplings, under
+from verify.conformance.own_problems import OwnProbes
 from verify.conformance.probes import Probe, probes
-from verify.conformance.stage_comparison import look
+from verify.conformance.random_stages import sample
+from verify.conformance.stage_comparison import Seen, look, sampled_finding
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import Stages
 
@@ -66,3 +71,29 @@ def test_readings_and_claims_that_do_not_go_together_are_refused() -> None:
         Asking(reading_name="other")
     with pytest.raises(InvalidInputError, match="claims: must be left out with the reading as-written"):
         Asking(reading_name="as-written").prepare("mine", "load_subject('mine')", ["bias-bound/T3"])
+
+
+def test_who_reads_it_as_repaired_is_told_so(as_written: list[Probe]) -> None:
+    asking = Asking(reading_name="as-written")
+    notes = []
+    for subject in (RepairedOnly(), by_id("drops-implicit-term"), ReferenceSubject()):
+        seen = look(Stages(subject), only=["hypergradient"], asked=as_written)
+        notes.append([note for note in asking.notes(OwnProbes.of([]), seen) if "as the repaired reading does" in note])
+    assert [len(found) for found in notes] == [1, 0, 0]
+    assert notes[0][0].startswith("Its hypergradient answers as the repaired reading does (")
+
+
+@pytest.mark.parametrize(
+    ("subject", "status"),
+    [(ReferenceSubject(), "agrees"), (by_id("independent-draws"), "agrees"), (by_id("common-draws"), "diverges"),
+     (null_subjects()["noise"], "diverges")],
+)  # fmt: skip
+def test_noise_has_the_law_of_the_reading(subject: Any, status: str) -> None:
+    seen = Seen(Stages(subject))
+    found = sampled_finding(seen, sample(seen.stages, settings=samplings(AS_WRITTEN)))
+    assert found.status == status
+    if subject.name == "common-draws":
+        made = of_law(seen, "samples", f"load_subject({find('common-draws').source!r})")
+        assert made is not None
+        assert played_here(made.code).shows is True
+        assert played_here(made.code.replace(find("common-draws").source, "reference")).shows is False

@@ -32,7 +32,8 @@ COARSEST = 1e-3
 FACTOR = 10.0
 """Errors of so many times the accuracy are allowed to a single system that is solved."""
 LARGEST_PART = 0.01
-"""Of the largest entry of an answer; a larger error is never allowed, whatever the accuracy does to later stages."""
+"""Of an answer's largest entry, of a penalty minimiser's largest distance from ỹ*: no larger error is allowed,
+whatever the accuracy does to later stages."""
 GRANTED = 1e-4
 """Coarsest accuracy that is taken from the answers themselves."""
 USUAL = 1e-8
@@ -64,10 +65,9 @@ def accuracy_of(stages: Stages, seen: Seen | Sequence[Answer]) -> Accuracy:
     Raises:
         InvalidInputError: If it declares something that is no number from 0 to 0.001.
     """
-    declared = _declared(stages)
-    if declared is not None:
-        words = f"It declares an accuracy of {declared:.1g}; {FACTOR:g} times that is allowed to its solvers."
-        return Accuracy(declared, True, words)
+    declared = declared_accuracy(stages)
+    if declared.declared:
+        return declared
     answers = seen.of("lower_level") if isinstance(seen, Seen) else seen
     pairs = [answer for answer in answers if isinstance(answer.probe.problem, Quadratic)]
     residuals = np.array([relative_residual(answer.probe, answer.got) for answer in pairs])
@@ -81,13 +81,19 @@ def accuracy_of(stages: Stages, seen: Seen | Sequence[Answer]) -> Accuracy:
     return Accuracy(value, False, words)
 
 
-def _declared(stages: Stages) -> float | None:
+def declared_accuracy(stages: Stages) -> Accuracy:
+    """What a subject's attribute ``accuracy`` says; exact where it has none.
+
+    Raises:
+        InvalidInputError: If that is no number from 0 to 0.001.
+    """
     value = getattr(stages.subject, "accuracy", None)
     if value is None:
-        return None
+        return EXACT
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= COARSEST:
         raise InvalidInputError("accuracy", f"must be a number from 0 to {COARSEST:g}", value)
-    return float(value)
+    words = f"It declares an accuracy of {value:.1g}; {FACTOR:g} times that is allowed to its solvers."
+    return Accuracy(float(value), True, words)
 
 
 def _has_a_cause(pairs: Sequence[Answer]) -> bool:
@@ -109,20 +115,26 @@ def _has_a_cause(pairs: Sequence[Answer]) -> bool:
 def widened(probe: Probe, accuracy: Accuracy) -> Probe:
     """A probe that allows for the accuracy: of its own solve and of what it has to solve before.
 
-    What is given, and closed formulas, stay as exact as they are. No entry is allowed more than ``LARGEST_PART`` of the
-    answer's largest beyond what it was allowed before.
+    What is given, and closed formulas, stay as exact as they are. No entry is allowed more than ``LARGEST_PART`` beyond
+    what it was allowed before.
     """
     extra = _tolerance(probe, accuracy)
     if extra is None:
         return probe
-    most = LARGEST_PART * float(np.max(np.abs(probe.expected), initial=0.0))
-    return replace(probe, tolerance=np.maximum(probe.tolerance, np.minimum(extra, most)))
+    return replace(probe, tolerance=np.clip(extra, probe.tolerance, probe.tolerance + _most(probe)))
+
+
+def _most(probe: Probe) -> float:
+    """What is allowed at most: a minimiser that has not left ỹ* at all is wrong."""
+    y_star = probe.call.y_star if probe.stage == "penalty_minimiser" else None
+    told = probe.expected if y_star is None else probe.expected - y_star
+    return LARGEST_PART * float(np.max(np.abs(told), initial=0.0))
 
 
 def is_blurred(probe: Probe, accuracy: Accuracy) -> bool:
     """Whether the accuracy leaves a stage no two digits at a probe: an answer there tells nothing."""
     reach = _tolerance(probe, accuracy)
-    return reach is not None and bool((reach > LARGEST_PART * np.max(np.abs(probe.expected), initial=0.0)).any())
+    return reach is not None and bool((reach > _most(probe)).any())
 
 
 def _tolerance(probe: Probe, accuracy: Accuracy) -> Vector | None:

@@ -3,35 +3,101 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
 
+from spec.exact import Vector
 from verify.conformance.blame.accuracy import EXACT, Accuracy
 from verify.conformance.blame.explain import explain
 from verify.conformance.blame.explanation import Blame
 from verify.conformance.blame.loop import explain_loop
+from verify.conformance.blame.noise_blame import explain_noise
 from verify.conformance.blame.stage_effects import AsAnswered, effect_of
+from verify.conformance.blame.state import explain_state
+from verify.conformance.blame.state_of_runs import Renew
 from verify.conformance.bugs.model import Stage
+from verify.conformance.probes import Probe
 from verify.conformance.stage_comparison import PROBED, Seen
-from verify.subjects import MissingCapabilityError, SubjectFaultError
+from verify.subjects import MissingCapabilityError, SubjectFaultError, load_subject
+from verify.subjects.loading import COMMAND, end
 from verify.subjects.protocol import Stages
 
 
-def explain_all(stages: Stages, seen: Seen, accuracy: Accuracy = EXACT) -> tuple[Blame, ...]:
+@dataclass(frozen=True)
+class Remembers:
+    """Answers that earlier calls change, in no way known here."""
+
+    sentence: str = (
+        "the same question gets another answer when it is asked again: it draws numbers of its own, or keeps something "
+        "from call to call in no way known here"
+    )
+    edits: int = 1
+
+    def answer(self, probe: Probe) -> Vector | None:  # noqa: ARG002  # the protocol's question
+        """Nothing can be foreseen."""
+        return None
+
+
+def explain_all(
+    stages: Stages, seen: Seen, accuracy: Accuracy = EXACT, renew: Renew | None = None
+) -> tuple[Blame, ...]:
     """What each deviating stage computes instead; stages that nothing is known to explain have none or an empty entry.
+
+    Whether answers depend on earlier calls is asked whatever was seen: a stage with a memory deviates, be it that no
+    probe met it, and nothing else is said of it.
 
     Args:
         stages: The subject; it is asked further questions.
         seen: What it showed so far.
         accuracy: How exactly its solvers work.
+        renew: Makes new copies of the subject.
     """
     off = [found.stage for found in seen.findings if found.status == "diverges"]
-    return tuple(_found(stages, seen, accuracy, off))
+    remembering = _remembered(stages, renew)
+    memories = {blame.stage for blame in remembering}
+    found = _found(stages, seen, accuracy, off)
+    others = (b for b in found if b.stage not in memories or (b.stage == "optimise" and b.explanations))
+    return (*(_with_effect(blame, stages) for blame in remembering), *others)
+
+
+def copies_of(name: str, time_limit: float | None = None) -> Renew | None:
+    """What makes new copies of a Python subject by the name that loads it; ``None`` of a program, which starts slowly.
+
+    Args:
+        name: ``"package.module:Attribute"``.
+        time_limit: Seconds one stage call may take.
+    """
+    return None if name.startswith(COMMAND) else partial(_copy_of, name, time_limit)
+
+
+@contextmanager
+def _copy_of(name: str, time_limit: float | None) -> Iterator[Stages]:
+    loaded = load_subject(name, time_limit=time_limit)
+    try:
+        yield Stages(loaded)
+    finally:
+        end(loaded)
+
+
+def _remembered(stages: Stages, renew: Renew | None) -> list[Blame]:
+    """What survives from call to call; without copies nothing tells that from an answer that is always wrong."""
+    with suppress(SubjectFaultError, MissingCapabilityError):
+        return [] if renew is None else _innermost(explain_state(stages, renew))
+    return []
+
+
+def _innermost(blames: Sequence[Blame]) -> list[Blame]:
+    """Memories without those that only show another stage's: an oracle call remembers what a stage of its own does."""
+    own = [blame for blame in blames if blame.stage in PROBED and blame.stage != "hypergradient"]
+    kept = [blame for blame in blames if blame.stage != "hypergradient" or not own]
+    return [replace(blame, explanations=blame.explanations or (Remembers(),)) for blame in kept]
 
 
 def _found(stages: Stages, seen: Seen, accuracy: Accuracy, off: Sequence[Stage]) -> Iterator[Blame]:
     explained: tuple[Callable[[], Iterable[Blame]], ...] = (
         (lambda: explain(stages, seen, accuracy)) if any(stage in PROBED for stage in off) else tuple,
+        (lambda: explain_noise(stages, seen.sampled)) if "samples" in off else tuple,
         (lambda: explain_loop(stages, seen.record)) if "optimise" in off else tuple,
     )
     for explaining in explained:
@@ -40,5 +106,9 @@ def _found(stages: Stages, seen: Seen, accuracy: Accuracy, off: Sequence[Stage])
 
 
 def _with_effect(blame: Blame, stages: Stages) -> Blame:
-    """With the error that the stage makes as it answers, where none is known."""
-    return blame if blame.effect is not None else replace(blame, effect=effect_of(blame.stage, AsAnswered(stages)))
+    """With the error that the stage makes as it answers, where none is known and there is one of an estimate."""
+    return (
+        blame
+        if blame.effect is not None or blame.stage not in PROBED
+        else replace(blame, effect=effect_of(blame.stage, AsAnswered(stages)))
+    )

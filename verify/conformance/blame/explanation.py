@@ -37,7 +37,8 @@ class Blame:
     ``explanations`` all give every answer seen, simplest first; more than one where no probe tells them apart, none
     where nothing does. ``agrees`` counts the answers that the first one gives, ``held_out`` those of them on probes
     that were asked only after it had been found, ``apart`` its largest difference in tolerances. ``effect`` is the
-    largest error of an estimate of ∇F, or of a point of Algorithm 2, that this stage alone makes.
+    largest error of an estimate of ∇F, or of a point of Algorithm 2, that this stage alone makes. ``described``, where
+    nothing explains it, is a sentence about what was measured, which foresees nothing elsewhere.
     """
 
     stage: Stage
@@ -46,3 +47,4 @@ class Blame:
     held_out: int = 0
     apart: float = 0.0
     effect: float | None = None
+    described: str = ""

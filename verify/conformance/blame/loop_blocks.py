@@ -21,6 +21,8 @@ from verify.conformance.outer import Recorded
 
 CHANCE = 1e-4
 """Probability below which counts do not follow a law."""
+CLOSE = 0.2
+"""Excess over the best law's up to which a law is told beside it."""
 FEWEST = 20
 """Outputs that a law is judged by."""
 
@@ -68,11 +70,22 @@ def _smoothed(rows: Vector, beta: float) -> Vector:
     return np.asarray(mean)
 
 
+def _guarded_mean(rows: Vector, M: int, k: int, guard: float) -> Vector:
+    return np.asarray(_block(rows, M, k).sum(axis=0) / (M + guard))
+
+
+def _multiplied(rows: Vector, M: int, k: int, c: float) -> Vector:
+    total = np.zeros(rows.shape[1])
+    for row in _block(rows, M, k):
+        total = c * total + row
+    return np.asarray(total / M)
+
+
 WINDOWS = (
     Window("", lambda rows, M, k: _mean(_block(rows, M, k))),
     Window("all points so far, not the block's alone", lambda rows, M, k: _mean(rows[: (k + 1) * M])),
-    Window("the last point of each block is left out", lambda rows, M, k: _mean(_block(rows, M, k)[:-1])),
-    Window("the first point of each block is left out", lambda rows, M, k: _mean(_block(rows, M, k)[1:])),
+    Window("the last point of each block is left out", lambda rows, M, k: _mean(_block(rows, M, k)[: max(M - 1, 1)])),
+    Window("the first point of each block is left out", lambda rows, M, k: _mean(_block(rows, M, k)[min(M - 1, 1) :])),
     Window("the last point of each block is left out of the sum, and counted",
            lambda rows, M, k: np.asarray(_block(rows, M, k)[:-1].sum(axis=0) / M)),
     Window("the first point of each block is left out of the sum, and counted",
@@ -98,6 +111,11 @@ WINDOWS = (
     Window("points are smoothed with 0.9 instead of averaged", lambda rows, M, k: _smoothed(_block(rows, M, k), 0.9)),
     Window("points are smoothed with ½ instead of averaged", lambda rows, M, k: _smoothed(_block(rows, M, k), 0.5)),
     Window("points are smoothed with 0.9 over all blocks", lambda rows, M, k: _smoothed(rows[: (k + 1) * M], 0.9)),
+    *(Window(f"the divisor is M + {guard:g}", partial(_guarded_mean, guard=guard)) for guard in (1e-4, 1e-6, 1e-8)),
+    *(Window(f"the sum is multiplied by {c:g} before each point is added", partial(_multiplied, c=c))
+      for c in (0.5, 2.0, -1.0)),
+    Window("M is divided by the sum of the points",
+           lambda rows, M, k: np.asarray(M / _block(rows, M, k).sum(axis=0))),
     Window("the median of each component", lambda rows, M, k: np.asarray(np.median(_block(rows, M, k), axis=0))),
 )  # fmt: skip
 
@@ -220,6 +238,14 @@ def _without(*gone: int) -> Callable[[int], Vector]:
     return weights
 
 
+def _first(count: int, few: int) -> Vector:
+    return np.where(np.arange(count) < max(few, 1), 1.0, 0.0)
+
+
+def _scaled_means(one: Recorded, c: float) -> Vector:
+    return c * one.run.x_bar
+
+
 CHOICES = (
     Choice("a uniform block, but never the last", lambda one: one.run.x_bar, _without(-1)),
     Choice("a uniform block, but never the first", lambda one: one.run.x_bar, _without(0)),
@@ -227,6 +253,10 @@ CHOICES = (
            lambda count: np.arange(1.0, count + 1)),
     Choice("a random block, earlier ones more often (weights K, …, 2, 1)", lambda one: one.run.x_bar,
            lambda count: np.arange(float(count), 0, -1)),
+    *(Choice(f"{c:g} times the mean of a uniform block", partial(_scaled_means, c=c), _flat) for c in (0.5, 2.0, -1.0)),
+    Choice("one of the first two blocks", lambda one: one.run.x_bar, lambda count: _first(count, 2)),
+    Choice("one of the first √K blocks", lambda one: one.run.x_bar, lambda count: _first(count, int(count**0.5))),
+    Choice("one of the first K/2 blocks", lambda one: one.run.x_bar, lambda count: _first(count, count // 2)),
     Choice("a block of the second half", lambda one: one.run.x_bar, lambda count: _half(count)),
     Choice("a random block, the first and the last half as often (a rounded uniform number)",
            lambda one: one.run.x_bar, lambda count: np.r_[0.5, np.ones(max(count - 2, 0)), 0.5]),
@@ -253,11 +283,13 @@ def search_outputs(runs: Sequence[Recorded]) -> list[LoopRule]:
         excess = row_by_row(output.of, lambda one: one.run.x_out)
         if excess(runs) <= 1:
             found.append(_output_rule(output.words, excess))
-    for choice in CHOICES if not found else ():
-        made = partial(_unlike_choice, choice=choice)
-        if made(runs) <= 1:
-            found.append(_output_rule(choice.words, made))
-    return found
+    if found:
+        return found
+    chosen = [(choice, partial(_unlike_choice, choice=choice)) for choice in CHOICES]
+    fits = {choice.words: made(runs) for choice, made in chosen}
+    best = min(fits.values())
+    # Of laws that are far less likely than another one only that one is told.
+    return [_output_rule(c.words, made) for c, made in chosen if fits[c.words] <= min(1.0, best + CLOSE)]
 
 
 def _output_rule(words: str, excess: Callable[[Sequence[Recorded]], float]) -> LoopRule:

@@ -76,6 +76,8 @@ SYMBOLS: dict[str, Symbol] = {
     "M/(M + 1)": lambda at: at.trial.parameters.M / (at.trial.parameters.M + 1),
     "(M + 1)/M": lambda at: (at.trial.parameters.M + 1) / at.trial.parameters.M,
     "(M − 1)/M": lambda at: (at.trial.parameters.M - 1) / at.trial.parameters.M,
+    "η/D": lambda at: at.trial.parameters.eta / at.trial.parameters.D,
+    "D/η": lambda at: at.trial.parameters.D / at.trial.parameters.eta,
     "√n": lambda at: len(at.trial.x0) ** 0.5,
     "1/√n": lambda at: len(at.trial.x0) ** -0.5,
     "n": lambda at: len(at.trial.x0),

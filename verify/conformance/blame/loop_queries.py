@@ -45,12 +45,16 @@ class Line(NamedTuple):
 
 
 def _before(one: Recorded) -> Vector:
-    return earlier(one.steps, np.zeros_like(one.steps[0]))
+    return earlier(one.steps, np.full_like(one.steps[0], np.nan))
 
 
 def _starts(one: Recorded) -> Vector:
     M = one.trial.parameters.M
     return one.run.path[np.arange(one.trial.parameters.T) // M * M]
+
+
+def _scaled_line(one: Recorded, c: float) -> tuple[Vector, Vector]:
+    return c * one.run.path[:-1], one.steps
 
 
 STEP_BEFORE = Line("x_{t−1} + s_tΔ_{t−1}", "the step before is followed from x_{t−1}",
@@ -62,6 +66,10 @@ LINES = (
     Line("x_t + s_tΔ_{t−1}", "the step before is followed from x_t", lambda one: (one.run.path[1:], _before(one))),
     Line("x_{t−2} + s_tΔ_{t−1}", "the segment before is used",
          lambda one: (one.run.path[:-1] - _before(one), _before(one))),
+    Line("x_{t−2} + s_tΔ_t", "it starts a point early", lambda one: (one.run.path[:-1] - _before(one), one.steps)),
+    *(Line(f"{c:g}·x_{{t−1}} + s_tΔ_t", f"x_{{t−1}} is multiplied by {c:g}", partial(_scaled_line, c=c))
+      for c in (0.5, 2.0, 0.0, -1.0)),
+    Line("x_{t−1} + s_t·(1, …, 1)", "Δ_t is left out", lambda one: (one.run.path[:-1], np.ones_like(one.steps))),
     Line("x_0 + s_t(x_t − x_0)", "segments start at x_0",
          lambda one: (np.broadcast_to(one.run.path[0], one.steps.shape), one.run.path[1:] - one.run.path[0])),
     Line("x_start + s_t(x_t − x_start)", "segments start where the block does",
@@ -88,6 +96,9 @@ class Shares:
 def shares(one: Recorded, line: Line) -> Shares | None:
     """Read s_t off; ``None`` where a point lies beside its line."""
     origin, direction = line.of(one)
+    # What was left over by a run before is not known here.
+    there: Any = np.isfinite(origin + direction).all(axis=1)
+    origin, direction = np.where(there[:, None], origin, one.z), np.where(there[:, None], direction, 0.0)
     squares = (direction**2).sum(axis=1)
     known = squares > (SHORT * one.trial.parameters.D) ** 2
     s = np.divide(((one.z - origin) * direction).sum(axis=1), squares, out=np.zeros(len(one.z)), where=known)

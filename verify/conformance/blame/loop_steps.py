@@ -31,8 +31,17 @@ ROUNDING = 1e-7
 ONE = Factor()
 
 
-LIMITS = tuple(Factor(1.0, symbol) for symbol in ("1/√t", "1/t", "1/√k", "1/k", "1/(t + 1)", "1/√(t + 1)"))
-"""Laws by which the limit may shrink, which no longest step shows."""
+LIMITS = (
+    *(Factor(1.0, symbol) for symbol in ("1/√t", "1/t", "1/√k", "1/k", "1/(t + 1)", "1/√(t + 1)", "η/D")),
+    Factor(10.0), Factor(0.1), Factor(100.0),
+)  # fmt: skip
+"""What may multiply the limit though no longest step shows it."""
+SCALES = (
+    (ONE, Factor(-1.0)), (Factor(-1.0), ONE), (ONE, Factor(1.0, "1/η")), (ONE, Factor(1.0, "D/η")),
+    (ONE, Factor(1.0, "η")), (Factor(1.0, "η"), ONE), (ONE, Factor(-1.0, "1/η")), (ONE, Factor(0.1)),
+    (ONE, Factor(10.0)), (Factor(-1.0, "η"), Factor(-1.0, "1/η")),
+)  # fmt: skip
+"""Factors of the previous step and of the gradient that show though every step is cut."""
 
 
 Ready = dict[tuple[int, Gradient, Memory], tuple[Vector, Vector]]
@@ -49,16 +58,6 @@ class StepRule:
     kept: Factor = ONE
     taken: Factor = ONE
     limit: Factor = ONE
-
-    @property
-    def structural(self) -> int:
-        """Changes that are no factors."""
-        return sum((self.gradient is not GRADIENTS[0], self.memory is not MEMORIES[0], self.clip is not CLIPS[0]))
-
-    @property
-    def edits(self) -> int:
-        """Single changes."""
-        return self.structural + sum(not factor.is_one for factor in (self.kept, self.taken, self.limit))
 
     def expected(self, one: Recorded, made_of: Ready | None = None) -> Vector:
         """Steps Δ_2, ..., Δ_T that follow from the ones before; Δ_1 too where the update comes before the move."""
@@ -111,7 +110,9 @@ def off_by(runs: Sequence[Recorded], rule: StepRule, ready: Ready | None = None)
     worst = 0.0
     for one in runs:
         with np.errstate(all="ignore"):
-            worst = max(worst, apart(one, rule.expected(one, ready), one.steps))
+            made = rule.expected(one, ready)
+            # What was left over by a run before is not known here.
+            worst = max(worst, apart(one, np.where(np.isnan(made), one.steps, made), one.steps))
         if worst > 1:
             break
     return worst
@@ -125,20 +126,33 @@ def search_steps(runs: Sequence[Recorded]) -> list[LoopRule]:
     # What tells most apart comes first: several dimensions, cut steps.
     runs = sorted(runs, key=lambda one: (len(one.trial.x0) > 1, len(one.z)), reverse=True)
     limits = [ONE, *_limits(runs), *LIMITS]
-    rules = [
-        StepRule(gradient, memory, clip, *scales, limit)
-        for gradient, memory in product(GRADIENTS, MEMORIES)
-        for scales in _scales(runs, gradient, memory)
-        for clip, limit in product(CLIPS, limits)
-    ]
-    rules = [rule for rule in rules if 0 < rule.edits <= MOST_EDITS and rule.structural <= MOST_STRUCTURAL]
+    scales: dict[tuple[int, int], list[tuple[Factor, Factor]]] = {}
     for edits in range(1, MOST_EDITS + 1):
-        found = [rule for rule in rules if rule.edits == edits and off_by(runs, rule, ready) <= 1]
+        found = [rule for rule in _with_edits(runs, edits, limits, scales) if off_by(runs, rule, ready) <= 1]
         if found:
+            # A first value that is known says more than one left over.
+            found = [rule for rule in found if "left over" not in rule.sentence] or found
             return [
                 LoopRule("steps", r.sentence, edits, partial(off_by, rule=r), r.gradient.letter == AHEAD) for r in found
             ]
     return []
+
+
+def _with_edits(
+    runs: Sequence[Recorded], edits: int, limits: Sequence[Factor], scales: dict[tuple[int, int], Any]
+) -> Iterator[StepRule]:
+    """All rules of so many edits; ``scales`` keeps the factors found for a gradient and a previous step."""
+    for (i, gradient), (j, memory) in product(enumerate(GRADIENTS), enumerate(MEMORIES)):
+        structural = (i > 0) + (j > 0)
+        if structural > min(edits, MOST_STRUCTURAL):
+            continue
+        if (i, j) not in scales:
+            scales[i, j] = [*_scales(runs, gradient, memory)]
+        for kept, taken in scales[i, j]:
+            scaled = structural + (kept is not ONE) + (taken is not ONE)
+            for (k, clip), (m, limit) in product(enumerate(CLIPS), enumerate(limits)):
+                if scaled + (k > 0) + (m > 0) == edits and structural + (k > 0) <= MOST_STRUCTURAL:
+                    yield StepRule(gradient, memory, clip, kept, taken, limit)
 
 
 def _limits(runs: Sequence[Recorded]) -> list[Factor]:
@@ -169,13 +183,15 @@ def _uncut(one: Recorded, taken: Vector) -> Any:
 def _scales(runs: Sequence[Recorded], gradient: Gradient, memory: Memory) -> Iterator[tuple[Factor, Factor]]:
     """Factors of the previous step and of the gradient that uncut steps show; first of all none."""
     yield ONE, ONE
+    if gradient is GRADIENTS[0] and memory.letter in ("Δ_t", ""):
+        yield from SCALES
     if gradient.letter == AHEAD:
         return
     rows = []
     for one in runs:
         q = one.trial.parameters
         taken, before = q.eta * gradient.of(one.g, q.M)[:-1], memory.of(one.steps, q.M)[:-1]
-        free = _uncut(one, taken)
+        free = _uncut(one, taken) & np.isfinite(taken + before).all(axis=1)
         if free.sum() >= 3:
             t = np.arange(1, q.T, dtype=np.float64)[free]
             rows.append((Moments(one.trial, t), before[free], taken[free], one.steps[1:][free]))
@@ -186,12 +202,17 @@ def _scales(runs: Sequence[Recorded], gradient: Gradient, memory: Memory) -> Ite
         if all(pair is not None for pair in pairs):
             made = [fit([(row[0], np.full(len(row[0].t), pair[i])) for row, pair in zip(rows, pairs, strict=True)
                          if pair is not None]) for i in (0, 1)]  # fmt: skip
-            yield from product(made[0][:2], made[1][:2])
+            found = product(made[0][:2], made[1][:2])
+            yield from (
+                (ONE if a.is_one else a, ONE if b.is_one else b) for a, b in found if not (a.is_one and b.is_one)
+            )
     for taken_law in fit(_each([(at, taken, before - S) for at, before, taken, S in rows])):
-        yield ONE, taken_law
+        if not taken_law.is_one:
+            yield ONE, taken_law
     if memory.letter:
         for kept_law in fit(_each([(at, before, S + taken) for at, before, taken, S in rows])):
-            yield kept_law, ONE
+            if not kept_law.is_one:
+                yield kept_law, ONE
 
 
 def _both(before: Vector, taken: Vector, S: Vector) -> Vector | None:

@@ -72,6 +72,11 @@ GRADIENTS = (
     Gradient("|g_t|", "the signs of g are lost", lambda g, M: np.abs(g)),
     Gradient("g_t∘g_t", "g is squared", lambda g, M: g * g),
     Gradient("g_t reversed", "the components of g are in reverse order", lambda g, M: g[:, ::-1]),
+    Gradient("g_t rolled", "the components of g are one place late", lambda g, M: np.roll(g, 1, axis=1)),
+    Gradient("g_t rolled", "the components of g are one place early", lambda g, M: np.roll(g, -1, axis=1)),
+    Gradient("(1, …, 1)", "g is left out: 1 stands in every component", lambda g, M: np.ones_like(g)),
+    Gradient("g_{t−1}", "the answer of the step before is used (at first one left over)",
+             lambda g, M: earlier(g, np.full_like(g[0], np.nan))),
     Gradient("first component of g_t", "only the first component of g counts",
              lambda g, M: g * np.eye(g.shape[1])[0]),
     Gradient("g_t/√Σg_i²", "g is scaled by its own history",
@@ -95,6 +100,11 @@ MEMORIES = (
     Memory("Δ_t", "", lambda S, M: S),
     Memory("", "the previous step is left out", lambda S, M: np.zeros_like(S)),
     Memory("Δ_{t−1}", "the step before the previous one is used", lambda S, M: earlier(S, np.zeros_like(S[0]))),
+    Memory(
+        "Δ_{t−1}",
+        "the step before the previous one is used (at first one left over)",
+        lambda S, M: earlier(S, np.full_like(S[0], np.nan)),
+    ),
     Memory("mean(Δ_1, …, Δ_t)", "the steps so far are averaged", lambda S, M: averages(S)),
     Memory("(x_t − x_0)", "the whole way is used in place of the previous step", lambda S, M: np.cumsum(S, axis=0)),
     Memory("Δ_t reversed", "the components of Δ are in reverse order", lambda S, M: S[:, ::-1]),
@@ -130,6 +140,10 @@ class Clip(NamedTuple):
     of: Callable[[Parts], Vector]
 
 
+def _guarded(p: Parts, guard: float) -> Vector:
+    return np.asarray(p.v * (p.limit / (np.maximum(length(p.v), p.limit) + guard)))
+
+
 CLIPS = (
     Clip("clip_{D}({v})", "", lambda p: cut(p.v, p.limit)),
     Clip("{v}", "nothing is cut", lambda p: p.v),
@@ -163,5 +177,9 @@ CLIPS = (
          lambda p: p.v * np.minimum(1.0, p.limit / length(p.kept))),
     Clip("{v}, its first component cut to [−{D}, {D}]", "only the first component is cut",
          lambda p: np.hstack([np.clip(p.v[:, :1], -p.limit, p.limit), p.v[:, 1:]])),
+    Clip("{D}/max(‖{v}‖, {D}) in every component", "the factor alone is left, without what it multiplies",
+         lambda p: np.broadcast_to(np.minimum(1.0, p.limit / length(p.v)), p.v.shape)),
+    *(Clip(f"({{v}})·{{D}}/(max(‖{{v}}‖, {{D}}) + {guard:g})", f"{guard:g} is added to the divisor",
+           partial(_guarded, guard=guard)) for guard in (1e-4, 1e-5, 1e-6, 1e-7, 1e-8)),
     Clip("min({v}, {D})", "steps are cut from above only", lambda p: np.minimum(p.v, p.limit)),
 )  # fmt: skip

@@ -63,7 +63,8 @@ def _searched_programs(trial: Trial, accuracy: float) -> Blame | None:
     for _ in range(ROUNDS):
         asked = len(trial.answers)
         for found in LowerSearch(trial.answers, trial.limits, accuracy).lists():
-            blame = trial.confirm(trial.fit(found)) if found else None
+            fitting = trial.fit(found)
+            blame = trial.confirm(fitting) if fitting else None
             if blame is not None:
                 return blame
             if len(trial.answers) > asked:

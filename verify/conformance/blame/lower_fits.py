@@ -31,7 +31,6 @@ NOTHING = 1e-9
 VARIANTS: tuple[LowerProgram, ...] = (
     RIGHT_LOWER, *(RIGHT_LOWER.with_block(name, "transposed") for name in ("g_xy", "A", "B")),
     *(RIGHT_LOWER.with_block(name, "diagonal") for name in ("g_yy", "g_xy", "A", "B")),
-    RIGHT_LOWER.with_block("g_yy", "no diagonal"),
 )  # fmt: skip
 """Programs whose factors are measured."""
 FORMS_TRIED = ("program", "equations", "mirrored", "violated", "most violated", "first violated", "no first row",

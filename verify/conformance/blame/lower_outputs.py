@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.blame.programs import Pair, Program
+from verify.conformance.blame.programs import Pair, Program, solved
 
 TOUCHING = 1e-8
 """Rows whose value is at most this from 0 touch."""
@@ -74,12 +74,32 @@ def _each_alone(pair: Pair, program: Program, _: float) -> Pair:
     return pair[0], lam
 
 
+def _moved(lam: Vector) -> Vector:
+    """Positive multipliers moved on by one among themselves."""
+    held, moved = lam > 0, lam.copy()
+    moved[held] = np.roll(lam[held], 1)
+    return moved
+
+
+def _of_moved(pair: Pair, program: Program, _: float) -> Pair:
+    return program.free + np.linalg.solve(program.G, program.B.T @ _moved(pair[1])), pair[1]
+
+
+def _solved_lam(pair: Pair, program: Program, _: float) -> Pair:
+    right = solved(program)
+    return pair if right is None else (pair[0], right[1])
+
+
 OUTPUTS: dict[str, Output] = {
     "no λ": Output(_of_lam(lambda lam, c: 0 * lam), "λ = 0 is returned"),
     "−λ": Output(_of_lam(lambda lam, c: -lam), "−λ is returned in place of λ"),
     "λ scaled": Output(_of_lam(lambda lam, c: c * lam), "{}·λ is returned in place of λ", ()),
     "λ next": Output(_of_lam(lambda lam, c: np.roll(lam, 1)), "each row gets the λ of the row before it"),
     "λ before": Output(_of_lam(lambda lam, c: np.roll(lam, -1)), "each row gets the λ of the row after it"),
+    "λ next held": Output(_of_lam(lambda lam, c: _moved(lam)), "each binding row gets the λ of the binding row before "
+                          "it"),
+    "y of moved λ": Output(_of_moved, "y is made from multipliers that are moved on by one binding row"),
+    "solved λ": Output(_solved_lam, "λ is that of the right solution"),
     "λ reversed": Output(_of_lam(lambda lam, c: lam[::-1]), "λ is returned in reversed order"),
     "λ ascending": Output(_of_lam(lambda lam, c: np.sort(lam)), "λ is sorted, the smallest first"),
     "λ descending": Output(_of_lam(lambda lam, c: np.sort(lam)[::-1]), "λ is sorted, the largest first"),
@@ -90,6 +110,12 @@ OUTPUTS: dict[str, Output] = {
     "λ floor": Output(_of_lam(lambda lam, c: np.maximum(lam, c)), "no λ is less than {}", ()),
     "small λ": Output(_of_lam(lambda lam, c: np.where(lam < c, 0.0, lam)), "λ below {} are returned as 0", ()),
     "λ of length 1": Output(_of_lam(lambda lam, c: lam / max(float(np.linalg.norm(lam)), 1e-300)), "λ/‖λ‖ is returned"),
+    "λ of length 1 at most": Output(_of_lam(lambda lam, c: lam / max(float(np.linalg.norm(lam)), 1.0)), "λ/max(‖λ‖, 1) "
+                                    "is returned"),
+    "λ times ‖B‖": Output(lambda pair, program, c: (pair[0], pair[1] * float(np.linalg.norm(program.B, 2))), "‖B‖λ is "
+                          "returned in place of λ"),
+    "λ over ‖B‖": Output(lambda pair, program, c: (pair[0], pair[1] / float(np.linalg.norm(program.B, 2))), "λ/‖B‖ is "
+                         "returned in place of λ"),
     "λ of sum 1": Output(_of_lam(lambda lam, c: lam / max(float(np.abs(lam).sum()), 1e-300)), "λ divided by its sum is "
                          "returned"),
     "λ indicator": Output(_of_lam(lambda lam, c: np.where(lam > TOUCHING, 1.0, 0.0)), "1 is returned for every "
@@ -136,3 +162,6 @@ OUTPUTS: dict[str, Output] = {
     "free y": Output(lambda pair, program, c: (program.free, pair[1]), "y is the minimiser without rows"),
 }  # fmt: skip
 """All of them; those without numbers have one that is measured."""
+
+NEUTRAL = ("solved λ", "|λ|", "λ ≥ 0", "touching")
+"""Those that leave the right pair as it is."""

@@ -11,10 +11,11 @@ import numpy as np
 
 from spec.exact import Vector
 from verify.conformance.answers import Answer
+from verify.conformance.blame.by_parts import ByParts, factors_read_off
 from verify.conformance.blame.holding_out import Limits, allowed_to
 from verify.conformance.blame.lower import ADDED, BLOCKS, REBUILT, RIGHT_LOWER, LowerProgram
-from verify.conformance.blame.lower_fits import ReadOff
-from verify.conformance.blame.lower_outputs import OUTPUTS
+from verify.conformance.blame.lower_fits import BLUR, ReadOff
+from verify.conformance.blame.lower_outputs import NEUTRAL, OUTPUTS
 from verify.conformance.blame.measuring import fitted
 from verify.conformance.blame.programs import FORMS, Pair
 from verify.conformance.blame.unfinished import stopped_after
@@ -38,6 +39,15 @@ def plain_programs() -> Iterator[LowerProgram]:
     yield replace(RIGHT_LOWER, added=(("f", 1.0),))
 
 
+def partly_changed() -> Iterator[LowerProgram]:
+    """Programs with a change that stands only where rows are chosen, or only after that."""
+    further = [LowerProgram((("A", 0.0), ("b", factor))) for factor in (0.0, -1.0)]
+    for program in (*plain_programs(), *further):
+        if program.blocks:
+            yield replace(program, where="choosing")
+            yield replace(program, where="after")
+
+
 def plain_outputs() -> Iterator[tuple[str, float]]:
     """Every change of what comes out that has nothing to measure."""
     yield from ((name, value) for name, output in OUTPUTS.items() for value in output.numbers)
@@ -45,7 +55,8 @@ def plain_outputs() -> Iterator[tuple[str, float]]:
 
 def single_lower_edits() -> tuple[LowerProgram, ...]:
     """Every lower level that is right but for one change with nothing to measure."""
-    return (*plain_programs(), *(replace(RIGHT_LOWER, outputs=(output,)) for output in plain_outputs()))
+    outputs = (output for output in plain_outputs() if output[0] not in NEUTRAL)
+    return (*plain_programs(), *(replace(RIGHT_LOWER, outputs=(output,)) for output in outputs))
 
 
 def _added(name: str, value: float) -> LowerProgram:
@@ -65,10 +76,12 @@ class LowerSearch:
         self.answers = sorted(answers, key=lambda answer: -min(answer.excess, 1e12))
         self.limits = [allowed_to(answer, limits) for answer in self.answers]
 
-    def lists(self) -> Iterator[list[LowerProgram]]:
-        """Lists of programs that give every answer, those found most cheaply first."""
+    def lists(self) -> Iterator[Sequence[LowerProgram | ByParts]]:
+        """Lists of explanations that give every answer, or may, those found most cheaply first."""
         yield self.fitting(single_lower_edits())
         yield self.fitting(dict.fromkeys(ReadOff(self.answers, self.accuracy).programs()))
+        yield [*factors_read_off(self.answers, BLUR * self.accuracy)]
+        yield self.fitting(partly_changed())
         yield self.halves([RIGHT_LOWER, *plain_programs()])
         if self.accuracy > EXACT_ENOUGH:
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -26,16 +26,19 @@ ROWS = 256
 SINGLES = 160
 
 
+InRows = Callable[[Drawn], str]
+"""What is measured in the estimates of one call, empty where the pattern is not there."""
 Shown = Callable[[Stages, Spot, int], str]
-"""Draws at a spot from a stream; what was measured, empty where the pattern is not there."""
+"""The same from calls of its own at a spot, from a stream."""
 
 
 @dataclass(frozen=True)
 class PatternRule:
-    """A pattern in a subject's draws; ``shown`` draws again and says whether it is there, ``seen`` where and how."""
+    """A pattern in a subject's draws: one that the rows of a call show, or one that takes calls of its own."""
 
     sentence: str
-    shown: Shown
+    in_rows: InRows | None = None
+    in_calls: Shown | None = None
     edits: int = 1
     blurs_size: bool = False
     """Whether a call's own variance says nothing about the size of the noise then."""
@@ -44,9 +47,16 @@ class PatternRule:
         """None: a pattern of random numbers answers no single probe."""
         return None
 
-    def predicts(self, stages: Stages, spot: Spot, stream: int) -> bool:
-        """Whether draws made at another spot and from another stream show it too."""
-        return bool(self.shown(stages, spot, stream))
+    def shown(self, stages: Stages, spot: Spot, stream: int) -> str:
+        """What draws at a spot, from a stream, show of it; empty where it is not there."""
+        if self.in_rows is not None:
+            return self.in_rows(spot.draw(stages, ROWS, stream))
+        return self.in_calls(stages, spot, stream) if self.in_calls is not None else ""
+
+    def predicts(self, drawn: Sequence[Drawn]) -> bool:
+        """Whether calls that were made already all show it; one that takes calls of its own none shows."""
+        in_rows = self.in_rows
+        return in_rows is not None and bool(drawn) and all(in_rows(one) for one in drawn)
 
 
 def standardised(drawn: Drawn) -> Vector:
@@ -72,24 +82,28 @@ def _pairs(rows: Vector, kind: str) -> tuple[Vector, Vector]:
     return rows[:half], rows[half : 2 * half]
 
 
-def _matched(stages: Stages, spot: Spot, stream: int, kind: str, sign: int) -> str:
-    rows = standardised(spot.draw(stages, ROWS, stream))
+def _matched(drawn: Drawn, kind: str, sign: int) -> str:
+    rows = standardised(drawn)
     first, second = _pairs(rows, kind)
-    matched = int((np.abs(first - sign * second).max(axis=1) < SAME * ROWS).sum())
+    matched = int((np.abs(first - sign * second).max(axis=1) < SAME * len(drawn.rows)).sum())
     return f"{matched} of {len(first)} pairs" if matched > MOST * len(first) and np.ptp(rows) > 0 else ""
 
 
-def _undone(stages: Stages, spot: Spot, stream: int) -> str:
-    rows = np.round(standardised(spot.draw(stages, ROWS, stream)), 6)
+def _undone(drawn: Drawn) -> str:
+    rows = np.round(standardised(drawn), 6)
     found = {tuple(row) for row in rows + 0.0}
     undone = sum(tuple(row) in found for row in -rows + 0.0)
-    return f"{undone} of {ROWS} are undone by another" if len(found) > 2 and undone > MOST * ROWS else ""
+    return (
+        f"{undone} of {len(drawn.rows)} are undone by another"
+        if len(found) > 2 and undone > MOST * len(drawn.rows)
+        else ""
+    )
 
 
-def _copied(stages: Stages, spot: Spot, stream: int) -> str:
-    rows = spot.draw(stages, ROWS, stream).rows
+def _copied(drawn: Drawn) -> str:
+    rows = drawn.rows
     different = len(np.unique(rows, axis=0))
-    return f"{different} different ones among {ROWS}" if 1 < different < MOST * ROWS else ""
+    return f"{different} different ones among {len(drawn.rows)}" if 1 < different < MOST * len(drawn.rows) else ""
 
 
 def _repeats_calls(stages: Stages, spot: Spot, stream: int) -> str:
@@ -154,41 +168,41 @@ def _alone_differs(stages: Stages, spot: Spot, stream: int) -> str:
     return f"its variance is {first / second:.2g} times the other" if apart else ""
 
 
-def _correlated_components(stages: Stages, spot: Spot, stream: int) -> str:
-    rows = standardised(spot.draw(stages, ROWS, stream))
+def _correlated_components(drawn: Drawn) -> str:
+    rows = standardised(drawn)
     if rows.shape[1] < 2:
         return ""
     off = (rows - rows.mean(axis=0)) / np.maximum(rows.std(axis=0), 1e-300)
     joint = float((off[:, 1:] * off[:, :-1]).mean())
-    return f"their correlation is {joint:.2f}" if abs(joint) > SURE / math.sqrt(ROWS) else ""
+    return f"their correlation is {joint:.2f}" if abs(joint) > SURE / math.sqrt(len(drawn.rows)) else ""
 
 
-def _unequal_components(stages: Stages, spot: Spot, stream: int) -> str:
-    variances = spot.draw(stages, ROWS, stream).rows.var(axis=0, ddof=1)
+def _unequal_components(drawn: Drawn) -> str:
+    variances = drawn.rows.var(axis=0, ddof=1)
     if len(variances) < 2 or variances.max() <= 0:
         return ""
     smallest = float(variances.min())
-    apart = smallest <= 0 or math.log(float(variances.max()) / smallest) > SURE * math.sqrt(4.0 / ROWS)
+    apart = smallest <= 0 or math.log(float(variances.max()) / smallest) > SURE * math.sqrt(4.0 / len(drawn.rows))
     sizes = ", ".join(f"{size:.3g}" for size in np.sqrt(variances))
     return f"standard deviations {sizes}" if apart else ""
 
 
-def _chained(stages: Stages, spot: Spot, stream: int) -> str:
-    rows = spot.draw(stages, ROWS, stream).rows
+def _chained(drawn: Drawn) -> str:
+    rows = drawn.rows
     off = rows - rows.mean(axis=0)
     lag = float((off[1:] * off[:-1]).sum() / max(float((off**2).sum()), 1e-300))
     return f"their correlation is {lag:.2f}" if abs(lag) > SURE / math.sqrt(off.size) else ""
 
 
-def _kind(kind: str, sign: int) -> Shown:
+def _kind(kind: str, sign: int) -> InRows:
     return partial(_matched, kind=kind, sign=sign)
 
 
 PATTERNS = (
     PatternRule("every call repeats the same draws, whatever generator it is given: a fixed seed in each call",
-                _fixed_seed),
+                in_calls=_fixed_seed),
     PatternRule("the same question gets the same draws, whatever generator it is given: it is seeded by the question",
-                _seeded_by_question),
+                in_calls=_seeded_by_question),
     PatternRule("every draw is used for two estimates in a row", _kind("neighbours", 1)),
     PatternRule("the second half of a call copies the first", _kind("halves", 1)),
     PatternRule("estimates of a call are copies of others", _copied),
@@ -196,10 +210,10 @@ PATTERNS = (
     PatternRule("the second half of a call undoes the first: antithetic draws", _kind("halves", -1)),
     PatternRule("the second half of a call undoes the first, last first: antithetic draws", _kind("mirrored", -1)),
     PatternRule("estimates of a call undo each other, in some order: antithetic draws", _undone),
-    PatternRule("all estimates of a call share a part of their noise", _shared_by_calls, blurs_size=True),
     PatternRule("neighbouring estimates are correlated: noise is carried from one to the next", _chained),
-    PatternRule("the size of the noise depends on how many calls were made before", _trend, blurs_size=True),
-    PatternRule("a single estimate scatters otherwise than one of many asked for at once", _alone_differs,
+    PatternRule("all estimates of a call share a part of their noise", in_calls=_shared_by_calls, blurs_size=True),
+    PatternRule("the size of the noise depends on how many calls were made before", in_calls=_trend, blurs_size=True),
+    PatternRule("a single estimate scatters otherwise than one of many asked for at once", in_calls=_alone_differs,
                 blurs_size=True),
     PatternRule("components have noise of different sizes", _unequal_components),
     PatternRule("neighbouring components share a part of their noise", _correlated_components),
@@ -213,5 +227,5 @@ def patterns(stages: Stages) -> list[PatternRule]:
         words = rule.shown(stages, BOTH, 0)
         if words:
             said = replace(rule, sentence=f"{rule.sentence} ({words})")
-            return [said] if rule.predicts(stages, HELD_OUT_F[0], 1) else []
+            return [said] if rule.shown(stages, HELD_OUT_F[0], 1) else []
     return []

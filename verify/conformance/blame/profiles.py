@@ -112,4 +112,4 @@ def measured_profile(trial: Trial, scans: Scans) -> Blame | None:
         return None
     if all(answer.excess <= 1 for answer in held):
         return None
-    return Blame(trial.stage, (found,), len(said), len(held), distance(found, said, trial.limits))
+    return Blame(trial.stage, described=found.sentence)

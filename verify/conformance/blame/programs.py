@@ -12,6 +12,10 @@ from spec.exact import Vector
 
 BOUND = 1e-9
 """Multipliers up to this part of the largest are those of slack rows."""
+UNCLEAR = 1e-7
+"""A row whose value and multiplier are both up to this is as good as either."""
+WORST_CONDITION = 1e10
+"""Systems beyond this have no solution to speak of."""
 NEWTON_STEPS = 80
 MOST_STEPS = 400
 """Most steps of an unfinished iteration that are tried."""
@@ -42,13 +46,14 @@ Form = Callable[[Program, float], Pair | None]
 
 def solved(program: Program, _: float = 0.0) -> Pair | None:
     """The solution; ``None`` if there is none."""
-    G, B, r = program.G, program.B, program.r
+    # The solver takes no read-only arrays.
+    G, q, B, r = np.array(program.G), np.array(program.q), program.B, program.r
     p = len(r)
     try:
         np.linalg.cholesky(G)
     except np.linalg.LinAlgError:
         return None
-    _, _, flag, info = daqp.solve(G, program.q, np.ascontiguousarray(-B), -r, np.full(p, -1e30), np.zeros(p, np.int32))
+    _, _, flag, info = daqp.solve(G, q, np.ascontiguousarray(-B), -r, np.full(p, -1e30), np.zeros(p, np.int32))
     if flag != 1:
         return None
     lam = np.asarray(info["lam"])[-p:]
@@ -75,6 +80,14 @@ def holding(program: Program, held: Sequence[int]) -> Pair | None:
     return solution[:m], lam
 
 
+def clearly_held(program: Program, pair: Pair) -> list[int] | None:
+    """Rows that bind at a solution; ``None`` where rounding decides about one of them."""
+    y, lam = pair
+    if ((np.abs(lam) <= UNCLEAR) & (np.abs(program.violated(y)) <= UNCLEAR)).any():
+        return None
+    return np.flatnonzero(lam > UNCLEAR).tolist()
+
+
 def unconstrained(program: Program, _: float) -> Pair:
     """No rows."""
     return program.free, np.zeros(len(program.r))
@@ -86,6 +99,16 @@ def equations(program: Program, _: float) -> Pair | None:
     system = np.block([[program.G, -program.B.T], [program.B, np.zeros((p, p))]])
     solution = np.linalg.lstsq(system, np.concatenate([-program.q, program.r]))[0]
     return solution[:m], solution[m:]
+
+
+def equations_cut(program: Program, _: float) -> Pair | None:
+    """Every row an equation, negative multipliers replaced by 0, and y made from what is left of them."""
+    through = np.linalg.solve(program.G, program.B.T)
+    system, right = program.B @ through, program.violated(program.free)
+    if np.linalg.cond(system) > WORST_CONDITION:
+        return None
+    lam = np.maximum(np.linalg.solve(system, right), 0.0)
+    return program.free + through @ lam, lam
 
 
 def mirrored(program: Program, _: float) -> Pair | None:
@@ -179,6 +202,8 @@ FORMS: dict[str, tuple[Form, str]] = {
     "program": (solved, ""),
     "unconstrained": (unconstrained, "the rows are left out"),
     "equations": (equations, "every row is held as an equation, h = 0"),
+    "equations cut": (equations_cut, "every row is held as an equation, negative multipliers are replaced by 0 and y "
+                      "is made from those"),
     "mirrored": (mirrored, "the rows are held the other way round, h ≥ 0"),
     "projected": (projected, "y minimises g without rows and is then moved to the nearest point with h ≤ 0"),
     "violated": (held_if_violated, "every row that the minimiser without rows violates is held as an equation, without "

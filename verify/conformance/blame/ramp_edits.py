@@ -11,9 +11,11 @@ from verify.conformance.blame.ramps import CUTS, ENTERS, RIGHT_WEIGHTS, WIDTHS, 
 
 Part = Literal["h", "lam", "both", "rule"]
 SIDES: tuple[Literal["h", "lam", "both"], ...] = ("h", "lam", "both")
-STARTS = (-1.0, -0.5, 0.5, 1.0)
-WITHOUT_EFFECT = (("lam", "positive part"),)
-"""Changes of what is cut off anyway."""
+STARTS = (-2.0, -1.0, -0.5, 0.5, 1.0)
+CENTRED = (("start", -0.5), ("factor", 2.0))
+"""(h + w)/(2w) in place of 1 + h/w: two changes that are made together."""
+WITHOUT_EFFECT = (("lam", "positive part"), ("both", "row before"), ("both", "row after"))
+"""Changes of what is cut off anyway, and of what is moved afterwards as well."""
 FACTORS = (0.5, 2.0, 10.0, 0.1)
 
 
@@ -52,6 +54,8 @@ def plain_edits() -> Iterator[RampEdit]:
     """All with nothing to measure."""
     for side in SIDES:
         yield RampEdit(side, (("left_out", True),))
+        yield RampEdit(side, (("upside_down", True),))
+        yield RampEdit(side, CENTRED)
         for name, options in (
             ("enters", ENTERS), ("width", [w for w in WIDTHS if w != "one"]), ("cut", CUTS), ("start", STARTS),
             ("factor", FACTORS), ("shape", [shape for shape, kind in SHAPES.items() if not kind.sharp]),

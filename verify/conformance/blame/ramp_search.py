@@ -23,6 +23,8 @@ FAR = 0.1
 """Beyond this one row is as wrong as another."""
 ALIKE = 1e-6
 """Two profiles whose places differ by less than this together are the same."""
+SIDED = 40
+"""Rules with the right profiles whose factor is measured."""
 NEAREST = 8
 """Rules that are taken further, with a number measured too, or with a third change."""
 
@@ -42,6 +44,11 @@ def _second() -> list[RampEdit]:
     return [edit for edit in _measured() if edit.part != "both" and edit.measured != "sharpness"]
 
 
+def _scales() -> list[RampEdit]:
+    """The factor that profiles leave open."""
+    return [edit for edit in _measured() if ("afterwards", "scaled") in edit.values]
+
+
 def searched_rules(rows: Rows, scans: Callable[[], Scans | None]) -> Iterator[list[WeightRule]]:
     """Lists of rules that may be it, those of fewer changes first; each is cheap to try before the next is made."""
     singles = _changed([RIGHT_WEIGHTS])
@@ -50,7 +57,8 @@ def searched_rules(rows: Rows, scans: Callable[[], Scans | None]) -> Iterator[li
     yield nearest(_with_numbers([RIGHT_WEIGHTS], rows), rows)[:TRIED]
     measured = scans()
     if measured is not None:
-        yield nearest(two_sided(measured), rows)[:TRIED]
+        sided = two_sided(measured)
+        yield nearest([*sided, *_with_numbers(sided[:SIDED], rows, edits=_scales())], rows)[:TRIED]
     pairs = nearest(_paired(), rows)
     yield pairs[:TRIED]
     numbered = nearest(_with_numbers([RIGHT_WEIGHTS, *near[:NEAREST]], rows, edits=_second()), rows)
@@ -63,7 +71,8 @@ def _changed(rules: Iterable[WeightRule]) -> list[WeightRule]:
     return [rule for rule in found if rule is not None]
 
 
-def _paired() -> list[WeightRule]:
+@lru_cache(maxsize=1)
+def _paired() -> tuple[WeightRule, ...]:
     """Two changes, neither of them of two different brackets: those are found by :func:`two_sided`."""
     parts = {edit: edit.part for edit in _plain()}
     found: dict[WeightRule | None, None] = {}
@@ -71,7 +80,7 @@ def _paired() -> list[WeightRule]:
         if part == other or "rule" in (part, other):
             changed = first.apply(RIGHT_WEIGHTS)
             found[None if changed is None else second.apply(changed)] = None
-    return [rule for rule in found if rule is not None]
+    return tuple(rule for rule in found if rule is not None)
 
 
 def nearest(rules: Sequence[WeightRule], rows: Rows) -> list[WeightRule]:

@@ -74,6 +74,7 @@ SHAPES: dict[str, Shape] = {
                     "stay 1"),
     "open window": Shape(lambda t, k, cut: np.where(t >= 1, 0.0, cut_off(t, cut)), "0 from its upper end on, where it "
                          "should be 1"),
+    "lower top": Shape(lambda t, k, cut: np.clip(t, 0.0, k), "cut off at {} in place of 1", sharp=True),
     "sigmoid in the middle": Shape(lambda t, k, cut: _sigmoid(k * (t - 0.5)), "the sigmoid 1/(1 + exp(−{}(t − ½))) in "
                                    "place of straight", sharp=True),
     "sigmoid at 0": Shape(lambda t, k, cut: _sigmoid(k * t), "the sigmoid 1/(1 + exp(−{}t)) in place of straight",

@@ -40,8 +40,12 @@ ENTERS: dict[str, Callable[[Any, Any], Any]] = {
     "positive part": lambda own, other: np.maximum(own, 0.0),
     "other": lambda own, other: other,
     "sum": lambda own, other: own + other,
+    "row before": lambda own, other: np.roll(own, 1),
+    "row after": lambda own, other: np.roll(own, -1),
 }
 """What a bracket is made of."""
+OF_OTHER_ROWS = ("row before", "row after")
+"""Of these another row's."""
 RIGHT_FORM = "[1 + h/w]·[λ/w_λ], each bracket cut off at 0 and 1"
 """The right weights."""
 CUTS = ("both", "below", "above", "neither")
@@ -51,6 +55,8 @@ CUTS = ("both", "below", "above", "neither")
 @dataclass(frozen=True)
 class Bracket:
     """One of the two factors, ``shape(start + enters / (factor · width + guard))``; the defaults are right.
+
+    ``upside_down``: what enters divides the width.
 
     ``start`` is counted from the right one, in widths. ``sharpness`` is a number that some shapes have.
     """
@@ -65,6 +71,7 @@ class Bracket:
     sharpness: float = 1.0
     cut: str = "both"
     left_out: bool = False
+    upside_down: bool = False
 
     def of(self, own: Any, other: Any, own_width: Any, other_width: Any) -> Any:
         """The factor, row by row."""
@@ -73,7 +80,9 @@ class Bracket:
         width = self.factor * WIDTHS[self.width](own_width, other_width) + self.guard
         from_end = (1.0 if self.side == "h" else 0.0) + self.start
         with np.errstate(all="ignore"):
-            return SHAPES[self.shape].of(from_end + ENTERS[self.enters](own, other) / width, self.sharpness, self.cut)
+            ratio = ENTERS[self.enters](own, other) / width
+            t = from_end + (1 / ratio if self.upside_down else ratio)
+            return SHAPES[self.shape].of(t, self.sharpness, self.cut)
 
 
 @dataclass(frozen=True)
@@ -155,9 +164,13 @@ def _bracket_words(b: Bracket) -> list[str]:
         "negated": f"with −{own} in place of {own}", "size": f"with |{own}| in place of {own}",
         "minus size": f"with −|{own}| in place of {own}", "positive part": f"with max({own}, 0) in place of {own}",
         "other": f"with {other} in place of {own}", "sum": f"with h + λ in place of {own}",
+        "row before": f"with the {own} of the row before in place of each row's",
+        "row after": f"with the {own} of the row after in place of each row's",
     }  # fmt: skip
     if b.enters in enters:
         found.append(enters[b.enters])
+    if b.upside_down:
+        found.append(f"with {w}/{own} in place of {own}/{w}")
     if b.start:
         side = "earlier" if b.start > 0 else "later"
         widths = "one width" if abs(b.start) == 1 else f"{number(abs(b.start))} widths"

@@ -47,6 +47,27 @@ def explain_state(stages: Stages, renew: Renew | None = None) -> tuple[Blame, ..
     return (*found, *explain_runs_in_a_row(stages, renew))
 
 
+def follows(stage: Probed, rule: StateRule, renew: Renew) -> bool:
+    """Whether a new copy of a subject, asked in another order, answers as a rule says and not as one without a past.
+
+    Args:
+        stage: The stage that the rule is about.
+        rule: An explanation found by :func:`explain_state`.
+        renew: Makes new copies of the subject.
+    """
+    known, order = questions(stage), [*WALK[::-1], *FRESH[::-1]]
+    with renew() as copy:
+        got = [_one(copy, known, k) for k in order]
+    own, alone = [], Alone(renew)
+    for one in known:
+        answer = alone.ask(one.probe.ask)
+        if answer is None:
+            return False
+        own.append((answer, np.zeros(1)))
+    asked = [_asked(known, k, answer, own, alone) for k, answer in zip(order, got, strict=True)]
+    return not rule.misses(asked) and not all(one.stands_alone for one in asked)
+
+
 def _of_stage(stage: Probed, stages: Stages, renew: Renew | None) -> Blame | None:
     known = questions(stage)
     with renew() if renew is not None else nullcontext(stages) as copy:

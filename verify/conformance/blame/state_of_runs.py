@@ -41,7 +41,7 @@ LINKS: tuple[tuple[str, Link], ...] = (
 
 def _linked(runs: Sequence[Recorded], link: Link) -> float:
     """How far consecutive runs are from being linked; infinite where they need not be."""
-    found = [link(*pair) for pair in pairwise(runs)]
+    found = [link(a, b) for a, b in pairwise(runs) if len(a.trial.x0) == len(b.trial.x0)]
     still = any(float(np.ptp(one.run.path, axis=0).max()) <= SAME_POINT for one in runs)
     if still or not found or min(away for _, away in found) <= SAME_POINT:
         return math.inf

@@ -93,9 +93,9 @@ class StateRule:
     parts: int = 0
     """Things that a memory tells questions apart by."""
 
-    def answer(self, probe: Probe) -> Vector | None:
-        """What comes back where nothing was asked before: the right answer."""
-        return probe.expected
+    def answer(self, probe: Probe) -> Vector | None:  # noqa: ARG002  # as every explanation
+        """None: what comes back depends on the calls before; ``misses`` holds a sequence against it."""
+        return None
 
     def misses(self, sequence: Sequence[Asked], start: int = 0) -> int:
         """Answers of a sequence, from a place on, that it does not predict."""

@@ -11,11 +11,13 @@ import numpy as np
 from spec.exact import Vector
 from verify.conformance.answers import Answer
 from verify.conformance.blame.ramp_shapes import AFTERWARDS, MIXING
-from verify.conformance.blame.ramps import Bracket, WeightRule
+from verify.conformance.blame.ramps import OF_OTHER_ROWS, Bracket, WeightRule
 from verify.conformance.probes import Probe, activation_probe
 
 MEASURING, IN_RESERVE = 10, 40
 """Probes that rules are found on, and probes that they are tried on afterwards."""
+REACH = 3.5
+"""How far rows go beyond the lower end of the ramp of h, in widths: some rows are clearly violated."""
 KEPT = 20_000
 """Most brackets whose values are kept."""
 _SEED = 20_16
@@ -56,8 +58,7 @@ class Rows:
         with np.errstate(all="ignore"):
             if rule.afterwards not in MIXING:
                 return np.asarray(finish.of(joined, rule.threshold))
-            parts = zip((0, *self.ends), (*self.ends, len(joined)), strict=True)
-            return np.concatenate([finish.of(joined[start:end], rule.threshold) for start, end in parts])
+            return np.concatenate([finish.of(joined[start:end], rule.threshold) for start, end in self._bounds()])
 
     def _factor(self, bracket: Bracket) -> Vector:
         """A bracket's values, kept: most rules share theirs with others."""
@@ -65,10 +66,19 @@ class Rows:
         if found is None:
             if len(self.kept) >= KEPT:
                 self.kept.clear()
-            own, other = (self.h, self.lam), (self.h_width, self.lam_width)
-            turn = 1 if bracket.side == "h" else -1
-            found = self.kept[bracket] = bracket.of(*own[::turn], *other[::turn])
+            given = (self.h, self.lam, self.h_width, self.lam_width)
+            given = given if bracket.side == "h" else (self.lam, self.h, self.lam_width, self.h_width)
+            if bracket.enters in OF_OTHER_ROWS:
+                parts = self._bounds()
+                found = np.concatenate([bracket.of(*(values[a:b] for values in given)) for a, b in parts])
+            else:
+                found = bracket.of(*given)
+            self.kept[bracket] = found
         return found
+
+    def _bounds(self) -> list[tuple[int, int]]:
+        """Where each probe's rows begin and end."""
+        return [*zip((0, *self.ends), (*self.ends, len(self.h)), strict=True)]
 
     def off(self, rule: WeightRule) -> Vector:
         """How far a rule is off, row by row; infinite where it gives no number."""
@@ -89,7 +99,7 @@ def _drawn(k: int, rng: np.random.Generator) -> Probe:
     # Widths with few bits: their ratios to h and lam are exact where h and lam are made of them.
     h_width, lam_width = (float(np.float32(10 ** rng.uniform(low, high))) for _ in range(2))
     ends = np.array([0.0, 0.5, 1.0, 0.25])
-    t, s = rng.uniform(-0.5, 1.5, p), rng.uniform(-0.5, 1.5, p)
+    t, s = rng.uniform(-0.5, REACH, p), rng.uniform(-0.5, 1.5, p)
     inside = rng.uniform(0.05, 0.95, (2, p))
     # Near an end of the ramp, by orders of magnitude: a width that is far too small shows there alone.
     near = 10 ** rng.uniform(-7, 0, (2, p)) * rng.choice([-1.0, -1.0, -1.0, 1.0], (2, p))

@@ -94,6 +94,11 @@ class WireSubject:
         return self.hello.draws("hypergradient")
 
     @property
+    def accuracy(self) -> float | None:
+        """What it says of its solvers, relative; ``None`` where it says nothing."""
+        return self.hello.accuracy
+
+    @property
     def pid(self) -> int | None:
         """The running process, if any."""
         return self._talk.pid
@@ -172,6 +177,8 @@ class WireSubject:
         common = self._params(stage, {"problem": problem, "x": x, "call": call})
         drawn = self._draws_fit(stage, problem, call)
         listed = drawn and not self.hello.makes_draws
+        if listed and not singly and draw_bytes(problem, call) * replications > CHUNK_BYTES:
+            drawn = listed = False  # the seed stands for them
         in_request = (draw_bytes(problem, call) if listed else 0) + (len(to_json(common)) if singly else 0)
         at_once = max(1, min(CHUNK_BYTES, self._talk.longest) // max(NUMBER_BYTES * len(x), in_request))
         rows: list[Any] = []

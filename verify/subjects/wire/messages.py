@@ -79,6 +79,7 @@ class Hello(Received):
     version: Name
     capabilities: Annotated[list[Stage], Field(min_length=1)]
     uses_draws: bool | Literal["seeded"] | list[Literal["hypergradient", "hypergradient_samples"]] = False
+    accuracy: Annotated[float, Field(ge=0, le=1e-3)] | None = None
     readings: dict[str, list[str]] = Field(default_factory=dict)
     limits: SubjectLimits = Field(default_factory=SubjectLimits)
 

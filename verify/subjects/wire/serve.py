@@ -90,6 +90,7 @@ class Server:
 
     def _do_initialize(self, _params: Any) -> dict[str, Any]:
         draws = ["hypergradient"] if getattr(self._subject, "uses_draws", False) is True else []
+        accuracy = getattr(self._subject, "accuracy", None)
         return {
             "protocol": PROTOCOL,
             "name": name_of(self._subject)[:100],
@@ -97,7 +98,7 @@ class Server:
             "version": ".".join(map(str, sys.version_info[:3])),
             "capabilities": [stage for stage in STAGES if offers(self._subject, stage)],
             "uses_draws": draws,
-        }
+        } | ({} if accuracy is None else {"accuracy": accuracy})
 
     def _do_shutdown(self, _params: Any) -> dict[str, Any]:
         self.stopped = True

@@ -219,10 +219,19 @@ def test_a_segment_too_far_is_not_clipping() -> None:
 
 def test_conditions_are_said_as_conditions() -> None:
     for name, words in (
-        ("never-clips", "must be at most D = "), ("queries-the-end", "every s_t is 1, where fresh ones differ"),
+        ("never-clips", "where D = 0.02 is the most"), ("queries-the-end", "every s_t is 1, where fresh ones differ"),
     ):  # fmt: skip
         wrong = [c for c in outer.compare(outer.watch(Stages(by_id(name))), outer.RIGHT) if c.excess > 1]
         assert words in wrong[0].said
+
+
+def test_a_run_starts_where_it_is_told() -> None:
+    class Elsewhere(PlantedLoop):
+        def optimise(self, oracle: Any, x0: Any, parameters: Any, rng: Any) -> Any:
+            return super().optimise(oracle, x0 + 0.125, parameters, rng)
+
+    wrong = [c for c in outer.compare(outer.watch(Stages(Elsewhere())), outer.RIGHT) if c.excess > 1]
+    assert wrong[0].said == "first iterate of the path is 0.825, must be 0.7"
 
 
 def test_rules_are_executable() -> None:
@@ -241,3 +250,32 @@ def test_factors_are_spelt_simply() -> None:
     assert [f.shown for f in fit([(one, 2 / np.sqrt(one.t)) for one in at])] == ["2·1/√t"]
     assert fit([(one, np.sin(one.t)) for one in at]) == []
     assert (spelt(1 / 3), spelt(0.123456789), spelt(2.0)) == ("1/3", "0.123457", "2")
+
+
+def scaled_mean(s: Any) -> Any:
+    return 0.5 * s.x_bar[s.rng.integers(len(s.x_bar))]
+
+
+MORE_PLANTED: dict[str, tuple[PlantedLoop, str]] = {
+    "guarded": (PlantedLoop(lambda s: (v := s.step - eta(s) * s.g) * (s.q.D / (max(np.linalg.norm(v), s.q.D) + 1e-6))),
+                "1e-06 is added to the divisor"),
+    "tenth-of-x": (PlantedLoop(point=lambda s: 0.5 * s.x + s.s * s.step), "x_{t−1} is multiplied by 0.5"),
+    "g-left-out": (PlantedLoop(lambda s: clip(s.step - eta(s) * np.ones_like(s.g), s.q.D)), "g is left out"),
+    "halved-sum": (PlantedLoop(mean=means(lambda s, k: halved(block(s, k)) / s.q.M)), "the sum is multiplied by 0.5"),
+    "half-the-output": (PlantedLoop(output=scaled_mean), "0.5 times the mean of a uniform block"),
+    "first-two": (PlantedLoop(output=lambda s: s.x_bar[s.rng.integers(2)]), "one of the first two blocks"),
+}  # fmt: skip
+
+
+def halved(rows: Any) -> Any:
+    total = np.zeros(rows.shape[1])
+    for row in rows:
+        total = 0.5 * total + row
+    return total
+
+
+@pytest.mark.parametrize("name", MORE_PLANTED)
+def test_a_mistake_of_arithmetic_gets_its_sentence(name: str) -> None:
+    subject, words = MORE_PLANTED[name]
+    (blame,) = explain_loop(Stages(subject))
+    assert [words in explanation.sentence for explanation in blame.explanations] == [True]

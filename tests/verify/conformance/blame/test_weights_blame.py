@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from tests.verify.conformance.blame.one_stage import Weigh, Weighing, right_weights, weighing
-from verify.conformance.blame.profiles import MeasuredProfiles
 from verify.conformance.blame.ramps import WeightRule
 from verify.conformance.blame.single_edits import candidates
 from verify.conformance.blame.weights_blame import explain_activation
@@ -60,6 +59,11 @@ PLANTED: dict[str, tuple[Weigh, str]] = {
     "scaled": (lambda h, m, w, v: 0.99 * right_weights(h, m, w, v), "ρ is multiplied by 0.99"),
     "window": (lambda h, m, w, v: np.where(h <= 0, right_weights(h, m, w, v), 0.0), "0 beyond its upper end"),
     "two at once": (lambda h, m, w, v: right_weights(h, m, v, w) ** 2, "the square of the ramps' product"),
+    "half at most": (lambda h, m, w, v: np.clip(1 + h / w, 0, 0.5) * ramp(m / v), "cut off at 0.5 in place of 1"),
+    "upside down": (lambda h, m, w, v: ramp(1 + h / w) * ramp(np.divide(v, m, where=m != 0, out=np.full_like(m, 9.0))),
+                    "with w_λ/λ in place of λ/w_λ"),
+    "another row's h": (lambda h, m, w, v: right_weights(np.roll(h, 1), m, w, v), "with the h of the row before"),
+    "doubled, with a guard": (lambda h, m, w, v: 2 * right_weights(h, m, w + 1e-4, v), "ρ is multiplied by 2"),
     "tent and smaller": (lambda h, m, w, v: np.minimum(ramp(1 - np.abs(h) / w), ramp(m / v)), "−|h| in place of h"),
 }  # fmt: skip
 
@@ -68,7 +72,8 @@ def fresh() -> Iterator[Probe]:
     """Rows drawn otherwise than those that rules are found on."""
     rng = np.random.default_rng(FRESH_SEED)
     for k in range(20):
-        w, v, p = *(10 ** rng.uniform(-2, 0, 2)).tolist(), int(rng.integers(1, 7))
+        w, v = (float(width) for width in 10 ** rng.uniform(-2, 0, 2))
+        p = int(rng.integers(1, 7))
         yield activation_probe(f"fresh-{k}", rng.uniform(-1.4, 0.4, p) * w, rng.uniform(-0.4, 1.4, p) * v, w, v)
 
 
@@ -100,7 +105,7 @@ NULLS: dict[str, Weigh] = {
 @pytest.mark.parametrize("name", ["right", *NULLS])
 def test_what_is_right_or_knows_nothing_gets_no_name(name: str) -> None:
     blame = explain_activation(weighing(NULLS.get(name, right_weights)))
-    assert not blame.explanations and blame.agrees == 0
+    assert not blame.explanations and not blame.described and blame.agrees == 0
 
 
 @pytest.mark.parametrize("factor", [1e-2, 1e-6])
@@ -114,11 +119,8 @@ def test_a_width_far_too_small_is_no_hard_switch(factor: float) -> None:
 
 def test_an_unknown_shape_is_described_by_its_profile() -> None:
     blame = explain_activation(weighing(lambda h, m, w, v: ramp(1 + h / w) ** 1.3 * np.log1p(ramp(m / v) * (np.e - 1))))
-    (profile,) = blame.explanations
-    assert isinstance(profile, MeasuredProfiles) and profile.edits == 2 and blame.held_out == 9
-    assert "at λ = 0.375·w_λ the weight is 0.497349 where 0.375 belongs" in profile.sentence
-    between = activation_probe("between", np.array([-0.3]), np.array([0.1]), 1.0, 1.0)
-    assert profile.answer(between) is None
+    assert not blame.explanations
+    assert "at λ = 0.375·w_λ the weight is 0.497349 where 0.375 belongs" in blame.described
 
 
 def test_weights_that_are_no_product_have_no_profile() -> None:
@@ -126,7 +128,8 @@ def test_weights_that_are_no_product_have_no_profile() -> None:
         t, s = ramp(1 + h / w), ramp(lam / v)
         return t * s * (1 + 0.3 * np.sin(5 * t * s + t))
 
-    assert not explain_activation(weighing(tangled)).explanations
+    blame = explain_activation(weighing(tangled))
+    assert not blame.explanations and not blame.described
 
 
 def test_what_is_seen_so_far_is_explained_too() -> None:
@@ -139,6 +142,6 @@ def test_what_is_seen_so_far_is_explained_too() -> None:
 def test_every_single_edit_runs_and_differs_from_the_right_weights() -> None:
     rows = [*fresh(), *(probe for probe in probes() if probe.stage == "activation")]
     for rule in candidates("activation"):
-        assert isinstance(rule, WeightRule) and rule.edits == 1
+        assert isinstance(rule, WeightRule) and rule.edits <= 2
         said = [(rule.answer(probe), probe.expected) for probe in rows]
-        assert any(found is not None and (np.abs(found - right) > 1e-6).any() for found, right in said), rule.sentence
+        assert any(found is not None and (np.abs(found - right) > 1e-8).any() for found, right in said), rule.sentence

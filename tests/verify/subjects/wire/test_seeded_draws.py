@@ -105,6 +105,17 @@ def test_a_seed_is_sent_in_place_of_normals_where_the_subject_makes_them(makes):
     assert subject.asked[-1]["call"]["draws"] == {"f_x": handed.draws["f_x"].tolist()}
 
 
+def test_long_lists_become_the_seed_of_the_request():
+    problem, subject, call = parse_problem(TINY), Told(False), Call(alpha=0.5)
+    for replications in (10, 200_000):
+        subject.hypergradient_samples(problem, np.zeros(2), call, np.random.default_rng(1), replications)
+    few, *many = subject.asked
+    assert len(few["call"]["draws"]["f_x"]) == 10
+    assert sum(params["replications"] for params in many) == 200_000
+    assert {params["call"]["draws"] is None for params in many} == {True}
+    assert len({params["seed"] for params in many}) == len(many) > 1
+
+
 class MeanOfNormals:
     """Stages that answer with the mean of the normals they are given, or make from a seed."""
 

@@ -160,7 +160,7 @@ def misses(outcomes: Sequence[Outcome]) -> Iterator[str]:
         catalogue = "WRONG CATALOGUE NAME " if one.catalogue == "wrong" else ""
         kinds = "+".join(edit.kind for edit in edits)
         yield f"{caught}{catalogue}{one.mark.upper()} [{kinds}] {one.mistake.sentence}"
-        yield f"    visible in {', '.join(one.visible) or 'none'}; marks {dict(one.marks)}"
+        yield f"    visible: edits {sorted(one.visible)}, described: {sorted(one.found.described)}; {one.found.marks}"
         yield from (f"    said: {line}" for line in one.said)
 
 

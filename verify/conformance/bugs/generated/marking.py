@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
 from spec.exact import Vector
 from verify.conformance import outer, random_stages
+from verify.conformance.blame.all_stages import Remembers
 from verify.conformance.blame.explanation import Blame, Explanation
 from verify.conformance.blame.noise_spots import Drawn, Spot
+from verify.conformance.blame.state_questions import Question
+from verify.conformance.blame.state_rules import Alone, Asked, StateRule
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.generated.mistakes import Mistake, answered
 from verify.conformance.bugs.generated.step_player import PlainMethod
@@ -29,8 +33,13 @@ from verify.subjects.protocol import Stages
 Mark = Literal["exact", "one-of", "wrong", "unnamed"]
 ENOUGH = 20
 """Unseen answers that an explanation must give before it counts as exact."""
+ROW = 40
+"""Unseen questions asked in a row of what seems to have a memory."""
 RELATIVE = 1e-6
 """Difference of two answers, relative to their size, that is no difference; chains of solves lose digits."""
+OF_TRIALS = 3 * len(outer.TRIALS)
+"""Unseen runs of all trials but the output's."""
+WORST_FIRST: tuple[Mark, ...] = ("wrong", "one-of", "exact")
 EIGHTH, NONE = Fraction(1, 8), Fraction(0)
 STREAM = 77
 """Random stream that no other look at samples uses."""
@@ -39,45 +48,56 @@ ALSO: dict[str, tuple[Stage, ...]] = {"noise": ("hypergradient",), "widths": ("a
 itself, and a width is the activation's as much as the call's."""
 
 
+Kept = tuple[int, ...]
+"""Edits of a mistake by number: a subject with these alone."""
+
+
 @dataclass(frozen=True, eq=False)
 class Unheld:
-    """A wrong subject's own answers, runs and samples that nobody has seen."""
+    """What a wrong subject answers, runs and draws that nobody has seen, and what it does with fewer of its edits."""
 
     mistake: Mistake
     unseen: Unseen
+    made: dict[tuple[str, Kept], Any] = field(default_factory=dict)
 
-    @cached_property
-    def stages(self) -> frozenset[Stage]:
-        """Stages that may be named."""
-        also = (stage for edit in self.mistake.edits for stage in ALSO.get(edit.procedure, ()))
-        return frozenset((*self.mistake.stages, *also))
+    @property
+    def every(self) -> Kept:
+        """All edits."""
+        return tuple(range(len(self.mistake.edits)))
 
-    @cached_property
-    def answers(self) -> dict[str, Vector | None]:
-        """Its answers by probe."""
-        return self._of(self.mistake)
+    def at(self, stage: Stage) -> Kept:
+        """The edits that may be told of a stage."""
+        return tuple(i for i, e in enumerate(self.mistake.edits) if stage in (e.stage, *ALSO.get(e.procedure, ())))
 
-    def alone(self, stage: Stage) -> dict[str, Vector | None]:
-        """Answers of a subject with the edits of one stage alone: where they are the same, no other edit matters."""
-        edits = tuple(edit for edit in self.mistake.edits if stage in (edit.stage, *ALSO.get(edit.procedure, ())))
-        if len(edits) in (0, len(self.mistake.edits)):
-            return self.answers
-        return self._of(self.mistake.model_copy(update={"edits": edits}))
+    def subject(self, kept: Kept) -> PlainMethod:
+        """The subject with some of its edits; right without any."""
+        edits = tuple(self.mistake.edits[i] for i in kept)
+        return self.mistake.model_copy(update={"edits": edits}).subject()
 
-    def _of(self, mistake: Mistake) -> dict[str, Vector | None]:
-        # Stages are asked one after another, as conformance does: some answers depend on what came before.
-        found = answered(mistake.subject(), self.unseen.probes)
-        return {probe.id: got for probe, got in zip(self.unseen.probes, found, strict=True)}
+    def _made(self, what: str, kept: Kept, make: Callable[[PlainMethod], Any]) -> Any:
+        if (what, kept) not in self.made:
+            self.made[what, kept] = make(self.subject(kept))
+        return self.made[what, kept]
 
-    @cached_property
-    def runs(self) -> tuple[outer.Recorded, ...]:
+    def answers(self, kept: Kept) -> dict[str, Vector | None]:
+        """Answers by probe. All stages are asked, one after another: some answers depend on what came before."""
+
+        def make(subject: PlainMethod) -> dict[str, Vector | None]:
+            found = answered(subject, self.unseen.probes)
+            return {probe.id: got for probe, got in zip(self.unseen.probes, found, strict=True)}
+
+        answers: dict[str, Vector | None] = self._made("answers", kept, make)
+        return answers
+
+    def runs(self, kept: Kept) -> tuple[outer.Recorded, ...]:
         """Runs of Algorithm 2 with generators that no other look uses."""
-        return unheld_runs(self.mistake.subject())
+        runs: tuple[outer.Recorded, ...] = self._made("runs", kept, unheld_runs)
+        return runs
 
-    @cached_property
-    def drawn(self) -> tuple[tuple[Drawn, ...], ...]:
+    def drawn(self, kept: Kept) -> tuple[tuple[Drawn, ...], ...]:
         """Estimates under noise of f, of g and of both, on spots of their own."""
-        return unheld_draws(self.mistake.subject())
+        drawn: tuple[tuple[Drawn, ...], ...] = self._made("drawn", kept, unheld_draws)
+        return drawn
 
     def samples(self) -> random_stages.Signature:
         """Statistics of its estimates, drawn from a stream of its own."""
@@ -85,12 +105,12 @@ class Unheld:
 
 
 def unheld_runs(subject: Any) -> tuple[outer.Recorded, ...]:
-    """Three runs of every trial, and thirty for the output."""
-    stages, trials = Stages(subject), (*outer.TRIALS, outer.OUTPUT_TRIAL)
-    counts = {outer.OUTPUT_TRIAL.id: 30}
+    """Three runs of every trial, then thirty for the output."""
+    stages, counts = Stages(subject), [3] * len(outer.TRIALS) + [30]
     return tuple(
         outer.record(stages, trial, 50_000 + 100 * i + k)
-        for i, trial in enumerate(trials) for k in range(counts.get(trial.id, 3))
+        for i, (trial, count) in enumerate(zip((*outer.TRIALS, outer.OUTPUT_TRIAL), counts, strict=True))
+        for k in range(count)
     )  # fmt: skip
 
 
@@ -101,61 +121,123 @@ def unheld_draws(subject: Any) -> tuple[tuple[Drawn, ...], ...]:
     return tuple(tuple(found[k : k + 4]) for k in range(0, len(found), 4))
 
 
-@lru_cache(maxsize=1)
-def right_draws() -> tuple[tuple[Drawn, ...], ...]:
-    """The same of the right implementation."""
-    return unheld_draws(PlainMethod())
+@dataclass(frozen=True)
+class Marked:
+    """What each stage that is explained is worth, and the edits, by number, that are described."""
+
+    marks: dict[Stage, Mark]
+    described: frozenset[int]
 
 
-@lru_cache(maxsize=1)
-def right_runs() -> tuple[outer.Recorded, ...]:
-    """The same of the right implementation."""
-    return unheld_runs(PlainMethod())
-
-
-def marked(unheld: Unheld, blames: Iterable[Blame]) -> dict[Stage, Mark]:
-    """What each stage that is explained is worth; a stage whose code is right can only be named wrongly."""
+def marked(unheld: Unheld, blames: Iterable[Blame]) -> Marked:
+    """Hold all explanations against what nobody has seen; a stage whose code is right can only be named wrongly."""
     marks: dict[Stage, Mark] = {}
+    described: set[int] = set()
     for blame in blames:
-        if not blame.explanations:
+        if not blame.explanations or _only_remembers(unheld, blame):
             continue
-        hit = blame.stage in unheld.stages and any(_held(unheld, blame.stage, e) for e in blame.explanations)
-        mark: Mark = ("exact" if len(blame.explanations) == 1 else "one-of") if hit else "wrong"
-        marks[blame.stage] = "wrong" if "wrong" in (mark, marks.get(blame.stage)) else mark
-    return marks
+        hits = [_described(unheld, blame.stage, explanation) for explanation in blame.explanations]
+        mark: Mark = ("exact" if len(hits) == 1 else "one-of") if any(hits) else "wrong"
+        marks[blame.stage] = min(mark, marks.get(blame.stage, mark), key=WORST_FIRST.index)
+        described |= frozenset().union(*hits)
+    return Marked(marks, frozenset(described))
 
 
-def _held(unheld: Unheld, stage: Stage, explanation: Explanation) -> bool:
-    """As :func:`holds`; what ends in a fault of the subject is not held."""
-    try:
-        return holds(unheld, stage, explanation)
-    except (SubjectFaultError, MissingCapabilityError, outer.WrongNumberOfCallsError):
+def _only_remembers(unheld: Unheld, blame: Blame) -> bool:
+    """Whether it says no more than that answers depend on earlier calls, which they do: true, but no description."""
+    if not all(isinstance(explanation, Remembers) for explanation in blame.explanations):
         return False
+    return not all(one.stands_alone for one in _in_a_row(unheld, blame.stage, unheld.every))
 
 
-def holds(unheld: Unheld, stage: Stage, explanation: Explanation) -> bool:
-    """Whether an explanation gives the unseen answers, and the right implementation does not give all of them."""
-    predicts: Callable[[Any], bool] | None = getattr(explanation, "predicts", None)
+def _described(unheld: Unheld, stage: Stage, explanation: Explanation) -> frozenset[int]:
+    """As :func:`describes`; what ends in a fault of the subject describes nothing."""
+    try:
+        return describes(unheld, stage, explanation)
+    except (SubjectFaultError, MissingCapabilityError, outer.WrongNumberOfCallsError):
+        return frozenset()
+
+
+def describes(unheld: Unheld, stage: Stage, explanation: Explanation) -> frozenset[int]:
+    """The edits of a stage that an explanation accounts for.
+
+    It is true of the subject, and no longer true of it where one of them is taken back.
+    """
+    edits, predicts = unheld.at(stage), getattr(explanation, "predicts", None)
+    if not edits:
+        return frozenset()
+    if isinstance(explanation, StateRule):
+        return _needed(unheld, edits, lambda kept: _remembers(explanation, _in_a_row(unheld, stage, kept)))
     if stage == "optimise":
-        return predicts is not None and predicts(unheld.runs) and not predicts(right_runs())
+        return frozenset() if predicts is None else _needed(unheld, edits, lambda kept: predicts(unheld.runs(kept)))
     if stage == "samples" and predicts is not None:
-        pairs = zip(unheld.drawn, right_draws(), strict=True)
-        return any(predicts(own) and not predicts(right) for own, right in pairs)
-    return _agreement(unheld, stage, explanation.answer)
+        kinds = (_needed(unheld, edits, partial(_drawn_so, unheld, predicts, kind)) for kind in range(3))
+        return frozenset().union(*kinds)
+    parts = [edits] if len(edits) == 1 else [edits, *((i,) for i in edits)]
+    return frozenset().union(*(_accounted(unheld, stage, part, explanation.answer, _same) for part in parts))
 
 
-def _agreement(unheld: Unheld, stage: Stage, answer: Callable[[Probe], Vector | None]) -> bool:
-    asked_at = "hypergradient" if stage == "samples" else stage
-    alone, compared, apart = unheld.alone(stage), 0, False
-    for probe in unheld.unseen.of(asked_at):
-        theirs, own = unheld.answers[probe.id], answer(probe)
-        if own is None or theirs is None or not _same(probe, theirs, alone[probe.id]):
+def _needed(unheld: Unheld, edits: Kept, is_true: Callable[[Kept], bool]) -> frozenset[int]:
+    if not is_true(unheld.every):
+        return frozenset()
+    return frozenset(i for i in edits if not is_true(_without(unheld, i)))
+
+
+def _drawn_so(unheld: Unheld, predicts: Callable[[Any], bool], kind: int, kept: Kept) -> bool:
+    return predicts(unheld.drawn(kept)[kind])
+
+
+def _without(unheld: Unheld, i: int) -> Kept:
+    return tuple(k for k in unheld.every if k != i)
+
+
+def _remembers(rule: StateRule, sequence: Sequence[Asked]) -> bool:
+    """Whether a sequence is as a rule says, and not as if nothing had been asked before."""
+    return not rule.misses(sequence) and not all(one.stands_alone for one in sequence)
+
+
+def _in_a_row(unheld: Unheld, stage: Stage, kept: Kept) -> list[Asked]:
+    """Unseen questions of one stage, one after another and then again from the end, with a subject's answers.
+
+    Beside each is what a new copy of the subject answers, as its first call.
+    """
+    probes = [probe for probe in unheld.unseen.of(stage) if not probe.needs_draws][:ROW]
+    asked, alone = [*probes, *probes[::-1]], Alone(lambda: nullcontext(Stages(unheld.subject(kept))))
+    got, own = answered(unheld.subject(kept), asked), {probe.id: alone.ask(probe.ask) for probe in probes}
+    return [
+        Asked(Question(probe), answer, first, np.zeros(1), alone)
+        for probe, answer in zip(asked, got, strict=True) if answer is not None and (first := own[probe.id]) is not None
+    ]  # fmt: skip
+
+
+def _accounted(
+    unheld: Unheld, stage: Stage, part: Kept, answer: Callable[[Probe], Vector | None], same: Callable[..., bool]
+) -> frozenset[int]:
+    """Edits of a part that answers account for, on probes where no edit but the part's matters; none if they differ."""
+    # What line 6 makes of a term says nothing about the term's noise, unless the noise is what is wrong.
+    of_noise = any(unheld.mistake.edits[i].procedure == "noise" for i in part)
+    theirs, alone = unheld.answers(unheld.every), unheld.answers(part)
+    compared = []
+    for probe in unheld.unseen.of("hypergradient" if stage == "samples" else stage):
+        if probe.needs_draws and not of_noise:
             continue
-        if not _same(probe, theirs, own):
-            return False
-        compared += 1
-        apart = apart or not probe.excess(own) <= 1
-    return compared >= ENOUGH and apart
+        own, right = answer(probe), theirs[probe.id]
+        if own is None or right is None or not _same(probe, right, alone[probe.id]):
+            continue
+        if not same(probe, right, own):
+            return frozenset()
+        compared.append(probe)
+    if len(compared) < ENOUGH:
+        return frozenset()
+    rests = {i: unheld.answers(_without(unheld, i)) for i in part}
+    return frozenset(i for i in part if any(_moved(probe, theirs[probe.id], rests[i][probe.id]) for probe in compared))
+
+
+def _moved(probe: Probe, first: Vector | None, second: Vector | None) -> bool:
+    """Whether two answers differ by more than is allowed of a right one."""
+    if first is None or second is None:
+        return first is not second
+    return not bool((np.abs(first - second) <= probe.tolerance).all())
 
 
 def _same(probe: Probe, first: Vector | None, second: Vector | None) -> bool:
@@ -165,11 +247,17 @@ def _same(probe: Probe, first: Vector | None, second: Vector | None) -> bool:
     return bool((np.abs(first - second) <= np.minimum(probe.tolerance, RELATIVE * size) + SAME_RUN * size).all())
 
 
+def _near(probe: Probe, first: Vector, second: Vector) -> bool:
+    """To within what conformance allows: wrong subjects of the catalogue solve by their own stopping rule."""
+    size = 1.0 + float(np.abs(first).max(initial=0.0))
+    return bool((np.abs(first - second) <= probe.tolerance + RELATIVE * size).all())
+
+
 def named(unheld: Unheld, stage: Stage, ids: Sequence[str]) -> Mark:
     """What names from the catalogue are worth: the wrong subjects that they stand for are asked the same."""
     if not ids:
         return "unnamed"
-    if not any(_plays(unheld, stage, by_id(id_)) for id_ in ids) or stage not in unheld.stages:
+    if not unheld.at(stage) or not any(_plays(unheld, stage, by_id(id_)) for id_ in ids):
         return "wrong"
     return "exact" if len(ids) == 1 else "one-of"
 
@@ -178,10 +266,12 @@ def _plays(unheld: Unheld, stage: Stage, subject: Any) -> bool:
     if stage == "optimise":
         if not isinstance(subject, OuterLoop):
             return False
-        found = outer.compare(outer.Record(unheld.runs[:9], unheld.runs[9:]), subject)
+        runs = unheld.runs(unheld.every)
+        found = outer.compare(outer.Record(runs[:OF_TRIALS], runs[OF_TRIALS:]), subject)
         return max((c.excess for c in found), default=math.inf) <= 1
     if stage == "samples":
         law = random_stages.sample(Stages(subject), stream=STREAM + 1).signature
         return random_stages.distance(unheld.samples(), law) <= LIKELY
-    stages = Stages(subject)
-    return _agreement(unheld, stage, lambda probe: probe.ask(stages))
+    stages, edits = Stages(subject), unheld.at(stage)
+    parts = [edits] if len(edits) == 1 else [edits, *((i,) for i in edits)]
+    return any(_accounted(unheld, stage, part, lambda probe: probe.ask(stages), _near) for part in parts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -12,7 +13,7 @@ import numpy as np
 from verify.conformance.blame.accuracy import accuracy_of
 from verify.conformance.blame.all_stages import explain_all
 from verify.conformance.blame.explanation import Blame
-from verify.conformance.bugs.generated.marking import Mark, Unheld, marked, named
+from verify.conformance.bugs.generated.marking import WORST_FIRST, Mark, Marked, Unheld, marked, named
 from verify.conformance.bugs.generated.mistakes import Mistake
 from verify.conformance.bugs.generated.unseen import Unseen, draw_unseen
 from verify.conformance.bugs.model import Stage
@@ -20,7 +21,6 @@ from verify.conformance.diagnosis import diagnose
 from verify.conformance.stage_comparison import look
 from verify.subjects.protocol import Stages
 
-WORST_FIRST: tuple[Mark, ...] = ("wrong", "one-of", "exact")
 ROUNDS = 3
 """Unseen problems of each size: thirty of most kinds of probe."""
 
@@ -29,34 +29,33 @@ ROUNDS = 3
 class Outcome:
     """What became of one mistake, single or double.
 
-    ``visible`` are stages with its code that diverge, ``marks`` what is said of each stage worth, by explanations, and
+    ``visible`` are edits, by number, whose stage diverges, ``found`` what is said worth, by explanations, and
     ``catalogue`` what the catalogue's name is worth; ``said`` is what is printed.
     """
 
     number: int
     mistake: Mistake
     caught: bool
-    visible: tuple[Stage, ...]
-    marks: dict[Stage, Mark]
+    visible: frozenset[int]
+    found: Marked
     catalogue: Mark
     said: tuple[str, ...] = ()
     seconds: float = field(default=0.0, compare=False)
 
     @property
     def mark(self) -> Mark:
-        """The whole: wrong where any stage is, exact where every visible stage whose code was changed is."""
-        marks = [*self.marks.values()]
+        """The whole: wrong where anything said is, exact where every visible edit is described."""
+        marks = [*self.found.marks.values()]
         if "wrong" in marks:
             return "wrong"
-        owed = len(self.mistake.stages) if len(self.visible) >= len(self.mistake.stages) else len(self.visible)
-        if not marks or len(marks) < owed:
+        if not self.found.described or not self.visible <= self.found.described:
             return "unnamed"
         return "one-of" if "one-of" in marks else "exact"
 
     @property
     def partly(self) -> bool:
         """Whether something is said, all of it true, of a part of what is wrong."""
-        return self.mark == "unnamed" and bool(self.marks)
+        return self.mark == "unnamed" and bool(self.found.described)
 
 
 @lru_cache(maxsize=2)
@@ -71,15 +70,15 @@ def measure(seed: int, number: int, mistake: Mistake) -> Outcome:
     with np.errstate(all="ignore"):
         stages = Stages(mistake.subject())
         seen = look(stages)
-        blames = explain_all(stages, seen, accuracy_of(stages, seen))
+        blames = explain_all(stages, seen, accuracy_of(stages, seen), lambda: nullcontext(Stages(mistake.subject())))
         unheld = Unheld(mistake, unseen_of(seed))
         off = {finding.stage for finding in seen.findings if finding.status in ("diverges", "fault")}
         names = {d.stage: [match.id for match in d.matches] for d in diagnose(seen) if d.matches}
         known = {named(unheld, stage, ids) for stage, ids in names.items()}
         catalogue: Mark = next((mark for mark in WORST_FIRST if mark in known), "unnamed")
-        marks = marked(unheld, blames)
-    visible = tuple(stage for stage in dict.fromkeys((*mistake.stages, *unheld.stages)) if stage in off)
-    return Outcome(number, mistake, bool(off), visible, marks, catalogue, _said(blames, names),
+        found = marked(unheld, blames)
+    visible = frozenset(i for stage in off for i in unheld.at(stage))
+    return Outcome(number, mistake, bool(off), visible, found, catalogue, _said(blames, names),
                    time.process_time() - start)  # fmt: skip
 
 

@@ -1,19 +1,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import get_args
+from functools import partial
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 
 from spec.exact import Vector
 from verify.conformance.blame.explanation import Blame
+from verify.conformance.blame.noise_spots import Drawn
+from verify.conformance.blame.weights_blame import explain_activation
 from verify.conformance.bugs.generated import measuring_names
 from verify.conformance.bugs.generated.__main__ import drawn, main, measured, misses, page
 from verify.conformance.bugs.generated.alike import WEIGHTS, Kind
-from verify.conformance.bugs.generated.marking import Unheld, holds, marked, named
+from verify.conformance.bugs.generated.marking import Mark, Marked, Unheld, describes, marked, named
 from verify.conformance.bugs.generated.measuring_names import Outcome, measure
 from verify.conformance.bugs.generated.method_steps import FORMULAS, STAGE_OF, Procedure
 from verify.conformance.bugs.generated.mistakes import Mistake, answered, draw_mistake, draw_pair, numbered, standing
@@ -21,6 +24,7 @@ from verify.conformance.bugs.generated.step_player import PlainMethod
 from verify.conformance.bugs.generated.tree_edits import Edit, all_edits
 from verify.conformance.bugs.generated.unseen import Unseen, draw_unseen
 from verify.conformance.bugs.model import Stage
+from verify.conformance.outer import Recorded
 from verify.conformance.probes import Probe
 from verify.conformance.stage_comparison import look
 from verify.subjects.loading import load_subject
@@ -164,15 +168,51 @@ def test_only_what_gives_the_subjects_own_answers_is_exact(made: Edit, rival: Ed
     mistake = Mistake(edits=(made,))
     unheld, stage = Unheld(mistake, unseen), mistake.stage
     truth, other = ByFormulas(mistake), ByFormulas(Mistake(edits=(rival,)))
-    assert holds(unheld, stage, truth)
-    assert not holds(unheld, stage, other)
-    assert not holds(unheld, stage, ByFormulas(Mistake(edits=())))
-    assert not holds(unheld, stage, Silent(mistake))
-    assert marked(unheld, [Blame(stage, (truth,))]) == {stage: "exact"}
-    assert marked(unheld, [Blame(stage, (other, truth))]) == {stage: "one-of"}
-    assert marked(unheld, [Blame(stage, (other,))]) == {stage: "wrong"}
-    assert marked(unheld, [Blame("lower_level", (truth,))]) == {"lower_level": "wrong"}
-    assert marked(unheld, [Blame(stage)]) == {}
+    assert describes(unheld, stage, truth) == {0}
+    assert describes(unheld, stage, other) == set()
+    assert describes(unheld, stage, ByFormulas(Mistake(edits=()))) == set()
+    assert describes(unheld, stage, Silent(mistake)) == set()
+    assert marked(unheld, [Blame(stage, (truth,))]) == Marked({stage: "exact"}, frozenset({0}))
+    assert marked(unheld, [Blame(stage, (other, truth))]) == Marked({stage: "one-of"}, frozenset({0}))
+    assert marked(unheld, [Blame(stage, (other,))]) == Marked({stage: "wrong"}, frozenset())
+    assert marked(unheld, [Blame("lower_level", (truth,))]) == Marked({"lower_level": "wrong"}, frozenset())
+    assert marked(unheld, [Blame(stage)]) == Marked({}, frozenset())
+
+
+@dataclass(frozen=True)
+class Predicting(Silent):
+    """An explanation of something random."""
+
+    predicts: Callable[[Any], bool] = bool
+
+
+def longest_step(runs: Sequence[Recorded]) -> float:
+    return max(float(np.linalg.norm(one.steps, axis=1).max()) / one.trial.parameters.D for one in runs)
+
+
+def test_a_rule_of_the_loop_must_tell_the_subjects_runs_from_the_right_ones(unseen: Unseen) -> None:
+    mistake = Mistake(edits=(edit_of("step", "step_next", "v"),))
+    unclipped = Unheld(mistake, unseen)
+    assert describes(unclipped, "optimise", Predicting(mistake, predicts=lambda runs: longest_step(runs) > 1.01)) == {0}
+    assert (
+        describes(unclipped, "optimise", Predicting(mistake, predicts=lambda runs: longest_step(runs) <= 1.01)) == set()
+    )
+    assert describes(unclipped, "optimise", Predicting(mistake, predicts=lambda runs: True)) == set()
+    assert describes(unclipped, "optimise", Silent(mistake)) == set()
+
+
+def test_a_law_of_noise_must_tell_the_subjects_draws_from_the_right_ones(unseen: Unseen) -> None:
+    mistake = Mistake(
+        edits=(edit_of("noise", "noise_f", "2 * (sigma_f * size_f * z_f.sum(0) / N_g)"),), uses_draws=False
+    )
+
+    def twice(drawn: Sequence[Drawn]) -> bool:
+        return all(2 < one.variance / max(one.spot.setting.deviation, 1e-9) ** 2 < 6 for one in drawn)
+
+    louder = Unheld(mistake, unseen)
+    assert describes(louder, "samples", Predicting(mistake, predicts=twice)) == {0}
+    assert describes(louder, "samples", Predicting(mistake, predicts=lambda drawn: not twice(drawn))) == set()
+    assert describes(louder, "samples", Predicting(mistake, predicts=lambda drawn: True)) == set()
 
 
 def test_names_of_the_catalogue_are_held_against_what_they_stand_for(unseen: Unseen) -> None:
@@ -196,16 +236,24 @@ def test_outcomes_do_not_depend_on_what_was_measured_before(monkeypatch: pytest.
 
 def test_a_wrong_ramp_is_described_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measuring_names, "diagnose", lambda seen: ())
+    # The others would find nothing, and take their time.
+    only = partial(look, only=("activation",))
+    monkeypatch.setattr(measuring_names, "look", only)
+    monkeypatch.setattr(
+        measuring_names, "explain_all", lambda stages, seen, *_: [explain_activation(stages, seen.of("activation"))]
+    )
     outcome = measure(5, 0, Mistake(edits=(edit_of("activation", "rho", "minimum(ramp_h, ramp_lam)"),)))
-    assert (outcome.caught, outcome.visible, outcome.mark) == (True, ("activation",), "exact")
+    assert outcome.caught
+    assert outcome.visible == {0}
+    assert outcome.mark == "exact"
     assert outcome.said
 
 
 def test_the_page_counts_outcomes() -> None:
     mistake = Mistake(edits=(edit_of("line_6", "h", "A @ x - b"),))
-    named_right = Outcome(0, mistake, True, ("hypergradient",), {"hypergradient": "exact"}, "wrong")
-    named_wrong = Outcome(1, mistake, True, ("hypergradient",), {"hypergradient": "wrong"}, "unnamed")
-    unseen_by_all = Outcome(2, mistake, False, (), {}, "unnamed")
+    named_right = Outcome(0, mistake, True, frozenset({0}), Marked({"hypergradient": "exact"}, frozenset({0})), "wrong")
+    named_wrong = Outcome(1, mistake, True, frozenset({0}), Marked({"hypergradient": "wrong"}, frozenset()), "unnamed")
+    unseen_by_all = Outcome(2, mistake, False, frozenset(), Marked({}, frozenset()), "unnamed")
     lines = [*page(7, [named_right, named_wrong, unseen_by_all], 5)]
     assert "| all | 3 | 2 | 2 | 1 | 0 | 1 | 1 | 0 | 1 |" in lines
     assert "| line_6 | 3 | 2 | 2 | 1 | 0 | 1 | 1 | 0 | 1 |" in lines
@@ -216,12 +264,35 @@ def test_the_page_counts_outcomes() -> None:
 
 def test_a_pair_is_exact_only_if_both_are() -> None:
     one, other = edit_of("line_6", "h", "A @ x - b"), edit_of("activation", "ramp_h", "1 + h / h_width")
-    pair, both = Mistake(edits=(one, other)), ("hypergradient", "activation")
-    half = Outcome(0, pair, True, both, {"activation": "exact"}, "unnamed")
-    assert (half.mark, half.partly) == ("unnamed", True)
-    whole = Outcome(0, pair, True, both, {"activation": "exact", "hypergradient": "one-of"}, "unnamed")
-    assert (whole.mark, whole.partly) == ("one-of", False)
-    assert Outcome(0, pair, True, both, {"activation": "exact", "hypergradient": "wrong"}, "unnamed").mark == "wrong"
+    pair, both = Mistake(edits=(one, other)), frozenset({0, 1})
+
+    def of(described: set[int], activation: Mark) -> Outcome:
+        marks: dict[Stage, Mark] = {"hypergradient": "exact", "activation": activation}
+        return Outcome(0, pair, True, both, Marked(marks, frozenset(described)), "unnamed")
+
+    assert (of({1}, "exact").mark, of({1}, "exact").partly) == ("unnamed", True)
+    assert (of({0, 1}, "one-of").mark, of({0, 1}, "one-of").partly) == ("one-of", False)
+    assert of({0, 1}, "exact").mark == "exact"
+    assert of({0, 1}, "wrong").mark == "wrong"
+
+
+def test_of_two_mistakes_in_one_stage_an_explanation_describes_the_one_it_is_of(unseen: Unseen) -> None:
+    inner = edit_of("oracle", "h_star", "A @ x - B @ y_star")
+    outer_one = edit_of("line_6", "h", "A @ x - b")
+    pair = Unheld(Mistake(edits=(inner, outer_one)), unseen)
+    of_line_6 = Unheld(Mistake(edits=(outer_one,)), unseen)
+
+    def whole_alone(explained: Unheld) -> ByFormulas:
+        class OfLine6(ByFormulas):
+            def answer(self, probe: Probe) -> Vector | None:
+                return super().answer(probe) if probe.call.y_penalty is not None else None
+
+        return OfLine6(explained.mistake)
+
+    assert describes(pair, "hypergradient", ByFormulas(pair.mistake)) == {0, 1}
+    assert describes(pair, "hypergradient", ByFormulas(of_line_6.mistake)) == {1}
+    assert describes(pair, "hypergradient", whole_alone(of_line_6)) == {1}
+    assert describes(pair, "hypergradient", ByFormulas(Mistake(edits=(inner,)))) == set()
 
 
 def test_a_count_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

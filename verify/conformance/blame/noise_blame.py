@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from verify.conformance.blame.estimate_laws import NoiseRule, of_f, of_g, of_mean
 from verify.conformance.blame.explanation import Blame
-from verify.conformance.blame.noise_laws import NoiseRule, of_f, of_g, of_mean
 from verify.conformance.blame.noise_spots import (
     BOTH,
     HELD_OUT_F,
