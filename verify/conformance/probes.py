@@ -41,8 +41,8 @@ PLACES = (
     "fixed-rows", "random-3x5x4", "every-term-square", "every-term-oblong",
 )  # fmt: skip
 NOISES = (
-    Noise(model="additive", sigma_f="1/10", sigma_g="1/10"),  # type: ignore[arg-type]  # exact spellings are parsed
-    Noise(model="matrix", sigma_f="1/10", sigma_g="1/10"),  # type: ignore[arg-type]  # as above
+    Noise(model="additive", sigma_f="1/10", sigma_g="1/5"),  # type: ignore[arg-type]  # exact spellings are parsed
+    Noise(model="matrix", sigma_f="1/10", sigma_g="1/5"),  # type: ignore[arg-type]  # as above
 )
 SQUARE: dict[str, Any] = {
     "kind": "quadratic",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 import numpy as np
 
 from verify.conformance.blame.estimate_laws import NoiseRule, of_f, of_g, of_mean
 from verify.conformance.blame.explanation import Blame
+from verify.conformance.blame.noise_draws import explain_draws
 from verify.conformance.blame.noise_spots import (
     BOTH,
     HELD_OUT_F,
@@ -37,22 +39,27 @@ def explain_noise(stages: Stages, sampled: Sampled | None = None) -> tuple[Blame
         stages: The subject, asked for estimates with one gradient noisy at a time, and for its answers without noise,
             around which the noise is judged.
         sampled: What the comparison saw; where that is off and nothing here explains it, one entry without explanations
-            says so.
+            says so. Where it is right only what is made of given normals is looked at.
 
     Returns:
-        One entry a fault; an explanation was found on some spots and confirmed on others. None where the noise is
+        One entry a fault, of a subject that takes its normals from the call their formula; an explanation was found on some spots and confirmed on others. None where the noise is
         right, where the answers without noise are not of this stage at all or are random themselves, or where the
         subject does not support noise.
     """
     off = sampled is not None and distance(sampled.signature, sampled.law) > 1
-    try:
-        found = [*_explained(stages)] if knows_the_stage(stages) else []
-        if not found and off and knows_the_stage(stages) and offers(stages.subject, "hypergradient_samples"):
-            found = [*_small_shift(stages)]
-    except (SubjectFaultError, MissingCapabilityError):
-        found = []
-    if not found and off:
-        found = [Blame("samples", ())]
+    found: list[Blame] = []
+    of_draws: Blame | None = None
+    with suppress(SubjectFaultError, MissingCapabilityError):
+        is_known = knows_the_stage(stages)
+        of_draws = explain_draws(stages) if is_known else None
+        if of_draws is not None and of_draws.explanations:
+            return (of_draws,)
+        if is_known and (off or sampled is None):
+            found = [*_explained(stages)]
+            if not found and off and offers(stages.subject, "hypergradient_samples"):
+                found = [*_small_shift(stages)]
+    if not found and (off or of_draws is not None):
+        found = [of_draws or Blame("samples", ())]
     return tuple(sorted(found, key=lambda blame: -(blame.effect or 0.0)))
 
 

@@ -216,7 +216,9 @@ def _accounted(
     """Edits of a part that answers account for, on probes where no edit but the part's matters; none if they differ."""
     # What line 6 makes of a term says nothing about the term's noise, unless the noise is what is wrong.
     of_noise = any(unheld.mistake.edits[i].procedure == "noise" for i in part)
-    theirs, alone = unheld.answers(unheld.every), unheld.answers(part)
+    # An explanation of noise is one of the noise alone, whatever line 6 makes beside it.
+    whole = part if stage == "samples" else unheld.every
+    theirs, alone = unheld.answers(whole), unheld.answers(part)
     compared = []
     for probe in unheld.unseen.of("hypergradient" if stage == "samples" else stage):
         if probe.needs_draws and not of_noise:
@@ -229,7 +231,7 @@ def _accounted(
         compared.append(probe)
     if len(compared) < ENOUGH:
         return frozenset()
-    rests = {i: unheld.answers(_without(unheld, i)) for i in part}
+    rests = {i: unheld.answers(tuple(k for k in whole if k != i)) for i in part}
     return frozenset(i for i in part if any(_moved(probe, theirs[probe.id], rests[i][probe.id]) for probe in compared))
 
 
