@@ -42,9 +42,10 @@ def explain_noise(stages: Stages, sampled: Sampled | None = None) -> tuple[Blame
             says so. Where it is right only what is made of given normals is looked at.
 
     Returns:
-        One entry a fault, of a subject that takes its normals from the call their formula; an explanation was found on some spots and confirmed on others. None where the noise is
-        right, where the answers without noise are not of this stage at all or are random themselves, or where the
-        subject does not support noise.
+        One entry a fault; of a subject that takes its normals from the call it is the formula of its noise. An
+        explanation was found on some spots and confirmed on others. None where the noise is right, where the answers
+        without noise are not of this stage at all or are random themselves, or where the subject does not support
+        noise.
     """
     off = sampled is not None and distance(sampled.signature, sampled.law) > 1
     found: list[Blame] = []

@@ -120,9 +120,9 @@ def _same_change(model: Model, term: NoiseTerm | None, of: Model, its: NoiseTerm
         return False
     if term is None or its is None:
         return term is its
-    undone = [replace(one, size=right.size, of_size=right.of_size)
-              for one, right in zip((term, its), rights, strict=True) if one.size == right.size]  # fmt: skip
-    return len(undone) == 2 and replace(undone[0], size="") == replace(undone[1], size="")
+    if term.size != rights[0].size or its.size != rights[1].size:
+        return False
+    return replace(term, size="") == replace(its, size="")
 
 
 def _added(model: Model, slot: str, term: NoiseTerm | None) -> str:
@@ -220,6 +220,7 @@ def _both(calls: Sequence[NoisyCall], rest: Sequence[Vector]) -> Iterator[tuple[
 
 def _two_multiples(at: NoisyCall, rest: Vector, one: str, two: str) -> Vector | None:
     matrix = np.column_stack([at.vectors[one], at.vectors[two]])
-    numbers, _, rank, _ = np.linalg.lstsq(matrix, rest, rcond=None)
+    found, _, rank, _ = np.linalg.lstsq(matrix, rest, rcond=None)
+    numbers: Vector = np.asarray(found, dtype=np.float64)
     off = float(np.abs(matrix @ numbers - rest).max())
     return numbers if rank == 2 and off <= 10 * allowance(at) + SAME * float(np.abs(rest).max()) else None
