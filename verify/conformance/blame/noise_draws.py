@@ -115,7 +115,9 @@ class NoiseFormula:
 
 def _same_change(model: Model, term: NoiseTerm | None, of: Model, its: NoiseTerm | None, slot: str) -> bool:
     """Whether two models' terms differ from the right ones by the same number."""
-    rights = RIGHT_TERMS[model, slot], RIGHT_TERMS[of, slot]
+    rights = RIGHT_TERMS.get((model, slot)), RIGHT_TERMS.get((of, slot))
+    if rights == (None, None):
+        return term == its
     if rights[0] is None or rights[1] is None:
         return False
     if term is None or its is None:
