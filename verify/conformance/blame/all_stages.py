@@ -97,12 +97,17 @@ def _innermost(blames: Sequence[Blame]) -> list[Blame]:
 def _found(stages: Stages, seen: Seen, accuracy: Accuracy, off: Sequence[Stage]) -> Iterator[Blame]:
     explained: tuple[Callable[[], Iterable[Blame]], ...] = (
         (lambda: explain(stages, seen, accuracy)) if any(stage in PROBED for stage in off) else tuple,
-        (lambda: explain_noise(stages, seen.sampled)) if "samples" in off else tuple,
+        (lambda: explain_noise(stages, seen.sampled)) if "samples" in off or _is_noise_off(seen) else tuple,
         (lambda: explain_loop(stages, seen.record)) if "optimise" in off else tuple,
     )
     for explaining in explained:
         with suppress(SubjectFaultError, MissingCapabilityError):
             yield from (_with_effect(blame, stages) for blame in explaining())
+
+
+def _is_noise_off(seen: Seen) -> bool:
+    """Whether an answer under given normals is off."""
+    return any(a.probe.needs_draws and not a.excess <= 1 for a in seen.answers)
 
 
 def _with_effect(blame: Blame, stages: Stages) -> Blame:
