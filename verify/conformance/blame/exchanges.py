@@ -56,6 +56,8 @@ _WEIGHTS_BY_RHO: dict[str, tuple[float, Callable[[CallPoint], Vector], bool]] = 
     "only rows with h(x,ỹ*) > 0 weighed by ρ": (0.2, lambda c: c.rho * (c.h_star > 0), False),
     "only rows with h(x,ỹ*) < 0 weighed by ρ": (0.2, lambda c: c.rho * (c.h_star < 0), False),
     "only rows with λ̃ > 0 weighed by ρ": (0.2, lambda c: c.rho * (c.lam > 0), False),
+    "ρ made anew by the activation of h(x,ỹ)": (0.2, lambda c: c.activated(c.h), True),
+    "the given ρ not used but made anew by the activation of h(x,ỹ*)": (0.2, lambda c: c.activated(c.h_star), False),
     "ρ no larger than ½": (0.3, lambda c: np.minimum(c.rho, 0.5), False),
 }  # fmt: skip
 
