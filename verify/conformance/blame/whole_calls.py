@@ -82,7 +82,10 @@ def _chain(probe: Probe, wrong: Mapping[str, Explanation], noise: Vector) -> Vec
         H = q.f_yy + a_1 * q.g_yy + a_2 * (q.B.T * rho) @ q.B
         upper = q.f_xy.T @ x + q.f_yy @ y_star + q.f_y
         lower = q.g_xy.T @ x + q.g_yy @ y_star + q.g_y - q.B.T @ lam
-        shift = -np.linalg.solve(H, upper + a_1 * lower - a_2 * (q.B.T @ (rho * h)))
+        try:
+            shift = -np.linalg.solve(H, upper + a_1 * lower - a_2 * (q.B.T @ (rho * h)))
+        except np.linalg.LinAlgError:
+            return None
         if "penalty_minimiser" in wrong:
             asked = _asked(probe, "penalty_minimiser", y_star + shift, given)
             y = wrong["penalty_minimiser"].answer(asked)
