@@ -17,6 +17,7 @@ from spec import Quadratic
 from spec.exact import Vector
 from verify.conformance.answers import Answer
 from verify.conformance.blame.lower_fits import NOTHING, plain_factor
+from verify.conformance.blame.near_one import is_almost_one, left_words
 from verify.conformance.blame.ramps import number
 from verify.conformance.probes import Probe
 
@@ -66,6 +67,8 @@ class ByParts:
 def _factor_words(name: str, factor: float) -> str:
     if factor == 0:
         return f"without {name}"
+    if is_almost_one(factor):
+        return left_words(factor, name)
     sign = "−" if factor == -1 else f"{number(factor)}·"
     return f"with {sign}{name} in place of {name}"
 
