@@ -293,7 +293,7 @@ LIMITED: dict[str, tuple[PlantedLoop, str]] = {
 
 def limited(s: Any, top: float, bottom: float) -> Any:
     v = s.step - eta(s) * s.g
-    return v * (top / max(np.linalg.norm(v), bottom))
+    return v * (top / max(float(np.linalg.norm(v)), bottom))
 
 
 @pytest.mark.parametrize("name", LIMITED)
