@@ -53,7 +53,9 @@ def explain_all(
         accuracy: How exactly its solvers work.
         renew: Makes new copies of the subject.
     """
-    off = [found.stage for found in seen.findings if found.status == "diverges"]
+    # A lower level that ends in errors on the first problems may answer others, and show there what is wrong.
+    off = [found.stage for found in seen.findings
+           if found.status == "diverges" or (found.status == "fault" and found.stage == "lower_level")]  # fmt: skip
     remembering = _remembered(stages, renew)
     memories = {blame.stage for blame in remembering}
     found = _found(stages, seen, accuracy, off)
