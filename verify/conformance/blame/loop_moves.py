@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spec.exact import Vector
+from verify.conformance.blame.loop_queries import LINES, shares
 from verify.conformance.blame.loop_rule import LoopRule, apart
 from verify.conformance.blame.loop_steps import StepRule, off_by
 from verify.conformance.blame.loop_tables import cut
@@ -63,13 +64,15 @@ def _one_late(one: Recorded) -> Vector:
     return np.vstack([S[1:], cut(S[-1:] - q.eta * one.g[-2:-1], q.D)])
 
 
+LATE = Move("x_{t−1} + Δ_{t−1}", "the step before is taken", _one_late)
+"""Makes the iterates that a late g makes; where points are queried tells the two apart."""
 MOVES = (
     Move("z_t + Δ_t", "x moves on from the queried point", lambda one: _from(one, one.z)),
     Move("Δ_t", "x_{t−1} is left out", lambda one: one.run.path[1:]),
     *(Move(f"{'−' if c == -1 else f'{c:g}·'}x_{{t−1}} + Δ_t", f"x_{{t−1}} is multiplied by {c:g}",
            partial(_multiplied, c=c)) for c in (2.0, 0.5, -1.0)),
     Move("x_{t−2} + Δ_t", "x moves on from the iterate before", _before_last),
-    Move("x_{t−1} + Δ_{t−1}", "the step before is taken", _one_late),
+    LATE,
 )  # fmt: skip
 """All that are tried."""
 
@@ -91,6 +94,8 @@ def _off_moves(runs: Sequence[Recorded], move: Move) -> float:
     """How far the steps behind a move are from the right ones, in tolerances, the first one being 0."""
     behind = moved_runs([one for one in runs if len(one.z) == one.trial.parameters.T], move)
     if len(behind) < len(runs):
+        return math.inf
+    if move is LATE and any(shares(one, LINES[0]) is None for one in behind):
         return math.inf
     first = max((apart(one, np.zeros_like(one.hidden[:1]), one.hidden[:1]) for one in behind), default=math.inf)
     return max(first, off_by(behind, StepRule())) if first <= 1 else first
