@@ -7,6 +7,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
+import numpy as np
+
 from spec.exact import Vector
 from verify.conformance.blame.accuracy import EXACT, Accuracy
 from verify.conformance.blame.explain import explain
@@ -59,7 +61,7 @@ def explain_all(
            if found.status == "diverges" or (found.status == "fault" and found.stage == "lower_level")]  # fmt: skip
     remembering = _remembered(stages, renew)
     memories = {blame.stage for blame in remembering}
-    found = _found(stages, seen, accuracy, off)
+    found = [_asked_again(stages, seen, blame) for blame in _found(stages, seen, accuracy, off)]
     others = (b for b in found if b.stage not in memories or (b.stage == "optimise" and b.explanations))
     return (*(_with_effect(blame, stages) for blame in remembering), *others)
 
@@ -106,6 +108,18 @@ def _found(stages: Stages, seen: Seen, accuracy: Accuracy, off: Sequence[Stage])
     for explaining in explained:
         with suppress(SubjectFaultError, MissingCapabilityError):
             yield from (_with_effect(blame, stages) for blame in explaining())
+
+
+def _asked_again(stages: Stages, seen: Seen, blame: Blame) -> Blame:
+    """A stage that nothing explains and that answers the same question twice in a row in two ways is told so."""
+    wrong = [a for a in seen.of(blame.stage) if not a.excess <= 1 and a.probe.call.draws is None]
+    if blame.explanations or blame.described or blame.stage not in PROBED or not wrong:
+        return blame
+    with suppress(SubjectFaultError, MissingCapabilityError):
+        first, again = (wrong[0].probe.ask(stages) for _ in range(2))
+        if not (np.abs(first - again) <= wrong[0].probe.tolerance).all():
+            return replace(blame, explanations=(Remembers(),))
+    return blame
 
 
 def _is_noise_off(seen: Seen) -> bool:

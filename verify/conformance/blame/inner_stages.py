@@ -19,8 +19,8 @@ from verify.conformance.blame.whole_calls import play
 from verify.conformance.probes import Probe
 
 WORDS = {
-    "lower_level": "its own lower level: ", "rows": "", "activation": "its own activation: ",
-    "penalty_minimiser": "its own penalty solve: ", "hypergradient": "",
+    "lower_level": "in its lower level ", "rows": "", "activation": "in its activation ",
+    "penalty_minimiser": "in its penalty solve ", "hypergradient": "",
 }  # fmt: skip
 """How stages inside an oracle call are named."""
 FULL_RANK = 1e-6

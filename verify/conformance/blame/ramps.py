@@ -127,7 +127,7 @@ class WeightRule:
         of_h, of_lam = _bracket_words(self.h), _bracket_words(self.lam)
         changed = [*of_h, *of_lam]
         if of_h and replace(self.h, side="λ") == self.lam:
-            changed = [f"{words} (and likewise for λ)" for words in of_h]
+            changed = [f"{words}, and the ramp of λ changed alike" for words in of_h]
             if self.h == Bracket("h", width="other"):
                 changed = ["the two ramps' widths are exchanged"]
             if self.h.left_out:
