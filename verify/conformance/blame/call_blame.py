@@ -11,7 +11,15 @@ from verify.conformance.blame.edited_stage import EditedStage, ScopedExchange
 from verify.conformance.blame.exchanges import exchanges
 from verify.conformance.blame.explanation import Blame, Explanation
 from verify.conformance.blame.handed_rows import HandedRows, handed_rows
-from verify.conformance.blame.inner_stages import MULTIPLES, WORDS, ScaledMultipliers, WholeCall, calls_with_y
+from verify.conformance.blame.inner_stages import (
+    MULTIPLES,
+    OWN_WEIGHTS,
+    WORDS,
+    OwnWeights,
+    ScaledMultipliers,
+    WholeCall,
+    calls_with_y,
+)
 from verify.conformance.blame.minimiser_rules import RULES
 from verify.conformance.blame.questions import chain_question, minimiser_question
 from verify.conformance.blame.single_edits import candidates
@@ -124,12 +132,15 @@ def _inner_candidates(
             yield from _by_the_y(asker, line_6 if isinstance(line_6, EditedStage) else None)
         yield from single_minimiser_edits()
     elif stage == "activation":
+        own = [OwnWeights(words) for words in OWN_WEIGHTS]
         if stages.offers("activation"):
             yield from handed_rows()
+            yield from own
             yield from candidates("activation")
         else:
             yield from candidates("activation")
             yield from handed_rows()
+            yield from own
     else:
         yield from (ScaledMultipliers(factor) for factor in MULTIPLES)
         yield from candidates("lower_level")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -11,13 +10,13 @@ import numpy as np
 from spec.exact import Vector
 from verify.conformance.blame.explanation import Blame
 from verify.conformance.blame.lower_places import drawn_problems
-from verify.conformance.blame.questions import TALL, chain_question, drawn_place, line_6_question, minimiser_question
+from verify.conformance.blame.questions import chain_question, line_6_question, minimiser_question, solvable_place
 from verify.conformance.blame.weighed_rows import drawn_rows
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import find
 from verify.conformance.bugs.model import Stage
 from verify.conformance.found import Match
-from verify.conformance.probes import FROM_PAIR, FROM_SCRATCH, WHOLE, Probe, chain_probe, retreat
+from verify.conformance.probes import FROM_SCRATCH, WHOLE, Probe, thin, widths_probe
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 
@@ -39,12 +38,11 @@ def unseen_probes(stage: Stage) -> tuple[Probe, ...]:
 
 
 def _on_the_ramp() -> Iterator[Probe]:
-    """Calls that weigh rows themselves, where the weights are between 0 and 1."""
-    for k, share in enumerate((0.125, 0.375, 0.625, 0.875)):
-        place = drawn_place(SEEDS[k], TALL[k])
-        alpha = (0.25, 0.5)[k % 2]
-        inside = share * place.setting(alpha=Fraction(alpha)).h_width() * retreat(place)
-        yield chain_probe(place, alpha, FROM_PAIR, f"ramp-{share:g}", place.y_star + inside)
+    """Calls that weigh rows themselves, at widths that no default has and on rows of either size."""
+    for k, alpha in enumerate((0.05, 0.02, 0.03, 0.04)):
+        place = solvable_place(SEEDS[k], is_flat=False)
+        for there in (place, thin(place)):
+            yield from (widths_probe(there, alpha, "h"), widths_probe(there, alpha, "lam"))
 
 
 def confirmed_names(stages: Stages, stage: Stage, matches: Sequence[Match], blame: Blame | None) -> list[Match]:
