@@ -153,7 +153,7 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
         kept: tuple[str, ...] = ()
         accuracy = EXACT
         try:
-            renew = copies_of(asked.name, asked.time_limit) if asked.loadable else None
+            renew = copies_of(asked.name, asked.subject) if asked.loadable else None
             accuracy = accuracy_of(stages, seen)
             blames = explain_all(stages, seen, accuracy, renew) if asking.is_repaired else ()
             with_memories(seen, blames)

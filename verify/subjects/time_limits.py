@@ -42,7 +42,7 @@ class TimedSubject:
 
     def __init__(self, subject: Subject, clock: SharedClock | AlarmClock) -> None:
         self._subject = subject
-        self._clock = clock
+        self.clock = clock
 
     def __getattr__(self, name: str) -> Any:
         stage = getattr(self._subject, name)
@@ -52,21 +52,21 @@ class TimedSubject:
         def timed(*args: Any) -> Any:
             if name.startswith("optimise"):
                 args = (self._paused(name, args[0]), *args[1:])
-            self._clock.start(name)
+            self.clock.start(name)
             try:
                 return stage(*args)
             finally:
-                self._clock.stop()
+                self.clock.stop()
 
         return timed
 
     def _paused(self, stage: str, oracle: Callable[[Any], Any]) -> Callable[[Any], Any]:
         def answer(z: Any) -> Any:
-            self._clock.stop()
+            self.clock.stop()
             try:
                 return oracle(z)
             finally:
-                self._clock.start(stage)
+                self.clock.start(stage)
 
         return answer
 
@@ -144,6 +144,19 @@ def timed_here(subject: Subject, seconds: float | None) -> Iterator[Subject]:
     finally:
         clock.stop()
         signal.signal(signal.SIGALRM, before)
+
+
+def timed_alike(subject: Subject, like: object) -> Subject:
+    """Another subject on the clock of one that is limited already, its hangs counted; unchanged beside one that is not.
+
+    Args:
+        subject: A copy, say.
+        like: What :func:`timed_here` made.
+    """
+    if not isinstance(like, TimedSubject):
+        return subject
+    timed: Any = TimedSubject(subject, like.clock)
+    return timed  # type: ignore[no-any-return]  # stages are passed on by name
 
 
 def is_limited(subject: object) -> bool:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 
 from spec import atlas
 from spec.claims import find as statement
+from verify.campaign.plan import DEFAULT_SEED, Task, perform
 from verify.checks.measuring.case import Case, checks, find_profile
+from verify.report.model import Result
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import Stages
 from verify.verdict import Verdict, combine, decide
@@ -32,6 +35,15 @@ def case_of(claim, reading, name, bound=None) -> Case:
         reading=told, sense=sense, instance=atlas.find(name), stages=Stages(ReferenceSubject()),
         profile=find_profile("ci"), rng=np.random.default_rng(5),
     )  # fmt: skip
+
+
+@cache
+def result_of(claim: str, reading: str, instance: str) -> Result:
+    """What a run of the ``ci`` profile says of one claim, reading and instance: decided, and no fault."""
+    result = perform(Task(claim, reading, instance, "reference", "ci", DEFAULT_SEED), ReferenceSubject())
+    assert result.fault is None, result.fault
+    assert result.verdict is not Verdict.INCONCLUSIVE, result.sentence
+    return result
 
 
 def verdict(claim, reading="repaired", bound=None, instances=None) -> Verdict:

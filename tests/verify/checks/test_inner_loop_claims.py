@@ -6,28 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-import verify
 from spec import load_claims
 from spec.claims import find as statement
-from tests.verify.checks.asking import case_of
+from tests.verify.checks.asking import case_of, result_of
 from verify.checks.measuring.case import checks
 from verify.evidence.model import RateEvidence
 from verify.verdict import Verdict, decide
-
-
-@pytest.fixture(scope="module")
-def report():
-    claims = ("inner-cost/primal-dual-sign", "inner-cost/linear-rate", "inner-cost/noise-floor", "inner-loop-remark",
-              "inner-cost/samples-for-accuracy", "inner-cost/condition-number", "inner-cost/smoothness",
-              "inner-cost/batch-size", "inner-cost/svrg", "inner-cost/total", "inner-cost/shared-sample")  # fmt: skip
-    instances = ["toy1", "concave-upper", "absolute-moving", "interior"]
-    return verify.run(claims, profile="ci", instances=instances)
-
-
-def find(report, claim, reading, instance):
-    (result,) = [r for r in report.results if (r.claim, r.reading, r.instance) == (claim, reading, instance)]
-    assert result.fault is None, result.fault
-    return result
 
 
 def rate_of(result, name=""):
@@ -40,18 +24,12 @@ def test_every_step_has_a_check(claim):
         assert full_id in checks(), full_id
 
 
-def test_there_is_no_fault_and_nothing_undecided(report):
-    assert not report.faults
-    undecided = [r for r in report.results if str(r.verdict) == "INCONCLUSIVE"]
-    assert not undecided, [f"{r.claim} {r.reading} {r.instance}: {r.sentence}" for r in undecided]
-
-
-def test_trajectories_of_both_signs(report):
-    wrong = find(report, "inner-cost/primal-dual-sign", "as-written", "toy1")
+def test_trajectories_of_both_signs():
+    wrong = result_of("inner-cost/primal-dual-sign", "as-written", "toy1")
     assert str(wrong.verdict) == "REFUTED"
     assert float(wrong.counterexample.values["y after 100 steps of 0.1"].strip("()")) == pytest.approx(-370, abs=1)
     assert float(wrong.counterexample.values["λ after 100 steps of 0.1"].strip("()")) == pytest.approx(610, abs=1)
-    assert str(find(report, "inner-cost/primal-dual-sign", "repaired", "toy1").verdict) == "SUPPORTED"
+    assert str(result_of("inner-cost/primal-dual-sign", "repaired", "toy1").verdict) == "SUPPORTED"
 
 
 def test_the_right_sign_comes_near_in_a_hundred_steps():
@@ -86,8 +64,8 @@ def test_the_literal_penalty_solve_is_one_on_an_expectation(solver):
     assert decide(case.bound, found.evidence).verdict is Verdict.REFUTED
 
 
-def test_noise_floor_table(report):
-    rate = rate_of(find(report, "inner-cost/noise-floor", "repaired", "concave-upper"))
+def test_noise_floor_table():
+    rate = rate_of(result_of("inner-cost/noise-floor", "repaired", "concave-upper"))
     assert rate.role == "conclusion"
     table = {p.at: (p.measured, p.predicted) for p in rate.points}
     for eta, expected in ((0.2, 0.112), (0.1, 0.0524), (0.05, 0.0258), (0.025, 0.0127)):
@@ -116,20 +94,20 @@ def test_noise_floor_table(report):
         ("inner-loop-remark/noise-free", "as-written", "interior", 1, "SUPPORTED"),
     ],
 )
-def test_exponents(report, claim, reading, instance, exponent, verdict):
-    result = find(report, claim, reading, instance)
+def test_exponents(claim, reading, instance, exponent, verdict):
+    result = result_of(claim, reading, instance)
     assert str(result.verdict) == verdict, result.sentence
     # Counts hold lower orders too, which fade slowly.
     assert rate_of(result).exponent == pytest.approx(exponent, abs=0.3), result.sentence
 
 
-def test_condition_number_needs_active_rows_that_leave_a_free_direction(report):
+def test_condition_number_needs_active_rows_that_leave_a_free_direction():
     for instance in ("toy1", "interior"):
-        assert str(find(report, "inner-cost/condition-number", "repaired", instance).verdict) == "NOT_APPLICABLE"
+        assert str(result_of("inner-cost/condition-number", "repaired", instance).verdict) == "NOT_APPLICABLE"
 
 
-def test_fresh_draws_at_the_shared_price_are_no_substitute(report):
-    fresh = find(report, "inner-cost/shared-sample", "as-written", "toy1")
+def test_fresh_draws_at_the_shared_price_are_no_substitute():
+    fresh = result_of("inner-cost/shared-sample", "as-written", "toy1")
     assert str(fresh.verdict) == "REFUTED"
     assert rate_of(fresh).interval[1] < 0.9
 
@@ -139,16 +117,16 @@ def test_fresh_draws_at_the_shared_price_are_no_substitute(report):
     [("inner-cost/samples-for-accuracy", "toy1"), ("inner-cost/samples-for-accuracy", "concave-upper"),
      ("inner-loop-remark", "interior"), ("inner-cost/noise-floor", "concave-upper")],
 )  # fmt: skip
-def test_the_subjects_own_runs_decide_the_power(report, claim, instance):
-    result = find(report, claim, "repaired", instance)
+def test_the_subjects_own_runs_decide_the_power(claim, instance):
+    result = result_of(claim, "repaired", instance)
     rates = [e for e in result.evidence if isinstance(e, RateEvidence)]
     assert [e.rung for e in rates if e.role == "conclusion"] == ["statistical"]
     assert [e.rung for e in rates if e.role == "support"] == ["numeric"]
     assert rates[0].samples > 1000
 
 
-def test_the_averaged_solver_passes_the_constant_steps_floor(report):
-    result = find(report, "inner-cost/noise-floor", "repaired", "concave-upper")
+def test_the_averaged_solver_passes_the_constant_steps_floor():
+    result = result_of("inner-cost/noise-floor", "repaired", "concave-upper")
     (below,) = [e for e in result.evidence if "averaged solver" in getattr(e, "quantity", "")]
     assert below.role == "conclusion"
     assert below.powered

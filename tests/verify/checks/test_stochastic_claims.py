@@ -6,21 +6,11 @@ import pytest
 
 import verify
 from spec import load_claims
+from tests.verify.checks.asking import result_of
 from verify.checks.measuring.case import checks
 from verify.evidence.model import ComparisonEvidence, RateEvidence
 
 CLAIMS = ("stochastic-oracles", "variance-bound", "hypergradient-accuracy")
-
-
-@pytest.fixture(scope="module")
-def report():
-    return verify.run(CLAIMS, profile="ci", instances=["toy1", "two-of-three", "box-rational"])
-
-
-def find(report, claim, reading, instance):
-    (result,) = [r for r in report.results if (r.claim, r.reading, r.instance) == (claim, reading, instance)]
-    assert result.fault is None, result.fault
-    return result
 
 
 def rate_of(result, name=""):
@@ -35,12 +25,6 @@ def comparison_of(result, name):
 def test_every_step_has_a_check(claim):
     for full_id, _ in load_claims()[claim].statements():
         assert full_id in checks(), full_id
-
-
-def test_there_is_no_fault_and_nothing_undecided(report):
-    assert not report.faults
-    undecided = [r for r in report.results if str(r.verdict) == "INCONCLUSIVE"]
-    assert not undecided, [f"{r.claim} {r.reading} {r.instance}: {r.sentence}" for r in undecided]
 
 
 @pytest.mark.parametrize(
@@ -61,49 +45,49 @@ def test_there_is_no_fault_and_nothing_undecided(report):
         ("hypergradient-accuracy/first-moment", "repaired", "box-rational", 2, "SUPPORTED"),
     ],
 )
-def test_exponents(report, claim, reading, instance, exponent, verdict):
-    result = find(report, claim, reading, instance)
+def test_exponents(claim, reading, instance, exponent, verdict):
+    result = result_of(claim, reading, instance)
     assert str(result.verdict) == verdict, result.sentence
     rate = rate_of(result)
     assert rate.exponent == pytest.approx(exponent, abs=0.15), result.sentence
     assert rate.interval[0] - 0.01 <= exponent <= rate.interval[1] + 0.01
 
 
-def test_independent_draws_at_a_tenth_have_twenty_thousand_times_the_variance(report):
-    result = find(report, "variance-bound", "as-written", "toy1")
+def test_independent_draws_at_a_tenth_have_twenty_thousand_times_the_variance():
+    result = result_of("variance-bound", "as-written", "toy1")
     shown = comparison_of(result, "average of 1")
     assert shown.predicted == pytest.approx(200.01)
     assert shown.holds
-    assert find(report, "variance-bound", "repaired", "toy1").verdict == "SUPPORTED"
-    common = comparison_of(find(report, "variance-bound", "repaired", "toy1"), "average of 1")
+    assert result_of("variance-bound", "repaired", "toy1").verdict == "SUPPORTED"
+    common = comparison_of(result_of("variance-bound", "repaired", "toy1"), "average of 1")
     assert common.predicted == pytest.approx(0.01)
 
 
-def test_common_draws_leave_no_lower_level_noise_under_the_additive_model(report):
-    result = find(report, "variance-bound/g-noise-only", "repaired", "toy1")
+def test_common_draws_leave_no_lower_level_noise_under_the_additive_model():
+    result = result_of("variance-bound/g-noise-only", "repaired", "toy1")
     assert rate_of(result, "additive").exponent == float("inf")
     # Where the active rows fix ỹ, both points agree to α⁴ and so does the matrix noise; elsewhere to α².
     assert rate_of(result, "matrix").exponent == pytest.approx(4, abs=0.1)
-    elsewhere = find(report, "variance-bound/g-noise-only", "repaired", "two-of-three")
+    elsewhere = result_of("variance-bound/g-noise-only", "repaired", "two-of-three")
     assert rate_of(elsewhere, "matrix").exponent == pytest.approx(0, abs=0.1)
 
 
-def test_factor_two_of_the_decomposition_is_loose(report):
-    result = find(report, "hypergradient-accuracy/decomposition", "as-written", "toy1")
+def test_factor_two_of_the_decomposition_is_loose():
+    result = result_of("hypergradient-accuracy/decomposition", "as-written", "toy1")
     assert "loose by a factor 1.8" in result.sentence
-    assert find(report, "hypergradient-accuracy/decomposition", "repaired", "toy1").verdict == "SUPPORTED"
+    assert result_of("hypergradient-accuracy/decomposition", "repaired", "toy1").verdict == "SUPPORTED"
 
 
-def test_variance_of_the_conditional_mean_is_missing_as_written(report):
-    result = find(report, "hypergradient-accuracy/conditional-mean", "as-written", "toy1")
+def test_variance_of_the_conditional_mean_is_missing_as_written():
+    result = result_of("hypergradient-accuracy/conditional-mean", "as-written", "toy1")
     assert str(result.verdict) == "REFUTED"
     values = result.counterexample.values
     total = values["mean conditional variance"] + values["variance of the conditional mean"]
     assert values["total variance"] == pytest.approx(total, rel=0.2)
 
 
-def test_statistical_results_state_both_error_rates(report):
-    result = find(report, "stochastic-oracles/unbiasedness", "repaired", "two-of-three")
+def test_statistical_results_state_both_error_rates():
+    result = result_of("stochastic-oracles/unbiasedness", "repaired", "two-of-three")
     assert result.error_rates["wrong outcome"] < 1e-8
     evidence = comparison_of(result, "∇_x f")
     assert result.error_rates[f"violation of {evidence.detectable:.2g} missed"] == pytest.approx(1e-3)
@@ -112,43 +96,46 @@ def test_statistical_results_state_both_error_rates(report):
 
 def test_a_result_does_not_depend_on_what_ran_before_it():
     def plain(claims):
-        found = verify.run(claims, instances=["toy1"])
+        found = verify.run(claims, readings=["as-written"], instances=["toy1"])
         kept = [r for r in found.results if r.claim == "variance-bound/per-sample"]
         return [r.model_copy(update={"seconds": 0.0}).model_dump_json() for r in kept]
 
-    assert plain(["variance-bound/per-sample"]) == plain(["stochastic-oracles", "variance-bound/per-sample"])
+    assert plain(["variance-bound/per-sample"]) == plain(["stochastic-oracles/unbiasedness", "variance-bound/per-sample"])
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_seeds_do_not_matter(report, seed):
-    claims = ("variance-bound", "stochastic-oracles/unbiasedness", "hypergradient-accuracy")
-    other = verify.run(claims, profile="ci", instances=["toy1"], seed=seed)
-    for result in other.results:
-        assert result.verdict == find(report, result.claim, result.reading, "toy1").verdict, result.sentence
+def test_with_another_seed_every_step_and_reading_is_decided_as_on_record():
+    report = verify.run(CLAIMS, profile="ci", instances=["toy1"], seed=1)
+    assert {result.claim for result in report.results} >= {*CLAIMS, "stochastic-oracles/y-gradients"}
+    assert not report.faults
+    for result in report.results:
+        # Of partial repairs only the telling instances are on record.
+        known = result.expected is not None or result.reading.startswith("choose:")
+        assert known and result.expected is not False, f"{result.reading}: {result.sentence}"
+        assert str(result.verdict) != "INCONCLUSIVE", result.sentence
 
 
-def test_smooth_noise_is_enough_and_the_jump_is_excluded(report):
-    result = find(report, "variance-bound/pairing-alone", "repaired", "two-of-three")
+def test_smooth_noise_is_enough_and_the_jump_is_excluded():
+    result = result_of("variance-bound/pairing-alone", "repaired", "two-of-three")
     assert str(result.verdict) == "SUPPORTED"
     (premise,) = [e for e in result.evidence if e.kind == "premise" and e.premise == "mean-square-smooth"]
     assert "matrix noise changes like distance^2.00" in premise.finding
     assert "like distance^1.0" in premise.finding
 
 
-def test_a_fifth_too_much_total_variance_would_be_seen(report):
+def test_a_fifth_too_much_total_variance_would_be_seen():
     for instance in ("toy1", "two-of-three", "box-rational"):
-        found = comparison_of(find(report, "hypergradient-accuracy/conditional-mean", "repaired", instance), "total")
+        found = comparison_of(result_of("hypergradient-accuracy/conditional-mean", "repaired", instance), "total")
         assert found.detectable <= 0.2 * found.predicted * (1 + 1e-9)
 
 
-def test_a_miscount_of_one_would_be_seen_in_batches_of_sixteen(report):
+def test_a_miscount_of_one_would_be_seen_in_batches_of_sixteen():
     for N_g in (2, 4, 16):
-        found = comparison_of(find(report, "variance-bound", "repaired", "toy1"), f"average of {N_g}")
+        found = comparison_of(result_of("variance-bound", "repaired", "toy1"), f"average of {N_g}")
         assert found.detectable < found.predicted / (N_g - 1)
 
 
-def test_correlations_at_every_distance_are_bounded(report):
-    result = find(report, "variance-bound/independence", "repaired", "box-rational")
+def test_correlations_at_every_distance_are_bounded():
+    result = result_of("variance-bound/independence", "repaired", "box-rational")
     found = [e for e in result.evidence if getattr(e, "law", None) == "correlations (bilinear)"]
     assert len(found) == 3
     assert all(e.holds and e.detectable < 0.2 for e in found)

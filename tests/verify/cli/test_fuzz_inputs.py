@@ -93,7 +93,7 @@ others = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(content=broken_files(), x=points)
 @example(content=b"", x="1")
 @example(content=TOY.encode("utf-16"), x="1")
@@ -108,7 +108,7 @@ def test_any_problem_file_gives_an_answer_or_one_line(problem_file: Path, conten
     assert_answered_or_refused(run("hypergradient", str(problem_file), *point))
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(x=points, alpha=alphas, chosen=choices, more=others)
 @example(x="1", alpha="0.1", chosen=["self=frozen"], more=[])
 @example(x="1_0", alpha="0.1", chosen=[], more=[])
@@ -126,7 +126,7 @@ def test_any_options_give_an_answer_or_one_line(
     assert_answered_or_refused(run("hypergradient", str(problem_file), *point, *arguments))
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(problem=quadratics(), data=st.data(), alpha=st.sampled_from(["1", "0.3", "0.1", "1e-2", "1e-3"]))
 def test_a_valid_problem_is_answered_truly_or_is_infeasible(
     problem_file: Path, problem: Quadratic, data: st.DataObject, alpha: str
@@ -249,7 +249,7 @@ def test_a_wrong_argument_is_refused(
     assert_refused(run(*arguments))
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(
     option=st.sampled_from(["claim", "--instance", "--reading", "--profile", "--subject", "--seed"]),
     value=st.text(max_size=12) | wrong_tokens().filter(lambda token: len(token) < 200),

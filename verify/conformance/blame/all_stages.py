@@ -19,9 +19,10 @@ from verify.conformance.blame.state_of_runs import Renew
 from verify.conformance.bugs.model import Stage
 from verify.conformance.probes import Probe
 from verify.conformance.stage_comparison import PROBED, Seen
-from verify.subjects import MissingCapabilityError, SubjectFaultError, load_subject
+from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError, load_subject
 from verify.subjects.loading import COMMAND, end
 from verify.subjects.protocol import Stages
+from verify.subjects.time_limits import timed_alike
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,9 @@ def explain_all(
         accuracy: How exactly its solvers work.
         renew: Makes new copies of the subject.
     """
-    off = [found.stage for found in seen.findings if found.status == "diverges"]
+    # A lower level that ends in errors on the first problems may answer others, and show there what is wrong.
+    off = [found.stage for found in seen.findings
+           if found.status == "diverges" or (found.status == "fault" and found.stage == "lower_level")]  # fmt: skip
     remembering = _remembered(stages, renew)
     memories = {blame.stage for blame in remembering}
     found = _found(stages, seen, accuracy, off)
@@ -61,21 +64,21 @@ def explain_all(
     return (*(_with_effect(blame, stages) for blame in remembering), *others)
 
 
-def copies_of(name: str, time_limit: float | None = None) -> Renew | None:
+def copies_of(name: str, like: Subject | None = None) -> Renew | None:
     """What makes new copies of a Python subject by the name that loads it; ``None`` of a program, which starts slowly.
 
     Args:
         name: ``"package.module:Attribute"``.
-        time_limit: Seconds one stage call may take.
+        like: The subject itself; where its stages are limited in time, those of its copies are on the same clock.
     """
-    return None if name.startswith(COMMAND) else partial(_copy_of, name, time_limit)
+    return None if name.startswith(COMMAND) else partial(_copy_of, name, like)
 
 
 @contextmanager
-def _copy_of(name: str, time_limit: float | None) -> Iterator[Stages]:
-    loaded = load_subject(name, time_limit=time_limit)
+def _copy_of(name: str, like: Subject | None) -> Iterator[Stages]:
+    loaded = load_subject(name)
     try:
-        yield Stages(loaded)
+        yield Stages(timed_alike(loaded, like))
     finally:
         end(loaded)
 
@@ -97,12 +100,17 @@ def _innermost(blames: Sequence[Blame]) -> list[Blame]:
 def _found(stages: Stages, seen: Seen, accuracy: Accuracy, off: Sequence[Stage]) -> Iterator[Blame]:
     explained: tuple[Callable[[], Iterable[Blame]], ...] = (
         (lambda: explain(stages, seen, accuracy)) if any(stage in PROBED for stage in off) else tuple,
-        (lambda: explain_noise(stages, seen.sampled)) if "samples" in off else tuple,
+        (lambda: explain_noise(stages, seen.sampled)) if "samples" in off or _is_noise_off(seen) else tuple,
         (lambda: explain_loop(stages, seen.record)) if "optimise" in off else tuple,
     )
     for explaining in explained:
         with suppress(SubjectFaultError, MissingCapabilityError):
             yield from (_with_effect(blame, stages) for blame in explaining())
+
+
+def _is_noise_off(seen: Seen) -> bool:
+    """Whether an answer under given normals is off."""
+    return any(a.probe.needs_draws and not a.excess <= 1 for a in seen.answers)
 
 
 def _with_effect(blame: Blame, stages: Stages) -> Blame:

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from spec.exact import Vector
+from verify.conformance.blame.near_one import spelt_plainly
 from verify.conformance.blame.ramp_shapes import AFTERWARDS, SHAPES, TOGETHER
 from verify.conformance.probes import Probe
 
@@ -150,7 +151,7 @@ class WeightRule:
 
 def number(value: float) -> str:
     """A measured number as it is read: few digits where they are all there are."""
-    return f"{value:.6g}"
+    return spelt_plainly(value)
 
 
 def _bracket_words(b: Bracket) -> list[str]:
