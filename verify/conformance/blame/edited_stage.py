@@ -20,7 +20,7 @@ from verify.conformance.probes import Probe
 
 EditedName = Literal["hypergradient", "penalty_minimiser"]
 STAGE_OF: dict[Space, EditedName] = {"x": "hypergradient", "y": "penalty_minimiser"}
-NEWTON_STEPS = 40
+NEWTON_STEPS = 12
 """Most steps to the zero of a piecewise linear gradient."""
 SETTLED = 1e-13
 """Relative size of a step that ends them."""

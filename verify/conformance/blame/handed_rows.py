@@ -120,6 +120,8 @@ def _all_handed() -> Iterator[HandedRows]:
             yield _h_width(norm, NORMS[norm], (factor, constant, power))
     for power in (-1, 1, 2, 4, 5, 6, -3):
         yield _h_width("max(1,‖B‖)", usual, (2.0, 1, power))
+    for factor, power in product((1.0, 2.0), (6, 4, 2, 1)):
+        yield _h_width("", NORMS[""], (factor, 1, power))
     for power in (2, -1):
         yield _h_width("max(1,‖B‖)", usual, (2.0, power, 3))
     for factor in (0.5, 2.0, 10.0, 0.1, 3.0, 4.0, 0.25):

@@ -12,7 +12,10 @@ import pytest
 from f2csa_ref.objectives import objectives_of
 from tests.verify.conformance.blame.plain_lines import Given, line_6, minimiser
 from verify.conformance.blame.explain import explain
-from verify.conformance.blame.questions import chain_question
+from verify.conformance.blame.questions import chain_question, width_questions
+from verify.conformance.bugs.bent_subject import by_id
+from verify.conformance.bugs.generated.method_steps import FORMULAS
+from verify.conformance.bugs.generated.step_player import PlainMethod
 from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH
 from verify.conformance.stage_comparison import look
 from verify.subjects import ReferenceSubject
@@ -88,3 +91,48 @@ def test_two_lines_inside_are_both_told_and_ranked() -> None:
 def test_nothing_is_said_of_right_calls() -> None:
     stages = Stages(PlainCall())
     assert explain(stages, look(stages, only=("hypergradient",))) == ()
+
+
+WIRED = {
+    "square": ("oracle", "rho", ("h_width", "(h_width ** 2)"), "the square of the width"),
+    "norm": ("widths", "h_width", ("maximum(1, norm(B))", "norm(B)"), "2τ·‖B‖·α³ for the width"),
+    "constant": ("widths", "h_width", ("ramp_constant", "(2 * ramp_constant)"), "4τ·max(1,‖B‖)·α³ for the width"),
+    "weights": ("oracle", "rho", ("activation(h_star, lam, h_width, lam_width)", "where(lam > 0, 1.0, 0.0)"),
+                "ρ is 1 where λ̃ > 0 and 0 elsewhere"),
+    "solve": ("oracle", "y_penalty", ("rho, alpha", "ones(rho), alpha"), "ρ replaced by 1 in every row"),
+    "line 6": ("line_6", "weights", ("rho", "activation(A @ x - B @ y_penalty - b, lam, h_width, lam_width)"),
+               "ρ made anew by the activation of h(x,ỹ)"),
+    "half": ("line_6", "grad_g_star", ("g_xy", "misread(g_xy)"), "− α₁·(g_xy read column by column − g_xy) ỹ*"),
+}  # fmt: skip
+"""Procedure and step of the plain method, what is written there for what, and what must be said."""
+
+
+@pytest.mark.parametrize("name", WIRED)
+def test_what_a_call_hands_on_is_told(name: str) -> None:
+    procedure, step, (right, wrong), words = WIRED[name]
+    formulas: Any = {key: dict(steps) for key, steps in FORMULAS.items()}
+    formulas[procedure][step] = formulas[procedure][step].replace(right, wrong)
+    stages = Stages(PlainMethod(formulas))
+    (blame,) = explain(stages, look(stages, only=("hypergradient",)))
+    assert (blame.stage, len(blame.explanations)) == ("hypergradient", 1)
+    assert words in blame.explanations[0].sentence
+    for seed in (900, 901):
+        for probe in width_questions(seed):
+            said = blame.explanations[0].answer(probe)
+            assert said is not None
+            np.testing.assert_allclose(said, probe.ask(stages), rtol=1e-5, atol=1e-5)
+
+
+def test_an_inexact_solver_of_a_flatter_problem_is_told() -> None:
+    stages = Stages(by_id("drops-penalty-in-solve"))
+    (blame,) = explain(stages, look(stages, only=("penalty_minimiser", "hypergradient")))
+    assert (blame.stage, blame.held_out > 0) == ("penalty_minimiser", True)
+    assert "without −α₂Bᵀ(ρ∘h(x,y))" in blame.explanations[0].sentence
+
+
+def test_weights_of_nothing_known_are_not_named() -> None:
+    formulas: Any = {key: dict(steps) for key, steps in FORMULAS.items()}
+    formulas["oracle"]["rho"] = "abs(shifted(lam) * h_star + 1 / 3) ** 0.7"
+    stages = Stages(PlainMethod(formulas))
+    (blame,) = explain(stages, look(stages, only=("hypergradient",)))
+    assert blame.explanations == ()
