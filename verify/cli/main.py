@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import os
 import sys
+from functools import lru_cache
 from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
 import typer
 import typer.core
+import typer.main
 
 from verify.cli import conform_options, experiment_options, options
 
@@ -113,7 +115,7 @@ def invoke(arguments: list[str] | None = None) -> int:
 
     try:
         # Nothing asked is help asked: a page to read, not an error on one line.
-        asked = app((sys.argv[1:] if arguments is None else arguments) or ["--help"], standalone_mode=False)
+        asked = _parser()((sys.argv[1:] if arguments is None else arguments) or ["--help"], standalone_mode=False)
         code = _run(asked) if type(asked) in COMMANDS else asked
     except InvalidInputError as error:
         return _say(str(error), 2)
@@ -140,6 +142,12 @@ def invoke(arguments: list[str] | None = None) -> int:
             raise
         return _say(f"internal fault: {type(error).__name__}: {error} (set {TRACEBACK}=1 to see where)", 3)
     return code if isinstance(code, int) else 0
+
+
+@lru_cache(maxsize=1)
+def _parser() -> Any:
+    """The option parser: making it takes longer than most commands, so it is made once."""
+    return typer.main.get_command(app)
 
 
 def _run(asked: object) -> object:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import verify
-from spec import InvalidInputError
+from spec import InvalidInputError, load_claims
 from spec.claims import find
 from verify.campaign.plan import plan
 from verify.checks.measuring.case import find_profile
@@ -14,6 +14,8 @@ from verify.report.faces import Report
 from verify.subjects import Call, ReferenceSubject
 from verify.verdict import Verdict
 
+LONGEST = ("convergence-experiment", "scaling-experiment", "inner-loop-remark")
+"""Half of a smoke run's time; tests of their own run them."""
 QUICK = {"profile": "smoke", "instances": ["toy1"]}
 
 
@@ -211,7 +213,9 @@ def test_findings_compare_with_a_record():
 
 def test_the_shipped_record_is_what_a_run_finds():
     # Its verdicts are those of the default profile; a smoke run leaves out what cannot shrink.
-    report = verify.run(profile="smoke", readings=["repaired"])
+    report = verify.run([claim for claim in load_claims() if claim not in LONGEST], profile="smoke",
+                        readings=["repaired"])  # fmt: skip
+    assert len({result.claim for result in report.results}) > 150
     assert report.findings == ()
     assert report.exit_code == 0
     assert all(result.expected is not None for result in report.results)

@@ -9,8 +9,8 @@ import pytest
 from spec.errors import InvalidInputError
 from verify.campaign import run as campaign
 from verify.subjects import ReferenceSubject
-from verify.subjects.protocol import Stages
-from verify.subjects.time_limits import SharedClock, TimedSubject, overdue, timed_here
+from verify.subjects.protocol import StageFaultError, Stages
+from verify.subjects.time_limits import SharedClock, TimedSubject, overdue, timed_alike, timed_here
 
 HERE = "tests.verify.subjects.hanging_subjects"
 CLAIMS = ["bias-bound/T3", "bias-bound/T2", "bias-bound/T1", "dual-extraction/activation-locality"]
@@ -55,6 +55,18 @@ def test_an_object_is_interrupted_in_this_process():
     faults = [result.fault for result in report.results if result.fault]
     assert "hypergradient did not answer within 0.2 s" in faults
     assert [str(r.verdict) for r in report.results if r.claim.startswith("dual-extraction")] == ["SUPPORTED"]
+
+
+def test_copies_are_on_the_clock_of_the_first():
+    from tests.verify.subjects.hanging_subjects import Sleeps
+
+    with timed_here(Sleeps(), 0.05) as timed:
+        for subject, said in ((timed, "within"), (timed_alike(Sleeps(), timed), "within"),
+                              (timed_alike(Sleeps(), timed), "not called again")):  # fmt: skip
+            with pytest.raises(StageFaultError, match=said):
+                subject.hypergradient(None, None, None, None)
+    free = Sleeps()
+    assert timed_alike(free, free) is free
 
 
 def test_the_reference_is_never_wrapped():
