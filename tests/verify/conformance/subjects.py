@@ -108,7 +108,7 @@ class Independent:
         return np.array(y), np.array(info["lam"])
 
     def weights(self, h: Any, lam: Any, a: Any, call: Call) -> Any:
-        width = 2 * max(1.0, float(np.linalg.norm(a.B, 2))) * call.alpha**3
+        width = 2 * call.parameters.ramp_constant * max(1.0, float(np.linalg.norm(a.B, 2))) * call.alpha**3
         rho = np.clip(1 + h / width, 0, 1) * np.clip(lam / call.parameters.lam_width, 0, 1)
         return (rho > 0).astype(float) if self.hard else rho
 
