@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from verify.checks.goldstein_convergence.theorem import at_targets, rates
+from verify.checks.goldstein_convergence.theorem import at_targets, looked_twice, rates
 from verify.checks.inner_cost.oracle_call import accurate
 from verify.checks.measuring.case import Case, Measurement, check, values_at
 from verify.checks.measuring.iteration_runs import constant_step
@@ -65,6 +65,9 @@ def _register_outer(claim: str, quantity: str, cost: Callable[[Case, float], flo
 
     @check(claim, instances=("absolute-fixed",), needs=("optimise",), decisions=len(NAMES), sure=2)
     def count(case: Case) -> Measurement:
+        return looked_twice(case, counted)
+
+    def counted(case: Case) -> Measurement:
         found, followed = sweep(case)
         made = [(e, cost(case, e.at["epsilon"])) for e in found]
         estimates = [replace(e, value=e.value * c, low=e.low * c, high=e.high * c) for e, c in made]

@@ -23,6 +23,7 @@ from verify.conformance.own_problems import OwnProblem
 from verify.conformance.pacing import ESTIMATES
 from verify.subjects import load_subject, require_stages
 from verify.subjects.loading import COMMAND
+from verify.subjects.time_limits import check_limit
 
 TIME_LIMIT = 30.0
 """Seconds one stage call may take unless another limit is given."""
@@ -98,6 +99,7 @@ def _own_problems(asked: Conform) -> list[OwnProblem]:
 
 
 def _judge(asked: Conform) -> int:
+    check_limit(asked.time_limit)
     if asked.python is not None:
         with Crew(asked.python, seconds=asked.time_limit):
             pass  # one that ends its process while it is loaded, or hangs, is refused here

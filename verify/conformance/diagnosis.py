@@ -21,7 +21,17 @@ from verify.conformance.bugs.outer_loop import OuterLoop
 from verify.conformance.found import Diagnosis, Explained, Match
 from verify.conformance.probes import WHOLE, Probe
 from verify.conformance.random_stages import RUN_STAGES, Signature, distance
-from verify.conformance.sentences import NEAR, NONE, SHOWN, always_alike, by_laws, by_rules, by_terms, by_values
+from verify.conformance.sentences import (
+    NEAR,
+    NONE,
+    ONE_NUMBER,
+    SHOWN,
+    always_alike,
+    by_laws,
+    by_rules,
+    by_terms,
+    by_values,
+)
 from verify.conformance.stage_comparison import PROBED, Seen
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
@@ -41,11 +51,18 @@ def diagnose(seen: Seen, blames: Sequence[Blame] = ()) -> tuple[Diagnosis, ...]:
     off = [finding.stage for finding in seen.findings if finding.status == "diverges"]
     told = {blame.stage for blame in blames if blame.explanations or blame.described}
     blames = [b for b in blames if b.explanations or b.described or (b.stage in off and b.stage not in told)]
+    # A stage that only the oracle call shows is wrong in the call's place.
+    inside = told - {finding.stage for finding in seen.findings if finding.status != "not offered"}
     for stage in dict.fromkeys([*off, *(blame.stage for blame in blames)]):
+        if stage == "hypergradient" and inside and stage not in told:
+            continue
         own = [blame for blame in blames if blame.stage == stage]
         first = own[0] if own else None
         found.append(_merged(_catalogued(seen, stage, first), first))
         found += [_merged(Diagnosis(stage=stage, sentence=NONE), blame) for blame in own[1:]]
+    if any(d.stage == "hypergradient" and d.sentence.startswith(ONE_NUMBER) for d in found):
+        # What answers one number has no noise either.
+        found = [d for d in found if d.stage != "samples"]
     return tuple(sorted(found, key=lambda d: -math.inf if d.effect is None else d.effect, reverse=True))
 
 

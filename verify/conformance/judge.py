@@ -52,7 +52,7 @@ from verify.subjects import (
 )
 from verify.subjects.loading import END_TO_END, end
 from verify.subjects.protocol import Stages
-from verify.subjects.time_limits import timed_here
+from verify.subjects.time_limits import check_limit, timed_here
 from verify.truth.formulas import as_float
 
 PROFILE = "conform"
@@ -113,6 +113,7 @@ def conform(
         ('hypergradient', ['keeps-dual-term'])
     """
     require_counts(estimates, seconds)
+    check_limit(time_limit)
     own = [problem if isinstance(problem, OwnProblem) else OwnProblem.read(problem) for problem in problems]
     asking = Asking(own, reading, None if save_cases is None else Path(save_cases), force)
     if jobs < 1:

@@ -85,10 +85,12 @@ class Conformance(Frozen):
 
     @property
     def exit_code(self) -> int:
-        """0 as expected, 1 a finding, 3 a fault in the subject or the run, or nothing compared."""
-        if self.faults or not self.complete or self.nothing_compared:
+        """0 as expected, 1 a finding, 3 a fault in the subject or the run, nothing compared, or an end before all was."""
+        if self.faults or self.nothing_compared:
             return 3
-        return 1 if self.findings else 0
+        if self.findings:
+            return 1
+        return 0 if self.complete else 3
 
     def content(self) -> Any:
         """What ``conform.json`` holds; infinities as strings."""
@@ -150,6 +152,9 @@ def _verdict(found: Conformance) -> str:
 
 def _diagnosis(found: Conformance) -> Iterator[str]:
     """What is wrong, stage by stage, largest effect first."""
+    if not found.diagnoses and found.first is not None:
+        yield "What it is was not looked into: the asking ended before (--seconds)."
+        yield ""
     several = len(found.diagnoses) > 1
     if several:
         yield f"What is wrong, in {len(found.diagnoses)} stages, largest effect first:"
@@ -177,6 +182,11 @@ def _effect(diagnosis: Diagnosis) -> str:
     return f"{what} off by up to {diagnosis.effect:.2g}"
 
 
+def hurried_ones(found: Conformance) -> list[ClaimFinding]:
+    """Claims that ask for more estimates than were granted."""
+    return [claim for claim in found.claims if claim.status == "INCONCLUSIVE" and MARK in claim.sentence]
+
+
 def _claims(found: Conformance) -> Iterator[str]:
     counts = Counter(claim.status for claim in found.claims)
     words = {
@@ -187,10 +197,15 @@ def _claims(found: Conformance) -> Iterator[str]:
         told = ", ".join(f"{counts[status]} {word}" for status, word in words.items() if counts[status])
         unchecked = f"; {counts['NOT_CHECKED']} more have no check" if counts["NOT_CHECKED"] else ""
         yield f"{found.coverage}. Claims and steps, repaired reading: {told or 'none judged'}{unchecked}."
-    hurried = [claim.claim for claim in found.claims if claim.status == "INCONCLUSIVE" and MARK in claim.sentence]
+    hurried = [claim.claim for claim in hurried_ones(found)]
     if hurried:
         shown = ", ".join(hurried[:SHOWN]) + (", …" if len(hurried) > SHOWN else "")
         yield f"  ? {len(hurried)} of them ask for more, one at a time, than was granted ({shown}): see --estimates."
+    if not found.findings:
+        others = [
+            claim for claim in found.claims if claim.status == "INCONCLUSIVE" and claim not in hurried_ones(found)
+        ]
+        yield from (f"  ? {claim.claim}: {claim.sentence}" for claim in others[:SHOWN])
     stages = {stage.stage for stage in found.stages}
     failed = [line for line in found.findings if line.split(":")[0] not in stages]
     for line in failed[:SHOWN]:

@@ -41,8 +41,8 @@ PLACES = (
     "fixed-rows", "random-3x5x4", "every-term-square", "every-term-oblong",
 )  # fmt: skip
 NOISES = (
-    Noise(model="additive", sigma_f="1/10", sigma_g="1/10"),  # type: ignore[arg-type]  # exact spellings are parsed
-    Noise(model="matrix", sigma_f="1/10", sigma_g="1/10"),  # type: ignore[arg-type]  # as above
+    Noise(model="additive", sigma_f="1/10", sigma_g="1/5"),  # type: ignore[arg-type]  # exact spellings are parsed
+    Noise(model="matrix", sigma_f="1/10", sigma_g="1/5"),  # type: ignore[arg-type]  # as above
 )
 SQUARE: dict[str, Any] = {
     "kind": "quadratic",
@@ -174,6 +174,33 @@ def chain_probe(place: Place, alpha: float, given: Given, name: str, y_star: Vec
     return _estimate(place, alpha, name, place.setting(alpha=Fraction(alpha), given=stages))
 
 
+def widths_probe(place: Place, alpha: float, ramp: Literal["h", "lam"]) -> Probe:
+    """An oracle call at widths that no default has, all of its weights of order alpha**2 on one of the two ramps."""
+    chosen = place.setting(alpha=Fraction(alpha), ramp_constant=Fraction(3, 2), lam_width=Fraction(1, 4))
+    y_star, lam = place.y_star, np.maximum(place.lam, 0.5)
+    if ramp == "h":
+        y_star = y_star + chosen.h_width() * (1 - alpha**2) * retreat(place)
+    else:
+        lam = 0.25 * alpha**2 * np.linspace(1.0, 2.0, place.problem.p)
+    given = {"y_star": rounded(y_star), "lam": rounded(lam)}
+    return _estimate(place, alpha, f"{ramp}-width", replace(chosen, given=given))
+
+
+def thin(place: Place) -> Place:
+    """The same rows divided by a power of two, so that ‖B‖ < 1 and no product is rounded otherwise."""
+    problem = place.problem
+    by = Fraction(2) ** (1 + max(0, int(np.ceil(np.log2(np.linalg.norm(problem.arrays.B, 2))))))
+    rows = {name: getattr(problem.constraints, name) for name in ("A", "B", "b")}
+    divided = {
+        "A": [[str(v / by) for v in row] for row in rows["A"].to_fractions()],
+        "B": [[str(v / by) for v in row] for row in rows["B"].to_fractions()],
+        "b": [str(v / by) for v in rows["b"].to_fractions()[0]],
+    }
+    smaller = parse_problem(problem.to_dict() | {"constraints": divided})
+    assert isinstance(smaller, Quadratic)  # by its kind
+    return Place(f"{place.name}-thin", smaller, place.x, place.purpose)
+
+
 def off_truth(place: Place, alpha: float) -> Probe:
     """Line 6 on stages that are all a little off, each in its own way: no two of them can be mistaken."""
     return _estimate(place, alpha, "given", place.setting(alpha=Fraction(alpha), given=_stages_off(place)))
@@ -227,7 +254,8 @@ def _all() -> Iterator[Probe]:
         for alpha in (0.1, 0.05):
             yield _at(place, partial(off_truth, alpha=alpha))
             if place.name in ("two-of-three", "interior") and alpha == 0.1:
-                yield from (noisy_probe(place, alpha, noise, 3) for noise in NOISES)
+                # Twice at one size, at other points: what is kept from the call before shows.
+                yield from (noisy_probe(at, alpha, noise, 3) for noise in NOISES for at in (place, place.moved(0.125)))
     inner: tuple[tuple[Given, str], ...] = (
         (FROM_RHO, "own-solve"), (FROM_PAIR, "own-weights"), (FROM_SCRATCH, "own-pair"),
     )  # fmt: skip
@@ -239,6 +267,10 @@ def _all() -> Iterator[Probe]:
         yield from (chain_probe(place, alpha, FROM_PAIR, "inside", _inside(place, alpha)) for alpha in (0.05, 0.02))
         # Beyond the ramp of h: whose weights are cut off somewhere else, shows here.
         yield chain_probe(place, 0.05, FROM_PAIR, "well-inside", place.y_star + 0.05 * retreat(place))
+    for place in (place_of("two-of-three"), place_of("every-term-oblong")):
+        for there in (place, thin(place)):
+            for alpha in (0.05, 0.02):
+                yield from (widths_probe(there, alpha, "h"), widths_probe(there, alpha, "lam"))
 
 
 def _at(place: Place, recipe: Callable[[Place], Probe]) -> Probe:

@@ -42,6 +42,8 @@ RUN_STAGES: tuple[Capability, ...] = ("lower_level_runs", "penalty_runs", "hyper
 RUNS = 400
 STEPS = 64
 ADDITIVE, MATRIX = NOISES
+ONLY_G = Noise(model="matrix", sigma_f="0", sigma_g="1/5")  # type: ignore[arg-type]  # exact spellings are parsed
+"""Noise of f would drown that of g."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,7 @@ def under_noise(id_: str, probe: Probe, noise: Noise, N_g: int) -> Setting:
 
 
 def sample_settings() -> tuple[Setting, ...]:
-    """Of estimates: both noises, two alphas, small and large batches; the smallest problem first."""
+    """Of estimates: both noises, that of g alone, two alphas, small and large batches; the smallest problem first."""
     toy, two = place_of("toy1"), place_of("two-of-three")
     return (
         under_noise("toy1/additive/0.1/N_g=1", off_truth(toy, 0.1), ADDITIVE, 1),
@@ -134,6 +136,7 @@ def sample_settings() -> tuple[Setting, ...]:
         under_noise("two-of-three/additive/0.1/N_g=1", off_truth(two, 0.1), ADDITIVE, 1),
         under_noise("two-of-three/additive/0.1/N_g=4", off_truth(two, 0.1), ADDITIVE, 4),
         under_noise("two-of-three/matrix/0.1/N_g=2", off_truth(two, 0.1), MATRIX, 2),
+        under_noise("two-of-three/matrix of g/0.05/N_g=4", off_truth(two, 0.05), ONLY_G, 4),
         under_noise("two-of-three/additive/0.1/N_g=1024", off_truth(two, 0.1), ADDITIVE, 1024),
     )
 

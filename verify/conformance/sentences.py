@@ -33,6 +33,8 @@ def by_terms(blame: Blame) -> str:
     return f"One of these, which no question asked tells apart: {either}{more} ({seen}{held_out})."
 
 
+ONE_NUMBER = "Every entry of all"
+"""How the sentence begins that a stage answers one number."""
 ALIKE = 5
 """Answers from which on equal ones say that a stage does not listen."""
 
@@ -42,7 +44,7 @@ def always_alike(answers: Sequence[Answer]) -> str | None:
     entries = np.concatenate([answer.got for answer in answers]) if answers else np.zeros(0)
     if len(answers) < ALIKE or np.ptp(entries) > 0:
         return None
-    return f"Every entry of all {len(answers)} answers is {entries[0]:g}, whatever it is asked."
+    return f"{ONE_NUMBER} {len(answers)} answers is {entries[0]:g}, whatever it is asked."
 
 
 def by_values(

@@ -295,6 +295,8 @@ def test_checks_that_ask_for_other_choices_are_known(claim: str) -> None:
         (["--python", f"{HERE}:Iterative", "--profile", "fast"], "profile: must be one of"),
         (["--python", f"{HERE}:Iterative", "--jobs", "0"], "jobs: must be >= 1"),
         (["--python", f"{HERE}:Iterative", "--seconds", "0"], "seconds: must be > 0"),
+        (["--python", f"{HERE}:Iterative", "--time-limit", "-1"], "time_limit: must be > 0"),
+        (["--python", f"{HERE}:Iterative", "--self-test", "--time-limit", "nan"], "time_limit: must be > 0"),
         (["--python", f"{HERE}:Iterative", "no-such-claim"], "claim"),
     ],
 )
@@ -335,3 +337,5 @@ def test_bad_numbers_are_refused() -> None:
         verify.conform("reference", seconds=0.0)
     with pytest.raises(InvalidInputError, match="estimates: must be >= 0"):
         verify.conform("reference", estimates=-1)
+    with pytest.raises(InvalidInputError, match="time_limit: must be > 0"):
+        verify.conform("reference", time_limit=-1.0)

@@ -9,8 +9,18 @@ import pytest
 
 from spec import Quadratic, parse_problem
 from tests.verify.conformance.subjects import Iterative
+from verify.conformance.blame.handed_rows import handed_rows
 from verify.conformance.places import Place, place_of
-from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE, chain_probe, probes, vector_probes
+from verify.conformance.probes import (
+    FROM_PAIR,
+    FROM_RHO,
+    FROM_SCRATCH,
+    WHOLE,
+    chain_probe,
+    probes,
+    thin,
+    vector_probes,
+)
 from verify.conformance.sizes import ANY_PROGRAM
 from verify.conformance.vectors.generation import all_vectors
 from verify.conformance.vectors.playing import asked
@@ -35,6 +45,23 @@ def test_an_honest_iterative_implementation_meets_every_probe() -> None:
     stages = Stages(Iterative())
     missed = {p.id: p.excess_of(stages) for p in (*probes(), *vector_probes()) if not p.needs_draws}
     assert {name: excess for name, excess in missed.items() if not excess <= 1} == {}
+
+
+def test_every_other_width_shows_in_a_call_that_weighs_rows_itself() -> None:
+    asked = [probe for probe in probes() if "-width/" in probe.id]
+    rivals = [rows for rows in handed_rows() if rows.widths is not None]
+    said = {rows.what: [(probe, rows.answer(probe)) for probe in asked] for rows in rivals}
+    unseen = [w for w, pairs in said.items() if all(a is not None and p.excess(a) <= 1 for p, a in pairs)]
+    assert unseen == ["2τ·max(1,‖B‖)·α³ for the width 2τ·max(1,‖B‖)·α³ of h's ramp"]
+    assert len(rivals) > 50
+
+
+def test_thin_rows_are_the_same_rows() -> None:
+    place = place_of("two-of-three")
+    smaller = thin(place)
+    assert np.linalg.norm(smaller.problem.arrays.B, 2) < 1 < np.linalg.norm(place.problem.arrays.B, 2)
+    np.testing.assert_array_equal(smaller.y_star, place.y_star)
+    np.testing.assert_array_equal(smaller.lam, 4 * place.lam)
 
 
 def test_the_reference_meets_the_published_vectors() -> None:

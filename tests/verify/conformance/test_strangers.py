@@ -84,7 +84,7 @@ def test_a_match_is_told_beside_the_size_of_the_deviation() -> None:
 def test_noise_that_is_supported_in_part_is_judged_in_part() -> None:
     (finding,) = seen_of(strangers.Additive(), "samples").findings
     assert finding.status == "agrees"
-    assert finding.sentence.endswith(" 1 more it says it does not support (additive noise only).")
+    assert finding.sentence.endswith(" 2 more it says it does not support (additive noise only).")
 
 
 def test_a_law_between_two_others_is_neither() -> None:

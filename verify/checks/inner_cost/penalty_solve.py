@@ -101,7 +101,8 @@ def _on_expectation(case: Case, given: Call, geometry: Geometry) -> RateEvidence
         moments = Moments(geometry.minimiser)
         moments.add(y)
         each = share.error / 2 / len(ANCHORS)
-        laws.append(law_of_variance(moments, each, base="exponent (mean squares)"))
+        # The interval is one of components: what their sizes and correlations do to a length is no matter.
+        laws.append(law_of_variance(_of_equal_components(y), each, base="exponent (mean squares)"))
         low, high = mean_square_interval(moments, each, isotropic=y.shape[1] == 1, worth=laws[-1].worth)
         at, square = {"calls": calls}, moments.mean_square
         estimates.append(Estimate(at, square, None, low, high, moments.count, law="exponent (mean squares)"))
@@ -109,6 +110,16 @@ def _on_expectation(case: Case, given: Call, geometry: Geometry) -> RateEvidence
     squares = fit_power_law(estimates, share, quantity="mean squared error")["calls"]
     squares = squares.model_copy(update={"law": worst.law, "checked": worst.checked})
     return invert(squares, quantity="gradient samples on an expectation", variable="inner_tol", power=0.5)
+
+
+def _of_equal_components(y: Vector) -> Moments:
+    """Samples, shape (N, m), as if their covariance were the identity; directions that do not scatter are left out."""
+    off = y - y.mean(axis=0)
+    values, vectors = np.linalg.eigh(off.T @ off / max(1, len(y) - 1))
+    kept = values > 1e-12 * values[-1]
+    moments = Moments(np.zeros(max(1, int(kept.sum()))))
+    moments.add(off @ vectors[:, kept] / np.sqrt(values[kept]) if kept.any() else off[:, :1])
+    return moments
 
 
 def _on_finite_sum(case: Case, given: Call, y_star: Vector) -> RateEvidence:

@@ -7,6 +7,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
+import numpy as np
+
 from spec.exact import Vector
 from verify.conformance.blame.accuracy import EXACT, Accuracy
 from verify.conformance.blame.explain import explain
@@ -54,10 +56,12 @@ def explain_all(
         accuracy: How exactly its solvers work.
         renew: Makes new copies of the subject.
     """
-    off = [found.stage for found in seen.findings if found.status == "diverges"]
+    # A lower level that ends in errors on the first problems may answer others, and show there what is wrong.
+    off = [found.stage for found in seen.findings
+           if found.status == "diverges" or (found.status == "fault" and found.stage == "lower_level")]  # fmt: skip
     remembering = _remembered(stages, renew)
     memories = {blame.stage for blame in remembering}
-    found = _found(stages, seen, accuracy, off)
+    found = [_asked_again(stages, seen, blame) for blame in _found(stages, seen, accuracy, off)]
     others = (b for b in found if b.stage not in memories or (b.stage == "optimise" and b.explanations))
     return (*(_with_effect(blame, stages) for blame in remembering), *others)
 
@@ -98,12 +102,29 @@ def _innermost(blames: Sequence[Blame]) -> list[Blame]:
 def _found(stages: Stages, seen: Seen, accuracy: Accuracy, off: Sequence[Stage]) -> Iterator[Blame]:
     explained: tuple[Callable[[], Iterable[Blame]], ...] = (
         (lambda: explain(stages, seen, accuracy)) if any(stage in PROBED for stage in off) else tuple,
-        (lambda: explain_noise(stages, seen.sampled)) if "samples" in off else tuple,
+        (lambda: explain_noise(stages, seen.sampled)) if "samples" in off or _is_noise_off(seen) else tuple,
         (lambda: explain_loop(stages, seen.record)) if "optimise" in off else tuple,
     )
     for explaining in explained:
         with suppress(SubjectFaultError, MissingCapabilityError):
             yield from (_with_effect(blame, stages) for blame in explaining())
+
+
+def _asked_again(stages: Stages, seen: Seen, blame: Blame) -> Blame:
+    """A stage that nothing explains and that answers the same question twice in a row in two ways is told so."""
+    wrong = [a for a in seen.of(blame.stage) if not a.excess <= 1 and a.probe.call.draws is None]
+    if blame.explanations or blame.described or blame.stage not in PROBED or not wrong:
+        return blame
+    with suppress(SubjectFaultError, MissingCapabilityError):
+        first, again = (wrong[0].probe.ask(stages) for _ in range(2))
+        if not (np.abs(first - again) <= wrong[0].probe.tolerance).all():
+            return replace(blame, explanations=(Remembers(),))
+    return blame
+
+
+def _is_noise_off(seen: Seen) -> bool:
+    """Whether an answer under given normals is off."""
+    return any(a.probe.needs_draws and not a.excess <= 1 for a in seen.answers)
 
 
 def _with_effect(blame: Blame, stages: Stages) -> Blame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -39,6 +40,12 @@ def _to_decimals(digits: int, v: Vector) -> Vector:
     return np.round(v, digits)
 
 
+def _cast(precision: type[np.floating[Any]], v: Vector) -> Vector:
+    """In another precision and back; what is too large for it is infinite."""
+    with np.errstate(over="ignore"):
+        return np.asarray(v.astype(precision).astype(np.float64))
+
+
 def _times(number: float, power: Power, v: Vector, c: CallPoint) -> Vector:
     return number * power.value(c) * v
 
@@ -62,8 +69,8 @@ FIXED: tuple[AnswerChange, ...] = (
     AnswerChange("tanh of {}", 0.3, _plain(np.tanh)),
     AnswerChange("{} rounded to whole numbers", 0.2, _plain(np.round)),
     *(AnswerChange(f"{{}} rounded to {d} decimals", 0.2, _plain(partial(_to_decimals, d))) for d in range(1, 10)),
-    AnswerChange("{} in single precision", 0.1, _plain(lambda v: v.astype(np.float32).astype(np.float64))),
-    AnswerChange("{} in half precision", 0.2, _plain(lambda v: v.astype(np.float16).astype(np.float64))),
+    AnswerChange("{} in single precision", 0.1, _plain(partial(_cast, np.float32))),
+    AnswerChange("{} in half precision", 0.2, _plain(partial(_cast, np.float16))),
     AnswerChange("{} less x", 0.3, lambda v, c: v - c.x if len(v) == len(c.x) else v),
     AnswerChange("x less {}", 0.3, lambda v, c: c.x - v if len(v) == len(c.x) else v),
 )

@@ -11,12 +11,20 @@ from verify.conformance.blame.edited_stage import EditedStage, ScopedExchange
 from verify.conformance.blame.exchanges import exchanges
 from verify.conformance.blame.explanation import Blame, Explanation
 from verify.conformance.blame.handed_rows import HandedRows, handed_rows
-from verify.conformance.blame.inner_stages import MULTIPLES, WORDS, ScaledMultipliers, WholeCall, calls_with_y
+from verify.conformance.blame.inner_stages import (
+    MULTIPLES,
+    OWN_WEIGHTS,
+    WORDS,
+    OwnWeights,
+    ScaledMultipliers,
+    WholeCall,
+    calls_with_y,
+)
 from verify.conformance.blame.minimiser_rules import RULES
-from verify.conformance.blame.questions import chain_question, minimiser_question
+from verify.conformance.blame.questions import chain_question, minimiser_question, width_questions
 from verify.conformance.blame.single_edits import candidates
 from verify.conformance.blame.sparse_sums import SumEdit, drops
-from verify.conformance.blame.stage_effects import effect_of
+from verify.conformance.blame.stage_effects import AsAnswered, effect_of
 from verify.conformance.blame.stage_search import StageSearch
 from verify.conformance.blame.sum_blame import Asker, search_levels, told_apart
 from verify.conformance.blame.whole_calls import play
@@ -35,6 +43,8 @@ CALL_ALPHAS = (0.25, 0.75, 0.125, 1.0, 0.5)
 """Values of alpha at which they are asked."""
 EXACTLY = 1e-6
 """Relative difference of answers within which two programs that solve exactly agree."""
+WIDTH_SEEDS = (412, 413)
+"""Of the problems on which widths are told apart where solves are not exact."""
 TELLING_CALLS = 10
 """Calls among which rivals are told apart."""
 LEAST_SIZE = 1e-6
@@ -61,9 +71,11 @@ def explain_calls(stages: Stages, seen: Seen, known: Mapping[Stage, Explanation]
         if all(misfit(wrong, a) <= 1 for a in here):
             continue
         held = asked_later(asker, given)
-        own = [{**wrong, stage: known[stage]}] if stage in known else []
-        if any(all(misfit(choice, a) <= 1 for a in (*here, *held)) for choice in own):
-            wrong[stage] = known[stage]
+        # As it answers: an explained solve that stops early is told no better than it is solved.
+        own = [known[stage], AsAnswered(stages)] if stage in known else []
+        fits = (e for e in own if all(misfit({**wrong, stage: e}, a) <= 1 for a in (*here, *held)))
+        if (as_offered := next(fits, None)) is not None:
+            wrong[stage] = as_offered
             continue
         found = _confirmed(_inner_candidates(stage, (stages, asker), wrong), (wrong, stage), here, held)
         if found is not None and not _stands_alone(found, (wrong, stage, given), asker, here):
@@ -90,8 +102,10 @@ def _place_of(explanation: Explanation, stage: Probed) -> str:
 def asked_later(asker: Asker, given: Given) -> list[Answer]:
     """Held-out calls of a kind."""
     found = []
-    for seed in range(HELD_CALLS):
-        probe = chain_question(400 + seed, given, CALL_ALPHAS[seed % len(CALL_ALPHAS)])
+    asked = [chain_question(400 + k, given, CALL_ALPHAS[k % len(CALL_ALPHAS)]) for k in range(HELD_CALLS)]
+    if given == FROM_PAIR:
+        asked += [probe for seed in WIDTH_SEEDS for probe in width_questions(seed)]
+    for probe in asked:
         got = asker(probe)
         found += [] if got is None else [Answer(probe, got)]
     return found
@@ -124,12 +138,15 @@ def _inner_candidates(
             yield from _by_the_y(asker, line_6 if isinstance(line_6, EditedStage) else None)
         yield from single_minimiser_edits()
     elif stage == "activation":
+        own = [OwnWeights(words) for words in OWN_WEIGHTS]
         if stages.offers("activation"):
             yield from handed_rows()
+            yield from own
             yield from candidates("activation")
         else:
             yield from candidates("activation")
             yield from handed_rows()
+            yield from own
     else:
         yield from (ScaledMultipliers(factor) for factor in MULTIPLES)
         yield from candidates("lower_level")

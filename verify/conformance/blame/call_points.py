@@ -14,6 +14,7 @@ from spec.exact import Vector
 from spec.quadratic import QuadraticArrays
 from verify.conformance.bugs.bent_subject import arrays_of
 from verify.conformance.probes import Probe
+from verify.truth.geometry import ramp
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +37,13 @@ class CallPoint:
     draws: Mapping[str, Vector] | None = None
     noise: Noise = field(default_factory=Noise)
     is_common: bool = True
+    ramp_constant: float = 1.0
+    lam_width: float = 1.0
+
+    def activated(self, h: Vector) -> Vector:
+        """The right weights of rows with these values."""
+        h_width = 2.0 * self.ramp_constant * max(1.0, float(np.linalg.norm(self.q.B, 2))) * self.alpha**3
+        return np.asarray(ramp(h, self.lam, h_width, self.lam_width))
 
     @cached_property
     def mean_noises(self) -> tuple[Vector, Vector]:
@@ -102,4 +110,5 @@ def point_of(probe: Probe) -> CallPoint | None:
     return CallPoint(
         q, probe.x, y, call.y_star, call.lam, call.rho, alpha, alpha**-2, alpha**-4, call.parameters.N_g,
         call.draws, problem.noise, call.reading.noise_pairing == "common",
+        float(call.parameters.ramp_constant), float(call.parameters.lam_width),
     )  # fmt: skip

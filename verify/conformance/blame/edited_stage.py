@@ -20,10 +20,12 @@ from verify.conformance.probes import Probe
 
 EditedName = Literal["hypergradient", "penalty_minimiser"]
 STAGE_OF: dict[Space, EditedName] = {"x": "hypergradient", "y": "penalty_minimiser"}
-NEWTON_STEPS = 40
+NEWTON_STEPS = 12
 """Most steps to the zero of a piecewise linear gradient."""
 SETTLED = 1e-13
 """Relative size of a step that ends them."""
+CORRECTIONS = 5
+"""Most steps with one slope to the zero of an affine gradient: the first one, and what rounding takes back."""
 CLOSE_BY = 1e-6
 """Relative distance over which slopes are taken once a piece is chosen."""
 
@@ -156,6 +158,9 @@ def right_minimiser(c: CallPoint) -> Vector:
 
 def zero_of(gradient: Callable[[Vector], Vector | None], start: Vector) -> Vector | None:
     """The zero of a piecewise linear gradient by Newton's method; ``None`` where there is none, or not one."""
+    straight = _affine_zero(gradient, start)
+    if straight is not None:
+        return straight
     y, reach = start, 1.0
     for _ in range(NEWTON_STEPS):
         here, slope = gradient(y), _slope(gradient, y, reach)
@@ -168,6 +173,27 @@ def zero_of(gradient: Callable[[Vector], Vector | None], start: Vector) -> Vecto
         # From now on close by, so that a piece's own slope is seen.
         reach = CLOSE_BY * (1.0 + float(np.abs(y).max()))
     return y if np.abs(step).max() <= 1e3 * SETTLED * (1.0 + np.abs(y).max()) else None
+
+
+def _affine_zero(gradient: Callable[[Vector], Vector | None], start: Vector) -> Vector | None:
+    """The zero where the gradient is affine, which few values tell; ``None`` where it is not."""
+    here = gradient(start)
+    moved = [gradient(start + step) for step in np.eye(len(start))]
+    if here is None or any(value is None for value in moved):
+        return None
+    slope = np.array([value - here for value in moved if value is not None]).T
+    if not np.isfinite(slope).all() or np.linalg.matrix_rank(slope) < len(start):
+        return None
+    y = start
+    for _ in range(CORRECTIONS):
+        step = np.linalg.solve(slope, here)
+        y = y - step
+        if np.abs(step).max() <= SETTLED * (1.0 + np.abs(y).max()):
+            return np.asarray(y)
+        here = gradient(y)
+        if here is None or not np.isfinite(here).all():
+            return None
+    return None
 
 
 def _slope(gradient: Callable[[Vector], Vector | None], y: Vector, reach: float) -> Vector | None:

@@ -58,6 +58,7 @@ BATCHES = (
     Batch("it falls like N_g^(−¼), not 1/√N_g", lambda spot: spot.N_g**-0.5),
     Batch("N_g − 1 samples are averaged", lambda spot: 1 / max(spot.N_g - 1, 1)),
     Batch("N_g + 1 samples are averaged", lambda spot: 1 / (spot.N_g + 1)),
+    Batch("N_g + 1 samples are summed and divided by N_g", lambda spot: (spot.N_g + 1) * spot.N_g**-2.0),
     Batch("half of N_g samples are averaged, rounded up", lambda spot: 1 / ((spot.N_g + 1) // 2)),
     Batch("the samples of a batch share a tenth of their variance", lambda spot: 0.1 + 0.9 / spot.N_g),
     Batch("the samples of a batch share a fifth of their variance", lambda spot: 0.2 + 0.8 / spot.N_g),

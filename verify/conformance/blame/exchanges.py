@@ -56,8 +56,16 @@ _WEIGHTS_BY_RHO: dict[str, tuple[float, Callable[[CallPoint], Vector], bool]] = 
     "only rows with h(x,ỹ*) > 0 weighed by ρ": (0.2, lambda c: c.rho * (c.h_star > 0), False),
     "only rows with h(x,ỹ*) < 0 weighed by ρ": (0.2, lambda c: c.rho * (c.h_star < 0), False),
     "only rows with λ̃ > 0 weighed by ρ": (0.2, lambda c: c.rho * (c.lam > 0), False),
+    "ρ made anew by the activation of h(x,ỹ)": (0.2, lambda c: c.activated(c.h), True),
+    "the given ρ not used but made anew by the activation of h(x,ỹ*)": (0.2, lambda c: c.activated(c.h_star), False),
     "ρ no larger than ½": (0.3, lambda c: np.minimum(c.rho, 0.5), False),
 }  # fmt: skip
+
+
+def _alpha_from_below(c: CallPoint) -> float:
+    """The smallest alpha from which on the penalty Lagrangian is surely convex, or alpha where that is larger."""
+    return max(c.alpha, 2.0 * float(np.linalg.norm(c.q.f_yy, 2) / np.linalg.eigvalsh(c.q.g_yy)[0]))
+
 
 _ARGUMENTS: dict[str, tuple[float, Callable[[CallPoint], dict[str, Any]]]] = {
     "ỹ* where ỹ belongs": (0.0, lambda c: {"y": c.y_star}),
@@ -107,6 +115,12 @@ _ARGUMENTS: dict[str, tuple[float, Callable[[CallPoint], dict[str, Any]]]] = {
         lambda c: {"alpha_1": c.alpha_1 / 100, "alpha_2": c.alpha_2 / 10_000},
     ),
     "α³ where α belongs in both weights": (0.2, lambda c: {"alpha_1": c.alpha**-6, "alpha_2": c.alpha**-12}),
+    "max(α, 2‖f_yy‖/λ_min(g_yy)) where α belongs in both weights": (
+        0.3,
+        lambda c: dict(
+            zip(("alpha_1", "alpha_2"), (_alpha_from_below(c) ** -2, _alpha_from_below(c) ** -4), strict=True)
+        ),
+    ),
     "both weights 1": (0.2, lambda c: {"alpha_1": c.alpha**0, "alpha_2": c.alpha**0}),
 }
 

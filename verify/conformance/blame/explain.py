@@ -37,9 +37,12 @@ def explain(stages: Stages, seen: Seen, accuracy: Accuracy = EXACT) -> tuple[Bla
     known: dict[Stage, Explanation] = {}
     for stage in PROBED:
         answers = _own_answers(seen, stage)
-        if all(answer.excess <= 1 for answer in answers):
+        broken = stage == "lower_level" and not answers and _ends_in_errors(seen, stage)
+        if all(answer.excess <= 1 for answer in answers) and not broken:
             continue
         blame = _explained(stage, stages, answers, accuracy)
+        if broken and not blame.explanations:
+            continue
         if blame.effect is None:
             shown = blame.explanations[0] if blame.explanations else AsAnswered(stages)
             blame = replace(blame, effect=effect_of(stage, shown))
@@ -51,6 +54,11 @@ def explain(stages: Stages, seen: Seen, accuracy: Accuracy = EXACT) -> tuple[Bla
     inside = explain_calls(stages, seen, known)
     found += [] if inside is None else [inside]
     return tuple(sorted(found, key=lambda blame: 1.0 if blame.effect is None else -blame.effect))
+
+
+def _ends_in_errors(seen: Seen, stage: Probed) -> bool:
+    """Whether nothing was answered because of errors: other problems may get answers that say why."""
+    return any(finding.stage == stage and finding.status == "fault" for finding in seen.findings)
 
 
 def _own_answers(seen: Seen, stage: Probed) -> list[Answer]:

@@ -12,6 +12,7 @@ import numpy as np
 from spec.exact import Vector
 from verify.conformance.blame.call_points import CallPoint, point_of
 from verify.conformance.blame.exchanges import Exchange, exchanges
+from verify.conformance.blame.questions import line_6_question
 from verify.conformance.blame.term_basis import DIGITS
 from verify.conformance.blame.whole_calls import Handed, play
 from verify.conformance.probes import Probe
@@ -34,6 +35,9 @@ NORMS: dict[str, Callable[[CallPoint], float]] = {
     "max(1, B read column by column)": lambda c: max(1.0, _norm(c.q.B.ravel().reshape(c.q.B.shape[::-1]))),
 }  # fmt: skip
 """What may stand where max(1,‖B‖) belongs."""
+
+SOME_POINTS = range(5)
+"""Seeds of points at which it shows whether row values change."""
 
 
 def _norm(matrix: Vector) -> float:
@@ -116,6 +120,8 @@ def _all_handed() -> Iterator[HandedRows]:
             yield _h_width(norm, NORMS[norm], (factor, constant, power))
     for power in (-1, 1, 2, 4, 5, 6, -3):
         yield _h_width("max(1,‖B‖)", usual, (2.0, 1, power))
+    for factor, power in product((1.0, 2.0), (6, 4, 2, 1)):
+        yield _h_width("", NORMS[""], (factor, 1, power))
     for power in (2, -1):
         yield _h_width("max(1,‖B‖)", usual, (2.0, power, 3))
     for factor in (0.5, 2.0, 10.0, 0.1, 3.0, 4.0, 0.25):
@@ -127,8 +133,18 @@ def _all_handed() -> Iterator[HandedRows]:
     yield HandedRows("its two widths exchanged", lambda c, t, w: (w, _right_width(c, t)))
     yield HandedRows("α for ε_λ", lambda c, t, w: (_right_width(c, t), c.alpha + 0.0 * w))
     for exchange in exchanges():
-        if not exchange.of_y:
+        if not exchange.of_y and _moves_rows(exchange):
             yield HandedRows(f"rows and multipliers made with {exchange.name}", exchange=exchange)
+
+
+def _moves_rows(exchange: Exchange) -> bool:
+    """Whether row values or multipliers change at all."""
+    pairs = ((c, exchange.change(c)) for c in map(point_of, map(line_6_question, SOME_POINTS)) if c is not None)
+    return any(
+        not (np.array_equal(c.h_star, changed.h_star) and np.array_equal(c.lam, changed.lam))
+        for c, changed in pairs
+        if changed is not None
+    )
 
 
 def _lam_width(factor: float, c: CallPoint, constant: float, width: float) -> tuple[float, float]:

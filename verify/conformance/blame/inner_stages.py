@@ -1,5 +1,7 @@
 """Stages inside an oracle call that offers nothing else: the y it must have used, and what explains its later lines."""
 
+# ruff: noqa: ARG005  # what stands in one table is called in one way
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -17,8 +19,8 @@ from verify.conformance.blame.whole_calls import play
 from verify.conformance.probes import Probe
 
 WORDS = {
-    "lower_level": "its own lower level: ", "rows": "", "activation": "its own activation: ",
-    "penalty_minimiser": "its own penalty solve: ", "hypergradient": "",
+    "lower_level": "in its lower level ", "rows": "", "activation": "in its activation ",
+    "penalty_minimiser": "in its penalty solve ", "hypergradient": "",
 }  # fmt: skip
 """How stages inside an oracle call are named."""
 FULL_RANK = 1e-6
@@ -53,6 +55,48 @@ class ScaledMultipliers:
         if probe.stage == "lower_level":
             pair[-probe.problem.p :] *= self.factor
         return pair
+
+
+@dataclass(frozen=True)
+class OwnWeights:
+    """An oracle call that weighs rows itself, not by the activation."""
+
+    words: str
+
+    @property
+    def sentence(self) -> str:
+        """The rule."""
+        return f"ρ is {self.words}"
+
+    @property
+    def edits(self) -> int:
+        """One change."""
+        return 1
+
+    def answer(self, probe: Probe) -> Vector | None:
+        """The weights of an activation's rows, other stages right."""
+        if probe.stage == "hypergradient":
+            return play(probe, {"activation": self})
+        lam = probe.call.lam
+        if probe.stage != "activation" or lam is None:
+            return probe.expected
+        return OWN_WEIGHTS[self.words](probe.h, np.asarray(lam), probe.h_width)
+
+
+OWN_WEIGHTS: dict[str, Callable[[Vector, Vector, float], Vector]] = {
+    "1 in every row": lambda h, lam, w: np.ones(len(h)),
+    "0 in every row": lambda h, lam, w: np.zeros(len(h)),
+    "1 where λ̃ > 0 and 0 elsewhere": lambda h, lam, w: (lam > 0).astype(float),
+    "1 where h > 0 and 0 elsewhere": lambda h, lam, w: (h > 0).astype(float),
+    "1 where h ≥ 0 and 0 elsewhere": lambda h, lam, w: (h >= 0).astype(float),
+    "1 where h > −w and 0 elsewhere": lambda h, lam, w: (h > -w).astype(float),
+    "1 where h > −w and λ̃ > 0, and 0 elsewhere": lambda h, lam, w: ((h > -w) & (lam > 0)).astype(float),
+    "1 where h ≥ 0 and λ̃ > 0, and 0 elsewhere": lambda h, lam, w: ((h >= 0) & (lam > 0)).astype(float),
+    "λ̃": lambda h, lam, w: lam,
+    "max(λ̃,0)": lambda h, lam, w: np.maximum(lam, 0.0),
+    "h": lambda h, lam, w: h,
+}
+"""What a call may take for the weights, from row values, multipliers and the width of h's ramp."""
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from fractions import Fraction
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -11,13 +10,13 @@ import numpy as np
 from spec.exact import Vector
 from verify.conformance.blame.explanation import Blame
 from verify.conformance.blame.lower_places import drawn_problems
-from verify.conformance.blame.questions import TALL, chain_question, drawn_place, line_6_question, minimiser_question
+from verify.conformance.blame.questions import chain_question, line_6_question, minimiser_question, width_questions
 from verify.conformance.blame.weighed_rows import drawn_rows
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import find
 from verify.conformance.bugs.model import Stage
 from verify.conformance.found import Match
-from verify.conformance.probes import FROM_PAIR, FROM_SCRATCH, WHOLE, Probe, chain_probe, retreat
+from verify.conformance.probes import FROM_SCRATCH, WHOLE, Probe
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 
@@ -30,21 +29,13 @@ def unseen_probes(stage: Stage) -> tuple[Probe, ...]:
     """Probes of a stage on problems drawn for this alone; none of a stage that is judged otherwise."""
     if stage == "hypergradient":
         whole = [line_6_question(seed) for seed in SEEDS]
-        return (*whole, *(chain_question(seed, FROM_SCRATCH) for seed in SEEDS[:4]), *_on_the_ramp())
+        ramps = (probe for seed in SEEDS[:4] for probe in width_questions(seed))
+        return (*whole, *(chain_question(seed, FROM_SCRATCH) for seed in SEEDS[:4]), *ramps)
     if stage == "penalty_minimiser":
         return tuple(minimiser_question(seed) for seed in SEEDS)
     if stage == "activation":
         return drawn_rows()[-len(SEEDS) :]
     return drawn_problems()[-len(SEEDS) :] if stage == "lower_level" else ()
-
-
-def _on_the_ramp() -> Iterator[Probe]:
-    """Calls that weigh rows themselves, where the weights are between 0 and 1."""
-    for k, share in enumerate((0.125, 0.375, 0.625, 0.875)):
-        place = drawn_place(SEEDS[k], TALL[k])
-        alpha = (0.25, 0.5)[k % 2]
-        inside = share * place.setting(alpha=Fraction(alpha)).h_width() * retreat(place)
-        yield chain_probe(place, alpha, FROM_PAIR, f"ramp-{share:g}", place.y_star + inside)
 
 
 def confirmed_names(stages: Stages, stage: Stage, matches: Sequence[Match], blame: Blame | None) -> list[Match]:

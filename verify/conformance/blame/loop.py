@@ -14,6 +14,7 @@ from spec.exact import Vector
 from verify.conformance.blame.explanation import Blame
 from verify.conformance.blame.loop_blocks import search_means, search_outputs
 from verify.conformance.blame.loop_calls import Surplus, aligned, call_rule, extra_points, search_calls
+from verify.conformance.blame.loop_moves import Move, moved_runs, search_moves
 from verify.conformance.blame.loop_queries import STEP_BEFORE, search_queries
 from verify.conformance.blame.loop_rule import LoopRule, Part, row_by_row
 from verify.conformance.blame.loop_steps import StepRule, off_by, search_steps
@@ -113,6 +114,13 @@ def _explained(stages: Stages, record: Record | None) -> Iterator[Blame]:
     runs = [*align(runs), *outputs[:FIRST_OUTPUTS]]
     if any(len(one.z) != one.trial.parameters.T for one in (*runs, *outputs)):
         return
+    for move, rule in search_moves(runs):
+        fresh = align(heard.held_out)
+        if rule.predicts(fresh):
+            yield _move_blame(rule, runs, fresh)
+            align = _behind(align, move)
+            runs, outputs = [*moved_runs(runs, move)], [*moved_runs(outputs, move)]
+            break
     covered: list[LoopRule] = []
     for line in _wrong_lines(runs, outputs):
         if line.part == "first step" and any(rule.makes_first for rule in covered):
@@ -124,6 +132,20 @@ def _explained(stages: Stages, record: Record | None) -> Iterator[Blame]:
             continue
         covered += [rule for rule in blame.explanations if isinstance(rule, LoopRule)]
         yield blame
+
+
+def _behind(
+    align: Callable[[Sequence[Recorded]], list[Recorded]], move: Move
+) -> Callable[[Sequence[Recorded]], list[Recorded]]:
+    """Runs aligned, and with the steps that lie behind a move."""
+    return lambda some: [*moved_runs(align(some), move)]
+
+
+def _move_blame(rule: LoopRule, runs: Sequence[Recorded], fresh: Sequence[Recorded]) -> Blame:
+    """What is said of another way to move x."""
+    effect = max(float(np.abs(StepRule().expected(one) - one.steps).max()) for one in runs)
+    new = sum(len(one.z) for one in fresh)
+    return Blame("optimise", [rule], new + sum(len(one.z) for one in runs), new, rule.excess(fresh), effect)
 
 
 def _held_out(heard: Heard, many: bool, align: Callable[[Sequence[Recorded]], list[Recorded]]) -> list[Recorded]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from spec.exact import Vector
+from verify.conformance.blame.near_one import spelt_plainly
 from verify.conformance.outer import Trial
 
 EXACT = 1e-7
@@ -102,7 +103,7 @@ def spelt(value: float) -> str:
     """A number in words of a formula: a fraction where it is a simple one."""
     near = Fraction(value).limit_denominator(DENOMINATOR)
     if abs(float(near) - value) > EXACT * abs(value) or len(f"{value:.6g}") <= len(str(near)):
-        return f"{value:.6g}"
+        return spelt_plainly(value)
     return str(near)
 
 

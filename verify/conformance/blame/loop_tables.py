@@ -144,6 +144,20 @@ def _guarded(p: Parts, guard: float) -> Vector:
     return np.asarray(p.v * (p.limit / (np.maximum(length(p.v), p.limit) + guard)))
 
 
+def _two_limits(p: Parts, top: Callable[[Parts], Any], bottom: Callable[[Parts], Any]) -> Vector:
+    """Numerator and divisor of the clip with limits of their own."""
+    return np.asarray(p.v * (top(p) / np.maximum(length(p.v), bottom(p))))
+
+
+def _limit(p: Parts) -> Any:
+    return p.limit
+
+
+OTHER_LIMITS: tuple[tuple[str, str, Callable[[Parts], Any]], ...] = (
+    ("η", "η", lambda p: p.eta), ("{D}²", "D²", lambda p: p.limit**2), ("2{D}", "2D", lambda p: 2 * p.limit),
+    ("½{D}", "½D", lambda p: p.limit / 2), ("10{D}", "10D", lambda p: 10 * p.limit),
+)  # fmt: skip
+"""What may stand for one of the two D of the clip alone."""
 CLIPS = (
     Clip("clip_{D}({v})", "", lambda p: cut(p.v, p.limit)),
     Clip("{v}", "nothing is cut", lambda p: p.v),
@@ -181,5 +195,13 @@ CLIPS = (
          lambda p: np.broadcast_to(np.minimum(1.0, p.limit / length(p.v)), p.v.shape)),
     *(Clip(f"({{v}})·{{D}}/(max(‖{{v}}‖, {{D}}) + {guard:g})", f"{guard:g} is added to the divisor",
            partial(_guarded, guard=guard)) for guard in (1e-4, 1e-5, 1e-6, 1e-7, 1e-8)),
+    *(Clip(f"({{v}})·{shown}/max(‖{{v}}‖, {{D}})", f"the clip's numerator is {words}, its divisor has D",
+           partial(_two_limits, top=other, bottom=_limit)) for shown, words, other in OTHER_LIMITS),
+    *(Clip(f"({{v}})·{{D}}/max(‖{{v}}‖, {shown})", f"the clip's divisor has {words}, its numerator is D",
+           partial(_two_limits, top=_limit, bottom=other)) for shown, words, other in OTHER_LIMITS),
+    Clip("({v})·max(‖{v}‖, {D})/{D}", "the clip's factor is upside down",
+         lambda p: p.v * np.maximum(length(p.v), p.limit) / p.limit),
+    Clip("({v})·{D}·max(‖{v}‖, {D})", "the clip multiplies by what it must divide by",
+         lambda p: p.v * p.limit * np.maximum(length(p.v), p.limit)),
     Clip("min({v}, {D})", "steps are cut from above only", lambda p: np.minimum(p.v, p.limit)),
 )  # fmt: skip

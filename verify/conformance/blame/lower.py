@@ -13,6 +13,7 @@ from spec import Quadratic
 from spec.exact import Vector
 from spec.quadratic import QuadraticArrays
 from verify.conformance.blame.lower_outputs import OUTPUTS
+from verify.conformance.blame.near_one import is_almost_one, left_words
 from verify.conformance.blame.programs import FORMS, Pair, Program, clearly_held, holding, solved
 from verify.conformance.blame.ramps import number
 from verify.conformance.blame.unfinished import UNFINISHED
@@ -171,6 +172,8 @@ def _block_words(name: str, change: str | float) -> str:
         return rebuilt_words[change]
     if change == 0:
         return "it is solved at x = 0" if name == "x" else f"without {term}"
+    if is_almost_one(change):
+        return left_words(change, term)
     sign = "−" if change == -1 else f"{number(change)}·"
     used = "(A x − b)" if name == "r" else name
     return f"with {sign}{used} in place of {used}"

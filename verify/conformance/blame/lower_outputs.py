@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spec.exact import Vector
+from verify.conformance.blame.near_one import is_almost_one, left_words, spelt_plainly
 from verify.conformance.blame.programs import Pair, Program, solved
 
 TOUCHING = 1e-8
@@ -26,7 +27,10 @@ class Output:
 
     def told(self, value: float) -> str:
         """The words for a number."""
-        return self.words.replace("{}", f"{value:.6g}")
+        scaled = [word[3:] for word in self.words.split() if word.startswith("{}·")]
+        if scaled and is_almost_one(value):
+            return left_words(value, " and of ".join(scaled))
+        return self.words.replace("{}", spelt_plainly(value))
 
 
 def _of_lam(rule: Callable[[Vector, float], Vector]) -> OutputRule:

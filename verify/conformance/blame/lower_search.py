@@ -11,7 +11,7 @@ import numpy as np
 
 from spec.exact import Vector
 from verify.conformance.answers import Answer
-from verify.conformance.blame.by_parts import ByParts, factors_read_off
+from verify.conformance.blame.by_parts import ByParts, factors_read_off, settings_read_off
 from verify.conformance.blame.holding_out import Limits, allowed_to
 from verify.conformance.blame.lower import ADDED, BLOCKS, REBUILT, RIGHT_LOWER, LowerProgram
 from verify.conformance.blame.lower_fits import BLUR, ReadOff
@@ -27,6 +27,8 @@ FACTORS = (0.0, -1.0, 2.0, 0.5)
 FEW = 4
 """Answers that numbers are measured on where only y can be trusted."""
 FAR = 1.0
+FURTHER = tuple(LowerProgram((("A", 0.0), ("b", factor))) for factor in (0.0, -1.0))
+"""Changes of two blocks that are one of A x − b."""
 
 
 def plain_programs() -> Iterator[LowerProgram]:
@@ -41,8 +43,7 @@ def plain_programs() -> Iterator[LowerProgram]:
 
 def partly_changed() -> Iterator[LowerProgram]:
     """Programs with a change that stands only where rows are chosen, or only after that."""
-    further = [LowerProgram((("A", 0.0), ("b", factor))) for factor in (0.0, -1.0)]
-    for program in (*plain_programs(), *further):
+    for program in (*plain_programs(), *FURTHER):
         if program.blocks:
             yield replace(program, where="choosing")
             yield replace(program, where="after")
@@ -85,6 +86,7 @@ class LowerSearch:
         yield self.halves([RIGHT_LOWER, *plain_programs()])
         if self.accuracy > EXACT_ENOUGH:
             return
+        yield [*settings_read_off(self.answers, BLUR * self.accuracy, [*plain_programs(), *FURTHER])]
         yield self.fitting(self.unfinished())
         yield self.halves(self.measured_programs())
         pairs = list(self.pairs())

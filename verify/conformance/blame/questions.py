@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from itertools import count
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +14,7 @@ from spec import Noise, Quadratic, parse_problem
 from spec.exact import Vector
 from verify.conformance import known_answers as known
 from verify.conformance.places import Place, rounded
-from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, Given, Probe, probe_of
+from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, Given, Probe, probe_of, thin, widths_probe
 from verify.conformance.sizes import ANY_PROGRAM
 from verify.truth.formulas import as_float
 from verify.truth.stages import Setting
@@ -29,8 +30,13 @@ TALL = ((3, 2, 2), (2, 2, 3), (3, 3, 2), (2, 1, 2))
 """Sizes with n >= m: from an estimate the y can be told at which it was made."""
 ALPHAS = (0.5, 0.25, 0.375, 0.75, 0.3, 0.6)
 """Values of alpha in turn: of size 1, so that no term hides behind another."""
+WIDTH_ALPHAS = (0.05, 0.02, 0.03, 0.04)
+"""Values of alpha at which widths decide about an estimate."""
+RAMPS: tuple[Literal["h", "lam"], ...] = ("h", "lam")
 DEPTHS = (1.0, 0.3, 0.1, 1.0, 3.0, 0.02, 1e-3, 30.0, 3e-4, 0.5, 1e3, 1.0)
 """How far inside the rows lower-level points are given, in widths of the ramp: on ramps of other widths too."""
+NEXT = 10_000
+"""Distance of seeds that are tried one after another."""
 FLAT = 16
 """By what rows are divided where they are to be small."""
 HELD_OUT = 10
@@ -165,7 +171,7 @@ def minimiser_question(seed: int, part: Part = "all", alpha: float | None = None
 @lru_cache(maxsize=512)
 def chain_question(seed: int, given: Given, alpha: float = 0.25) -> Probe:
     """An oracle call that computes its later stages itself, on a problem with n >= m."""
-    place = drawn_place(seed, TALL[seed % len(TALL)], is_flat=given != FROM_RHO and seed % 3 == 0)
+    place = solvable_place(seed, is_flat=given != FROM_RHO and seed % 3 == 0)
     if given == FROM_RHO:
         shape = (place.problem.n, place.problem.m, place.problem.p)
         stages = _stages(np.random.default_rng([seed, 4]), shape, with_y=False)
@@ -184,6 +190,19 @@ def chain_question(seed: int, given: Given, alpha: float = 0.25) -> Probe:
                 "lam": rounded(np.minimum(np.abs(place.lam), 1.0) + rng.uniform(0.05, 0.5, p))}  # fmt: skip
         setting = replace(setting, given=pair)
     return probe_of(f"hypergradient/{place.name}/{given}", known.hypergradient(setting, ANY_PROGRAM))
+
+
+@lru_cache(maxsize=8)
+def width_questions(seed: int) -> tuple[Probe, ...]:
+    """Calls that weigh rows themselves at widths that no default has, on rows of two sizes, weights of order alpha²."""
+    place, alpha = solvable_place(seed, is_flat=False), WIDTH_ALPHAS[seed % len(WIDTH_ALPHAS)]
+    return tuple(widths_probe(at, alpha, ramp) for at in (place, thin(place)) for ramp in RAMPS)
+
+
+def solvable_place(seed: int, *, is_flat: bool) -> Place:
+    """The first drawn place with n >= m whose lower level has one pair."""
+    tried = (drawn_place(seed + k * NEXT, TALL[seed % len(TALL)], is_flat=is_flat) for k in count())
+    return next(place for place in tried if place.has_one_pair)
 
 
 def place_rows(place: Place) -> Vector:

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from spec.exact import Vector
+from verify.conformance.blame.near_one import spelt_plainly
 from verify.conformance.blame.ramp_shapes import AFTERWARDS, SHAPES, TOGETHER
 from verify.conformance.probes import Probe
 
@@ -126,7 +127,7 @@ class WeightRule:
         of_h, of_lam = _bracket_words(self.h), _bracket_words(self.lam)
         changed = [*of_h, *of_lam]
         if of_h and replace(self.h, side="λ") == self.lam:
-            changed = [f"{words} (and likewise for λ)" for words in of_h]
+            changed = [f"{words}, and the ramp of λ changed alike" for words in of_h]
             if self.h == Bracket("h", width="other"):
                 changed = ["the two ramps' widths are exchanged"]
             if self.h.left_out:
@@ -150,7 +151,7 @@ class WeightRule:
 
 def number(value: float) -> str:
     """A measured number as it is read: few digits where they are all there are."""
-    return f"{value:.6g}"
+    return spelt_plainly(value)
 
 
 def _bracket_words(b: Bracket) -> list[str]:

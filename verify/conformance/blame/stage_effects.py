@@ -62,7 +62,7 @@ def _all_effect_probes() -> Iterator[Probe]:
 
 @np.errstate(all="ignore")
 def effect_of(stage: str, explanation: Explanation) -> float | None:
-    """The largest error of an estimate, entry by entry, that a stage so computed makes; ``None`` if it makes none.
+    """The largest error of an estimate, its length, that a stage so computed makes; ``None`` if it makes none.
 
     Raises nothing: where such a stage has no answer nothing is counted.
     """
@@ -70,5 +70,5 @@ def effect_of(stage: str, explanation: Explanation) -> float | None:
     for probe in effect_probes():
         answer = play(probe, {stage: explanation})
         if answer is not None and np.isfinite(answer).all():
-            worst.append(float(np.abs(answer - probe.expected).max(initial=0.0)))
+            worst.append(float(np.linalg.norm(answer - probe.expected)))
     return max(worst) if worst else None

@@ -26,6 +26,7 @@ from verify.conformance.blame.sparse_sums import (
     single_sums,
 )
 from verify.conformance.probes import Probe
+from verify.conformance.sizes import ANY_PROGRAM
 
 PER_GROUP = 4
 """Explanations kept of each group of the formula."""
@@ -73,7 +74,19 @@ def apart(edit: EditedStage, witness: Witness) -> float:
     size = np.abs(answer)
     if edit.space == "x":
         size = size + sum((np.abs(part.value(witness.point)) for part in RIGHT_PARTS["x"]), np.zeros(len(size)))
-    return float(np.max(np.abs(answer - witness.got) / (witness.limits + ROUNDING * size), initial=0.0))
+    distance = float(np.max(np.abs(answer - witness.got) / (witness.limits + ROUNDING * size), initial=0.0))
+    return distance if edit.space == "x" or edit.changed is not None else min(distance, _unsolved(edit, witness))
+
+
+def _unsolved(edit: EditedStage, witness: Witness) -> float:
+    """How far an answer is from solving the edited problem, in what was asked for: it may be flatter than the right."""
+    at, tol = witness.point.at(witness.got), witness.probe.tol
+    left = edit.total(at)
+    if left is None or not np.isfinite(left).all():
+        return np.inf
+    size = sum((np.abs(part.value(at)) for part in RIGHT_PARTS["y"]), np.zeros(len(left)))
+    asked = ANY_PROGRAM.stop * (witness.point.alpha if tol is None else tol)
+    return float(np.linalg.norm(left) / (asked + ROUNDING * np.linalg.norm(size)))
 
 
 @dataclass

@@ -152,6 +152,8 @@ _MATRICES: dict[str, Callable[[CallPoint], Vector]] = {
     "Aᵀ": lambda c: c.q.A.T, "A": lambda c: c.q.A, "Bᵀ": lambda c: c.q.B.T, "B": lambda c: c.q.B,
     "f_xy g_yy⁻¹": lambda c: _times_inverse(c, c.q.f_xy),
     "g_xy g_yy⁻¹Bᵀ": lambda c: _through_lower(c) @ c.q.B.T,
+    "(g_xy read column by column − g_xy)": lambda c: _misread(c.q.g_xy) - c.q.g_xy,
+    "(f_xy read column by column − f_xy)": lambda c: _misread(c.q.f_xy) - c.q.f_xy,
     "A₊ᵀ": lambda c: np.abs(c.q.A.T), "B₊ᵀ": lambda c: np.abs(c.q.B.T),
 }  # fmt: skip
 """Matrices that a vector may be multiplied by; a subscript + takes sizes of entries."""
@@ -159,7 +161,8 @@ _FOR: dict[Space, dict[str, tuple[tuple[str, float], ...]]] = {
     "x": {
         "x": (("f_xx", 0.0), ("g_xx", 0.0), ("", 0.1), ("f_xyᵀ", 0.5), ("g_xyᵀ", 0.5)),
         "y": (("f_xy", 0.0), ("g_xy", 0.0), ("f_xyᵀ", 0.3), ("g_xyᵀ", 0.3), ("g_xy g_yy⁻¹", 0.3),
-              ("f_xy g_yy⁻¹", 0.5), ("f_yy", 0.5), ("g_yy", 0.5), ("", 0.4)),
+              ("f_xy g_yy⁻¹", 0.5), ("f_yy", 0.5), ("g_yy", 0.5), ("", 0.4),
+              ("(g_xy read column by column − g_xy)", 0.3), ("(f_xy read column by column − f_xy)", 0.4)),
         "rows": (("Aᵀ", 0.0), ("Bᵀ", 0.3), ("A", 0.3), ("", 0.5), ("g_xy g_yy⁻¹Bᵀ", 0.4), ("A₊ᵀ", 0.5)),
     },
     "y": {
@@ -172,6 +175,10 @@ _FOR: dict[Space, dict[str, tuple[tuple[str, float], ...]]] = {
 _KINDS = {"x": X_VECTORS, "y": Y_VECTORS, "rows": ROW_VECTORS}
 _WEIGHED = {"Aᵀ": 1.0, "Bᵀ": 1.0, "A": 0.0, "B": 0.0}
 """Matrices with row weights; with 0 only plain ones and ρ."""
+
+
+def _misread(matrix: Vector) -> Vector:
+    return np.asarray(matrix.ravel().reshape(matrix.shape[::-1]).T)
 
 
 def _times_inverse(c: CallPoint, matrix: Vector) -> Vector:

@@ -71,7 +71,7 @@ def _chain(probe: Probe, wrong: Mapping[str, Explanation], noise: Vector) -> Vec
         given = {"y_star": pair[0], "lam": pair[1]} | given
     h = q.A @ x - q.B @ given["y_star"] - q.b
     if "rho" not in given:
-        rho = _weights(replace(probe, call=replace(call, **given)), wrong, h, given["lam"])
+        rho = _weights((probe, replace(probe, call=replace(call, **given))), wrong, h, given["lam"])
         if rho is None:
             return None
         given["rho"] = rho
@@ -82,7 +82,10 @@ def _chain(probe: Probe, wrong: Mapping[str, Explanation], noise: Vector) -> Vec
         H = q.f_yy + a_1 * q.g_yy + a_2 * (q.B.T * rho) @ q.B
         upper = q.f_xy.T @ x + q.f_yy @ y_star + q.f_y
         lower = q.g_xy.T @ x + q.g_yy @ y_star + q.g_y - q.B.T @ lam
-        shift = -np.linalg.solve(H, upper + a_1 * lower - a_2 * (q.B.T @ (rho * h)))
+        try:
+            shift = -np.linalg.solve(H, upper + a_1 * lower - a_2 * (q.B.T @ (rho * h)))
+        except np.linalg.LinAlgError:
+            return None
         if "penalty_minimiser" in wrong:
             asked = _asked(probe, "penalty_minimiser", y_star + shift, given)
             y = wrong["penalty_minimiser"].answer(asked)
@@ -113,8 +116,10 @@ def _pair(probe: Probe, wrong: Mapping[str, Explanation]) -> tuple[Vector, Vecto
     return None if answer is None else (answer[: len(y_star)], answer[len(y_star) :])
 
 
-def _weights(probe: Probe, wrong: Mapping[str, Explanation], h: Vector, lam: Vector) -> Vector | None:
-    h_width, lam_width = _h_width(probe), float(probe.call.parameters.lam_width)
+def _weights(asked_at: tuple[Probe, Probe], wrong: Mapping[str, Explanation], h: Vector, lam: Vector) -> Vector | None:
+    """Weights at a probe, as it was asked and with the pair that is used."""
+    asked_probe, probe = asked_at
+    h_width, lam_width = _h_width(asked_probe), float(probe.call.parameters.lam_width)
     fed: object = wrong.get("rows")
     if isinstance(fed, FedActivation):
         handed = fed.feed(probe, (h, lam, h_width, lam_width))

@@ -27,6 +27,10 @@ def right_share(s: Any) -> Any:
     return s.rng.random()
 
 
+def right_move(s: Any) -> Any:
+    return s.x + s.step
+
+
 def right_mean(s: Any) -> Any:
     M = s.q.M
     return np.array([np.mean(s.z[k * M : (k + 1) * M], axis=0) for k in range(s.q.K)])
@@ -46,6 +50,7 @@ class PlantedLoop:
     mean: Callable[[Any], Any] = right_mean
     output: Callable[[Any], Any] = right_output
     first: Callable[[Any], Any] = lambda s: np.zeros_like(s.x)
+    move: Callable[[Any], Any] = right_move
     update_first: bool = False
     before: Callable[[Any], Any] = lambda s: None
     after: Callable[[Any], Any] = lambda s: None
@@ -72,7 +77,7 @@ class PlantedLoop:
                 s.x = s.x + s.step
                 s.steps.append(s.step)
             else:
-                s.x = s.x + s.step
+                s.x = self.move(s)
                 s.steps.append(s.step)
                 s.g = np.asarray(oracle(z))
                 s.gs.append(s.g)

@@ -33,7 +33,7 @@ class Given:
         return self.alpha**-4
 
     def h(self, y: Vector | None = None) -> Vector:
-        return self.q.A @ self.x - self.q.B @ (self.y if y is None else y) - self.q.b
+        return np.asarray(self.q.A @ self.x - self.q.B @ (self.y if y is None else y) - self.q.b)
 
     def but(self, **changes: Any) -> Given:
         return replace(self, **changes)
@@ -56,7 +56,7 @@ def minimiser(c: Given, a1: float | None = None, a2: float | None = None, f: flo
     return np.asarray(np.linalg.solve(H, second * q.B.T @ (c.rho * (q.A @ c.x - q.b)) - slope - extra))
 
 
-@dataclass(frozen=True)
+@dataclass
 class PlainLine:
     """A subject with one of the two lines."""
 

@@ -279,3 +279,35 @@ def test_a_mistake_of_arithmetic_gets_its_sentence(name: str) -> None:
     subject, words = MORE_PLANTED[name]
     (blame,) = explain_loop(Stages(subject))
     assert [words in explanation.sentence for explanation in blame.explanations] == [True]
+
+
+LIMITED: dict[str, tuple[PlantedLoop, str]] = {
+    "from-z": (PlantedLoop(move=lambda s: s.z[-1] + s.step), "x_t = z_t + Δ_t where x_t must be x_{t−1} + Δ_t"),
+    "only-the-step": (PlantedLoop(move=lambda s: s.step), "x_{t−1} is left out"),
+    "from-before-last": (PlantedLoop(move=lambda s: s.path[-2 if s.t else -1] + s.step), "from the iterate before"),
+    "step-late": (PlantedLoop(move=lambda s: s.x + (s.steps[-1] if s.t else 0)), "the step before is taken"),
+    "eta-for-d": (PlantedLoop(lambda s: limited(s, eta(s), s.q.D)), "the clip's numerator is η, its divisor has D"),
+    "d-and-eta": (PlantedLoop(lambda s: limited(s, s.q.D, eta(s))), "the clip's divisor has η, its numerator is D"),
+}  # fmt: skip
+
+
+def limited(s: Any, top: float, bottom: float) -> Any:
+    v = s.step - eta(s) * s.g
+    return v * (top / max(float(np.linalg.norm(v)), bottom))
+
+
+@pytest.mark.parametrize("name", LIMITED)
+def test_other_moves_and_limits_get_their_sentence(name: str) -> None:
+    subject, words = LIMITED[name]
+    (blame,) = explain_loop(Stages(subject))
+    (explanation,) = blame.explanations
+    assert words in explanation.sentence
+    assert blame.held_out > 0
+
+
+def test_a_wrong_line_behind_a_wrong_move_is_named_too() -> None:
+    both = PlantedLoop(move=lambda s: s.step, output=lambda s: s.x_bar[-1])
+    words = [sentences[0] for sentences in named(both)]
+    assert len(words) == 2
+    assert any("x_{t−1} is left out" in sentence for sentence in words)
+    assert any("always the last block's mean" in sentence for sentence in words)

@@ -20,6 +20,7 @@ from tests.verify.conformance.blame.one_stage import (
     transposed,
 )
 from verify.conformance.blame.accuracy import Accuracy
+from verify.conformance.blame.all_stages import explain_all
 from verify.conformance.blame.lower import LowerProgram
 from verify.conformance.blame.lower_blame import explain_lower
 from verify.conformance.blame.lower_places import LOWER_MEASURING, LOWER_RESERVE, drawn_problems
@@ -27,6 +28,7 @@ from verify.conformance.blame.single_edits import candidates
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.places import Place
 from verify.conformance.probes import Probe, lower_level_probe
+from verify.conformance.stage_comparison import look
 from verify.subjects.protocol import Stages
 
 
@@ -49,13 +51,14 @@ def one_pass(a: Any, x: Any) -> Any:
     return y, lam
 
 
-def by_parts(a: Any, x: Any, *, y: float = 1.0, terms: Any = (1.0, 1.0, 1.0), r: Any = None) -> Any:
-    """From the free minimiser and the rows that bind, with factors; rows are chosen by another r where it is given."""
+def by_parts(a: Any, x: Any, *, y: float = 1.0, terms: Any = (1.0, 1.0, 1.0), r: Any = None, G: Any = None) -> Any:
+    """From the free minimiser and the rows that bind, with factors; ``r`` chooses rows, ``G`` stands for g_yy."""
+    G = dict.fromkeys(("y₀", "K", "y"), a.g_yy) | (G or {})
     S = np.flatnonzero(lower(a, x, **({} if r is None else {"r": r}))[1] > 1e-9)
-    y_0, lam, W = free(a, x), np.zeros(len(a.b)), a.B[S]
+    y_0, lam, W = -np.linalg.solve(G["y₀"], a.g_xy.T @ x + a.g_y), np.zeros(len(a.b)), a.B[S]
     right = terms[0] * a.A[S] @ x - terms[1] * a.b[S] - terms[2] * W @ y_0
-    lam[S] = np.linalg.solve(W @ np.linalg.solve(a.g_yy, W.T), right)
-    return y * y_0 + np.linalg.solve(a.g_yy, a.B.T @ lam), lam
+    lam[S] = np.linalg.solve(W @ np.linalg.solve(G["K"], W.T), right)
+    return y * y_0 + np.linalg.solve(G["y"], a.B.T @ lam), lam
 
 
 def all_rows(a: Any, x: Any) -> Any:
@@ -160,6 +163,10 @@ PLANTED: dict[str, tuple[Pair, str]] = {
     "two y₀": (lambda a, x: by_parts(a, x, y=2.0), "with 2·y₀ in place of y₀"),
     "r alone": (lambda a, x: by_parts(a, x, terms=(1.0, 1.0, 0.0)), "without B_S y₀"),
     "rows chosen without b": (lambda a, x: by_parts(a, x, r=a.A @ x), "without b where the binding rows are chosen"),
+    "f_yy in y₀": (lambda a, x: by_parts(a, x, G={"y₀": a.f_yy}), "f_yy stands in place of g_yy in y₀"),
+    "f_yy in K": (lambda a, x: by_parts(a, x, G={"K": a.f_yy}), "f_yy stands in place of g_yy in K"),
+    "f_yy in y": (lambda a, x: by_parts(a, x, G={"y": a.f_yy}), "f_yy stands in place of g_yy in g_yy⁻¹B_Sᵀλ_S"),
+    "rows without b, 2y₀": (lambda a, x: by_parts(a, x, y=2.0, r=a.A @ x), "b where the binding rows are chosen; and"),
     "f_y for g_y": (lambda a, x: lower(a, x, q=a.g_xy.T @ x + a.f_y), "f_y stands in place of g_y"),
     "coarse, no b": (coarse(lambda a, x: lower(a, x, r=a.A @ x), 1e-6), "without b"),
     "coarse, 1.1 λ": (coarse(then(lambda a, x, y, lam: (y, 1.1 * lam)), 1e-5), "1.1·λ is returned"),
@@ -253,3 +260,16 @@ def test_every_single_edit_answers_and_differs_from_the_right_pair() -> None:
         answered = [(found, right) for found, right in said if found is not None]
         assert len(answered) >= 6, program.sentence
         assert any((np.abs(found - right) > 1e-6).any() for found, right in answered), program.sentence
+
+
+def test_errors_on_some_problems_do_not_hide_what_others_show() -> None:
+    def f_in_y(a: Any, x: Any) -> Any:
+        if np.linalg.cond(a.f_yy) > 1e12:
+            raise np.linalg.LinAlgError("singular")
+        return by_parts(a, x, G={"y": a.f_yy})
+
+    stages = solving(f_in_y)
+    seen = look(stages)
+    assert [finding.status for finding in seen.findings if finding.stage == "lower_level"] == ["fault"]
+    (blame,) = (blame for blame in explain_all(stages, seen) if blame.stage == "lower_level")
+    assert ["f_yy stands in place of g_yy" in e.sentence for e in blame.explanations] == [True]

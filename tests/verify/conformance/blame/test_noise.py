@@ -20,7 +20,7 @@ from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.claim_runs import ignored_choices
 from verify.conformance.null_subjects import null_subjects
 from verify.conformance.probes import probes
-from verify.subjects import Call, ReferenceSubject
+from verify.subjects import Call, MissingCapabilityError, ReferenceSubject
 from verify.subjects.protocol import Stages
 
 
@@ -44,6 +44,8 @@ class PlantedNoise:
         return self.hypergradient_samples(problem, x, call, rng, 1)[0]
 
     def hypergradient_samples(self, problem: Any, x: Any, call: Call, rng: Any, replications: int) -> Any:
+        if problem.noise.model == "matrix":
+            raise MissingCapabilityError("additive noise only")
         quiet = problem.model_copy(update={"noise": type(problem.noise)()})
         s = SimpleNamespace(sigma_f=float(problem.noise.sigma_f), sigma_g=float(problem.noise.sigma_g),
                             N_g=call.parameters.N_g, alpha=call.alpha, R=replications,

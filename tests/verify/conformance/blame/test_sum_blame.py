@@ -12,6 +12,7 @@ from tests.verify.conformance.blame.plain_lines import Given, Line, PlainLine6, 
 from verify.conformance.answers import Answer
 from verify.conformance.blame.explanation import Blame
 from verify.conformance.blame.questions import line_6_question, minimiser_question
+from verify.conformance.blame.right_sums import Space
 from verify.conformance.blame.sum_blame import explain_sum
 from verify.conformance.probes import Probe
 from verify.subjects.protocol import Stages
@@ -37,7 +38,7 @@ LINES: dict[str, Line] = {
     "1.37 times the weights": lambda c: line_6(c.but(rho=1.37 * c.rho)),
     "rows reversed": lambda c: line_6(c, h=c.h()[::-1]),
     "summed over samples": lambda c: c.N * line_6(c),
-    "length at most 5": lambda c: line_6(c) * min(1.0, 5 / np.linalg.norm(line_6(c))),
+    "length at most 5": lambda c: line_6(c) * min(1.0, 5 / float(np.linalg.norm(line_6(c)))),
     "single precision": lambda c: line_6(c).astype(np.float32).astype(float),
     "entries turned round": lambda c: line_6(c)[::-1],
     "ridge": lambda c: line_6(c) + 0.01 * c.x,
@@ -76,7 +77,7 @@ NULLS: dict[str, Any] = {
 
 def blamed(stages: Stages, probe: Probe) -> Blame:
     """What is said of a subject one of whose answers was seen."""
-    space = "x" if probe.stage == "hypergradient" else "y"
+    space: Space = "x" if probe.stage == "hypergradient" else "y"
     return explain_sum(space, stages, [Answer(probe, probe.ask(stages))])
 
 

@@ -16,6 +16,7 @@ from spec.exact import Vector
 from verify.conformance import outer, random_stages
 from verify.conformance.blame.all_stages import Remembers
 from verify.conformance.blame.explanation import Blame, Explanation
+from verify.conformance.blame.noise_matrix import SOURCES, matrix_spots
 from verify.conformance.blame.noise_spots import Drawn, Spot
 from verify.conformance.blame.state_questions import Question
 from verify.conformance.blame.state_rules import Alone, Asked, StateRule
@@ -41,6 +42,8 @@ OF_TRIALS = 3 * len(outer.TRIALS)
 """Unseen runs of all trials but the output's."""
 WORST_FIRST: tuple[Mark, ...] = ("wrong", "one-of", "exact")
 EIGHTH, NONE = Fraction(1, 8), Fraction(0)
+UNHELD = range(780, 784)
+"""Seeds of calls under matrix noise that nothing else asks."""
 STREAM = 77
 """Random stream that no other look at samples uses."""
 ALSO: dict[str, tuple[Stage, ...]] = {"noise": ("hypergradient",), "widths": ("activation",)}
@@ -115,10 +118,11 @@ def unheld_runs(subject: Any) -> tuple[outer.Recorded, ...]:
 
 
 def unheld_draws(subject: Any) -> tuple[tuple[Drawn, ...], ...]:
-    """Four spots for each kind of noise."""
+    """Four spots for each kind of additive noise, then some of matrix noise of f and of g."""
     spots = [(f, g, N_g) for f, g in ((EIGHTH, NONE), (NONE, EIGHTH), (EIGHTH, EIGHTH)) for N_g in (1, 2, 5, 8)]
     found = [Spot(0.09, f, g, N_g).draw(Stages(subject), stream=STREAM) for f, g, N_g in spots]
-    return tuple(tuple(found[k : k + 4]) for k in range(0, len(found), 4))
+    matrices = ([spot.draw(Stages(subject), stream=STREAM) for spot in matrix_spots(s, UNHELD)] for s in SOURCES)
+    return (*(tuple(found[k : k + 4]) for k in range(0, len(found), 4)), *map(tuple, matrices))
 
 
 @dataclass(frozen=True)
@@ -171,7 +175,7 @@ def describes(unheld: Unheld, stage: Stage, explanation: Explanation) -> frozens
     if stage == "optimise":
         return frozenset() if predicts is None else _needed(unheld, edits, lambda kept: predicts(unheld.runs(kept)))
     if stage == "samples" and predicts is not None:
-        kinds = (_needed(unheld, edits, partial(_drawn_so, unheld, predicts, kind)) for kind in range(3))
+        kinds = (_needed(unheld, edits, partial(_drawn_so, unheld, predicts, kind)) for kind in range(5))
         return frozenset().union(*kinds)
     parts = [edits] if len(edits) == 1 else [edits, *((i,) for i in edits)]
     return frozenset().union(*(_accounted(unheld, stage, part, explanation.answer, _same) for part in parts))
@@ -216,7 +220,9 @@ def _accounted(
     """Edits of a part that answers account for, on probes where no edit but the part's matters; none if they differ."""
     # What line 6 makes of a term says nothing about the term's noise, unless the noise is what is wrong.
     of_noise = any(unheld.mistake.edits[i].procedure == "noise" for i in part)
-    theirs, alone = unheld.answers(unheld.every), unheld.answers(part)
+    # An explanation of noise is one of the noise alone, whatever line 6 makes beside it.
+    whole = part if stage == "samples" else unheld.every
+    theirs, alone = unheld.answers(whole), unheld.answers(part)
     compared = []
     for probe in unheld.unseen.of("hypergradient" if stage == "samples" else stage):
         if probe.needs_draws and not of_noise:
@@ -229,7 +235,7 @@ def _accounted(
         compared.append(probe)
     if len(compared) < ENOUGH:
         return frozenset()
-    rests = {i: unheld.answers(_without(unheld, i)) for i in part}
+    rests = {i: unheld.answers(tuple(k for k in whole if k != i)) for i in part}
     return frozenset(i for i in part if any(_moved(probe, theirs[probe.id], rests[i][probe.id]) for probe in compared))
 
 

@@ -1,0 +1,129 @@
+"""Noise made of given normals by a wrong formula gets that formula; right noise and what means nothing get none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from verify.conformance.blame.noise_blame import explain_noise
+from verify.conformance.blame.noise_draws import MODELS, drawn_call, explain_draws
+from verify.conformance.blame.noise_matrix import MatrixLaw, matrix_spots
+from verify.conformance.blame.noise_terms import NoisyCall
+from verify.conformance.bugs.generated.method_steps import FORMULAS
+from verify.conformance.bugs.generated.step_player import PlainMethod
+from verify.conformance.null_subjects import null_subjects
+from verify.conformance.stage_comparison import look
+from verify.subjects import ReferenceSubject
+from verify.subjects.protocol import Stages
+
+MATRIX_G = "α₁·σ_g·‖ỹ−ỹ*‖·Σz_g/N_g"
+
+
+def mistaken(step: str, formula: str, *, uses_draws: bool = True) -> Stages:
+    subject = PlainMethod({**FORMULAS, "noise": {**FORMULAS["noise"], step: formula}})
+    subject.uses_draws = uses_draws
+    return Stages(subject)
+
+
+@pytest.mark.parametrize(
+    ("step", "formula", "said"),
+    [("answer", "estimate + noise_f + noise_g", f"adds σ_g·‖ỹ−ỹ*‖·Σz_g/N_g where {MATRIX_G} belongs"),
+     ("answer", "estimate + noise_f - alpha_1 * noise_g", f"adds −{MATRIX_G} where {MATRIX_G} belongs"),
+     ("answer", "estimate + noise_f", f"adds no noise of g where {MATRIX_G} belongs"),
+     ("answer", "estimate - noise_f + alpha_1 * noise_g", "either model of noise line 6 adds −σ_f·Σz_f/N_g where"),
+     ("answer", "-estimate + noise_f + alpha_1 * noise_g", "adds −2·the estimate without noise, which does not belong"),
+     ("answer", "estimate + noise_f + alpha_1", "adds α₁·1 in every component where"),
+     ("noise_g", "sigma_f * size_g * z_g.sum(0) / N_g", f"adds α₁·σ_f·‖ỹ−ỹ*‖·Σz_g/N_g where {MATRIX_G} belongs"),
+     ("noise_g", "sigma_g * size_f * z_g.sum(0) / N_g", f"adds α₁·σ_g·‖(x,ỹ)‖·Σz_g/N_g where {MATRIX_G} belongs"),
+     ("noise_g", "sigma_g * size_g * z_g[0]", "adds α₁·σ_g·‖ỹ−ỹ*‖·z_g of the first sample where"),
+     ("noise_f", "sigma_f * size_f * z_f.sum(0) * N_g", "adds N_g·σ_f·Σz_f where"),
+     ("noise_f", "sigma_f * size_f * abs(z_f).sum(0) / N_g", "adds σ_f·Σ|z_f|/N_g where"),
+     ("size_f", "norm(x) if matrix else 1", "matrix noise line 6 adds σ_f·‖x‖·Σz_f/N_g where σ_f·‖(x,ỹ)‖·Σz_f/N_g"),
+     ("size_g", "norm_1(y - y_0)", "adds α₁·σ_g·‖ỹ−ỹ*‖₁·Σz_g/N_g where"),
+     ("z_f", "normals('f_x', N_g - 1)", "adds σ_f·Σz_f without the last sample/N_g where")],
+)  # fmt: skip
+def test_a_wrong_formula_of_noise_is_told_alone(step: str, formula: str, said: str) -> None:
+    blame = explain_draws(mistaken(step, formula))
+    assert blame is not None
+    (found,) = blame.explanations
+    assert said in found.sentence
+    assert blame.stage == "samples"
+    assert blame.held_out >= 6
+    assert blame.effect is not None
+    assert blame.effect > 0
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_formula_answers_calls_that_it_was_not_made_from(model: Any) -> None:
+    stages = mistaken("noise_f", "2 * sigma_f * size_f * z_f.sum(0) / N_g")
+    blame, probe = explain_draws(stages), drawn_call(990, model)
+    assert blame is not None
+    answer = blame.explanations[0].answer(probe)
+    assert answer is not None
+    assert answer == pytest.approx(probe.ask(stages), rel=1e-9)
+    assert np.abs(answer - probe.expected).max() > 1e-3
+
+
+@pytest.mark.parametrize("subject", [ReferenceSubject(), PlainMethod()])
+def test_right_noise_gets_nothing(subject: Any) -> None:
+    assert explain_draws(Stages(subject)) is None
+
+
+@pytest.mark.parametrize("name", ["zero", "constant", "random", "noise"])
+def test_what_means_nothing_gets_no_formula(name: str) -> None:
+    subject = null_subjects()[name]
+    subject.uses_draws = True
+    assert not [e for blame in explain_noise(Stages(subject)) for e in blame.explanations]
+
+
+def test_draws_that_a_subject_ignores_give_no_formula() -> None:
+    class Deaf(PlainMethod):
+        def _sampled(self, space: Any, problem: Any, call: Any, rng: Any) -> Any:
+            return space["estimate"] + (problem.noise.model != "none") * rng.standard_normal(len(space["x"]))
+
+    blame = explain_draws(Stages(Deaf()))
+    assert blame is not None
+    assert not blame.explanations
+
+
+def test_the_right_noise_of_a_call_is_that_of_the_exact_answer() -> None:
+    probe = drawn_call(991, "matrix")
+    quiet = ReferenceSubject().hypergradient(
+        probe.problem.model_copy(update={"noise": type(probe.problem.noise)()}), probe.x, probe.call, None
+    )
+    at = NoisyCall(probe, np.asarray(quiet))
+    assert at.quiet + sum(at.right.values()) == pytest.approx(probe.expected, rel=1e-9)
+
+
+def test_noise_of_g_is_missed_without_draws_too() -> None:
+    found = look(mistaken("answer", "estimate + noise_f + noise_g", uses_draws=False), only=("samples",)).findings
+    assert [finding.status for finding in found] == ["diverges"]
+
+
+@pytest.mark.parametrize(
+    ("step", "formula", "said"),
+    [("answer", "estimate + noise_f + noise_g", "g is σ_g·‖ỹ−ỹ*‖/√N_g where α₁·σ_g·‖ỹ−ỹ*‖/√N_g belongs"),
+     ("answer", "estimate + noise_f", "g is 0 where α₁·σ_g·‖ỹ−ỹ*‖/√N_g belongs"),
+     ("size_f", "norm(x) if matrix else 1", "f is σ_f·‖x‖/√N_g where σ_f·‖(x,ỹ)‖/√N_g belongs"),
+     ("noise_g", "3 * sigma_g * size_g * z_g.sum(0) / N_g", "·α₁·σ_g·‖ỹ−ỹ*‖/√N_g where α₁·σ_g·‖ỹ−ỹ*‖/√N_g belongs")],
+)  # fmt: skip
+def test_the_law_of_matrix_noise_is_told_of_subjects_that_draw_their_own(step: str, formula: str, said: str) -> None:
+    (blame,) = explain_noise(mistaken(step, formula, uses_draws=False))
+    (law,) = blame.explanations
+    assert law.sentence.endswith(said)
+    assert blame.held_out > 0
+
+
+def test_right_noise_of_own_draws_gets_nothing() -> None:
+    assert explain_noise(mistaken("size_g", "norm(y - y_0)", uses_draws=False)) == ()
+
+
+def test_a_law_of_matrix_noise_is_false_of_right_draws() -> None:
+    law = MatrixLaw("g", "‖ỹ−ỹ*‖", 0)
+    right, wrong = Stages(PlainMethod()), mistaken("answer", "estimate + noise_f + noise_g", uses_draws=False)
+    spots = matrix_spots("g", range(760, 763))
+    assert law.predicts([spot.draw(wrong) for spot in spots])
+    assert not law.predicts([spot.draw(right) for spot in spots])
+    assert not law.predicts([])
