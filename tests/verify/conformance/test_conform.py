@@ -14,7 +14,6 @@ import pytest
 
 import verify
 from spec import REPAIRED, InvalidInputError, OuterParameters
-from tests.verify.conformance.judged_here import judge_here
 from tests.verify.conformance.subjects import OnlyHypergradient, RepairedOnly
 from verify.campaign.plan import Task, perform
 from verify.checks.measuring.case import checks
@@ -318,10 +317,7 @@ def test_the_command_writes_and_tells(tmp_path: Path, capsys: pytest.CaptureFixt
     assert (out / "conform.json").exists()
 
 
-def test_the_command_prints_json(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    judge_here(monkeypatch)
+def test_the_command_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code = invoke(
         ["conform", "bias-bound/T3", "--python", f"{HERE}:OnlyHypergradient", "--json", "--out", str(tmp_path)]
     )
