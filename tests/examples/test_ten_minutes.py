@@ -59,7 +59,7 @@ def test_the_first_file_is_diagnosed_and_the_correction_corrects_it(capsys, dire
     code, out = follow(capsys, wanted, *narrowed)
     assert code == 1
     assert "my_solver:Subject deviates in hypergradient." in out
-    assert "∇F off by up to 1.2e+04: line 6 = the right one + α₁·Aᵀλ̃ (" in out
+    assert "∇F off by up to 1.3e+04: line 6 = the right one + α₁·Aᵀλ̃ (" in out
     (told,) = re.findall(r"^Where the error comes from: .*?\.$", GUIDE, re.S | re.M)
     assert told.replace("\n", " ") in out
     assert "Paste this" in out

@@ -85,7 +85,7 @@ class Conformance(Frozen):
 
     @property
     def exit_code(self) -> int:
-        """0 as expected, 1 a finding, 3 a fault in the subject or the run, nothing compared, or an end before all was."""
+        """0 as expected, 1 a finding, 3 a fault in subject or run, nothing compared, or an end before all was."""
         if self.faults or self.nothing_compared:
             return 3
         if self.findings:
