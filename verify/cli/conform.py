@@ -45,6 +45,10 @@ def conform(asked: Conform) -> int:
         require_folder(asked.out)
         for name in ("conform.json", *FILES):
             refuse_to_replace(asked.out / name)
+        seconds = judge.SECONDS if asked.seconds is None else asked.seconds
+        counts = (ESTIMATES if asked.estimates is None else asked.estimates, seconds)
+        jobs = 1 if asked.jobs is None else asked.jobs
+        judge.require_askable(asked.claims or (), asked.profile, jobs, counts, asked.time_limit)
     if asked.python is not None and not is_apart():
         with ended_politely():
             code = judge_apart(["conform", *_spelled_out(asked)])

@@ -185,7 +185,8 @@ def _beside(mutant: Bug, answers: list[Answer], wrong: list[Answer]) -> Match:
     worst, difference, seen_wrong = (0.0 if len(pairs) == len(answers) else math.inf), 0.0, not wrong
     for answer, theirs in pairs:
         apart = np.abs(answer.got - theirs)
-        allowed = answer.probe.tolerance
+        # Where both stop a solve of their own, both may be off by what is allowed.
+        allowed = answer.probe.tolerance * (1.0 if answer.probe.given in ("", WHOLE) else 2.0)
         if mutant.roundoff is not None and answer.probe.scale is not None:
             allowed = allowed + SINGLE_ROUNDINGS * mutant.roundoff * answer.probe.scale
         worst = max(worst, float((apart / allowed).max(initial=0.0)))

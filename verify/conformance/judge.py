@@ -112,15 +112,10 @@ def conform(
         >>> found.first, [match.id for match in found.diagnosis.matches]
         ('hypergradient', ['keeps-dual-term'])
     """
-    require_counts(estimates, seconds)
-    check_limit(time_limit)
+    claims = [claims] if isinstance(claims, str) else list(claims)
+    require_askable(claims, profile, jobs, (estimates, seconds), time_limit)
     own = [problem if isinstance(problem, OwnProblem) else OwnProblem.read(problem) for problem in problems]
     asking = Asking(own, reading, None if save_cases is None else Path(save_cases), force)
-    if jobs < 1:
-        raise InvalidInputError("jobs", "must be >= 1", jobs)
-    find_profile(profile)
-    claims = [claims] if isinstance(claims, str) else list(claims)
-    selected(claims)
     started, loadable = time.perf_counter(), isinstance(subject, str)
     name = subject if isinstance(subject, str) else name_of(subject)
     loaded = load_subject(subject, time_limit=time_limit) if isinstance(subject, str) else subject
@@ -139,6 +134,22 @@ def conform(
     if out is not None:
         write(found, Path(out))
     return found
+
+
+def require_askable(
+    claims: Sequence[str], profile: str, jobs: int, counts: tuple[int, float], time_limit: float | None
+) -> None:
+    """Refuse what cannot be asked of any subject; ``counts`` are estimates and seconds.
+
+    Raises:
+        InvalidInputError: If a name is unknown, or a number out of range.
+    """
+    require_counts(*counts)
+    check_limit(time_limit)
+    if jobs < 1:
+        raise InvalidInputError("jobs", "must be >= 1", jobs)
+    find_profile(profile)
+    selected(claims)
 
 
 def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conformance:
