@@ -30,7 +30,7 @@ from verify.checks.measuring.outer_runs import (
 from verify.evidence.budget import Share
 from verify.evidence.decisions import BoundDecision
 from verify.evidence.intervals import median_interval
-from verify.evidence.model import ComparisonEvidence, Evidence, Law
+from verify.evidence.model import ComparisonEvidence, Evidence, Law, RateEvidence
 from verify.evidence.rates import Estimate, fit_power_law
 from verify.truth.functions import SyntheticOracle, WeightedAbsolute
 from verify.truth.geometry import quadratic_of
@@ -67,10 +67,13 @@ def looked_twice(case: Case, measure: Callable[[Case], Measurement]) -> Measurem
     """
     half, level = case.error_budget / 2, case.level
     found = measure(replace(case, error_budget=half))
-    if decide(case.bound, found.evidence).verdict is not Verdict.INCONCLUSIVE:
-        return found
-    # As much may be spent on the second look as on the first: a level more takes less of a share.
-    return measure(replace(case, error_budget=half * (level + 3) / (level + 1), level=level + 1))
+    if decide(case.bound, found.evidence).verdict is Verdict.INCONCLUSIVE:
+        # As much may be spent on the second look as on the first: a level more takes less of a share.
+        found = measure(replace(case, error_budget=half * (level + 3) / (level + 1), level=level + 1))
+    # What either look may err by is what both together may.
+    spent = {"error_rate": case.share.single.error}
+    both = (one.model_copy(update=spent) if isinstance(one, RateEvidence) else one for one in found.evidence)
+    return replace(found, evidence=tuple(both))
 
 
 def at_targets(estimates: Sequence[Estimate], of: str = "") -> dict[str, float | str]:
