@@ -12,9 +12,11 @@ import numpy as np
 from spec.exact import Vector
 from verify.conformance.blame.accuracy import EXACT, Accuracy
 from verify.conformance.blame.explain import explain
-from verify.conformance.blame.explanation import Blame
+from verify.conformance.blame.explanation import Blame, Explanation
 from verify.conformance.blame.loop import explain_loop
 from verify.conformance.blame.noise_blame import explain_noise
+from verify.conformance.blame.noise_draws import NoiseFormula
+from verify.conformance.blame.noise_matrix import MatrixLaw
 from verify.conformance.blame.stage_effects import AsAnswered, effect_of
 from verify.conformance.blame.state import explain_state
 from verify.conformance.blame.state_of_runs import Renew
@@ -63,7 +65,23 @@ def explain_all(
     memories = {blame.stage for blame in remembering}
     found = [_asked_again(stages, seen, blame) for blame in _found(stages, seen, accuracy, off)]
     others = (b for b in found if b.stage not in memories or (b.stage == "optimise" and b.explanations))
-    return (*(_with_effect(blame, stages) for blame in remembering), *others)
+    return (*(_with_effect(blame, stages) for blame in remembering), *_without_echoes([*others]))
+
+
+def _without_echoes(blames: Sequence[Blame]) -> list[Blame]:
+    """What is wrong without what follows from it: a line 6 that is explained has matrix noise of g of its own size."""
+    if not any(blame.stage == "hypergradient" and blame.explanations for blame in blames):
+        return [*blames]
+    return [
+        b for b in blames if b.stage != "samples" or not b.explanations or not all(map(_of_g_alone, b.explanations))
+    ]
+
+
+def _of_g_alone(explanation: Explanation) -> bool:
+    """Whether an explanation is about the matrix noise of g and nothing else."""
+    if isinstance(explanation, NoiseFormula):
+        return all(model == "matrix" and slot == "g" for model, slot, _ in explanation.replaced)
+    return isinstance(explanation, MatrixLaw) and explanation.source == "g"
 
 
 def copies_of(name: str, like: Subject | None = None) -> Renew | None:
