@@ -26,7 +26,10 @@ MOST = 256
 
 
 def consequences(stages: Stages, wrong: Sequence[Answer]) -> list[Answer]:
-    """Those of a subject's wrong estimates that are right for the stages that it tells."""
+    """Those of a subject's wrong estimates that are right for the stages that it tells.
+
+    They are no fault of the call only where one of these stages is found wrong by itself.
+    """
     asked = [answer for answer in wrong if _may_be(answer)][:MOST]
     return [answer for answer in asked if _follows(stages, answer)]
 

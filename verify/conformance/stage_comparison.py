@@ -139,7 +139,9 @@ def _probed(stage: Probed, spread: list[Probe], seen: Seen) -> StageFinding:
     fault = "".join(f"{probe.id}: {fault}" for probe, fault in asked.broken[:1])
     seen.faults += [fault] if fault else []
     wrong = [answer for answer in answers if not answer.excess <= 1]
-    follow = consequences(seen.stages, wrong) if stage == "hypergradient" else []
+    # Only a stage that was itself found wrong can be the cause: else nothing would say that they are off.
+    caused = stage == "hypergradient" and any(found.status == "diverges" for found in seen.findings)
+    follow = consequences(seen.stages, wrong) if caused else []
     seen.follow += follow
     wrong = [answer for answer in wrong if answer not in follow]
     worst = max((answer.excess for answer in answers if answer not in follow), default=0.0)

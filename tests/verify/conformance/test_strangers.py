@@ -12,7 +12,7 @@ from spec import InvalidInputError
 from tests.verify.conformance import strangers
 from tests.verify.conformance.replays import played_here
 from tests.verify.conformance.subjects import OnlyHypergradient
-from verify.conformance.bugs.bent_subject import by_id
+from verify.conformance.bugs.bent_subject import BentSubject, by_id
 from verify.conformance.bugs.catalogue import find
 from verify.conformance.diagnosis import diagnose
 from verify.conformance.pacing import Clock, Paced, TimeIsUpError
@@ -177,3 +177,29 @@ def test_one_failed_result_fails_in_the_singular() -> None:
     found = verify.conform("reference", claims=["bias-bound/T3"])
     (first, *_) = str(found.model_copy(update={"findings": ("bias-bound/T3 on toy1: refuted.",)})).splitlines()
     assert first.endswith("but 1 result of the claims fails.")
+
+
+class WrongAtSmallWidths(BentSubject):
+    """Its weights are halved at widths that no question about weights alone has."""
+
+    name = "wrong-at-small-widths"
+
+    def activation(self, h: Any, lam: Any, h_width: float, lam_width: float) -> Any:
+        rho = super().activation(h, lam, h_width, lam_width)
+        return 0.5 * rho if h_width < 1.9e-3 else rho
+
+
+def test_wrong_estimates_follow_from_a_stage_only_where_that_is_found_wrong() -> None:
+    seen = look(Stages(WrongAtSmallWidths()), only=["lower_level", "activation", "penalty_minimiser", "hypergradient"])
+    by_stage = {found.stage: found.status for found in seen.findings}
+    assert by_stage == {
+        "lower_level": "agrees", "activation": "agrees", "penalty_minimiser": "agrees", "hypergradient": "diverges",
+    }  # fmt: skip
+    assert seen.follow == []
+
+
+def test_what_follows_from_a_wrong_stage_is_not_blamed_on_the_call() -> None:
+    seen = look(Stages(by_id("always-active")), only=["activation", "hypergradient"])
+    assert [found.status for found in seen.findings] == ["diverges", "agrees"]
+    assert seen.follow
+    assert "given what those answer, they are right" in seen.findings[1].sentence
