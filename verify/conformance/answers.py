@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from spec.exact import Vector
+from verify.conformance.places import rounded
 from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE, Probe
 from verify.subjects import SubjectFaultError
+from verify.truth.stages import Setting
 
 INSIDE = {
     WHOLE: "with every stage given: line 6 alone",
@@ -44,3 +48,16 @@ class Asked:
     refusals: list[str] = field(default_factory=list)
     late: int = 0
     ended: bool = False
+
+
+def setting_of(probe: Probe, alpha: float | None = None) -> Setting:
+    """A probe's call in exact numbers, with what it gives; at its own alpha unless another is asked for."""
+    call, q = probe.call, probe.call.parameters
+    given = {name: rounded(value) for name, value in call.stages.items() if value is not None}
+    draws = {name: tuple(rounded(row) for row in rows) for name, rows in (call.draws or {}).items()}
+    numbers = {"lam_width": q.lam_width, "ramp_constant": q.ramp_constant}
+    exact = {name: Fraction(value) for name, value in numbers.items() if math.isfinite(value)}
+    return Setting(
+        problem=probe.problem, x=rounded(probe.x), alpha=Fraction(call.alpha if alpha is None else alpha),
+        reading=call.reading, N_g=q.N_g, given=given, draws=draws, **exact,
+    )  # fmt: skip

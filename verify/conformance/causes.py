@@ -17,14 +17,13 @@ from typing import Any
 from spec import InvalidInputError
 from spec.exact import FloatArray
 from verify.conformance import known_answers as known
-from verify.conformance.answers import Answer
+from verify.conformance.answers import Answer, setting_of
 from verify.conformance.error_parts import WORDS
 from verify.conformance.places import rounded
 from verify.conformance.probes import Probe
 from verify.conformance.sizes import ANY_PROGRAM, Allowance
 from verify.subjects import Call, Capability, MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import GIVEN, Stages
-from verify.truth.algebra.numbers import dyadic
 from verify.truth.algebra.rationals import Vector
 from verify.truth.error_causes import METHOD, ErrorCauses, StageValues
 from verify.truth.formulas import as_float
@@ -259,17 +258,6 @@ class Inquiry:
 def limit(setting: Setting, allowance: Allowance) -> float:
     """How far an estimate may be off by an allowance."""
     return length(known.hypergradient(setting, allowance).limits["hypergradient"])
-
-
-def setting_of(probe: Probe, alpha: float) -> Setting:
-    """A probe's call in exact numbers at some alpha, with what it gives."""
-    asked = probe.call
-    given = {name: rounded(value) for name, value in asked.stages.items() if value is not None}
-    q = asked.parameters
-    return Setting(
-        problem=probe.problem, x=rounded(probe.x), alpha=Fraction(alpha), reading=asked.reading,
-        lam_width=dyadic(q.lam_width), ramp_constant=dyadic(q.ramp_constant), given=given,
-    )  # fmt: skip
 
 
 LETTERS = {"y_star": "ỹ*", "lam": "λ̃", "rho": "ρ", "y_penalty": "ỹ"}

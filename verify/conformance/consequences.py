@@ -13,8 +13,8 @@ import numpy as np
 from spec import InvalidInputError
 from spec.exact import Vector
 from verify.conformance import known_answers as known
-from verify.conformance.answers import Answer
-from verify.conformance.causes import REFUSED, Inquiry, setting_of
+from verify.conformance.answers import Answer, setting_of
+from verify.conformance.causes import REFUSED, Inquiry
 from verify.conformance.probes import WHOLE
 from verify.conformance.sizes import ANY_PROGRAM
 from verify.subjects.protocol import GIVEN, Stages
@@ -53,7 +53,7 @@ def _expected(stages: Stages, answer: Answer) -> tuple[Vector, Vector] | None:
     """The right estimate for the stages that the subject tells, and its tolerance."""
     probe = answer.probe
     try:
-        setting = setting_of(probe, probe.call.alpha)
+        setting = setting_of(probe)
         values, told = Inquiry(stages, answer).completed(setting, probe.call, own=True)
         if not told:
             return None

@@ -10,8 +10,8 @@ from itertools import pairwise
 from operator import itemgetter
 
 from spec import InvalidInputError
-from verify.conformance.answers import INSIDE, Answer
-from verify.conformance.causes import Inquiry, Measured, UnsteadyError, length, notes, setting_of
+from verify.conformance.answers import INSIDE, Answer, setting_of
+from verify.conformance.causes import Inquiry, Measured, UnsteadyError, length, notes
 from verify.conformance.error_parts import WORDS, CausePart, ErrorSplit, power_of_alpha
 from verify.conformance.probes import FROM_SCRATCH, Probe
 from verify.conformance.stage_comparison import Seen

@@ -6,10 +6,8 @@ through the right formulas, where :math:`\alpha^{-2}` and :math:`\alpha^{-4}` am
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from numbers import Real
 
 import numpy as np
@@ -17,9 +15,8 @@ import numpy as np
 from spec import InvalidInputError, Quadratic
 from spec.exact import Vector
 from verify.conformance import known_answers as known
-from verify.conformance.answers import Answer
+from verify.conformance.answers import Answer, setting_of
 from verify.conformance.blame.lower_residuals import relative_residual, row_residual, stationarity_residual, terms_of
-from verify.conformance.places import rounded
 from verify.conformance.probes import Probe
 from verify.conformance.sizes import ANY_PROGRAM, Allowance, Sizing
 from verify.conformance.stage_comparison import Seen
@@ -142,7 +139,7 @@ def _tolerance(probe: Probe, accuracy: Accuracy) -> Vector | None:
     solved = probe.stage in ("lower_level", "penalty_minimiser", "hypergradient") and probe.call.y_penalty is None
     if accuracy.value == 0 or not solved or not isinstance(probe.problem, Quadratic):
         return None
-    setting, left = _setting(probe), FACTOR * accuracy.value
+    setting, left = setting_of(probe), FACTOR * accuracy.value
     allowance = replace(ANY_PROGRAM, residual=max(ANY_PROGRAM.residual, left))
     if probe.stage == "lower_level":
         return _limits(known.lower_level(setting, allowance))
@@ -162,14 +159,3 @@ def _of_a_solve(probe: Probe, setting: Setting, allowance: Allowance, left: floa
 
 def _limits(answer: known.Known) -> Vector:
     return np.concatenate([answer.limits[name] for name in answer.outputs])
-
-
-def _setting(probe: Probe) -> Setting:
-    """A probe's question, exactly."""
-    call = probe.call
-    given = {name: rounded(value) for name, value in call.stages.items() if value is not None}
-    draws = {name: tuple(rounded(row) for row in rows) for name, rows in (call.draws or {}).items()}
-    numbers = {"ramp_constant": call.parameters.ramp_constant, "lam_width": call.parameters.lam_width}
-    exact = {name: Fraction(value) for name, value in numbers.items() if math.isfinite(value)}
-    return Setting(probe.problem, rounded(probe.x), Fraction(call.alpha), call.reading, call.parameters.N_g,
-                   given=given, draws=draws, **exact)  # fmt: skip
