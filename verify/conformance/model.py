@@ -182,11 +182,6 @@ def _effect(diagnosis: Diagnosis) -> str:
     return f"{what} off by up to {diagnosis.effect:.2g}"
 
 
-def hurried_ones(found: Conformance) -> list[ClaimFinding]:
-    """Claims that ask for more estimates than were granted."""
-    return [claim for claim in found.claims if claim.status == "INCONCLUSIVE" and MARK in claim.sentence]
-
-
 def _claims(found: Conformance) -> Iterator[str]:
     counts = Counter(claim.status for claim in found.claims)
     words = {
@@ -197,14 +192,13 @@ def _claims(found: Conformance) -> Iterator[str]:
         told = ", ".join(f"{counts[status]} {word}" for status, word in words.items() if counts[status])
         unchecked = f"; {counts['NOT_CHECKED']} more have no check" if counts["NOT_CHECKED"] else ""
         yield f"{found.coverage}. Claims and steps, repaired reading: {told or 'none judged'}{unchecked}."
-    hurried = [claim.claim for claim in hurried_ones(found)]
+    open_ones = [claim for claim in found.claims if claim.status == "INCONCLUSIVE"]
+    hurried = [claim.claim for claim in open_ones if MARK in claim.sentence]
     if hurried:
         shown = ", ".join(hurried[:SHOWN]) + (", …" if len(hurried) > SHOWN else "")
         yield f"  ? {len(hurried)} of them ask for more, one at a time, than was granted ({shown}): see --estimates."
     if not found.findings:
-        others = [
-            claim for claim in found.claims if claim.status == "INCONCLUSIVE" and claim not in hurried_ones(found)
-        ]
+        others = [claim for claim in open_ones if MARK not in claim.sentence]
         yield from (f"  ? {claim.claim}: {claim.sentence}" for claim in others[:SHOWN])
     stages = {stage.stage for stage in found.stages}
     failed = [line for line in found.findings if line.split(":")[0] not in stages]

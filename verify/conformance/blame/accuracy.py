@@ -128,12 +128,6 @@ def _most(probe: Probe) -> float:
     return LARGEST_PART * float(np.max(np.abs(told), initial=0.0))
 
 
-def is_blurred(probe: Probe, accuracy: Accuracy) -> bool:
-    """Whether the accuracy leaves a stage no two digits at a probe: an answer there tells nothing."""
-    reach = _tolerance(probe, accuracy)
-    return reach is not None and bool((reach > _most(probe)).any())
-
-
 def _tolerance(probe: Probe, accuracy: Accuracy) -> Vector | None:
     """What the accuracy makes of a probe's tolerance, without a limit; ``None`` where nothing is solved."""
     solved = probe.stage in ("lower_level", "penalty_minimiser", "hypergradient") and probe.call.y_penalty is None

@@ -10,7 +10,7 @@ import pytest
 from spec import InvalidInputError
 from tests.verify.conformance.blame.one_stage import coarse, lower, solving
 from verify.conformance.answers import Answer
-from verify.conformance.blame.accuracy import EXACT, GRANTED, LARGEST_PART, Accuracy, accuracy_of, is_blurred, widened
+from verify.conformance.blame.accuracy import EXACT, GRANTED, LARGEST_PART, Accuracy, accuracy_of, widened
 from verify.conformance.blame.lower_places import drawn_problems
 from verify.conformance.null_subjects import null_subjects
 from verify.conformance.probes import FROM_SCRATCH, WHOLE, Probe, probes
@@ -69,14 +69,17 @@ def test_only_what_is_solved_is_allowed_more_and_never_more_than_a_hundredth() -
     assert any((widened(p, accuracy).tolerance > 1.1 * p.tolerance).any() for p in _some(FROM_SCRATCH))
 
 
-def test_small_alpha_amplifies_an_accuracy() -> None:
+def test_small_alpha_amplifies_an_accuracy_up_to_its_limit() -> None:
     first, second = (next(p for p in _some(FROM_SCRATCH, 99) if p.call.alpha == alpha) for alpha in (0.05, 0.02))
-    fine = Accuracy(1e-12, True)
-    grown = [float((widened(p, fine).tolerance / p.tolerance).max()) for p in (first, second)]
-    assert min(grown) >= 1
-    coarsest = Accuracy(1e-4, True)
-    assert is_blurred(first, coarsest) and is_blurred(second, coarsest)
-    assert not is_blurred(second, EXACT) and not is_blurred(_some(WHOLE)[0], coarsest)
+
+    def granted(probe: Probe, accuracy: float) -> float:
+        return float((widened(probe, Accuracy(accuracy, True)).tolerance - probe.tolerance).max())
+
+    assert granted(second, 1e-12) / granted(first, 1e-12) == pytest.approx((0.05 / 0.02) ** 4, rel=1e-6)
+    for probe in (first, second):
+        assert granted(probe, 1e-4) == pytest.approx(LARGEST_PART * np.abs(probe.expected).max())
+    (whole,) = _some(WHOLE)[:1]
+    assert granted(whole, 1e-4) == 0
 
 
 @pytest.mark.parametrize("name", ["zero", "constant", "echo", "random"])
