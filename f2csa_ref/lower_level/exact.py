@@ -56,14 +56,26 @@ def solve_quadratic(objectives: QuadraticObjectives, x: Vector) -> LowerLevelSol
 
     parts = float(np.linalg.norm(x @ q.g_xy) + np.linalg.norm(q.g_y)) + q.C_g * float(np.linalg.norm(y))
     found = Candidate(q, x, y, lam, sizes(q, x, y, lam, parts))
-    polished = _polish(q, c, r, lam > 0)
-    if polished is not None:
-        y_fine, lam_fine = polished
-        if replace(found, y=y_fine, lam=lam_fine).residual <= max(found.residual, 1e-14):
-            found = replace(found, y=y_fine, lam=np.maximum(lam_fine, 0.0))
+    found = _polished(found, (c, r), lam > 0)
+    if not found.residual <= ACCEPTED_RESIDUAL:
+        # A row many orders smaller than the program is lost in its rounding: where it is broken it works, too.
+        found = _polished(found, (c, r), (found.lam > 0) | (found.h > 0))
     if not found.residual <= ACCEPTED_RESIDUAL:
         raise LowerLevelError(f"lower-level KKT residual {found.residual:.1e} exceeds {ACCEPTED_RESIDUAL:.0e}")
     return found.solution("quadratic-program")
+
+
+def _polished(found: Candidate, program: tuple[Vector, Vector], working: Mask) -> Candidate:
+    """The pair solved anew on the working rows of ``program``, its c and r, if that is a better one."""
+    q = found.objectives
+    assert isinstance(q, QuadraticObjectives)  # what is polished here
+    polished = _polish(q, *program, working)
+    if polished is None:
+        return found
+    y, lam = polished
+    if replace(found, y=y, lam=lam).residual > max(found.residual, 1e-14):
+        return found
+    return replace(found, y=y, lam=np.maximum(lam, 0.0))
 
 
 def distance_to_rows(q: Objectives, r: Vector) -> float:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from f2csa_ref import LowerLevelError, lower_level
-from spec import Generated, InvalidInputError
+from spec import Generated, InvalidInputError, parse_problem
 from spec.atlas import find
 
 
@@ -184,9 +184,21 @@ def test_a_solver_that_gives_up_is_not_a_solution(toy1, monkeypatch):
         lower_level(rows.problem, np.array([float(value) for value in rows.x]))
     # Bounds have a solver of their own.
     assert lower_level(toy1, np.ones(1)).method == "block-pivoting"
+    # What the program says is held against the KKT conditions where nothing can be solved anew.
     monkeypatch.setattr(exact, "solve_program", lambda *_, **__: (np.full(1, 0.9), np.zeros(1)))
+    monkeypatch.setattr(exact, "_polish", lambda *_: None)
     with pytest.raises(LowerLevelError, match="KKT residual"):
         lower_level(toy1, np.ones(1))
+
+
+@pytest.mark.parametrize("x", [1e-150, 1e-60, 1e-12, 1.0])
+def test_a_row_many_orders_smaller_than_another_works_too(x):
+    rows = {"A": [[1], [0]], "B": [[1], [1]], "b": [0, 1]}
+    problem = parse_problem({"kind": "quadratic", "g": {"yy": [[1]]}, "constraints": rows})
+    found = lower_level(problem, np.array([x]))
+    assert found.y_star[0] == pytest.approx(x, rel=1e-12)
+    assert found.lam[0] == pytest.approx(x, rel=1e-12)
+    assert found.lam[1] == 0
 
 
 @pytest.mark.parametrize("x", [np.zeros(2), np.array([np.nan]), np.array([[1.0]])])

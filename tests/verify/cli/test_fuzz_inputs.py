@@ -93,9 +93,15 @@ others = st.lists(
 )  # fmt: skip
 
 
+TINY_ROW = b"""{"kind": "quadratic", "f": {}, "g": {"yy": [[1]]},
+                "constraints": {"A": [[1], [0]], "B": [[1], [1]], "b": [0, 1]}}"""
+"""At x = 1e-150 the first row is lost in the rounding of a program as large as the second."""
+
+
 @settings(max_examples=40)
 @given(content=broken_files(), x=points)
 @example(content=b"", x="1")
+@example(content=TINY_ROW, x="1e-150")
 @example(content=TOY.encode("utf-16"), x="1")
 @example(content=TOY.replace("[[1]]", "[[1e9999999]]").encode(), x="1")
 @example(content=b'{"kind": "generated", "family": "random-rows", "n": 1e99999999999}', x="1")
