@@ -139,17 +139,21 @@ def share(objectives: Objectives, batch: int, rng: np.random.Generator, runs: tu
     return cast("Objectives", sampled)
 
 
-def grad_y_g_at(objectives: Objectives, x: Vector) -> Callable[[Vector], Vector]:
-    """``grad_y_g(x, .)`` of these objectives, bit for bit: quadratic ones compute once what x alone decides."""
+def grad_y_g_at(objectives: Objectives, x: Vector, runs: tuple[int, ...] = ()) -> Callable[[Vector], Vector]:
+    """``grad_y_g(x, .)`` of these objectives for y (m,), or (R, m) where ``runs`` is (R,), bit for bit.
+
+    Quadratic ones compute once what x alone decides.
+    """
     sampled = objectives if isinstance(objectives, SampledObjectives) else SampledObjectives(objectives)
     if type(sampled.base) is not QuadraticObjectives or "g.y" in sampled.matrices or "g.y" in sampled.jumps:
         return partial(objectives.grad_y_g, x)
     at_x, g_yy, fixed = x @ sampled.base.g_xy, sampled.base.g_yy.T, sampled.base.g_y
-    shared, offset = at_x + fixed, sampled.offsets.get("g.y")
+    shared, offset = np.tile(at_x + fixed, (*runs, 1)), sampled.offsets.get("g.y")
+    g_yy = np.ascontiguousarray(g_yy) if runs and runs[0] > 1 else g_yy
 
     def gradient(y: Vector) -> Vector:
-        at_y = y @ g_yy
-        exact: Vector = at_x + at_y + fixed if at_y.ndim == 1 else at_y + shared
+        at_y = np.dot(y, g_yy)
+        exact: Vector = at_y + shared if runs else at_x + at_y + fixed
         return exact if offset is None else exact + offset
 
     return gradient

@@ -102,11 +102,11 @@ def _load(name: str, text: str) -> Instance:
     return Instance(name, parse_problem(file.problem, where), x, file.purpose, file.strata, file.known)
 
 
-def find(name: str) -> Instance:
+def find(name: str, argument: str = "instance") -> Instance:
     """Look an instance up by name.
 
     Raises:
-        InvalidInputError: If there is none, naming the nearest known names.
+        InvalidInputError: If there is none, naming the nearest known names; about ``argument``.
     """
     known = atlas()
-    return find_named(known, name, "instance", "must name an atlas instance", f"known are {', '.join(known)}")
+    return find_named(known, name, argument, "must name an atlas instance", f"known are {', '.join(known)}")

@@ -21,6 +21,7 @@ from f2csa_ref.lower_level.solution import (
     LowerLevelError,
     LowerLevelSolution,
     Mask,
+    length,
     sizes,
 )
 from f2csa_ref.objectives import EXTENDED_LIMIT, Objectives, QuadraticObjectives
@@ -44,7 +45,7 @@ def solve_quadratic(objectives: QuadraticObjectives, x: Vector) -> LowerLevelSol
         return solve_box(q, q.bounds, x)
     c = x @ q.g_xy + q.g_y
     r = q.A @ x - q.b
-    size = float(np.linalg.norm(c)) / q.C_g + distance_to_rows(q, r)
+    size = length(c) / q.C_g + distance_to_rows(q, r)
     size = size if size > 0 else 1.0
     try:
         y, lam = solve_program(q.g_yy / q.C_g, c / q.C_g, q.B, r, size=size, x=x)
@@ -54,7 +55,7 @@ def solve_quadratic(objectives: QuadraticObjectives, x: Vector) -> LowerLevelSol
         return solve_box(q, q.bounds, x)
     lam = lam * q.C_g
 
-    parts = float(np.linalg.norm(x @ q.g_xy) + np.linalg.norm(q.g_y)) + q.C_g * float(np.linalg.norm(y))
+    parts = length(x @ q.g_xy) + length(q.g_y) + q.C_g * length(y)
     found = Candidate(q, x, y, lam, sizes(q, x, y, lam, parts))
     found = _polished(found, (c, r), lam > 0)
     if not found.residual <= ACCEPTED_RESIDUAL:
@@ -73,9 +74,10 @@ def _polished(found: Candidate, program: tuple[Vector, Vector], working: Mask) -
     if polished is None:
         return found
     y, lam = polished
-    if replace(found, y=y, lam=lam).residual > max(found.residual, 1e-14):
+    better = replace(found, y=y, lam=lam)
+    if better.residual > max(found.residual, 1e-14):
         return found
-    return replace(found, y=y, lam=np.maximum(lam, 0.0))
+    return better if (lam >= 0).all() else replace(found, y=y, lam=np.maximum(lam, 0.0))
 
 
 def distance_to_rows(q: Objectives, r: Vector) -> float:

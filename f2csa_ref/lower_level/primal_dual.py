@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 
 import numpy as np
 
+from f2csa_ref.lower_level.scalar_steps import ScalarProgram, mean_pair
 from f2csa_ref.lower_level.solution import Candidate, LowerLevelSolution, sizes
 from f2csa_ref.objectives import Objectives, as_vector, double_range, objectives_of
 from f2csa_ref.sampling import DEFAULTS, draw_width, noise_y_at, require_rng
@@ -132,6 +134,9 @@ def pairs_of_runs(
     rng: np.random.Generator | None,
 ) -> tuple[Matrix, Matrix]:
     """Final pairs of runs whose objectives are set up, shapes (R, m) and (R, p); what diverges goes on as a number."""
+    program = ScalarProgram.of(objectives, x, plus=reading.primal_dual_sign == "plus") if runs == 1 else None
+    if program is not None:
+        return _scalar_pair(objectives, program, reading, parameters, rng)
     start = np.zeros((runs, objectives.m)), np.zeros((runs, objectives.p))
     y, lam, _, _ = _last(iterates(objectives, x, reading, parameters, rng, start), reading, parameters)
     return y, lam
@@ -150,35 +155,67 @@ def iterates(
     Noise comes from a generator, or from supplied normals, one row a step.
     """
     q, steps = objectives, parameters.lower_level_steps
-    eta_y = parameters.eta_y if parameters.eta_y is not None else 1.0 / (q.C_g + q.B_norm**2)
-    eta_lam = parameters.eta_lam if parameters.eta_lam is not None else eta_y
     plus = reading.primal_dual_sign == "plus"
     B_turned, signed_B, r = q.B.T, q.B if plus else -q.B, q.A @ x - q.b
     y, lam = start
-    noisy, averaged = q.noise.scale("g.y") > 0, reading.inner_solver == "averaged"
-    gradient, noise = grad_y_g_at(q, x), noise_y_at(q, "g.y", x)
+    if y.ndim == 2 and len(y) > 1:
+        # Many short rows: numbers that lie as they are used cost a third.
+        B_turned, r = np.ascontiguousarray(B_turned), np.tile(r, (len(y), 1))
+    noisy = q.noise.scale("g.y") > 0
+    gradient, noise = grad_y_g_at(q, x, y.shape[:-1]), noise_y_at(q, "g.y", x)
     normals = _step_by_step(source, steps, (*y.shape[:-1], draw_width(q.noise, q.m))) if noisy else iter(())
-    for t in range(steps):
+    for eta_y, eta_lam in _sizes(q, reading, parameters):
         grad = gradient(y)
         if noisy:
             grad = grad + noise(y, next(normals))
-        shrink = (1.0 + t / 10.0) ** -DECAY if averaged else 1.0
-        y = y - shrink * eta_y * (grad + lam @ signed_B)
-        lam = np.maximum(0.0, lam + shrink * eta_lam * (r - y @ B_turned))
+        y = y - eta_y * (grad + np.dot(lam, signed_B))
+        lam = np.maximum(0.0, lam + eta_lam * (r - np.dot(y, B_turned)))
         if plus:
             # Only the literal sign runs away.
             y, lam = np.minimum(np.maximum(y, -LARGEST), LARGEST), np.minimum(lam, LARGEST)
         yield y, lam
 
 
+def _sizes(objectives: Objectives, reading: Reading, parameters: OracleParameters) -> Iterator[tuple[float, float]]:
+    """The primal and the dual size of each step."""
+    q = objectives
+    eta_y = parameters.eta_y if parameters.eta_y is not None else 1.0 / (q.C_g + q.B_norm**2)
+    eta_lam = parameters.eta_lam if parameters.eta_lam is not None else eta_y
+    for t in range(parameters.lower_level_steps):
+        shrink = (1.0 + t / 10.0) ** -DECAY if reading.inner_solver == "averaged" else 1.0
+        yield shrink * eta_y, shrink * eta_lam
+
+
 def _step_by_step(source: np.random.Generator | Matrix | None, steps: int, shape: tuple[int, ...]) -> Iterator[Vector]:
-    """Normals of each step, drawn some steps ahead: the same numbers however many."""
+    """Normals of each step."""
+    return itertools.chain.from_iterable(_blocks(source, steps, shape))
+
+
+def _blocks(source: np.random.Generator | Matrix | None, steps: int, shape: tuple[int, ...]) -> Iterator[Matrix]:
+    """Normals of all steps, drawn some steps ahead: the same numbers however many."""
     if isinstance(source, np.ndarray):
-        yield from source
+        yield source
         return
     at_once = max(1, _BLOCK // math.prod(shape[:-1]))
     for first in range(0, steps, at_once):
-        yield from require_rng(source).standard_normal((min(at_once, steps - first), *shape))
+        yield require_rng(source).standard_normal((min(at_once, steps - first), *shape))
+
+
+def _scalar_pair(
+    q: Objectives,
+    program: ScalarProgram,
+    reading: Reading,
+    parameters: OracleParameters,
+    rng: np.random.Generator | None,
+) -> tuple[Matrix, Matrix]:
+    """What :func:`_last` returns of one run of one component, shapes (1, 1)."""
+    steps, largest = parameters.lower_level_steps, LARGEST if reading.primal_dual_sign == "plus" else math.inf
+    normals: Iterator[float] = itertools.repeat(0.0, steps)
+    if program.scale > 0:
+        normals = itertools.chain.from_iterable(block.ravel().tolist() for block in _blocks(rng, steps, (1, 1)))
+    first = steps // 2 if reading.inner_solver == "averaged" else steps - 1
+    y, lam = mean_pair(program, _sizes(q, reading, parameters), normals, first=first, largest=largest)
+    return np.array([[y]]), np.array([[lam]])
 
 
 def _last(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from f2csa_ref.bounds import at_right_angles
-from f2csa_ref.objectives import Objectives
+from f2csa_ref.objectives import Objectives, QuadraticObjectives
 from spec.exact import Matrix, Vector
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
@@ -106,15 +108,20 @@ class Sizes:
     multipliers: Vector
 
 
+def length(vector: Vector) -> float:
+    """Euclidean length."""
+    return math.sqrt(float(vector @ vector))
+
+
 def sizes(objectives: Objectives, x: Vector, y: Vector, lam: Vector, grad: float | None = None) -> Sizes:
     """Measure a pair; ``grad`` is the size of the parts of grad_y g at (x, y), where they are known."""
     q = objectives
     if grad is None:
-        grad = float(np.linalg.norm(q.grad_y_g(x, y))) + q.C_g * float(np.linalg.norm(y))
+        grad = length(q.grad_y_g(x, y)) + q.C_g * length(y)
     B_rows = np.linalg.norm(q.B, axis=1)
     grad = max(grad, float(np.max(B_rows * np.abs(lam))))
-    y_size = max(float(np.linalg.norm(y)), grad / q.C_g)
-    rows = np.linalg.norm(q.A, axis=1) * float(np.linalg.norm(x)) + B_rows * y_size + np.abs(q.b)
+    y_size = max(length(y), grad / q.C_g)
+    rows = np.linalg.norm(q.A, axis=1) * length(x) + B_rows * y_size + np.abs(q.b)
     multipliers = np.divide(grad, B_rows, out=np.full_like(B_rows, grad), where=B_rows > 0)
     return Sizes(grad, rows, multipliers)
 
@@ -138,9 +145,9 @@ class Candidate:
     def residual(self) -> float:
         """Largest relative violation of the KKT conditions."""
         lam, h, whole = self.lam, self.h, self.sizes
-        stationarity = np.abs(self.objectives.grad_y_g(self.x, self.y) - lam @ self.objectives.B).max()
+        stationarity = np.abs(self.objectives.grad_y_g(self.x, self.y) - lam @ self.objectives.B)
         parts = (
-            _ratio(stationarity, whole.gradient),
+            _ratio(stationarity.max(keepdims=True), np.array([whole.gradient])),
             _ratio(np.maximum(h, 0.0), whole.rows),
             _ratio(np.maximum(-lam, 0.0), whole.multipliers),
             _ratio(np.abs(lam * h), whole.rows * whole.multipliers),
@@ -154,15 +161,31 @@ class Candidate:
         active = np.abs(self.h) <= ACTIVE_TOL * self.sizes.rows
         weakly_active = active & (np.abs(self.lam) <= ACTIVE_TOL * self.sizes.multipliers)
         return LowerLevelSolution(
-            self.y, self.lam, self.residual, active, weakly_active, _licq_margin(self.objectives.B[active]),
+            self.y, self.lam, self.residual, active, weakly_active, _margin_of(self.objectives, active),
             method, status, steps, gradient_samples,
         )  # fmt: skip
 
 
-def _ratio(part: Vector | float, whole: Vector | float) -> float:
+def _ratio(part: Vector, whole: Vector) -> float:
     """Largest part / whole, where 0 / 0 is 0."""
-    part, whole = np.broadcast_arrays(part, whole)
     return float(np.divide(part, whole, out=np.where(part > 0, np.inf, 0.0), where=whole > 0).max())
+
+
+KEPT_MARGINS = 8
+"""Sets of active rows whose margin is kept of a problem: neighbouring points share theirs."""
+_margins: WeakKeyDictionary[QuadraticObjectives, dict[bytes, float]] = WeakKeyDictionary()
+
+
+def _margin_of(objectives: Objectives, active: Mask) -> float:
+    """The smallest singular value of the active rows scaled to unit length; it does not move with x."""
+    if not isinstance(objectives, QuadraticObjectives):
+        return _licq_margin(objectives.B[active])
+    known, key = _margins.setdefault(objectives, {}), active.tobytes()
+    if key not in known:
+        if len(known) == KEPT_MARGINS:
+            known.clear()
+        known[key] = _licq_margin(objectives.B[active])
+    return known[key]
 
 
 def _licq_margin(rows: Matrix) -> float:

@@ -97,7 +97,7 @@ def plan(
             raise InvalidInputError("claims", "must say something about a solver", ", ".join(claims))
     for full_id, statement in chosen.items():
         found = checks().get(full_id)
-        if found is None or _skipped(full_id, claims, profile):
+        if found is None or profile.leaves_out(full_id, claims):
             continue
         for reading in _readings(statement, found, readings, profile, lattice=subject == REFERENCE):
             tasks += [
@@ -108,10 +108,6 @@ def plan(
     if points and not tasks:
         raise InvalidInputError("reading", "must choose among the choices of a statement that is asked for", points[0])
     return tasks
-
-
-def _skipped(full_id: str, claims: Sequence[str], profile: Profile) -> bool:
-    return of_family(full_id, profile.skips) and not of_family(full_id, claims)
 
 
 def _readings(

@@ -76,7 +76,7 @@ def context() -> Any:
     method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     context = multiprocessing.get_context(method)
     if method == "forkserver":
-        context.set_forkserver_preload(["verify.campaign.plan", "f2csa_ref"])
+        context.set_forkserver_preload(["verify.campaign.ready", "verify.campaign.plan", "f2csa_ref"])
     return context
 
 
@@ -100,8 +100,8 @@ TICK = 0.1
 """Longest time between two looks at the clocks, seconds."""
 TRIES = 2
 """How often a task is given to a worker that dies of it, and how often workers may die of loading the subject."""
-CHUNK = 6
-"""Neighbouring tasks a worker takes at once: what it keeps of one serves the next, and both cores stay busy."""
+CHUNK = 24
+"""Neighbouring tasks a worker takes at once: what it keeps of one instance serves the next statement on it."""
 GRACE = 2.0
 """Time for a worker to end its subject's program before it is killed, seconds."""
 LOADING, LEAST_LOADING = 60.0, 15.0
@@ -189,8 +189,7 @@ class Crew:
 
     def results(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Result]]:
         """Run tasks; their results come as they are done."""
-        # The longest row of tasks first, so that the others are shared out around it.
-        self.waiting = deque((task, 0) for task in sorted(tasks, key=lambda task: not _shares_runs(task)))
+        self.waiting = deque((task, 0) for task in _arranged(tasks))
         with one_blas_thread():
             while self.waiting or self._busy():
                 if len(self.losses) < TRIES:
@@ -295,6 +294,17 @@ class Crew:
         worker.end()
         self.workers.remove(worker)
         self.waiting.extendleft(reversed(worker.own))
+
+
+def _arranged(tasks: Sequence[Task]) -> list[Task]:
+    """The longest row of tasks first, so that the others are shared out around it; then a claim's by instance."""
+    families: dict[str, int] = {}
+    for task in tasks:
+        families.setdefault(task.claim.split("/")[0], len(families))
+    return sorted(
+        tasks,
+        key=lambda task: (0, 0, "") if _shares_runs(task) else (1, families[task.claim.split("/")[0]], task.instance),
+    )
 
 
 def _shares_runs(task: Task) -> bool:

@@ -31,7 +31,7 @@ from verify.experiments.tuning import TUNING_SEED, Budget, Judging, lowest, run_
 
 DIMENSION, CONDITION, RADIUS = 50, 10.0, 0.1
 WORK = Budget(1_500.0)
-TUNED_ON, JUDGED_ON = 2, 3
+TUNED_ON, JUDGED_ON = 3, 5
 """Draws of the family that the methods are tuned on, and others that they are judged on."""
 LATE = 2 / 3
 """From this share of a run's work on, F counts towards its end."""
@@ -42,7 +42,7 @@ PRINTED_REACH, FEWER = 2 * PRINTED_BETA * math.sqrt(PRINTED_CALLS), 40
 """What SSIGD's steps sum to by then, with the slower of the usual laws, and in how many equal ones they are taken."""
 ADAPTED, ADAPTED_CALLS = 0.316, 60
 """DS-BLO's first step, for its adaptive rule is not printed, and its calls."""
-STEADY_D, STEADY_CALLS = 0.0025, 1500
+STEADY_D, STEADY_CALLS = 0.0025, 3000
 """In the text's favour: a loop without friction swings about a minimum by about D²/(2η), here below the noise."""
 DERIVED_CALLS = 200
 POINTS = 12
@@ -104,10 +104,11 @@ def _as_printed(at: Course) -> Measurement:
 def _tuned_alike(seed: int) -> Measurement:
     """Every method tuned on problems kept for it, judged on others: the median over these, so that none decides alone.
 
-    A method without friction swings about its end, so F is the mean over the last third of its work.
+    A method without friction swings about its end, so F is the mean over the last third of its work. Trials are scored
+    as runs are judged, at the same moments: a step that throws F far up on its way has failed in both.
     """
     kept = [_course(seed + TUNING_SEED + k) for k in range(TUNED_ON)]
-    taken, _ = tuned(Bench(None, {}), {"": kept}, {"": NAMED}, WORK, LENGTHS, Judging())
+    taken, _ = tuned(Bench(None, {}), {"": kept}, {"": NAMED}, WORK, LENGTHS, Judging(points=POINTS, score=_left))
     entrants = [taken["", name].contender(name) for name in NAMED]
     drawn = [_course(seed + k) for k in range(JUDGED_ON)]
     lows = lowest(Bench(None, {}), drawn)
@@ -143,6 +144,14 @@ def _fall(record: Record, share_of_work: float) -> float:
         return 0.0
     losses, work = np.array(record["loss"]), np.array(record["products"])
     return float(losses[0] - losses[work >= share_of_work * work[-1]].mean())
+
+
+def _left(record: Record, low: float) -> float:
+    """The share of the way to ``low`` that a trial leaves, by the mean over the last part of its work."""
+    if record["stopped"]:
+        return math.inf
+    first = float(record["loss"][0])
+    return share(first - _fall(record, LATE), first, low)
 
 
 def _picture(names: Sequence[str], records: Sequence[Record], unit: Unit) -> Plot:

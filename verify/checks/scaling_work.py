@@ -16,8 +16,9 @@ from verify.experiments.scaling import PRINTED_LARGEST, Curves, crossings
 
 FAMILY = ("experiment-5d",)
 CONDITION = 10.0
-DRAWS, AGAIN = 3, 200
-"""Draws at every dimension up to the second number; larger ones are drawn once, for their counts hardly differ."""
+DRAWS, AGAIN, FEWER, LARGER = 5, 200, 3, 400
+"""Draws at every dimension up to the second number, and up to the fourth: there one in twenty, in a hundred and fifty,
+takes a product more. Larger ones are drawn once, for their counts hardly differ."""
 SMALL = (12, 25, 50)
 """Dimensions below those of a sweep, to see a crossing there instead of following the curves back."""
 PRINTED_CROSSING, PRINTED_RATIO = 1000.0, 3.0
@@ -51,7 +52,7 @@ def counted_at(d: int, seed: int) -> tuple[Mapping[str, Any], ...]:
 def counted(case: Case) -> tuple[Mapping[str, Any], ...]:
     """Counted rows of the sweep, each dimension drawn once and the smaller ones again."""
     dims, seed = dimensions(case.profile), case.seed
-    again = [(d, seed + k) for k in range(1, DRAWS) for d in dims if d <= AGAIN]
+    again = [(d, seed + k) for d in dims for k in range(1, DRAWS if d <= AGAIN else FEWER if d <= LARGER else 1)]
     return tuple(row for place in [*((d, seed) for d in dims), *again] for row in counted_at(*place))
 
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from verify.checks.goldstein_convergence.theorem import at_targets, looked_twice, rates
+from verify.checks.goldstein_convergence.theorem import at_targets, rates
 from verify.checks.inner_cost.oracle_call import accurate
 from verify.checks.measuring.case import Case, Measurement, check, values_at
 from verify.checks.measuring.iteration_runs import constant_step
 from verify.checks.measuring.outer_runs import SLOPES, SWEEP, batch, sweep
 from verify.checks.measuring.premises import regular_truth
+from verify.checks.measuring.second_look import looked_twice
 from verify.checks.measuring.whole_runs import FRESH, LARGER, SHARED, TINY, Plan, price, whole_run
 from verify.evidence.model import Evidence, Point
 from verify.evidence.rates import Estimate, fit_rate

@@ -4,29 +4,14 @@ from __future__ import annotations
 
 import shlex
 import sys
-from contextlib import redirect_stdout
 from dataclasses import replace
 
 from spec.errors import InvalidInputError
-from spec.files import refuse_to_replace
-from spec.reading import NAMED
-from verify.campaign import run as campaign
-from verify.campaign.workers import Crew
 from verify.cli.apart import follow_parent, is_apart, judge_apart, say_finished
 from verify.cli.conform_options import Conform
-from verify.cli.console import cores, ended_politely, plain_console, print_json, progress_bar
-from verify.cli.folder import FILES, require_folder
-from verify.cli.sources import read_numbers, require_one_of
-from verify.cli.watch import watch
-from verify.conformance import judge
-from verify.conformance.own_problems import OwnProblem
-from verify.conformance.pacing import ESTIMATES
-from verify.subjects import load_subject, require_stages
-from verify.subjects.loading import COMMAND
-from verify.subjects.time_limits import check_limit
+from verify.cli.console import ended_politely
 
-TIME_LIMIT = 30.0
-"""Seconds one stage call may take unless another limit is given."""
+# What judges is imported where judging begins: a process that only starts another one needs nothing of it.
 
 
 def conform(asked: Conform) -> int:
@@ -38,17 +23,12 @@ def conform(asked: Conform) -> int:
     if (asked.python is None) == (asked.command is None):
         given = "both" if asked.python else "neither"
         raise InvalidInputError("subject", 'must be given by one of --python pkg.mod:Subject or --command "…"', given)
-    _require_together(asked)
     if asked.watch:
+        from verify.cli.conform_here import require_together
+        from verify.cli.watch import watch
+
+        require_together(asked)
         return watch(asked, conform)
-    if not asked.self_test:
-        require_folder(asked.out)
-        for name in ("conform.json", *FILES):
-            refuse_to_replace(asked.out / name)
-        seconds = judge.SECONDS if asked.seconds is None else asked.seconds
-        counts = (ESTIMATES if asked.estimates is None else asked.estimates, seconds)
-        jobs = 1 if asked.jobs is None else asked.jobs
-        judge.require_askable(asked.claims or (), asked.profile, jobs, counts, asked.time_limit)
     if asked.python is not None and not is_apart():
         with ended_politely():
             code = judge_apart(["conform", *_spelled_out(asked)])
@@ -56,11 +36,13 @@ def conform(asked: Conform) -> int:
             return code
         sys.stderr.write("f2csa: the subject ended the process it was judged in; judged again in one of its own\n")
         asked = replace(asked, python=None, command=served(asked.python))
+    from verify.cli.conform_here import judge_here
+
     if not is_apart():
-        return _judge(asked)
+        return judge_here(asked)
     follow_parent()
     try:
-        return _judge(asked)
+        return judge_here(asked)
     finally:
         say_finished()
 
@@ -74,76 +56,6 @@ def _spelled_out(asked: Conform) -> list[str]:
         every = value if isinstance(value, list) else [value]
         spelled += [f"--{name}" if v is True else f"--{name}={v}" for v in every if v is not None and v is not False]
     return [*spelled, "--", *(asked.claims or ())]
-
-
-def _require_together(asked: Conform) -> None:
-    """Refuse options that say nothing together."""
-    if asked.x is not None and len(asked.x) != len(asked.problem or ()):
-        rule = f"must be given as often as --problem, {len(asked.problem or ())} times"
-        raise InvalidInputError("--x", rule, len(asked.x))
-    if asked.force and asked.save_cases is None:
-        raise InvalidInputError("--force", "must go with --save-cases")
-    require_one_of("--reading", asked.reading, NAMED)
-    _ = _own_problems(asked)
-    if asked.watch and asked.as_json:
-        raise InvalidInputError("--watch", "must not go with --json")
-    judging = {"--watch": asked.watch, "--problem": asked.problem, "--save-cases": asked.save_cases}
-    for name, given in judging.items():
-        if asked.self_test and given:
-            raise InvalidInputError(name, "must not go with --self-test, which judges nothing")
-
-
-def _own_problems(asked: Conform) -> list[OwnProblem]:
-    sources = asked.problem or []
-    points: list[str | None] = [None] * len(sources) if asked.x is None else [*asked.x]
-    return [
-        OwnProblem.read(source, None if x is None else read_numbers(x.strip().strip("[]()"), "--x"))
-        for source, x in zip(sources, points, strict=True)
-    ]
-
-
-def _judge(asked: Conform) -> int:
-    check_limit(asked.time_limit)
-    if asked.python is not None:
-        with Crew(asked.python, seconds=asked.time_limit):
-            pass  # one that ends its process while it is loaded, or hangs, is refused here
-    if asked.self_test:
-        return _self_test(asked)
-    name = asked.python if asked.python is not None else f"{COMMAND}{asked.command}"
-    problems = _own_problems(asked)
-    with progress_bar() as progress, ended_politely(), redirect_stdout(sys.stderr):
-        found = judge.conform(
-            name, claims=asked.claims or (), profile=asked.profile, out=asked.out, progress=progress,
-            problems=problems, reading=asked.reading, save_cases=asked.save_cases, force=asked.force,
-            seed=campaign.DEFAULT_SEED if asked.seed is None else asked.seed,
-            jobs=cores() if asked.jobs is None else asked.jobs,
-            estimates=ESTIMATES if asked.estimates is None else asked.estimates,
-            seconds=judge.SECONDS if asked.seconds is None else asked.seconds,
-            time_limit=TIME_LIMIT if asked.time_limit is None else asked.time_limit,
-        )  # fmt: skip
-    if asked.as_json:
-        print_json(found.content())
-        return found.exit_code
-    files = f"{asked.out / 'conform.json'}, {asked.out / 'report.html'}"
-    for text in (str(found), f"\n{found.seconds:.0f} s; everything: {files}"):
-        plain_console().print(text, markup=False, soft_wrap=True)
-    return found.exit_code
-
-
-def _self_test(asked: Conform) -> int:
-    """Whether calls and answers have the right form; says nothing about their values."""
-    if asked.command is not None:
-        from verify.subjects.wire.self_test import run_self_test
-
-        limit = {} if asked.time_limit is None else {"seconds": asked.time_limit}
-        lines = [(line.check, line.ok, line.line) for line in run_self_test(asked.command, **limit)]
-    else:
-        subject = load_subject(str(asked.python))
-        require_stages(subject, str(asked.python))
-        lines = judge.run_self_test(subject)
-    for check, ok, line in lines:
-        sys.stdout.write(f"{'ok  ' if ok else 'FAIL'}  {check}: {line}\n")
-    return 0 if lines and all(ok for _, ok, _ in lines) else 3
 
 
 def served(name: str) -> str:

@@ -26,7 +26,7 @@ Point: TypeAlias = tuple[Fraction, ...]
 def read_problem(source: str) -> tuple[Problem, Point | None]:
     """Read a problem from a file, from standard input (``-``) or from the atlas, there with its point."""
     if source.startswith(ATLAS):
-        instance = find(source.removeprefix(ATLAS))
+        instance = find(source.removeprefix(ATLAS), "problem")
         return instance.problem, instance.x
     if source == "-":
         return loads_problem(sys.stdin.buffer.read(MAX_FILE_BYTES + 1), "standard input"), None

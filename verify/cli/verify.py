@@ -17,7 +17,7 @@ from verify.campaign.baseline.model import Baseline, Selection, replay
 from verify.campaign.baseline.storage import load, load_report, refuse_to_overwrite
 from verify.campaign.baseline.storage import store as keep
 from verify.campaign.plan import Task, plan
-from verify.campaign.workers import context, one_blas_thread
+from verify.campaign.workers import context, main_left_alone, one_blas_thread
 from verify.checks.measuring.case import find_profile
 from verify.cli import options
 from verify.cli.console import cores, ended_politely, plain_console, printable, progress_bar
@@ -75,7 +75,7 @@ def _written(report: Report, folder: Path, jobs: int | None) -> list[Path]:
     jobs = cores() if jobs is None else jobs
     if jobs == 1 or len(report.results) < LARGE:
         return write(report, folder)
-    with one_blas_thread(), ProcessPoolExecutor(jobs, mp_context=context()) as pool:
+    with main_left_alone(), one_blas_thread(), ProcessPoolExecutor(jobs, mp_context=context()) as pool:
         return write(report, folder, pool)
 
 

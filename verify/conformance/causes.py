@@ -53,7 +53,8 @@ TERMS = {
 """What line 6 is off by where that is a multiple of one of its terms."""
 ALIKE = 1e-5
 """Relative difference up to which an error is such a multiple."""
-ROUNDS = "its rounding alone is of this size"
+ROUNDS = "its rounding, or a clip or another bend in it, is of this size"
+"""Line 6 is no straight function of ỹ to so many digits: nothing more is known of it."""
 LADDER = {"lower-level": 2, "weights": 3, "minimiser": 4}
 """What a subject's own work is owed to that is spared by giving it so many stages more."""
 OF_GIVEN = {

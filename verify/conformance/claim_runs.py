@@ -12,11 +12,12 @@ from functools import partial
 import numpy as np
 
 from spec import REPAIRED
+from spec.claims import find as find_claim
 from verify.campaign import run as campaign
 from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.plan import Task
-from verify.campaign.summary import summarise
-from verify.checks.measuring.case import checks, find_profile
+from verify.campaign.summary import selected, summarise
+from verify.checks.measuring.case import checks, find_profile, of_family
 from verify.conformance.found import MARK, ClaimFinding, Stopped
 from verify.conformance.pacing import Clock, Paced, Timed, needs_pacing
 from verify.conformance.places import place_of
@@ -125,6 +126,24 @@ def run_claims(asked: Judged, ignored: Sequence[str]) -> Report:
         # Commands that repeat a result load the subject by the name it was given by.
         found = run(subject=Timed(asked.subject, asked.name, asked.clock), progress=asked.told)
     return _put_right(found, asked, ignored)
+
+
+def left_out(asked: Judged, stages: Stages) -> tuple[str, ...]:
+    """One sentence on statements that the subject could be asked about, and the profile leaves out."""
+    profile, chosen = find_profile(asked.profile), set(selected(asked.claims))
+    names = [
+        full_id for full_id, check in checks().items()
+        if full_id in chosen and profile.leaves_out(full_id, asked.claims)
+        and find_claim(full_id).about == "subject" and all(map(stages.offers, check.needs))
+    ]  # fmt: skip
+    if not names:
+        return ()
+    families = {name.split("/")[0] for name in names if of_family(name, profile.skips)}
+    said = [*(f"{name} and its steps" for name in sorted(families)),
+            *(name for name in sorted(names) if not of_family(name, profile.skips))]  # fmt: skip
+    return (
+        f"Left out, for they take thousands of runs: {', '.join(said)}. --profile ci judges them; so does naming them.",
+    )
 
 
 def without_claims(asked: Judged) -> Report:

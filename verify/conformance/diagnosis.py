@@ -64,7 +64,7 @@ def diagnose(seen: Seen, blames: Sequence[Blame] = ()) -> tuple[Diagnosis, ...]:
         # What answers one number has no noise either.
         found = [d for d in found if d.stage != "samples"]
     if any(d.stage == "hypergradient" and d.explanations for d in found):
-        # What nothing explains about the noise of a line 6 that is explained follows from it.
+        # Noise that nothing explains beside a line 6 that is explained tells nothing to do: its stage still deviates.
         found = [d for d in found if d.stage != "samples" or d.explanations or d.matches]
     return tuple(sorted(found, key=lambda d: -math.inf if d.effect is None else d.effect, reverse=True))
 

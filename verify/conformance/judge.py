@@ -24,6 +24,7 @@ from verify.conformance.claim_runs import (
     claim_findings,
     finding,
     ignored_choices,
+    left_out,
     run_claims,
     without_claims,
 )
@@ -192,10 +193,13 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
         environment=campaign.environment(), seed=asked.seed, subject=asked.name, profile=asked.profile,
         stages=findings, first=first, diagnoses=diagnoses, error_split=error_split, reproduction=reproduction,
         claims=claim_findings(report, _deviating(seen, findings)),
-        notes=(*(
-            f"Whatever call.reading.{choice} says, it answers as the repaired reading does. That is enough; what asks "
-            "for the other choice is not applicable." for choice in ignored
-        ), *asking.notes(own, seen), *([accuracy.sentence] if accuracy.value else []), *kept),
+        notes=(
+            *_unheard(ignored),
+            *(left_out(asked, stages) if asking.is_repaired else ()),
+            *asking.notes(own, seen),
+            *([accuracy.sentence] if accuracy.value else []),
+            *kept,
+        ),
         findings=(*(f"{f.stage}: {f.sentence}" for f in findings if f.status == "diverges"), *report.findings),
         faults=(*seen.faults, *_claim_faults(report)),
         seconds=time.perf_counter() - started, complete=report.complete and not seen.ended, report=report,
@@ -210,6 +214,16 @@ def _vectors(stages: Stages, clock: Clock) -> Sequence[Probe]:
     except KeyboardInterrupt:
         clock.end()
         return ()
+
+
+def _unheard(choices: Sequence[str]) -> tuple[str, ...]:
+    """One sentence on the choices of a reading that a subject does not listen to."""
+    if not choices:
+        return ()
+    said = " and ".join(f"call.reading.{choice}" for choice in choices)
+    says, asks = ("says", "the other choice") if len(choices) == 1 else ("say", "another choice")
+    repaired = "it answers as the repaired reading does. That is enough; what asks for"
+    return (f"Whatever {said} {says}, {repaired} {asks} is not applicable.",)
 
 
 def _deviating(seen: Seen, findings: Sequence[StageFinding]) -> list[str]:
@@ -274,19 +288,19 @@ def _made_of_nothing(kind: type) -> bool:
     return True
 
 
-def run_self_test(subject: Subject) -> list[tuple[str, bool, str]]:
+def run_self_test(subject: Subject) -> list[tuple[str, bool | None, str]]:
     """What the author of a Python subject runs first: each stage once, on a problem whose sizes n, m, p all differ.
 
     Returns:
-        One line a stage, its name, whether it passed and what was found: offered and well-formed, offered and at
-        fault with the reason, or not offered.
+        One line a stage: its name, whether what it answered is well-formed, ``None`` where it offers or supports
+        nothing, and what was found.
     """
     stages = Stages(subject)
     trials = _trials(stages)
-    found: list[tuple[str, bool, str]] = []
+    found: list[tuple[str, bool | None, str]] = []
     for stage in CAPABILITIES:
         if not stages.offers(stage):
-            found.append((stage, True, "not offered; checks that need it will be not applicable"))
+            found.append((stage, None, "not offered; checks that need it will be not applicable"))
             continue
         found.append(_tried(stage, trials[stage]))
     if is_offered(stages):
@@ -294,11 +308,11 @@ def run_self_test(subject: Subject) -> list[tuple[str, bool, str]]:
     return found
 
 
-def _tried(stage: str, trial: Callable[[], str]) -> tuple[str, bool, str]:
+def _tried(stage: str, trial: Callable[[], str]) -> tuple[str, bool | None, str]:
     try:
         return stage, True, trial()
     except MissingCapabilityError as error:
-        return stage, True, f"says it does not support this: {error}"
+        return stage, None, f"says it does not support this: {error}"
     except (SubjectFaultError, outer.WrongNumberOfCallsError) as error:
         return stage, False, str(error)
 

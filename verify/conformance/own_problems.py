@@ -71,7 +71,7 @@ class OwnProblem:
         """
         text = str(source)
         if text.startswith(ATLAS):
-            instance = find(text.removeprefix(ATLAS))
+            instance = find(text.removeprefix(ATLAS), "--problem")
             return cls(instance.name, instance.problem, tuple(instance.x) if x is None else x)
         path = Path(source)
         data = loads(read_text(path, "--problem", MOST_BYTES), path.name)

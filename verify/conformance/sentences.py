@@ -17,6 +17,8 @@ SHOWN = 3
 NONE = "No catalogued deviation matches."
 NEAR = 0.5
 """A deviation that leaves more than this share of the error unexplained is not worth naming."""
+COUNTED = 1e5
+"""Multiples of what chance allows beyond which their number says nothing."""
 
 
 def by_terms(blame: Blame) -> str:
@@ -93,7 +95,7 @@ def by_rules(matches: Sequence[Match], others: Sequence[Match], runs: int) -> st
 
 def by_laws(matches: Sequence[Match], others: Sequence[Match], statistics: int, excess: float) -> str:
     """Where only statistics can be compared; ``excess`` is their difference from the right ones, as chance allows."""
-    right = f"from the right ones by {excess:.1f} times that"
+    right = f"from the right ones by {_times(excess)} that"
     if not matches and _told(others) and others[0].distance < NEAR * excess:
         return f"{NONE} The nearest is {_named(others[0])}: {_off(others[0])}, {right}."
     if not matches:
@@ -116,7 +118,12 @@ def _following(others: Sequence[Match]) -> str:
 def _off(match: Match) -> str:
     if match.difference is not None and math.isfinite(match.difference):
         return f"it differs by {match.difference:.2g}"
-    return f"it differs by {match.distance:.1f} times what chance allows"
+    return f"it differs by {_times(match.distance)} what chance allows"
+
+
+def _times(number: float) -> str:
+    """A multiple in words; beyond counting where exact numbers differ, to which chance grants rounding alone."""
+    return f"{number:.1f} times" if number < COUNTED else f"more than {COUNTED:,.0f} times"
 
 
 def _names(matches: Sequence[Match]) -> str:

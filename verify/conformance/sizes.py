@@ -13,7 +13,6 @@ from flint import fmpq_mat
 from spec.exact import FloatArray
 from spec.quadratic import QuadraticArrays
 from verify.truth.algebra.numbers import Real, double
-from verify.truth.algebra.rationals import fraction
 from verify.truth.stages import Setting
 
 Sizes: TypeAlias = FloatArray
@@ -110,7 +109,7 @@ def sizes(values: Sequence[Real]) -> Sizes:
 
 def absolute(values: fmpq_mat) -> Sizes:
     """Sizes of a matrix's entries."""
-    flat = [abs(float(fraction(value))) for value in values.entries()]
+    flat = [abs(int(value.p) / int(value.q)) for value in values.entries()]  # correctly rounded
     return np.array(flat, dtype=np.float64).reshape(values.nrows(), values.ncols())
 
 

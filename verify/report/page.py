@@ -72,6 +72,8 @@ class Drawing:
 
     formulas: FormulaSheet = field(default_factory=lambda: FormulaSheet(ready=formulary()))
     plots: RatePlots = field(default_factory=RatePlots)
+    curves: Mapping[str, list[tuple[Plot, Markup]]] = field(default_factory=dict)
+    """Pictures drawn ahead, by the anchor of their reading."""
 
     def formula(self, form: ClosedForm) -> Markup:
         """What a plotted quantity is: set where that fits beside a plot, else in a line of text."""
@@ -85,11 +87,16 @@ class Drawing:
             for panel in _undrawn(reading)
         ]
 
-    @staticmethod
-    def pictures(reading: ReadingOutline) -> list[tuple[Plot, Markup]]:
+    def pictures(self, reading: ReadingOutline) -> list[tuple[Plot, Markup]]:
         """Curves of what was measured, of the first result that has any."""
-        shown = next((result.pictures for result in reading.results if result.pictures), ())
+        if reading.anchor in self.curves:
+            return self.curves[reading.anchor]
+        shown = _pictured(reading)
         return pictures(shown, reading.anchor) if shown else []
+
+
+def _pictured(reading: ReadingOutline) -> Sequence[Plot]:
+    return next((result.pictures for result in reading.results if result.pictures), ())
 
 
 DRAWN = 4
@@ -110,18 +117,13 @@ def _sweeps(reading: ReadingOutline) -> Iterator[Panel]:
 
 
 SHARE = 24
-"""Plots, or formulas, that a process makes at once."""
+"""Formulas that a process makes at once."""
 
 
 def _drawn_ahead(arranged: Outline, pool: Executor) -> Drawing:
-    """Plots and formulas, which take most of a page's time, made by several processes."""
-    panels = [(reading, panel) for entry in arranged.statements for reading in entry.readings
-              for panel in _undrawn(reading)]  # fmt: skip
-    sweeps = {(id(panel.rate), panel.claimed, reading.toward): panel.rate for reading, panel in panels}
-    # Readings that share their numbers share a plot.
-    numbers = {key: (rate.model_dump_json(), *key[1:]) for key, rate in sweeps.items()}
-    drawn = {numbers[key]: (rate, *key[1:]) for key, rate in sweeps.items()}
-    forms = [panel.closed_form for _, panel in panels if panel.closed_form is not None]
+    """Formulas, which take most of a page's time, made by several processes."""
+    panels = [panel for entry in arranged.statements for reading in entry.readings for panel in _undrawn(reading)]
+    forms = [panel.closed_form for panel in panels if panel.closed_form is not None]
     texts = [entry.statement for entry in arranged.statements if entry.statement is not None]
     said = [latex for text in texts for latex in (text.latex, text.as_written.latex, text.repaired.latex)]
     wanted = [latex for latex in (*map(_formula, forms), *said) if latex]
@@ -130,21 +132,17 @@ def _drawn_ahead(arranged: Outline, pool: Executor) -> Drawing:
     latex += [(each, True) for each in dict.fromkeys(inline)]
     known = formulary()
     latex = [key for key in latex if key not in known]
-    made = pool.map(_sources, _shares(list(drawn.values())))
+    # What takes longest comes first.
+    pictured = {reading.anchor: shown for entry in arranged.statements for reading in entry.readings
+                if (shown := _pictured(reading))}  # fmt: skip
+    curves = pool.map(pictures, pictured.values(), pictured)
     put = pool.map(_formulas, _shares(latex))
-    sources = dict(zip(drawn, chain.from_iterable(made), strict=True))
-    plots = {key: sources[same] for key, same in numbers.items()}
     ready = {**known, **dict(zip(latex, chain.from_iterable(put), strict=True))}
-    return Drawing(FormulaSheet(ready=ready), RatePlots(plots))
+    return Drawing(FormulaSheet(ready=ready), curves=dict(zip(pictured, curves, strict=True)))
 
 
 def _shares(items: Sequence[T]) -> list[Sequence[T]]:
     return [items[i : i + SHARE] for i in range(0, len(items), SHARE)]
-
-
-def _sources(sweeps: Sequence[tuple[RateEvidence, float | None, str]]) -> list[str | None]:
-    plots = RatePlots()
-    return [plots.source(*sweep) for sweep in sweeps]
 
 
 def _formulas(wanted: Sequence[tuple[str, bool]]) -> list[Formula | None]:

@@ -1,14 +1,11 @@
-"""Pictures drawn by matplotlib: measured rates as small inline SVG, coloured by the page, and the trace of a run."""
+"""Measured rates as small inline SVG, coloured by the page, and the trace of a run."""
 
 from __future__ import annotations
 
-import io
 import math
 import re
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from markupsafe import Markup
 
@@ -19,202 +16,149 @@ from verify.report import wording
 WIDTH, HEIGHT = 212.0, 156.0
 """Size of one panel, in CSS pixels at its natural size."""
 
-_LEFT, _RIGHT, _BOTTOM, _TOP = 36.0, 8.0, 31.0, 7.0
+_LEFT, _RIGHT, _TOP, _FOOT = 36.0, 8.0, 7.0, HEIGHT - 31.0
+"""The axes: how far in from the left and the right, and from the top."""
 _MAX_TICKS = 4
 
-# matplotlib knows no CSS variables: it draws in these marked colours, which the page then replaces.
-_INK = {"#010101": "ink", "#020202": "quiet", "#030303": "measured", "#040404": "claimed", "#050505": "paper",
-        "#060606": "shade"}  # fmt: skip
-_QUIET, _MEASURED, _CLAIMED, _PAPER, _SHADE = list(_INK)[1:]
-
-_SHAPE = re.compile(r'<path id="([^"]+)" d="([^"]+)" style="([^"]*)"/>')
-_MARK = re.compile(r'<use xlink:href="#([^"]+)" (x="[^"]+" y="[^"]+") style="([^"]*)"/>')
-_STYLE = re.compile(r' style="([^"]*)"')
-_NUMBER = re.compile(r"-?\d+\.\d{2,}")
-_INDEX = re.compile(r"_(\w)( →|)</text>")
-_QUOTED = re.compile(r'"[^"]*"')
-_ROTATION = re.compile(r' transform="rotate\(-?0 [^)]*\)"')
-
-
-SweepKey = tuple[int, float | None, str]
-"""A sweep by the identity of its evidence, with the claimed exponent and the limit."""
+_CIRCLE = (
+    "M 0 2.3C 0.6 2.3 1.2 2.1 1.6 1.6C 2.1 1.2 2.3 0.6 2.3 0C 2.3 -0.6 2.1 -1.2 1.6 -1.6C 1.2 -2.1 0.6 -2.3 0 -2.3"
+    "C -0.6 -2.3 -1.2 -2.1 -1.6 -1.6C -2.1 -1.2 -2.3 -0.6 -2.3 0C -2.3 0.6 -2.1 1.2 -1.6 1.6C -1.2 2.1 -0.6 2.3 0 2.3z"
+)
+_INDEX = re.compile(r"_(\w)( →|)$")
+_STYLES = {
+    "tick": "stroke: var(--quiet); stroke-width: 0.6",
+    "across": "font-size: 10px; text-anchor: middle; fill: var(--quiet)",
+    "up": "font-size: 10px; text-anchor: end; fill: var(--quiet)",
+    "name": "font-size: 11px; text-anchor: middle; fill: var(--quiet)",
+    "axis": "fill: none; stroke: var(--quiet); stroke-width: 0.6; stroke-linecap: square",
+    "shade": "fill: var(--shade)",
+    "floor": "fill: none; stroke-dasharray: 0.8,1.6; stroke: var(--quiet); stroke-width: 0.8",
+    "fit": "fill: none; stroke: var(--measured); stroke-width: 1.1; stroke-linecap: square",
+    "claim": "fill: none; stroke-dasharray: 5.6,3.5; stroke: var(--claimed); stroke-width: 1.4",
+    "bar": "fill: none; stroke: var(--measured); stroke-width: 0.8",
+    "excluded": "fill: var(--paper); stroke: var(--measured)",
+    "used": "fill: var(--measured); stroke: var(--measured)",
+}
+_MARKS = {
+    "tick-across": ("M 0 0L 0 3", "tick"), "tick-up": ("M 0 0L -3 0", "tick"), "excluded": (_CIRCLE, "excluded"),
+    "used": (_CIRCLE, "used"),
+}  # fmt: skip
+"""Shapes that repeat in every panel, and their styles."""
 
 
 class RatePlots:
-    """Draws all panels of one page on one figure.
+    """Draws all panels of one page.
 
     Styles and markers repeat in every panel, so they are collected: the page writes them once, from :meth:`markers` and
-    :meth:`stylesheet`. The same panels in the same order give the same bytes. ``ready`` are
-    sources drawn ahead.
+    :meth:`stylesheet`. The same panels in the same order give the same bytes.
     """
 
-    def __init__(self, ready: Mapping[SweepKey, str | None] | None = None) -> None:
-        self._ready = ready or {}
+    def __init__(self) -> None:
         self._styles: dict[str, str] = {}
         self._markers: dict[str, str] = {}
-
-    @cached_property
-    def _canvas(self) -> tuple[Any, dict[str, Any]]:
-        """Axes, and every artist in place on them with its style, before anything is set."""
-        from matplotlib.backends.backend_svg import FigureCanvasSVG
-        from matplotlib.figure import Figure
-
-        # pyplot is never touched: no global figure state, no display.
-        figure = Figure(figsize=(WIDTH / 72, HEIGHT / 72))
-        FigureCanvasSVG(figure)
-        figure.patch.set_visible(False)
-        axes = figure.add_axes(
-            (_LEFT / WIDTH, _BOTTOM / HEIGHT, 1 - (_LEFT + _RIGHT) / WIDTH, 1 - (_BOTTOM + _TOP) / HEIGHT)
-        )
-        return axes, _prepared(axes)
-
-    @property
-    def _axes(self) -> Any:
-        return self._canvas[0]
-
-    @property
-    def _artists(self) -> dict[str, Any]:
-        return self._canvas[1]
 
     def panel(self, evidence: RateEvidence, claimed: float | None = None, *, toward: str = "zero") -> Markup | None:
         """One sweep; ``None`` where nothing positive was measured, so that no logarithm exists.
 
         The claimed exponent is drawn through the usable point furthest from the limit, ``zero`` or ``infinity``.
         """
-        key = (id(evidence), claimed, toward)
-        source = self._ready[key] if key in self._ready else self.source(evidence, claimed, toward)
-        caption = f"{evidence.quantity} against {wording.letter(evidence.variable)}, log–log"
-        return None if source is None else self._inline(source, caption)
-
-    def source(self, evidence: RateEvidence, claimed: float | None, toward: str) -> str | None:
-        """The same as matplotlib writes it, a file of its own."""
         shown = [point for point in evidence.points if point.at > 0 and 0 < point.measured < math.inf]
         if not shown:
             return None
         box = _Box(shown, evidence.floor, claimed, toward)
-        self._scale(box, evidence.variable, toward)
-        self._draw_floor(box, evidence.floor, toward)
-        self._draw_slopes(box, evidence, claimed, [point for point in shown if point.usable], toward)
-        self._draw_points(box, shown)
-        return self._write()
+        letter = wording.letter(evidence.variable)
+        body = "".join([
+            *self._floor(box, evidence.floor, toward),
+            *self._scale(box, f"← {letter}" if toward == "zero" else f"{letter} →"),
+            *self._slopes(box, evidence, claimed, [point for point in shown if point.usable], toward),
+            *self._points(box, shown),
+        ])  # fmt: skip
+        size = f'viewBox="0 0 {WIDTH:g} {HEIGHT:g}" width="{WIDTH:g}" height="{HEIGHT:g}"'
+        caption = f"{evidence.quantity} against {letter}, log–log"
+        return Markup(f'<svg class="plot" role="img" {size} aria-label="') + caption + Markup(f'">{body}</svg>')
 
     def markers(self) -> Markup:
         """The hidden sheet of marker shapes; goes once into the page."""
-        shapes = "".join(f'<path id="{name}" {path}/>' for path, name in self._markers.items())
+        shapes = "".join(
+            f'<path id="{name}" d="{_MARKS[shape][0]}" class="{self._style(_MARKS[shape][1])}"/>'
+            for shape, name in self._markers.items()
+        )
         return Markup(f'<svg class="sheet" aria-hidden="true" width="0" height="0"><defs>{shapes}</defs></svg>')
 
     def stylesheet(self) -> Markup:
         """The rules for the classes the panels use."""
-        return Markup("\n".join(f".{name} {{ {rule} }}" for rule, name in self._styles.items()))  # drawn by matplotlib
+        return Markup("\n".join(f".{name} {{ {_STYLES[use]} }}" for use, name in self._styles.items()))  # constants
 
-    def _scale(self, box: _Box, variable: str, toward: str) -> None:
-        from matplotlib.ticker import FixedFormatter, FixedLocator
+    def _floor(self, box: _Box, floor: float | None, toward: str) -> Iterator[str]:
+        """What lies beyond the floor of floating-point numbers is shaded."""
+        if floor is None or floor <= 0:
+            return
+        edge = box.across(math.log10(floor))
+        left, right = (_LEFT, edge) if toward == "zero" else (edge, WIDTH - _RIGHT)
+        outline = (
+            f"M {_px(left)} {_px(_FOOT)}L {_px(right)} {_px(_FOOT)}L {_px(right)} {_px(_TOP)}L {_px(left)} {_px(_TOP)}z"
+        )
+        yield f'<path d="{outline}" class="{self._style("shade")}"/>'
+        yield self._line("floor", (edge, _FOOT), (edge, _TOP))
 
-        # Plotting logarithms on plain axes is ten times faster than matplotlib's log scale.
-        for axis, (low, high) in ((self._axes.xaxis, box.x), (self._axes.yaxis, box.y)):
-            ticks = _ticks(low, high)
-            axis.set_major_locator(FixedLocator([at for at, _ in ticks]))
-            axis.set_major_formatter(FixedFormatter([label for _, label in ticks]))
-        name = wording.letter(variable)
-        self._axes.set(xlim=box.x, ylim=box.y, xlabel=f"← {name}" if toward == "zero" else f"{name} →")
+    def _scale(self, box: _Box, name: str) -> Iterator[str]:
+        """Ticks with their labels, the name of what runs across, and two axes."""
+        for at, label in _ticks(*box.x):
+            yield self._mark("tick-across", box.across(at), _FOOT)
+            yield self._text("across", box.across(at), _FOOT + 12.6, label)
+        middle = (_LEFT + WIDTH - _RIGHT) / 2
+        yield self._text("name", middle, _FOOT + 23.4, name)
+        for at, label in _ticks(*box.y):
+            yield self._mark("tick-up", _LEFT, box.up(at))
+            yield self._text("up", _LEFT - 5, box.up(at) + 3.8, label)
+        yield self._line("axis", (_LEFT, _FOOT), (_LEFT, _TOP))
+        yield self._line("axis", (_LEFT, _FOOT), (WIDTH - _RIGHT, _FOOT))
 
-    def _draw_floor(self, box: _Box, floor: float | None, toward: str) -> None:
-        shown = floor is not None and floor > 0
-        at = math.log10(floor) if floor is not None and shown else box.x[0]
-        left, right = (box.x[0], at) if toward == "zero" else (at, box.x[1])
-        self._artists["shade"].set_bounds(left, box.y[0], right - left, box.y[1] - box.y[0])
-        self._artists["shade"].set_visible(shown)
-        self._line("floor", [at, at], list(box.y), shown=shown)
-
-    def _draw_slopes(
+    def _slopes(
         self, box: _Box, evidence: RateEvidence, claimed: float | None, usable: Sequence[Point], toward: str
-    ) -> None:
+    ) -> Iterator[str]:
         ordered = _ordered(usable, toward)
         # Measured: through the point nearest the limit, where the exponent was read off. Claimed: through the furthest.
         for name, slope, end in (("fit", evidence.exponent, -1), ("claim", claimed, 0)):
             if ordered and slope is not None and math.isfinite(slope):
-                self._line(name, *box.line(ordered[end], slope))
-            else:
-                self._line(name, [], [], shown=False)
+                (left, right), (start, stop) = box.line(ordered[end], slope)
+                yield self._line(name, (box.across(left), box.up(start)), (box.across(right), box.up(stop)))
 
-    def _draw_points(self, box: _Box, shown: Sequence[Point]) -> None:
-        bars = []
+    def _points(self, box: _Box, shown: Sequence[Point]) -> Iterator[str]:
+        """A mark each, hollow where it is not used, and what it may be off where that can be seen."""
         for point in shown:
             low, high = point.measured - point.uncertainty, point.measured + point.uncertainty
             if point.uncertainty > 0.1 * point.measured and math.isfinite(high):
-                at, foot = math.log10(point.at), math.log10(low) if low > 0 else box.y[0]
-                bars.append([(at, max(foot, box.y[0])), (at, min(math.log10(high), box.y[1]))])
-        self._artists["bars"].set_segments(bars)
-        for name, usable in (("used", True), ("excluded", False)):
-            kept = [point for point in shown if point.usable is usable]
-            across, up = [math.log10(point.at) for point in kept], [math.log10(point.measured) for point in kept]
-            self._line(name, across, up, shown=bool(kept))
+                at, foot = box.across(math.log10(point.at)), math.log10(low) if low > 0 else box.y[0]
+                ends = box.up(max(foot, box.y[0])), box.up(min(math.log10(high), box.y[1]))
+                yield self._line("bar", (at, ends[0]), (at, ends[1]))
+        for point in sorted(shown, key=lambda point: point.usable):
+            at, up = box.across(math.log10(point.at)), box.up(math.log10(point.measured))
+            yield self._mark("used" if point.usable else "excluded", at, up)
 
-    def _line(self, name: str, at: list[float], measured: list[float], *, shown: bool = True) -> None:
-        self._artists[name].set_data(at, measured)
-        self._artists[name].set_visible(shown)
+    def _line(self, use: str, start: tuple[float, float], stop: tuple[float, float]) -> str:
+        (a, b), (c, d) = start, stop
+        return f'<path d="M {_px(a)} {_px(b)}L {_px(c)} {_px(d)}" class="{self._style(use)}"/>'
 
-    def _write(self) -> str:
-        import matplotlib
+    def _text(self, use: str, x: float, y: float, words: str) -> str:
+        indexed = _INDEX.sub(
+            r'<tspan dy="2" font-size="75%">\1</tspan><tspan dy="-2">\2</tspan>', str(Markup.escape(words))
+        )
+        return f'<text class="{self._style(use)}" x="{_px(x)}" y="{_px(y)}">{indexed}</text>'
 
-        stream = io.StringIO()
-        with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "f2csa", "path.simplify": False}):
-            self._axes.figure.savefig(stream, format="svg", metadata={"Date": None}, transparent=True)
-        return stream.getvalue()
-
-    def _inline(self, source: str, caption: str) -> Markup:
-        """Reduce matplotlib's standalone file to the little that a page needs."""
-        body = source[source.index('<g id="axes_') : source.rindex("</svg>")]
-        # The groups carry nothing but names, and the clip paths nothing that reaches beyond the axes.
-        body = re.sub(r"</?g\b[^>]*>| clip-path=\"[^\"]*\"", "", body)
-        shapes = {name: (outline, style) for name, outline, style in _SHAPE.findall(body)}
-        body = re.sub(r"<defs>.*?</defs>", "", body, flags=re.DOTALL)
-        body = _MARK.sub(lambda use: self._mark(*shapes[use[1]], at=use[2], style=use[3]), body)
-        body = _STYLE.sub(lambda match: f' class="{self._style(match[1])}"', body)
-        body = re.sub(r">\s+<", "><", _ROTATION.sub("", _compact(body)).strip())
-        body = _INDEX.sub(r'<tspan dy="2" font-size="75%">\1</tspan><tspan dy="-2">\2</tspan></text>', body)
-        size = f'viewBox="0 0 {WIDTH:g} {HEIGHT:g}" width="{WIDTH:g}" height="{HEIGHT:g}"'
-        return Markup(f'<svg class="plot" role="img" {size} aria-label="') + caption + Markup(f'">{body}</svg>')
-
-    def _mark(self, outline: str, own: str, *, at: str, style: str) -> str:
+    def _mark(self, shape: str, x: float, y: float) -> str:
         """A reference to a marker, which carries its style with it."""
-        path = f'd="{_shortened(outline).strip()}" class="{self._style(f"{style}; {own}")}"'
-        name = self._markers.setdefault(path, f"k{len(self._markers)}")
-        return f'<use href="#{name}" {at}/>'
+        self._style(_MARKS[shape][1])
+        name = self._markers.setdefault(shape, f"k{len(self._markers)}")
+        return f'<use href="#{name}" x="{_px(x)}" y="{_px(y)}"/>'
 
-    def _style(self, rule: str) -> str:
-        rule = re.sub(r"font-family:[^;\"]*(;|$)", "", rule)
-        rule = re.sub(r"font: (\S+) [^;\"]*(;|$)", r"font-size: \1;", rule)
-        for marked, variable in _INK.items():
-            rule = rule.replace(marked, f"var(--{variable})")
-        rule = rule.strip().rstrip(";")
-        return self._styles.setdefault(rule, f"s{len(self._styles)}")
+    def _style(self, use: str) -> str:
+        return self._styles.setdefault(use, f"s{len(self._styles)}")
 
 
-def _prepared(axes: Any) -> dict[str, Any]:
-    """Style the axes and put every artist in place, empty: moving them is cheaper than making them anew."""
-    from matplotlib.collections import LineCollection
-    from matplotlib.patches import Rectangle
-
-    axes.patch.set_visible(False)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        axes.spines[side].set(color=_QUIET, linewidth=0.6)
-    axes.tick_params(length=3, width=0.6, color=_QUIET, labelcolor=_QUIET, labelsize=10, pad=2)
-    axes.set_xlabel(" ", color=_QUIET, fontsize=11, labelpad=0)
-    dots = {"linestyle": "none", "marker": "o", "markersize": 4.6, "markeredgewidth": 1.0, "clip_on": False}
-    lines = {
-        "floor": {"color": _QUIET, "linewidth": 0.8, "linestyle": (0, (1, 2))},
-        "fit": {"color": _MEASURED, "linewidth": 1.1},
-        "claim": {"color": _CLAIMED, "linewidth": 1.4, "linestyle": (0, (4, 2.5))},
-        "excluded": dots | {"color": _MEASURED, "markerfacecolor": _PAPER, "zorder": 4},
-        "used": dots | {"color": _MEASURED, "zorder": 5},
-    }
-    made = {name: axes.plot([], [], **style)[0] for name, style in lines.items()}
-    made["shade"] = axes.add_patch(Rectangle((0, 0), 0, 0, color=_SHADE, linewidth=0))
-    made["bars"] = axes.add_collection(LineCollection([], colors=_MEASURED, linewidths=0.8), autolim=False)
-    return made
+def _px(value: float) -> str:
+    """A coordinate to a tenth of a pixel."""
+    return f"{value:.1f}".removesuffix(".0")
 
 
 class _Box:
@@ -234,6 +178,14 @@ class _Box:
             low, high = min(low, max(end, low - room)), max(high, min(end, high + room))
         self.x = _padded(min(at), max(at), least=0.5)
         self.y = _padded(low, high, least=1.5)
+
+    def across(self, at: float) -> float:
+        """Where a decade of the variable lies, CSS pixels from the left."""
+        return _LEFT + (at - self.x[0]) / (self.x[1] - self.x[0]) * (WIDTH - _RIGHT - _LEFT)
+
+    def up(self, measured: float) -> float:
+        """Where a decade of what was measured lies, CSS pixels from the top."""
+        return _FOOT - (measured - self.y[0]) / (self.y[1] - self.y[0]) * (_FOOT - _TOP)
 
     def line(self, through: Point, slope: float) -> tuple[list[float], list[float]]:
         """The part of a straight line that lies in the box."""
@@ -266,16 +218,6 @@ def _ticks(low: float, high: float) -> list[tuple[float, str]]:
         return [(at, f"10{superscript(at)}") for at in range(first, last + 1) if (last - at) % stride == 0]
     values = [digit * 10.0**power for power in range(first - 1, last + 2) for digit in (1, 2, 5)]
     return [(math.log10(value), wording.number(value, 2)) for value in values if low <= math.log10(value) <= high]
-
-
-def _compact(part: str) -> str:
-    """Coordinates to a tenth of a pixel, and no line breaks; what the reader reads is left alone."""
-    return _QUOTED.sub(lambda quoted: _shortened(quoted[0]), part)
-
-
-def _shortened(path: str) -> str:
-    path = _NUMBER.sub(lambda match: f"{float(match[0]):.1f}".removesuffix(".0"), path)
-    return re.sub(r"\s*\n\s*(?=[A-Zz\"])| +(?=\")", "", path)
 
 
 def draw_trace(blocks: Sequence[Block], path: Path) -> None:

@@ -24,6 +24,7 @@ import numpy as np
 from spec import InvalidInputError, Quadratic
 from spec.exact import FloatArray
 from spec.reading import DualTerm
+from verify.truth.algebra.kept_answers import kept
 from verify.truth.algebra.rationals import Blocks, Number, Vector, fractions, is_positive_definite
 from verify.truth.algebra.rings import Flint, Ring
 
@@ -58,7 +59,7 @@ class Lagrangian(Generic[M]):
     ) -> Lagrangian[M]:
         """From plain numbers: alpha_1 and alpha_2 in the ring; y_star, lam and rho."""
         (alpha_1, alpha_2), (y_star, lam, rho), vector = weights, stages, ring.vector
-        blocks = Blocks.of(problem, ring.matrix)
+        blocks = _blocks_over(problem, ring)
         return cls(ring, blocks, vector(x), alpha_1, alpha_2, vector(y_star), vector(lam), ring.diagonal(rho))
 
     @cached_property
@@ -152,6 +153,15 @@ class Lagrangian(Generic[M]):
         cancelled: M = terms["f"] + terms["g_difference"] + terms["penalty"]
         kept: M = cancelled + terms["dual"]
         return cancelled if dual_term == "cancelled" else kept
+
+
+RINGS = 4
+"""Doubles, rationals, functions of alpha, symbols."""
+
+
+@kept(RINGS)
+def _blocks_over(problem: Quadratic, ring: Ring[M]) -> Blocks[M]:
+    return Blocks.of(problem, ring.matrix)
 
 
 def exact_minimiser(lagrangian: Lagrangian[Flint], alpha: Number) -> Vector:

@@ -197,4 +197,10 @@ def _maps(problem: Quadratic, x: tuple[Fraction, ...]) -> tuple[Vector, Vector]:
 
 def spectral_norm(matrix: Any) -> float:
     """Largest singular value."""
-    return float(np.linalg.norm(np.asarray(matrix, dtype=np.float64), 2))
+    array = np.asarray(matrix, dtype=np.float64)
+    return _spectral_norm(array.shape, array.tobytes())
+
+
+@lru_cache(maxsize=1024)
+def _spectral_norm(shape: tuple[int, int], entries: bytes) -> float:
+    return float(np.linalg.norm(np.frombuffer(entries).reshape(shape), 2))

@@ -12,8 +12,9 @@ so under Gaussian noise z the mean and the covariance follow by linear algebra. 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,13 +25,16 @@ from spec.exact import Vector
 from verify.truth.geometry import quadratic_of
 from verify.truth.pair import Truth
 
+KEPT_LAWS = 256
+"""Laws kept: every reading and several steps of one claim ask for the same."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class LinearIteration:
     """One step ``e -> M e + sigma N z``, z standard normal, for step sizes scaled by a factor.
 
     H is the curvature of g (m, m), B the active rows (a, m), sigma the standard deviation of each component of the
-    gradient's noise, ``start`` the error before the first step (m + a,).
+    gradient's noise, ``start`` the error before the first step (m + a,). Two are equal if all their numbers are.
     """
 
     H: Vector
@@ -39,6 +43,17 @@ class LinearIteration:
     eta_lam: float
     sigma: float
     start: Vector
+
+    @cached_property
+    def _numbers(self) -> tuple[Hashable, ...]:
+        arrays = ((array.shape, array.tobytes()) for array in (self.H, self.B, self.start))
+        return (*arrays, self.eta_y, self.eta_lam, self.sigma)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LinearIteration) and self._numbers == other._numbers
+
+    def __hash__(self) -> int:
+        return hash(self._numbers)
 
     @property
     def m(self) -> int:
@@ -77,25 +92,31 @@ class LinearIteration:
 
     def averaged(self, steps: int, shrink: Callable[[int], float]) -> tuple[Vector, Vector]:
         """Mean and covariance of the error's average over the last half of ``steps`` shrinking steps."""
-        k = len(self.start)
-        mean, total, tail = self.start.copy(), np.zeros(k), 0
-        own, cross, spread = np.zeros((k, k)), np.zeros((k, k)), np.zeros((k, k))
-        # A step is quadratic in its factor: the dual part sees it twice.
-        (M_0, _), (M_1, N_1), (M_2, N_2) = (self.step(factor) for factor in (0.0, 1.0, 2.0))
-        M_square, N_square = (M_2 - 2 * M_1 + M_0) / 2, (N_2 - 2 * N_1) / 2
-        M_plain, N_plain = M_1 - M_0 - M_square, N_1 - N_square
-        for t in range(steps):
-            s = shrink(t)
-            M, N = M_0 + s * (M_plain + s * M_square), s * (N_plain + s * N_square)
-            mean = M @ mean
-            own = M @ own @ M.T + N @ N.T
-            if 2 * (t + 1) > steps:
-                tail += 1
-                total = total + mean
-                cross = cross @ M.T
-                spread = spread + cross + cross.T + own
-                cross = cross + own
-        return total / tail, spread / tail**2
+        mean, covariance = _averaged(self, steps, shrink)
+        return mean.copy(), covariance.copy()
+
+
+@lru_cache(maxsize=KEPT_LAWS)
+def _averaged(iteration: LinearIteration, steps: int, shrink: Callable[[int], float]) -> tuple[Vector, Vector]:
+    k = len(iteration.start)
+    mean, total, tail = iteration.start.copy(), np.zeros(k), 0
+    own, cross, spread = np.zeros((k, k)), np.zeros((k, k)), np.zeros((k, k))
+    # A step is quadratic in its factor: the dual part sees it twice.
+    (M_0, _), (M_1, N_1), (M_2, N_2) = (iteration.step(factor) for factor in (0.0, 1.0, 2.0))
+    M_square, N_square = (M_2 - 2 * M_1 + M_0) / 2, (N_2 - 2 * N_1) / 2
+    M_plain, N_plain = M_1 - M_0 - M_square, N_1 - N_square
+    for t in range(steps):
+        s = shrink(t)
+        M, N = M_0 + s * (M_plain + s * M_square), s * (N_plain + s * N_square)
+        mean = M @ mean
+        own = M @ own @ M.T + N @ N.T
+        if 2 * (t + 1) > steps:
+            tail += 1
+            total = total + mean
+            cross = cross @ M.T
+            spread = spread + cross + cross.T + own
+            cross = cross + own
+    return total / tail, spread / tail**2
 
 
 def primal_dual(problem: Problem, truth: Truth, *, eta_y: float, eta_lam: float, sigma: float) -> LinearIteration:
@@ -117,6 +138,7 @@ def projected(problem: Problem, x: Vector, *, eta_y: float, eta_lam: float, step
     return y, lam
 
 
+@lru_cache(maxsize=KEPT_LAWS)
 def best_constant(iteration: LinearIteration, steps: int) -> tuple[float, LinearIteration]:
     """Smallest mean square that a constant step size reaches in so many steps, and the iteration with that size."""
     from scipy.optimize import minimize_scalar
@@ -159,8 +181,16 @@ def shrinking(t: int) -> float:
 
 def best_radius(H: Vector, B: Vector) -> tuple[float, float, float]:
     """Smallest contraction factor over both step sizes, with the sizes; by search on a grid and from its best point."""
+    return _best_radius(H.shape, H.tobytes(), B.shape, B.tobytes())
+
+
+@lru_cache(maxsize=KEPT_LAWS)
+def _best_radius(
+    square: tuple[int, int], H_bytes: bytes, rows: tuple[int, int], B_bytes: bytes
+) -> tuple[float, float, float]:
     from scipy.optimize import minimize
 
+    H, B = np.frombuffer(H_bytes).reshape(square), np.frombuffer(B_bytes).reshape(rows)
     scale_y, scale_lam = 1 / np.linalg.eigvalsh(H)[-1], np.linalg.eigvalsh(H)[-1] / np.linalg.norm(B, 2) ** 2
 
     def radius(logs: Vector) -> float:

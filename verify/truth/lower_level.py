@@ -22,6 +22,7 @@ from spec import InvalidInputError, Quadratic
 from spec.exact import FloatArray
 from spec.quadratic import QuadraticArrays
 from verify.truth import complementarity, local_regions
+from verify.truth.algebra.kept_answers import kept
 from verify.truth.algebra.rationals import (
     Number,
     RationalBlocks,
@@ -102,7 +103,16 @@ def solve(problem: Quadratic, x: Sequence[Number]) -> ExactLowerLevel:
         Eq. (constrainedbilevel), Eq. (linearconstraints). Differs from the paper: multipliers need not be unique;
         whether they are is reported, not assumed.
     """
-    at = column(point(x, problem.n, "x"))
+    return _solved(problem, point(x, problem.n, "x"))
+
+
+KEPT_POINTS = 512
+"""Points of one problem at which the answers are kept."""
+
+
+@kept(KEPT_POINTS)
+def _solved(problem: Quadratic, x: Vector) -> ExactLowerLevel:
+    at = column(x)
     rows = blocks(problem)
     _require_convex(rows)
     p = problem.p
@@ -182,6 +192,11 @@ def hypergradient(problem: Quadratic, x: Sequence[Number]) -> Vector:
     Source:
         Section "Problem Formulation"; the chain rule through y*(x).
     """
+    return _differentiated(problem, point(x, problem.n, "x"))
+
+
+@kept(KEPT_POINTS)
+def _differentiated(problem: Quadratic, x: Vector) -> Vector:
     lower = solve(problem, x)
     if lower.strict_complementarity and lower.licq:
         return piece_gradient(blocks(problem), x, lower.y_star, lower.strictly_active)

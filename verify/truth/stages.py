@@ -17,6 +17,7 @@ from flint import fmpq_poly
 from spec import REPAIRED, Quadratic, Reading
 from verify.truth import lower_level
 from verify.truth.algebra import roots
+from verify.truth.algebra.kept_answers import kept
 from verify.truth.algebra.numbers import Real, add, dyadic, times
 from verify.truth.algebra.rationals import RationalBlocks, Vector, blocks, column, fraction, fractions, rational
 from verify.truth.algebra.rings import RATIONALS, Flint
@@ -56,16 +57,10 @@ class Setting:
         """The lower level, solved."""
         return lower_level.solve(self.problem, self.x)
 
-    @cached_property
+    @property
     def row_norm(self) -> Fraction:
         """Spectral norm of B, from above, to more digits than a double has."""
-        gram = self.rows.B * self.rows.B.transpose()
-        trace = sum((fraction(gram[i, i]) for i in range(gram.nrows())), Fraction(0))
-        if trace == 0:
-            return Fraction(0)
-        polynomial: fmpq_poly = gram.charpoly()
-        largest = roots.isolate(polynomial, Fraction(0), 2 * trace)[-1]
-        return root_above(roots.refine_relative(polynomial, largest, _NORM_PRECISION)[1])
+        return _row_norm(self.problem)
 
     def h_width(self, choice: str | None = None) -> float:
         """Width of the ramp below the boundary, as a double; of another choice than the reading's if given."""
@@ -73,6 +68,18 @@ class Setting:
         if (choice or self.reading.ramp_width) == "tau-delta":
             return float(self.ramp_constant * inner_tol**2)
         return float(2 * self.ramp_constant * max(Fraction(1), self.row_norm) * inner_tol)
+
+
+@kept(1)
+def _row_norm(problem: Quadratic) -> Fraction:
+    B = blocks(problem).B
+    gram = B * B.transpose()
+    trace = sum((fraction(gram[i, i]) for i in range(gram.nrows())), Fraction(0))
+    if trace == 0:
+        return Fraction(0)
+    polynomial: fmpq_poly = gram.charpoly()
+    largest = roots.isolate(polynomial, Fraction(0), 2 * trace)[-1]
+    return root_above(roots.refine_relative(polynomial, largest, _NORM_PRECISION)[1])
 
 
 @dataclass(frozen=True)

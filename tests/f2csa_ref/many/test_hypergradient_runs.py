@@ -7,6 +7,7 @@ import pytest
 
 import f2csa_ref
 from f2csa_ref import Call
+from f2csa_ref.many.hypergradient_runs import _means
 from f2csa_ref.sampling import sample_rows
 from spec import REPAIRED, InvalidInputError, OracleParameters
 
@@ -104,3 +105,9 @@ def test_jump_noise_has_no_smooth_empirical_problem(at):
     problem, x = at("toy1", "jump")
     with pytest.raises(InvalidInputError, match=r"noise\.model"):
         f2csa_ref.hypergradient_runs(problem, x, Call(0.1), rng=np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("shape", [(5, 7, 1), (5, 7, 3), (1, 40, 2), (30, 2, 4)])
+def test_means_in_long_rows_are_the_means_bit_for_bit(shape):
+    samples = np.random.default_rng(3).standard_normal(shape)
+    assert _means(samples).tobytes() == samples.mean(axis=1).tobytes()

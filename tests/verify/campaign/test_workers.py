@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from itertools import groupby
 
 import pytest
 
 import verify
 from spec import InvalidInputError
 from verify.campaign import workers
+from verify.campaign.plan import plan
+from verify.checks.measuring.case import find_profile
 from verify.cli.main import invoke
 
 QUICK = {"instances": ["toy1"], "profile": "smoke"}
@@ -83,3 +86,13 @@ def test_no_command_calls_it_a_success(solver, tmp_path, capsys, verb):
 def test_the_subjects_version_comes_from_its_worker(solver):
     text = "from verify.subjects import ReferenceSubject\nclass Subject(ReferenceSubject):\n    version = '7'\n"
     assert verify.run(["bias-bound/T3"], subject=solver("versioned", text), **QUICK).subject_version == "7"
+
+
+def test_a_workers_tasks_lie_together_by_instance_and_none_is_lost():
+    tasks = plan([], ["as-written", "repaired"], [], find_profile("smoke"), "reference", 0)
+    arranged = workers._arranged(tasks)
+    assert sorted(task.key for task in arranged) == sorted(task.key for task in tasks)
+    places = [(task.claim.split("/")[0], task.instance) for task in arranged if not workers._shares_runs(task)]
+    assert [place for place, _ in groupby(places)] == list(dict.fromkeys(places))
+    shared = [workers._shares_runs(task) for task in arranged]
+    assert shared == sorted(shared, reverse=True)

@@ -124,7 +124,7 @@ OWN = ["--python", "spec:Problem"]
         (["--x", "1"], "--x: must be given as often as --problem, 0 times; got 1"),
         (["--problem", "nowhere.json"], "--problem: cannot be read (No such file or directory); got nowhere.json"),
         (["--problem", "atlas:toy1", "--x", "one"], "--x[0]: must be"),
-        (["--problem", "atlas:nowhere"], "instance: must name an atlas instance"),
+        (["--problem", "atlas:nowhere"], "--problem: must name an atlas instance"),
         (["--reading", "other"], "--reading: must be one of as-written, repaired; got other"),
         (["--force"], "--force: must go with --save-cases"),
         (["--watch", "--json"], "--watch: must not go with --json"),

@@ -50,6 +50,13 @@ class Iterative(BentSubject):
         return super().estimate(problem, x, call, rng) * (1 + 4e-16)
 
 
+class Unable:
+    """Offers a stage and supports no call of it."""
+
+    def hypergradient(self, problem: Any, x: Any, call: Any, rng: Any) -> Any:
+        raise NotImplementedError("not this one")
+
+
 class OwnGenerator(OnlyHypergradient):
     """Ignores the generator it is given and uses a bit generator of its own, kept from call to call."""
 

@@ -259,7 +259,8 @@ def test_one_reading_alone_is_enough() -> None:
         RepairedOnly(), claims=["stochastic-oracles", "dual-extraction/linear-term"], estimates=2_000
     )
     assert found.exit_code == 0, found.findings
-    assert len(found.notes) == 2
+    (note,) = found.notes
+    assert "call.reading.dual_term and call.reading.noise_pairing" in note
     assert {claim.status for claim in found.claims} <= {"NOT_APPLICABLE", "INCONCLUSIVE", "SUPPORTED"}
 
 
@@ -327,9 +328,14 @@ def test_the_command_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 def test_the_self_test_of_a_python_subject(capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(["conform", "--python", f"{HERE}:OnlyHypergradient", "--self-test"]) == 0
-    assert "hypergradient: hypergradient (3,)" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "ok    hypergradient: hypergradient (3,)" in out
+    assert "-     lower_level: not offered" in out
     assert invoke(["conform", "--python", "tests.verify.conformance.test_conform:Crashing", "--self-test"]) == 3
     assert "FAIL  lower_level" in capsys.readouterr().out
+    # What says that it supports nothing has answered nothing.
+    assert invoke(["conform", "--python", f"{HERE}:Unable", "--self-test"]) == 3
+    assert "ok  " not in capsys.readouterr().out
 
 
 def test_bad_numbers_are_refused() -> None:

@@ -17,6 +17,7 @@ from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import CATALOGUE, find
 from verify.conformance.bugs.model import Bug, Stage
 from verify.conformance.diagnosis import diagnose, suspect
+from verify.conformance.sentences import by_laws
 from verify.conformance.stage_comparison import Seen, look
 from verify.subjects import ReferenceSubject, Subject
 from verify.subjects.protocol import Stages
@@ -132,3 +133,8 @@ def test_an_unknown_mistake_matches_nothing() -> None:
     assert found.sentence.startswith("No catalogued deviation matches. None comes near: ")
     assert found.sentence.endswith("differ from the right ones by up to 0.3.")
     assert all(match.distance > 1 for match in found.nearest)
+
+
+def test_what_chance_has_no_part_in_is_counted_in_no_multiples_of_chance() -> None:
+    assert "from the right ones by 7.5 times what" in by_laws((), (), 12, 7.5)
+    assert "from the right ones by more than 100,000 times what chance allows" in by_laws((), (), 12, 1e9)

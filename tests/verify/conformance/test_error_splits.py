@@ -297,7 +297,10 @@ def test_stages_it_tells_but_does_not_use_are_seen() -> None:
 
 
 def test_rounding_is_told_from_a_wrong_formula() -> None:
-    assert "the formula itself (its rounding alone is of this size)" in split(IndependentlySingle()).sentence
+    assert (
+        "the formula itself (its rounding, or a clip or another bend in it, is of this size)"
+        in split(IndependentlySingle()).sentence
+    )
 
 
 def test_what_a_call_gave_is_not_the_subjects() -> None:

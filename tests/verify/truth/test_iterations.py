@@ -69,3 +69,21 @@ def test_best_factor_with_rows_of_two_sizes_is_one_minus_two_s_over_one_plus_s(s
     assert found == pytest.approx(radius, abs=2e-3)
     again = LinearIteration(np.eye(2), np.diag([1.0, s]), eta_y, eta_lam, 0.0, np.zeros(4)).radius
     assert again == pytest.approx(found)
+
+
+def test_iterations_are_told_apart_by_every_number():
+    one = scalar(0.5, sigma=0.3, start=-2.0)
+    assert one == scalar(0.5, sigma=0.3, start=-2.0)
+    others = [scalar(0.4, sigma=0.3, start=-2.0), scalar(0.5, sigma=0.2, start=-2.0), scalar(0.5, sigma=0.3, start=2.0)]
+    assert one not in others
+    assert (
+        len({one.averaged(64, shrinking)[1].item(), *(each.averaged(64, shrinking)[1].item() for each in others[:2])})
+        == 3
+    )
+
+
+def test_a_kept_law_is_not_the_callers_to_change():
+    one = scalar(0.5, sigma=0.3, start=-2.0)
+    before = one.averaged(64, shrinking)[1].copy()
+    one.averaged(64, shrinking)[1][:] = 0.0
+    np.testing.assert_array_equal(one.averaged(64, shrinking)[1], before)

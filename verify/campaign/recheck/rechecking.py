@@ -271,7 +271,7 @@ def _expected(report: ReportData) -> list[Task]:
     made = plan(
         claims, named + alone, sorted(instances) if instances < everywhere else [], profile, report.subject, report.seed
     )
-    skipped = {full_id for full_id in known if {full_id, full_id.split("/")[0]} & set(profile.skips)} - here
+    skipped = {full_id for full_id in known if profile.leaves_out(full_id)} - here
     return [task for task in made if task.claim not in skipped]
 
 

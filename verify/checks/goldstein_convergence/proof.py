@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -10,9 +11,9 @@ from spec import OuterParameters
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
 from verify.checks.measuring.following import Follower, farthest
-from verify.checks.measuring.outer_runs import Recorded, record
+from verify.checks.measuring.outer_runs import Recorded, kept, record
 from verify.evidence.intervals import sub_gaussian_interval
-from verify.evidence.model import Evidence, Point
+from verify.evidence.model import ComparisonEvidence, Evidence, Point
 from verify.evidence.rates import Estimate, fit_power_law, fit_rate
 from verify.subjects.protocol import SubjectFaultError
 from verify.truth.functions import SyntheticOracle, WeightedAbsolute
@@ -94,6 +95,20 @@ def noise_term(case: Case) -> Measurement:
     """The noise's part of the regret at its worst reference point, against the block length; F is flat."""
     blocks = BLOCKS if case.profile.breadth is None else SHORT_BLOCKS
     error, runs = case.share.single.error / 2 / len(blocks), case.share.times(RUNS)
+    # Nothing of the reading is in these runs: every one of them asks for the same.
+    key, memory = ("noise term", blocks, runs, error, case.seed), kept(case)
+    if key not in memory:
+        memory[key] = _noise_terms(case, blocks, runs, error)
+    estimates, followed = memory[key]
+    rate = fit_power_law(estimates, case.share.single, quantity="E Σ⟨noise, Δ_m - u⟩")["M"]
+    return Measurement((rate, farthest(followed)), {f"at M = {e.at['M']:g}": e.value for e in estimates})
+
+
+def _noise_terms(
+    case: Case, blocks: Sequence[int], runs: int, error: float
+) -> tuple[list[Estimate], list[ComparisonEvidence]]:
+    """The mean over runs at every block length, its interval wrong with at most ``error``; how well runs followed."""
+    rng = case.shared_rng(f"noise term {blocks}")
     estimates, followed, n, D = [], [], 2, 1.0
     sigma = math.sqrt(VARIANCE / n)
     for M in blocks:
@@ -101,12 +116,12 @@ def noise_term(case: Case) -> Measurement:
         told: list[Vector] = []
 
         def noise(z: Vector, told: list[Vector] = told) -> Vector:
-            told.append(np.asarray(sigma * case.rng.standard_normal(z.shape)))
+            told.append(np.asarray(sigma * rng.standard_normal(z.shape)))
             return told[-1]
 
         starts = np.zeros((runs, n))
         follower = Follower(noise, starts, schedule)
-        _, path = case.stages.optimise_runs(follower, starts, schedule, case.rng, keep_path=True)
+        _, path = case.stages.optimise_runs(follower, starts, schedule, rng, keep_path=True)
         assert path is not None  # asked for
         followed.append(follower.evidence())
         g = _by_run(told, M, runs)
@@ -115,8 +130,7 @@ def noise_term(case: Case) -> Measurement:
         low, high = sub_gaussian_interval(sums, 2 * D * sigma * math.sqrt(M), error)
         at, mean = {"M": float(M)}, float(sums.mean())
         estimates.append(Estimate(at, mean, None, low, high, runs, law="exponent (sub-Gaussian)"))
-    rate = fit_power_law(estimates, case.share.single, quantity="E Σ⟨noise, Δ_m - u⟩")["M"]
-    return Measurement((rate, farthest(followed)), {f"at M = {e.at['M']:g}": e.value for e in estimates})
+    return estimates, followed
 
 
 @check("goldstein-convergence/step-size", instances=("absolute-fixed",), needs=("optimise",), sure=4)

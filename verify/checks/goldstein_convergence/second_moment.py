@@ -26,6 +26,7 @@ from verify.checks.measuring.finite_laws import (
 from verify.checks.measuring.outer_runs import record
 from verify.checks.measuring.premises import additive, regular_truth
 from verify.checks.measuring.samples import Setting, second_moment
+from verify.checks.measuring.second_look import looked_twice
 from verify.evidence.decisions import SquareDecision
 from verify.evidence.laws import SquareLaw
 from verify.evidence.model import Relation
@@ -52,6 +53,10 @@ SIGNS = Fraction(1, 40)
        needs=("optimise", "hypergradient"), decisions=2, sure=1)  # fmt: skip
 def second_moment_of_answers(case: Case) -> Measurement:
     """Mean squared answer of the subject's Algorithm 1 along its own run, where the bias lies along the gradient."""
+    return looked_twice(case, _mean_square)
+
+
+def _mean_square(case: Case) -> Measurement:
     truth = regular_truth(case.instance)
     setting = Setting.at(case, truth, ALPHA, NOISE)
     noisy, call = setting.case.instance.problem, case.call(ALPHA)

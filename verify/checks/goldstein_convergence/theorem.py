@@ -5,8 +5,7 @@ Of the places: blocks and their means, the Goldstein ball, and the set X.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 
@@ -27,16 +26,16 @@ from verify.checks.measuring.outer_runs import (
     uniform_block,
     uniform_point,
 )
+from verify.checks.measuring.second_look import looked_twice
 from verify.evidence.budget import Share
 from verify.evidence.decisions import BoundDecision
 from verify.evidence.intervals import median_interval
-from verify.evidence.model import ComparisonEvidence, Evidence, Law, RateEvidence
+from verify.evidence.model import ComparisonEvidence, Evidence, Law
 from verify.evidence.rates import Estimate, fit_power_law
 from verify.truth.functions import SyntheticOracle, WeightedAbsolute
 from verify.truth.geometry import quadratic_of
 from verify.truth.goldstein import distance as goldstein
 from verify.truth.goldstein.estimate import Pieces
-from verify.verdict import Verdict, decide
 
 RUNS = 600
 MEDIAN_RUNS = 192
@@ -58,22 +57,6 @@ def rates(
     fitted = fit_power_law(estimates, share.single, quantity=quantity, bends=bends) if len(estimates) > 1 else {}
     unfinished = compare(f"share of settings in which {quantity} were reached", 0.0, ">=", 1.0)
     return tuple(fitted[name] for name in names if name in fitted) or (unfinished,)
-
-
-def looked_twice(case: Case, measure: Callable[[Case], Measurement]) -> Measurement:
-    """A measurement, made once more with a step's more samples where it leaves its claim undecided.
-
-    Both looks may err half as often as the case; the second one stands by itself.
-    """
-    half, level = case.error_budget / 2, case.level
-    found = measure(replace(case, error_budget=half))
-    if decide(case.bound, found.evidence).verdict is Verdict.INCONCLUSIVE:
-        # As much may be spent on the second look as on the first: a level more takes less of a share.
-        found = measure(replace(case, error_budget=half * (level + 3) / (level + 1), level=level + 1))
-    # What either look may err by is what both together may.
-    spent = {"error_rate": case.share.single.error}
-    both = (one.model_copy(update=spent) if isinstance(one, RateEvidence) else one for one in found.evidence)
-    return replace(found, evidence=tuple(both))
 
 
 def at_targets(estimates: Sequence[Estimate], of: str = "") -> dict[str, float | str]:

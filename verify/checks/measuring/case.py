@@ -37,7 +37,8 @@ class Profile:
     these are judged, each choice alone among them; ``recheck`` whether every
     certificate is verified by the independent checker, not only the first of each bound: it works in plain fractions
     and takes far longer than making them. ``skips`` are claims and steps left out unless they are asked for by name:
-    their samples cannot shrink without leaving the verdict open. ``narrow`` are such as are judged on the first
+    their samples cannot shrink without leaving the verdict open; ``long_runs`` are single statements left out likewise,
+    whatever their claim. ``narrow`` are such as are judged on the first
     instance alone, ``telling`` instances on which all that is not sampled is judged besides.
     """
 
@@ -50,8 +51,14 @@ class Profile:
     beside: int | None = None
     recheck: bool = False
     skips: tuple[str, ...] = ()
+    long_runs: tuple[str, ...] = ()
     narrow: tuple[str, ...] = ()
     telling: tuple[str, ...] = ()
+
+    def leaves_out(self, full_id: str, claims: Collection[str] = ()) -> bool:
+        """Whether a statement is left out where these are asked for by name."""
+        left = of_family(full_id, self.skips) or full_id in self.long_runs
+        return left and not of_family(full_id, claims)
 
     def instances_of(self, check: Check) -> tuple[str, ...]:
         """On which of its instances a check is run."""
@@ -72,7 +79,14 @@ LONG = (
 )  # fmt: skip
 """What a smoke run leaves out."""
 SLOW = ("inner-cost", "inner-loop-remark", "goldstein-convergence/bias-hypothesis")
-"""What costs most in a run for another implementation: its first instance refutes every catalogued mistake it can."""
+"""What costs most in a run for another implementation, on its first instance alone: every catalogued mistake that only
+a further one would refute here is refuted by another claim, and no claim is supported whose stage deviates."""
+OUTER_RUNS = (
+    "goldstein-convergence", "goldstein-convergence/noise-term", "goldstein-convergence/explicit-constants",
+    "goldstein-convergence/bias-potential", "goldstein-convergence/lipschitz-scaling",
+)  # fmt: skip
+"""With the total's steps, what takes thousands of runs of Algorithm 2: half of the time of a program behind a pipe. It
+can get wrong in them its steps, which the stage `optimise` judges one by one, and its estimates."""
 EVERY_TERM = ("scalar-rational", "moving-box", "random-3x5x4")
 """Instances that between them have every term of Algorithm 1, on rows that bind and move: b, x and g_xy among them."""
 TELLING = {
@@ -91,6 +105,8 @@ _SIZES = (
         20_000,
         2,
         isolate=False,
+        skips=("sfo-complexity",),
+        long_runs=OUTER_RUNS,
         narrow=SLOW,
         telling=EVERY_TERM,
     ),

@@ -6,19 +6,24 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 
 import numpy as np
 
 from spec.exact import Vector
 from verify.conformance.blame.accuracy import EXACT, Accuracy
+from verify.conformance.blame.edited_stage import EditedStage
 from verify.conformance.blame.explain import explain
 from verify.conformance.blame.explanation import Blame, Explanation
+from verify.conformance.blame.inner_stages import WholeCall
 from verify.conformance.blame.loop import explain_loop
 from verify.conformance.blame.noise_blame import explain_noise
-from verify.conformance.blame.noise_draws import NoiseFormula
+from verify.conformance.blame.noise_draws import MODELS, NoiseFormula, drawn_call
 from verify.conformance.blame.noise_matrix import MatrixLaw
+from verify.conformance.blame.noise_terms import RIGHT_TERMS, NoiseTerm
+from verify.conformance.blame.right_sums import RIGHT_PARTS
 from verify.conformance.blame.stage_effects import AsAnswered, effect_of
-from verify.conformance.blame.state import explain_state
+from verify.conformance.blame.state import explain_by_values, explain_state
 from verify.conformance.blame.state_of_runs import Renew
 from verify.conformance.bugs.model import Stage
 from verify.conformance.probes import Probe
@@ -27,6 +32,9 @@ from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError, 
 from verify.subjects.loading import COMMAND, end
 from verify.subjects.protocol import Stages
 from verify.subjects.time_limits import timed_alike
+
+NOISY = (650, 651, 652)
+"""Seeds of calls with given normals that an explanation of line 6 is held against."""
 
 
 @dataclass(frozen=True)
@@ -61,27 +69,75 @@ def explain_all(
     # A lower level that ends in errors on the first problems may answer others, and show there what is wrong.
     off = [found.stage for found in seen.findings
            if found.status == "diverges" or (found.status == "fault" and found.stage == "lower_level")]  # fmt: skip
-    remembering = _remembered(stages, renew)
+    remembering = _remembered(stages, renew, off)
     memories = {blame.stage for blame in remembering}
     found = [_asked_again(stages, seen, blame) for blame in _found(stages, seen, accuracy, off)]
+    found = _with_kept_noise(stages, found, renew)
     others = (b for b in found if b.stage not in memories or (b.stage == "optimise" and b.explanations))
-    return (*(_with_effect(blame, stages) for blame in remembering), *_without_echoes([*others]))
+    return (*(_with_effect(blame, stages) for blame in remembering), *_without_echoes([*others], remembering, stages))
 
 
-def _without_echoes(blames: Sequence[Blame]) -> list[Blame]:
+def _without_echoes(blames: Sequence[Blame], remembering: Sequence[Blame], stages: Stages) -> list[Blame]:
     """What is wrong without what follows from it: a line 6 that is explained has matrix noise of g of its own size."""
-    if not any(blame.stage == "hypergradient" and blame.explanations for blame in blames):
+    lines = [e for b in (*blames, *remembering) if b.stage == "hypergradient" for e in b.explanations]
+    noise = [b for b in blames if b.stage == "samples" and b.explanations]
+    if not lines or not noise:
         return [*blames]
+    if stages.use_draws and any(_makes_noise(line, stages) for line in lines):
+        return [b for b in blames if b.stage != "samples"]
     return [
-        b for b in blames if b.stage != "samples" or not b.explanations or not all(map(_of_g_alone, b.explanations))
-    ]
+        b for b in blames
+        if b.stage != "samples" or not b.explanations or not all(_is_echo(e, lines) for e in b.explanations)
+    ]  # fmt: skip
 
 
-def _of_g_alone(explanation: Explanation) -> bool:
-    """Whether an explanation is about the matrix noise of g and nothing else."""
-    if isinstance(explanation, NoiseFormula):
-        return all(model == "matrix" and slot == "g" for model, slot, _ in explanation.replaced)
-    return isinstance(explanation, MatrixLaw) and explanation.source == "g"
+def _makes_noise(line: Explanation, stages: Stages) -> bool:
+    """Whether an explanation of line 6 gives answers with given normals too, so that their noise is as it must be."""
+    for model, seed in product(MODELS, NOISY):
+        probe = drawn_call(seed, model)
+        try:
+            said, got = line.answer(probe), probe.ask(stages)
+        except (SubjectFaultError, MissingCapabilityError):
+            return False
+        if said is None or not (np.abs(said - got) <= probe.tolerance).all():
+            return False
+    return True
+
+
+def _is_echo(explanation: Explanation, lines: Sequence[Explanation]) -> bool:
+    """Whether an explanation of noise is about what line 6 may change of it: matrix noise of g, its α₁, ỹ and ỹ*."""
+    if isinstance(explanation, MatrixLaw):
+        own = explanation.power != 1 or explanation.of_size != 1 or bool(explanation.batch.words)
+        return explanation.source == "g" and not own and _is_length(explanation.size) and any(map(_is_of_g, lines))
+    if not isinstance(explanation, NoiseFormula):
+        return False
+    right = RIGHT_TERMS["matrix", "g"]
+    for model, slot, term in explanation.replaced:
+        if (model, slot) != ("matrix", "g") or right is None:
+            return False
+        if term is not None and (_without_alpha(term) != _without_alpha(right) or not _is_length(term.size)):
+            return False
+    return any(map(_is_of_g, lines))
+
+
+def _is_length(size: str) -> bool:
+    """Whether a size of noise is a Euclidean length, of whatever points."""
+    return size.endswith("‖")
+
+
+def _without_alpha(term: NoiseTerm) -> NoiseTerm:
+    """A term without what follows from line 6: its number, its power of α, and its points."""
+    a, b, _, d = term.powers
+    return replace(term, number=1.0, powers=(a, b, 0.0, d), size="")
+
+
+def _is_of_g(line: Explanation) -> bool:
+    """Whether an explanation of a call may change more of its line 6 than summands of f and of the penalty."""
+    if isinstance(line, WholeCall):
+        return "hypergradient" in line.stages and _is_of_g(line.stages["hypergradient"])
+    if not isinstance(line, EditedStage) or line.exchanged or line.changed is not None or line.summed.added:
+        return True
+    return any(RIGHT_PARTS["x"][j].group == "g" for j in line.summed.dropped)
 
 
 def copies_of(name: str, like: Subject | None = None) -> Renew | None:
@@ -103,11 +159,22 @@ def _copy_of(name: str, like: Subject | None) -> Iterator[Stages]:
         end(loaded)
 
 
-def _remembered(stages: Stages, renew: Renew | None) -> list[Blame]:
+def _remembered(stages: Stages, renew: Renew | None, off: Sequence[Stage]) -> list[Blame]:
     """What survives from call to call; without copies nothing tells that from an answer that is always wrong."""
     with suppress(SubjectFaultError, MissingCapabilityError):
-        return [] if renew is None else _innermost(explain_state(stages, renew))
+        return [] if renew is None else _innermost(explain_state(stages, renew, off))
     return []
+
+
+def _with_kept_noise(stages: Stages, found: list[Blame], renew: Renew | None) -> list[Blame]:
+    """Noise that nothing explains may be made of values of an earlier call."""
+    unexplained = [blame for blame in found if blame.stage == "samples"]
+    if renew is None or not stages.use_draws or not unexplained or any(b.explanations for b in unexplained):
+        return found
+    with suppress(SubjectFaultError, MissingCapabilityError):
+        kept = explain_by_values("samples", renew)
+        return found if kept is None else [*(b for b in found if b.stage != "samples"), kept]
+    return found
 
 
 def _innermost(blames: Sequence[Blame]) -> list[Blame]:

@@ -54,6 +54,7 @@ BATCHES = (
     Batch("it does not fall with N_g and is √N_g times too large: one sample is used, or the sum is divided by √N_g",
           lambda spot: 1.0),
     Batch("it is N_g times too large: noise is summed, not averaged", lambda spot: float(spot.N_g)),
+    Batch("it grows like N_g^1.5: noise is summed and multiplied by N_g, not divided", lambda spot: spot.N_g**3.0),
     Batch("it falls like 1/N_g, not 1/√N_g: the noise is divided by √N_g once more", lambda spot: spot.N_g**-2.0),
     Batch("it falls like N_g^(−¼), not 1/√N_g", lambda spot: spot.N_g**-0.5),
     Batch("N_g − 1 samples are averaged", lambda spot: 1 / max(spot.N_g - 1, 1)),
@@ -217,9 +218,55 @@ class Shift:
         return worst if seen else math.inf
 
 
+@dataclass(frozen=True)
+class Multiple:
+    """A mean that is a number times the answer without noise."""
+
+    number: float
+    error: float
+
+    def excess(self, drawn: Sequence[Drawn]) -> float:
+        """Largest miss in units of what chance allows; infinite where there is nothing to multiply."""
+        worst, seen = 0.0, False
+        for one in drawn:
+            size = float(np.abs(one.centre).max())
+            miss = float(np.abs(one.shift - (self.number - 1) * one.centre).max())
+            worst = max(worst, miss / (ALLOWED * math.hypot(one.shift_error, self.error * size)))
+            seen = seen or size * abs(self.number - 1) > CLEARLY * one.shift_error
+        return worst if seen else math.inf
+
+    @property
+    def sentence(self) -> str:
+        """What estimates scatter around."""
+        if self.number == 0:
+            return "estimates under noise are noise alone: the answer without noise that they belong around is left out"
+        number = f"{self.number:g}" if self.error == 0 else f"({self.number:.4g} ± {self.error:.1g})"
+        return f"estimates under noise scatter around {number} times the answer without noise"
+
+
+WRITTEN = (0.0, 2.0, 0.5, -1.0, 10.0, 0.1)
+"""Numbers that somebody may have multiplied an estimate by."""
+
+
+def multiple_of(drawn: Sequence[Drawn]) -> Multiple | None:
+    """The number times the answers without noise that all means are, where it is one and not 1."""
+    weights = [one.shift_error**-2.0 for one in drawn]
+    squares = sum(w * float(one.centre @ one.centre) for w, one in zip(weights, drawn, strict=True))
+    if not squares > 0:
+        return None
+    along = sum(w * float(one.centre @ one.shift) for w, one in zip(weights, drawn, strict=True))
+    number, error = 1 + along / squares, squares**-0.5
+    near = [Multiple(value, 0.0) for value in WRITTEN if abs(value - number) <= CLEARLY * error]
+    found = (law for law in (*near, Multiple(number, error)) if law.excess(drawn) <= 1)
+    return next(found, None)
+
+
 def of_mean(drawn: Sequence[Drawn]) -> list[NoiseRule]:
     """What the means of estimates are off by; nothing where they are the answers without noise."""
     off = [one for one in drawn if (np.abs(one.shift) > CLEARLY * one.shift_error).any()]
+    multiple = multiple_of(drawn) if off else None
+    if multiple is not None:
+        return [NoiseRule(multiple.sentence, 1, multiple.excess)]
     if not off or any(one.variance == 0 for one in drawn):
         return []
     if summed(drawn) <= 1:

@@ -12,6 +12,7 @@ import numpy as np
 from spec.exact import Vector
 from spec.quadratic import QuadraticArrays
 from verify.conformance.blame.call_points import CallPoint
+from verify.conformance.blame.programs import Program, solved
 from verify.conformance.blame.term_basis import DIGITS
 
 Exchanged = Callable[[CallPoint], CallPoint | None]
@@ -48,6 +49,8 @@ _WEIGHTS_BY_RHO: dict[str, tuple[float, Callable[[CallPoint], Vector], bool]] = 
     "ρ in reverse": (0.1, lambda c: c.rho[::-1], False),
     "λ̃ where ρ belongs": (0.2, lambda c: c.lam, False),
     "ρ∘λ̃ where ρ belongs": (0.2, lambda c: c.rho * c.lam, False),
+    "h(x,ỹ*) where ρ belongs": (0.2, lambda c: c.h_star, False),
+    "h(x,ỹ) where ρ belongs": (0.2, lambda c: c.h, True),
     "the weight of row 1 left out": (0.2, lambda c: c.rho * (np.arange(len(c.rho)) > 0), False),
     "the weight of the last row left out": (0.2, lambda c: c.rho * (np.arange(len(c.rho)) < len(c.rho) - 1), False),
     "only rows with h(x,ỹ) > 0 weighed by ρ": (0.1, lambda c: c.rho * (c.h > 0), True),
@@ -67,6 +70,15 @@ def _alpha_from_below(c: CallPoint) -> float:
     return max(c.alpha, 2.0 * float(np.linalg.norm(c.q.f_yy, 2) / np.linalg.eigvalsh(c.q.g_yy)[0]))
 
 
+def _solved_anew(c: CallPoint) -> dict[str, Any]:
+    """The lower level's own solution at x for the one that is given; nothing where there is none."""
+    if "solved anew" not in c.table:
+        q = c.q
+        c.table["solved anew"] = solved(Program(q.g_yy, q.g_xy.T @ c.x + q.g_y, q.B, q.A @ c.x - q.b))
+    pair = c.table["solved anew"]
+    return {} if pair is None else {"y_star": pair[0]}
+
+
 _ARGUMENTS: dict[str, tuple[float, Callable[[CallPoint], dict[str, Any]]]] = {
     "ỹ* where ỹ belongs": (0.0, lambda c: {"y": c.y_star}),
     "ỹ where ỹ* belongs": (0.0, lambda c: {"y_star": c.y}),
@@ -84,6 +96,7 @@ _ARGUMENTS: dict[str, tuple[float, Callable[[CallPoint], dict[str, Any]]]] = {
     "ỹ* with its entries one back": (0.1, lambda c: {"y_star": np.roll(c.y_star, -1)}),
     "max(ỹ,0) where ỹ belongs": (0.2, lambda c: {"y": np.maximum(c.y, 0.0)}),
     "|ỹ| where ỹ belongs": (0.3, lambda c: {"y": np.abs(c.y)}),
+    "the given ỹ* not used but solved for anew": (0.2, _solved_anew),
     "0 where x belongs": (0.1, lambda c: {"x": 0.0 * c.x}),
     "−x where x belongs": (0.1, lambda c: {"x": -c.x}),
     "2x where x belongs": (0.3, lambda c: {"x": 2 * c.x}),

@@ -11,7 +11,7 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from spec.exact import Vector
 from verify.conformance.blame.loop_factors import Factor, Moments, fit
@@ -320,5 +320,6 @@ def _unlike_choice(runs: Sequence[Recorded], choice: Choice) -> float:
     share, there = weights / weights.sum(), weights > 0
     if there.sum() == 1:
         return 0.0
-    chance = float(stats.chisquare(seen[there], total * share[there]).pvalue)
+    wanted = total * share[there]
+    chance = float(special.chdtrc(len(wanted) - 1, ((seen[there] - wanted) ** 2 / wanted).sum()))
     return math.log(max(chance, 1e-300)) / math.log(CHANCE)

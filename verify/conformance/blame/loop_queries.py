@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from spec.exact import Vector
 from verify.conformance.blame.loop_rule import LoopRule, apart
@@ -276,7 +276,7 @@ def _surprise(read: list[Shares], law: Law) -> float:
     ends = law.of(values)
     if len(values) < FEWEST:
         return math.inf
-    return math.log(max(float(stats.kstest(ends, "uniform").pvalue), 1e-300)) / math.log(CHANCE)
+    return _evenness(ends)
 
 
 def _around(runs: Sequence[Recorded]) -> list[LoopRule]:
@@ -307,7 +307,7 @@ def _by_components(runs: Sequence[Recorded]) -> float:
     drawn = np.concatenate(values)
     if len(drawn) < FEWEST:
         return math.inf
-    return math.log(max(float(stats.kstest(drawn, "uniform").pvalue), 1e-300)) / math.log(CHANCE)
+    return _evenness(drawn)
 
 
 def _off_ball(runs: Sequence[Recorded], origin: slice, radius: str, power: float) -> float:
@@ -322,4 +322,12 @@ def _off_ball(runs: Sequence[Recorded], origin: slice, radius: str, power: float
             values.append(np.clip(ratio, 0.0, 2.0) ** n)
     if math.isinf(power):
         return 0.0
-    return math.log(max(float(stats.kstest(np.concatenate(values), "uniform").pvalue), 1e-300)) / math.log(CHANCE)
+    return _evenness(np.concatenate(values))
+
+
+def _evenness(values: Sequence[float] | Vector) -> float:
+    """How unlikely the largest distance of their distribution from the even one is, on the scale of chances."""
+    # Only where a loop deviates: what it imports takes half a second.
+    from scipy import stats
+
+    return math.log(max(float(stats.kstest(values, "uniform").pvalue), 1e-300)) / math.log(CHANCE)

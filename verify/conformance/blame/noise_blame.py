@@ -73,7 +73,8 @@ def _explained(stages: Stages) -> Iterator[Blame]:
         yield means
         if any("added up" in explanation.sentence for explanation in means.explanations):
             return
-    found = [] if any(one.variance == 0 for one in f) else patterns(stages)
+    still = any(one.variance == 0 for one in f)
+    found = [] if still else patterns(stages)
     if found:
         yield Blame("samples", found, 2 * PATTERN_ROWS, PATTERN_ROWS, 0.0, BOTH.setting.deviation)
     if any(rule.blurs_size for rule in found):
@@ -84,6 +85,9 @@ def _explained(stages: Stages) -> Iterator[Blame]:
     ]
     searches = (("f", of_f, f, HELD_OUT_F), ("g", of_g, g, HELD_OUT_G))
     for source, search, drawn, spots in searches:
+        if still and source == "f" and means is not None:
+            # One draw shared by all would look the same.
+            continue
         blame = _confirmed(stages, search(drawn), drawn, spots)
         if blame is not None:
             named.add(source)

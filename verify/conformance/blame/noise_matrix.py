@@ -156,6 +156,7 @@ def _changes(right: MatrixLaw, drawn: Sequence[Drawn]) -> Iterator[MatrixLaw]:
     spot = drawn[0].spot
     assert isinstance(spot, MatrixSpot)  # as all of them
     yield from (replace(right, size=size) for size in spot.at.sizes if size != right.size)
+    yield from (replace(right, size="", power=power, edits=2) for power in (0.0, 2.0, 0.5))
     logs = np.array([right._miss(one) for one in drawn])
     weights = np.array([one.log_error**-2.0 for one in drawn])
     level, error = float((logs * weights).sum() / weights.sum()), float(weights.sum() ** -0.5)

@@ -20,6 +20,8 @@ from verify.subjects.protocol import Stages
 
 EXACT = 1e-9
 """Relative difference below which two answers are one."""
+NEAR = 1e-8
+"""The same where another program made the answer that must come back."""
 WORDS = {
     "problem": "the problem", "x": "x", "alpha": "α", "stages": "the given stages", "sizes": "the sizes n, m, p",
     "h": "h", "lam": "λ̃", "widths": "the widths",
@@ -58,7 +60,10 @@ def _on_pair(stages: Stages, question: Question, other: Question) -> Vector | No
 
 @dataclass(frozen=True)
 class Asked:
-    """One question in a sequence: what came back, and what a subject without a past answers, to within ``allowed``."""
+    """One question in a sequence: what came back, and what a subject without a past answers, to within ``allowed``.
+
+    ``got`` is empty where the call ended in an error; it counts as a call then, not as an answer.
+    """
 
     question: Question
     got: Vector
@@ -71,6 +76,13 @@ class Asked:
         if answer is None or answer.shape != self.got.shape:
             return False
         return bool((np.abs(self.got - answer) <= self.allowed + EXACT * (np.abs(self.got) + np.abs(answer))).all())
+
+    def is_near(self, answer: Vector | None, times: float = 1.0) -> bool:
+        """Whether this came back, to as many digits as two programs that solve exactly have in common."""
+        if answer is None or answer.shape != self.got.shape:
+            return False
+        size = 1.0 + float(np.abs(self.own).max(initial=0.0)) + float(np.abs(self.got).max(initial=0.0))
+        return bool((np.abs(self.got - answer) <= times * NEAR * size).all())
 
     @property
     def stands_alone(self) -> bool:
@@ -92,6 +104,8 @@ class StateRule:
     replay: tuple[Probe, ...] = ()
     parts: int = 0
     """Things that a memory tells questions apart by."""
+    near: bool = False
+    """Whether predictions are made by another program than the subject."""
 
     def answer(self, probe: Probe) -> Vector | None:  # noqa: ARG002  # as every explanation
         """None: what comes back depends on the calls before; ``misses`` holds a sequence against it."""
@@ -99,7 +113,13 @@ class StateRule:
 
     def misses(self, sequence: Sequence[Asked], start: int = 0) -> int:
         """Answers of a sequence, from a place on, that it does not predict."""
-        return sum(not sequence[i].is_like(self.predict(sequence, i)) for i in range(start, len(sequence)))
+        return sum(not self._gives(sequence, i) for i in range(start, len(sequence)))
+
+    def _gives(self, sequence: Sequence[Asked], i: int) -> bool:
+        if not sequence[i].got.size:
+            return True
+        made = self.predict(sequence, i)
+        return sequence[i].is_near(made) if self.near else sequence[i].is_like(made)
 
 
 def same(first: Vector, second: Vector) -> bool:

@@ -62,6 +62,10 @@ ROW_VECTORS: dict[str, tuple[float, Callable[[CallPoint], Vector]]] = {
     "h(x,ỹ) one row on": (0.3, lambda c: np.roll(c.h, 1)),
     "h(x,ỹ) one row back": (0.3, lambda c: np.roll(c.h, -1)),
     "h(x,ỹ) in reverse": (0.35, lambda c: c.h[::-1]),
+    "(sum of ρ∘h(x,ỹ))": (0.3, lambda c: np.full(len(c.h), c.rho @ c.h)),
+    "(sum of h(x,ỹ))": (0.4, lambda c: np.full(len(c.h), c.h.sum())),
+    "(B read column by column − B)ỹ": (0.3, lambda c: (_misread(c.q.B) - c.q.B) @ c.y),
+    "(A read column by column − A)x": (0.3, lambda c: (_misread(c.q.A) - c.q.A) @ c.x),
     "λ̃ one row on": (0.4, lambda c: np.roll(c.lam, 1)),
     "λ̃ one row back": (0.4, lambda c: np.roll(c.lam, -1)),
 }

@@ -12,6 +12,7 @@ from flint import fmpq, fmpq_mat
 
 from spec import ExactArray, InvalidInputError, Quadratic
 from spec.exact import Entry
+from verify.truth.algebra.kept_answers import kept
 
 M = TypeVar("M")
 
@@ -51,6 +52,7 @@ class Blocks(Generic[M]):
 RationalBlocks: TypeAlias = Blocks[fmpq_mat]
 
 
+@kept(1)
 def blocks(problem: Quadratic) -> RationalBlocks:
     """All blocks as rational matrices; vectors are columns."""
     return Blocks.of(problem, matrix)
@@ -77,8 +79,8 @@ def diagonal(values: Sequence[Number]) -> fmpq_mat:
 
 def rational(value: Number) -> fmpq:
     """Rational number from a Python one."""
-    as_fraction = Fraction(value)
-    return fmpq(as_fraction.numerator, as_fraction.denominator)
+    exact = value if isinstance(value, Fraction | int) else Fraction(value)
+    return fmpq(exact.numerator, exact.denominator)
 
 
 def fraction(value: fmpq) -> Fraction:
@@ -139,5 +141,5 @@ def number(value: Number, argument: str) -> Fraction:
 def _entry(value: Entry) -> fmpq | int:
     if type(value) is int:
         return value
-    as_fraction = Fraction(value)
-    return fmpq(as_fraction.numerator, as_fraction.denominator)
+    exact = value if isinstance(value, Fraction | int) else Fraction(value)
+    return fmpq(exact.numerator, exact.denominator)

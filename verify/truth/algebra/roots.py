@@ -49,11 +49,15 @@ def refine(polynomial: fmpq_poly, interval: tuple[Fraction, Fraction], width: Fr
     """Narrow an isolating interval to at most the given width by bisection."""
     free = square_free(polynomial)
     a, b = interval
+    beyond = free(rational(b))
     while b - a > width:
         middle = (a + b) / 2
-        if free(rational(middle)) == 0:
+        found = free(rational(middle))
+        if found == 0:
             return middle, middle
-        a, b = (a, middle) if sign_variations(free, a, middle) == 1 else (middle, b)
+        # A simple root changes the sign; where the upper end is one itself, its sign says nothing.
+        below = sign_variations(free, a, middle) == 1 if beyond == 0 else (found > 0) == (beyond > 0)
+        (a, b), beyond = ((a, middle), found) if below else ((middle, b), beyond)
     return a, b
 
 

@@ -37,6 +37,23 @@ def test_a_step_too_long_is_seen_and_a_question_too_few_is_a_fault():
         Follower(told, STARTS, SCHEDULE).evidence()
 
 
+def test_the_last_questions_count_too():
+    follower, T = Follower(told, STARTS, SCHEDULE), SCHEDULE.T
+
+    def late(z):
+        return follower(z + (0.05 if follower.asked == (T - 1) * len(STARTS) else 0.0))
+
+    f2csa_ref.outer_loop(late, STARTS, parameters=SCHEDULE, rng=np.random.default_rng(0))
+    assert not follower.evidence().holds
+
+
+def test_a_question_that_is_no_number_is_a_fault():
+    follower = Follower(told, STARTS, SCHEDULE)
+    follower(np.full_like(STARTS, np.nan))
+    with pytest.raises(SubjectFaultError, match="a point that is no number"):
+        follower.evidence()
+
+
 def test_iterates_are_held_against_the_recursion_too():
     follower = Follower(told, STARTS[:1], SCHEDULE)
     run = f2csa_ref.outer_loop(follower, STARTS[0], parameters=SCHEDULE, rng=np.random.default_rng(0), keep_path=True)

@@ -102,6 +102,8 @@ WIRED = {
     "solve": ("oracle", "y_penalty", ("rho, alpha", "ones(rho), alpha"), "ρ replaced by 1 in every row"),
     "line 6": ("line_6", "weights", ("rho", "activation(A @ x - B @ y_penalty - b, lam, h_width, lam_width)"),
                "ρ made anew by the activation of h(x,ỹ)"),
+    "own pair": ("line_6", "y_0", ("y_star", "lower_level()[0]"), "the given ỹ* not used but solved for anew"),
+    "alpha squared": ("oracle", "y_penalty", ("rho, alpha", "rho, alpha ** 2"), "α² where α belongs in both weights"),
     "half": ("line_6", "grad_g_star", ("g_xy", "misread(g_xy)"), "− α₁·(g_xy read column by column − g_xy) ỹ*"),
 }  # fmt: skip
 """Procedure and step of the plain method, what is written there for what, and what must be said."""

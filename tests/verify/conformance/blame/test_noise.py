@@ -50,7 +50,9 @@ class PlantedNoise:
         s = SimpleNamespace(sigma_f=float(problem.noise.sigma_f), sigma_g=float(problem.noise.sigma_g),
                             N_g=call.parameters.N_g, alpha=call.alpha, R=replications,
                             n=len(x), rng=self.generator or rng)  # fmt: skip
-        return self.reference.hypergradient(quiet, x, call, None) + self.noise(s)
+        answer = self.reference.hypergradient(quiet, x, call, None)
+        s.answer = 0 * answer if problem.noise.model == "none" else answer
+        return answer + self.noise(s)
 
 
 def one_in_a_call(s: Any) -> Any:
@@ -94,6 +96,10 @@ PLANTED: dict[str, tuple[PlantedNoise, str]] = {
     "shared-batch": (PlantedNoise(lambda s: s.sigma_f * (0.5 + 0.5 / s.N_g) ** 0.5 * s.rng.standard_normal((s.R, s.n))),
                      "share half of"),
     "biased": (PlantedNoise(lambda s: right(s) + 0.3 * s.sigma_f), "every component is shifted by 0.3"),
+    "summed-and-multiplied": (PlantedNoise(lambda s: s.N_g**2 * right(s)), "noise is summed and multiplied by N_g"),
+    "answer-left-out": (PlantedNoise(lambda s: right(s) - s.answer), "the answer without noise that they belong"),
+    "answer-twice": (PlantedNoise(lambda s: right(s) + s.answer), "scatter around 2 times the answer without noise"),
+    "answer-and-a-bit": (PlantedNoise(lambda s: right(s) + 0.37 * s.answer), "scatter around (1.37"),
     "one-in-a-call": (PlantedNoise(one_in_a_call), "drawn once and shared"),
     "fixed-seed": (PlantedNoise(seeded(lambda s: 3)), "a fixed seed in each call"),
     "seeded-by-question": (PlantedNoise(seeded(lambda s: int(1e6 * s.alpha))), "seeded by the question"),

@@ -127,3 +127,11 @@ def test_a_law_of_matrix_noise_is_false_of_right_draws() -> None:
     assert law.predicts([spot.draw(wrong) for spot in spots])
     assert not law.predicts([spot.draw(right) for spot in spots])
     assert not law.predicts([])
+
+
+def test_two_factors_left_out_of_matrix_noise_show_in_its_law() -> None:
+    (blame,) = explain_noise(mistaken("noise_g", "z_g.sum(0) / N_g", uses_draws=False))
+    (law,) = blame.explanations
+    assert "the standard deviation of the noise of g is α₁/√N_g where α₁·σ_g·‖ỹ−ỹ*‖/√N_g belongs" in law.sentence
+    (other,) = explain_noise(mistaken("noise_g", "sigma_g * z_g.sum(0) / N_g", uses_draws=False))
+    assert "α₁·σ_g/√N_g where" in other.explanations[0].sentence

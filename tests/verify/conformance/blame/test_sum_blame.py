@@ -18,6 +18,13 @@ from verify.conformance.probes import Probe
 from verify.subjects.protocol import Stages
 
 FRESH = range(700, 708)
+
+
+def turned(matrix: Any) -> Any:
+    """Entries read down the columns where they lie along the rows."""
+    return np.ravel(matrix).reshape(matrix.shape, order="F")
+
+
 LINES: dict[str, Line] = {
     "rows with + b": lambda c: line_6(c, h=c.h() + 2 * c.q.b),
     "rows at the lower level's y": lambda c: line_6(c, h=c.h(c.ys)),
@@ -43,6 +50,11 @@ LINES: dict[str, Line] = {
     "entries turned round": lambda c: line_6(c)[::-1],
     "ridge": lambda c: line_6(c) + 0.01 * c.x,
 }
+LINES |= {
+    "rows weighed by their values at the lower level's y": lambda c: line_6(c.but(rho=c.h(c.ys))),
+    "rows summed first": lambda c: line_6(c, a2=0.0) + c.a2 * (c.rho @ c.h()) * c.q.A.T @ c.rho,
+    "B's memory turned in the rows": lambda c: line_6(c, h=c.q.A @ c.x - turned(c.q.B) @ c.y - c.q.b),
+}
 LINE_PAIRS: dict[str, Line] = {
     "+ b, and no f_xy y": lambda c: line_6(c, h=c.h() + 2 * c.q.b) - c.q.f_xy @ c.y,
     "alpha cubed, and roots of weights": lambda c: line_6(c.but(rho=np.sqrt(c.rho)), a1=c.alpha**-3),
@@ -62,6 +74,11 @@ MINIMISERS: dict[str, Line] = {
     "the shift alone": lambda c: minimiser(c) - c.ys,
     "cut off at 0": lambda c: np.maximum(minimiser(c), 0.0),
 }
+MINIMISERS["B's memory turned in the rows"] = lambda c: np.linalg.solve(
+    c.q.f_yy + c.a1 * c.q.g_yy + c.a2 * (c.q.B.T * c.rho) @ turned(c.q.B),
+    c.a2 * c.q.B.T @ (c.rho * (c.q.A @ c.x - c.q.b)) - c.q.f_xy.T @ c.x - c.q.f_y
+    - c.a1 * (c.q.g_xy.T @ c.x + c.q.g_y - c.q.B.T @ c.lam),
+)  # fmt: skip
 MINIMISER_PAIRS: dict[str, Line] = {
     "f twice, weighted multipliers": lambda c: minimiser(c.but(lam=c.rho * c.lam), f=2.0),
     "no g_xy x, weights squared": lambda c: minimiser(c.but(rho=c.rho**2), extra=-c.a1 * c.q.g_xy.T @ c.x),

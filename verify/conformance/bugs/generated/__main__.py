@@ -27,8 +27,10 @@ put through the stages of conformance, and what is said of it is held against an
 
 An explanation is *exact* only if it gives the wrong program's own answers on at least 20 fresh random problems (in the
 outer loop: 39 fresh runs) and names a stage whose code was changed; *one of* if one of several that are listed together
-does; *wrong* if what is printed does not. A pair is exact if both are. Edits that change no answer on random problems,
-and those that end in errors more often than in wrong answers, are left out.
+does; *wrong* if what is printed does not. A pair is exact if both are. What is said of a whole oracle call may describe
+edits of the stages that it computes; what is said of a memory must give a row of calls, and fail without the edit.
+Edits that change no answer on random problems, and those that end in errors more often than in wrong answers, are left
+out.
 """
 MARKS: tuple[Mark, ...] = ("exact", "one-of", "unnamed", "wrong")
 COLUMNS = "| | mistakes | caught | visible | exact | one of | unnamed | wrong | catalogue true | catalogue wrong |"

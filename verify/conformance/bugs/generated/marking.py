@@ -151,7 +151,7 @@ def _only_remembers(unheld: Unheld, blame: Blame) -> bool:
     """Whether it says no more than that answers depend on earlier calls, which they do: true, but no description."""
     if not all(isinstance(explanation, Remembers) for explanation in blame.explanations):
         return False
-    return not all(one.stands_alone for one in _in_a_row(unheld, blame.stage, unheld.every))
+    return not all(one.stands_alone for one in _in_a_row(unheld, blame.stage, unheld.every) if one.got.size)
 
 
 def _described(unheld: Unheld, stage: Stage, explanation: Explanation) -> frozenset[int]:
@@ -177,7 +177,8 @@ def describes(unheld: Unheld, stage: Stage, explanation: Explanation) -> frozens
     if stage == "samples" and predicts is not None:
         kinds = (_needed(unheld, edits, partial(_drawn_so, unheld, predicts, kind)) for kind in range(5))
         return frozenset().union(*kinds)
-    parts = [edits] if len(edits) == 1 else [edits, *((i,) for i in edits)]
+    # What is said of a call that computes other stages may tell their edits too.
+    parts = dict.fromkeys([edits, *((i,) for i in edits), *([unheld.every] if stage == "hypergradient" else [])])
     return frozenset().union(*(_accounted(unheld, stage, part, explanation.answer, _same) for part in parts))
 
 
@@ -196,21 +197,27 @@ def _without(unheld: Unheld, i: int) -> Kept:
 
 
 def _remembers(rule: StateRule, sequence: Sequence[Asked]) -> bool:
-    """Whether a sequence is as a rule says, and not as if nothing had been asked before."""
-    return not rule.misses(sequence) and not all(one.stands_alone for one in sequence)
+    """Whether a sequence is as a rule says, and not as if nothing had been asked before; errors are no answers."""
+    answers = [one for one in sequence if one.got.size]
+    if len(answers) < ENOUGH:
+        return False
+    return not rule.misses(sequence) and not all(one.stands_alone for one in answers)
 
 
 def _in_a_row(unheld: Unheld, stage: Stage, kept: Kept) -> list[Asked]:
     """Unseen questions of one stage, one after another and then again from the end, with a subject's answers.
 
+    Those of ``samples`` are estimates with given normals.
     Beside each is what a new copy of the subject answers, as its first call.
     """
-    probes = [probe for probe in unheld.unseen.of(stage) if not probe.needs_draws][:ROW]
+    noisy = stage == "samples"
+    of_stage = unheld.unseen.of("hypergradient" if noisy else stage)
+    probes = [probe for probe in of_stage if probe.needs_draws == noisy][:ROW]
     asked, alone = [*probes, *probes[::-1]], Alone(lambda: nullcontext(Stages(unheld.subject(kept))))
     got, own = answered(unheld.subject(kept), asked), {probe.id: alone.ask(probe.ask) for probe in probes}
     return [
-        Asked(Question(probe), answer, first, np.zeros(1), alone)
-        for probe, answer in zip(asked, got, strict=True) if answer is not None and (first := own[probe.id]) is not None
+        Asked(Question(probe), np.zeros(0) if answer is None else answer, first, np.zeros(1), alone)
+        for probe, answer in zip(asked, got, strict=True) if (first := own[probe.id]) is not None
     ]  # fmt: skip
 
 

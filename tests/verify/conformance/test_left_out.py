@@ -1,0 +1,50 @@
+"""What the profile of conform leaves out or narrows catches no mistake that nothing else catches, and is told."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+
+import verify
+from tests.verify.conformance.subjects import OnlyHypergradient
+from verify.campaign.plan import plan
+from verify.checks.measuring.case import OUTER_RUNS, checks, find_profile
+from verify.subjects.reference import ReferenceSubject
+
+PROFILE = find_profile("conform")
+NAME = "verify.subjects.reference:ReferenceSubject"
+
+
+def kills() -> dict[str, dict[str, list[str]]]:
+    """Instances that refute each mutant, by claim."""
+    text = resources.files("verify.conformance.bugs").joinpath("kill_matrix.json").read_text(encoding="utf-8")
+    found: dict[str, dict[str, list[str]]] = json.loads(text)
+    return found
+
+
+def asked(claims: list[str]) -> set[str]:
+    return {task.claim for task in plan(claims, ["repaired"], [], PROFILE, NAME, 1)}
+
+
+def test_every_known_mistake_is_refuted_by_a_claim_that_is_left() -> None:
+    for mutant, cells in kills().items():
+        assert any(
+            not PROFILE.leaves_out(claim) and set(found) & set(PROFILE.instances_of(checks()[claim]))
+            for claim, found in cells.items() if claim in checks()
+        ), mutant  # fmt: skip
+
+
+def test_who_names_a_statement_or_its_claim_has_it_judged() -> None:
+    assert not {*OUTER_RUNS, "sfo-complexity", "sfo-complexity/theta"} & asked([])
+    assert "goldstein-convergence/telescope" in asked([])
+    assert {*OUTER_RUNS} <= asked(["goldstein-convergence"])
+    assert asked(["goldstein-convergence/noise-term"]) == {"goldstein-convergence/noise-term"}
+
+
+def test_the_letter_names_what_could_have_been_asked_and_was_not() -> None:
+    left = [note for note in verify.conform(ReferenceSubject(), claims=[], profile="smoke").notes if "Left out" in note]
+    assert len(left) == 1
+    assert "goldstein-convergence and its steps" in left[0]
+    # What it could not have been asked is no loss.
+    few = verify.conform(OnlyHypergradient(), profile="smoke", claims=["goldstein-convergence", "bias-bound/T3"])
+    assert not [note for note in few.notes if "Left out" in note]
