@@ -24,16 +24,16 @@ from verify.checks.measuring.iteration_runs import (
     steps_call,
 )  # fmt: skip
 from verify.checks.measuring.premises import regular_truth, shown_vector
+from verify.checks.measuring.second_look import looked_twice
 from verify.evidence.decisions import SquareDecision
 from verify.evidence.laws import SquareLaw
-from verify.evidence.model import STANDS_FOR, ComparisonEvidence, Point, PremiseEvidence, RateEvidence
+from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
 from verify.evidence.premises_of_laws import Taken, law_of_squares
 from verify.evidence.rates import Estimate, fit_power_law, fit_rate
 from verify.subjects.protocol import Call
 from verify.truth.geometry import quadratic_of
 from verify.truth.iterations import LinearIteration, best_radius, projected, shrinking
 from verify.truth.pair import Truth
-from verify.verdict import decide
 
 SEVERAL_ACTIVE = ("absolute-moving", "two-of-three", "fixed-rows", "random-3x5x4")
 UNIT = Noise(model="additive", sigma_f=1, sigma_g=1)
@@ -111,14 +111,9 @@ def linear_rate(case: Case) -> Measurement:
 def noise_floor(case: Case) -> Measurement:
     """E‖y_t - y*‖² of the constant-step iteration once stationary: against zero, or its growth with η and its size.
 
-    Noise that is not Gaussian says less of a mean square: left open by it, the floors are asked once more, with as
-    many runs as the next level has.
+    What is left open (noise that is not Gaussian says less of a mean square) is looked at once more.
     """
-    found = _floors(case)
-    weaker = any(not isinstance(item, PremiseEvidence) and item.law in STANDS_FOR for item in found.evidence)
-    if weaker and str(decide(case.bound, found.evidence).verdict) == "INCONCLUSIVE":
-        return _floors(replace(case, level=case.level + 1))
-    return found
+    return looked_twice(case, _floors)
 
 
 def _floors(case: Case) -> Measurement:
