@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from spec import InvalidInputError
 from verify.campaign.baseline.comparison import hold_verdicts
@@ -25,7 +26,8 @@ from verify.report.faces import Report
 from verify.report.model import NAMED as ALL_READINGS
 from verify.report.model import Result
 from verify.subjects import Subject, load_subject, name_of, require_stages
-from verify.subjects.loading import REFERENCE, version_of
+from verify.subjects.loading import COMMAND, REFERENCE, as_program, version_of
+from verify.subjects.protocol import TRUSTED
 from verify.subjects.time_limits import check_limit
 from verify.verdict import Verdict
 
@@ -49,6 +51,7 @@ def run(
     resume: bool = True,
     record: dict[str, str] | None = None,
     time_limit: float | None = None,
+    in_process: bool = False,
 ) -> Report:
     """Verify claims and return the report.
 
@@ -63,8 +66,8 @@ def run(
         seed: Seed of all randomness, >= 0. The same seed gives the same report for any number of jobs.
         effort: Factor on all sample sizes of random decisions: 1, 4, 16, ..., at most 4096. With ``resume`` and a
             store, results that a smaller effort left undecided go on from the samples they have.
-        jobs: Worker processes, >= 1. A subject given by name is loaded in them alone; an object, and the reference
-            with one job, run in this process.
+        jobs: Worker processes, >= 1. What is given by name is judged in them; an object, and the reference with one
+            job, run in this process.
         progress: Called after each result.
         watch: Called about every tenth of a second while worker processes are waited for; a ``KeyboardInterrupt`` it
             raises ends the run with what is done.
@@ -72,9 +75,11 @@ def run(
         resume: Whether to go on from what the store holds; else it starts anew.
         record: Verdicts on record by result key, to compare with; the shipped record if ``None``.
         time_limit: Seconds one stage call of the subject may take, > 0; one that takes longer is a fault, and a stage
-            that did so twice is not called again. ``None``: 30 s for a program, no limit in Python. An object is
-            interrupted as far as one process can; the reference is never limited. Loading may take as long, and at
-            least 15 s; 60 s without a limit.
+            that did so twice is not called again. ``None``: 30 s for a program, 120 s in Python, no limit in process.
+            An object is interrupted as far as one process can; the reference is never limited. Loading may take as
+            long, and at least 15 s; 60 s without a limit.
+        in_process: Whether a Python subject given by name is imported by the processes that judge it, which it can then
+            end, or deceive; else it runs in processes of its own (docs/trust.md). The report names it.
 
     Returns:
         The report. ``print`` it, show it in a notebook, or :meth:`~verify.report.model.Report.write` it.
@@ -100,7 +105,7 @@ def run(
     tasks = [replace(task, effort=effort) for task in planned]
     kept = Store(store, environment(), name, profile, seed) if store is not None else None
     complete = True
-    with _loaded(subject, jobs, time_limit, watch) as (version, results_of, stop):
+    with _loaded(subject, jobs, time_limit, watch, in_process=in_process) as (version, results_of, stop):
         done = {} if kept is None else kept.load() if resume else kept.start()
         started = time.perf_counter()
         open_tasks = [task for planned in tasks if (task := _left(planned, done.get(planned.key))) is not None]
@@ -119,7 +124,8 @@ def run(
     results = [done[task.key] for task in tasks if task.key in done]
     judged, findings = hold_verdicts(results, shipped_record() if record is None else record)
     return Report(
-        environment=environment(), seed=seed, profile=profile, subject=name, subject_version=version,
+        environment=environment() | whereabouts(subject, in_process=in_process), seed=seed, profile=profile,
+        subject=name, subject_version=version,
         results=tuple(judged), summary=tuple(summarise(judged, claims, name)),
         seconds=time.perf_counter() - started, complete=complete, findings=tuple(findings),
         changes=tuple(kept.dropped) if kept is not None else (),
@@ -128,14 +134,19 @@ def run(
 
 @contextmanager
 def _loaded(
-    subject: str | Subject, jobs: int, time_limit: float | None, watch: Callable[[], None] | None
+    subject: str | Subject,
+    jobs: int,
+    time_limit: float | None,
+    watch: Callable[[], None] | None,
+    *,
+    in_process: bool,
 ) -> Iterator[tuple[str, Callable[[Sequence[Task]], Iterator[tuple[Task, Result]]], Callable[[], None]]]:
     """The version a subject states, how tasks are run on it, and how that is stopped at once.
 
     What is given by name is loaded in workers: a stranger's code may end its process, with a success at that, or hang.
     """
     if isinstance(subject, str) and (subject != REFERENCE or jobs > 1):
-        with Crew(subject, jobs, time_limit, watch) as crew:
+        with Crew(subject, jobs, time_limit, watch, in_process) as crew:
             yield crew.version, crew.results, crew.close
     else:
         here = load_subject(subject) if isinstance(subject, str) else subject
@@ -156,6 +167,18 @@ def environment() -> dict[str, str]:
     packages = ("f2csa-verify", "numpy", "scipy", "daqp", "python-flint", "pydantic")
     found = {name: metadata.version(name) for name in packages}
     return {"python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}", **found}
+
+
+def whereabouts(subject: str | Subject, *, in_process: bool) -> dict[str, str]:
+    """What is to be said of a subject that runs among those who judge it."""
+    if isinstance(subject, str):
+        foreign = in_process and subject != REFERENCE and not subject.startswith(COMMAND)
+    else:
+        held: Any = subject
+        while "_subject" in getattr(held, "__dict__", {}):
+            held = held.__dict__["_subject"]  # what paces and times a subject stands around it
+        foreign = as_program(held) is None and type(held) not in TRUSTED
+    return {"subject runs": "in the judge's own process: nothing keeps it from deceiving"} if foreign else {}
 
 
 class Store:

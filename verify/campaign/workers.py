@@ -20,8 +20,9 @@ from verify.campaign.plan import Task, fault, perform
 from verify.checks.measuring.case import checks
 from verify.report.model import Result
 from verify.subjects import Subject, load_subject
-from verify.subjects.loading import end, version_of
+from verify.subjects.loading import end, load_apart, version_of
 from verify.subjects.time_limits import HANGS, SharedClock, TimedSubject, hung, is_limited, overdue, timed_here
+from verify.subjects.wire.guard import adopt_orphans
 
 
 def run_here(tasks: Sequence[Task], subject: Subject, time_limit: float | None = None) -> Iterator[tuple[Task, Result]]:
@@ -61,6 +62,7 @@ def prepare_worker() -> None:
     sys.stdout = sys.stderr
     with suppress(OSError):
         os.dup2(2, 1)
+    adopt_orphans()
     checks()
 
 
@@ -139,12 +141,14 @@ class Crew:
         jobs: Worker processes, >= 1.
         seconds: Limit on one stage call, ``None`` for none.
         watch: Called about every tenth of a second while results are waited for; what it raises ends them.
+        in_process: Whether a Python subject is imported by the workers themselves, where it can do what it likes.
     """
 
     subject: str
     jobs: int = 1
     seconds: float | None = None
     watch: Callable[[], None] | None = None
+    in_process: bool = False
     version: str = ""
     """What the subject states, once it is loaded."""
     waiting: deque[tuple[Task, int]] = field(default_factory=deque)
@@ -234,7 +238,8 @@ class Crew:
         how = context()
         ours, theirs = how.Pipe()
         cells = how.RawArray("d", 2)
-        process = how.Process(target=_work, args=(theirs, cells, self.subject, self.seconds), daemon=True)
+        what = theirs, cells, self.subject, self.seconds, self.in_process
+        process = how.Process(target=_work, args=what, daemon=True)
         with main_left_alone():
             process.start()
         theirs.close()
@@ -312,11 +317,11 @@ def _shares_runs(task: Task) -> bool:
     return "optimise" in checks()[task.claim].needs
 
 
-def _work(pipe: Any, cells: Any, name: str, seconds: float | None) -> None:
+def _work(pipe: Any, cells: Any, name: str, seconds: float | None, in_process: bool) -> None:
     """What a worker does until its pipe is closed: says how loading the subject went, then performs tasks."""
     prepare_worker()
     try:
-        subject: Any = load_subject(name, time_limit=seconds)
+        subject: Any = (load_subject if in_process else load_apart)(name, time_limit=seconds)
         pipe.send((True, version_of(subject)))
     except InvalidInputError as error:
         pipe.send((False, error))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from dataclasses import replace
 
@@ -17,8 +16,8 @@ from verify.cli.console import ended_politely
 def conform(asked: Conform) -> int:
     """Judge, write the files, print the letter; returns the exit code.
 
-    A class is judged in a process of its own. One that ends that process is judged again over the wire, where it can
-    end nobody's but its own, stage by stage.
+    A Python subject runs in a process of its own. With --in-process it runs in the one that judges, which is then not
+    this one; where it ends that, it is judged again apart.
     """
     if (asked.python is None) == (asked.command is None):
         given = "both" if asked.python else "neither"
@@ -29,13 +28,13 @@ def conform(asked: Conform) -> int:
 
         require_together(asked)
         return watch(asked, conform)
-    if asked.python is not None and not is_apart():
+    if asked.in_process and not is_apart():
         with ended_politely():
             code = judge_apart(["conform", *_spelled_out(asked)])
         if code is not None:
             return code
         sys.stderr.write("f2csa: the subject ended the process it was judged in; judged again in one of its own\n")
-        asked = replace(asked, python=None, command=served(asked.python))
+        asked = replace(asked, in_process=False)
     from verify.cli.conform_here import judge_here
 
     if not is_apart():
@@ -56,8 +55,3 @@ def _spelled_out(asked: Conform) -> list[str]:
         every = value if isinstance(value, list) else [value]
         spelled += [f"--{name}" if v is True else f"--{name}={v}" for v in every if v is not None and v is not False]
     return [*spelled, "--", *(asked.claims or ())]
-
-
-def served(name: str) -> str:
-    """The command that serves a Python subject over the wire, where it can end nobody's process but its own."""
-    return shlex.join([sys.executable, "-m", "verify.subjects.wire.serve", name])

@@ -17,9 +17,10 @@ from verify.cli.sources import read_numbers, require_one_of
 from verify.conformance import judge
 from verify.conformance.own_problems import OwnProblem
 from verify.conformance.pacing import ESTIMATES
-from verify.subjects import load_subject, require_stages
-from verify.subjects.loading import COMMAND
+from verify.subjects import load_subject
+from verify.subjects.loading import COMMAND, end, load_apart
 from verify.subjects.time_limits import check_limit
+from verify.subjects.wire.guard import adopt_orphans
 
 TIME_LIMIT = 30.0
 """Seconds one stage call may take unless another limit is given."""
@@ -71,8 +72,9 @@ def _own_problems(asked: Conform) -> list[OwnProblem]:
 
 def _judge(asked: Conform) -> int:
     check_limit(asked.time_limit)
-    if asked.python is not None:
-        with Crew(asked.python, seconds=asked.time_limit):
+    adopt_orphans()
+    if asked.python is not None and asked.in_process:
+        with Crew(asked.python, seconds=asked.time_limit, in_process=True):
             pass  # one that ends its process while it is loaded, or hangs, is refused here
     if asked.self_test:
         return _self_test(asked)
@@ -82,6 +84,7 @@ def _judge(asked: Conform) -> int:
         found = judge.conform(
             name, claims=asked.claims or (), profile=asked.profile, out=asked.out, progress=progress,
             problems=problems, reading=asked.reading, save_cases=asked.save_cases, force=asked.force,
+            in_process=asked.in_process,
             seed=campaign.DEFAULT_SEED if asked.seed is None else asked.seed,
             jobs=cores() if asked.jobs is None else asked.jobs,
             estimates=ESTIMATES if asked.estimates is None else asked.estimates,
@@ -106,9 +109,11 @@ def _self_test(asked: Conform) -> int:
         limit = {} if asked.time_limit is None else {"seconds": asked.time_limit}
         lines = [(line.check, line.ok, line.line) for line in run_self_test(asked.command, **limit)]
     else:
-        subject = load_subject(str(asked.python))
-        require_stages(subject, str(asked.python))
-        lines = judge.run_self_test(subject)
+        subject = (load_subject if asked.in_process else load_apart)(str(asked.python), time_limit=asked.time_limit)
+        try:
+            lines = judge.run_self_test(subject)
+        finally:
+            end(subject)
     marks = {True: "ok  ", False: "FAIL", None: "-   "}
     for check, ok, line in lines:
         sys.stdout.write(f"{marks[ok]}  {check}: {line}\n")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from verify.cli.options import AnySeed, File, Jobs, Text, Texts
+from verify.cli.options import AnySeed, File, InProcess, Jobs, Text, Texts
 
 
 @dataclass(frozen=True)
@@ -37,5 +37,6 @@ class Conform:
     estimates: Annotated[int | None, Option(help="Most estimates asked for one at a time; the rest is open.")] = None
     seconds: Annotated[float | None, Option(help="Time after which nothing more is asked; changes no verdict.")] = None
     time_limit: Annotated[float | None, Option(help="Seconds one stage call may take; longer is a fault.")] = None
+    in_process: InProcess = False
     self_test: Annotated[bool, Option("--self-test", help="Only try whether stages answer in the right form.")] = False
     as_json: Annotated[bool, Option("--json", help="Print conform.json instead of the letter.")] = False

@@ -24,6 +24,10 @@ Seed: TypeAlias = Annotated[int, Option(help="Seed of all randomness, >= 0.")]
 AnySeed: TypeAlias = Annotated[int | None, Option(help="Seed of all randomness, >= 0.")]
 Jobs: TypeAlias = Annotated[int | None, Option(help="Worker processes; default one per core.")]
 TimeLimit: TypeAlias = Annotated[float | None, Option(help="Seconds a stage call of the subject may take.")]
+InProcess: TypeAlias = Annotated[
+    bool,
+    Option("--in-process", help="Import a Python subject where it is judged, as a debugger needs; nobody trusts it."),
+]
 AsJson: TypeAlias = Annotated[bool, Option("--json", help="Machine-readable output.")]
 
 
@@ -49,8 +53,9 @@ class Verify:
     jobs: Jobs = None
     time_limit: Annotated[
         float | None,
-        Option(help="Seconds a stage call of the subject may take; default 30 for a command, none in Python."),
+        Option(help="Seconds a stage call of the subject may take; default 30 for a command, 120 in Python."),
     ] = None
+    in_process: InProcess = False
     resume: Annotated[
         bool, Option("--resume", help="Go on from the run in --out that was interrupted or left undecided.")
     ] = False
@@ -282,6 +287,7 @@ class Record:
     effort: Annotated[int | None, Option(help="Factor on all sample sizes, 1, 4, 16, ...")] = None
     jobs: Jobs = None
     time_limit: TimeLimit = None
+    in_process: InProcess = False
 
 
 @dataclass(frozen=True)
@@ -302,6 +308,7 @@ class Compare:
     effort: Annotated[int | None, Option(help="Run with this factor instead of the recorded one.")] = None
     jobs: Jobs = None
     time_limit: TimeLimit = None
+    in_process: InProcess = False
     as_json: AsJson = False
 
 

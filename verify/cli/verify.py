@@ -44,7 +44,7 @@ def verify(asked: options.Verify) -> int:
     store = folder / STORE
     report = watched(
         selection, jobs=asked.jobs, subject=asked.subject, profile=asked.profile, seed=asked.seed, effort=asked.effort,
-        store=store, resume=asked.resume, time_limit=asked.time_limit,
+        store=store, resume=asked.resume, time_limit=asked.time_limit, in_process=asked.in_process,
         record=None if on_record is None else on_record.verdicts,
     )  # fmt: skip
     if compared is not None and not compared.verdicts_only:
@@ -216,6 +216,7 @@ def _rerun(asked: options.Record | options.Compare, selection: Selection) -> Rep
     return watched(
         selection, jobs=asked.jobs, seed=asked.seed, subject=asked.subject or "reference",
         profile=asked.profile or "ci", effort=asked.effort or 1, time_limit=asked.time_limit, record={},
+        in_process=asked.in_process,
     )  # fmt: skip
 
 

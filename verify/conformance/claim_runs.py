@@ -83,6 +83,7 @@ class Judged:
     clock: Clock
     time_limit: float | None
     progress: Callable[[int, int, str], None] | None
+    in_process: bool = False
 
     def stopped(self, report: Report) -> Stopped | None:
         """What was left out because the time was up, if it was."""
@@ -120,7 +121,7 @@ def run_claims(asked: Judged, ignored: Sequence[str]) -> Report:
     elif asked.loadable and asked.jobs > 1:
         found = run(
             subject=asked.name, jobs=asked.jobs, progress=asked.told, watch=asked.clock.check,
-            time_limit=asked.time_limit,
+            time_limit=asked.time_limit, in_process=asked.in_process,
         )  # fmt: skip
     else:
         # Commands that repeat a result load the subject by the name it was given by.

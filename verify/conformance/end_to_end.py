@@ -19,8 +19,8 @@ from spec.exact import Vector
 from verify.conformance.found import Divergence, Reproduction, StageFinding
 from verify.conformance.scripts import array, of_problem, script
 from verify.subjects import SubjectFaultError
-from verify.subjects.loading import END_TO_END
 from verify.subjects.protocol import OuterRun, Stages, offers
+from verify.subjects.stage_table import END_TO_END
 
 ALPHA = 0.05
 """Accuracy of its oracle calls."""
@@ -46,10 +46,8 @@ class Trial:
 
     def run(self, stages: Stages, seed: int) -> OuterRun:
         """One run; raises where it crashes or answers nothing."""
-        subject: Any = stages.subject
         problem, x0 = parse_problem(self.data), np.array(self.x0)
-        found: OuterRun = subject.end_to_end(problem, x0, self.parameters, ALPHA, np.random.default_rng(seed))
-        return found
+        return stages.end_to_end(problem, x0, self.parameters, ALPHA, np.random.default_rng(seed))
 
 
 def _schedule(D: float, eta: float, M: int, K: int) -> OuterParameters:

@@ -51,8 +51,9 @@ from verify.subjects import (
     name_of,
     require_stages,
 )
-from verify.subjects.loading import END_TO_END, end
+from verify.subjects.loading import end, load_apart
 from verify.subjects.protocol import Stages
+from verify.subjects.stage_table import END_TO_END
 from verify.subjects.time_limits import check_limit, timed_here
 from verify.truth.formulas import as_float
 
@@ -78,6 +79,7 @@ def conform(
     reading: str = "repaired",
     save_cases: str | Path | None = None,
     force: bool = False,
+    in_process: bool = False,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Conformance:
     """Hold an implementation against Algorithms 1 and 2 and say what is wrong with it.
@@ -99,6 +101,8 @@ def conform(
         reading: ``"repaired"``, or ``"as-written"`` to hold stages against the paper as written and judge no claims.
         save_cases: Folder for the repros as tests, a pytest file each.
         force: Whether these may replace files that are not of this program.
+        in_process: Whether a Python subject given by name is imported here, where a debugger sees it and where it can
+            end or deceive the judge; else it runs in a process of its own. The report names it.
         progress: Called with (done, in all, what) after each claim's result.
 
     Returns:
@@ -119,7 +123,8 @@ def conform(
     asking = Asking(own, reading, None if save_cases is None else Path(save_cases), force)
     started, loadable = time.perf_counter(), isinstance(subject, str)
     name = subject if isinstance(subject, str) else name_of(subject)
-    loaded = load_subject(subject, time_limit=time_limit) if isinstance(subject, str) else subject
+    load = load_subject if in_process else load_apart
+    loaded = load(subject, time_limit=time_limit) if isinstance(subject, str) else subject
     try:
         require_stages(loaded, name)
         if out is not None:
@@ -127,7 +132,9 @@ def conform(
         # One clock for all of it: a stage that hung twice is not called again.
         with timed_here(loaded, time_limit) as timed:
             clock = Clock(seconds)
-            asked = Judged(timed, name, loadable, claims, profile, seed, jobs, estimates, clock, time_limit, progress)
+            asked = Judged(
+                timed, name, loadable, claims, profile, seed, jobs, estimates, clock, time_limit, progress, in_process
+            )
             found = _judge(asked, asking, _load_code(loaded, name, loadable), started)
     finally:
         if loadable:
@@ -190,7 +197,7 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
         failed = [(result.claim, result.instance) for result in report.results if finding(result)]
         kept += asking.keep_claims(asked.name, failed, (asked.profile, asked.seed))
     return Conformance(
-        environment=campaign.environment(), seed=asked.seed, subject=asked.name, profile=asked.profile,
+        environment=report.environment, seed=asked.seed, subject=asked.name, profile=asked.profile,
         stages=findings, first=first, diagnoses=diagnoses, error_split=error_split, reproduction=reproduction,
         claims=claim_findings(report, _deviating(seen, findings)),
         notes=(

@@ -206,6 +206,6 @@ def estimates_singly(subject: Subject) -> bool:
 def needs_pacing(subject: Subject) -> bool:
     """Whether estimates, or runs of Algorithm 2, come one at a time or through a pipe."""
     slow_runs = offers(subject, "optimise") and (
-        not offers(subject, "optimise_runs") or getattr(subject, "keeps_time", False) is True
+        not offers(subject, "optimise_runs") or getattr(subject, "answers_slowly", False) is True
     )
     return estimates_singly(subject) or slow_runs

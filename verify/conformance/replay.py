@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from verify.conformance.probes import Probe
 from verify.conformance.scripts import AGREES
+from verify.subjects.wire.guarded import Guarded
 
 RIGHT, OFF = 40, 41
 """Exit codes by which a script tells what it saw."""
@@ -37,14 +38,18 @@ def replay(code: str, seconds: float = SECONDS) -> Replay:
     # One thread, as in the judging process.
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     told = f"{code}\nraise SystemExit({RIGHT} if {AGREES} else {OFF})\n"
+    run = Guarded([sys.executable, "-"], environment)
     try:
-        run = subprocess.run([sys.executable, "-"], input=told, env=environment, capture_output=True, timeout=seconds,
-                             encoding="utf-8", errors="replace", check=False)  # fmt: skip
+        out, errors = run.guard.communicate(told.encode(), timeout=seconds)
     except subprocess.TimeoutExpired:
         return Replay(True, f"it did not answer within {seconds:g} s")
-    lines = (run.stdout if run.returncode in (RIGHT, OFF) else run.stderr).strip().splitlines()
-    last = re.sub(r"^(\w+\.)+(?=\w+: )", "", lines[-1]) if lines else f"exit code {run.returncode}"
-    return Replay({RIGHT: False, OFF: True}.get(run.returncode), last)
+    finally:
+        run.ended()
+        run.end()
+    ended = -1 if run.code is None else run.code
+    lines = (out if ended in (RIGHT, OFF) else errors).decode(errors="replace").strip().splitlines()
+    last = re.sub(r"^(\w+\.)+(?=\w+: )", "", lines[-1]) if lines else f"exit code {ended}"
+    return Replay({RIGHT: False, OFF: True}.get(ended), last)
 
 
 def needed_before(shows: Callable[[Sequence[Probe]], bool], earlier: Sequence[Probe]) -> list[Probe] | None:

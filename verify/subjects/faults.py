@@ -44,6 +44,11 @@ def checked_array(stage: str, value: Any, shape: tuple[int, ...]) -> Vector:
     """
     if type(value) is np.ndarray and value.dtype is DOUBLE and value.shape == shape and np.isfinite(value).all():
         return value.copy()
+    return as_numbers(stage, value, shape)
+
+
+def as_numbers(stage: str, value: Any, shape: tuple[int, ...] | None = None) -> Vector:
+    """An answer as doubles, of whatever shape if none is given; raises what :func:`checked_array` does."""
     with as_fault(f"{stage} must return numbers; got {type(value).__name__}"):
         numbers = np.asarray(_at_hand(value))
         # Truth values, text and complex numbers would convert, silently and wrongly.
@@ -52,8 +57,9 @@ def checked_array(stage: str, value: Any, shape: tuple[int, ...]) -> Vector:
             raise TypeError("no real numbers")
         if numbers.dtype.kind == "f" and numbers.dtype.itemsize < 8:
             raise TypeError(f"{numbers.dtype}: work in float64, α⁻⁴ leaves shorter numbers no digits")
-        array = numbers.astype(np.float64) if numbers.shape == shape else np.broadcast_to(0.0, numbers.shape)
-    if array.shape != shape:
+        fits = shape is None or numbers.shape == shape
+        array = numbers.astype(np.float64) if fits else np.broadcast_to(0.0, numbers.shape)
+    if not fits:
         raise SubjectFaultError(f"{stage} must return shape {shape}; got {array.shape}")
     if not np.isfinite(array).all():
         raise SubjectFaultError(f"{stage} must return finite numbers; got {array.ravel()[:4]}")

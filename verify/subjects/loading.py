@@ -5,17 +5,18 @@ from __future__ import annotations
 import importlib
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spec.errors import InvalidInputError
 from verify.subjects.protocol import TRUSTED, Subject, offers
 from verify.subjects.reference import ReferenceSubject
-from verify.subjects.stage_table import CAPABILITIES
+from verify.subjects.stage_table import CAPABILITIES, END_TO_END
+
+if TYPE_CHECKING:
+    from verify.subjects.wire.client import WireSubject
 
 REFERENCE = "reference"
 """The name of the reference, which nothing else goes by."""
-END_TO_END = "end_to_end"
-"""The method of :class:`verify.subjects.adapters.EndToEnd`, which is no stage."""
 COMMAND = "command:"
 """What the name of a program begins with."""
 
@@ -37,10 +38,7 @@ def load_subject(name: str, *, time_limit: float | None = None) -> Subject:
         return WireSubject(name.removeprefix(COMMAND), time_limit=time_limit)
     if name == REFERENCE:
         return ReferenceSubject()
-    module_name, colon, attribute = name.partition(":")
-    if not colon or not module_name or not attribute:
-        rule = 'must be "reference", "package.module:Attribute" or "command:COMMAND LINE"'
-        raise InvalidInputError("subject", rule, name)
+    module_name, attribute = split_name(name)
     # A file beside the user's shell is what they mean by `my_solver:Subject`.
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
@@ -58,12 +56,45 @@ def load_subject(name: str, *, time_limit: float | None = None) -> Subject:
     return subject  # type: ignore[no-any-return]  # any object with some stages is a Subject
 
 
+def load_apart(name: str, *, time_limit: float | None = None) -> Subject:
+    """Load a subject where it can only answer: what is no part of this package, in a process of its own.
+
+    Args:
+        name: As for :func:`load_subject`.
+        time_limit: Seconds one stage call may take; the default of its kind if ``None``.
+
+    Raises:
+        InvalidInputError: As :func:`load_subject` does; also if it ends its process while it is loaded, or hangs.
+    """
+    if name == REFERENCE or name.startswith(COMMAND):
+        return load_subject(name, time_limit=time_limit)
+    split_name(name)
+    from verify.subjects.wire.python_subject import loaded_apart
+
+    return loaded_apart(name, time_limit=time_limit)
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """The module and the attribute of ``package.module:Attribute``."""
+    module, colon, attribute = name.partition(":")
+    if not colon or not module or not attribute:
+        rule = 'must be "reference", "package.module:Attribute" or "command:COMMAND LINE"'
+        raise InvalidInputError("subject", rule, name)
+    return module, attribute
+
+
 def end(subject: object) -> None:
-    """End the process of a subject that is a program."""
+    """End the process of a subject that has one of its own."""
+    apart = as_program(subject)
+    if apart is not None:
+        apart.close()
+
+
+def as_program(subject: object) -> WireSubject | None:
+    """A subject that runs in a process of its own; ``None`` for any other."""
     # Whoever has one has the module; nobody else should wait for it to load.
     module = sys.modules.get("verify.subjects.wire.client")
-    if module is not None and isinstance(subject, module.WireSubject):
-        subject.close()
+    return subject if module is not None and isinstance(subject, module.WireSubject) else None
 
 
 def require_stages(subject: object, name: str) -> None:

@@ -21,9 +21,11 @@ from verify.subjects.faults import StageFaultError as StageFaultError
 from verify.subjects.faults import SubjectFaultError as SubjectFaultError
 from verify.subjects.faults import as_fault, checked_array
 from verify.subjects.faults import described as described
-from verify.subjects.stage_table import REFUSED, ROWS, Capability, Stage
+from verify.subjects.stage_table import REFUSED, ROWS, Asked, Capability
 
 OWN_WORDS = (MissingCapabilityError, NotImplementedError)
+WHOLE_RUNS: tuple[Asked, ...] = ("optimise", "end_to_end")
+"""Stages whose answer has parts with names, as attributes or keys."""
 GIVEN = ("y_star", "lam", "rho", "y_penalty")
 """What a call may hand over instead of having it computed."""
 
@@ -81,7 +83,9 @@ class Subject(Protocol):
     ``penalty_runs(problem, x, call, rng, replications) -> (y (replications, m), calls)``: independent noisy penalty
     solves of ``penalty_steps`` epochs with ``shared_samples`` terms, and the gradient samples each one used;
     ``hypergradient_runs(problem, x, call, rng, replications) -> ((replications, n), calls)``: independent complete
-    calls with noisy inner solvers, and the gradient samples each one used.
+    calls with noisy inner solvers, and the gradient samples each one used;
+    ``end_to_end(problem, x0, parameters, alpha, rng)``: a whole optimiser that takes no oracle; answers as
+    ``optimise``, the block means if it has them (:class:`verify.subjects.adapters.EndToEnd` makes one of a function).
 
     ``accuracy``, from 0 to 1e-3, says how exactly its solvers work, relative; :func:`verify.conform` allows ten times
     that.
@@ -198,25 +202,32 @@ class Stages:
         means = np.stack([run.x_bar for run in runs], axis=1)
         return means, np.stack([run.path for run in runs], axis=1) if keep_path else None
 
-    def _one(self, stage: Stage, *args: Any) -> Vector:
+    def end_to_end(
+        self, problem: Problem, x0: Vector, parameters: OuterParameters, alpha: float, rng: np.random.Generator
+    ) -> OuterRun:
+        """One run of an optimiser that takes no oracle; block means of shape (0, n) where it has none."""
+        x_out, x_bar, path = self._ask("end_to_end", problem, x0, parameters, alpha, rng)
+        return OuterRun(x_out, np.zeros((0, len(x0))) if x_bar is None else x_bar, path)
+
+    def _one(self, stage: Asked, *args: Any) -> Vector:
         return np.asarray(self._ask(stage, *args)[0])
 
-    def _two(self, stage: Stage, *args: Any) -> tuple[Vector, Any]:
+    def _two(self, stage: Asked, *args: Any) -> tuple[Vector, Any]:
         first, second = self._ask(stage, *args)
         return first, second
 
-    def _ask(self, stage: Stage, *args: Any) -> list[Any]:
+    def _ask(self, stage: Asked, *args: Any) -> list[Any]:
         """The parts of a stage's answer, each finite and of the sizes its row says."""
-        row, parts = ROWS[stage], _parts(stage, self._call(stage, *args))
+        row, parts = ROWS[stage], parts_of(stage, self._call(stage, *args))
         given = dict(zip(row.takes, args, strict=True))
         lengths, checked = _lengths(given), list[Any]()
         for part, value in zip(row.gives, parts, strict=True):
             if part.name == "calls":
-                checked.append(_count(stage, value))
-            elif part.optional and not given["keep_path"]:
+                checked.append(checked_count(stage, value))
+            elif part.optional and _is_left_out(stage, given, value):
                 checked.append(None)
             else:
-                where = f"optimise.{part.name}" if stage == "optimise" else stage
+                where = f"{stage}.{part.name}" if stage in WHOLE_RUNS else stage
                 checked.append(checked_array(where, value, tuple(lengths[size] for size in part.sizes)))
         return checked
 
@@ -235,11 +246,12 @@ class Stages:
                 raise MissingCapabilityError(f"{REFUSED}{stage}: {refusal}") from None
 
 
-def _parts(stage: Stage, answer: Any) -> tuple[Any, ...]:
+def parts_of(stage: Asked, answer: Any) -> tuple[Any, ...]:
+    """What a stage answered, part by part."""
     names = [part.name for part in ROWS[stage].gives]
     if len(names) == 1:
         return (answer,)
-    if stage == "optimise":
+    if stage in WHOLE_RUNS:
         return tuple(answer.get(name) if isinstance(answer, dict) else getattr(answer, name, None) for name in names)
     # What a message calls hypergradients, a method returns as estimates.
     words = ", ".join(names).replace("hypergradients", "estimates")
@@ -251,7 +263,7 @@ def _parts(stage: Stage, answer: Any) -> tuple[Any, ...]:
 def _lengths(given: Mapping[str, Any]) -> dict[str, int]:
     """What a call's arguments say about the sizes of its answer."""
     lengths = {"p": len(given.get("h", ())), "replications": given.get("replications", 0)}
-    if "problem" in given:
+    if "problem" in given and "x" in given:
         lengths |= zip("nmp", (len(given["x"]), *sizes(given["problem"])[1:]), strict=True)
     if "x0" in given:
         x0, outer = given["x0"], given["parameters"]
@@ -259,13 +271,21 @@ def _lengths(given: Mapping[str, Any]) -> dict[str, int]:
     return lengths
 
 
-def answer_shapes(stage: Stage, given: Mapping[str, Any]) -> list[tuple[int, ...] | None]:
+def _is_left_out(stage: Asked, given: Mapping[str, Any], value: Any) -> bool:
+    """Whether a part that is optional is not there: nobody asked for it, or a whole optimiser has no block means."""
+    if stage == "end_to_end":
+        return value is None or np.size(value) == 0
+    return not given["keep_path"]
+
+
+def answer_shapes(stage: Asked, given: Mapping[str, Any]) -> list[tuple[int, ...] | None]:
     """Shapes of the parts of a stage's answer to these arguments by name; ``None`` for a count."""
     lengths = _lengths(given)
     return [tuple(lengths[size] for size in part.sizes) or None for part in ROWS[stage].gives]
 
 
-def _count(stage: str, value: Any) -> float:
+def checked_count(stage: str, value: Any) -> float:
+    """How many gradient samples a stage says that it took."""
     with as_fault(f"{stage} must count its gradient samples; got {type(value).__name__}"):
         count = float(value)
     if not 0 <= count < np.inf:

@@ -11,8 +11,12 @@ Capability = Literal[
 ]  # fmt: skip
 Stage = Literal[Capability, "hypergradient_samples", "optimise_runs"]
 """A capability, or one of the two that are others many times over."""
+Asked = Literal[Stage, "end_to_end"]
+"""A stage, or a whole optimiser, which takes no oracle: no claim asks for one."""
 CAPABILITIES: tuple[Capability, ...] = get_args(Capability)
 STAGES: tuple[Stage, ...] = get_args(Stage)
+END_TO_END: Literal["end_to_end"] = "end_to_end"
+"""What :class:`verify.subjects.adapters.EndToEnd` offers."""
 REFUSED = "the subject does not support this "
 """How a line begins that says of a stage that is offered why it does not answer here; its name follows."""
 
@@ -39,12 +43,12 @@ class Row:
         names = [value.name for value in self.sends]
         # In Python a generator stands for what is drawn from it, and the oracle is handed over.
         python = ["rng" if name == "seed" else name for name in names if name not in ("s", "block")]
-        self.takes = ("oracle", *python) if "x0" in names else tuple(python)
+        self.takes = ("oracle", *python) if "block" in names else tuple(python)
         """The arguments of its method, in order."""
 
 
 _RUNS = "problem x[n] call seed replications"
-ROWS: dict[Stage, Row] = {
+ROWS: dict[Asked, Row] = {
     "lower_level": Row("problem x[n]", "y_star[m] lam[p]"),
     "activation": Row("h[p] lam[p] h_width lam_width", "rho[p]"),
     "penalty_minimiser": Row("problem x[n] call tol?", "y[m]"),
@@ -55,5 +59,6 @@ ROWS: dict[Stage, Row] = {
     "hypergradient_runs": Row(_RUNS, "hypergradients[replications,n] calls"),
     "optimise": Row("x0[n] parameters s[T]? block seed", "x_out[n] x_bar[K,n] path[T+1,n]"),
     "optimise_runs": Row("x0[R,n] parameters s[T,R]? block[R] seed keep_path", "x_bar[K,R,n] path[T+1,R,n]?"),
+    "end_to_end": Row("problem x0[n] parameters alpha seed", "x_out[n] x_bar[K,n]? path[T+1,n]"),
 }
 """All stages, in the order of docs/wire.md."""

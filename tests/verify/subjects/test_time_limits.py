@@ -20,27 +20,41 @@ def run(subject, **how):
     return campaign.run(CLAIMS, subject=subject, profile="smoke", instances=["toy1"], readings="repaired", **how)
 
 
+@pytest.mark.parametrize(("in_process", "again"), [(True, "twice"), (False, "for the second time")])
 @pytest.mark.parametrize("attribute", ["Sleeps", "HoldsTheInterpreter"])
-def test_a_hang_is_a_fault_of_its_stage_alone(attribute):
-    report = run(f"{HERE}:{attribute}", time_limit=0.3)
+def test_a_hang_is_a_fault_of_its_stage_alone(attribute, in_process, again):
+    report = run(f"{HERE}:{attribute}", time_limit=0.3, in_process=in_process)
     faults = [result.fault for result in report.results if result.fault]
     assert faults.count("hypergradient did not answer within 0.3 s") == 2
-    assert "hypergradient is not called again: it did not answer within 0.3 s, twice" in faults
+    assert f"hypergradient is not called again: it did not answer within 0.3 s, {again}" in faults
     # What asks another stage goes on.
     assert [str(r.verdict) for r in report.results if r.claim.startswith("dual-extraction")] == ["SUPPORTED"]
 
 
 def test_a_worker_that_dies_is_tried_again_and_then_a_fault():
-    report = run(f"{HERE}:KillsItself", time_limit=5.0)
+    report = run(f"{HERE}:KillsItself", time_limit=5.0, in_process=True)
     assert {result.fault for result in report.results if result.fault} == {"the worker died (exit code -9)"}
     assert any(result.verdict for result in report.results)
 
 
-def test_a_subject_that_ends_its_process_does_not_end_the_run():
+def test_a_subject_that_kills_itself_is_started_again_and_then_a_fault():
+    report = run(f"{HERE}:KillsItself", time_limit=5.0)
+    how = "ended its process (killed by SIGKILL)"
+    again = f"hypergradient is not called again: it {how}, for the second time"
+    assert {result.fault for result in report.results if result.fault} == {f"hypergradient {how}", again}
+    assert any(result.verdict for result in report.results)
+
+
+@pytest.mark.parametrize(
+    ("in_process", "line"),
+    [(True, "the worker died (its process ended)"), (False, "hypergradient ended its process (exit code 0)")],
+)
+def test_a_subject_that_ends_its_process_does_not_end_the_run(in_process, line):
     report = campaign.run(["bias-bound/T3"], subject=f"{HERE}:LeavesWithSuccess", readings="repaired",
-                          profile="smoke", instances=["toy1"], jobs=1)  # fmt: skip
-    assert [result.fault for result in report.results] == ["the worker died (its process ended)"]
+                          profile="smoke", instances=["toy1"], jobs=1, in_process=in_process)  # fmt: skip
+    assert [result.fault for result in report.results] == [line]
     assert report.exit_code == 3
+    assert ("subject runs" in report.environment) == in_process
 
 
 def test_the_results_are_those_without_a_limit():

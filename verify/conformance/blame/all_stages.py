@@ -29,9 +29,10 @@ from verify.conformance.bugs.model import Stage
 from verify.conformance.probes import Probe
 from verify.conformance.stage_comparison import PROBED, Seen
 from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError, load_subject
-from verify.subjects.loading import COMMAND, end
+from verify.subjects.loading import COMMAND, as_program, end
 from verify.subjects.protocol import Stages
 from verify.subjects.time_limits import timed_alike
+from verify.subjects.wire.client import WireSubject
 
 NOISY = (650, 651, 652)
 """Seeds of calls with given normals that an explanation of line 6 is held against."""
@@ -141,13 +142,22 @@ def _is_of_g(line: Explanation) -> bool:
 
 
 def copies_of(name: str, like: Subject | None = None) -> Renew | None:
-    """What makes new copies of a Python subject by the name that loads it; ``None`` of a program, which starts slowly.
+    """What makes new copies of a subject by the name that loads it; ``None`` of a program that cannot renew itself.
 
     Args:
-        name: ``"package.module:Attribute"``.
+        name: ``"package.module:Attribute"`` or ``"command:COMMAND LINE"``.
         like: The subject itself; where its stages are limited in time, those of its copies are on the same clock.
     """
+    program = as_program(like)
+    if program is not None:
+        return partial(_fresh, program) if program.renews else None
     return None if name.startswith(COMMAND) else partial(_copy_of, name, like)
+
+
+@contextmanager
+def _fresh(program: WireSubject) -> Iterator[Stages]:
+    with program.fresh() as copy:
+        yield Stages(copy)
 
 
 @contextmanager

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from functools import lru_cache, partial
 from typing import Any, Self
@@ -17,10 +18,10 @@ from spec import OracleParameters, OuterParameters, PenaltyParameters, Problem, 
 from spec.exact import Vector
 from spec.exact_json import plain
 from spec.problem import Generated, Holder
-from verify.subjects.protocol import Call, MissingCapabilityError
-from verify.subjects.stage_table import ROWS, STAGES, Stage
+from verify.subjects.protocol import WHOLE_RUNS, Call, MissingCapabilityError
+from verify.subjects.stage_table import END_TO_END, ROWS, STAGES, Asked
 from verify.subjects.wire.conversation import MEMORY_MIB, START_LIMIT, TIME_LIMIT, Conversation
-from verify.subjects.wire.messages import SEEDS, Hello, printable
+from verify.subjects.wire.messages import SEEDS, Hello, numbers, printable
 from verify.subjects.wire.seeded_draws import GENERATOR
 
 NUMBER_BYTES = 25
@@ -52,14 +53,21 @@ class WireSubject:
         time_limit: float | None = None,
         start_limit: float = START_LIMIT,
         memory_mib: int = MEMORY_MIB,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         limit = TIME_LIMIT if time_limit is None else time_limit
-        self._again = partial(WireSubject, command, time_limit=limit, start_limit=start_limit, memory_mib=memory_mib)
-        self._talk = Conversation(command, time_limit=limit, start_limit=start_limit, memory_mib=memory_mib)
+        self._again: Callable[[], WireSubject] = partial(
+            WireSubject, command, time_limit=limit, start_limit=start_limit, memory_mib=memory_mib,
+            environment=environment,
+        )  # fmt: skip
+        self._talk = Conversation(
+            command, time_limit=limit, start_limit=start_limit, memory_mib=memory_mib, environment=environment
+        )
         self._known: dict[int, tuple[Problem, str]] = {}
         self._names: dict[bytes, str] = {}
         self._busy = False
         self._second: WireSubject | None = None
+        self._idle: list[WireSubject] = []
 
     def __enter__(self) -> Self:
         return self
@@ -69,14 +77,24 @@ class WireSubject:
 
     def close(self) -> None:
         """End the program; a later call starts it again."""
-        if self._second is not None:
-            self._second.close()
+        for other in (*self._idle, *([] if self._second is None else [self._second])):
+            other.close()
         self._talk.close()
 
     @property
     def estimates_singly(self) -> bool:
         """Whether many estimates are asked for one by one."""
         return "hypergradient_samples" not in self.hello.capabilities
+
+    @property
+    def answers_slowly(self) -> bool:
+        """Whether many numbers take long to come: each is spelt out."""
+        return not self.hello.packed
+
+    @property
+    def renews(self) -> bool:
+        """Whether a copy as new can be had at once."""
+        return self.hello.renews
 
     @property
     def hello(self) -> Hello:
@@ -105,15 +123,36 @@ class WireSubject:
 
     def __getattr__(self, name: str) -> Any:
         if name == "name":
-            return printable(f"{self.hello.name} ({self.hello.language})")
-        if name in STAGES:
+            return self._called(self.hello)
+        if name in STAGES or name == END_TO_END:
             offered = self.hello.capabilities
             # Repeated estimates are made of single ones where need be.
             if name in offered or (name == "hypergradient_samples" and "hypergradient" in offered):
                 return partial(self._stage, name)
         raise AttributeError(name)
 
-    def _stage(self, stage: Stage, *args: Any) -> Any:
+    def _called(self, hello: Hello) -> str:
+        return printable(f"{hello.name} ({hello.language})")
+
+    @contextmanager
+    def fresh(self) -> Iterator[WireSubject]:
+        """A copy of the subject as it is when newly started, in a process of its own, which is kept for the next."""
+        copy = self._idle.pop() if self._idle else self._again()
+        if copy.pid is not None:
+            copy.renew()
+        try:
+            yield copy
+        finally:
+            self._idle.append(copy)
+
+    def renew(self) -> None:
+        """Forget everything that was asked: by its own word where it renews itself, else by a new process."""
+        if self.hello.renews:
+            self._talk.ask("renew")
+        else:
+            self.close()
+
+    def _stage(self, stage: Asked, *args: Any) -> Any:
         if self._busy:
             # The oracle asks this very subject, which is in the middle of an answer: a second process gives this one.
             self._second = self._second or self._again()
@@ -124,14 +163,14 @@ class WireSubject:
         finally:
             self._busy = False
 
-    def _ask(self, stage: Stage, *args: Any) -> Any:
+    def _ask(self, stage: Asked, *args: Any) -> Any:
         """A stage that is one request: what its method returns."""
         given = dict(zip(ROWS[stage].takes, args, strict=True))
         params = self._params(stage, given)
         oracle = (given["oracle"], given["x0"].shape, given["parameters"].T) if "oracle" in given else None
         return _returned(stage, self._talk.ask(stage, params, oracle=oracle))
 
-    def _params(self, stage: Stage, given: dict[str, Any]) -> dict[str, Any]:
+    def _params(self, stage: Asked, given: dict[str, Any]) -> dict[str, Any]:
         """The fields of a request, from the arguments of the stage's method."""
         if "call" in given:
             self._support(stage, given["call"].reading)
@@ -144,11 +183,11 @@ class WireSubject:
             elif name == "parameters":
                 params[name] = value.model_dump()
             elif name == "rng":
-                params |= {"seed": _seed(value)} if "x0" not in given else self._drawn(given)
+                params |= self._drawn(given) if "oracle" in given else {"seed": _seed(value)}
             elif name != "oracle":
                 kind = {"replications": int, "keep_path": bool}.get(name, float)
                 array = isinstance(value, np.ndarray)
-                params[name] = value.tolist() if array else None if value is None else kind(value)
+                params[name] = self._numbers(value) if array else None if value is None else kind(value)
         return params
 
     def _drawn(self, given: dict[str, Any]) -> dict[str, Any]:
@@ -156,9 +195,12 @@ class WireSubject:
         runs, outer, seed = given["x0"].shape[:-1], given["parameters"], int(given["rng"].integers(SEEDS))
         own = np.random.default_rng(seed)
         fits = NUMBER_BYTES * outer.T * (runs[0] if runs else 1) < self._talk.longest
-        s = own.random((outer.T, *runs)).tolist() if fits else None
+        s = self._numbers(own.random((outer.T, *runs))) if fits else None
         block = own.integers(outer.K, size=runs or None)
         return {"s": s, "block": np.asarray(block if fits else np.zeros(runs, dtype=int)).tolist(), "seed": seed}
+
+    def _numbers(self, array: Vector) -> Any:
+        return numbers(array, packed=self.hello.packed)
 
     # Stages that are several requests, or bring their draws.
 
@@ -173,7 +215,7 @@ class WireSubject:
         self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator, replications: int
     ) -> Vector:
         singly = self.estimates_singly
-        stage: Stage = "hypergradient" if singly else "hypergradient_samples"
+        stage: Asked = "hypergradient" if singly else "hypergradient_samples"
         common = self._params(stage, {"problem": problem, "x": x, "call": call})
         drawn = self._draws_fit(stage, problem, call)
         listed = drawn and not self.hello.makes_draws
@@ -221,7 +263,7 @@ class WireSubject:
             if isinstance(chosen, str) and chosen not in values:
                 raise MissingCapabilityError(f"the subject offers no {stage} with {choice} = {chosen}")
 
-    def _draws_fit(self, stage: Stage, problem: Problem, call: Call) -> bool:
+    def _draws_fit(self, stage: Asked, problem: Problem, call: Call) -> bool:
         """Whether a call's normals are drawn here and sent."""
         if not self.hello.draws(stage) or call.parameters.lower_level == "primal-dual" or call.draws is not None:
             return False
@@ -269,12 +311,12 @@ def _joined(arrays: Sequence[Vector]) -> Vector:
     return np.concatenate(arrays, axis=1)
 
 
-def _returned(stage: Stage, result: Any) -> Any:
+def _returned(stage: Asked, result: Any) -> Any:
     """What a stage's method returns, from its answer."""
     answers = {name: getattr(result, name) for name, *_ in ROWS[stage].gives}
     parts = {name: _array(value) if isinstance(value, list | np.ndarray) else value for name, value in answers.items()}
     first, *more = parts.values()
-    return parts if stage == "optimise" else (first, *more) if more else first
+    return parts if stage in WHOLE_RUNS else (first, *more) if more else first
 
 
 def _seed(rng: np.random.Generator | None) -> int | None:

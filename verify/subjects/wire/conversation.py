@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import metadata
 from typing import Any
@@ -16,7 +16,7 @@ from pydantic_core import to_json
 from spec.errors import InvalidInputError
 from verify.subjects.protocol import MissingCapabilityError, StageFaultError
 from verify.subjects.time_limits import check_limit
-from verify.subjects.wire.messages import MESSAGE_BYTES, Hello, Kind, Refusal, WireFault
+from verify.subjects.wire.messages import MESSAGE_BYTES, Hello, Kind, Refusal, WireFault, numbers
 from verify.subjects.wire.methods import (
     FORGET,
     METHODS,
@@ -24,6 +24,7 @@ from verify.subjects.wire.methods import (
     introduction,
     read_answers,
     request,
+    taken_out,
 )
 from verify.subjects.wire.program import Program
 
@@ -46,9 +47,16 @@ class Conversation:
     """One program and what was said to it; ``time_limit`` is for one answer, ``start_limit`` for the first."""
 
     def __init__(
-        self, command: str, *, time_limit: float, start_limit: float = START_LIMIT, memory_mib: int = MEMORY_MIB
+        self,
+        command: str,
+        *,
+        time_limit: float,
+        start_limit: float = START_LIMIT,
+        memory_mib: int = MEMORY_MIB,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         self._arguments = split(command)
+        self._environment = environment
         check_limit(time_limit)
         self._limit, self._start_limit, self._memory = float(time_limit), float(start_limit), memory_mib << 20
         self._program: Program | None = None
@@ -85,12 +93,14 @@ class Conversation:
         self.sent = {}
         return program is not None and program.close(self._line("shutdown", None))
 
-    def ask(self, method: str, params: dict[str, Any], *, oracle: Oracle | None = None, key: str = "") -> Any:
+    def ask(
+        self, method: str, params: dict[str, Any] | None = None, *, oracle: Oracle | None = None, key: str = ""
+    ) -> Any:
         """The result of one request; arguments as for :meth:`ask_all`."""
         return self.ask_all(method, [params], oracle=oracle, key=key)[0]
 
     def ask_all(
-        self, method: str, batch: list[dict[str, Any]], *, oracle: Oracle | None = None, key: str = ""
+        self, method: str, batch: Sequence[dict[str, Any] | None], *, oracle: Oracle | None = None, key: str = ""
     ) -> list[Any]:
         """The results of a request, or of a batch of them; ``oracle`` answers the subject's own requests.
 
@@ -108,7 +118,9 @@ class Conversation:
         messages = [request(method, number, params) for number, params in zip(ids, batch, strict=True)]
         if method not in self._shown:
             # What the runner itself builds is as the schemas say: the first request shows it, others cost time.
-            METHODS[method].request.validate_python(messages[0])
+            shown = {**messages[0], **({"params": dict(messages[0]["params"])} if "params" in messages[0] else {})}
+            taken_out(shown)
+            METHODS[method].request.validate_python(shown)
             self._shown.add(method)
         line = to_json(messages[0] if len(messages) == 1 else messages) + b"\n"
         if len(line) > self.longest:
@@ -146,7 +158,8 @@ class Conversation:
         gradient = np.asarray(answer(z), dtype=np.float64)
         if not np.isfinite(gradient).all():
             raise InvalidInputError("oracle", "must answer finite numbers", gradient.ravel()[:4].tolist())
-        return to_json({"jsonrpc": "2.0", "id": request.id, "result": {"gradient": gradient.tolist()}}) + b"\n"
+        result = {"gradient": numbers(gradient, packed=self.hello.packed)}
+        return to_json({"jsonrpc": "2.0", "id": request.id, "result": result}) + b"\n"
 
     @contextmanager
     def _judged(self, method: str, key: str) -> Iterator[None]:
@@ -158,7 +171,7 @@ class Conversation:
                 self._drop()
                 self._broken[key] += 1
                 self._last[key] = fault.text, fault.kind
-            raise StageFaultError(f"{method} {fault.text}", fault.kind) from None
+            raise StageFaultError(fault.text if fault.is_line else f"{method} {fault.text}", fault.kind) from None
         except Refusal as refusal:
             if method == "initialize":
                 self._drop()
@@ -185,7 +198,8 @@ class Conversation:
             text, kind = self._last.get("initialize", (f"was started {self._starts} times", "crash"))
             raise StageFaultError(f"the subject is down: it {text}", kind)
         self._starts += 1
-        program = Program(self._arguments, message_bytes=MESSAGE_BYTES, memory_bytes=self._memory)
+        program = Program(self._arguments, message_bytes=MESSAGE_BYTES, memory_bytes=self._memory,
+                          environment=self._environment)  # fmt: skip
         self._program = program
         params = introduction("f2csa-verify", metadata.version("f2csa-verify"), self._limit)
         with self._judged("initialize", "initialize"):

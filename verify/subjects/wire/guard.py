@@ -1,27 +1,86 @@
-"""A subject's processes: how much memory they take, and their end when the runner is gone, however it went.
+"""The process between a runner and a subject: starts it, says how it ended, and ends everything it started.
 
-Even ``kill -9`` closes a runner's pipes. So a guard, a process of its own in its own session, is started as ``python
-guard.py MARK`` beside each subject. Its standard input is a pipe from the runner: each line names the process group in
-use (0 for none); its end means that the runner is gone or done. Then it kills the group and whatever else carries the
-mark in its environment.
+Started as ``python guard.py MARK CONTROL STATUS COMMAND…``. CONTROL is a pipe from the runner that never says
+anything: its end means that the runner is done or gone, be it by ``kill -9``. On STATUS it writes ``started PID`` or
+``failed REASON``, later ``ended CODE``. On Linux whatever the subject starts, in whatever session and environment, is
+handed to the guard when its own parent ends, so the guard finds all of it among its descendants.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+import select
 import signal
 import sys
-from collections.abc import Callable
+import time
 
 VARIABLE = "F2CSA_SUBJECT"
 """Environment variable that marks a subject and all its children, wherever they hide."""
+PATIENCE = 3.0
+"""Seconds to go on killing what goes on starting processes."""
+_DUMPABLE, _SUBREAPER = 4, 36  # PR_SET_DUMPABLE and PR_SET_CHILD_SUBREAPER of linux/prctl.h
+_adopting = False
+
+
+def adopt_orphans() -> None:
+    """Become the parent of every descendant whose own parent ends (Linux; elsewhere nothing changes).
+
+    Nor can another process of the same user write into this one's pipes or memory from now on, unless it may trace all.
+    """
+    global _adopting  # so it is with the process itself
+    if sys.platform == "linux":
+        import ctypes
+
+        with contextlib.suppress(OSError, AttributeError):
+            prctl = ctypes.CDLL(None).prctl
+            prctl(_DUMPABLE, 0, 0, 0, 0)
+            _adopting = prctl(_SUBREAPER, 1, 0, 0, 0) == 0
+
+
+def strays(guards: set[int]) -> list[int]:
+    """What was left to this process, if it adopts orphans: its children in other sessions that are no guards."""
+    if not _adopting:
+        return []
+    seen, mine = processes(), os.getpid()
+    session = os.getsid(0)
+    return [pid for pid, (parent, its, _) in seen.items() if parent == mine and its != session and pid not in guards]
+
+
+def processes() -> dict[int, tuple[int, int, int]]:
+    """Every process with its parent, its session and its resident pages (Linux; elsewhere none)."""
+    found = {}
+    names = os.listdir("/proc") if os.path.isdir("/proc") else []  # noqa: PTH208, PTH112  # quick to start
+    for name in names:
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123  # quick to start
+                fields = file.read().rpartition(b")")[2].split()
+        except OSError:
+            continue
+        if len(fields) > 21 and fields[0] != b"Z":
+            found[int(name)] = int(fields[1]), int(fields[3]), int(fields[21])
+    return found
+
+
+def descendants(root: int, seen: dict[int, tuple[int, int, int]] | None = None) -> dict[int, int]:
+    """All processes below one, with the bytes of memory each has."""
+    seen = processes() if seen is None else seen
+    below: set[int] = set()
+    new = {root}
+    while new:
+        new = {pid for pid, (parent, *_) in seen.items() if parent in new} - below
+        below |= new
+    size = os.sysconf("SC_PAGE_SIZE")
+    return {pid: seen[pid][2] * size for pid in below}
 
 
 def marked(mark: str) -> list[int]:
     """Processes that carry the mark in their environment (Linux; elsewhere none are found)."""
     wanted = f"{VARIABLE}={mark}".encode()
     pids = []
-    for number in _numbers():
+    for number in processes():
         try:
             with open(f"/proc/{number}/environ", "rb") as file:  # noqa: PTH123  # quick to start
                 if wanted in file.read():
@@ -31,88 +90,101 @@ def marked(mark: str) -> list[int]:
     return pids
 
 
-def _numbers() -> list[int]:
-    names = os.listdir("/proc") if os.path.isdir("/proc") else []  # noqa: PTH208, PTH112  # quick to start
-    return [int(name) for name in names if name.isdigit()]
+def end(pid: int) -> None:
+    """Kill a process; one that is gone already, or is not ours, is left alone."""
+    with contextlib.suppress(OSError):
+        os.kill(pid, signal.SIGKILL)
 
 
-def kill(group: int, mark: str) -> None:
-    """Kill a process group and everything marked."""
+def end_group(group: int) -> None:
+    """Kill a process group."""
     if group > 1:
-        _send_kill(os.killpg, group)
-    for pid in marked(mark):
-        _send_kill(os.kill, pid)
+        with contextlib.suppress(OSError):
+            os.killpg(group, signal.SIGKILL)
 
 
-def _send_kill(how: Callable[[int, int], None], target: int) -> None:
-    try:
-        how(target, signal.SIGKILL)
-    except OSError:  # gone already
-        return
+def end_below(root: int) -> None:
+    """Kill everything below a process, until nothing is."""
+    until = time.monotonic() + PATIENCE
+    while (found := descendants(root)) and time.monotonic() < until:
+        for pid in found:
+            # Stopped first, none of them starts another one meanwhile.
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGSTOP)
+        for pid in found:
+            end(pid)
+        _reap()
+        time.sleep(0.001)
 
 
-def resident_bytes(group: int) -> int:
-    """Memory of all processes of a group and of their descendants (Linux; elsewhere 0)."""
-    processes: dict[int, tuple[int, int, int]] = {}
-    for number in _numbers():
+def _reap() -> dict[int, int]:
+    """Codes of the processes that ended, negative for signals; they are gone then."""
+    ended = {}
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                break
+            ended[pid] = os.waitstatus_to_exitcode(status)
+    return ended
+
+
+def _start(command: list[str], mark: str, status: int) -> int | None:
+    """Start the subject in a session of its own, with the guard's standard streams, which the guard gives up."""
+    failed, says = os.pipe()
+    pid = os.fork()
+    if pid == 0:
         try:
-            with open(f"/proc/{number}/stat", "rb") as file:  # noqa: PTH123  # quick to start
-                fields = file.read().rpartition(b")")[2].split()
-        except OSError:
-            continue
-        if len(fields) > 21:
-            processes[number] = int(fields[1]), int(fields[2]), int(fields[21])
-    inside = {pid for pid, (_, its_group, _) in processes.items() if its_group == group}
-    new = inside
-    while new:
-        new = {pid for pid, (parent, *_) in processes.items() if parent in new} - inside
-        inside |= new
-    pages = sum(processes[pid][2] for pid in inside)
-    return pages * os.sysconf("SC_PAGE_SIZE") if pages else 0
+            os.setsid()
+            for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, signal.SIG_DFL)
+            with contextlib.suppress(ImportError, OSError, ValueError):
+                import resource
 
-
-class GuardProcess:
-    """A running guard, as the runner has it beside a subject that carries a mark."""
-
-    def __init__(self, mark: str) -> None:
-        import subprocess  # the guard itself does without: it is quick to start
-
-        self._late = subprocess.TimeoutExpired
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", __file__, mark], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL, start_new_session=True,
-        )  # fmt: skip
-
-    def watch(self, group: int) -> None:
-        """Say which process group is in use; 0 for none."""
-        if self._process.stdin is not None:
-            try:
-                self._process.stdin.write(b"%d\n" % group)
-                self._process.stdin.flush()
-            except OSError:  # it was killed; then nobody guards
-                return
-
-    def dismiss(self) -> None:
-        """End it: there is nothing left to kill."""
-        self.watch(0)
-        if self._process.stdin is not None:
-            try:
-                self._process.stdin.close()
-            except OSError:
-                self._process.kill()
-        try:
-            self._process.wait(2.0)
-        except self._late:
-            self._process.kill()
-            self._process.wait()
+                resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            os.execvpe(command[0], command, {**os.environ, VARIABLE: mark})
+        except OSError as error:
+            os.write(says, (error.strerror or str(error)).encode())
+        finally:
+            os._exit(127)
+    os.close(says)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nothing, stream)
+    reason = os.read(failed, 400)
+    if reason:
+        os.write(status, b"failed " + reason + b"\n")
+        return None
+    os.write(status, b"started %d\n" % pid)
+    return pid
 
 
 def main() -> None:
-    """Wait for the end of standard input, then kill."""
-    group = 0
-    for line in sys.stdin.buffer:
-        group = int(line)
-    kill(group, sys.argv[1])
+    """Start, wait for the end of the subject or of the runner, kill what is left."""
+    mark, control, status = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    for descriptor in (control, status):
+        os.set_inheritable(descriptor, False)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    adopt_orphans()
+    woken, wakes = os.pipe()
+    os.set_blocking(wakes, False)
+    signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    pid = _start(sys.argv[4:], mark, status)
+    while pid is not None:
+        ready = select.select([control, woken], [], [])[0]
+        if woken in ready:
+            os.read(woken, 4096)
+        code = _reap().get(pid)
+        if code is not None or control in ready:
+            # Everything it started dies before anybody hears of its end.
+            end_group(pid)
+            end_below(os.getpid())
+            if code is not None:
+                with contextlib.suppress(OSError):
+                    os.write(status, b"ended %d\n" % code)
+            return
 
 
 if __name__ == "__main__":

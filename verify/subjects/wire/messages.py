@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+import base64
 from enum import IntEnum
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
+import numpy as np
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler, create_model
 
 from spec import OracleParameters, OuterParameters, Reading
 from spec.errors import shorten
+from spec.exact import FloatArray
 from spec.noise import NoiseModel, NoisyGradient
-from verify.subjects.stage_table import ROWS, Row, Stage, Value, values
+from verify.subjects.stage_table import ROWS, Asked, Row, Value, values
 
 PROTOCOL = "f2csa-wire/1"
 MESSAGE_BYTES = 256 * 1024 * 1024
 """Longest line either side sends."""
 SEEDS = 2**53
 """Seeds stay below this: every language's number holds them."""
+UNSTATED = "unstated"
+"""The version of a Python subject that states none."""
+PACKED_FROM = 32
+"""Numbers in an array from which it is sent packed."""
 BATCH = 64
 """Requests in one batch where the subject does not say."""
 
 
 class Code(IntEnum):
-    """Errors of JSON-RPC 2.0, and two of this wire: a stage failed, or does not support what it was asked."""
+    """Errors of JSON-RPC 2.0, and three of this wire: a stage failed, does not support what it was asked, or failed
+    as the message says in a line that names the stage.
+    """
 
     PARSE_ERROR = -32700
     INVALID_REQUEST = -32600
@@ -30,6 +39,7 @@ class Code(IntEnum):
     INVALID_PARAMS = -32602
     FAILED = -32000
     NOT_SUPPORTED = -32001
+    FAILED_SO = -32002
 
 
 def whole(value: Any) -> Any:
@@ -39,8 +49,6 @@ def whole(value: Any) -> Any:
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Matrix: TypeAlias = list[list[Number]]
-Points = Annotated[Matrix | list[Number], Field(union_mode="left_to_right")]
-"""A point, or one a run."""
 Whole = Annotated[int, BeforeValidator(whole)]
 """An integer however it is spelt: some languages know doubles alone, and write 7 as ``7.0``."""
 Name = Annotated[str, Field(min_length=1, max_length=100)]
@@ -57,6 +65,48 @@ class Received(BaseModel):
     """What a subject sends; it may say more than it must."""
 
     model_config = ConfigDict(strict=True, extra="ignore", allow_inf_nan=False)
+
+
+class Packed(Received):
+    """An array as the base64 text of its doubles, little-endian, row by row; it may stand for any array of numbers."""
+
+    shape: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1, max_length=3)]
+    f64: str
+
+    @classmethod
+    def of(cls, array: FloatArray) -> dict[str, Any]:
+        """An array as it is sent."""
+        data = np.ascontiguousarray(array, dtype="<f8").tobytes()
+        return {"shape": list(array.shape), "f64": base64.b64encode(data).decode()}
+
+    @property
+    def array(self) -> FloatArray:
+        """The numbers; whatever is none is refused with a :class:`WireFault`."""
+        try:
+            data = base64.b64decode(self.f64, validate=True)
+            numbers = np.frombuffer(data, dtype="<f8").reshape(self.shape)
+        except (ValueError, OverflowError):
+            rule = f"what is not base64 of {' x '.join(map(str, self.shape))} doubles"
+            raise WireFault("schema", f"answered against the schema: f64 is {rule}") from None
+        if not np.isfinite(numbers).all():
+            raise WireFault("not-finite", "answered NaN or Infinity, which are no numbers")
+        return numbers.astype(np.float64)
+
+
+def numbers(array: FloatArray, *, packed: bool) -> Any:
+    """An array as it is sent: packed where it may be and that is worth it."""
+    return Packed.of(array) if packed and array.size >= PACKED_FROM else array.tolist()
+
+
+class MayBePacked:
+    """Marks an array that may come packed, in the published schemas; messages are validated without such arrays."""
+
+    def __get_pydantic_json_schema__(self, core: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {"anyOf": [handler(core), Packed.model_json_schema()]}
+
+
+Points = Annotated[Matrix | list[Number], Field(union_mode="left_to_right"), MayBePacked()]
+"""A point, or one a run."""
 
 
 class Empty(Received):
@@ -77,11 +127,13 @@ class Hello(Received):
     name: Name
     language: Name
     version: Name
-    capabilities: Annotated[list[Stage], Field(min_length=1)]
+    capabilities: Annotated[list[Asked], Field(min_length=1)]
     uses_draws: bool | Literal["seeded"] | list[Literal["hypergradient", "hypergradient_samples"]] = False
     accuracy: Annotated[float, Field(ge=0, le=1e-3)] | None = None
     readings: dict[str, list[str]] = Field(default_factory=dict)
     limits: SubjectLimits = Field(default_factory=SubjectLimits)
+    packed: bool = False
+    renews: bool = False
 
     def draws(self, stage: str) -> bool:
         """Whether a stage takes its normals from the message."""
@@ -127,13 +179,16 @@ _FIELDS: dict[str, Any] = {
 def message(base: type[BaseModel], title: str, fields: str | tuple[Value, ...], line: str = "", /, **kinds: Any) -> Any:
     """What a message holds, as a model: each field in an array of as many dimensions as it has sizes.
 
-    ``title`` and ``line`` are its name and description in the published schemas; ``kinds`` says what a field is here.
+    ``title`` and ``line`` are its name and description in the published schemas; ``kinds`` says what a field is here,
+    ``packed`` whether its arrays may be packed.
     """
 
     def field(value: Value) -> Any:
         kind: Any = (_FIELDS | kinds).get(value.name, Number)
         for _ in value.sizes:
             kind = list[kind]
+        if value.sizes and kinds.get("packed"):
+            kind = Annotated[kind, MayBePacked()]
         # What a subject has not, it may leave out.
         return (kind | None, None if base is Received else ...) if value.optional else (kind, ...)
 
@@ -190,21 +245,22 @@ _CALL = message(
     draws=SeededDraws | WireDraws,
 )  # fmt: skip
 _OUTER = of_model("WireOuterParameters", "Parameters of Algorithm 2.", OuterParameters, _NUMBERS)
-_RUNS = message(Sent, "RunsParams", ROWS["lower_level_runs"].sends, call=_CALL)
+_RUNS = message(Sent, "RunsParams", ROWS["lower_level_runs"].sends, call=_CALL, packed=True)
 
 
-def _title(stage: Stage) -> str:
+def _title(stage: Asked) -> str:
     return "Samples" if stage == "hypergradient_samples" else stage.title().replace("_", "")
 
 
-def _params(stage: Stage, row: Row) -> Any:
+def _params(stage: Asked, row: Row) -> Any:
     shared = "replications" in row.takes
-    return _RUNS if shared else message(Sent, f"{_title(stage)}Params", row.sends, call=_CALL, parameters=_OUTER)
+    kinds: dict[str, Any] = {"call": _CALL, "parameters": _OUTER, "packed": True}
+    return _RUNS if shared else message(Sent, f"{_title(stage)}Params", row.sends, **kinds)
 
 
 PARAMS = {stage: _params(stage, row) for stage, row in ROWS.items()}
 """What a request of each stage holds."""
-RESULTS = {stage: message(Received, f"{_title(stage)}Result", row.gives) for stage, row in ROWS.items()}
+RESULTS = {stage: message(Received, f"{_title(stage)}Result", row.gives, packed=True) for stage, row in ROWS.items()}
 """What an answer of each stage holds."""
 
 
@@ -222,11 +278,13 @@ LOST: frozenset[Kind] = frozenset({"crash", "hang", "garbage", "half", "unknown-
 class WireFault(Exception):  # noqa: N818  # a fault is the project's word
     """One thing a subject did wrong, as a clause to follow the stage's name: "did not answer within 30 s".
 
-    ``lost`` says whether the process must be replaced; as usual for the kind if ``None``.
+    ``lost`` says whether the process must be replaced; as usual for the kind if ``None``. ``is_line`` says that the
+    text names the stage itself.
     """
 
-    def __init__(self, kind: Kind, text: str, *, lost: bool | None = None) -> None:
+    def __init__(self, kind: Kind, text: str, *, lost: bool | None = None, is_line: bool = False) -> None:
         self.text = printable(text)[:SHOWN]
+        self.is_line = is_line
         super().__init__(self.text)
         self.kind: Kind = kind
         self.lost = kind in LOST if lost is None else lost

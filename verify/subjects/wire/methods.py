@@ -13,7 +13,18 @@ from spec.errors import from_validation, shorten
 from spec.exact import FloatArray
 from verify.subjects.stage_table import ROWS
 from verify.subjects.wire import messages
-from verify.subjects.wire.messages import Received, Refusal, Sent, Whole, WireFault, message, printable, quoted, whole
+from verify.subjects.wire.messages import (
+    Packed,
+    Received,
+    Refusal,
+    Sent,
+    Whole,
+    WireFault,
+    message,
+    printable,
+    quoted,
+    whole,
+)
 
 LARGE = 1 << 16
 """Bytes of an answer from which its arrays are checked as arrays."""
@@ -89,6 +100,7 @@ _HELD: dict[str, tuple[Any, Any]] = {
     "initialize": (messages.InitializeParams, messages.Hello),
     "shutdown": (None, messages.Empty | None),
     "echo": (messages.EchoValues, messages.EchoValues),
+    "renew": (None, messages.Empty | None),
     "problem": (messages.ProblemParams, messages.Empty | None),
     **{stage: (messages.PARAMS[stage], messages.RESULTS[stage]) for stage in ROWS},
 }
@@ -153,6 +165,8 @@ def read_answers(line: bytes, method: str, ids: Sequence[int]) -> list[Any] | Or
     data = _json(line)
     # In an array of numbers a truth value would pass for one.
     lifted = {} if len(line) < LARGE or b"true" in line or b"false" in line else _lifted(data)
+    if b'"f64"' in line:
+        lifted |= taken_out(data)
     if isinstance(data, dict) and "method" in data and not {"result", "error"} & data.keys():
         asked = _oracle(data, method)
         _put_back(asked.params, lifted)
@@ -175,19 +189,40 @@ def _lifted(data: Any) -> dict[str, FloatArray]:
 
     Whatever is not all numbers stays in, to be refused by the schema.
     """
-    content = (data.get("result") or data.get("params")) if isinstance(data, dict) else None
     found: dict[str, FloatArray] = {}
-    if not isinstance(content, dict):
-        return found
-    for name, value in content.items():
+    for name, value in _content(data).items():
         try:
             array = np.array(value)
         except (ValueError, OverflowError):
             continue
         if array.ndim and array.size and array.dtype.kind in "if":
             found[name] = array.astype(np.float64)
-            content[name] = _first_of_each(value)
+            _content(data)[name] = _first_of_each(value)
     return found
+
+
+def taken_out(data: Any) -> dict[str, FloatArray]:
+    """Packed arrays taken out of a message by name; as many brackets are left to be checked by the schema.
+
+    Raises:
+        WireFault: If one holds something else than it says, or no numbers.
+    """
+    found: dict[str, FloatArray] = {}
+    for name, value in _content(data).items():
+        if isinstance(value, dict) and "f64" in value:
+            try:
+                packed = Packed.model_validate(value)
+            except ValidationError as error:
+                raise _against_schema(error, f"answer.{name}") from None
+            found[name] = packed.array
+            _content(data)[name] = np.zeros([min(size, 1) for size in packed.shape]).tolist()
+    return found
+
+
+def _content(data: Any) -> dict[str, Any]:
+    """What a message holds beside its envelope."""
+    content = (data.get("result") or data.get("params")) if isinstance(data, dict) else None
+    return content if isinstance(content, dict) else {}
 
 
 def _first_of_each(value: Any) -> Any:
@@ -248,7 +283,9 @@ def _batch(data: list[Any], method: str, ids: Sequence[int]) -> list[Any]:
         given = whole(item.get("id")) if isinstance(item, dict) else None
         if not isinstance(given, int) or given not in ids or given in results:
             raise WireFault("unknown-id", f"answered id {shorten(given)} in a batch of {ids[0]} to {ids[-1]}")
+        unpacked = taken_out(item)
         results[given] = _single(item, method, given)
+        _put_back(results[given], unpacked)
     return [results[wanted] for wanted in ids]
 
 
@@ -272,6 +309,8 @@ def _refusal(error: ErrorObject, method: str) -> Exception:
         return Refusal(f"the subject does not support this {method}: {said}")
     if error.code == messages.Code.NO_METHOD:
         return WireFault("lie", f"was announced, but answered that there is no such method ({said})")
+    if error.code == messages.Code.FAILED_SO:
+        return WireFault("error", error.message[: messages.SHOWN] or f"{method} failed", is_line=True)
     return WireFault("error", f"answered error {error.code}: {said}")
 
 

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import select
 import signal
-import subprocess
 import time
-import uuid
-import weakref
-from collections.abc import Sequence
-from multiprocessing import util
+from collections.abc import Mapping, Sequence
 
-from spec.errors import InvalidInputError
-from verify.subjects.wire import guard
+from verify.subjects.wire.guarded import Guarded
 from verify.subjects.wire.messages import WireFault, quoted
 
 TICK = 0.25
 """Seconds between looks at whether the process lives and how much memory it takes, while waiting."""
 MEMORY_EVERY = 1.0
 """Seconds between looks at the memory between quick calls."""
+PROCESSES = 256
+"""Most processes a subject may have at once."""
 STDERR_KEPT = 4096
 """Bytes of standard error kept to be quoted."""
 LAST_WORDS = 160
@@ -28,7 +24,6 @@ LAST_WORDS = 160
 QUOTED = 200
 """Bytes quoted of an answer that cannot be read."""
 _CHUNK = 1 << 16
-_LIVE: weakref.WeakSet[Program] = weakref.WeakSet()
 
 
 class Lines:
@@ -71,25 +66,22 @@ class Lines:
 
 
 class Program:
-    """A running subject, refused if it cannot be started; the memory of all its processes is checked on Linux."""
+    """A running subject, refused if it cannot be started.
 
-    def __init__(self, command: Sequence[str], *, message_bytes: int, memory_bytes: int) -> None:
-        if os.name != "posix":
-            raise InvalidInputError("command", "needs a POSIX system", os.name)
+    The memory and the number of all its processes are checked on Linux.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        message_bytes: int,
+        memory_bytes: int,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self._memory_bytes = memory_bytes
-        self._mark = uuid.uuid4().hex
-        self._guard = guard.GuardProcess(self._mark)
-        try:
-            self._process = subprocess.Popen(
-                list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
-                start_new_session=True, env={**os.environ, guard.VARIABLE: self._mark},
-            )  # fmt: skip
-        except (OSError, ValueError) as error:
-            self._guard.dismiss()
-            reason = getattr(error, "strerror", None) or str(error)
-            raise InvalidInputError("command", f"cannot be started ({reason})", command[0]) from None
-        self._guard.watch(self._process.pid)
-        streams = self._process.stdin, self._process.stdout, self._process.stderr
+        self.process = Guarded(command, environment)
+        streams = self.process.streams
         self._in, self._out, self._err = (-1 if stream is None else stream.fileno() for stream in streams)
         for descriptor in (self._in, self._out, self._err):
             os.set_blocking(descriptor, False)
@@ -100,12 +92,11 @@ class Program:
         self._said = bytearray()
         self._looked = time.monotonic()
         self._open = True
-        _watch(self)
 
     @property
     def pid(self) -> int:
         """Process id, also of its process group."""
-        return self._process.pid
+        return self.process.pid
 
     @property
     def alive(self) -> bool:
@@ -233,45 +224,33 @@ class Program:
                 break
 
     def _how_it_ended(self) -> str:
-        # Everything it started dies before its number is given back to the system.
-        guard.kill(self.pid, self._mark)
-        code = self._process.wait()
-        how = f"exit code {code}" if code >= 0 else f"killed by {_signal_name(-code)}"
+        code = self.process.code
+        how = "killed" if code is None else f"exit code {code}" if code >= 0 else f"killed by {_signal_name(-code)}"
         said = " ".join(self._said.decode(errors="replace").strip().splitlines()[-1:])
         return f"{how}; it said: {said[:LAST_WORDS]}" if said else how
 
     def _ended(self) -> bool:
-        if self._process.returncode is not None:
-            return True
-        if not hasattr(os, "waitid"):
-            return self._process.poll() is not None
-        try:
-            return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-        except ChildProcessError:
-            return True
+        return self.process.ended()
 
     def _look_at_memory(self, now: float) -> None:
         self._looked = now
-        if (taken := guard.resident_bytes(self.pid)) > self._memory_bytes:
+        below = self.process.processes()
+        if (taken := sum(below.values())) > self._memory_bytes:
             raise WireFault("memory", f"took {taken >> 20} MiB of memory; the limit is {self._memory_bytes >> 20}")
+        if len(below) > PROCESSES:
+            raise WireFault("memory", f"had {len(below)} processes; the limit is {PROCESSES}")
 
     def close(self, farewell: bytes = b"", seconds: float = 2.0) -> bool:
         """End it, politely if there is a farewell to say, and in any case for certain; whether it left with code 0."""
         if not self._open:
             return False
         self._open = False
-        _LIVE.discard(self)
         polite = False
         try:
             if farewell and not self._ended():
                 polite = self._say_farewell(farewell, seconds)
         finally:
-            guard.kill(self.pid, self._mark)
-            self._process.wait()
-            for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
-                if stream is not None:
-                    stream.close()
-            self._guard.dismiss()
+            self.process.end()
         return polite
 
     def _say_farewell(self, farewell: bytes, seconds: float) -> bool:
@@ -281,12 +260,12 @@ class Program:
         except WireFault:
             return False
         self.end_input()
-        return self.gone_within(until - time.monotonic()) and self._process.wait() == 0
+        return self.gone_within(until - time.monotonic()) and self.process.code == 0
 
     def end_input(self) -> None:
         """Close its standard input: there will be no more requests."""
-        if self._process.stdin is not None:
-            self._process.stdin.close()
+        if self.process.streams[0] is not None:
+            self.process.streams[0].close()
 
     def gone_within(self, seconds: float) -> bool:
         """Whether the process ends by itself within some time."""
@@ -301,17 +280,3 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
-
-
-def _watch(program: Program) -> None:
-    if not _LIVE:
-        # Worker processes leave without atexit; this hook runs in both.
-        util.Finalize(None, close_all, exitpriority=100)
-        atexit.register(close_all)
-    _LIVE.add(program)
-
-
-def close_all() -> None:
-    """Kill every subject this process started."""
-    for program in list(_LIVE):
-        program.close()

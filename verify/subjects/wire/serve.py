@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -14,11 +14,21 @@ from pydantic_core import from_json, to_json
 
 from spec import OracleParameters, OuterParameters, Problem, Reading, parse_problem
 from spec.errors import InvalidInputError, from_validation
-from verify.subjects import Call, MissingCapabilityError, Subject, load_subject, name_of
-from verify.subjects.protocol import GIVEN, described, offers
-from verify.subjects.stage_table import ROWS, STAGES, Stage
-from verify.subjects.wire.messages import PROTOCOL, Code
-from verify.subjects.wire.methods import METHODS
+from verify.subjects.faults import MissingCapabilityError, SubjectFaultError, as_fault, as_numbers, described
+from verify.subjects.loading import load_subject, name_of, version_of
+from verify.subjects.protocol import (
+    GIVEN,
+    OWN_WORDS,
+    WHOLE_RUNS,
+    Call,
+    Subject,
+    checked_count,
+    offers,
+    parts_of,
+)
+from verify.subjects.stage_table import ROWS, Asked
+from verify.subjects.wire.messages import PROTOCOL, UNSTATED, Code, WireFault, numbers
+from verify.subjects.wire.methods import METHODS, taken_out
 
 
 class StopServingError(Exception):
@@ -34,14 +44,24 @@ class AnswerError(Exception):
 
 
 class Server:
-    """Answers the wire's requests with a Python subject; ``ask``, which ``optimise`` needs, asks the runner."""
+    """Answers the wire's requests with a Python subject; ``ask``, which ``optimise`` needs, asks the runner.
 
-    def __init__(self, subject: Subject, ask: Callable[[dict[str, Any]], Any] | None = None) -> None:
-        self._subject = subject
+    ``load`` makes the subject, at the first request and whenever it is to be as new.
+    """
+
+    def __init__(self, load: Callable[[], Subject], ask: Callable[[dict[str, Any]], Any] | None = None) -> None:
+        self._load = load
+        self._loaded: Any = None
         self._ask = ask
         self._problems: dict[str, Problem] = {}
         self._asked = 0
         self.stopped = False
+
+    @property
+    def _subject(self) -> Any:
+        if self._loaded is None:
+            self._loaded = self._load()
+        return self._loaded
 
     def answer(self, line: bytes) -> bytes | None:
         """The line that answers a line, or ``None`` where none is due."""
@@ -71,34 +91,51 @@ class Server:
             return {"jsonrpc": "2.0", "id": number, "result": self._result(method, message)}
         except AnswerError as error:
             return _error(number, error.code, str(error))
-        except StopServingError:
+        except (StopServingError, KeyboardInterrupt):
             raise
-        except MissingCapabilityError as error:
+        except OWN_WORDS as error:
             return _error(number, Code.NOT_SUPPORTED, str(error))
+        except SubjectFaultError as error:
+            return _error(number, Code.FAILED_SO, str(error))
         except Exception as error:
             return _error(number, Code.FAILED, described(error))
 
     def _result(self, method: str, message: dict[str, Any]) -> Any:
         known = METHODS.get(method)
-        if known is None or (method in STAGES and not offers(self._subject, method)):
+        if known is None or (method in ROWS and not offers(self._subject, method)):
             raise AnswerError(Code.NO_METHOD, f"there is no {method[:100]}")
         try:
+            arrays = taken_out(message)
             params = getattr(known.request.validate_python(message), "params", None)
         except ValidationError as error:
             raise AnswerError(Code.INVALID_PARAMS, str(from_validation(error, ""))) from None
-        return self._stage(method, params) if method in STAGES else getattr(self, f"_do_{method}")(params)
+        except WireFault as error:
+            raise AnswerError(Code.INVALID_PARAMS, error.text) from None
+        for name, array in arrays.items():
+            setattr(params, name, array)
+        return self._stage(method, params) if method in ROWS else getattr(self, f"_do_{method}")(params)
 
     def _do_initialize(self, _params: Any) -> dict[str, Any]:
-        draws = ["hypergradient"] if getattr(self._subject, "uses_draws", False) is True else []
-        accuracy = getattr(self._subject, "accuracy", None)
+        try:
+            subject = self._subject
+        except InvalidInputError as error:
+            raise AnswerError(Code.FAILED_SO, error.rule) from None
+        draws = ["hypergradient"] if getattr(subject, "uses_draws", False) is True else []
+        accuracy = getattr(subject, "accuracy", None)
         return {
             "protocol": PROTOCOL,
-            "name": name_of(self._subject)[:100],
+            "name": name_of(subject)[:100],
             "language": "Python",
-            "version": ".".join(map(str, sys.version_info[:3])),
-            "capabilities": [stage for stage in STAGES if offers(self._subject, stage)],
+            "version": version_of(subject)[:100] or UNSTATED,
+            "capabilities": [stage for stage in ROWS if offers(subject, stage)],
             "uses_draws": draws,
+            "packed": True,
+            "renews": True,
         } | ({} if accuracy is None else {"accuracy": accuracy})
+
+    def _do_renew(self, _params: Any) -> dict[str, Any]:
+        self._loaded = self._load()
+        return {}
 
     def _do_shutdown(self, _params: Any) -> dict[str, Any]:
         self.stopped = True
@@ -119,20 +156,24 @@ class Server:
             raise AnswerError(Code.INVALID_PARAMS, f"problem: must have been sent; got {params.problem[:100]}")
         return self._problems[params.problem]
 
-    def _stage(self, stage: Stage, params: Any) -> dict[str, Any]:
-        row = ROWS[stage]
-        answer = getattr(self._subject, stage)(*[self._argument(name, params) for name in row.takes])
-        names = [part.name for part in row.gives]
-        parts: tuple[Any, ...] = (answer,)
-        if stage == "optimise":
-            parts = tuple(answer[name] if isinstance(answer, dict) else getattr(answer, name) for name in names)
-        elif len(names) == 2:
-            first, second = answer
-            parts = first, second
-        result = {}
-        for part, value in zip(row.gives, parts, strict=True):
-            missing = part.optional and value is None
-            result[part.name] = float(value) if part.name == "calls" else None if missing else _plain(value)
+    def _stage(self, stage: Asked, params: Any) -> dict[str, Any]:
+        row, method = ROWS[stage], getattr(self._subject, stage)
+        arguments = [self._argument(name, params) for name in row.takes]
+        with as_fault(f"{stage} raised"):
+            try:
+                answer = method(*arguments)
+            except OWN_WORDS as refusal:
+                if type(refusal) not in OWN_WORDS:
+                    raise
+                raise MissingCapabilityError(str(refusal)) from None
+        result: dict[str, Any] = {}
+        for part, value in zip(row.gives, parts_of(stage, answer), strict=True):
+            where = f"{stage}.{part.name}" if stage in WHOLE_RUNS else stage
+            if part.name == "calls":
+                result[part.name] = checked_count(stage, value)
+            else:
+                missing = part.optional and value is None
+                result[part.name] = None if missing else numbers(as_numbers(where, value), packed=True)
         return result
 
     def _argument(self, name: str, params: Any) -> Any:
@@ -155,10 +196,12 @@ class Server:
         if self._ask is None:
             raise AnswerError(Code.FAILED, "there is no way to ask the oracle")
         self._asked += 1
-        reply = self._ask({"jsonrpc": "2.0", "id": f"a{self._asked}", "method": "oracle", "params": {"z": _plain(z)}})
+        sent = numbers(as_numbers("the oracle", z), packed=True)
+        reply = self._ask({"jsonrpc": "2.0", "id": f"a{self._asked}", "method": "oracle", "params": {"z": sent}})
         if not isinstance(reply, dict) or "result" not in reply:
             raise AnswerError(Code.FAILED, "the oracle gave no answer")
-        return np.array(reply["result"]["gradient"], dtype=np.float64)
+        arrays = taken_out(reply)
+        return np.array(arrays.get("gradient", reply["result"]["gradient"]), dtype=np.float64)
 
 
 def _call(given: Any) -> Call:
@@ -184,18 +227,6 @@ def _vector(values: Any) -> Any:
     return np.array(values, dtype=np.float64)
 
 
-def _plain(value: Any) -> Any:
-    array = np.asarray(value)
-    if array.dtype.kind not in "iuf":
-        array = array.astype(object)
-        if not all(isinstance(entry, int | float) and not isinstance(entry, bool) for entry in array.ravel()):
-            raise AnswerError(Code.FAILED, f"the stage returned no numbers but {type(value).__name__}")
-    array = array.astype(np.float64)
-    if not np.isfinite(array).all():
-        raise AnswerError(Code.FAILED, f"the stage returned {array.ravel()[~np.isfinite(array.ravel())][0]}")
-    return array.tolist()
-
-
 def _error(number: int | None, code: int, message: str) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": message}}
 
@@ -204,7 +235,7 @@ def _line(message: Any) -> bytes:
     return to_json(message) + b"\n"
 
 
-def serve(subject: Subject, source: BinaryIO, target: BinaryIO) -> None:
+def serve(load: Callable[[], Subject], source: BinaryIO, target: BinaryIO) -> None:
     """Answer lines until there are none, or until shutdown."""
 
     def send(line: bytes) -> None:
@@ -221,7 +252,7 @@ def serve(subject: Subject, source: BinaryIO, target: BinaryIO) -> None:
         except ValueError:
             raise AnswerError(Code.FAILED, "the oracle's reply is not JSON") from None
 
-    server = Server(subject, ask)
+    server = Server(load, ask)
     while not server.stopped and (line := source.readline()):
         try:
             answer = server.answer(line)
@@ -241,12 +272,7 @@ def main() -> int:
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    try:
-        subject = load_subject(sys.argv[1])
-    except InvalidInputError as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
-    serve(subject, sys.stdin.buffer, target)
+    serve(partial(load_subject, sys.argv[1]), sys.stdin.buffer, target)
     return 0
 
 

@@ -124,7 +124,7 @@ def test_runner_takes_any_bytes(data, method):
 
 def test_server_takes_any_request(recwarn):
     rng = random.Random(2)
-    server = Server(ReferenceSubject())
+    server = Server(ReferenceSubject)
     codes = set()
     with np.errstate(all="ignore"):
         for number in range(MANY):

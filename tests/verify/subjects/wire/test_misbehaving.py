@@ -82,7 +82,7 @@ def test_one_clear_line(how, small_lines):
         assert len(text) < 250
         # Other stages go on, in a new process if need be.
         assert stages.lower_level(TOY, X)[0].shape == (1,)
-        mark = subject._talk._program._mark
+        mark = subject._talk._program.process.mark
         assert guard.marked(mark) == [subject.pid]
     assert guard.marked(mark) == []
 
@@ -168,7 +168,7 @@ def test_no_grandchild_is_left():
     with WireSubject(command("grandchild"), time_limit=0.5) as subject:
         stages = Stages(subject)
         stages.lower_level(TOY, X)
-        mark = subject._talk._program._mark
+        mark = subject._talk._program.process.mark
         with pytest.raises(StageFaultError):
             stages.hypergradient(TOY, X, CALL)
         assert _gone(mark)
@@ -183,7 +183,7 @@ def test_a_killed_runner_leaves_nothing_behind():
         "from spec.atlas import find\n"
         f"subject = WireSubject({command('grandchild')!r}, time_limit=60)\n"
         "subject.hello\n"
-        "print(subject._talk._program._mark, flush=True)\n"
+        "print(subject._talk._program.process.mark, flush=True)\n"
         "subject.hypergradient(find('toy1').problem, np.ones(1), Call(alpha=0.1), None)\n"
     )
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as runner:
