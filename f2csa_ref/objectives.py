@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import TracebackType
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -19,7 +19,7 @@ import scipy.linalg
 from f2csa_ref.bounds import Bounds, bounds_of
 from f2csa_ref.eigenvalues import LANCZOS_FROM, extreme_eigenvalues
 from spec.errors import InvalidInputError
-from spec.exact import Matrix, Vector
+from spec.exact import Matrix, Vector, all_finite
 from spec.noise import Noise
 from spec.problem import Generated, Holder, Problem
 from spec.quadratic import Quadratic
@@ -322,18 +322,24 @@ def objectives_of(problem: Problem | Objectives) -> Objectives:
     return doubles
 
 
-@contextmanager
-def double_range(objectives: Objectives) -> Iterator[None]:
+class double_range:  # noqa: N801  # read as the statement it makes of a block
     """Turn overflow inside into a clear refusal; gradient functions of strangers may overflow at will."""
-    if not isinstance(objectives, QuadraticObjectives | HolderObjectives):
-        yield
-        return
-    try:
-        with np.errstate(over="raise", invalid="raise", divide="raise"):
-            yield
-    except FloatingPointError as error:
-        rule = f"leads out of the range of doubles here ({error}); rescale its blocks, x or alpha"
-        raise InvalidInputError("problem", rule) from None
+
+    def __init__(self, objectives: Objectives) -> None:
+        ours = isinstance(objectives, QuadraticObjectives | HolderObjectives)
+        self.raising = np.errstate(over="raise", invalid="raise", divide="raise") if ours else None
+
+    def __enter__(self) -> None:
+        if self.raising is not None:
+            self.raising.__enter__()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self.raising is None:
+            return
+        self.raising.__exit__(kind, error, at)
+        if isinstance(error, FloatingPointError):
+            rule = f"leads out of the range of doubles here ({error}); rescale its blocks, x or alpha"
+            raise InvalidInputError("problem", rule) from None
 
 
 def as_vector(value: object, size: int, argument: str) -> Vector:
@@ -344,6 +350,6 @@ def as_vector(value: object, size: int, argument: str) -> Vector:
         raise InvalidInputError(argument, "must be a vector of numbers", value) from None
     if vector.shape != (size,):
         raise InvalidInputError(argument, f"must have shape ({size},)", vector.shape)
-    if not np.isfinite(vector).all():
+    if not all_finite(vector):
         raise InvalidInputError(argument, "must be finite", vector.tolist())
     return vector
