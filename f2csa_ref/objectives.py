@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import TracebackType
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -322,24 +322,18 @@ def objectives_of(problem: Problem | Objectives) -> Objectives:
     return doubles
 
 
-class double_range:  # noqa: N801  # read as the statement it makes of a block
+@contextmanager
+def double_range(objectives: Objectives) -> Iterator[None]:
     """Turn overflow inside into a clear refusal; gradient functions of strangers may overflow at will."""
-
-    def __init__(self, objectives: Objectives) -> None:
-        ours = isinstance(objectives, QuadraticObjectives | HolderObjectives)
-        self.raising = np.errstate(over="raise", invalid="raise", divide="raise") if ours else None
-
-    def __enter__(self) -> None:
-        if self.raising is not None:
-            self.raising.__enter__()
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self.raising is None:
-            return
-        self.raising.__exit__(kind, error, at)
-        if isinstance(error, FloatingPointError):
-            rule = f"leads out of the range of doubles here ({error}); rescale its blocks, x or alpha"
-            raise InvalidInputError("problem", rule) from None
+    if not isinstance(objectives, QuadraticObjectives | HolderObjectives):
+        yield
+        return
+    try:
+        with np.errstate(over="raise", invalid="raise", divide="raise"):
+            yield
+    except FloatingPointError as error:
+        rule = f"leads out of the range of doubles here ({error}); rescale its blocks, x or alpha"
+        raise InvalidInputError("problem", rule) from None
 
 
 def as_vector(value: object, size: int, argument: str) -> Vector:
