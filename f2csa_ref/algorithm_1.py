@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -216,10 +215,15 @@ def _diverged(x: Vector, lower: LowerLevelSolution) -> Hypergradient:
 
 
 def _counts(call: Call, lower: LowerLevelSolution | None, penalty: PenaltySolution | None) -> dict[str, int]:
-    counts = Counter({} if lower is None else lower.counts)
+    parts = [] if lower is None else [lower.counts]
     if call.given.rho is None:
-        counts.update(row_products=2)
-    counts.update({} if penalty is None else penalty.counts)
+        parts.append({"row_products": 2})
+    if penalty is not None:
+        parts.append(penalty.counts)
     samples = call.parameters.N_g
-    counts.update(grad_x_f=samples, grad_x_g=2 * samples, row_products=3)
-    return dict(counts)
+    parts.append({"grad_x_f": samples, "grad_x_g": 2 * samples, "row_products": 3})
+    counts: dict[str, int] = {}
+    for part in parts:
+        for name, count in part.items():
+            counts[name] = counts.get(name, 0) + count
+    return counts

@@ -14,7 +14,7 @@ import numpy as np
 
 from f2csa_ref.objectives import as_vector
 from spec.errors import InvalidInputError
-from spec.exact import Matrix, Vector
+from spec.exact import Matrix, Vector, all_finite
 from spec.parameters import OuterParameters
 
 OutputRule = Literal["uniform", "smallest"]
@@ -45,6 +45,8 @@ class OuterTrace:
 
 def clip(v: Vector, D: float) -> Vector:
     """min(1, D / |v|) v, row by row."""
+    if v.ndim == 1:
+        return v * (D / max(math.sqrt(np.vecdot(v, v)), D))
     shrink: Vector = D / np.maximum(np.sqrt(np.vecdot(v, v)), D)
     return v * shrink[..., None]
 
@@ -232,7 +234,7 @@ def _check_rule(output: OutputRule) -> None:
 
 
 def _answer(value: Vector, shape: tuple[int, ...]) -> Vector:
-    if value.shape != shape or not np.isfinite(value).all():
+    if value.shape != shape or not all_finite(value):
         kind = "vector" if len(shape) == 1 else "matrix"
         raise InvalidInputError("oracle", f"must answer with a finite {kind} of shape {shape}", value)
     return value

@@ -19,7 +19,7 @@ import scipy.linalg
 from f2csa_ref.bounds import Bounds, bounds_of
 from f2csa_ref.eigenvalues import LANCZOS_FROM, extreme_eigenvalues
 from spec.errors import InvalidInputError
-from spec.exact import Matrix, Vector
+from spec.exact import Matrix, Vector, all_finite
 from spec.noise import Noise
 from spec.problem import Generated, Holder, Problem
 from spec.quadratic import Quadratic
@@ -344,6 +344,6 @@ def as_vector(value: object, size: int, argument: str) -> Vector:
         raise InvalidInputError(argument, "must be a vector of numbers", value) from None
     if vector.shape != (size,):
         raise InvalidInputError(argument, f"must have shape ({size},)", vector.shape)
-    if not np.isfinite(vector).all():
+    if not all_finite(vector):
         raise InvalidInputError(argument, "must be finite", vector.tolist())
     return vector

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from pydantic import ValidationError
 
-from f2csa_ref.objectives import Objectives, as_vector, objectives_of
+from f2csa_ref.objectives import Objectives, QuadraticObjectives, as_vector, objectives_of
 from spec.errors import InvalidInputError, from_validation
 from spec.exact import Matrix, Vector
 from spec.parameters import PenaltyParameters
@@ -29,9 +29,14 @@ def penalty_parameters(alpha: float) -> PenaltyParameters:
         InvalidInputError: If alpha is out of range.
     """
     try:
-        return PenaltyParameters(alpha=alpha)
+        return _parameters(alpha) if type(alpha) is float else PenaltyParameters(alpha=alpha)
     except ValidationError as error:
         raise from_validation(error, "") from None
+
+
+@lru_cache(maxsize=256)
+def _parameters(alpha: float) -> PenaltyParameters:
+    return PenaltyParameters(alpha=alpha)
 
 
 @dataclass(frozen=True)
@@ -93,10 +98,31 @@ class PenaltyLagrangian:
 
     def grad_y(self, w: Vector) -> Vector:
         """Gradient in y at ``y_star + w``, shape (m,)."""
-        q = self.objectives
+        q, (alpha_1, alpha_2) = self.objectives, self._weights
         lower = self.stationarity + q.grad_y_g_change(self.x, self.y_star, w)
-        rows = self.alpha.alpha_2 * (self.rho * (self.h_star - w @ q.B.T))
-        return q.grad_y_f(self.x, self.y_star + w) + self.alpha.alpha_1 * lower - rows @ q.B
+        rows = alpha_2 * (self.rho * (self.h_star - w @ q.B.T))
+        return q.grad_y_f(self.x, self.y_star + w) + alpha_1 * lower - rows @ q.B
+
+    @cached_property
+    def _weights(self) -> tuple[float, float]:
+        return self.alpha.alpha_1, self.alpha.alpha_2
+
+    @cached_property
+    def grad_y_here(self) -> Callable[[Vector], Vector]:
+        """:meth:`grad_y` of one vector, bit for bit, as a function that has worked out what x alone decides."""
+        q, (alpha_1, alpha_2) = self.objectives, self._weights
+        if type(q) is not QuadraticObjectives or self.y_star.ndim > 1:
+            return self.grad_y
+        B, B_turned, g_turned, f_turned, fixed = q.B, q.B.T, q.g_yy.T, q.f_yy.T, q.f_y
+        at_x, y_star, rho, h_star, stationarity = self.x @ q.f_xy, self.y_star, self.rho, self.h_star, self.stationarity
+
+        def gradient(w: Vector) -> Vector:
+            rows = alpha_2 * (rho * (h_star - w @ B_turned))
+            upper = at_x + (y_star + w) @ f_turned + fixed
+            of_w: Vector = upper + alpha_1 * (stationarity + w @ g_turned) - rows @ B
+            return of_w
+
+        return gradient
 
     def terms_x(self, w: Vector, dual_term: DualTerm) -> dict[str, Vector]:
         """The parts of the gradient in x at ``y_star + w``, each of shape (n,); their sum is the gradient.

@@ -186,8 +186,9 @@ def _nesterov(lagrangian: PenaltyLagrangian, step: Step, tol: float, budget: int
         return PenaltySolution(lagrangian.y_star + w, w, norm, tol, floor, steps, status, samples)
 
     previous: tuple[Vector, Vector] | None = None
+    gradient = lagrangian.grad_y_here
     for iteration in range(budget + 1):
-        grad = lagrangian.grad_y(v)
+        grad = gradient(v)
         norm = _norm(grad)
         floor = floor_at(_norm(v))
         if previous is not None and not proven_convex:

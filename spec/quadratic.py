@@ -79,6 +79,11 @@ class QuadraticArrays:
         for block in fields(self):
             getattr(self, block.name).setflags(write=False)
 
+    @cached_property
+    def sizes(self) -> QuadraticArrays:
+        """The absolute value of every entry."""
+        return QuadraticArrays(*(np.abs(getattr(self, block.name)) for block in fields(self)))
+
 
 class Quadratic(Frozen):
     """A problem with quadratic objectives, every entry exact.

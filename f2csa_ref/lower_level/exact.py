@@ -22,6 +22,7 @@ from f2csa_ref.lower_level.solution import (
     LowerLevelSolution,
     Mask,
     length,
+    row_lengths,
     sizes,
 )
 from f2csa_ref.objectives import EXTENDED_LIMIT, Objectives, QuadraticObjectives
@@ -82,7 +83,7 @@ def _polished(found: Candidate, program: tuple[Vector, Vector], working: Mask) -
 
 def distance_to_rows(q: Objectives, r: Vector) -> float:
     """Largest distance of a row B_i y = r_i from the origin."""
-    lengths = np.linalg.norm(q.B, axis=1)
+    lengths = row_lengths(q)[1]
     return float(np.divide(np.abs(r), lengths, out=np.zeros_like(r), where=lengths > 0).max())
 
 

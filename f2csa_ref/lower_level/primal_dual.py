@@ -165,11 +165,21 @@ def iterates(
     gradient, noise = grad_y_g_at(q, x, y.shape[:-1]), noise_y_at(q, "g.y", x)
     normals = _step_by_step(source, steps, (*y.shape[:-1], draw_width(q.noise, q.m))) if noisy else iter(())
     for eta_y, eta_lam in _sizes(q, reading, parameters):
-        grad = gradient(y)
+        # In place, in memory of our own: of many rows, new memory takes a good part of the time.
+        grad, pull = gradient(y), np.dot(lam, signed_B)
         if noisy:
-            grad = grad + noise(y, next(normals))
-        y = y - eta_y * (grad + np.dot(lam, signed_B))
-        lam = np.maximum(0.0, lam + eta_lam * (r - np.dot(y, B_turned)))
+            sampled = noise(y, next(normals))
+            sampled += grad
+            pull += sampled
+        else:
+            pull += grad
+        pull *= eta_y
+        y = np.subtract(y, pull, out=pull)
+        rows = np.dot(y, B_turned)
+        np.subtract(r, rows, out=rows)
+        rows *= eta_lam
+        rows += lam
+        lam = np.maximum(0.0, rows, out=rows)
         if plus:
             # Only the literal sign runs away.
             y, lam = np.minimum(np.maximum(y, -LARGEST), LARGEST), np.minimum(lam, LARGEST)

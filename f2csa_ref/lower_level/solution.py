@@ -113,15 +113,29 @@ def length(vector: Vector) -> float:
     return math.sqrt(float(vector @ vector))
 
 
+def row_lengths(objectives: Objectives) -> tuple[Vector, Vector]:
+    """Lengths of the rows of ``A`` and of ``B``, shape (p,) each; kept of a quadratic problem."""
+    if not isinstance(objectives, QuadraticObjectives):
+        return np.linalg.norm(objectives.A, axis=1), np.linalg.norm(objectives.B, axis=1)
+    known = _lengths.get(objectives)
+    if known is None:
+        known = np.linalg.norm(objectives.A, axis=1), np.linalg.norm(objectives.B, axis=1)
+        _lengths[objectives] = known
+    return known
+
+
+_lengths: WeakKeyDictionary[QuadraticObjectives, tuple[Vector, Vector]] = WeakKeyDictionary()
+
+
 def sizes(objectives: Objectives, x: Vector, y: Vector, lam: Vector, grad: float | None = None) -> Sizes:
     """Measure a pair; ``grad`` is the size of the parts of grad_y g at (x, y), where they are known."""
     q = objectives
     if grad is None:
         grad = length(q.grad_y_g(x, y)) + q.C_g * length(y)
-    B_rows = np.linalg.norm(q.B, axis=1)
+    A_rows, B_rows = row_lengths(q)
     grad = max(grad, float(np.max(B_rows * np.abs(lam))))
     y_size = max(length(y), grad / q.C_g)
-    rows = np.linalg.norm(q.A, axis=1) * length(x) + B_rows * y_size + np.abs(q.b)
+    rows = A_rows * length(x) + B_rows * y_size + np.abs(q.b)
     multipliers = np.divide(grad, B_rows, out=np.full_like(B_rows, grad), where=B_rows > 0)
     return Sizes(grad, rows, multipliers)
 
@@ -148,8 +162,8 @@ class Candidate:
         stationarity = np.abs(self.objectives.grad_y_g(self.x, self.y) - lam @ self.objectives.B)
         parts = (
             _ratio(stationarity.max(keepdims=True), np.array([whole.gradient])),
-            _ratio(np.maximum(h, 0.0), whole.rows),
-            _ratio(np.maximum(-lam, 0.0), whole.multipliers),
+            0.0 if (h <= 0).all() else _ratio(np.maximum(h, 0.0), whole.rows),
+            0.0 if (lam >= 0).all() else _ratio(np.maximum(-lam, 0.0), whole.multipliers),
             _ratio(np.abs(lam * h), whole.rows * whole.multipliers),
         )
         return max(parts)
@@ -168,6 +182,8 @@ class Candidate:
 
 def _ratio(part: Vector, whole: Vector) -> float:
     """Largest part / whole, where 0 / 0 is 0."""
+    if whole.min() > 0:
+        return float((part / whole).max())
     return float(np.divide(part, whole, out=np.where(part > 0, np.inf, 0.0), where=whole > 0).max())
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from numbers import Real
+from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from spec.exact import Vector
+from spec.exact import Vector, all_finite
 
 
 class SubjectFaultError(RuntimeError):
@@ -42,7 +41,7 @@ def checked_array(stage: str, value: Any, shape: tuple[int, ...]) -> Vector:
     Raises:
         SubjectFaultError: If it is none.
     """
-    if type(value) is np.ndarray and value.dtype is DOUBLE and value.shape == shape and np.isfinite(value).all():
+    if type(value) is np.ndarray and value.dtype is DOUBLE and value.shape == shape and all_finite(value):
         return value.copy()
     return as_numbers(stage, value, shape)
 
@@ -61,7 +60,7 @@ def as_numbers(stage: str, value: Any, shape: tuple[int, ...] | None = None) -> 
         array = numbers.astype(np.float64) if fits else np.broadcast_to(0.0, numbers.shape)
     if not fits:
         raise SubjectFaultError(f"{stage} must return shape {shape}; got {array.shape}")
-    if not np.isfinite(array).all():
+    if not all_finite(array):
         raise SubjectFaultError(f"{stage} must return finite numbers; got {array.ravel()[:4]}")
     return array
 
@@ -76,15 +75,20 @@ def _at_hand(value: Any) -> Any:
     return value.cpu() if device != "cpu" and callable(getattr(value, "cpu", None)) else value
 
 
-@contextmanager
-def as_fault(what: str) -> Iterator[None]:
+class as_fault:  # noqa: N801  # read as the statement it makes of a block
     """Turn whatever a subject does into a fault of its own; only the user's interrupt ends the run."""
-    try:
-        yield
-    except (KeyboardInterrupt, MissingCapabilityError, StageFaultError):
-        raise
-    except BaseException as error:  # exit() as well: a subject must not end the run with a success
-        raise SubjectFaultError(f"{what} ({described(error)})") from error
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        if error is None or isinstance(error, KeyboardInterrupt | MissingCapabilityError | StageFaultError):
+            return
+        # exit() as well: a subject must not end the run with a success
+        raise SubjectFaultError(f"{self.what} ({described(error)})") from error
 
 
 def described(error: BaseException) -> str:

@@ -9,7 +9,7 @@ fault of the subject and never a verdict.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -152,7 +152,7 @@ class Stages:
     def hypergradient(self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator | None = None) -> Vector:
         """One estimate of ∇F(x), shape (n,)."""
         # A subject that draws noise of size 0 is right too: it always has a generator to draw from.
-        return self._one("hypergradient", problem, x, call, np.random.default_rng(0) if rng is None else rng)
+        return self._one("hypergradient", problem, x, call, _unused() if rng is None else rng)
 
     def hypergradient_samples(
         self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator, replications: int
@@ -246,6 +246,14 @@ class Stages:
                 raise MissingCapabilityError(f"{REFUSED}{stage}: {refusal}") from None
 
 
+_ZERO = np.random.SeedSequence(0)
+
+
+def _unused() -> np.random.Generator:
+    """``np.random.default_rng(0)``, its seed spread out once."""
+    return np.random.Generator(np.random.PCG64(_ZERO))
+
+
 def parts_of(stage: Asked, answer: Any) -> tuple[Any, ...]:
     """What a stage answered, part by part."""
     names = [part.name for part in ROWS[stage].gives]
@@ -306,7 +314,7 @@ def _copied(argument: Any) -> Any:
         copies: dict[str, Any] = {name: value.copy() for name, value in argument.stages.items() if value is not None}
         if argument.draws is not None:
             copies["draws"] = {name: block.copy() for name, block in argument.draws.items()}
-        return replace(argument, **copies)
+        return Call(argument.alpha, argument.reading, argument.parameters, **copies)
     return argument
 
 

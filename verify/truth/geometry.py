@@ -159,24 +159,25 @@ class Geometry:
         come from a ramp of width ``h_width``, rounding of h at the lower-level point moves them too.
         """
         a, w = self.a, self.weights
-        size_h = np.abs(a.A) @ np.abs(self.x) + np.abs(a.B) @ np.abs(y) + np.abs(a.b)
-        penalty = w.alpha_2 * np.abs(a.A.T) @ (self.rho * size_h)
+        s, x_size, y_size = a.sizes, np.abs(self.x), np.abs(y)
+        size_h = s.A @ x_size + s.B @ y_size + s.b
+        penalty = w.alpha_2 * s.A.T @ (self.rho * size_h)
         if h_width is not None:
             violation = np.abs(self.h - a.B @ (y - self.y_star))
             # A row off the ramp by more than rounding keeps its weight.
             on_ramp = (self.h >= -h_width - EPS * size_h) & (self.h <= EPS * size_h)
             moved = np.where(on_ramp, np.minimum(size_h / h_width, 1 / EPS), 0.0)
-            penalty = penalty + w.alpha_2 * np.abs(a.A.T) @ (moved * violation)
-        lower = 2 * w.alpha_1 * (np.abs(a.g_xy) @ np.maximum(np.abs(y), np.abs(self.y_star)))
-        lower = lower + 2 * w.alpha_1 * (np.abs(a.g_xx) @ np.abs(self.x) + np.abs(a.g_x))
-        upper = np.abs(a.f_xx) @ np.abs(self.x) + np.abs(a.f_xy) @ np.abs(y) + np.abs(a.f_x)
-        dual = 0.0 * upper if dual_term == "cancelled" else w.alpha_1 * np.abs(a.A.T) @ np.abs(self.lam)
+            penalty = penalty + w.alpha_2 * s.A.T @ (moved * violation)
+        lower = 2 * w.alpha_1 * (s.g_xy @ np.maximum(y_size, np.abs(self.y_star)))
+        lower = lower + 2 * w.alpha_1 * (s.g_xx @ x_size + s.g_x)
+        upper = s.f_xx @ x_size + s.f_xy @ y_size + s.f_x
+        dual = 0.0 * upper if dual_term == "cancelled" else w.alpha_1 * s.A.T @ np.abs(self.lam)
         if dual_term in ("map", "both-maps"):
             of_y, of_lam = map(np.abs, self._maps())
-            slope = np.abs(a.g_xy.T) @ np.abs(self.x) + np.abs(a.g_yy) @ np.abs(self.y_star) + np.abs(a.g_y)
+            slope = s.g_xy.T @ x_size + s.g_yy @ np.abs(self.y_star) + s.g_y
             dual = dual + w.alpha_1 * (2 * of_y.T @ slope + of_lam.T @ size_h)
         # y itself is only a double: its last bit reaches the estimate through E.
-        through_y = np.abs(self.E) @ np.abs(y)
+        through_y = np.abs(self.E) @ y_size
         return EPS * float(np.linalg.norm(penalty + lower + upper + dual + through_y))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, isqrt
+from math import ceil, isqrt, lcm
 
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
 from verify.checks.measuring.finite_laws import ZERO, exactly
@@ -120,13 +120,15 @@ def distance_of_the_output(case: Case) -> Measurement:  # noqa: ARG001  # every 
 
 def mean_distance(start: Fraction, D: Fraction, M: int, K: int) -> Fraction:
     """Share of the K block means further than the radius from 0: there the distance is 1, elsewhere 0."""
-    x, step, outside = start, ZERO, 0
+    # In whole multiples of a unit that half a step is one of, too.
+    unit = Fraction(1, 2 * lcm(start.denominator, D.denominator))
+    x, whole, step, outside = int(start / unit), int(D / unit), 0, 0
     for _ in range(K):
-        total = ZERO
+        total = 0
         for _ in range(M):
-            z = x + step / 2
+            z = x + step // 2
             x += step
             total += z
-            step = max(-D, min(D, step - D * (1 if z >= 0 else -1)))
-        outside += abs(total / M) > RADIUS
+            step = max(-whole, min(whole, step - whole * (1 if z >= 0 else -1)))
+        outside += abs(total * unit / M) > RADIUS
     return Fraction(outside, K)

@@ -54,7 +54,10 @@ class Follower:
     def __call__(self, z: Vector) -> Vector:
         """Answer to z, shape (n,) or (k, n), as the oracle does."""
         g = self.oracle(z)
-        rows = z if z.__class__ is np.ndarray and z.ndim == 2 else np.atleast_2d(z)
+        if z.__class__ is np.ndarray:
+            rows = z if z.ndim == 2 else z[None] if z.ndim == 1 else np.atleast_2d(z)
+        else:
+            rows = np.atleast_2d(z)
         self.asked += len(rows)
         if self._t == 0:
             self._x = self.starts[self._first : self._first + len(rows)].copy()

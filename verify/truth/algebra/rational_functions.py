@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd
+from math import gcd, lcm
 from typing import Self
 
 import numpy as np
@@ -60,6 +60,9 @@ class RationalVector:
         return tuple(fraction(numerator(at) / bottom) for numerator in self.numerators)
 
     def __add__(self, other: RationalVector) -> RationalVector:
+        if self.denominator == other.denominator:
+            sums = tuple(a + b for a, b in zip(self.numerators, other.numerators, strict=True))
+            return RationalVector(sums, self.denominator, self.width).reduced()
         common = self.denominator.gcd(other.denominator)
         mine, theirs = other.denominator // common, self.denominator // common
         pairs = zip(self.numerators, other.numerators, strict=True)
@@ -126,15 +129,15 @@ class RationalVector:
         common = self.denominator
         for numerator in self.numerators:
             common = common.gcd(numerator)
-        parts = [part // common for part in (*self.numerators, self.denominator)]
-        scale = fmpq(1)
-        for part in parts:
-            scale = scale * (part * scale).denom()
+        parts = [*self.numerators, self.denominator]
+        if common.degree() > 0:
+            parts = [part // common for part in parts]
+        bottoms = [int(part.denom()) for part in parts]
+        scale = lcm(*bottoms)
         content = 0
-        for part in parts:
-            for value in (part * scale).coeffs():
-                content = gcd(content, int(value.p))
-        factor = scale / content * (1 if parts[-1][parts[-1].degree()] > 0 else -1)
+        for part, bottom in zip(parts, bottoms, strict=True):
+            content = gcd(content, scale // bottom * gcd(*map(int, part.numer().coeffs())))
+        factor = fmpq(scale if parts[-1][parts[-1].degree()] > 0 else -scale, content)
         parts = [part * factor for part in parts]
         return RationalVector(tuple(parts[:-1]), parts[-1], self.width)
 

@@ -112,11 +112,13 @@ def solve(matrix: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> li
         rows[k], rows[pivot] = rows[pivot], rows[k]
         _eliminate(rows, k, previous)
         previous = rows[k][k]
-    found = [Fraction(0)] * size
+    # The last pivot is the determinant up to its sign: by Cramer's rule it is a denominator of the whole solution.
+    found = [0] * size
     for i in range(size - 1, -1, -1):
-        tail = sum((rows[i][j] * found[j] for j in range(i + 1, size)), Fraction(0))
-        found[i] = (rows[i][size] - tail) / rows[i][i]
-    return found
+        row = rows[i]
+        tail = sum(row[j] * found[j] for j in range(i + 1, size))
+        found[i] = (previous * row[size] - tail) // row[i]
+    return [Fraction(value, previous) for value in found]
 
 
 def determinant(matrix: Sequence[Sequence[Fraction]]) -> Fraction:

@@ -39,6 +39,9 @@ class PlainProblem:
     B: Matrix
     b: Vector
     _curvatures: dict[tuple[Fraction, ...], Matrix] = field(default_factory=dict)
+    _scaled: dict[tuple[tuple[Fraction, ...], Fraction], tuple[int, list[list[tuple[int, int, int]]]]] = field(
+        default_factory=dict
+    )
     _maps: dict[tuple[int, ...], tuple[Matrix, Matrix]] = field(default_factory=dict)
 
     @classmethod
@@ -101,11 +104,25 @@ class PlainProblem:
 
     def scaled_hessian(self, u: Fraction, rho: tuple[Fraction, ...], modulus: Fraction = ZERO) -> Matrix:
         """alpha**4 times the Hessian of L in y, less ``modulus * alpha**2 I``, with u = alpha**2."""
-        penal = self.curvature(rho)
-        return [
-            [u * (u * p + q - (modulus if i == j else 0)) + k for j, (p, q, k) in enumerate(zip(*rows, strict=True))]
-            for i, rows in enumerate(zip(self.f_yy, self.g_yy, penal, strict=True))
-        ]
+        below, parts = self._over_one_denominator(rho, modulus)
+        a, b = u.numerator, u.denominator
+        square, mixed, one = a * a, a * b, b * b
+        below *= one
+        return [[Fraction(square * p + mixed * q + one * k, below) for p, q, k in row] for row in parts]
+
+    def _over_one_denominator(
+        self, rho: tuple[Fraction, ...], modulus: Fraction
+    ) -> tuple[int, list[list[tuple[int, int, int]]]]:
+        """A common denominator, and the coefficients of u^2, u and 1 in each entry of the scaled Hessian, times it."""
+        if (rho, modulus) not in self._scaled:
+            triples = [
+                [(p, q - (modulus if i == j else 0), k) for j, (p, q, k) in enumerate(zip(*rows, strict=True))]
+                for i, rows in enumerate(zip(self.f_yy, self.g_yy, self.curvature(rho), strict=True))
+            ]
+            below = lcm(*(value.denominator for row in triples for triple in row for value in triple))
+            whole = [[(int(p * below), int(q * below), int(k * below)) for p, q, k in row] for row in triples]
+            self._scaled[rho, modulus] = below, whole
+        return self._scaled[rho, modulus]
 
     def stationary_point(
         self, u: Fraction, lam: Sequence[Fraction], rho: tuple[Fraction, ...], gradient: Sequence[Fraction]
