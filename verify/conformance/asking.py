@@ -12,6 +12,7 @@ from spec.reading import NAMED
 from verify.conformance import probes, saved_cases
 from verify.conformance.blame.accuracy import declared_accuracy, widened
 from verify.conformance.bugs.model import Stage
+from verify.conformance.drawn_places import drawn_probes
 from verify.conformance.found import Reproduction, StageFinding
 from verify.conformance.other_reading import samplings, under
 from verify.conformance.own_problems import OwnProbes, OwnProblem
@@ -29,12 +30,16 @@ ELSEWHERE: tuple[Stage, ...] = ("runs",)
 
 @dataclass(frozen=True)
 class Asking:
-    """How the user wants a subject asked; ``cases`` is a folder for tests, ``force`` replaces files of others there."""
+    """How the user wants a subject asked; ``cases`` is a folder for tests, ``force`` replaces files of others there.
+
+    ``seed`` draws the places that are no built-in ones.
+    """
 
     problems: Sequence[OwnProblem] = ()
     reading_name: str = "repaired"
     cases: Path | None = None
     force: bool = False
+    seed: int = 0
 
     def __post_init__(self) -> None:
         if self.reading_name not in NAMED:
@@ -69,7 +74,9 @@ class Asking:
     def look(self, stages: Stages, own: OwnProbes, extra: Sequence[Probe]) -> Seen:
         """Compare all stages, the own problems first, to the accuracy that the subject declares."""
         accuracy = declared_accuracy(stages)
-        built_in = probes.probes() if self.is_repaired else under(self.reading, probes.probes())
+        built_in = (*probes.probes(), *drawn_probes(self.seed))
+        if not self.is_repaired:
+            built_in = tuple(under(self.reading, built_in))
         asked = [widened(probe, accuracy) for probe in (*own.probes, *built_in, *(extra if self.is_repaired else ()))]
         if self.is_repaired:
             return look(stages, asked=asked)

@@ -120,7 +120,7 @@ def conform(
     claims = [claims] if isinstance(claims, str) else list(claims)
     require_askable(claims, profile, jobs, (estimates, seconds), time_limit)
     own = [problem if isinstance(problem, OwnProblem) else OwnProblem.read(problem) for problem in problems]
-    asking = Asking(own, reading, None if save_cases is None else Path(save_cases), force)
+    asking = Asking(own, reading, None if save_cases is None else Path(save_cases), force, seed)
     started, loadable = time.perf_counter(), isinstance(subject, str)
     name = subject if isinstance(subject, str) else name_of(subject)
     load = load_subject if in_process else load_apart

@@ -243,26 +243,28 @@ def probes() -> tuple[Probe, ...]:
 def _all() -> Iterator[Probe]:
     places = (*(place_of(name) for name in PLACES), square())
     for place in places:
-        yield from (_at(there, lower_level_probe) for there in (place, place.moved(0.125)))
+        yield from (at(there, lower_level_probe) for there in (place, place.moved(0.125)))
     yield from _activation()
     for place in places:
         for alpha in (0.1, 0.05):
-            yield _at(place, partial(penalty_probe, alpha=alpha, tol=GRADIENT_NORM, name="exact-pair"))
-        yield _at(place, partial(penalty_probe, alpha=0.1, tol=None, name="own-stop"))
-        yield _at(place, partial(penalty_probe, alpha=0.1, tol=GRADIENT_NORM, name="off-pair", off_pair=True))
+            yield at(place, partial(penalty_probe, alpha=alpha, tol=GRADIENT_NORM, name="exact-pair"))
+        yield at(place, partial(penalty_probe, alpha=0.1, tol=None, name="own-stop"))
+        yield at(place, partial(penalty_probe, alpha=0.1, tol=GRADIENT_NORM, name="off-pair", off_pair=True))
     for place in places:
         for alpha in (0.1, 0.05):
-            yield _at(place, partial(off_truth, alpha=alpha))
+            yield at(place, partial(off_truth, alpha=alpha))
             if place.name in ("two-of-three", "interior") and alpha == 0.1:
                 # Twice at one size, at other points: what is kept from the call before shows.
-                yield from (noisy_probe(at, alpha, noise, 3) for noise in NOISES for at in (place, place.moved(0.125)))
+                yield from (
+                    noisy_probe(there, alpha, noise, 3) for noise in NOISES for there in (place, place.moved(0.125))
+                )
     inner: tuple[tuple[Given, str], ...] = (
         (FROM_RHO, "own-solve"), (FROM_PAIR, "own-weights"), (FROM_SCRATCH, "own-pair"),
     )  # fmt: skip
     for given, name in inner:
         for place in (*places, *_near_kinks()):
             for alpha in (0.05, 0.02):
-                yield _at(place, partial(chain_probe, alpha=alpha, given=given, name=name))
+                yield at(place, partial(chain_probe, alpha=alpha, given=given, name=name))
     for place in (place_of("toy1"), place_of("two-of-three")):
         yield from (chain_probe(place, alpha, FROM_PAIR, "inside", _inside(place, alpha)) for alpha in (0.05, 0.02))
         # Beyond the ramp of h: whose weights are cut off somewhere else, shows here.
@@ -273,7 +275,7 @@ def _all() -> Iterator[Probe]:
                 yield from (widths_probe(there, alpha, "h"), widths_probe(there, alpha, "lam"))
 
 
-def _at(place: Place, recipe: Callable[[Place], Probe]) -> Probe:
+def at(place: Place, recipe: Callable[[Place], Probe]) -> Probe:
     return replace(recipe(place), elsewhere=recipe)
 
 

@@ -2,7 +2,7 @@
 
 A bound holds of much that is not the paper's: of zero, to begin with. So a statement about a subject is supported only
 where each stage that its check uses gives the exact value of what was asked, on the check's instance at an alpha of
-each sweep and at one drawn afresh.
+each sweep and at one drawn afresh; and on the same instance in coordinates drawn afresh, of which nobody has a table.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from verify.checks.measuring.premises import PremiseUnmetError, estimate, feasib
 from verify.evidence.model import ComparisonEvidence, PremiseEvidence
 from verify.subjects.protocol import MissingCapabilityError
 from verify.subjects.stage_table import REFUSED
+from verify.truth.coordinates import in_other_coordinates
 from verify.truth.formulas import as_float
 from verify.truth.geometry import Geometry, quadratic_of, ramp
 
@@ -36,6 +37,8 @@ SOLVED = 1e-6
 PLAIN = 1e-9
 """Error of what takes no solver, likewise."""
 OUTER = OuterParameters(goldstein_radius=0.2, epsilon=0.1, D=0.05, eta=0.04, M=4, K=3)
+TRANSFORMED = 24
+"""Largest n + m + p that is put into other coordinates."""
 STEPS = 4000
 """Longest noise-free iteration that is tried."""
 
@@ -49,10 +52,22 @@ def not_as_asked(case: Case, check: Check) -> tuple[ComparisonEvidence | Premise
     """
     known = ASKED_ANYWHERE if isinstance(case.instance.problem, Holder) else ASKED
     asked = () if check.unaided else [known[stage] for stage in check.needs if stage in known]
-    found = [item for ask in asked for item in _compared(case, ask) if not item.holds]
+    places = (case, *_in_other_coordinates(case))
+    found = [item for ask in asked for place in places for item in _compared(place, ask) if not item.holds]
     return tuple(
         _unjudged(item) if case.as_written and isinstance(item, ComparisonEvidence) else item for item in found
     )
+
+
+def _in_other_coordinates(case: Case) -> Iterator[Case]:
+    """The same case with its problem's variables and rows relabelled, in other units, from another origin."""
+    problem = case.instance.problem
+    if isinstance(problem, Holder):
+        return
+    plain = quadratic_of(problem)
+    if plain.n + plain.m + plain.p <= TRANSFORMED:
+        image, x = in_other_coordinates(plain, case.instance.x, np.random.default_rng([case.seed, 11]))
+        yield replace(case, instance=replace(case.instance, problem=image, x=x))
 
 
 def _unjudged(item: ComparisonEvidence) -> PremiseEvidence:

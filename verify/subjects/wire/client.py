@@ -5,27 +5,21 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from pydantic_core import to_json
 
-from f2csa_ref import objectives_of
-from f2csa_ref.sampling import draw_shapes
-from spec import OracleParameters, OuterParameters, PenaltyParameters, Problem, Reading
+from spec import OuterParameters, Problem, Reading
 from spec.exact import Vector
-from spec.exact_json import plain
-from spec.problem import Generated, Holder
 from verify.subjects.protocol import WHOLE_RUNS, Call, MissingCapabilityError
 from verify.subjects.stage_table import END_TO_END, ROWS, STAGES, Asked
 from verify.subjects.wire.conversation import MEMORY_MIB, START_LIMIT, TIME_LIMIT, Conversation
 from verify.subjects.wire.messages import SEEDS, Hello, numbers, printable
+from verify.subjects.wire.questions import NUMBER_BYTES, block_shapes, call_message, draw_bytes, problem_message
 from verify.subjects.wire.seeded_draws import GENERATOR
 
-NUMBER_BYTES = 25
-"""Longest text of a double with its comma."""
 PROBLEMS_KEPT = 64
 """Problems a subject is asked to remember at once."""
 LISTED_BYTES = 64 * 1024
@@ -272,7 +266,7 @@ class WireSubject:
 
     def _draws(self, problem: Problem, call: Call, replications: int, rng: np.random.Generator) -> dict[str, Any]:
         """Normals for independent estimates, each (replications * N_g, k): a seed where the subject makes them."""
-        shapes = _shapes(problem, call, replications)
+        shapes = block_shapes(problem, call, replications)
         if not self.hello.makes_draws:
             return {name: rng.standard_normal(shape).tolist() for name, shape in shapes.items()}
         sizes = {name: list(shape) for name, shape in shapes.items()}
@@ -321,54 +315,3 @@ def _returned(stage: Asked, result: Any) -> Any:
 
 def _seed(rng: np.random.Generator | None) -> int | None:
     return None if rng is None else int(rng.integers(SEEDS))
-
-
-def problem_message(name: str, problem: Problem) -> dict[str, Any]:
-    """The params of ``problem``: a problem of any kind, under its id on the wire."""
-    noise = problem.noise
-    sizes = {"sigma_f": float(noise.sigma_f), "sigma_g": float(noise.sigma_g)}
-    common = {
-        "id": name,
-        "noise": {"model": noise.model, **sizes, "on": list(noise.on)},
-        "file": plain(problem.to_dict()),
-    }
-    if isinstance(problem, Holder):
-        rows = problem.constraints
-        arrays = {key: getattr(rows, key).to_numpy().tolist() for key in ("A", "B", "b")}
-        return common | {"kind": "holder", "n": 1, "m": 1, "p": 1, "s": float(problem.s), "arrays": arrays}
-    quadratic = problem.quadratic if isinstance(problem, Generated) else problem
-    blocks = quadratic.arrays
-    arrays = {block.name: getattr(blocks, block.name).tolist() for block in fields(blocks)}
-    return common | {"kind": "quadratic", "n": quadratic.n, "m": quadratic.m, "p": quadratic.p, "arrays": arrays}
-
-
-def call_message(problem: Problem, call: Call) -> dict[str, Any]:
-    """The ``call`` of a request; the problem's rows size the ramp."""
-    blocks = None if call.draws is None else {name: block.tolist() for name, block in call.draws.items()}
-    return {
-        "alpha": float(call.alpha),
-        "reading": _dump(call.reading),
-        "parameters": _dump(call.parameters),
-        "h_width": call.parameters.h_width(call.reading, _inner_tol(call.alpha), objectives_of(problem).B_norm),
-        "draws": blocks,
-        **{name: None if value is None else value.tolist() for name, value in call.stages.items()},
-    }
-
-
-def draw_bytes(problem: Problem, call: Call) -> int:
-    """At most what those of one estimate take in a message."""
-    return NUMBER_BYTES * sum(rows * columns for rows, columns in _shapes(problem, call, 1).values())
-
-
-def _shapes(problem: Problem, call: Call, replications: int) -> dict[str, tuple[int, int]]:
-    return draw_shapes(objectives_of(problem), replications * call.parameters.N_g, call.reading.noise_pairing)
-
-
-@lru_cache(maxsize=64)
-def _dump(model: Reading | OracleParameters) -> dict[str, Any]:
-    return model.model_dump()
-
-
-@lru_cache(maxsize=64)
-def _inner_tol(alpha: float) -> float:
-    return PenaltyParameters(alpha=alpha).inner_tol

@@ -38,13 +38,18 @@ def adopt_orphans() -> None:
             _adopting = prctl(_SUBREAPER, 1, 0, 0, 0) == 0
 
 
-def strays(guards: set[int]) -> list[int]:
-    """What was left to this process, if it adopts orphans: its children in other sessions that are no guards."""
-    if not _adopting:
-        return []
-    seen, mine = processes(), os.getpid()
-    session = os.getsid(0)
-    return [pid for pid, (parent, its, _) in seen.items() if parent == mine and its != session and pid not in guards]
+def end_strays(guards: set[int]) -> None:
+    """Kill what was left to this process, if it adopts orphans: what is below it in other sessions, under no guard."""
+    until = time.monotonic() + PATIENCE
+    while _adopting and time.monotonic() < until:
+        seen, session = processes(), os.getsid(0)
+        kept = guards.union(*(descendants(pid, seen) for pid in guards))
+        found = [pid for pid in descendants(os.getpid(), seen) if pid not in kept and seen[pid][1] != session]
+        if not found:
+            return
+        for pid in found:
+            end(pid)
+        time.sleep(0.002)
 
 
 def processes() -> dict[int, tuple[int, int, int]]:

@@ -105,8 +105,9 @@ class Guarded:
         if self.guard.returncode != 0:
             # Somebody killed the guard; what it would have killed is killed here.
             guard.end_group(self.pid)
-            for pid in (*guard.marked(self.mark), *guard.strays({other.guard.pid for other in _LIVE})):
+            for pid in guard.marked(self.mark):
                 guard.end(pid)
+            guard.end_strays({other.guard.pid for other in _LIVE})
         for stream in self.streams:
             if stream is not None:
                 stream.close()

@@ -16,11 +16,12 @@ from pydantic_core import from_json, to_json
 from spec import OracleParameters, OuterParameters, parse_problem
 from verify.subjects.protocol import Call, MissingCapabilityError, Stages, SubjectFaultError
 from verify.subjects.stage_table import ROWS, STAGES, Stage
-from verify.subjects.wire.client import WireSubject, problem_message
+from verify.subjects.wire.client import WireSubject
 from verify.subjects.wire.conversation import MEMORY_MIB, START_LIMIT, Conversation, split
 from verify.subjects.wire.messages import MESSAGE_BYTES, SEEDS, Code, WireFault, quoted
 from verify.subjects.wire.methods import introduction, request
 from verify.subjects.wire.program import Program
+from verify.subjects.wire.questions import problem_message
 from verify.subjects.wire.seeded_draws import blocks_of, normals
 
 SECONDS = 30.0
