@@ -287,18 +287,22 @@ def test_checks_that_ask_for_other_choices_are_known(claim: str) -> None:
     assert spy.asked == {choice for choice, claims in ASKS_FOR.items() if claim in claims}
 
 
+NOBODY = ["--command", "no-such-program"]
+"""Refused before anything is started, in this very process."""
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ([], "subject: must be given by one of --python"),
         (["--python", "a:b", "--command", "c"], "subject: must be given by one of --python"),
         (["--python", "no.such:Thing"], "cannot be loaded"),
-        (["--python", f"{HERE}:Iterative", "--profile", "fast"], "profile: must be one of"),
-        (["--python", f"{HERE}:Iterative", "--jobs", "0"], "jobs: must be >= 1"),
-        (["--python", f"{HERE}:Iterative", "--seconds", "0"], "seconds: must be > 0"),
-        (["--python", f"{HERE}:Iterative", "--time-limit", "-1"], "time_limit: must be > 0"),
-        (["--python", f"{HERE}:Iterative", "--self-test", "--time-limit", "nan"], "time_limit: must be > 0"),
-        (["--python", f"{HERE}:Iterative", "no-such-claim"], "claim"),
+        ([*NOBODY, "--profile", "fast"], "profile: must be one of"),
+        ([*NOBODY, "--jobs", "0"], "jobs: must be >= 1"),
+        ([*NOBODY, "--seconds", "0"], "seconds: must be > 0"),
+        ([*NOBODY, "--time-limit", "-1"], "time_limit: must be > 0"),
+        ([*NOBODY, "--self-test", "--time-limit", "nan"], "time_limit: must be > 0"),
+        ([*NOBODY, "no-such-claim"], "claim"),
     ],
 )
 def test_wrong_input_is_one_line(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
