@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 from scipy.linalg.blas import dsymv
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from spec.exact import Matrix
 
@@ -19,6 +18,8 @@ def extreme_eigenvalues(matrix: Matrix) -> tuple[float, float]:
     if len(matrix) <= LANCZOS_FROM:
         eigenvalues = scipy.linalg.eigvalsh(matrix)
         return float(eigenvalues[0]), float(eigenvalues[-1])
+    from scipy.sparse.linalg import LinearOperator, eigsh  # slow to import, and small matrices never ask
+
     start = np.random.default_rng(0).standard_normal(len(matrix))
     product = LinearOperator(matrix.shape, matvec=lambda v: dsymv(1.0, matrix.T, v), dtype=np.float64)
     ends = eigsh(product, k=2, which="BE", v0=start, tol=LANCZOS_TOL, return_eigenvectors=False)

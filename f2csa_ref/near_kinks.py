@@ -23,7 +23,6 @@ import itertools
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy.optimize import nnls
 
 from f2csa_ref.active_piece import EPS, Pair, Piece, Saddle, judged
 from f2csa_ref.curvature import curvature
@@ -179,6 +178,8 @@ def _with_maps(made: Estimate, family: dict[tuple[int, ...], _Held], assumed: As
 
 def _shortest(rows: Matrix) -> Vector:
     """Weights >= 0 that add to 1 and make a short combination of the rows: any such weights prove a bound."""
+    from scipy.optimize import nnls  # slow to import, rarely asked
+
     size = float(np.abs(rows).max())
     if size == 0:
         return np.full(len(rows), 1 / len(rows))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.optimize
 
 from f2csa_ref.bounds import Indices
 from f2csa_ref.fast.batched_blocks import Block, BoxRows, DenseRows, infeasible
@@ -109,5 +108,7 @@ class BatchedLowerLevel:
 
 def feasible(B: Matrix, r: Matrix) -> bool:
     """Whether some y has B y >= r, by a linear program on the host."""
+    from scipy.optimize import linprog  # slow to import, rarely asked
+
     free = (None, None)
-    return bool(scipy.optimize.linprog(np.zeros(B.shape[1]), A_ub=-B, b_ub=-r, bounds=free).status != _INFEASIBLE)
+    return bool(linprog(np.zeros(B.shape[1]), A_ub=-B, b_ub=-r, bounds=free).status != _INFEASIBLE)

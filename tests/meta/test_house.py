@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -31,6 +32,7 @@ def module(path: Path) -> str:
 MODULES = {module(path): path for path in files()}
 
 
+@cache
 def imported(path: Path) -> set[str]:
     """Modules of the house that a file imports anywhere: lazily, for types only, in whatever form."""
     found = set()

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 
 def print_json(value: Any) -> None:
@@ -50,8 +49,14 @@ def memory() -> float:
 def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
     """A bar on a terminal, nothing elsewhere; told how much is done, of how much, and what is next."""
     console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda _done, _total, _what: None
+        return
+    # Slow to import, for those alone who see it.
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("starting", total=None)
         yield lambda done, total, what: bar.update(
             task, completed=done, total=total, description=what.replace("|", " ")

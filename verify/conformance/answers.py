@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 
 from spec.exact import Vector
 from verify.conformance.places import rounded
@@ -29,7 +30,7 @@ class Answer:
     probe: Probe
     got: Vector
 
-    @property
+    @cached_property
     def excess(self) -> float:
         """Largest difference from the right value, in tolerances."""
         return self.probe.excess(self.got)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -156,7 +157,7 @@ def _nearest_first(matches: Iterable[Match]) -> list[Match]:
 
 def _is_wrong(mutant_id: str, answers: list[Answer]) -> bool:
     """Whether a mutant itself goes wrong on these probes; one that is wrong elsewhere is near to nothing here."""
-    return any(t is None or not a.probe.excess(t) <= 1 for a, t in _paired(mutant_id, answers))
+    return not all(_answers(mutant_id, tuple(answer.probe for answer in answers)).right)
 
 
 def _candidates(stages: Iterable[Stage]) -> list[Bug]:
@@ -164,13 +165,16 @@ def _candidates(stages: Iterable[Stage]) -> list[Bug]:
     return [mutant for mutant in CATALOGUE if mutant.stage in wanted]
 
 
-def _paired(mutant_id: str, answers: list[Answer]) -> list[tuple[Answer, Vector | None]]:
-    """Answers beside a mutant's."""
-    return [*zip(answers, _answers(mutant_id, tuple(answer.probe for answer in answers)), strict=True)]
+@dataclass(frozen=True)
+class _Theirs:
+    """A mutant's answers, in the order of the probes; ``right`` are those within the tolerance."""
+
+    given: tuple[Vector | None, ...]
+    right: tuple[bool, ...]
 
 
-@lru_cache(maxsize=256)
-def _answers(mutant_id: str, probes: tuple[Probe, ...]) -> tuple[Vector | None, ...]:
+@lru_cache(maxsize=1024)
+def _answers(mutant_id: str, probes: tuple[Probe, ...]) -> _Theirs:
     """A mutant's answers, in the order in which the subject gave its own: some depend on what came before."""
     stages = Stages(by_id(mutant_id))
 
@@ -180,26 +184,37 @@ def _answers(mutant_id: str, probes: tuple[Probe, ...]) -> tuple[Vector | None, 
         except (SubjectFaultError, MissingCapabilityError):
             return None
 
-    return tuple(answer(probe) for probe in probes)
+    given = tuple(answer(probe) for probe in probes)
+    pairs = zip(probes, given, strict=True)
+    return _Theirs(given, tuple(t is not None and probe.excess(t) <= 1 for probe, t in pairs))
 
 
 def _beside(mutant: Bug, answers: list[Answer], wrong: list[Answer]) -> Match:
-    pairs = [(answer, theirs) for answer, theirs in _paired(mutant.id, answers) if theirs is not None]
-    worst, difference, seen_wrong = (0.0 if len(pairs) == len(answers) else math.inf), 0.0, not wrong
-    for answer, theirs in pairs:
-        apart = np.abs(answer.got - theirs)
+    """A subject's answers beside a mutant's, those that it has."""
+    known = _answers(mutant.id, tuple(answer.probe for answer in answers))
+    both = [(a, t, right) for a, t, right in zip(answers, known.given, known.right, strict=True) if t is not None]
+    worst, difference = (0.0 if len(both) == len(answers) else math.inf), 0.0
+    seen_wrong = not wrong or any(not right and not a.excess <= 1 for a, _, right in both)
+    if both:
+        apart = np.abs(_joined(a.got - t for a, t, _ in both))
         # Where both stop a solve of their own, both may be off by what is allowed.
-        allowed = answer.probe.tolerance * (1.0 if answer.probe.given in ("", WHOLE) else 2.0)
-        if mutant.roundoff is not None and answer.probe.scale is not None:
-            allowed = allowed + SINGLE_ROUNDINGS * mutant.roundoff * answer.probe.scale
+        allowed = _joined(a.probe.tolerance * (1.0 if a.probe.given in ("", WHOLE) else 2.0) for a, _, _ in both)
+        if mutant.roundoff is not None and not _of_rounding_size(answers, mutant.roundoff):
+            # Not a matter of rounding: then it is compared like any other.
+            allowed, worst = _joined(a.probe.tolerance for a, _, _ in both), 0.0
+        elif mutant.roundoff is not None:
+            allowed = allowed + SINGLE_ROUNDINGS * mutant.roundoff * _joined(_scale(a.probe) for a, _, _ in both)
         worst = max(worst, float((apart / allowed).max(initial=0.0)))
-        difference = max(difference, float(apart.max(initial=0.0)))
-        if not answer.excess <= 1 and not answer.probe.excess(theirs) <= 1:
-            seen_wrong = True
-    if mutant.roundoff is not None and not _of_rounding_size(answers, mutant.roundoff):
-        # Not a matter of rounding: then it is compared like any other.
-        worst = max((a.probe.excess(a.got - t + a.probe.expected) for a, t in pairs), default=0.0)
+        difference = float(apart.max(initial=0.0))
     return _match(mutant, worst <= 1 and seen_wrong, worst, difference, len(answers))
+
+
+def _joined(blocks: Iterable[Vector]) -> Vector:
+    return np.concatenate([*blocks])
+
+
+def _scale(probe: Probe) -> Vector:
+    return np.zeros_like(probe.tolerance) if probe.scale is None else np.asarray(probe.scale)
 
 
 def _of_rounding_size(answers: list[Answer], roundoff: float) -> bool:

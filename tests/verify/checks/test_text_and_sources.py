@@ -20,7 +20,6 @@ from verify.truth.stages import Rules
 from verify.verdict import decide
 
 CLAIMS = ("related-rates", "convergence-experiment", "scaling-experiment", "background")
-REPORT = verify.run(CLAIMS, profile="ci")
 REFUTED_AS_WRITTEN = {
     "related-rates", "related-rates/one-factor-gap", "related-rates/deterministic-optimum",
     "related-rates/zeroth-order-dimension", "related-rates/no-finite-time-method", "related-rates/three-kinds",
@@ -34,16 +33,21 @@ REFUTED_AS_WRITTEN = {
 }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def report():
+    return verify.run(CLAIMS, profile="ci")
+
+
 def verdict(claim: str, reading: str, evidence) -> str:
     statement = next(s for c in load_claims().values() for full, s in c.statements() if full == claim)
     return str(decide(statement.assertion(reading).bound, evidence).verdict)
 
 
-def test_the_verdicts_as_computed():
-    for result in (result for result in REPORT.results if result.reading in ("as-written", "repaired")):
+def test_the_verdicts_as_computed(report):
+    for result in (result for result in report.results if result.reading in ("as-written", "repaired")):
         expected = "SUPPORTED" if result.reading == "repaired" or result.claim not in REFUTED_AS_WRITTEN else "REFUTED"
         assert (result.claim, result.reading, str(result.verdict)) == (result.claim, result.reading, expected)
-    assert {result.claim for result in REPORT.results} >= REFUTED_AS_WRITTEN
+    assert {result.claim for result in report.results} >= REFUTED_AS_WRITTEN
 
 
 def test_nothing_is_asked_of_a_subject_and_what_is_left_open_has_no_check():
@@ -87,8 +91,8 @@ def test_works_that_were_not_read_are_never_counted():
     assert [work.id for work in related_rates.among(related_rates.LISTED)()] == ["chen-2023", "yang-2023"]
 
 
-def test_the_rate_of_a_squared_norm_counts_twice():
-    (result,) = [r for r in REPORT.results if (r.claim, r.reading) == ("related-rates/momentum-rate", "as-written")]
+def test_the_rate_of_a_squared_norm_counts_twice(report):
+    (result,) = [r for r in report.results if (r.claim, r.reading) == ("related-rates/momentum-rate", "as-written")]
     assert result.measured == -3.0
     assert "E‖" not in result.sentence
 

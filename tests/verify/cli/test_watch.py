@@ -115,7 +115,7 @@ def test_many_claims_are_counted() -> None:
     assert list(difference(found("agrees"), now, []))[-1] == "  … and 4 more claims."
 
 
-OWN = ["--python", "spec:Problem"]
+OWN = ["--command", "no-such-program"]
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,10 @@ from verify.truth.formulas import Lagrangian
 from verify.truth.geometry import quadratic_of, solve
 from verify.truth.lower_level import hypergradient as exact_hypergradient
 
+RIGHT_PAIRS: dict[tuple[int, bytes], tuple[Problem, tuple[Vector, Vector]]] = {}
+"""The reference's pairs by problem and point; each problem is kept, so that its id stays its own."""
+MOST_PAIRS = 4096
+
 
 def arrays_of(problem: Problem) -> QuadraticArrays | None:
     """Blocks of a quadratic problem as doubles; ``None`` for other kinds."""
@@ -61,7 +65,7 @@ class BentSubject(ReferenceSubject):
         if kind == "first":
             return self._once(problem, lambda: super(BentSubject, self).lower_level(problem, x))
         if kind == "previous":
-            pair = super().lower_level(problem, x)
+            pair = self._right_pair(problem, x)
             sizes = (len(x), *map(len, pair))
             answer, self.previous[sizes] = self.previous.get(sizes, pair), pair
             return answer
@@ -74,7 +78,18 @@ class BentSubject(ReferenceSubject):
                 return super().lower_level(self._once(problem, lambda: changed(problem, self.rules)), x)
             except InvalidInputError:
                 return unconstrained(a, x)
-        return super().lower_level(problem, np.zeros_like(x) if kind == "at-zero" else x)
+        return self._right_pair(problem, np.zeros_like(x) if kind == "at-zero" else x)
+
+    def _right_pair(self, problem: Any, x: Any) -> Any:
+        """The reference's pair, which wrong subjects ask for at the same points, one after another."""
+        key = id(problem), np.asarray(x, np.float64).tobytes()
+        if key not in RIGHT_PAIRS:
+            pair = super().lower_level(problem, x)
+            if len(RIGHT_PAIRS) >= MOST_PAIRS:
+                RIGHT_PAIRS.clear()
+            RIGHT_PAIRS[key] = problem, pair
+        y_star, lam = RIGHT_PAIRS[key][1]
+        return y_star.copy(), lam.copy()
 
     def _once(self, problem: Any, make: Callable[[], Any]) -> Any:
         if id(problem) not in self.kept:

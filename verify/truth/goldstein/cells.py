@@ -17,7 +17,6 @@ from functools import cached_property
 
 import numpy as np
 from flint import fmpq, fmpq_mat
-from scipy.optimize import linprog
 
 from spec import InvalidInputError, Quadratic
 from spec.exact import FloatArray
@@ -215,6 +214,8 @@ def interior_point(M: fmpq_mat, q: fmpq_mat, nearest: Vector, centre: Vector, ra
     No row of M vanishes. The proof is a point with exactly positive slacks, or weights that combine the rows to "0 <= 0
     or less".
     """
+    from scipy.optimize import linprog  # slow to import, rarely asked
+
     if not M.nrows():
         return Interior(empty=False, point=centre)
     slopes, slack = as_array(M), as_array(q - M * column(nearest))[:, 0]

@@ -17,7 +17,6 @@ from typing import TypeVar
 import daqp
 import numpy as np
 from flint import fmpq_mat
-from scipy.optimize import nnls
 
 from spec import InvalidInputError
 from spec.exact import FloatArray
@@ -78,6 +77,8 @@ def shortest(gradients: FloatArray, rays: Rays) -> tuple[FloatArray, FloatArray]
     Minimising :math:`\|G^T s\|^2 + (1^T s - 1)^2` over s >= 0 gives a multiple of it: along a ray of s the two
     terms trade off the same way for every combination.
     """
+    from scipy.optimize import nnls  # slow to import, rarely asked
+
     k, n = gradients.shape
     scale = max(1.0, float(np.abs(gradients).max()))
     cone = rays.matrix(n)
