@@ -110,9 +110,10 @@ return np.zeros(len(given[1]))
 if os.fork() == 0:
     os.setsid()
     os.execve(sys.executable, [sys.executable, '-c', 'import time; time.sleep(600)', 'left-behind-MARK'], {})
-os.kill(os.getppid(), 9)
+os.kill(GUARD, 9)
 return np.zeros(len(given[1]))
-"""
+""",
+        before="GUARD = os.getppid()\n",
     ),
     "knows-the-published-answers": _method(
         """

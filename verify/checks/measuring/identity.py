@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
@@ -53,7 +54,8 @@ def not_as_asked(case: Case, check: Check) -> tuple[ComparisonEvidence | Premise
     known = ASKED_ANYWHERE if isinstance(case.instance.problem, Holder) else ASKED
     asked = () if check.unaided else [known[stage] for stage in check.needs if stage in known]
     places = (case, *_in_other_coordinates(case))
-    found = [item for ask in asked for place in places for item in _compared(place, ask) if not item.holds]
+    off = ((item for place in places for item in _compared(place, ask) if not item.holds) for ask in asked)
+    found = [item for items in off for item in islice(items, 1)]
     return tuple(
         _unjudged(item) if case.as_written and isinstance(item, ComparisonEvidence) else item for item in found
     )

@@ -114,6 +114,7 @@ class Program:
             WireFault: If anything else happens within the time; the process is then of no more use.
         """
         self._read_ready()
+        self._require_guard()
         if self._lines:
             raise WireFault("flood", f"sent what nobody asked for: {self._lines.shown}")
         return self._move(line, time.monotonic() + seconds, seconds, answered=True)
@@ -128,6 +129,7 @@ class Program:
                 if answer is not None:
                     if left:
                         raise WireFault("flood", "answered before it had read the request")
+                    self._require_guard()
                     return answer
                 now = time.monotonic()
                 if now >= deadline:
@@ -150,6 +152,10 @@ class Program:
             if left:
                 self._poll.unregister(self._in)
         return b""
+
+    def _require_guard(self) -> None:
+        if self._ended() and self.process.code is None:
+            raise WireFault("crash", "killed the guard it runs under")
 
     def _write(self, data: memoryview) -> memoryview:
         try:
