@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from spec.errors import InvalidInputError
 from verify.subjects.protocol import TRUSTED, Subject, offers
-from verify.subjects.reference import ReferenceSubject
 from verify.subjects.stage_table import CAPABILITIES, END_TO_END
 
 if TYPE_CHECKING:
@@ -37,6 +36,8 @@ def load_subject(name: str, *, time_limit: float | None = None) -> Subject:
 
         return WireSubject(name.removeprefix(COMMAND), time_limit=time_limit)
     if name == REFERENCE:
+        from verify.subjects.reference import ReferenceSubject
+
         return ReferenceSubject()
     module_name, attribute = split_name(name)
     # A file beside the user's shell is what they mean by `my_solver:Subject`.

@@ -17,7 +17,7 @@ from verify.subjects.protocol import WHOLE_RUNS, Call, MissingCapabilityError
 from verify.subjects.stage_table import END_TO_END, ROWS, STAGES, Asked
 from verify.subjects.wire.conversation import MEMORY_MIB, START_LIMIT, TIME_LIMIT, Conversation
 from verify.subjects.wire.messages import SEEDS, Hello, numbers, printable
-from verify.subjects.wire.questions import NUMBER_BYTES, block_shapes, call_message, draw_bytes, problem_message
+from verify.subjects.wire.request_fields import NUMBER_BYTES, block_shapes, call_message, draw_bytes, problem_message
 from verify.subjects.wire.seeded_draws import GENERATOR
 
 PROBLEMS_KEPT = 64

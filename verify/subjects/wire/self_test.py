@@ -21,7 +21,7 @@ from verify.subjects.wire.conversation import MEMORY_MIB, START_LIMIT, Conversat
 from verify.subjects.wire.messages import MESSAGE_BYTES, SEEDS, Code, WireFault, quoted
 from verify.subjects.wire.methods import introduction, request
 from verify.subjects.wire.program import Program
-from verify.subjects.wire.questions import problem_message
+from verify.subjects.wire.request_fields import problem_message
 from verify.subjects.wire.seeded_draws import blocks_of, normals
 
 SECONDS = 30.0

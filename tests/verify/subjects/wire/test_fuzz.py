@@ -20,7 +20,7 @@ from verify.subjects.wire import echo
 from verify.subjects.wire.messages import Kind, Refusal, WireFault
 from verify.subjects.wire.methods import METHODS, OracleRequest, read_answers
 from verify.subjects.wire.program import Program
-from verify.subjects.wire.questions import problem_message
+from verify.subjects.wire.request_fields import problem_message
 from verify.subjects.wire.self_test import TINY
 from verify.subjects.wire.serve import Server
 
