@@ -88,7 +88,7 @@ def written(report: Report, folder: Path, store: Path, jobs: int | None) -> list
         if set(known) == set(FILES) - {times.FILE} and all(_digest(folder / name) == known[name] for name in known):
             write_files(folder, {times.FILE: times.render_times(report)})
             return [folder / name for name in FILES]
-        paths = _drawn(report, folder, jobs)
+        paths = drawn(report, folder, jobs)
         kept.keep_pages(about, {path.name: _digest(path) for path in paths if path.name != times.FILE})
     return paths
 
@@ -100,7 +100,8 @@ def _digest(path: Path) -> str:
         return ""
 
 
-def _drawn(report: Report, folder: Path, jobs: int | None) -> list[Path]:
+def drawn(report: Report, folder: Path, jobs: int | None) -> list[Path]:
+    """Draw and write all files of a report, with helpers where it is large."""
     jobs = cores() if jobs is None else jobs
     if jobs == 1 or len(report.results) < LARGE:
         return write(report, folder)

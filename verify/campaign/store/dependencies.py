@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import spec
@@ -107,31 +107,38 @@ class House:
         if name in self._imported:
             return
         file = self.modules[name]
-        found: set[str] = set()
-        words: set[str] = set()
-        skipped: set[int] = set()
         package = name if file.endswith("/__init__.py") else name.rpartition(".")[0]
-        for node in ast.walk(ast.parse((self.root / file).read_text(encoding="utf-8"))):
-            # Parts come later in the walk than what they are parts of.
-            if id(node) in skipped:
-                skipped |= {id(part) for part in ast.iter_child_nodes(node)}
-            elif isinstance(node, ast.If) and _is_for_types(node.test):
-                skipped |= {id(part) for part in node.body}
-            elif isinstance(node, ast.Import):
-                found |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom):
-                above = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
-                base = ".".join([*above, *([node.module] if node.module else [])])
-                found |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
-            elif text := _text(node):
-                *folders, last = text.split("/")
-                words |= {last, *(f"{folder}/" for folder in folders)}
-            elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and (text := _text(node.right)):
-                words.add(f"{text}/")
+        found, words = _read_source((self.root / file).read_text(encoding="utf-8"), package)
         # Who imports a module runs the packages it lies in.
         steps = (".".join(part.split(".")[:k]) for part in found for k in range(1, part.count(".") + 2))
         self._imported[name] = frozenset(step for step in steps if step in self.modules)
-        self._words[name] = frozenset(words)
+        self._words[name] = words
+
+
+@lru_cache(maxsize=2048)
+def _read_source(text: str, package: str) -> tuple[frozenset[str], frozenset[str]]:
+    """All names that a module of a package imports at run time, and all words it could name a file by."""
+    found: set[str] = set()
+    words: set[str] = set()
+    skipped: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        # Parts come later in the walk than what they are parts of.
+        if id(node) in skipped:
+            skipped |= {id(part) for part in ast.iter_child_nodes(node)}
+        elif isinstance(node, ast.If) and _is_for_types(node.test):
+            skipped |= {id(part) for part in node.body}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            found |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
+        elif word := _text(node):
+            *folders, last = word.split("/")
+            words |= {last, *(f"{folder}/" for folder in folders)}
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and (word := _text(node.right)):
+            words.add(f"{word}/")
+    return frozenset(found), frozenset(words)
 
 
 _LONGEST = 200

@@ -7,6 +7,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -158,12 +159,23 @@ class Store:
         self._believed.pop(row.address, None)
         self._written[row.address] = row.digest
 
-    def add(self, rows: Iterable[Row], plans: Iterable[Plan]) -> None:
-        """Take over rows and plans, all of them or none."""
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """All that is added inside, or nothing."""
         with self._guarded(), one_transaction(self._connection):
+            yield
+
+    def add(self, rows: Iterable[Row], plans: Iterable[Plan]) -> None:
+        """Take over rows and plans."""
+        with self._guarded():
             self._connection.executemany("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?)", rows)
             for plan in plans:
                 self._put(plan)
+
+    def count(self) -> int:
+        """How many results there are."""
+        with self._guarded():
+            return int(self._connection.execute("SELECT count(*) FROM cells").fetchone()[0])
 
     def plan(self, plan: Plan) -> None:
         """Keep what a run is to produce; it counts as the latest."""
