@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from importlib import metadata
@@ -109,6 +109,7 @@ def run(
         addresses = None
         if kept is not None or shard is not None:
             addresses = Addresses(environment(), version, sources_of(subject), installed())
+            addresses.codes = {} if kept is None else kept.remembered(f"codes of {addresses.house.whole}")
         mine = tasks if shard is None or addresses is None else shard.of(tasks, addresses)
         known = name == REFERENCE
         books = Books(kept, addresses, Reuse(same=(known or resume) and not fresh, smaller=resume and not fresh))
@@ -118,7 +119,8 @@ def run(
             claims=tuple(claims), subject=name, subject_version=version, profile=profile, seed=seed, effort=effort,
             environment=environment(), code="" if addresses is None else addresses.house.whole,
         )  # fmt: skip
-        if kept is not None:
+        if kept is not None and addresses is not None:
+            kept.remember("codes of ", addresses.house.whole, addresses.codes)
             kept.plan(Plan(request=request, cells=tuple(books.cells.items())))
         count = len(mine) - len(open_tasks)
         try:
@@ -156,7 +158,22 @@ def _loaded(
 
     What is given by name is loaded in workers: a stranger's code may end its process, with a success at that, or hang.
     """
-    if isinstance(subject, str) and (subject != REFERENCE or jobs > 1):
+    if subject == REFERENCE and jobs > 1:
+        crews: list[Crew] = []
+        with ExitStack() as started:
+
+            def results(tasks: Sequence[Task]) -> Iterator[tuple[Task, Result]]:
+                # Where all is kept already, nobody is needed.
+                if tasks:
+                    crews.append(started.enter_context(Crew(REFERENCE, jobs, time_limit, watch)))
+                    yield from crews[0].results(tasks)
+
+            def stop() -> None:
+                for crew in crews:
+                    crew.close()
+
+            yield version_of(load_subject(REFERENCE)), results, stop
+    elif isinstance(subject, str) and subject != REFERENCE:
         with Crew(subject, jobs, time_limit, watch) as crew:
             yield crew.version, crew.results, crew.close
     else:

@@ -84,12 +84,12 @@ def written(report: Report, folder: Path, store: Path, jobs: int | None) -> list
     text = render_json(report)
     about = hashlib.sha256(f"{installed().whole} {text}".encode()).hexdigest()
     with Store(store) as kept:
-        known = kept.pages(about)
+        known = kept.remembered(f"files of {about}")
         if set(known) == set(FILES) - {times.FILE} and all(_digest(folder / name) == known[name] for name in known):
             write_files(folder, {times.FILE: times.render_times(report)})
             return [folder / name for name in FILES]
         paths = drawn(report, folder, jobs)
-        kept.keep_pages(about, {path.name: _digest(path) for path in paths if path.name != times.FILE})
+        kept.remember("files of ", about, {path.name: _digest(path) for path in paths if path.name != times.FILE})
     return paths
 
 

@@ -35,7 +35,8 @@ class Addresses:
         self.environment = dict(environment)
         self.version = version
         self.subject = subject
-        self._codes: dict[str, str] = {}
+        self.codes: dict[str, str] = {}
+        """Digests by a check's module of what it depends on; as long as no file changed, they may be given."""
 
     def inputs(self, task: Task) -> str:
         """All that a result is a function of, as canonical JSON; its samples so far are not: they change no number."""
@@ -52,11 +53,11 @@ class Addresses:
         return json.dumps(asked | known, sort_keys=True)
 
     def _code(self, module: str) -> str:
-        if module not in self._codes:
+        if module not in self.codes:
             own = self.house.closure(module) - self._base
             data = (*self.house.named_data(own), *self._base_data)
-            self._codes[module] = self.house.digest_of((*(self.house.modules[m] for m in own | self._base), *data))
-        return self._codes[module]
+            self.codes[module] = self.house.digest_of((*(self.house.modules[m] for m in own | self._base), *data))
+        return self.codes[module]
 
     @cached_property
     def _base(self) -> frozenset[str]:

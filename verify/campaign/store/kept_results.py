@@ -237,21 +237,21 @@ class Store:
                 rows = self._connection.execute(f"SELECT * FROM cells WHERE address IN ({marks})", batch).fetchall()
             yield from (Row(*row) for row in rows)
 
-    def pages(self, report: str) -> dict[str, str]:
-        """Digests of the files that were written for a report, by name; none if it was not written yet."""
+    def remembered(self, what: str) -> dict[str, str]:
+        """What was remembered under a name; nothing if nothing was."""
         with self._guarded():
-            row = self._connection.execute("SELECT files FROM pages WHERE report = ?", (report,)).fetchone()
+            row = self._connection.execute("SELECT text FROM notes WHERE name = ?", (what,)).fetchone()
         try:
             found = json.loads(row[0]) if row else {}
-        except ValueError:
-            found = {}
+        except (ValueError, RecursionError):
+            return {}
         return found if isinstance(found, dict) else {}
 
-    def keep_pages(self, report: str, files: dict[str, str]) -> None:
-        """Remember the digests of the files written for a report; of other reports no longer."""
+    def remember(self, kind: str, name: str, what: dict[str, str]) -> None:
+        """Remember something of a kind, and of that kind nothing else."""
         with self._guarded(), one_transaction(self._connection):
-            self._connection.execute("DELETE FROM pages")
-            self._connection.execute("INSERT INTO pages VALUES (?, ?)", (report, json.dumps(files)))
+            self._connection.execute("DELETE FROM notes WHERE substr(name, 1, ?) = ?", (len(kind), kind))
+            self._connection.execute("INSERT INTO notes VALUES (?, ?)", (kind + name, json.dumps(what)))
 
     def _guarded(self) -> _Guard:
         return _Guard(self.path)

@@ -36,6 +36,7 @@ from verify.campaign.store.stored_report import fullest, report_of
 claims = st.sampled_from([CLAIMS, CLAIMS[:1], CLAIMS[1:], ("solution-error/monotonicity",)])
 stores = st.sampled_from(["a", "b"])
 few = st.integers(0, 8)
+writes = st.integers(0, 16)
 
 
 class Campaigns(RuleBasedStateMachine):
@@ -95,7 +96,7 @@ class Campaigns(RuleBasedStateMachine):
         self.finished[name] = there
         self.everything[name] |= claims == CLAIMS
 
-    @rule(name=stores, claims=claims, writes=few)
+    @rule(name=stores, claims=claims, writes=writes)
     def fill_the_disk(self, name: str, claims: tuple[str, ...], writes: int) -> None:
         with full_disk(writes), performer() as fake:
             try:
