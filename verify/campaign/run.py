@@ -18,7 +18,7 @@ from verify.campaign.store.addresses import Addresses, installed, sources_of
 from verify.campaign.store.bookkeeping import Books, Reuse
 from verify.campaign.store.kept_results import Plan, Request, Store
 from verify.campaign.store.shards import Shard
-from verify.campaign.store.stored_report import assembled
+from verify.campaign.store.stored_report import Searches, assembled
 from verify.campaign.workers import Crew, run_here
 from verify.checks.measuring.case import find_profile
 from verify.evidence.budget import level_of
@@ -132,10 +132,12 @@ def run(
         except KeyboardInterrupt:
             complete = False
             stop()
+        search = Searches(kept, request.code)
         report = assembled(
-            request, books.results(mine), shipped_record() if record is None else record,
+            request, books.results(mine), shipped_record() if record is None else record, search,
             complete=complete, seconds=time.perf_counter() - started,
         )  # fmt: skip
+        search.keep()
         if shard is not None:
             report = report.model_copy(update={"changes": (shard.said(len(mine), len(tasks)),)})
         return report.after(books.taken, books.notices)

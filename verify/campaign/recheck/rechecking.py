@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from spec import InvalidInputError, Reading
 from spec.atlas import atlas
@@ -207,9 +208,10 @@ def _items(result: Result, bound: Bound, reading: Reading, *, proofs: bool = Tru
         yield from ((f"{item.quantity}: {field}", rule) for field, rule in broken)
 
 
-def _premise_ids() -> set[str]:
+@lru_cache(maxsize=1)
+def _premise_ids() -> frozenset[str]:
     """Every premise that some text names: a check may find one unmet that only a neighbouring text spells out."""
-    return {PREMISE, *(premise.id for _, statement in _statements() for premise in statement.premises)}
+    return frozenset({PREMISE, *(premise.id for _, statement in _statements() for premise in statement.premises)})
 
 
 def _decision(result: Result, bound: Bound) -> Iterator[tuple[str, str]]:

@@ -22,7 +22,7 @@ TABLES = {
         "CREATE TABLE plans (digest TEXT PRIMARY KEY, request TEXT NOT NULL, cells TEXT NOT NULL, at REAL NOT NULL) "
         "WITHOUT ROWID"
     ),
-    "notes": "CREATE TABLE notes (name TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID",
+    "notes": ("CREATE TABLE notes (name TEXT PRIMARY KEY, text TEXT NOT NULL, digest TEXT NOT NULL) WITHOUT ROWID"),
 }
 _MAGIC, _HEADER = b"SQLite format 3\0", 100
 LOG = "-wal"

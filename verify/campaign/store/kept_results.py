@@ -7,7 +7,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -238,20 +238,18 @@ class Store:
             yield from (Row(*row) for row in rows)
 
     def remembered(self, what: str) -> dict[str, str]:
-        """What was remembered under a name; nothing if nothing was."""
+        """What was remembered under a name; nothing if nothing was, or another text than what was written."""
         with self._guarded():
-            row = self._connection.execute("SELECT text FROM notes WHERE name = ?", (what,)).fetchone()
-        try:
-            found = json.loads(row[0]) if row else {}
-        except (ValueError, RecursionError):
-            return {}
-        return found if isinstance(found, dict) else {}
+            row = self._connection.execute("SELECT text, digest FROM notes WHERE name = ?", (what,)).fetchone()
+        return dict(json.loads(row[0])) if row and row[1] == _digest(what, str(row[0])) else {}
 
     def remember(self, kind: str, name: str, what: dict[str, str]) -> None:
-        """Remember something of a kind, and of that kind nothing else."""
-        with self._guarded(), one_transaction(self._connection):
+        """Remember something of a kind, and of that kind nothing else; where the disk is full, nothing."""
+        with suppress(sqlite3.Error), one_transaction(self._connection):
             self._connection.execute("DELETE FROM notes WHERE substr(name, 1, ?) = ?", (len(kind), kind))
-            self._connection.execute("INSERT INTO notes VALUES (?, ?)", (kind + name, json.dumps(what)))
+            text = json.dumps(what)
+            note = (kind + name, text, _digest(kind + name, text))
+            self._connection.execute("INSERT INTO notes VALUES (?, ?, ?)", note)
 
     def _guarded(self) -> _Guard:
         return _Guard(self.path)

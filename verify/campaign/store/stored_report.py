@@ -3,25 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import Any
 
 from spec.errors import InvalidInputError
 from verify.campaign.baseline.comparison import hold_verdicts
+from verify.campaign.store.addresses import installed
 from verify.campaign.store.kept_results import Plan, Request, Store
-from verify.campaign.summary import summarise
+from verify.campaign.summary import Search, smallest, summarise
 from verify.report.faces import Report
-from verify.report.model import Result
+from verify.report.model import Result, SmallestCounterexample
+
+
+class Searches:
+    """Searches for smallest counterexamples, which a store remembers as long as no code changed."""
+
+    def __init__(self, store: Store | None, code: str) -> None:
+        self.store = store
+        self.code = code
+        self.found = {} if store is None else store.remembered(f"{_SEARCHED}{code}")
+        self.known = len(self.found)
+
+    def __call__(self, full_id: str) -> SmallestCounterexample | None:
+        """The smallest one for a statement, if there is any."""
+        if full_id not in self.found:
+            made = smallest(full_id)
+            self.found[full_id] = "" if made is None else made.model_dump_json()
+            return made
+        return SmallestCounterexample.model_validate_json(text) if (text := self.found[full_id]) else None
+
+    def keep(self) -> None:
+        """Remember what is new."""
+        if self.store is not None and len(self.found) > self.known:
+            self.store.remember(_SEARCHED, self.code, self.found)
+
+
+_SEARCHED = "smallest counterexamples by "
 
 
 def assembled(
-    request: Request, results: Collection[Result], record: Mapping[str, str], *, complete: bool, seconds: float = 0.0
+    request: Request, results: Collection[Result], record: Mapping[str, str], search: Search, **how: Any
 ) -> Report:
-    """The report of these results: a function of them, of what was asked and of the verdicts on record."""
+    """The report of these results: a function of them, of what was asked and of the verdicts on record.
+
+    ``how`` says whether they are ``complete``, and in how many ``seconds`` they were found.
+    """
     judged, findings = hold_verdicts(list(results), record)
     return Report(
         environment=request.environment, seed=request.seed, profile=request.profile, subject=request.subject,
         subject_version=request.subject_version, results=tuple(judged),
-        summary=tuple(summarise(judged, request.claims, request.subject)), seconds=seconds, complete=complete,
-        findings=tuple(findings),
+        summary=tuple(summarise(judged, request.claims, request.subject, search)), findings=tuple(findings), **how,
     )  # fmt: skip
 
 
@@ -64,4 +94,6 @@ def report_of(store: Store, plan: Plan, record: Mapping[str, str]) -> Report:
     found = store.results(address for _, address in plan.cells)
     results = [found[address] for _, address in plan.cells if address in found]
     spent = sum(result.seconds or 0.0 for result in results)
-    return assembled(plan.request, results, record, complete=len(results) == len(plan.cells), seconds=spent)
+    # What was searched by other code than this is searched anew.
+    search = Searches(store, installed().whole)
+    return assembled(plan.request, results, record, search, complete=len(results) == len(plan.cells), seconds=spent)

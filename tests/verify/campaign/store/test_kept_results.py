@@ -271,3 +271,44 @@ def test_a_row_says_all_that_a_result_is_a_function_of(store: Path) -> None:
     assert {entry["claim"].split("/")[0] for entry in asked} == {claim.split("/")[0] for claim in CLAIMS}
     assert all(Row.of(row.inputs, row.read()[0]) == row for row in rows(store))
     assert all({"code", "problem", "statement", "seed", "environment", "decisions"} <= entry.keys() for entry in asked)
+
+
+def test_what_is_remembered_is_forgotten_where_it_was_edited(store: Path) -> None:
+    with Store(store) as kept:
+        kept.remember("searches by ", "one", {"a": "1"})
+        kept.remember("searches by ", "two", {"a": "2"})
+        kept.remember("others by ", "one", {"a": "3"})
+        assert kept.remembered("searches by one") == {}
+        assert kept.remembered("searches by two") == {"a": "2"}
+        assert kept.remembered("others by one") == {"a": "3"}
+    with sqlite3.connect(store) as connection:
+        connection.execute("""UPDATE notes SET text = '{"a": "4"}' WHERE name LIKE 'searches by%'""")
+    connection.close()
+    with Store(store) as kept:
+        assert kept.remembered("searches by two") == {}
+
+
+def test_the_pages_are_drawn_again_where_they_were_touched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from verify.cli import verify as command
+    from verify.cli.main import invoke
+
+    arguments = ["verify", *NARROW, "--profile", "smoke", "--instance", "toy1", "--jobs", "1", "--out", str(tmp_path)]
+    drawn: list[Path] = []
+    plain = command.drawn
+    monkeypatch.setattr(command, "drawn", lambda *given: drawn.append(given[1]) or plain(*given))
+    with performer():
+        invoke(arguments)
+        first = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.suffix in (".md", ".html", ".xml")}
+        invoke(arguments)
+        assert len(drawn) == 1
+        (tmp_path / "report.md").write_text("<!-- f2csa-verify --> edited")
+        invoke(arguments)
+        (tmp_path / "junit.xml").unlink()
+        invoke(arguments)
+        assert len(drawn) == 3
+        invoke([*arguments, "--seed", "3"])
+    assert len(drawn) == 4
+    assert {name: (tmp_path / name).read_bytes() for name in first} != first
+    with performer():
+        invoke(arguments)
+    assert {name: (tmp_path / name).read_bytes() for name in first} == first
