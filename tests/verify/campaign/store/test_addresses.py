@@ -112,6 +112,42 @@ def test_each_input_makes_another_address(tasks: list[Task]) -> None:
     assert known.inputs(replace(task, continuation=({"a": 1},))) == known.inputs(task)
 
 
+TINY = {
+    "spec/__init__.py": "",
+    "spec/rows.toml": "",
+    "spec/claims/one.toml": "",
+    "spec/claims/two.toml": "",
+    "verify/__init__.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import verify.never\n",
+    "verify/never.py": "",
+    "verify/first.py": "import numpy\n\ndef f():\n    from verify.deep import inner\n    return inner.x\n",
+    "verify/deep/__init__.py": "from . import beside\n",
+    "verify/deep/beside.py": "",
+    "verify/deep/inner.py": "from ..second import x\nFILE = 'rows.toml'\n",
+    "verify/second.py": "x = open(HERE / 'tables')\nCLAIM = 'one/T1'\n",
+    "verify/tables/data.json": "",
+    "verify/tables/more.json": "",
+    "verify/other/data.csv": "",
+}
+
+
+def test_every_form_of_import_counts_but_those_for_types(tmp_path: Path) -> None:
+    for name, text in TINY.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    house = House(tmp_path)
+    found = house.closure("verify.first")
+    assert found == {
+        "verify", "verify.first", "verify.deep", "verify.deep.beside", "verify.deep.inner", "verify.second",
+    }  # fmt: skip
+    assert set(house.named_data(found)) == {
+        "spec/rows.toml", "spec/claims/one.toml", "verify/tables/data.json", "verify/tables/more.json",
+    }  # fmt: skip
+    assert house.closure("verify.deep.beside") == {"verify.deep.beside"}
+    before = house.whole
+    (tmp_path / "verify/other/data.csv").write_text("1")
+    assert House(tmp_path).whole != before
+
+
 def test_what_a_result_runs_through_is_what_it_depends_on(tasks: list[Task]) -> None:
     """Every function called while a result is found lies in a file of its address."""
     house = installed()

@@ -151,6 +151,12 @@ def test_other_evidence_of_the_same_is_a_clear_fault_and_nothing_is_merged(
     said = f"f2csa: {row.name}: two stores hold different evidence of the same run; nothing was merged\n"
     assert capsys.readouterr().err == said
     assert rows(a) == before
+    # What came before the contradiction is not merged either.
+    with performer():
+        run(tmp_path / "new.sqlite", seed=3)
+    with pytest.raises(ContradictionError):
+        merge([tmp_path / "new.sqlite", b], a)
+    assert rows(a) == before
 
 
 def test_a_result_replaces_a_fault_whatever_the_order(tmp_path: Path) -> None:
