@@ -9,8 +9,8 @@ from pathlib import Path
 
 from spec.errors import InvalidInputError
 from spec.files import refuse_to_replace
+from verify.campaign.store.database import NAME as STORE
 from verify.campaign.store.database import require_store
-from verify.campaign.store.kept_results import NAME as STORE
 from verify.report import times
 
 FILES = ("report.json", "report.html", "report.md", "junit.xml", times.FILE)

@@ -10,7 +10,8 @@ from spec.errors import InvalidInputError
 from verify.campaign.baseline.comparison import judge
 from verify.campaign.baseline.model import Baseline
 from verify.campaign.baseline.storage import load, shipped_record
-from verify.campaign.store.kept_results import NAME, Store
+from verify.campaign.store.database import NAME
+from verify.campaign.store.kept_results import Store
 from verify.campaign.store.merging import merge as join
 from verify.campaign.store.stored_report import fullest, report_of
 from verify.cli import store_options

@@ -20,7 +20,7 @@ from verify.campaign.baseline.storage import load, load_report, refuse_to_overwr
 from verify.campaign.baseline.storage import store as keep
 from verify.campaign.plan import Task, plan
 from verify.campaign.store.addresses import installed
-from verify.campaign.store.kept_results import NAME as STORE
+from verify.campaign.store.database import NAME as STORE
 from verify.campaign.store.kept_results import Store
 from verify.campaign.store.shards import Shard
 from verify.campaign.workers import context, main_left_alone, one_blas_thread

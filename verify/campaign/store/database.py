@@ -10,6 +10,8 @@ from pathlib import Path
 
 from spec.errors import InvalidInputError
 
+NAME = "store.sqlite"
+"""The file's name in a folder of reports."""
 APPLICATION = 0x46324353
 """Which program's file it is, in SQLite's own field for that: ``F2CS``."""
 VERSION = 1

@@ -22,8 +22,6 @@ from verify.campaign.store.addresses import address_of
 from verify.campaign.store.database import StoreError, one_transaction
 from verify.report.model import Result
 
-NAME = "store.sqlite"
-"""The file's name in a folder of reports."""
 _BATCH = 500
 
 

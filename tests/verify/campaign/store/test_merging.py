@@ -24,7 +24,8 @@ from tests.verify.campaign.store.tiny_runs import (
     whole,
 )  # fmt: skip
 from verify.campaign.baseline.storage import shipped_record
-from verify.campaign.store.kept_results import NAME, Store
+from verify.campaign.store.database import NAME
+from verify.campaign.store.kept_results import Store
 from verify.campaign.store.merging import ContradictionError, merge
 from verify.campaign.store.shards import Shard
 from verify.campaign.store.stored_report import fullest, report_of

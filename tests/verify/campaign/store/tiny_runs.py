@@ -19,7 +19,8 @@ import verify
 from verify.campaign import plan as planning
 from verify.campaign import workers
 from verify.campaign.plan import Task
-from verify.campaign.store.kept_results import NAME, Row
+from verify.campaign.store.database import NAME
+from verify.campaign.store.kept_results import Row
 from verify.report.faces import Report
 from verify.report.model import Result
 from verify.subjects import ReferenceSubject
