@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib import resources
 from pathlib import Path
 from typing import TypeVar
@@ -99,20 +100,27 @@ def _is_ours(start: str) -> bool:
 def write_files(folder: Path, texts: Mapping[str, str], argument: str = "--out") -> list[Path]:
     """Write texts by file name into a folder, made where it is missing; returns their paths.
 
-    Each file is replaced whole, or left as it was; where a text says that it is ours, only a file that does, too.
+    Each file is replaced whole, or left as it was, and none is if the disk cannot hold them all; where a text says that
+    it is ours, only a file that does, too.
 
     Raises:
         InvalidInputError: If the folder cannot be written, or holds somebody else's file.
     """
+    parts = {name: folder / f".{name}.part" for name in texts}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
             if _is_ours(text[:_START]):
                 refuse_to_replace(folder / name, argument)
         for name, text in texts.items():
-            part = folder / f".{name}.part"
-            part.write_text(text, encoding="utf-8")
+            parts[name].write_text(text, encoding="utf-8")
+        # All are on the disk before the first old file goes, so that old and new are not mixed.
+        for name, part in parts.items():
             part.replace(folder / name)
     except OSError as error:
         raise InvalidInputError(argument, f"must be a writable folder ({error.strerror})", str(folder)) from None
+    finally:
+        for part in parts.values():
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
     return [folder / name for name in texts]

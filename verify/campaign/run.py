@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from importlib import metadata
@@ -14,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from spec import InvalidInputError
-from verify.campaign.baseline.comparison import hold_verdicts
 from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.plan import DEFAULT_SEED, Task, plan
-from verify.campaign.recheck.rechecking import follows
-from verify.campaign.summary import summarise
+from verify.campaign.store.addresses import Addresses, installed, sources_of
+from verify.campaign.store.bookkeeping import Books, Reuse
+from verify.campaign.store.kept_results import Plan, Request, Store
+from verify.campaign.store.shards import Shard
+from verify.campaign.store.stored_report import Searches, assembled
 from verify.campaign.workers import Crew, run_here
 from verify.checks.measuring.case import find_profile
 from verify.evidence.budget import level_of
@@ -29,7 +30,6 @@ from verify.subjects import Subject, load_subject, name_of, require_stages
 from verify.subjects.loading import COMMAND, REFERENCE, as_program, version_of
 from verify.subjects.protocol import TRUSTED
 from verify.subjects.time_limits import check_limit
-from verify.verdict import Verdict
 
 Progress = Callable[[int, int, str], None]
 """Called with (tasks done, tasks in all, what was just done)."""
@@ -49,6 +49,8 @@ def run(
     watch: Callable[[], None] | None = None,
     store: Path | None = None,
     resume: bool = True,
+    fresh: bool = False,
+    shard: Shard | None = None,
     record: dict[str, str] | None = None,
     time_limit: float | None = None,
     in_process: bool = False,
@@ -71,8 +73,12 @@ def run(
         progress: Called after each result.
         watch: Called about every tenth of a second while worker processes are waited for; a ``KeyboardInterrupt`` it
             raises ends the run with what is done.
-        store: File that keeps finished results, so that an interrupted run can go on from there.
-        resume: Whether to go on from what the store holds; else it starts anew.
+        store: File that keeps finished results; what it holds is taken, where nothing that it depends on changed, and
+            what is run is added. Of a subject other than the reference not all sources can be known: its results are
+            taken with ``resume`` alone.
+        resume: Whether to go on, besides, from results of smaller efforts, decided or not.
+        fresh: Whether to run everything anew, whatever the store holds.
+        shard: The share of the plan to run, e.g. ``Shard(1, 2)``; stores of all shares are merged by ``f2csa merge``.
         record: Verdicts on record by result key, to compare with; the shipped record if ``None``.
         time_limit: Seconds one stage call of the subject may take, > 0; one that takes longer is a fault, and a stage
             that did so twice is not called again. ``None``: 30 s for a program, 120 s in Python, no limit in process.
@@ -103,33 +109,54 @@ def run(
     level_of(effort)
     planned = plan(claims, readings, instances, find_profile(profile), name, seed)
     tasks = [replace(task, effort=effort) for task in planned]
-    kept = Store(store, environment(), name, profile, seed) if store is not None else None
     complete = True
-    with _loaded(subject, jobs, time_limit, watch, in_process=in_process) as (version, results_of, stop):
-        done = {} if kept is None else kept.load() if resume else kept.start()
+    where = environment() | whereabouts(subject, in_process=in_process)
+    loaded = _loaded(subject, jobs, time_limit, watch, in_process=in_process)
+    with loaded as (version, results_of, stop), _opened(store) as kept:
+        addresses = None
+        if kept is not None or shard is not None:
+            addresses = Addresses(where, version, sources_of(subject), installed())
+            addresses.codes = {} if kept is None else kept.remembered(f"codes of {addresses.house.whole}")
+        mine = tasks if shard is None or addresses is None else shard.of(tasks, addresses)
+        known = name == REFERENCE
+        books = Books(kept, addresses, Reuse(same=(known or resume) and not fresh, smaller=resume and not fresh))
         started = time.perf_counter()
-        open_tasks = [task for planned in tasks if (task := _left(planned, done.get(planned.key))) is not None]
-        count = len(tasks) - len(open_tasks)
+        open_tasks = books.open(tasks, mine)
+        request = Request(
+            claims=tuple(claims), subject=name, subject_version=version, profile=profile, seed=seed, effort=effort,
+            environment=where, code="" if addresses is None else addresses.house.whole,
+        )  # fmt: skip
+        if kept is not None and addresses is not None:
+            kept.remember("codes of ", addresses.house.whole, addresses.codes)
+            kept.plan(Plan(request=request, cells=tuple(books.cells.items())))
+        count = len(mine) - len(open_tasks)
         try:
             for task, result in results_of(open_tasks):
-                done[task.key] = result
+                books.keep(task, result)
                 count += 1
-                if kept is not None:
-                    kept.append(task.key, result)
                 if progress is not None:
-                    progress(count, len(tasks), task.key)
+                    progress(count, len(mine), task.key)
         except KeyboardInterrupt:
             complete = False
             stop()
-    results = [done[task.key] for task in tasks if task.key in done]
-    judged, findings = hold_verdicts(results, shipped_record() if record is None else record)
-    return Report(
-        environment=environment() | whereabouts(subject, in_process=in_process), seed=seed, profile=profile,
-        subject=name, subject_version=version,
-        results=tuple(judged), summary=tuple(summarise(judged, claims, name)),
-        seconds=time.perf_counter() - started, complete=complete, findings=tuple(findings),
-        changes=tuple(kept.dropped) if kept is not None else (),
-    )  # fmt: skip
+        search = Searches(kept, request.code)
+        report = assembled(
+            request, books.results(mine), shipped_record() if record is None else record, search,
+            complete=complete, seconds=time.perf_counter() - started,
+        )  # fmt: skip
+        search.keep()
+        if shard is not None:
+            report = report.model_copy(update={"changes": (shard.said(len(mine), len(tasks)),)})
+        return report.after(books.taken, books.notices)
+
+
+@contextmanager
+def _opened(store: Path | None) -> Iterator[Store | None]:
+    if store is None:
+        yield None
+    else:
+        with Store(store) as kept:
+            yield kept
 
 
 @contextmanager
@@ -145,21 +172,28 @@ def _loaded(
 
     What is given by name is loaded in workers: a stranger's code may end its process, with a success at that, or hang.
     """
-    if isinstance(subject, str) and (subject != REFERENCE or jobs > 1):
+    if subject == REFERENCE and jobs > 1:
+        crews: list[Crew] = []
+        with ExitStack() as started:
+
+            def results(tasks: Sequence[Task]) -> Iterator[tuple[Task, Result]]:
+                # Where all is kept already, nobody is needed.
+                if tasks:
+                    crews.append(started.enter_context(Crew(REFERENCE, jobs, time_limit, watch)))
+                    yield from crews[0].results(tasks)
+
+            def stop() -> None:
+                for crew in crews:
+                    crew.close()
+
+            yield version_of(load_subject(REFERENCE)), results, stop
+    elif isinstance(subject, str) and subject != REFERENCE:
         with Crew(subject, jobs, time_limit, watch, in_process) as crew:
             yield crew.version, crew.results, crew.close
     else:
         here = load_subject(subject) if isinstance(subject, str) else subject
         require_stages(here, name_of(here))
         yield version_of(here), partial(run_here, subject=here, time_limit=time_limit), lambda: None
-
-
-def _left(task: Task, found: Result | None) -> Task | None:
-    """A task if it was never finished, or was left undecided with fewer samples than now asked for."""
-    if found is None:
-        return task
-    is_open = found.verdict is Verdict.INCONCLUSIVE and found.effort < task.effort
-    return replace(task, continuation=found.continuation) if is_open else None
 
 
 def environment() -> dict[str, str]:
@@ -179,72 +213,6 @@ def whereabouts(subject: str | Subject, *, in_process: bool) -> dict[str, str]:
             held = held.__dict__["_subject"]  # what paces and times a subject stands around it
         foreign = as_program(held) is None and type(held) not in TRUSTED
     return {"subject runs": "in the judge's own process: nothing keeps it from deceiving"} if foreign else {}
-
-
-class Store:
-    """A JSON-lines file: a header that says which run it belongs to, then one finished result a line.
-
-    The file is created if missing; results of other versions are not reused. ``dropped`` says which results were not
-    believed, one line each.
-    """
-
-    def __init__(self, path: Path, environment: dict[str, str], subject: str, profile: str, seed: int) -> None:
-        self.path = path
-        self.dropped: list[str] = []
-        self.subject = subject
-        self.header = {"environment": environment, "subject": subject, "profile": profile, "seed": seed}
-
-    def start(self) -> dict[str, Result]:
-        """Begin anew, whatever the file holds."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.write_text(json.dumps(self.header) + "\n", encoding="utf-8")
-        return {}
-
-    def load(self) -> dict[str, Result]:
-        """Results kept so far, by key; starts the file if there is none.
-
-        A line that is torn, or is not a result, is dropped with all that follows it. Faults are tried again, and so is
-        a result that does not follow from its own evidence. A file of another run, or of another kind, is refused.
-        """
-        if not self.path.exists():
-            return self.start()
-        # What a crash left in the last line need not be text.
-        lines = self.path.read_text(encoding="utf-8", errors="replace").splitlines()
-        try:
-            header = json.loads(lines[0])
-        except (IndexError, ValueError, RecursionError):
-            raise InvalidInputError("--resume", "must find a file of finished results", self.path.name) from None
-        if header != self.header:
-            different = [
-                key for key in self.header if not isinstance(header, dict) or header.get(key) != self.header[key]
-            ]
-            raise InvalidInputError("--resume", f"must continue the same run; it differs in {', '.join(different)}")
-        kept: dict[str, Result] = {}
-        for line in lines[1:]:
-            try:
-                entry = json.loads(line)
-                key, result = entry["key"], Result.model_validate(entry["result"])
-            except (ValueError, RecursionError, KeyError, TypeError):
-                break
-            if key != result.key or (result.verdict is None) == (result.fault is None):
-                break
-            if (broken := follows(result, self.subject)) is not None:
-                self.dropped.append(f"{result.where}: the kept result was dropped: {broken}")
-                kept.pop(key, None)
-            elif result.fault is None:
-                kept[key] = result
-        good = [json.dumps(self.header), *(_line(key, result) for key, result in kept.items())]
-        self.path.write_text("\n".join(good) + "\n", encoding="utf-8")
-        return kept
-
-    def append(self, key: str, result: Result) -> None:
-        """Keep one more result."""
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(_line(key, result) + "\n")
-
-
-def _line(key: str, result: Result) -> str:
-    return json.dumps({"key": key, "result": result.model_dump(mode="json")})
 
 
 __all__ = ["ALL_READINGS", "DEFAULT_SEED", "Progress", "environment", "plan", "run"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -27,11 +27,30 @@ def selected(claims: Sequence[str]) -> list[str]:
     return [full_id for full_id in known if full_id in claims or full_id.split("/")[0] in claims]
 
 
-def summarise(results: Sequence[Result], claims: Sequence[str] = (), subject: str = REFERENCE) -> Iterator[SummaryRow]:
+@lru_cache(maxsize=64)
+def smallest(full_id: str) -> SmallestCounterexample | None:
+    """The smallest counterexample to a statement as written, where it was searched for and there is one."""
+    from verify.proofs.refutation.search import minimal_counterexample, refutable
+
+    found = minimal_counterexample(full_id) if full_id in refutable() else None
+    if found is None:
+        return None
+    return SmallestCounterexample(
+        problem=found.problem, x=found.x, derivation=found.derivation, command=found.command, minimal=found.exhaustive
+    )
+
+
+Search = Callable[[str], SmallestCounterexample | None]
+
+
+def summarise(
+    results: Sequence[Result], claims: Sequence[str] = (), subject: str = REFERENCE, search: Search = smallest
+) -> Iterator[SummaryRow]:
     """One row a claim or step and reading, in the paper's order; claims without a check are said to have none.
 
     A claim's row under a named reading also weighs the steps that are part of its statement: the claim falls with them.
-    At the other points of its lattice it is of the claim's own check; its parts make choices of their own.
+    At the other points of its lattice it is of the claim's own check; its parts make choices of their own. ``search``
+    finds smallest counterexamples.
     """
     by_key: dict[tuple[str, str], list[Result]] = {}
     for result in results:
@@ -57,20 +76,8 @@ def summarise(results: Sequence[Result], claims: Sequence[str] = (), subject: st
                 row = _row(full_id, reading, own, [r for s in parts for r in by_key.get((s, reading), [])])
                 # The search is about the paper's formulas, which the reference follows; a stranger may not.
                 searched = subject == REFERENCE and reading == "as-written" and row.status is Verdict.REFUTED
-                known: dict[str, Any] = {"smallest": _smallest(full_id)} if searched else {}
+                known: dict[str, Any] = {"smallest": search(full_id)} if searched else {}
                 yield row.model_copy(update=known | {"about": statement.about})
-
-
-@lru_cache(maxsize=64)
-def _smallest(full_id: str) -> SmallestCounterexample | None:
-    from verify.proofs.refutation.search import minimal_counterexample, refutable
-
-    found = minimal_counterexample(full_id) if full_id in refutable() else None
-    if found is None:
-        return None
-    return SmallestCounterexample(
-        problem=found.problem, x=found.x, derivation=found.derivation, command=found.command, minimal=found.exhaustive
-    )
 
 
 def _readings_present(full_id: str, steps: list[str], by_key: dict[tuple[str, str], list[Result]]) -> list[str]:

@@ -22,6 +22,7 @@ from verify.conformance.model import Conformance
 from verify.conformance.vectors.model import Manifest, VectorFile
 from verify.report.badge import badge_of
 from verify.report.faces import Report, report_schema, with_infinities
+from verify.report.times import Times
 from verify.subjects.wire.methods import to_runner_schema, to_subject_schema
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -38,6 +39,7 @@ def schemas() -> dict[str, dict[str, Any]]:
         "claim": Claim,
         "paper-extract": Extract,
         "report": Report,
+        "times": Times,
         "baseline": Baseline,
         "baseline-comparison": Comparison,
         "conformance": Conformance,

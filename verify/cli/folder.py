@@ -9,22 +9,23 @@ from pathlib import Path
 
 from spec.errors import InvalidInputError
 from spec.files import refuse_to_replace
+from verify.campaign.store.database import NAME as STORE
+from verify.campaign.store.database import require_store
+from verify.report import times
 
-STORE = "results.jsonl"
-"""Finished results of a run that goes on."""
-FILES = ("report.json", "report.html", "report.md", "junit.xml")
+FILES = ("report.json", "report.html", "report.md", "junit.xml", times.FILE)
 PART = "part"
 """Folder beside a report for runs of a part of it."""
 
 
 def folder_for(out: Path, planned: Collection[str]) -> Path:
-    """The folder, or its ``part`` where it holds results, by key, that the planned run does not replace.
+    """The folder, or its ``part`` where its report holds results, by key, that the planned run does not replace.
 
     Raises:
         InvalidInputError: If it is a file, or holds somebody else's file under one of our names.
     """
     _require_ours(out)
-    if _held(out) <= set(planned):
+    if set(_reported(out)) <= set(planned):
         return out
     _require_ours(out / PART)
     return out / PART
@@ -32,8 +33,9 @@ def folder_for(out: Path, planned: Collection[str]) -> Path:
 
 def _require_ours(folder: Path) -> None:
     require_folder(folder)
-    for name in (*FILES, STORE):
+    for name in FILES:
         refuse_to_replace(folder / name)
+    require_store(folder / STORE, "--out")
 
 
 def require_folder(out: Path) -> None:
@@ -47,22 +49,11 @@ def holds_complete(folder: Path) -> bool:
     return bool(_report(folder).get("complete"))
 
 
-def _held(folder: Path) -> set[str]:
-    return set(_reported(folder)) | set(_stored(folder / STORE))
-
-
 def _reported(folder: Path) -> Iterator[str]:
     rows = _report(folder).get("results")
     for row in rows if isinstance(rows, list) else ():
         with suppress(KeyError, TypeError):
             yield "|".join((row["claim"], row["reading"], row["instance"]))
-
-
-def _stored(store: Path) -> Iterator[str]:
-    with suppress(OSError):
-        for line in store.read_text(encoding="utf-8", errors="replace").splitlines()[1:]:
-            with suppress(ValueError, RecursionError, KeyError, TypeError):
-                yield str(json.loads(line)["key"])
 
 
 def _report(folder: Path) -> dict[str, object]:

@@ -13,12 +13,14 @@ import typer
 import typer.core
 import typer.main
 
-from verify.cli import conform_options, experiment_options, options
+from verify.cli import conform_options, experiment_options, options, store_options
 
 TRACEBACK = "F2CSA_TRACEBACK"
 """Environment variable that lets an internal fault show where it happened."""
 COMMANDS: dict[type, tuple[str, str]] = {
     options.Verify: ("verify", "verify.cli.verify:verify"),
+    store_options.Merge: ("merge", "verify.cli.stores:merge"),
+    store_options.Report: ("report", "verify.cli.stores:report"),
     options.Claims: ("claims", "verify.cli.claims:claims"),
     options.Hypergradient: ("hypergradient", "verify.cli.point:hypergradient"),
     options.Goldstein: ("goldstein", "verify.cli.point:goldstein"),

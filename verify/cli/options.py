@@ -36,7 +36,7 @@ class Verify:
     """Run checks and write the report."""
 
     claims: Annotated[Texts, Argument(help="Claims or proof steps, e.g. bias-bound/T3; all if none.")] = None
-    out: Annotated[Path, Option(help="Folder for report.json, report.html, report.md, junit.xml.")] = Path("report")
+    out: Annotated[Path, Option(help="Folder for the report's files and store.sqlite.")] = Path("report")
     profile: Annotated[str, Option(help="smoke, ci or full.")] = "ci"
     reading: Annotated[
         Texts,
@@ -57,8 +57,10 @@ class Verify:
     ] = None
     in_process: InProcess = False
     resume: Annotated[
-        bool, Option("--resume", help="Go on from the run in --out that was interrupted or left undecided.")
+        bool, Option("--resume", help="Go on from undecided results, and from those of a subject not all known.")
     ] = False
+    fresh: Annotated[bool, Option("--fresh", help="Run everything anew, whatever results --out keeps.")] = False
+    shard: Annotated[Text, Option(help="I/K: run one of K shares of the results; f2csa merge joins them.")] = None
     baseline: Annotated[File, Option(help="Verdicts to compare with: a report.json or a recorded baseline.")] = None
     record: Annotated[File, Option(help="Write the verdicts found to this file, as a new record.")] = None
     as_json: Annotated[bool, Option("--json", help="Print report.json instead of the table.")] = False

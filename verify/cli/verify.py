@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -11,18 +12,24 @@ from pathlib import Path
 from typing import Any
 
 from spec.errors import InvalidInputError
+from spec.files import write_files
 from verify.campaign import run as campaign
 from verify.campaign.baseline.comparison import Comparison, judge
 from verify.campaign.baseline.model import Baseline, Selection, replay
 from verify.campaign.baseline.storage import load, load_report, refuse_to_overwrite
 from verify.campaign.baseline.storage import store as keep
 from verify.campaign.plan import Task, plan
+from verify.campaign.store.addresses import installed
+from verify.campaign.store.database import NAME as STORE
+from verify.campaign.store.kept_results import Store
+from verify.campaign.store.shards import Shard
 from verify.campaign.workers import context, main_left_alone, one_blas_thread
 from verify.checks.measuring.case import find_profile
 from verify.cli import options
 from verify.cli.console import cores, ended_politely, plain_console, printable, progress_bar
-from verify.cli.folder import STORE, folder_for, holds_complete
+from verify.cli.folder import FILES, folder_for, holds_complete
 from verify.evidence.budget import EFFORT_STEP
+from verify.report import times
 from verify.report.faces import Report, render_json, summary_table, write
 from verify.report.model import Result
 from verify.report.wording import counted
@@ -33,7 +40,8 @@ NOTHING = "fault: nothing that was asked applies to the subject; no comparison w
 
 
 def verify(asked: options.Verify) -> int:
-    """Run, write the four files, print the summary; returns the exit code."""
+    """Run, write the files, print the summary; returns the exit code."""
+    shard = None if asked.shard is None else Shard.parse(asked.shard)
     on_record = load(asked.baseline, "--baseline") if asked.baseline is not None else None
     selection = selected(asked)
     folder = folder_for(asked.out, [task.key for task in _planned(selection, asked)])
@@ -41,27 +49,28 @@ def verify(asked: options.Verify) -> int:
     if on_record is not None and compared is None:
         # Compared with nothing, nothing would ever differ.
         raise InvalidInputError("--baseline", "must hold a result of what is to be run; none is", str(asked.baseline))
-    store = folder / STORE
+    store = asked.out / STORE
     report = watched(
         selection, jobs=asked.jobs, subject=asked.subject, profile=asked.profile, seed=asked.seed, effort=asked.effort,
-        store=store, resume=asked.resume, time_limit=asked.time_limit, in_process=asked.in_process,
+        store=store, resume=asked.resume, fresh=asked.fresh, shard=shard, time_limit=asked.time_limit,
+        in_process=asked.in_process,
         record=None if on_record is None else on_record.verdicts,
     )  # fmt: skip
     if compared is not None and not compared.verdicts_only:
         dropped, report = report.changes, judge(report, compared)[0]
         report = report.model_copy(update={"changes": (*dropped, *report.changes)})
+    if shard is not None:
+        # Which results are its own was not known before.
+        folder = folder_for(asked.out, [result.key for result in report.results])
     # An interrupted run leaves the report of a whole one; what it finished is kept to go on from.
-    paths = [] if not report.complete and holds_complete(folder) else _written(report, folder, asked.jobs)
+    paths = [] if not report.complete and holds_complete(folder) else written(report, folder, store, asked.jobs)
     judged = len(report.faults) < len(report.results) and not report.nothing_compared
     if asked.record is not None and report.complete and judged:
         keep(Baseline.of(report).bare, asked.record, argument="--record")
-    if report.complete and not _undecided(report):
-        # Its results are in the report now; only an interrupted or undecided run needs them to go on.
-        store.unlink(missing_ok=True)
     if asked.as_json:
         sys.stdout.write(render_json(report) + "\n")
     else:
-        _show(report, paths, folder)
+        show(report, paths, folder)
         if folder != asked.out:
             _print([f"note: {asked.out} holds results beyond these and was left as it is"])
     return report.exit_code
@@ -71,7 +80,29 @@ LARGE = 200
 """Results from which processes that help to draw the page are worth their start."""
 
 
-def _written(report: Report, folder: Path, jobs: int | None) -> list[Path]:
+def written(report: Report, folder: Path, store: Path, jobs: int | None) -> list[Path]:
+    """Write the files; where they are there already, as the store remembers, only their times."""
+    text = render_json(report)
+    about = hashlib.sha256(f"{installed().whole} {text}".encode()).hexdigest()
+    with Store(store) as kept:
+        known = kept.remembered(f"files of {about}")
+        if set(known) == set(FILES) - {times.FILE} and all(_digest(folder / name) == known[name] for name in known):
+            write_files(folder, {times.FILE: times.render_times(report)})
+            return [folder / name for name in FILES]
+        paths = drawn(report, folder, jobs)
+        kept.remember("files of ", about, {path.name: _digest(path) for path in paths if path.name != times.FILE})
+    return paths
+
+
+def _digest(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+def drawn(report: Report, folder: Path, jobs: int | None) -> list[Path]:
+    """Draw and write all files of a report, with helpers where it is large."""
     jobs = cores() if jobs is None else jobs
     if jobs == 1 or len(report.results) < LARGE:
         return write(report, folder)
@@ -114,21 +145,26 @@ def _undecided(report: Report) -> list[Result]:
     return [r for r in report.results if r.verdict is Verdict.INCONCLUSIVE and r.rung == "statistical"]
 
 
-def _show(report: Report, paths: Sequence[Path], folder: Path) -> None:
+def show(report: Report, paths: Sequence[Path], folder: Path) -> None:
+    """Print the summary and what there is to say of the run."""
     lines = [f"finding: {line}" for line in report.findings]
     lines += [NONE_HOLDS] if report.nothing_holds and not report.findings else []
-    lines += [f"note: {line}" for line in report.changes]
+    lines += [f"note: {line}" for line in (*report.notices, *report.changes)]
     lines += [f"fault: {result.where}: {result.fault}" for result in report.faults]
     if report.nothing_compared:
         lines.append(NOTHING)
     if not report.complete:
         kept = "the report is partial" if paths else f"{folder} keeps the report of an earlier run"
-        lines.append(f"interrupted: {kept}; add --resume to go on")
+        again = "" if report.is_of_the_paper else " with --resume"
+        lines.append(f"interrupted: {kept}; what is done is kept: run it again{again} to go on")
     elif undecided := _undecided(report):
         more = f"--resume --effort {EFFORT_STEP * max(result.effort for result in undecided)}"
         lines.append(f"undecided for want of samples: {len(undecided)} results; {more} goes on from there")
     page = "".join(f"; report: {path}" for path in paths if path.suffix == ".html")
-    lines.append(f"{len(report.results)} results in {report.seconds:.1f} s{page}")
+    if report.kept:
+        all_, were = len(report.results), "was" if report.kept == 1 else "were"
+        lines.append(f"{report.kept:,} of {all_:,} result{'s' * (all_ != 1)} {were} kept from earlier runs")
+    lines.append(f"{len(report.results)} results in {report.seconds or 0.0:.1f} s{page}")
     console = plain_console()
     console.print(summary_table(report))
     for line in lines:

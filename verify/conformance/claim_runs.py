@@ -91,8 +91,9 @@ class Judged:
             return None
         planned = len(_tasks(self))
         done = len(report.results)
+        spent = report.seconds or 0.0
         # What all would take if the rest cost what these did, with half as much again to spare.
-        enough = 1.5 * (self.clock.spent + report.seconds * (planned - done) / done) if 10 * done > planned else None
+        enough = 1.5 * (self.clock.spent + spent * (planned - done) / done) if 10 * done > planned else None
         return Stopped(after=self.clock.seconds, asked=done, planned=planned, enough=enough)
 
     def told(self, done: int, total: int, what: str) -> None:

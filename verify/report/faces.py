@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
+from pydantic import PrivateAttr
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
 from spec.claims import Claim
 from spec.files import write_files
-from verify.report import prose, wording
+from verify.report import prose, times, wording
 from verify.report.model import NAMED, ReportData
 from verify.report.outline import StatementOutline, outline
 
@@ -24,8 +25,27 @@ from verify.report.outline import StatementOutline, outline
 class Report(ReportData):
     """A finished run that can show itself."""
 
+    _kept: int = PrivateAttr(default=0)
+    _notices: tuple[str, ...] = PrivateAttr(default=())
+
+    @property
+    def kept(self) -> int:
+        """How many results were taken from an earlier run."""
+        return self._kept
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What the run has to say of its store, one line each; no part of what was found."""
+        return self._notices
+
+    def after(self, kept: int, notices: Iterable[str]) -> Self:
+        """The same, with what the run has to say of its store."""
+        told = self.model_copy()
+        told._kept, told._notices = kept, tuple(notices)
+        return told
+
     def write(self, out: str | Path) -> list[Path]:
-        """Write ``report.json``, ``report.html``, ``report.md`` and ``junit.xml`` into a folder."""
+        """Write ``report.json``, ``report.html``, ``report.md``, ``junit.xml`` and ``times.json`` into a folder."""
         return write(self, Path(out))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -44,10 +64,16 @@ class Report(ReportData):
 
 
 def write(report: ReportData, out: Path, pool: Executor | None = None) -> list[Path]:
-    """Write ``report.json``, ``report.html``, ``report.md`` and ``junit.xml`` into a folder; returns their paths.
+    """Write ``report.json``, ``report.html``, ``report.md``, ``junit.xml`` and ``times.json``; returns their paths.
 
     ``pool``: processes that help to draw the page.
     """
+    # Rendered before any old file is touched, so that an error leaves no half report.
+    return write_files(out, rendered(report, pool))
+
+
+def rendered(report: ReportData, pool: Executor | None = None) -> dict[str, str]:
+    """The files' texts by name; only ``times.json`` says how long anything took."""
     from verify.report.junit import render_junit
     from verify.report.markdown import render_markdown
     from verify.report.page import render_html
@@ -56,8 +82,8 @@ def write(report: ReportData, out: Path, pool: Executor | None = None) -> list[P
         "report.json": render_json, "report.html": partial(render_html, pool=pool), "report.md": render_markdown,
         "junit.xml": render_junit,
     }  # fmt: skip
-    # Rendered before any old file is touched, so that an error leaves no half report.
-    return write_files(out, {name: render(report) for name, render in renderers.items()})
+    timeless = report.timeless
+    return {name: render(timeless) for name, render in renderers.items()} | {times.FILE: times.render_times(report)}
 
 
 def summary_table(report: ReportData, claims: Mapping[str, Claim] | None = None) -> Table:
@@ -101,12 +127,12 @@ _INFINITIES = {"enum": ["Infinity", "-Infinity", "NaN"]}
 
 
 def render_json(report: ReportData) -> str:
-    """The report as indented JSON; infinities are the strings ``"Infinity"`` and ``"-Infinity"``.
+    """The report as indented JSON without times; infinities are the strings ``"Infinity"`` and ``"-Infinity"``.
 
     Raises:
         ValueError: If the text does not read back as the same report; then a field cannot survive JSON.
     """
-    text = report.model_dump_json(by_alias=True, indent=2)
+    text = report.timeless.model_dump_json(by_alias=True, indent=2)
     if ReportData.model_validate_json(text).model_dump_json(by_alias=True, indent=2) != text:
         raise ValueError("the report does not survive being written as JSON")
     return text + "\n"

@@ -27,7 +27,6 @@ def render_junit(report: ReportData) -> str:
     for result in report.results:
         claim = result.claim.split("/")[0]
         case = _case(_suite(root, suites, claim), f"{result.claim} [{result.reading}] {result.instance}", claim)
-        case.set("time", f"{result.seconds:.3f}")
         _judge(case, result, statements.get(result.claim))
     for row in report.summary:
         if row.status in (wording.NOT_CHECKED, wording.LEFT_OPEN):
@@ -50,7 +49,7 @@ def render_junit(report: ReportData) -> str:
         case = _case(_suite(root, suites, "run"), "ran to its end", "run")
         ElementTree.SubElement(case, "error", message="the run was interrupted; its report is incomplete")
     for element in (*suites.values(), root):
-        _count(element, report.seconds if element is root else None)
+        _count(element)
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 
@@ -83,13 +82,11 @@ def _case(suite: ElementTree.Element, name: str, classname: str) -> ElementTree.
     return ElementTree.SubElement(suite, "testcase", name=_clean(name), classname=_clean(classname))
 
 
-def _count(element: ElementTree.Element, seconds: float | None) -> None:
+def _count(element: ElementTree.Element) -> None:
     cases = element.findall(".//testcase")
     element.set("tests", str(len(cases)))
     for plural, kind in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         element.set(plural, str(sum(case.find(kind) is not None for case in cases)))
-    total = seconds if seconds is not None else sum(float(case.get("time", "0")) for case in cases)
-    element.set("time", f"{total:.3f}")
 
 
 def _clean(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import ConfigDict, Field
 
@@ -60,7 +60,7 @@ class Result(Frozen, Identified):
         error_rates: False-refutation and false-support probabilities, for statistical evidence.
         counterexample: For a refuted claim.
         reproduce: Command that repeats exactly this result.
-        seconds: Time spent.
+        seconds: Time spent; ``None`` as read from a ``report.json``, which holds no times (``times.json`` does).
         about: Whom the claim is about, as its own text says.
         fault: What went wrong in the subject or the run, in one line; then there is no verdict.
         expected: Whether this is the verdict on record for this subject; ``None`` without a record.
@@ -83,7 +83,7 @@ class Result(Frozen, Identified):
     error_rates: dict[str, float] = Field(default_factory=dict)
     counterexample: Counterexample | None = None
     reproduce: str = ""
-    seconds: float = 0.0
+    seconds: float | None = 0.0
     about: About = "subject"
     fault: str | None = None
     expected: bool | None = None
@@ -162,7 +162,7 @@ class ReportData(Frozen):
     """Everything one run found.
 
     ``print(report)`` shows the summary, a notebook shows it as HTML, :meth:`records` gives plain data and
-    :meth:`write` the four files.
+    :meth:`write` the files.
     """
 
     schema_: str = Field(default=SCHEMA, alias="schema")
@@ -172,7 +172,7 @@ class ReportData(Frozen):
     subject: str
     results: tuple[Result, ...]
     summary: tuple[SummaryRow, ...]
-    seconds: float = 0.0
+    seconds: float | None = 0.0
     complete: bool = True
     findings: tuple[str, ...] = ()
     """What differs from the verdicts on record, one line each."""
@@ -187,6 +187,12 @@ class ReportData(Frozen):
         """One flat dictionary a result, ready for a data frame."""
         nested = {"evidence", "counterexample"}
         return [result.model_dump(mode="python", exclude=nested) for result in self.results]
+
+    @property
+    def timeless(self) -> Self:
+        """The same without times: what every run of the same comes out with."""
+        results = tuple(result.model_copy(update={"seconds": None}) for result in self.results)
+        return self.model_copy(update={"seconds": None, "results": results})
 
     @property
     def faults(self) -> tuple[Result, ...]:

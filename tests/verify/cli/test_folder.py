@@ -13,7 +13,7 @@ from verify.cli.main import invoke
 QUICK = ("verify", "--profile", "smoke", "--instance", "toy1", "--jobs", "1")
 
 
-def ran(out, *claims, capsys=None):
+def ran(out, *claims):
     return invoke([*QUICK, *claims, "--out", str(out)])
 
 
@@ -29,7 +29,7 @@ def test_other_files_are_left_alone(tmp_path):
     (tmp_path / "notes.md").write_text("mine")
     assert ran(tmp_path, "bias-bound/T3") == 0
     assert (tmp_path / "notes.md").read_text() == "mine"
-    assert {path.name for path in tmp_path.iterdir()} == {"notes.md", *FILES}
+    assert {path.name for path in tmp_path.iterdir()} == {"notes.md", STORE, *FILES}
 
 
 def test_a_narrower_run_goes_beside_the_report_and_a_wider_one_replaces_it(tmp_path, capsys):
@@ -46,11 +46,10 @@ def test_a_narrower_run_goes_beside_the_report_and_a_wider_one_replaces_it(tmp_p
     }  # fmt: skip
 
 
-def test_what_an_interrupted_run_finished_is_not_started_anew_by_a_narrower_one(tmp_path):
-    key = "bias-bound/T1|repaired|toy1"
-    (tmp_path / STORE).write_text('{"environment": {"f2csa-verify": "0"}}\n' + json.dumps({"key": key}) + "\n")
-    assert folder_for(tmp_path, ["bias-bound/T3|repaired|toy1"]) == tmp_path / PART
-    assert folder_for(tmp_path, [key]) == tmp_path
+def test_a_users_own_results_are_left_alone(tmp_path):
+    (tmp_path / "results.jsonl").write_text("mine")
+    assert ran(tmp_path, "bias-bound/T3") == 0
+    assert (tmp_path / "results.jsonl").read_text() == "mine"
 
 
 OURS = '{"schema": "f2csa-report/1"'
@@ -62,7 +61,7 @@ def test_a_broken_report_holds_nothing(tmp_path, content):
     assert folder_for(tmp_path, []) == tmp_path
 
 
-@pytest.mark.parametrize("name", ["report.md", "report.html", "junit.xml", "report.json", "results.jsonl"])
+@pytest.mark.parametrize("name", ["report.md", "report.html", "junit.xml", "report.json", STORE])
 def test_a_file_that_only_speaks_of_us_is_somebody_elses(tmp_path, name):
     (tmp_path / name).write_text("My notes on f2csa, the F2CSA paper and f2csa-verify.")
     with pytest.raises(InvalidInputError, match="that f2csa did not write"):
@@ -77,7 +76,7 @@ def test_an_interrupted_run_leaves_the_report_of_a_whole_one(tmp_path, capsys, m
         raise KeyboardInterrupt
 
     monkeypatch.setattr("verify.campaign.workers.perform", interrupted)
-    assert ran(tmp_path, "bias-bound/T3") == 3
-    assert "keeps the report of an earlier run; add --resume" in capsys.readouterr().out
+    assert ran(tmp_path, "bias-bound/T3", "--fresh") == 3
+    assert "keeps the report of an earlier run; what is done is kept: run it again to go on" in capsys.readouterr().out
     assert (tmp_path / "report.json").read_bytes() == whole
     assert (tmp_path / STORE).exists()

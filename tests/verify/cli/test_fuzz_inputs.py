@@ -21,8 +21,6 @@ from spec import Quadratic, dumps_problem
 from spec.atlas import atlas
 from spec.reading import Reading, alternatives
 from tests.strategies import broken_files, fractions, quadratics, wrong_tokens
-from verify.campaign.plan import DEFAULT_SEED
-from verify.campaign.run import Store, environment
 from verify.checks.measuring.case import checks
 from verify.cli.main import invoke
 from verify.truth import lower_level
@@ -271,45 +269,25 @@ def test_any_name_is_refused_where_it_names_nothing(
     assert_refused(outcome)
 
 
-def _header() -> str:
-    return json.dumps(Store(Path(), environment(), "reference", "smoke", DEFAULT_SEED).header)
-
-
-_LIE = {"claim": "bias-bound/T3", "reading": "repaired", "instance": "toy1", "verdict": "REFUTED", "sentence": "No."}
-_KEY = "bias-bound/T3|repaired|toy1"
-
-
 @pytest.mark.parametrize(
     "content",
-    [b"", b"\n", b"{", b"[]", b"null", b"\xff\xfe", b"[" * 100_000, b"9" * 5000, b'{"seed": 1}', b'"text"'],
+    [b"\n", b"{", b"[]", b"\xff\xfe", b'{"seed": 1}\n', b"SQLite format 3\0", b"SQLite format 3\0" + b"\0" * 4080],
     ids=lambda content: ascii(content)[:24],
 )
-def test_a_file_that_belongs_to_no_run_is_not_resumed(content: bytes, tmp_path: Path) -> None:
-    (tmp_path / "results.jsonl").write_bytes(content)
-    assert_refused(run(*ONE_CHECK, "--out", str(tmp_path), "--resume"))
-    assert (tmp_path / "results.jsonl").read_bytes() == content
+@pytest.mark.parametrize("more", [(), ("--resume",), ("--fresh",)])
+def test_a_file_that_is_no_store_is_refused_and_kept(content: bytes, more: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "store.sqlite").write_bytes(content)
+    assert_refused(run(*ONE_CHECK, "--out", str(tmp_path), *more))
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"store.sqlite": content}
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"", b"{", b"[]", b"null", b"1", b"\xff\xfe", b"[" * 100_000, b"9" * 5000, b'{"key": [], "result": {}}',
-        json.dumps({"key": _KEY, "result": _LIE | {"instance": "toy2"}}).encode(),
-        json.dumps({"key": "other", "result": _LIE}).encode(),
-        json.dumps({"key": _KEY, "result": _LIE | {"verdict": None}}).encode(),
-        json.dumps({"key": _KEY, "result": _LIE | {"fault": "both"}}).encode(),
-        json.dumps({"key": _KEY, "result": _LIE | {"verdict": "MAYBE"}}).encode(),
-        json.dumps({"key": _KEY, "result": _LIE | {"measured": "much"}}).encode(),
-        json.dumps({"key": _KEY, "result": _LIE}).encode()[:-3],
-    ],
-    ids=range(16),
-)  # fmt: skip
-def test_what_is_no_finished_result_is_done_again(line: bytes, tmp_path: Path) -> None:
-    (tmp_path / "results.jsonl").write_bytes(_header().encode() + b"\n" + line)
-    outcome = run(*ONE_CHECK, "--out", str(tmp_path), "--resume", "--json")
-    assert outcome.code == 0, outcome.err
-    verdicts = {row["reading"]: row["verdict"] for row in json.loads(outcome.out)["results"]}
-    assert verdicts == {"as-written": "REFUTED", "repaired": "SUPPORTED"}
+_SHARES = ["", "1", "0/2", "3/2", "1/0", "-1/2", "1/2/3", "a/b", "1.0/2", "²/3", "1/" + "9" * 5000]
+
+
+@pytest.mark.parametrize("shard", _SHARES)
+def test_a_share_that_is_none_is_refused(shard: str, tmp_path: Path) -> None:
+    assert_refused(run(*ONE_CHECK, "--out", str(tmp_path / "out"), "--shard", shard))
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
@@ -333,7 +311,7 @@ def test_a_file_without_verdicts_is_no_baseline(content: bytes, tmp_path: Path) 
 def test_a_verdict_that_differs_from_the_baseline_is_a_finding(tmp_path: Path) -> None:
     baseline = tmp_path / "baseline.json"
     for verdict, code in (("SUPPORTED", 0), ("REFUTED", 1)):
-        baseline.write_text(json.dumps({_KEY: verdict}))
+        baseline.write_text(json.dumps({"bias-bound/T3|repaired|toy1": verdict}))
         assert run(*ONE_CHECK, "--out", str(tmp_path / "out"), "--baseline", str(baseline)).code == code
 
 

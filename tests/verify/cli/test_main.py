@@ -125,14 +125,14 @@ def test_wrong_input_is_one_line_and_exit_code_2(capsys, arguments, tmp_path, mo
     assert err.startswith("f2csa: ")
 
 
-def test_verify_writes_the_four_files_and_says_where(capsys, tmp_path):
+def test_verify_writes_its_files_and_says_where(capsys, tmp_path):
     code, out, err = run(
         capsys, "verify", "bias-bound/T3", "--profile", "smoke", "--out", str(tmp_path / "r"), "--jobs", "1"
     )
     assert code == 0, err
     assert "report.html" in out
     names = {path.name for path in (tmp_path / "r").iterdir()}
-    assert names == {"report.json", "report.html", "report.md", "junit.xml"}
+    assert names == {"report.json", "report.html", "report.md", "junit.xml", "times.json", "store.sqlite"}
 
 
 def test_verify_with_another_baseline_finds_the_difference(capsys, tmp_path):

@@ -42,7 +42,7 @@ def one(**how):
 
 
 def test_going_on_is_the_same_as_one_long_run(few, tmp_path):
-    store = tmp_path / "results.jsonl"
+    store = tmp_path / "store.sqlite"
     first = one(store=store, resume=False)
     assert str(first.verdict) == "INCONCLUSIVE"
     assert first.continuation
@@ -64,7 +64,7 @@ def test_what_was_drawn_is_not_drawn_again(few, tmp_path):
             self.drawn += replications
             return super().hypergradient_samples(problem, x, call, rng, replications)
 
-    subject, at_once, store = Counting(), Counting(), tmp_path / "results.jsonl"
+    subject, at_once, store = Counting(), Counting(), tmp_path / "store.sqlite"
     one(subject=subject, store=store, resume=False)
     first = subject.drawn
     one(subject=subject, store=store, resume=True, effort=64)
@@ -73,7 +73,7 @@ def test_what_was_drawn_is_not_drawn_again(few, tmp_path):
 
 
 def test_what_is_decided_is_not_run_again(tmp_path):
-    store = tmp_path / "results.jsonl"
+    store = tmp_path / "store.sqlite"
     first = one(store=store, resume=False)
     assert str(first.verdict) == "SUPPORTED"
     again = one(store=store, resume=True, effort=4)
@@ -91,7 +91,9 @@ def test_the_command_says_how_to_go_on_and_does(few, tmp_path, capsys):
     assert result["verdict"] == "SUPPORTED"
     assert result["effort"] == 64
     assert "--effort 64" in result["reproduce"]
-    assert not (tmp_path / "results.jsonl").exists()
+    # Asked for again with the least effort, there is what that alone comes out with.
+    invoke(arguments)
+    assert "1 of 1 result was kept" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("effort", ["0", "2", "3", "16384"])

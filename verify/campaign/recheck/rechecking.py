@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from spec import InvalidInputError, Reading
 from spec.atlas import atlas
@@ -114,13 +115,17 @@ def recheck_result(result: Result, report: ReportData) -> Iterator[tuple[str, st
     yield from _counterexample(result)
 
 
-def follows(result: Result, subject: str) -> str | None:
-    """Why a kept result does not follow from its evidence, or ``None``; its certificates are not checked again."""
+def follows(result: Result) -> str | None:
+    """Why a kept result does not follow from its evidence, or ``None``.
+
+    Its certificates are not checked again; nor is it held to the record of what evidence there must be, which is of
+    another profile, or of other code, than the result may be: that the result is as it was written is told otherwise.
+    """
     if result.fault is not None or (not result.evidence and result.verdict is Verdict.NOT_APPLICABLE):
         return None
     try:
         bound, reading = asserted(result.claim, result.reading)
-        broken = list(_evidence(result, bound, reading, reference=subject == REFERENCE, proofs=False))
+        broken = [*_items(result, bound, reading, proofs=False), *exact_partners(result.evidence)]
         broken += [*_decision(result, bound), *_counterexample(result)]
     except UNDECIDABLE as error:
         return f"evidence must hold numbers that can be decided by; {error}"
@@ -173,13 +178,18 @@ def _offered(result: Result, others: Sequence[Result]) -> str | None:
     return wanted if used else None
 
 
-def _evidence(
-    result: Result, bound: Bound, reading: Reading, *, reference: bool, proofs: bool = True
-) -> Iterator[tuple[str, str]]:
-    """Every piece of evidence against what it was made of; that none is left out; proofs, unless spared."""
-    share, instance = share_of(result.effort), find_instance(result.instance)
-    for line in missing(result, share, reference=reference) or ():
+def _evidence(result: Result, bound: Bound, reading: Reading, *, reference: bool) -> Iterator[tuple[str, str]]:
+    """Every piece of evidence against what it was made of, and that none is left out."""
+    for line in missing(result, share_of(result.effort), reference=reference) or ():
         yield "evidence", line
+    yield from _items(result, bound, reading)
+    yield from exact_partners(result.evidence)
+    yield from exact_sweep(result.evidence)
+
+
+def _items(result: Result, bound: Bound, reading: Reading, *, proofs: bool = True) -> Iterator[tuple[str, str]]:
+    """Every piece of evidence against what it was made of; proofs, unless spared."""
+    share, instance = share_of(result.effort), find_instance(result.instance)
     owed, known = obligation(result.claim, reading), _premise_ids()
     for item in result.evidence:
         broken: Iterable[tuple[str, str]] = ()
@@ -196,14 +206,12 @@ def _evidence(
         elif proofs:
             broken = certified_rate(item, owed, bound, reading, instance)
         yield from ((f"{item.quantity}: {field}", rule) for field, rule in broken)
-    yield from exact_partners(result.evidence)
-    if proofs:
-        yield from exact_sweep(result.evidence)
 
 
-def _premise_ids() -> set[str]:
+@lru_cache(maxsize=1)
+def _premise_ids() -> frozenset[str]:
     """Every premise that some text names: a check may find one unmet that only a neighbouring text spells out."""
-    return {PREMISE, *(premise.id for _, statement in _statements() for premise in statement.premises)}
+    return frozenset({PREMISE, *(premise.id for _, statement in _statements() for premise in statement.premises)})
 
 
 def _decision(result: Result, bound: Bound) -> Iterator[tuple[str, str]]:

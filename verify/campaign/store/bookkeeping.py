@@ -1,0 +1,105 @@
+"""Which results of a run are kept already, which are left to do, and where they go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from verify.campaign.plan import Task
+from verify.campaign.store.addresses import Addresses, address_of
+from verify.campaign.store.kept_results import Store
+from verify.evidence.budget import EFFORT_STEP
+from verify.report.model import Result
+from verify.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Reuse:
+    """Which kept results a run takes: those of the very same task, those of smaller efforts besides, or none."""
+
+    same: bool = True
+    smaller: bool = False
+
+
+class Books:
+    """A run's results by key, in a store or, without one, in memory.
+
+    A fault is never taken: it is tried again. With ``smaller`` efforts, a decided result of one stands for the task,
+    and an undecided one is gone on from.
+    """
+
+    def __init__(self, store: Store | None, addresses: Addresses | None, reuse: Reuse) -> None:
+        self.store = store
+        self.addresses = addresses
+        self.reuse = reuse
+        self.cells: dict[str, str] = {}
+        self.taken = 0
+        self.passed_over = 0
+        self._inputs: dict[str, str] = {}
+        self._done: dict[str, Result] = {}
+
+    def open(self, tasks: Sequence[Task], mine: Sequence[Task]) -> list[Task]:
+        """What of a run's share is left to do; the whole plan's addresses are settled here."""
+        if self.store is None or self.addresses is None:
+            return list(mine)
+        choices = {task.key: [self._address(smaller) for smaller in self._efforts(task)] for task in tasks}
+        wanted = {address for task in mine for address in choices[task.key]}
+        found = {a: r for a, r in self.store.results(wanted).items() if r.fault is None}
+        if not self.reuse.same:
+            self.passed_over, found = sum(choices[task.key][0] in found for task in mine), {}
+        self.cells = {task.key: self._chosen(choices[task.key], found) for task in tasks}
+        left = [task for task in mine if self.cells[task.key] not in found]
+        self.taken = len(mine) - len(left)
+        return [self._continued(task, choices[task.key], found) for task in left]
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What there is to say of the store, one line each."""
+        dropped = () if self.store is None else tuple(self.store.notices)
+        return (*dropped, *([_PASSED_OVER.format(self.passed_over)] if self.passed_over else []))
+
+    def keep(self, task: Task, result: Result) -> None:
+        """Keep a finished result."""
+        if self.store is None:
+            self._done[task.key] = result
+        else:
+            self.store.keep(self._inputs[self.cells[task.key]], result)
+
+    def results(self, mine: Sequence[Task]) -> list[Result]:
+        """What is there of a run's share, in its order."""
+        if self.store is None:
+            return [self._done[task.key] for task in mine if task.key in self._done]
+        found = self.store.results(self.cells[task.key] for task in mine)
+        return [found[self.cells[task.key]] for task in mine if self.cells[task.key] in found]
+
+    def _address(self, task: Task) -> str:
+        assert self.addresses is not None
+        inputs = self.addresses.inputs(task)
+        address = address_of(inputs)
+        self._inputs[address] = inputs
+        return address
+
+    def _efforts(self, task: Task) -> list[Task]:
+        """The task, and where smaller efforts count the same with these, the largest first."""
+        found, effort = [task], task.effort
+        while self.reuse.smaller and effort > 1:
+            effort //= EFFORT_STEP
+            found.append(replace(task, effort=effort))
+        return found
+
+    @staticmethod
+    def _chosen(addresses: Sequence[str], found: dict[str, Result]) -> str:
+        decided = (a for a in addresses if a in found and (a == addresses[0] or not _is_open(found[a])))
+        return next(decided, addresses[0])
+
+    @staticmethod
+    def _continued(task: Task, addresses: Sequence[str], found: dict[str, Result]) -> Task:
+        begun = next((found[a] for a in addresses[1:] if a in found), None)
+        return task if begun is None else replace(task, continuation=begun.continuation)
+
+
+_PASSED_OVER = "{} kept results were run again: not all that they depend on is known (--resume takes them)"
+
+
+def _is_open(result: Result) -> bool:
+    return result.verdict is Verdict.INCONCLUSIVE

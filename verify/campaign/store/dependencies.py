@@ -1,0 +1,162 @@
+"""Which of the house's files a module depends on: all it imports, however deep, and the data these name."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Iterable, Iterator
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+import spec
+
+PACKAGES = ("spec", "f2csa_ref", "verify")
+BY_CONTENT = ("spec/claims", "spec/instances")
+"""Folders of which a result depends on its own files, and on those that its check's modules name."""
+
+
+class House:
+    """The sources under a folder that holds the three packages; read once, when first asked for.
+
+    Only what a file imports for its types is left out; lazy imports count.
+    """
+
+    def __init__(self, root: Path | None = None) -> None:
+        self.root = Path(spec.__file__).parents[1] if root is None else root
+        self._digests: dict[str, str] = {}
+        self._imported: dict[str, frozenset[str]] = {}
+        self._words: dict[str, frozenset[str]] = {}
+
+    @cached_property
+    def modules(self) -> dict[str, str]:
+        """Files by the module that they are."""
+        return {_module(file): file for file in self._files if file.endswith(".py")}
+
+    @cached_property
+    def data(self) -> tuple[str, ...]:
+        """All other files of the packages."""
+        return tuple(file for file in self._files if not file.endswith((".py", ".pyc", ".typed")))
+
+    @cached_property
+    def _files(self) -> list[str]:
+        found = [path for package in PACKAGES for path in (self.root / package).rglob("*") if path.is_file()]
+        return sorted(path.relative_to(self.root).as_posix() for path in found if "__pycache__" not in path.parts)
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(self._files)
+
+    def closure(self, *names: str) -> frozenset[str]:
+        """These modules, all they import, and all that these import in turn."""
+        found: set[str] = set()
+        left = list(names)
+        while left:
+            name = left.pop()
+            if name not in found:
+                found.add(name)
+                left += self._imports(name)
+        return frozenset(found)
+
+    def named_data(self, modules: Iterable[str]) -> Iterator[str]:
+        """Data files that one of the modules names: by file name, or by a folder of nothing but data.
+
+        A file of :data:`BY_CONTENT` is named by its stem.
+        """
+        words = frozenset[str]().union(*map(self._named, modules))
+        for file in self.data:
+            path = Path(file)
+            own = (path.stem, f"{path.stem}/") if self.counts_alone(file) else (path.name,)
+            if not words.isdisjoint((*own, *self._folders(path))):
+                yield file
+
+    def counts_alone(self, file: str) -> bool:
+        """Whether it is one of those that a result depends on one by one."""
+        return str(Path(file).parent) in BY_CONTENT
+
+    def digest(self, file: str) -> str:
+        """SHA-256 of a file's content."""
+        if file not in self._digests:
+            self._digests[file] = hashlib.sha256((self.root / file).read_bytes()).hexdigest()
+        return self._digests[file]
+
+    def digest_of(self, files: Iterable[str]) -> str:
+        """SHA-256 over the names and contents of files."""
+        lines = (f"{file} {self.digest(file)}\n" for file in sorted(set(files)))
+        return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+    @cached_property
+    def whole(self) -> str:
+        """SHA-256 over everything."""
+        return self.digest_of((*self.modules.values(), *self.data))
+
+    def _folders(self, path: Path) -> Iterator[str]:
+        """Folders of nothing but data that a file lies in, apart from those that count file by file."""
+        for folder in path.parents[:-1]:
+            if str(folder) not in BY_CONTENT and f"{folder.as_posix()}/__init__.py" not in self._known:
+                yield f"{folder.name}/"
+
+    def _imports(self, name: str) -> frozenset[str]:
+        self._read(name)
+        return self._imported[name]
+
+    def _named(self, name: str) -> frozenset[str]:
+        self._read(name)
+        return self._words[name]
+
+    def _read(self, name: str) -> None:
+        if name in self._imported:
+            return
+        file = self.modules[name]
+        package = name if file.endswith("/__init__.py") else name.rpartition(".")[0]
+        found, words = _read_source((self.root / file).read_text(encoding="utf-8"), package)
+        # Who imports a module runs the packages it lies in.
+        steps = (".".join(part.split(".")[:k]) for part in found for k in range(1, part.count(".") + 2))
+        self._imported[name] = frozenset(step for step in steps if step in self.modules)
+        self._words[name] = words
+
+
+@lru_cache(maxsize=2048)
+def _read_source(text: str, package: str) -> tuple[frozenset[str], frozenset[str]]:
+    """All names that a module of a package imports at run time, and all words it could name a file by."""
+    found: set[str] = set()
+    words: set[str] = set()
+    skipped: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        # Parts come later in the walk than what they are parts of.
+        if id(node) in skipped:
+            skipped |= {id(part) for part in ast.iter_child_nodes(node)}
+        elif isinstance(node, ast.If) and _is_for_types(node.test):
+            skipped |= {id(part) for part in node.body}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            found |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
+        elif word := _text(node):
+            *folders, last = word.split("/")
+            words |= {last, *(f"{folder}/" for folder in folders)}
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and (word := _text(node.right)):
+            words.add(f"{word}/")
+    return frozenset(found), frozenset(words)
+
+
+_LONGEST = 200
+"""Characters from which a text names no file."""
+
+
+def _text(node: ast.AST) -> str:
+    """A short text that stands in the code, else nothing."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < _LONGEST:
+        return node.value
+    return ""
+
+
+def _module(file: str) -> str:
+    parts = file.removesuffix(".py").split("/")
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _is_for_types(test: ast.expr) -> bool:
+    named = test.attr if isinstance(test, ast.Attribute) else test.id if isinstance(test, ast.Name) else ""
+    return named == "TYPE_CHECKING"

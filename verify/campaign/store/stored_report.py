@@ -1,0 +1,99 @@
+"""A report made from a store alone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from spec.errors import InvalidInputError
+from verify.campaign.baseline.comparison import hold_verdicts
+from verify.campaign.store.addresses import installed
+from verify.campaign.store.kept_results import Plan, Request, Store
+from verify.campaign.summary import Search, smallest, summarise
+from verify.report.faces import Report
+from verify.report.model import Result, SmallestCounterexample
+
+
+class Searches:
+    """Searches for smallest counterexamples, which a store remembers as long as no code changed."""
+
+    def __init__(self, store: Store | None, code: str) -> None:
+        self.store = store
+        self.code = code
+        self.found = {} if store is None else store.remembered(f"{_SEARCHED}{code}")
+        self.known = len(self.found)
+
+    def __call__(self, full_id: str) -> SmallestCounterexample | None:
+        """The smallest one for a statement, if there is any."""
+        if full_id not in self.found:
+            made = smallest(full_id)
+            self.found[full_id] = "" if made is None else made.model_dump_json()
+            return made
+        return SmallestCounterexample.model_validate_json(text) if (text := self.found[full_id]) else None
+
+    def keep(self) -> None:
+        """Remember what is new."""
+        if self.store is not None and len(self.found) > self.known:
+            self.store.remember(_SEARCHED, self.code, self.found)
+
+
+_SEARCHED = "smallest counterexamples by "
+
+
+def assembled(
+    request: Request, results: Collection[Result], record: Mapping[str, str], search: Search, **how: Any
+) -> Report:
+    """The report of these results: a function of them, of what was asked and of the verdicts on record.
+
+    ``how`` says whether they are ``complete``, and in how many ``seconds`` they were found.
+    """
+    judged, findings = hold_verdicts(list(results), record)
+    return Report(
+        environment=request.environment, seed=request.seed, profile=request.profile, subject=request.subject,
+        subject_version=request.subject_version, results=tuple(judged),
+        summary=tuple(summarise(judged, request.claims, request.subject, search)), findings=tuple(findings), **how,
+    )  # fmt: skip
+
+
+def fullest(store: Store, *, subject: str | None = None, profile: str | None = None, seed: int | None = None) -> Plan:
+    """What a report of the store is about: all plans of one kind, of the kind that asks for most, the latest of them.
+
+    Plans are of one kind if all but their claims is the same, the code that answers included. The narrower ones add
+    what the widest does not ask for.
+
+    Raises:
+        InvalidInputError: If no plan is of this subject, profile and seed.
+    """
+    wanted = {"subject": subject, "profile": profile, "seed": seed}
+    asked = {name: value for name, value in wanted.items() if value is not None}
+    kinds: dict[str, list[Plan]] = {}
+    for plan in store.plans():
+        if all(getattr(plan.request, name) == value for name, value in asked.items()):
+            kinds.setdefault(plan.request.kind, []).append(plan)
+    if not kinds:
+        of = ", ".join(f"{name} {value}" for name, value in asked.items())
+        raise InvalidInputError("STORE", f"must hold a run{' of ' + of if of else ''}", str(store.path))
+    return max((joined(plans) for plans in kinds.values()), key=lambda plan: len(plan.cells))
+
+
+def joined(plans: Collection[Plan]) -> Plan:
+    """Plans of one kind as one: the widest first, whatever order they come in."""
+    ordered = sorted(plans, key=lambda plan: (-len(plan.cells), plan.digest))
+    cells: dict[str, str] = {}
+    for plan in ordered:
+        for key, address in plan.cells:
+            cells.setdefault(key, address)
+    # Who asked for everything asked for whatever claims others did.
+    named = [plan.request.claims for plan in ordered]
+    claims = () if () in named else tuple(dict.fromkeys(claim for some in named for claim in some))
+    return Plan(request=ordered[0].request.model_copy(update={"claims": claims}), cells=tuple(cells.items()))
+
+
+def report_of(store: Store, plan: Plan, record: Mapping[str, str]) -> Report:
+    """The report of a plan from what the store holds; complete if that is all of it."""
+    found = store.results(address for _, address in plan.cells)
+    results = [found[address] for _, address in plan.cells if address in found]
+    spent = sum(result.seconds or 0.0 for result in results)
+    # What was searched by other code than this is searched anew.
+    search = Searches(store, installed().whole)
+    return assembled(plan.request, results, record, search, complete=len(results) == len(plan.cells), seconds=spent)
