@@ -45,7 +45,7 @@ def _content(path):
 def exit_code(subject):
     """Of a run on one claim; 2 where the subject is refused."""
     try:
-        return verify.run(["bias-bound/T3", "hypergradient-accuracy"], subject=subject, **QUICK).exit_code
+        return verify.run(["bias-bound/T3"], subject=subject, **QUICK).exit_code
     except InvalidInputError:
         return 2
 
@@ -73,21 +73,17 @@ COMMANDS = {
     "self-test": "conform --python {} --self-test --time-limit 1.5",
     "record": "baseline record bias-bound/T3 --instance toy1 --profile smoke --subject {} --out b --time-limit 1.5",
 }
-LOUD = {
-    "ends-the-process": AT_IMPORT["ends-the-process"],
-    "prints-a-letter-everywhere": IN_A_CALL["prints-a-letter-everywhere"],
-    "judges-itself": IN_A_CALL["judges-itself"],
-}
+TRIED = [
+    ("verify", "ends-the-process"), ("json", "prints-a-letter-everywhere"), ("conform", "judges-itself"),
+    ("self-test", "prints-a-letter-everywhere"), ("record", "ends-the-process"), ("record", "judges-itself"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("how", LOUD)
-def test_no_command_ends_in_a_success(how, command, module, capfd):
-    code = invoke(COMMANDS[command].format(module(LOUD[how])).split())
+@pytest.mark.parametrize(("command", "how"), TRIED)
+def test_no_command_ends_in_a_success(command, how, module, capfd):
+    code = invoke(COMMANDS[command].format(module((AT_IMPORT | IN_A_CALL)[how])).split())
     out = capfd.readouterr().out
-    # What has the right form passes its self-test, which says nothing of values.
-    formed = command == "self-test" and how == "judges-itself"
-    assert code in ((0, 3) if formed else (1, 2, 3))
+    assert code in (1, 2, 3)
     # What it says may be quoted, in a line that is not its own.
     assert not any(line.startswith("mine conforms") for line in out.splitlines())
     if command == "json" and code != 2:
