@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,6 +71,8 @@ def load_apart(name: str, *, time_limit: float | None = None) -> Subject:
     if name == REFERENCE or name.startswith(COMMAND):
         return load_subject(name, time_limit=time_limit)
     split_name(name)
+    if os.name != "posix":
+        raise InvalidInputError("subject", "needs a POSIX system for a process of its own; or --in-process", name)
     from verify.subjects.wire.python_subject import loaded_apart
 
     return loaded_apart(name, time_limit=time_limit)
