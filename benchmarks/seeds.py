@@ -1,9 +1,9 @@
 """Whether any verdict of the reference hangs on its seed: every result at many seeds, against the record.
 
-    python benchmarks/seeds.py --from 100 --to 150 --jobs 2
+    python -m benchmarks.seeds --from 100 --to 150 --jobs 2
 
-Results whose evidence is the same at the first two seeds draw nothing and are run there alone. Prints one line a seed and
-every result that came out otherwise or as a fault; exits with 1 if there is one.
+Results whose evidence is the same at the first two seeds draw nothing and are run there alone. Prints one line a seed
+and every result that came out otherwise or as a fault; exits with 1 if there is one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from verify.subjects import load_subject
 
 
 def run(seed: int, drawn: frozenset[str] | None) -> tuple[dict[str, str], list[str]]:
-    """A digest of each result's evidence, and a line for each that is not as recorded; only those ``drawn``, if given."""
+    """A digest of each result's evidence, and a line for each not as recorded; only of those ``drawn``, if given."""
     record, reference = shipped_record(), load_subject("reference")
     evidence, lines = {}, []
     for task in plan([], ["as-written", "repaired"], [], find_profile("ci"), "reference", seed):
