@@ -70,11 +70,13 @@ COMMANDS = {
     "verify": "verify bias-bound/T3 --instance toy1 --profile smoke --subject {} --out out --time-limit 1.5",
     "json": "verify bias-bound/T3 --instance toy1 --profile smoke --subject {} --out out --time-limit 1.5 --json",
     "conform": "conform bias-bound/T3 --python {} --out out --time-limit 1.5 --seconds 20",
+    "conform-json": "conform bias-bound/T3 --python {} --out out --time-limit 1.5 --seconds 20 --json",
     "self-test": "conform --python {} --self-test --time-limit 1.5",
     "record": "baseline record bias-bound/T3 --instance toy1 --profile smoke --subject {} --out b --time-limit 1.5",
 }
 TRIED = [
     ("verify", "ends-the-process"), ("json", "prints-a-letter-everywhere"), ("conform", "judges-itself"),
+    ("conform-json", "prints-a-letter-everywhere"),
     ("self-test", "prints-a-letter-everywhere"), ("record", "ends-the-process"), ("record", "judges-itself"),
 ]  # fmt: skip
 
@@ -86,5 +88,7 @@ def test_no_command_ends_in_a_success(command, how, module, capfd):
     assert code in (1, 2, 3)
     # What it says may be quoted, in a line that is not its own.
     assert not any(line.startswith("mine conforms") for line in out.splitlines())
+    if command == "conform-json":
+        assert json.loads(out)["faults"]
     if command == "json" and code != 2:
         assert {result["verdict"] for result in json.loads(out)["results"]} <= {"REFUTED", "NOT_APPLICABLE", None}
