@@ -28,23 +28,29 @@ Try: TypeAlias = Literal["first", "again", "singly"]
 
 
 @dataclass(frozen=True)
-class _Share:
+class Share:
     """Tasks that are submitted together, how often they were, and whether nothing else may run beside them."""
 
     tasks: tuple[Task, ...]
     tried: Try = "first"
     alone: bool = False
 
-    def after(self, error: BaseException) -> list[_Share]:
+    def after(self, error: BaseException) -> list[Share]:
         """What to submit once its worker died: all of it again, then its tasks singly, then nothing.
 
         Where the whole executor broke, its tasks run alone at last, so that the next one to blame is known.
         """
         if self.tried == "first":
-            return [_Share(self.tasks, "again")]
+            return [Share(self.tasks, "again")]
         if self.tried == "again":
-            return [_Share((task,), "singly", isinstance(error, BrokenExecutor)) for task in self.tasks]
+            return [Share((task,), "singly", isinstance(error, BrokenExecutor)) for task in self.tasks]
         return []
+
+    def rest(self, count: int, spent: float, seconds: float) -> list[Share]:
+        """What is left after ``count`` tasks took ``spent`` seconds, in pieces that should take ``seconds`` each."""
+        left = self.tasks[count:]
+        size = max(1, math.ceil(seconds * count / spent)) if left else 1
+        return [Share(left[k : k + size], self.tried, self.alone) for k in range(0, len(left), size)]
 
 
 @dataclass
@@ -65,8 +71,8 @@ class Gang:
     watch: Callable[[], None] | None = None
     executor: Executor | None = None
     house: House = field(default_factory=House.here)
-    waiting: deque[_Share] = field(default_factory=deque)
-    running: dict[Future[Any], tuple[_Share, Executor]] = field(default_factory=dict)
+    waiting: deque[Share] = field(default_factory=deque)
+    running: dict[Future[Any], tuple[Share, Executor]] = field(default_factory=dict)
     arrived: deque[tuple[Task, Result]] = field(default_factory=deque)
     failures: int = 0
     """How often in a row nothing could be submitted."""
@@ -117,7 +123,7 @@ class Gang:
 
     def results(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Result]]:
         """Run tasks; their results come as they are done."""
-        self.waiting = deque(_cut(tasks))
+        self.waiting = deque(cut(tasks))
         while self.waiting or self.running or self.arrived:
             self._submit()
             while self.arrived:
@@ -162,7 +168,7 @@ class Gang:
             self.running[future] = share, executor
             future.add_done_callback(self._ended.put)
 
-    def _has_room(self, share: _Share) -> bool:
+    def _has_room(self, share: Share) -> bool:
         """Whether it may be submitted now; a pool that breaks with one worker is given little beyond its width."""
         if share.alone or any(other.alone for other, _ in self.running.values()):
             return not self.running
@@ -189,9 +195,7 @@ class Gang:
                 self.arrived.extend((task, fault(task, _died(error), 0.0)) for task in share.tasks)
             return
         self.arrived.extend(zip(share.tasks, done.results, strict=False))
-        rest = share.tasks[len(done.results) :]
-        size = max(1, math.ceil(done.seconds * len(done.results) / done.spent)) if rest else 1
-        self.waiting.extend(_Share(rest[k : k + size], share.tried, share.alone) for k in range(0, len(rest), size))
+        self.waiting.extend(share.rest(len(done.results), done.spent, done.seconds))
 
     def _fault_all(self, why: str) -> None:
         for share in self.waiting:
@@ -212,7 +216,7 @@ class Gang:
                 executor.shutdown(wait=not self.running, cancel_futures=True)
 
 
-def _cut(tasks: Sequence[Task]) -> Iterator[_Share]:
+def cut(tasks: Sequence[Task]) -> Iterator[Share]:
     """Those that share runs together by instance, the others in neighbourhoods, the long first."""
     for shared, row in groupby(arranged(tasks), shares_runs):
         mine = list(row)
@@ -220,9 +224,9 @@ def _cut(tasks: Sequence[Task]) -> Iterator[_Share]:
             by_instance: dict[str, list[Task]] = {}
             for task in mine:
                 by_instance.setdefault(task.instance, []).append(task)
-            yield from (_Share(tuple(some)) for some in by_instance.values())
+            yield from (Share(tuple(some)) for some in by_instance.values())
         else:
-            yield from (_Share(tuple(mine[k : k + AT_ONCE])) for k in range(0, len(mine), AT_ONCE))
+            yield from (Share(tuple(mine[k : k + AT_ONCE])) for k in range(0, len(mine), AT_ONCE))
 
 
 def _died(error: BaseException) -> str:
