@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -98,6 +98,9 @@ class OnDask(Executor):
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """As :meth:`concurrent.futures.Executor.submit`."""
+        if self._client.status != "running":
+            # A client that lost its scheduler takes what it is given, and never answers.
+            raise BrokenExecutor("the Dask scheduler is gone")
         future: Future[Any] = self._pool.submit(fn, *args, **kwargs)
         return future
 

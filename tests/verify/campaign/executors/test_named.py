@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import sys
-from concurrent.futures import Executor
+from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
 
 import pytest
 
 from spec import InvalidInputError
-from verify.campaign.executors.named import factory_of
+from verify.campaign.executors.named import OnDask, factory_of
 from verify.cli.main import invoke
 
 MODULE = """
@@ -68,6 +68,27 @@ def test_without_dask_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(InvalidInputError, match=r"f2csa-verify\[dask\]"):
         factory_of("dask://127.0.0.1:8786")
+
+
+def test_a_client_without_its_scheduler_is_broken_and_is_closed():
+    class Client:
+        status = "running"
+        closed = 0
+
+        def get_executor(self):
+            return ThreadPoolExecutor(1)
+
+        def close(self, timeout):
+            self.closed += 1
+
+    client = Client()
+    executor = OnDask(client)
+    assert executor.submit(int, "7").result() == 7
+    client.status = "connecting"
+    with pytest.raises(BrokenExecutor, match="scheduler is gone"):
+        executor.submit(int)
+    executor.shutdown()
+    assert client.closed == 1
 
 
 def test_the_command_runs_on_a_named_executor(tmp_path, capsys):

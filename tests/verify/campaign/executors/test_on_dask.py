@@ -46,6 +46,7 @@ def cluster(tmp_path):
         processes.append(started(*at, "--local-directory", str(folder)))
         return processes[-1]
 
+    worker.scheduler = processes[0]
     yield f"dask://127.0.0.1:{port}", worker
     for process in processes:
         process.kill()
@@ -74,6 +75,26 @@ def test_two_workers_one_killed_write_what_one_process_does(cluster, tmp_path, m
 
     assert files(tmp_path / "dask", executor=address, progress=kill) == files(tmp_path / "one", jobs=1)
     assert killed == [-signal.SIGKILL]
+
+
+def test_without_its_scheduler_a_run_ends_and_goes_on_elsewhere(cluster, tmp_path, monkeypatch):
+    address, worker = cluster
+    worker()
+    monkeypatch.setattr(gang, "AT_ONCE", 1)
+    asked = {"profile": "smoke", "instances": ["toy1"], "store": tmp_path / "store.sqlite"}
+
+    def kill(done, total, what):
+        if done == 1:
+            worker.scheduler.kill()
+            worker.scheduler.wait()
+            monkeypatch.setattr(named, "PATIENCE", 1.0)
+
+    lost = verify.run(CLAIMS, executor=address, progress=kill, **asked)
+    assert lost.faults
+    assert all("must be a Dask scheduler that answers" in result.fault for result in lost.faults)
+    again = verify.run(CLAIMS, **asked)
+    assert again.kept == len(lost.results) - len(lost.faults) >= 1
+    assert not again.faults
 
 
 def test_nobody_there_is_one_clear_line(cluster, monkeypatch):
