@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
-from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, NamedTuple
 
 from spec import InvalidInputError
 from verify.campaign.baseline.storage import shipped_record
@@ -20,6 +18,7 @@ from verify.campaign.store.bookkeeping import Books, Reuse
 from verify.campaign.store.kept_results import Plan, Request, Store
 from verify.campaign.store.shards import Shard
 from verify.campaign.store.stored_report import Searches, assembled
+from verify.campaign.surroundings import environment, whereabouts
 from verify.campaign.workers import Crew, run_here
 from verify.checks.measuring.case import find_profile
 from verify.evidence.budget import level_of
@@ -27,9 +26,11 @@ from verify.report.faces import Report
 from verify.report.model import NAMED as ALL_READINGS
 from verify.report.model import Result
 from verify.subjects import Subject, load_subject, name_of, require_stages
-from verify.subjects.loading import COMMAND, REFERENCE, as_program, version_of
-from verify.subjects.protocol import TRUSTED
+from verify.subjects.loading import REFERENCE, version_of
 from verify.subjects.time_limits import check_limit
+
+if TYPE_CHECKING:
+    from verify.campaign.executors.gang import AnyExecutor
 
 Progress = Callable[[int, int, str], None]
 """Called with (tasks done, tasks in all, what was just done)."""
@@ -54,6 +55,7 @@ def run(
     record: dict[str, str] | None = None,
     time_limit: float | None = None,
     in_process: bool = False,
+    executor: AnyExecutor | None = None,
 ) -> Report:
     """Verify claims and return the report.
 
@@ -86,12 +88,16 @@ def run(
             long, and at least 15 s; 60 s without a limit.
         in_process: Whether a Python subject given by name is imported by the processes that judge it, which it can then
             end, or deceive; else it runs in processes of its own (docs/trust.md). The report names it.
+        executor: Where a subject given by name is judged, instead of ``jobs`` processes here: an executor, which stays
+            the caller's; a function that makes one, again where it broke; or the name of either,
+            ``"dask://HOST:PORT"`` or ``"package.module:factory"`` (docs/scaling.md).
 
     Returns:
         The report. ``print`` it, show it in a notebook, or :meth:`~verify.report.model.Report.write` it.
 
     Raises:
-        InvalidInputError: If a name is unknown, a number out of range, or the subject cannot be loaded.
+        InvalidInputError: If a name is unknown, a number out of range, the subject cannot be loaded, or the executor
+            cannot be had or has other code.
 
     Example:
         >>> import verify
@@ -111,8 +117,11 @@ def run(
     tasks = [replace(task, effort=effort) for task in planned]
     complete = True
     where = environment() | whereabouts(subject, in_process=in_process)
-    loaded = _loaded(subject, jobs, time_limit, watch, in_process=in_process)
-    with loaded as (version, results_of, stop), _opened(store) as kept:
+    if executor is None:
+        workers = _loaded(subject, jobs, time_limit, watch, in_process=in_process)
+    else:
+        workers = _on(executor, subject, time_limit, watch, in_process=in_process)
+    with workers as (version, results_of, stop), _opened(store) as kept:
         addresses = None
         if kept is not None or shard is not None:
             addresses = Addresses(where, version, sources_of(subject), installed())
@@ -138,7 +147,8 @@ def run(
                     progress(count, len(mine), task.key)
         except KeyboardInterrupt:
             complete = False
-            stop()
+            for task, result in stop():
+                books.keep(task, result)
         search = Searches(kept, request.code)
         report = assembled(
             request, books.results(mine), shipped_record() if record is None else record, search,
@@ -159,6 +169,42 @@ def _opened(store: Path | None) -> Iterator[Store | None]:
             yield kept
 
 
+class _Hands(NamedTuple):
+    """The version a subject states, how tasks are run on it, and how that is stopped: with what is done besides."""
+
+    version: str
+    results_of: Callable[[Sequence[Task]], Iterator[tuple[Task, Result]]]
+    stop: Callable[[], Iterable[tuple[Task, Result]]]
+
+
+@contextmanager
+def _on(
+    executor: AnyExecutor,
+    subject: str | Subject,
+    time_limit: float | None,
+    watch: Callable[[], None] | None,
+    *,
+    in_process: bool,
+) -> Iterator[_Hands]:
+    """A subject in the workers of an executor."""
+    from verify.campaign.executors.gang import Gang
+
+    if not isinstance(subject, str):
+        raise InvalidInputError("executor", "must be given a subject by name: an object is in this process alone")
+    if in_process:
+        raise InvalidInputError("executor", "must not be given together with in_process: nobody could end its workers")
+    with Gang(executor, subject, time_limit, watch) as gang:
+
+        def results(tasks: Sequence[Task]) -> Iterator[tuple[Task, Result]]:
+            if tasks:
+                if subject == REFERENCE:
+                    gang.introduction()
+                yield from gang.results(tasks)
+
+        version = version_of(load_subject(REFERENCE)) if subject == REFERENCE else gang.introduction()
+        yield _Hands(version, results, gang.stop)
+
+
 @contextmanager
 def _loaded(
     subject: str | Subject,
@@ -167,8 +213,8 @@ def _loaded(
     watch: Callable[[], None] | None,
     *,
     in_process: bool,
-) -> Iterator[tuple[str, Callable[[Sequence[Task]], Iterator[tuple[Task, Result]]], Callable[[], None]]]:
-    """The version a subject states, how tasks are run on it, and how that is stopped at once.
+) -> Iterator[_Hands]:
+    """A subject in worker processes, or here.
 
     What is given by name is loaded in workers: a stranger's code may end its process, with a success at that, or hang.
     """
@@ -182,37 +228,24 @@ def _loaded(
                     crews.append(started.enter_context(Crew(REFERENCE, jobs, time_limit, watch)))
                     yield from crews[0].results(tasks)
 
-            def stop() -> None:
+            def stop() -> Iterable[tuple[Task, Result]]:
                 for crew in crews:
                     crew.close()
+                return ()
 
-            yield version_of(load_subject(REFERENCE)), results, stop
+            yield _Hands(version_of(load_subject(REFERENCE)), results, stop)
     elif isinstance(subject, str) and subject != REFERENCE:
         with Crew(subject, jobs, time_limit, watch, in_process) as crew:
-            yield crew.version, crew.results, crew.close
+
+            def end() -> Iterable[tuple[Task, Result]]:
+                crew.close()
+                return ()
+
+            yield _Hands(crew.version, crew.results, end)
     else:
         here = load_subject(subject) if isinstance(subject, str) else subject
         require_stages(here, name_of(here))
-        yield version_of(here), partial(run_here, subject=here, time_limit=time_limit), lambda: None
-
-
-def environment() -> dict[str, str]:
-    """Versions that can influence a number; no machine names, no paths."""
-    packages = ("f2csa-verify", "numpy", "scipy", "daqp", "python-flint", "pydantic")
-    found = {name: metadata.version(name) for name in packages}
-    return {"python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}", **found}
-
-
-def whereabouts(subject: str | Subject, *, in_process: bool) -> dict[str, str]:
-    """What is to be said of a subject that runs among those who judge it."""
-    if isinstance(subject, str):
-        foreign = in_process and subject != REFERENCE and not subject.startswith(COMMAND)
-    else:
-        held: Any = subject
-        while "_subject" in getattr(held, "__dict__", {}):
-            held = held.__dict__["_subject"]  # what paces and times a subject stands around it
-        foreign = as_program(held) is None and type(held) not in TRUSTED
-    return {"subject runs": "in the judge's own process: nothing keeps it from deceiving"} if foreign else {}
+        yield _Hands(version_of(here), partial(run_here, subject=here, time_limit=time_limit), lambda: ())
 
 
 __all__ = ["ALL_READINGS", "DEFAULT_SEED", "Progress", "environment", "plan", "run"]

@@ -193,7 +193,7 @@ class Crew:
 
     def results(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Result]]:
         """Run tasks; their results come as they are done."""
-        self.waiting = deque((task, 0) for task in _arranged(tasks))
+        self.waiting = deque((task, 0) for task in arranged(tasks))
         with one_blas_thread():
             while self.waiting or self._busy():
                 if len(self.losses) < TRIES:
@@ -223,8 +223,8 @@ class Crew:
         if not self.waiting:
             source = max((worker.own for worker in self.workers), key=len)
             yield from reversed([source.pop() for _ in range(len(source) // 2)])
-        elif _shares_runs(self.waiting[0][0]):
-            while self.waiting and _shares_runs(self.waiting[0][0]):
+        elif shares_runs(self.waiting[0][0]):
+            while self.waiting and shares_runs(self.waiting[0][0]):
                 yield self.waiting.popleft()
         else:
             # Fewer towards the end, so that no worker is left without.
@@ -301,18 +301,18 @@ class Crew:
         self.waiting.extendleft(reversed(worker.own))
 
 
-def _arranged(tasks: Sequence[Task]) -> list[Task]:
+def arranged(tasks: Sequence[Task]) -> list[Task]:
     """The longest row of tasks first, so that the others are shared out around it; then a claim's by instance."""
     families: dict[str, int] = {}
     for task in tasks:
         families.setdefault(task.claim.split("/")[0], len(families))
     return sorted(
         tasks,
-        key=lambda task: (0, 0, "") if _shares_runs(task) else (1, families[task.claim.split("/")[0]], task.instance),
+        key=lambda task: (0, 0, "") if shares_runs(task) else (1, families[task.claim.split("/")[0]], task.instance),
     )
 
 
-def _shares_runs(task: Task) -> bool:
+def shares_runs(task: Task) -> bool:
     """Whether it asks for runs of Algorithm 2, which one worker makes once for all who ask."""
     return "optimise" in checks()[task.claim].needs
 

@@ -51,6 +51,9 @@ class Verify:
         int, Option(help="Factor on all sample sizes, 1, 4, 16, ...; with --resume only where undecided.")
     ] = 1
     jobs: Jobs = None
+    executor: Annotated[
+        Text, Option(help="dask://HOST:PORT or package.module:factory: workers elsewhere (docs/scaling.md).")
+    ] = None
     time_limit: Annotated[
         float | None,
         Option(help="Seconds a stage call of the subject may take; default 30 for a command, 120 in Python."),

@@ -53,7 +53,7 @@ def verify(asked: options.Verify) -> int:
     report = watched(
         selection, jobs=asked.jobs, subject=asked.subject, profile=asked.profile, seed=asked.seed, effort=asked.effort,
         store=store, resume=asked.resume, fresh=asked.fresh, shard=shard, time_limit=asked.time_limit,
-        in_process=asked.in_process,
+        in_process=asked.in_process, executor=asked.executor,
         record=None if on_record is None else on_record.verdicts,
     )  # fmt: skip
     if compared is not None and not compared.verdicts_only:

@@ -93,9 +93,9 @@ def test_the_subjects_version_comes_from_its_worker(solver):
 
 def test_a_workers_tasks_lie_together_by_instance_and_none_is_lost():
     tasks = plan([], ["as-written", "repaired"], [], find_profile("smoke"), "reference", 0)
-    arranged = workers._arranged(tasks)
+    arranged = workers.arranged(tasks)
     assert sorted(task.key for task in arranged) == sorted(task.key for task in tasks)
-    places = [(task.claim.split("/")[0], task.instance) for task in arranged if not workers._shares_runs(task)]
+    places = [(task.claim.split("/")[0], task.instance) for task in arranged if not workers.shares_runs(task)]
     assert [place for place, _ in groupby(places)] == list(dict.fromkeys(places))
-    shared = [workers._shares_runs(task) for task in arranged]
+    shared = [workers.shares_runs(task) for task in arranged]
     assert shared == sorted(shared, reverse=True)

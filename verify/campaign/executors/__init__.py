@@ -1,0 +1,1 @@
+"""Campaigns on any ``concurrent.futures.Executor``: pools, an existing Dask cluster, what a function returns."""

@@ -1,0 +1,30 @@
+"""What a run runs on: versions, and where its subject does."""
+
+from __future__ import annotations
+
+import platform
+from importlib import metadata
+from typing import Any
+
+from verify.subjects import Subject
+from verify.subjects.loading import COMMAND, REFERENCE, as_program
+from verify.subjects.protocol import TRUSTED
+
+
+def environment() -> dict[str, str]:
+    """Versions that can influence a number; no machine names, no paths."""
+    packages = ("f2csa-verify", "numpy", "scipy", "daqp", "python-flint", "pydantic")
+    found = {name: metadata.version(name) for name in packages}
+    return {"python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}", **found}
+
+
+def whereabouts(subject: str | Subject, *, in_process: bool) -> dict[str, str]:
+    """What is to be said of a subject that runs among those who judge it."""
+    if isinstance(subject, str):
+        foreign = in_process and subject != REFERENCE and not subject.startswith(COMMAND)
+    else:
+        held: Any = subject
+        while "_subject" in getattr(held, "__dict__", {}):
+            held = held.__dict__["_subject"]  # what paces and times a subject stands around it
+        foreign = as_program(held) is None and type(held) not in TRUSTED
+    return {"subject runs": "in the judge's own process: nothing keeps it from deceiving"} if foreign else {}
