@@ -73,8 +73,8 @@ def ordered(one: Sequence[Share], copies: int) -> list[Share]:
 
 
 def main(arguments: list[str]) -> int:
-    """Print a table; 2 without a file."""
-    if not arguments:
+    """Print a table; 2 without a file, or where the copies are no number."""
+    if not arguments or not all(text.isdigit() and int(text) > 0 for text in arguments[1:]):
         sys.stderr.write("python -m benchmarks.scaling TIMES [COPIES]\n")
         return 2
     costs = times.Times.model_validate(json.loads(Path(arguments[0]).read_text(encoding="utf-8"))).results
