@@ -331,15 +331,11 @@ def _say(line: str) -> None:
 def _progress(outer: OuterParameters) -> Iterator[Callable[[Block], None]]:
     """A progress bar on a terminal, nothing elsewhere; told each finished block."""
     console = Console(stderr=True)
-    with Progress(
-        TextColumn("solve"),
-        BarColumn(),
-        TextColumn("{task.completed:,}/{task.total:,} calls"),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-        console=console,
-        disable=not console.is_terminal,
-    ) as bar:
+    if not console.is_terminal:
+        yield lambda _: None
+        return
+    done, text = TextColumn("{task.completed:,}/{task.total:,} calls"), TextColumn("{task.description}")
+    with Progress(TextColumn("solve"), BarColumn(), done, TimeRemainingColumn(), text, console=console) as bar:
         task = bar.add_task("", total=outer.T)
 
         def show(block: Block) -> None:
