@@ -51,6 +51,17 @@ def clip(v: Vector, D: float) -> Vector:
     return v * shrink[..., None]
 
 
+SQUARABLE = 1e150
+"""Vectors of such entries have a finite length; no step that is kept is nearly so long."""
+
+
+def _squarable(v: Vector, most: float) -> Vector:
+    """Rows with an entry beyond ``most`` made shorter, their direction kept; others as they are."""
+    largest = np.abs(v).max(axis=-1, initial=0.0, keepdims=True)
+    too_long = largest > most
+    return np.where(too_long, v / np.where(too_long, largest, 1.0) * most, v) if too_long.any() else v
+
+
 def box_projection(lower: Vector, upper: Vector) -> Projection:
     """Projection onto a box, for the option of keeping x in X.
 
@@ -141,7 +152,7 @@ def advance(
     g = _answer(oracle(z), z.shape)
 
     # Line 7.
-    state.step = clip(state.step - eta * g, D)
+    state.step = clip(state.step - eta * _squarable(g, SQUARABLE / eta), D)
 
     # Lines 9 to 12.  x_k is the mean of a block of M.
     state.z_sum += z / M

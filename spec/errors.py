@@ -34,11 +34,11 @@ class InvalidInputError(ValueError):
     """
 
     def __init__(self, argument: str, rule: str, value: object = None) -> None:
-        self.argument = argument
-        self.rule = rule
+        self.argument = writable(argument)
+        self.rule = writable(rule)
         self.value = value
         given = "" if value is None else f"; got {shorten(value)}"
-        super().__init__(f"{argument}: {rule}{given}")
+        super().__init__(f"{self.argument}: {self.rule}{given}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Crosses process boundaries as it stands, whatever a subclass is made from; the value only ever serves display.
@@ -46,6 +46,11 @@ class InvalidInputError(ValueError):
         # The pickle protocol documents the function, its stubs do not.
         made_by = copyreg.__newobj__  # type: ignore[attr-defined]
         return made_by, (type(self), str(self)), self.__dict__ | {"value": value}
+
+
+def writable(text: str) -> str:
+    """The text with lone surrogates, which no encoding writes, as escapes."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def shorten(value: object) -> str:
@@ -56,7 +61,7 @@ def shorten(value: object) -> str:
         text = str(value) if plain else repr(value)
     except (RecursionError, ValueError):  # nested too deeply, or an integer of too many digits
         text = f"a {type(value).__name__} too large to show"
-    text = " ".join(text[: 4 * _SHOWN].split())
+    text = writable(" ".join(text[: 4 * _SHOWN].split()))
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
@@ -65,7 +70,7 @@ def from_validation(error: ValidationError, root: str) -> InvalidInputError:
     details = error.errors(include_url=False)
     first = details[0]
     # The first part of a path into a union is the tag of the branch taken, which no file spells out.
-    parts = [str(part) for part in first["loc"]]
+    parts = [shorten(part) for part in first["loc"]]  # a key may be as long as its file
     path = ".".join(parts[1:] if parts and parts[0] in _TAGS else parts)
     where = f"{root}.{path}" if path and root else (path or root)
     inner = first.get("ctx", {}).get("error")

@@ -46,6 +46,10 @@ class DivergenceError(RuntimeError):
     """The answers outgrew the constants the schedule was derived from; the message says by how much."""
 
 
+STUCK = 1e-6
+"""Of the radius: what never went farther from its start has not moved."""
+
+
 @dataclass(frozen=True)
 class Setting:
     """Everything a run depends on.
@@ -148,6 +152,9 @@ class SolveReport:
             made.append("the bound on the expected distance exceeds L_F + bias: at this budget it says nothing")
         if clipped and self.setting.outer.K == 1:
             made.append("one block only: the run moves by at most the radius; give more calls or a larger gap")
+        far = max(float(np.abs(block.x_bar - np.array(self.setting.x_0)).max()) for block in self.blocks)
+        if far <= STUCK * self.setting.outer.goldstein_radius:
+            made.append(f"x stayed within {far:.2g} of its start: the run says no more than a call there")
         values = [block.F for block in self.blocks if block.F is not None]
         if values and values[0] - min(values) > 1.01 * constants.gap:
             made.append(f"F fell by more than the gap {constants.gap:.3g}: give a larger gap")

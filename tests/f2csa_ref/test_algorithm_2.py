@@ -153,3 +153,14 @@ def test_steps_never_exceed_the_clipping_length():
         lambda z: 100 * z, np.ones((3, 2)), parameters=schedule(), rng=np.random.default_rng(0), keep_path=True
     )
     assert np.linalg.norm(np.diff(made.path, axis=0), axis=2).max() <= 0.05 * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("start", [np.ones(2), np.ones((3, 2))])
+def test_a_step_beyond_the_range_of_doubles_is_clipped_like_any_other(start):
+    direction = np.array([0.6, 0.8])
+    for eta, size in ((1e300, 1.0), (1e10, 1e300), (1e308, 1e308)):
+        huge = OuterParameters(goldstein_radius=0.2, epsilon=0.1, D=0.1, eta=eta, M=2, K=2)
+        found = outer_loop(lambda z, size=size: np.broadcast_to(size * direction, z.shape), start,
+                           parameters=huge, rng=np.random.default_rng(0), keep_path=True)  # fmt: skip
+        np.testing.assert_allclose(np.diff(found.path, axis=0)[1:], np.broadcast_to(
+            -0.1 * direction, (3, *start.shape)), rtol=1e-12)  # fmt: skip

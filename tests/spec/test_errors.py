@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from spec import InvalidInputError
 from spec.errors import shorten
+from spec.problem import parse_problem
 
 
 def test_the_message_is_argument_rule_value() -> None:
@@ -64,3 +65,14 @@ def test_errors_cross_process_boundaries() -> None:
     assert isinstance(error, InvalidInputError)
     assert str(error).startswith("x: must fit; got <function")
     assert str(pickle.loads(pickle.dumps(InvalidInputError("x", "must fit")))) == "x: must fit"
+
+
+def test_what_no_encoding_writes_is_escaped_and_a_long_key_is_shortened():
+    error = InvalidInputError("a.\ud800", "must not be \udfff", "\ud8ff")
+    assert str(error) == r"a.\ud800: must not be \udfff; got \ud8ff"
+    constraints = {"A": [[1]], "B": [[1]], "b": [0]}
+    surrogate = ({"y": ["\ud800"]}, r'f.y[0]: must be an integer, a decimal or "p/q"; got \ud800')
+    for f, message in (surrogate, ({"k" * 10**5: 1}, f"f.{'k' * 59}…: is not a field of this block; got 1")):
+        with pytest.raises(InvalidInputError) as refused:
+            parse_problem({"kind": "quadratic", "f": f, "g": {"yy": [[1]]}, "constraints": constraints}, "")
+        assert str(refused.value) == message

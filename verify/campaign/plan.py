@@ -43,6 +43,7 @@ from verify.evidence.model import Counterexample, PremiseEvidence
 from verify.evidence.streams import Ledger
 from verify.report.model import NAMED, Identified, Result
 from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError
+from verify.subjects.faults import described
 from verify.subjects.loading import REFERENCE
 from verify.subjects.protocol import Stages
 from verify.verdict import Decision, NoEvidenceError, Verdict, decide
@@ -189,7 +190,7 @@ def perform(task: Task, subject: Subject, bound: Bound | None = None, *, held: b
     except (SubjectFaultError, NoEvidenceError, OverspentError) as error:
         return fault(task, str(error), started)
     except Exception as error:  # a check that fails on what a subject answers costs its own result
-        return fault(task, f"the check failed: {type(error).__name__}: {error}", started)
+        return fault(task, f"the check failed: {described(error)}", started)
     made = _result(task, instance, measured, decision, started)
     if decision.verdict is Verdict.INCONCLUSIVE and decision.rung == "statistical":
         return made.model_copy(update={"continuation": tuple(case.ledger.states())})

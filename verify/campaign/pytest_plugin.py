@@ -26,6 +26,7 @@ from verify.campaign.workers import Crew, run_here
 from verify.checks.measuring.case import checks, find_profile
 from verify.report.model import Result
 from verify.subjects import name_of, require_stages
+from verify.subjects.faults import described
 from verify.subjects.time_limits import check_limit
 from verify.verdict import Verdict, combine
 
@@ -62,7 +63,7 @@ class _Source:
             except KeyboardInterrupt:
                 raise
             except BaseException as error:  # whatever a stranger's constructor does, exit() included
-                self.why = str(error) if isinstance(error, InvalidInputError) else f"{type(error).__name__}: {error}"
+                self.why = str(error) if isinstance(error, InvalidInputError) else described(error)
         return self.made is not None
 
     def run(self, tasks: Sequence[Task]) -> tuple[Result, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from contextlib import suppress
 from functools import lru_cache
 from importlib import import_module
 from typing import Annotated, Any, NoReturn
@@ -104,11 +105,28 @@ def root(
 
 def main() -> NoReturn:
     """Entry point of the console script."""
+    if refused := _hold_closed():
+        sys.exit(_say(refused, 2))
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show Greek letters shows question marks, after the work is done, not a fault.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     sys.exit(invoke())
+
+
+def _hold_closed() -> str:
+    """Put the null device where a standard stream is closed; what is wrong with that, if anything.
+
+    A file opened later would take the stream's number, and whatever prints there would print into it.
+    """
+    closed = [name for name in ("stdin", "stdout", "stderr") if getattr(sys, name) is None]
+    while closed and (held := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(held, True)
+    if closed:
+        os.close(held)
+    for name in closed:
+        setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115, PTH123  # until the end
+    return "standard output: must be open; > /dev/null throws what is printed away" if "stdout" in closed else ""
 
 
 def invoke(arguments: list[str] | None = None) -> int:
@@ -132,9 +150,9 @@ def invoke(arguments: list[str] | None = None) -> int:
         return 0
     except RuntimeError as error:
         # A solver that gave up on data at the edge of double precision: said, not hidden, and no verdict.
-        return _say(str(error), 3)
+        return _say(_words(error), 3)
     except OSError as error:
-        return _say(f"{error.filename or 'input/output'}: {error.strerror}", 2)
+        return _say(f"{error.filename or 'input/output'}: {error.strerror or _words(error)}", 2)
     except Exception as error:
         # Usage errors of the option parser, whichever parser typer carries.
         format_message = getattr(error, "format_message", None)
@@ -142,7 +160,7 @@ def invoke(arguments: list[str] | None = None) -> int:
             return _say(format_message(), 2)
         if os.environ.get(TRACEBACK):
             raise
-        return _say(f"internal fault: {type(error).__name__}: {error} (set {TRACEBACK}=1 to see where)", 3)
+        return _say(f"internal fault: {_described(error)} (set {TRACEBACK}=1 to see where)", 3)
     return code if isinstance(code, int) else 0
 
 
@@ -157,8 +175,26 @@ def _run(asked: object) -> object:
     return getattr(import_module(module), function)(asked)
 
 
+def _words(error: Exception) -> str:
+    """What an error says; its name where it says nothing, or cannot."""
+    with suppress(Exception):
+        if text := str(error).strip():
+            return text
+    return f"{_described(error)}, without a word"
+
+
+def _described(error: Exception) -> str:
+    from verify.subjects.faults import described
+
+    return described(error)
+
+
 def _say(line: str, code: int) -> int:
     from verify.cli.console import printable
 
-    sys.stderr.write(f"f2csa: {printable(' '.join(line.split()))}\n")
+    try:
+        sys.stderr.write(f"f2csa: {printable(' '.join(line.split()))}\n")
+    except OSError:
+        # Nobody can be told; the exit code says it. Python would complain again when flushing at exit.
+        sys.stderr = None  # as for standard output
     return code

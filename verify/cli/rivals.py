@@ -15,7 +15,7 @@ from f2csa_ref.baselines.methods import F2csaParameters, Rival, answers_of
 from f2csa_ref.fast.in_runs import FastComputing
 from f2csa_ref.objectives import Objectives
 from f2csa_ref.solver.certified_steps import CertifiedSteps
-from f2csa_ref.solver.schedules import Computing, Constants, Pages
+from f2csa_ref.solver.schedules import AVERAGED, Computing, Constants, Pages
 from f2csa_ref.solver.solve import Setting
 from spec.exact import Vector
 
@@ -31,9 +31,10 @@ def constants_of(
     if "variance" in estimated and spec.name in ("parent", "pigd"):
         changed["variance"] = 0.0
     elif "variance" in estimated:
-        answer = answers_of(spec, around)
+        few = replace(around, samples=min(around.samples, AVERAGED))
+        answer = answers_of(spec, few)
         answers = np.array([answer(x_0, rng) for _ in range(VARIANCE_SAMPLES)])
-        changed["variance"] = float(answers.var(axis=0, ddof=1).sum())
+        changed["variance"] = float(answers.var(axis=0, ddof=1).sum()) * few.samples / around.samples
     if "bias" in estimated and spec.name not in ("parent", "pigd"):
         # Of perturbation and smoothing: F moves by what they move y*, not the gradient where F is smooth.
         changed["bias"] = 0.0
@@ -63,7 +64,7 @@ def one_call(q: Objectives, setting: Setting, how: Computing, rng: np.random.Gen
     return lambda x: answers(x, rng)
 
 
-def described(setting: Setting) -> str:
+def parameters_line(setting: Setting) -> str:
     """A run's parameters on one line."""
     shown = setting.shown_schedule
     if isinstance(setting.method, F2csaParameters):

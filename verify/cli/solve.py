@@ -37,9 +37,10 @@ from spec.reading import REPAIRED
 from verify.cli import options
 from verify.cli.console import print_json
 from verify.cli.point import plain
-from verify.cli.rivals import computing, constants_of, described, one_call
+from verify.cli.rivals import computing, constants_of, one_call, parameters_line
 from verify.cli.sources import Point, read_problem
 from verify.cli.wanted import CONSTANTS, RADIUS, Wanted, given_or, require_agreement, start_of, wanted_of
+from verify.subjects.faults import described
 from verify.truth.geometry import quadratic_of
 from verify.truth.goldstein.distance import distance
 
@@ -49,6 +50,7 @@ MAX_REPORTED_DIMENSION = 200
 SNAP = 1e-12
 """How near an end of the box a block mean counts as on it: far above the rounding of a mean."""
 TIMED_CALLS = 3
+TIMED_SAMPLES = 1 << 14
 YEAR = 365.25 * 86400
 
 
@@ -126,7 +128,7 @@ def _require_shapes(q: Objectives) -> None:
         try:
             value = np.asarray(getattr(q, name)(x, y), dtype=np.float64)
         except Exception as error:
-            raise InvalidInputError(f"problem.{name}", f"raised {type(error).__name__}: {error}") from None
+            raise InvalidInputError(f"problem.{name}", f"raised {described(error)}") from None
         if value.shape != (size,):
             raise InvalidInputError(f"problem.{name}", f"must return shape {(size,)}", value.shape)
         if not np.isfinite(value).all():
@@ -211,7 +213,7 @@ def _read(source: str) -> tuple[Problem | Objectives, Point | None]:
     except InvalidInputError:
         raise
     except Exception as error:
-        raise InvalidInputError("problem", f"cannot be loaded ({type(error).__name__}: {error})", source) from None
+        raise InvalidInputError("problem", f"cannot be loaded ({described(error)})", source) from None
 
 
 def _setting(wanted: Wanted, q: Objectives, start: Point | None) -> Setting:
@@ -228,13 +230,6 @@ def _setting(wanted: Wanted, q: Objectives, start: Point | None) -> Setting:
         alpha = first_alpha(q, x_0, accuracy, Call(0.0, reading, oracle), seed)
         noisy = q.noise.model != "none"
         bounds |= {"bias": accuracy.error, "variance": accuracy.variance(q.n) if noisy else 0.0}
-    call, fast = Call(alpha, reading, oracle), kind != "plain"
-    constants = constants_by(
-        FastComputing(q, call) if fast else Pages(q), x_0, call,
-        rng=np.random.default_rng([seed, 0]), given=bounds,
-        where=Vicinity(radius=radius) if ends is None
-        else Vicinity(box_projection(*(np.array(part) for part in ends)), radius),
-    )  # fmt: skip
 
     def scheduled(constants: Constants) -> OuterParameters:
         made = schedule(
@@ -243,6 +238,17 @@ def _setting(wanted: Wanted, q: Objectives, start: Point | None) -> Setting:
         )  # fmt: skip
         return with_overrides(made, M=wanted.block_length, K=wanted.blocks, eta=wanted.eta)
 
+    call, fast = Call(alpha, reading, oracle), kind != "plain"
+    if wanted.schedule not in (None, "budget") and "lipschitz_F" in bounds:
+        # What these alone refuse is refused before anything is estimated.
+        L_F, gap, bias, variance = (bounds.get(name, 0.0) for name in CONSTANTS)
+        scheduled(Constants(L_F, gap, bias, variance))
+    constants = constants_by(
+        FastComputing(q, call) if fast else Pages(q), x_0, call,
+        rng=np.random.default_rng([seed, 0]), given=bounds,
+        where=Vicinity(radius=radius) if ends is None
+        else Vicinity(box_projection(*(np.array(part) for part in ends)), radius),
+    )  # fmt: skip
     outer = scheduled(constants)
     spec = parameters_of(wanted.method, constants, outer, q.n, wanted.wishes)
     if isinstance(spec, F2csaParameters):
@@ -283,7 +289,7 @@ def _announce(q: Objectives, setting: Setting, max_calls: int) -> None:
     if max_calls < outer.T:
         rule = f"must take at most --max-calls = {max_calls:,}; it takes {cost}, from {shown}"
         raise InvalidInputError("schedule", f"{rule}; ask for a larger epsilon or radius, or --schedule budget")
-    _say(f"{cost}; {described(setting)}; {shown}")
+    _say(f"{cost}; {parameters_line(setting)}; {shown}")
     if setting.accuracy is not None:
         ratio = _seconds_of_call(q, setting) / max(_seconds_of_call(q, replace(setting, accuracy=None)), 1e-9)
         wanted = f"every answer is certified to an error of at most {setting.accuracy.error:g}, or says why not"
@@ -298,13 +304,16 @@ def _seconds_a_call(q: Objectives, setting: Setting) -> float:
 
 
 def _seconds_of_call(q: Objectives, setting: Setting) -> float:
+    # Seconds grow in proportion to a large number of samples.
+    many, few = setting.oracle.N_g, min(setting.oracle.N_g, TIMED_SAMPLES)
+    setting = replace(setting, oracle=setting.oracle.model_copy(update={"N_g": few}))
     x_0, how = np.array(setting.x_0), computing(q, setting)
     call, spent = one_call(q, setting, how, np.random.default_rng(0)), []
     for _ in range(TIMED_CALLS):
         started = time.perf_counter()
         call(x_0)
         spent.append(time.perf_counter() - started)
-    return min(spent)
+    return min(spent) * many / few
 
 
 def _duration(seconds: float) -> str:
@@ -322,15 +331,11 @@ def _say(line: str) -> None:
 def _progress(outer: OuterParameters) -> Iterator[Callable[[Block], None]]:
     """A progress bar on a terminal, nothing elsewhere; told each finished block."""
     console = Console(stderr=True)
-    with Progress(
-        TextColumn("solve"),
-        BarColumn(),
-        TextColumn("{task.completed:,}/{task.total:,} calls"),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-        console=console,
-        disable=not console.is_terminal,
-    ) as bar:
+    if not console.is_terminal:
+        yield lambda _: None
+        return
+    done, text = TextColumn("{task.completed:,}/{task.total:,} calls"), TextColumn("{task.description}")
+    with Progress(TextColumn("solve"), BarColumn(), done, TimeRemainingColumn(), text, console=console) as bar:
         task = bar.add_task("", total=outer.T)
 
         def show(block: Block) -> None:

@@ -97,5 +97,5 @@ def described(error: BaseException) -> str:
         text = str(error)
     except Exception:
         text = "which cannot be shown"
-    line = "".join(c if c.isprintable() else " " for c in text[:240])
-    return f"{type(error).__name__}: {' '.join(line.split())}" if text else type(error).__name__
+    line = " ".join("".join(c if c.isprintable() else " " for c in text[:240]).split())
+    return f"{type(error).__name__}: {line}" if line else type(error).__name__

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spec.errors import InvalidInputError
+from verify.subjects.faults import described
 from verify.subjects.protocol import TRUSTED, Subject, offers
 from verify.subjects.stage_table import CAPABILITIES, END_TO_END
 
@@ -53,7 +54,7 @@ def load_subject(name: str, *, time_limit: float | None = None) -> Subject:
     except (KeyboardInterrupt, InvalidInputError):
         raise
     except BaseException as error:  # exit() as well: loading a subject must not end the run with a success
-        rule = f"cannot be loaded ({type(error).__name__}: {error})"
+        rule = f"cannot be loaded ({described(error)})"
         raise InvalidInputError("subject", rule, name) from None
     return subject  # type: ignore[no-any-return]  # any object with some stages is a Subject
 

@@ -125,9 +125,11 @@ def _enclosed(problem: Quadratic, x: arb_mat, made: Estimated, found: balls.Ball
         formula = r.f_x + r.f_xx * x + r.f_xy * y + alpha_1 * (r.g_xy * w) + r.A.transpose() * weighted + dual
         parts["rounding"] = estimate - formula
         total = estimate - _enclosure(found.hypergradient)
-    length = sum((value * value for value in total.entries()), arb(0)).sqrt()
+    # The square of a ball around 0 reaches below 0, where it has no root.
+    squared = sum((value * value for value in total.entries()), arb(0))
+    least, most = squared.abs_lower().sqrt(), squared.abs_upper().sqrt()
     shown = {name: BallVector.of(part) for name, part in parts.items()}
-    return ErrorEnclosure(_lower(length), upper(length), shown, I, ())
+    return ErrorEnclosure(_lower(least), upper(most), shown, I, ())
 
 
 def _column(values: Sequence[Number], size: int, argument: str) -> arb_mat:

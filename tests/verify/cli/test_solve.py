@@ -159,3 +159,54 @@ def test_a_python_problem_that_cannot_be_loaded_is_said(capsys):
     code, _, err = run(capsys, "solve", "python:no_such_module:thing")
     assert code == 2
     assert "cannot be loaded" in err
+
+
+QUIET = ("solve", "atlas:experiment-1d")
+
+
+@pytest.mark.parametrize(("eta", "moves"), [("1e300", True), ("1e-300", False)])
+def test_a_step_size_at_the_edge_of_doubles_moves_or_says_that_nothing_did(capsys, eta, moves):
+    code, out, _ = run(capsys, *QUIET, *SHORT, "--eta", eta)
+    found = json.loads(out)
+    assert code == 0
+    assert any(note.startswith("x stayed within") for note in found["notes"]) != moves
+    assert (found["x_out"] != [0.0]) == moves or not moves
+
+
+def test_what_the_numbers_given_refuse_is_refused_before_anything_is_estimated(capsys, monkeypatch):
+    monkeypatch.setattr("verify.cli.solve.constants_by", None)
+    code, _, err = run(capsys, *QUIET, "--schedule", "paper", "--epsilon", "5", "--lipschitz", "1")
+    assert code == 2
+    assert err.splitlines()[-1].startswith("f2csa: epsilon: must be <= lipschitz_F")
+
+
+@pytest.mark.parametrize("method", ["f2csa", "ssigd", "dsblo-2"])
+def test_a_billion_samples_are_not_drawn_to_say_what_they_cost(capsys, noisy_file, method):
+    started, target = time.process_time(), ("--epsilon", "1") if method == "dsblo-2" else ()
+    asked = ("--method", method, "--samples", str(10**9), "--calls", "500", "--max-calls", "10", *target)
+    code, _, err = run(capsys, "solve", str(noisy_file), *asked)
+    assert code == 2
+    assert "must take at most --max-calls = 10" in err
+    assert time.process_time() - started < 10
+
+
+@pytest.fixture
+def noisy_file(tmp_path):
+    file = tmp_path / "noisy.json"
+    file.write_text(json.dumps({
+        "kind": "quadratic", "f": {"xx": [[1]], "x": [1], "y": [1]}, "g": {"yy": [[1]]},
+        "constraints": {"A": [[1]], "B": [[1]], "b": [0]},
+        "noise": {"model": "additive", "sigma_f": "1/10", "sigma_g": "1/10"},
+    }))  # fmt: skip
+    return file
+
+
+@pytest.mark.parametrize("body", ["", "    def __str__(self): return ' \\n'\n", "    def __str__(self): raise self\n"])
+def test_an_error_without_a_word_is_named(capsys, tmp_path, monkeypatch, body):
+    source = f"class MuteError(RuntimeError):\n    pass\n{body}def make():\n    raise MuteError\n"
+    (tmp_path / "mute_case.py").write_text(source, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "mute_case", raising=False)
+    code, _, err = run(capsys, "solve", "python:mute_case:make")
+    assert code == 2
+    assert err.startswith("f2csa: problem: cannot be loaded (MuteError")

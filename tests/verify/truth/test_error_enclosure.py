@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from benchmarks.error_bounds import SECOND, cases
-from spec import InvalidInputError
+from f2csa_ref import hypergradient
+from spec import InvalidInputError, Quadratic
 from spec.atlas import find
 from verify.truth.error_enclosure import PARTS, Estimated, enclose
 
@@ -71,3 +72,17 @@ def test_vectors_that_do_not_fit_are_named():
     toy = find("toy1").problem
     with pytest.raises(InvalidInputError, match=r"^shift: must have length 1"):
         enclose(toy, [1], Estimated(Fraction(1, 10), [1], [0, 0], [1], [1]))
+
+
+def test_an_error_that_may_be_nothing_has_a_finite_bound_at_any_scale():
+    problem = Quadratic.model_validate({
+        "kind": "quadratic", "f": {"xx": [[1]], "x": [1], "xy": [["1/3"]], "y": [1]},
+        "g": {"xy": [[1]], "y": [1], "yy": [["1e150"]]},
+        "constraints": {"A": [[1], [1]], "B": [[1], [-1]], "b": [5, 3]},
+    })  # fmt: skip
+    answer = hypergradient(problem, np.ones(1), alpha=1e-3)
+    stages = (answer.y_star, answer.shift, answer.lam, answer.rho)
+    found = enclose(problem, [1], Estimated(1e-3, *(stage.tolist() for stage in stages), "cancelled",
+                                            answer.hypergradient.tolist()))  # fmt: skip
+    assert found.decided
+    assert 0 <= found.lower <= found.upper < 1e-15

@@ -88,6 +88,10 @@ def misbehave(message):
         say(json.dumps(good | {"id": number + 1}) + "\n")
     elif HOW == "twice":
         say((json.dumps(good) + "\n") * 2)
+    elif HOW == "two-ids":
+        say(json.dumps(good).replace('"id":', f'"\\u0069d": {number + 1}, "id":') + "\n")
+    elif HOW == "two-results":
+        say(json.dumps(good).replace('"result":', '"result": {"note": "a \\": b"}, "result":') + "\n")
     elif HOW == "close":
         os.close(1)
         time.sleep(600)

@@ -44,6 +44,8 @@ FAULTS = {
     "missing": ("schema", "hypergradient answered against the schema: answer.result.hypergradient: is required"),
     "lie": ("lie", "hypergradient was announced, but answered that there is no such method"),
     "error": ("error", "hypergradient answered error -32000: it diverged"),
+    "two-ids": ("schema", "hypergradient answered with id twice in one object"),
+    "two-results": ("schema", "hypergradient answered with result twice in one object"),
     "wrong-id": ("unknown-id", "hypergradient answered id"),
     "text-id": ("schema", "hypergradient answered against the schema: answer.id: must be a valid integer; got "),
     "huge": ("not-finite", "hypergradient answered a number beyond doubles at result.hypergradient.0"),

@@ -1,0 +1,70 @@
+"""Standard streams that are closed or full: one line and its exit code, and no file is printed into."""
+
+from __future__ import annotations
+
+import errno
+import subprocess
+import sys
+
+import pytest
+
+from verify.cli import main as command_line
+from verify.cli.main import invoke
+
+PROGRAM = "from verify.cli.main import main; main()"
+CLOSED = "f2csa: standard output: must be open; > /dev/null throws what is printed away\n"
+
+
+def run(redirected: str, *arguments: str, program: str = PROGRAM) -> subprocess.CompletedProcess[str]:
+    command = ["sh", "-c", f'exec "$@" {redirected}', "sh", sys.executable, "-c", program, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.mark.parametrize(
+    ("redirected", "arguments", "code", "out", "err"),
+    [
+        (">&-", ("claims",), 2, "", CLOSED),
+        ("<&- >&-", ("claims",), 2, "", CLOSED),
+        ("<&- >&- 2>&-", ("claims",), 2, "", ""),
+        ("2>&-", ("claims", "nope"), 2, "", ""),
+        ("2>/dev/full", ("claims", "nope"), 2, "", ""),
+        (">/dev/full", ("claims",), 2, "", "f2csa: input/output: No space left on device\n"),
+        ("<&-", ("hypergradient", "-", "--x", "0"), 2, "", "f2csa: standard input: is not valid JSON"),
+    ],
+)
+def test_a_stream_that_is_closed_or_full_is_one_line(redirected, arguments, code, out, err):
+    made = run(redirected, *arguments)
+    assert (made.returncode, made.stdout) == (code, out)
+    assert made.stderr.startswith(err)
+    assert made.stderr.count("\n") == bool(err)
+
+
+def test_no_file_takes_the_number_of_a_closed_stream(tmp_path):
+    opened = f"import os; print(os.open({str(tmp_path / 'file')!r}, os.O_CREAT | os.O_WRONLY))"
+    program = f"from verify.cli.main import _hold_closed; print(_hold_closed()); {opened}"
+    made = run("<&- 2>&-", program=program)
+    assert made.returncode == 0
+    said, number = made.stdout.split("\n")[:2]
+    assert said == ""
+    assert int(number) > 2
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (RuntimeError(), 3, "RuntimeError, without a word"),
+        (RuntimeError(" \n "), 3, "RuntimeError, without a word"),
+        (RuntimeError("the solver gave up"), 3, "the solver gave up"),
+        (OSError("no number"), 2, "input/output: no number"),
+        (OSError(), 2, "input/output: OSError, without a word"),
+        (OSError(errno.EIO, "I/O error", "store"), 2, "store: I/O error"),
+        (KeyError(), 3, "internal fault: KeyError (set F2CSA_TRACEBACK=1 to see where)"),
+    ],
+)
+def test_an_error_always_has_a_line(capsys, monkeypatch, error, code, line):
+    def fail(_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(command_line, "_run", fail)
+    assert invoke(["claims"]) == code
+    assert capsys.readouterr().err == f"f2csa: {line}\n"
