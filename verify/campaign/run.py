@@ -121,7 +121,8 @@ def run(
         workers = _loaded(subject, jobs, time_limit, watch, in_process=in_process)
     else:
         workers = _on(executor, subject, time_limit, watch, in_process=in_process)
-    with workers as (version, results_of, stop), _opened(store) as kept:
+    with workers as (version, results_of, stop, offers), _opened(store) as kept:
+        where |= {"subject offers": offers} if offers else {}
         addresses = None
         if kept is not None or shard is not None:
             addresses = Addresses(where, version, sources_of(subject), installed())
@@ -170,11 +171,15 @@ def _opened(store: Path | None) -> Iterator[Store | None]:
 
 
 class _Hands(NamedTuple):
-    """The version a subject states, how tasks are run on it, and how that is stopped: with what is done besides."""
+    """The version a subject states, how tasks are run on it, and how that is stopped: with what is done besides.
+
+    ``offers`` are the stages that one in a process of its own announces.
+    """
 
     version: str
     results_of: Callable[[Sequence[Task]], Iterator[tuple[Task, Result]]]
     stop: Callable[[], Iterable[tuple[Task, Result]]]
+    offers: str = ""
 
 
 @contextmanager
@@ -241,7 +246,7 @@ def _loaded(
                 crew.close()
                 return ()
 
-            yield _Hands(crew.version, crew.results, end)
+            yield _Hands(crew.version, crew.results, end, crew.offers or "")
     else:
         here = load_subject(subject) if isinstance(subject, str) else subject
         require_stages(here, name_of(here))

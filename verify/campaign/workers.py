@@ -20,7 +20,7 @@ from verify.campaign.plan import Task, fault, perform
 from verify.checks.measuring.case import checks
 from verify.report.model import Result
 from verify.subjects import Subject, load_subject
-from verify.subjects.loading import end, load_apart, version_of
+from verify.subjects.loading import end, load_apart, offered, version_of
 from verify.subjects.time_limits import HANGS, SharedClock, TimedSubject, hung, is_limited, overdue, timed_here
 from verify.subjects.wire.guard import adopt_orphans
 
@@ -149,6 +149,8 @@ class Crew:
     seconds: float | None = None
     watch: Callable[[], None] | None = None
     in_process: bool = False
+    offers: str | None = None
+    """The stages that a subject of its own process announces; other ones in another process are a fault."""
     version: str = ""
     """What the subject states, once it is loaded."""
     waiting: deque[tuple[Task, int]] = field(default_factory=deque)
@@ -260,7 +262,12 @@ class Crew:
         if told is not None and not worker.ready:
             worker.ready, said = told
             if worker.ready:
-                self.version = said
+                self.version, stages = said
+                if self.offers not in (None, stages):
+                    # What fails in one process would be not applicable in another.
+                    self._lose(worker, f"offers {stages or 'nothing'} in one process and {self.offers} in another")
+                    return
+                self.offers = stages
             else:
                 self._lose(worker, said)
             return
@@ -322,7 +329,7 @@ def _work(pipe: Any, cells: Any, name: str, seconds: float | None, in_process: b
     prepare_worker()
     try:
         subject: Any = (load_subject if in_process else load_apart)(name, time_limit=seconds)
-        pipe.send((True, version_of(subject)))
+        pipe.send((True, (version_of(subject), offered(subject))))
     except InvalidInputError as error:
         pipe.send((False, error))
         return

@@ -64,6 +64,8 @@ class Statistic:
 
 
 Signature = Mapping[str, Statistic]
+WIDER = 2.0
+"""How much larger than the law's a statistic's own standard error may be."""
 
 
 def distance(first: Signature, second: Signature) -> float:
@@ -304,14 +306,24 @@ def _of_components(rows: Vector) -> dict[str, Statistic]:
     } | {"components": Statistic(joint, 1.0 / math.sqrt(R), "correlation of neighbouring components")}
 
 
+def held_to(found: Signature, law: Signature) -> dict[str, Statistic]:
+    """Statistics with errors of the law's size at most: one run far out must not excuse all others."""
+    return {
+        name: replace(one, error=min(one.error, WIDER * law[name].error)) if name in law else one
+        for name, one in found.items()
+    }
+
+
 def _moments(rows: Vector, prefix: str) -> dict[str, Statistic]:
     R, moments = len(rows), {}
     for i, column in enumerate(rows.T, 1):
-        off = column - column.mean()
-        variance, fourth = float(off @ off) / (R - 1), float((off**4).mean())
-        spread = float(np.sqrt(variance))
-        # Standard error of a standard deviation, whatever the law.
-        error = float(np.sqrt(max(fourth - variance**2, 0.0) / R)) / (2 * spread) if spread > 0 else 0.0
+        with np.errstate(over="ignore", invalid="ignore"):
+            off = column - column.mean()
+            variance, fourth = (off @ off) / (R - 1), (off**4).mean()
+            spread = float(np.sqrt(variance))
+            # Standard error of a standard deviation, whatever the law.
+            error = float(np.sqrt(np.maximum(fourth - variance**2, 0.0) / R)) / (2 * spread) if spread > 0 else 0.0
+        error = error if np.isfinite(error) else 0.0
         mean = Statistic(float(column.mean()), float(np.sqrt(variance / R)), "of the runs' results")
         moments[f"{prefix}: mean of component {i}"] = mean
         moments[f"{prefix}: spread of component {i}"] = Statistic(spread, error, "of the runs' results")

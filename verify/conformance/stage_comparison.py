@@ -170,7 +170,8 @@ def _probed(stage: Probed, spread: list[Probe], seen: Seen) -> StageFinding:
     )
     sentence += _besides(asked.refusals)
     sentence += f" {asked.late} more were not asked." if asked.late else ""
-    return finding(status="undecided" if asked.late else "agrees", sentence=sentence)
+    too_few = asked.late or len(asked.refusals) > count
+    return finding(status="undecided" if too_few else "agrees", sentence=sentence)
 
 
 def _besides(refusals: Sequence[str]) -> str:
@@ -238,6 +239,7 @@ def _run(seen: Seen) -> StageFinding:
     if not seen.runs:
         return _not_offered("runs", refusals[0])
     law = random_stages.reference_runs()
+    kept = random_stages.held_to(kept, law)
     worst = distance(kept, law)
     if worst > 1:
         return _unlike("runs", kept, law, f"{random_stages.RUNS} runs")

@@ -115,6 +115,12 @@ def name_of(subject: object) -> str:
     return str(name) if own else type(subject).__name__
 
 
+def offered(subject: object) -> str:
+    """The stages that a subject of its own process announces; nothing of any other."""
+    program = as_program(subject)
+    return "" if program is None else ", ".join(sorted(program.hello.capabilities))
+
+
 def version_of(subject: object) -> str:
     """The version a subject states, or the empty string."""
     version = getattr(subject, "version", None)

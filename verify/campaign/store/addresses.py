@@ -10,6 +10,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,10 @@ def _files_of(subject: Any) -> Iterator[Path]:
         except ValueError:
             words = []
         yield from (Path(word) for word in words if os.path.isfile(word))  # noqa: PTH113  # any text may be no path
+        # What is named as a module: after -m, or as one that is served.
+        for before, word in pairwise(["", *words]):
+            if before == "-m" or ":" in word:
+                yield from _beside(word.partition(":")[0])
     else:
         yield from _beside(subject.partition(":")[0])
 
@@ -116,11 +121,16 @@ def _has_source(kind: type) -> bool:
 def _beside(module: str) -> Iterator[Path]:
     """Python files of a module's folder, found where it would be imported from, without importing it."""
     parts = module.split(".")
+    if not all(part.isidentifier() for part in parts):
+        return
     for start in [str(Path.cwd()), *sys.path]:
         place = Path(start).joinpath(*parts)
-        if place.is_dir() or place.with_suffix(".py").is_file():
-            folder = place if place.is_dir() else place.parent
-            yield from folder.glob("*.py")
+        # As it is imported: a folder without __init__.py gives way to a module of its name.
+        if (place / "__init__.py").is_file():
+            yield from place.glob("*.py")
+            return
+        if place.with_suffix(".py").is_file():
+            yield from place.parent.glob("*.py")
             return
 
 

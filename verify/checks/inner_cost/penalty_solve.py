@@ -20,6 +20,7 @@ from verify.evidence.rates import Estimate, fit_power_law, fit_rate, invert
 from verify.subjects.protocol import Call
 from verify.truth.geometry import EPS, Geometry, quadratic_of, spectral_norm
 from verify.truth.pair import Truth
+from verify.verdict import NoEvidenceError
 
 CURVED = ("toy1", "two-of-three", "box-rational", "interior", "experiment-5d", "random-3x5x4")
 SVRG_ALPHA = 0.3
@@ -146,6 +147,8 @@ def _on_finite_sum(case: Case, given: Call, y_star: Vector) -> RateEvidence:
         price, least, most = (calls / log(begun / left) for begun, left in factors)
         at = {"inner_tol": reached}
         estimates.append(Estimate(at, price, None, least, most, runs, law="exponent (order statistics)"))
+    if len(estimates) < 2:
+        raise NoEvidenceError("penalty_runs answered the same after every number of epochs: no rate shows")
     quantity = "gradient samples on a finite sum, over log 1/δ"
     return fit_power_law(estimates, case.share.single, quantity=quantity)["inner_tol"]
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
-from spec import REPAIRED, Holder, OuterParameters
+from spec import REPAIRED, Holder, Noise, OracleParameters, OuterParameters
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, Check, compare
 from verify.checks.measuring.iteration_runs import call_of, settled_iteration
@@ -21,11 +22,12 @@ from verify.checks.measuring.outer_runs import record
 from verify.checks.measuring.own_values import AGREEMENT_ROUNDINGS
 from verify.checks.measuring.premises import PremiseUnmetError, estimate, feasible, h_width, regular_truth
 from verify.evidence.model import ComparisonEvidence, PremiseEvidence
-from verify.subjects.protocol import MissingCapabilityError
+from verify.subjects.protocol import Call, MissingCapabilityError
 from verify.subjects.stage_table import REFUSED
 from verify.truth.coordinates import in_other_coordinates
 from verify.truth.formulas import as_float
 from verify.truth.geometry import Geometry, quadratic_of, ramp
+from verify.truth.pair import Truth
 
 Ask = Callable[[Case, np.random.Generator], ComparisonEvidence]
 
@@ -38,6 +40,8 @@ SOLVED = 1e-6
 PLAIN = 1e-9
 """Error of what takes no solver, likewise."""
 OUTER = OuterParameters(goldstein_radius=0.2, epsilon=0.1, D=0.05, eta=0.04, M=4, K=3)
+FINE, STOPPED = 0.02, 0.05
+"""Where noisy solvers are asked without noise, and how far one that stops at accuracy alpha may be off, relative."""
 TRANSFORMED = 24
 """Largest n + m + p that is put into other coordinates."""
 STEPS = 4000
@@ -49,16 +53,22 @@ def not_as_asked(case: Case, check: Check) -> tuple[ComparisonEvidence | Premise
 
     Repaired it refutes; under any other reading, where being refuted is what a right subject comes to, it leaves the
     statement unjudged; so does a stage that is offered and refuses to answer at these places. One that is not offered
-    is compared with nothing; nor is any of a check that asks for a subject's own answers alone.
+    is compared with nothing; nor, repaired, is any of a check that asks for a subject's own answers alone.
     """
     known = ASKED_ANYWHERE if isinstance(case.instance.problem, Holder) else ASKED
-    asked = () if check.unaided else [known[stage] for stage in check.needs if stage in known]
+    # Where refuting is right, so would any wrong answer be: also of who is asked for answers of its own alone.
+    asked = [] if check.unaided and not case.as_written else [known[stage] for stage in check.needs if stage in known]
     places = (case, *_in_other_coordinates(case))
-    off = ((item for place in places for item in _compared(place, ask) if not item.holds) for ask in asked)
+    off = ((item for place in places for item in _compared(place, ask) if _is_off(item, check)) for ask in asked)
     found = [item for items in off for item in islice(items, 1)]
     return tuple(
         _unjudged(item) if case.as_written and isinstance(item, ComparisonEvidence) else item for item in found
     )
+
+
+def _is_off(item: ComparisonEvidence | PremiseEvidence, check: Check) -> bool:
+    """Whether a stage was seen not to do what it is asked; one that takes no stages from anybody may refuse to."""
+    return not item.holds and not (check.unaided and isinstance(item, PremiseEvidence))
 
 
 def _in_other_coordinates(case: Case) -> Iterator[Case]:
@@ -144,6 +154,52 @@ def _lower_level_runs(case: Case, rng: np.random.Generator) -> ComparisonEvidenc
     return _errors("the pair its iteration tends to", [(y[0], truth.y_star), (lam[0], truth.lam)], SOLVED + 100 * left)
 
 
+def _hypergradient_runs(case: Case, rng: np.random.Generator) -> ComparisonEvidence:
+    """A whole call without noise, its lower level iterated to its end, its minimiser stopped as the reading says."""
+    truth, parameters, left = _settled(case)
+    call = Call(alpha=FINE, reading=REPAIRED.choose(inner_solver="constant-step"), parameters=parameters)
+    estimates, _ = case.stages.hypergradient_runs(_without_noise(case), case.x, call, rng, 1)
+    given = case.call(FINE, y_star=truth.y_star, lam=truth.lam)
+    geometry = Geometry(quadratic_of(case.instance.problem), case.x, FINE, truth.y_star, truth.lam, np.zeros(0))
+    rho = ramp(geometry.h, truth.lam, h_width(case, FINE, given), given.parameters.lam_width)
+    exact = replace(geometry, rho=rho)
+    pairs = [(estimates[0], exact.estimate(exact.minimiser, dual_term="cancelled"))]
+    return _errors("the estimate its complete calls tend to", pairs, STOPPED + _magnified(left))
+
+
+def _penalty_runs(case: Case, rng: np.random.Generator) -> ComparisonEvidence:
+    """A noisy penalty solve without noise, stopped as the reading says."""
+    truth, parameters, _ = _settled(case)
+    given = case.call(FINE, y_star=truth.y_star, lam=truth.lam)
+    bare = Geometry(quadratic_of(case.instance.problem), case.x, FINE, truth.y_star, truth.lam, np.zeros(0))
+    exact = replace(bare, rho=ramp(bare.h, truth.lam, h_width(case, FINE, given), given.parameters.lam_width))
+    reading = REPAIRED.choose(inner_solver="constant-step")
+    call = replace(given, reading=reading, rho=exact.rho, parameters=parameters)
+    y, _ = case.stages.penalty_runs(_without_noise(case), case.x, call, rng, 1)
+    return _errors("the point its penalty solves tend to", [(y[0], exact.minimiser)], STOPPED)
+
+
+def _settled(case: Case) -> tuple[Truth, OracleParameters, float]:
+    """The truth, parameters of a call whose noise-free lower level comes to its end, and what is left of its start."""
+    truth = regular_truth(case.instance)
+    iteration = settled_iteration(case.instance, truth, sigma=0.0)
+    steps = int(min(STEPS, 20 + 20 / max(1e-12, 1 - iteration.radius)))
+    parameters = OracleParameters(
+        lower_level="primal-dual", lower_level_steps=steps, eta_y=iteration.eta_y, eta_lam=iteration.eta_lam,
+        penalty_steps=STEPS, shared_samples=4,
+    )  # fmt: skip
+    return truth, parameters, iteration.radius**steps
+
+
+def _without_noise(case: Case) -> Any:
+    return case.instance.with_noise(Noise()).problem
+
+
+def _magnified(left: float) -> float:
+    """What is left of the lower level's start, in an estimate that divides by α⁴."""
+    return 100 * left / FINE**4
+
+
 def _optimise(case: Case, rng: np.random.Generator) -> ComparisonEvidence:
     """Lines 5, 7, 10 and 13 of Algorithm 2, on what one run asked and was told."""
     slopes = np.array([1.0, -0.7])
@@ -165,6 +221,6 @@ ASKED_ANYWHERE: dict[str, Ask] = {"activation": _activation, "optimise": _optimi
 """Stages whose exact answers hang on no problem."""
 ASKED = ASKED_ANYWHERE | {
     "lower_level": _lower_level, "penalty_minimiser": _penalty_minimiser, "hypergradient": _hypergradient,
-    "lower_level_runs": _lower_level_runs,
+    "lower_level_runs": _lower_level_runs, "hypergradient_runs": _hypergradient_runs, "penalty_runs": _penalty_runs,
 }  # fmt: skip
-"""How each stage is asked; the runs of whole calls are held to their laws by the checks themselves."""
+"""How each stage is asked."""

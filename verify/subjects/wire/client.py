@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -13,7 +14,7 @@ from pydantic_core import to_json
 
 from spec import OuterParameters, Problem, Reading
 from spec.exact import Vector
-from verify.subjects.protocol import WHOLE_RUNS, Call, MissingCapabilityError
+from verify.subjects.protocol import WHOLE_RUNS, Call, MissingCapabilityError, StageFaultError, answer_shapes
 from verify.subjects.stage_table import END_TO_END, ROWS, STAGES, Asked
 from verify.subjects.wire.conversation import MEMORY_MIB, START_LIMIT, TIME_LIMIT, Conversation
 from verify.subjects.wire.messages import SEEDS, Hello, numbers, printable
@@ -131,13 +132,21 @@ class WireSubject:
     @contextmanager
     def fresh(self) -> Iterator[WireSubject]:
         """A copy of the subject as it is when newly started, in a process of its own, which is kept for the next."""
-        copy = self._idle.pop() if self._idle else self._again()
+        copy = self._idle.pop() if self._idle else self._another()
         if copy.pid is not None:
             copy.renew()
         try:
             yield copy
         finally:
             self._idle.append(copy)
+
+    def _another(self) -> WireSubject:
+        """The same program once more, which must offer the same."""
+        other = self._again()
+        if other.hello.capabilities != self.hello.capabilities:
+            other.close()
+            raise StageFaultError("the subject announced other stages in a second process", "lie")
+        return other
 
     def renew(self) -> None:
         """Forget everything that was asked: by its own word where it renews itself, else by a new process."""
@@ -149,7 +158,7 @@ class WireSubject:
     def _stage(self, stage: Asked, *args: Any) -> Any:
         if self._busy:
             # The oracle asks this very subject, which is in the middle of an answer: a second process gives this one.
-            self._second = self._second or self._again()
+            self._second = self._second or self._another()
             return getattr(self._second, stage)(*args)
         self._busy = True
         try:
@@ -162,7 +171,7 @@ class WireSubject:
         given = dict(zip(ROWS[stage].takes, args, strict=True))
         params = self._params(stage, given)
         oracle = (given["oracle"], given["x0"].shape, given["parameters"].T) if "oracle" in given else None
-        return _returned(stage, self._talk.ask(stage, params, oracle=oracle))
+        return _returned(stage, self._talk.ask(stage, params, oracle=oracle, expects=_numbers_in(stage, given)))
 
     def _params(self, stage: Asked, given: dict[str, Any]) -> dict[str, Any]:
         """The fields of a request, from the arguments of the stage's method."""
@@ -203,7 +212,7 @@ class WireSubject:
         if rng is not None and self._draws_fit("hypergradient", problem, call):
             params["call"]["draws"] = self._draws(problem, call, 1, rng)
         params["seed"] = _seed(rng)
-        return _array(self._talk.ask("hypergradient", params).hypergradient)
+        return _array(self._talk.ask("hypergradient", params, expects=len(x)).hypergradient)
 
     def _do_hypergradient_samples(
         self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator, replications: int
@@ -224,13 +233,13 @@ class WireSubject:
                 params = {**common, "seed": _seed(rng), "replications": count}
                 if drawn:
                     params["call"] = common["call"] | {"draws": self._draws(problem, call, count, rng)}
-                rows.extend(self._talk.ask(stage, params).hypergradients)
+                rows.extend(self._talk.ask(stage, params, expects=count * len(x)).hypergradients)
                 continue
             batch = []
             for _ in range(min(count, self.hello.limits.batch)):
                 given = {"draws": self._draws(problem, call, 1, rng)} if drawn else {}
                 batch.append({**common, "seed": _seed(rng), "call": common["call"] | given})
-            rows += [answer.hypergradient for answer in self._talk.ask_all(stage, batch)]
+            rows += [answer.hypergradient for answer in self._talk.ask_all(stage, batch, expects=len(x))]
         return _array(rows)
 
     def _do_optimise_runs(
@@ -311,6 +320,12 @@ def _returned(stage: Asked, result: Any) -> Any:
     parts = {name: _array(value) if isinstance(value, list | np.ndarray) else value for name, value in answers.items()}
     first, *more = parts.values()
     return parts if stage in WHOLE_RUNS else (first, *more) if more else first
+
+
+def _numbers_in(stage: Asked, given: dict[str, Any]) -> int:
+    """How many numbers an answer to these arguments holds, or a question to the oracle."""
+    asked = given["x0"].size if "x0" in given else 0
+    return asked + sum(math.prod(shape) for shape in answer_shapes(stage, given) if shape is not None)
 
 
 def _seed(rng: np.random.Generator | None) -> int | None:

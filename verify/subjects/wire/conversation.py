@@ -36,6 +36,8 @@ MEMORY_MIB = 4096
 """Memory all processes of a subject may take together."""
 STARTS = 24
 """Starts in all before a subject is given up."""
+SPARE_BYTES, NUMBER_ROOM = 1 << 20, 64
+"""How long a line of a subject may be: bytes beside its numbers, and bytes for each of these."""
 ORACLE_EXTRA = 100
 """Oracle requests beyond twice the T of the run before it counts as a flood."""
 
@@ -94,17 +96,30 @@ class Conversation:
         return program is not None and program.close(self._line("shutdown", None))
 
     def ask(
-        self, method: str, params: dict[str, Any] | None = None, *, oracle: Oracle | None = None, key: str = ""
+        self,
+        method: str,
+        params: dict[str, Any] | None = None,
+        *,
+        oracle: Oracle | None = None,
+        key: str = "",
+        expects: int = 0,
     ) -> Any:
         """The result of one request; arguments as for :meth:`ask_all`."""
-        return self.ask_all(method, [params], oracle=oracle, key=key)[0]
+        return self.ask_all(method, [params], oracle=oracle, key=key, expects=expects)[0]
 
     def ask_all(
-        self, method: str, batch: Sequence[dict[str, Any] | None], *, oracle: Oracle | None = None, key: str = ""
+        self,
+        method: str,
+        batch: Sequence[dict[str, Any] | None],
+        *,
+        oracle: Oracle | None = None,
+        key: str = "",
+        expects: int = 0,
     ) -> list[Any]:
         """The results of a request, or of a batch of them; ``oracle`` answers the subject's own requests.
 
-        What ``key`` names, or the method, is not asked again once it broke the program twice.
+        What ``key`` names, or the method, is not asked again once it broke the program twice. ``expects`` is how many
+        numbers each line of the subject holds at most: a line much longer than these is not read.
 
         Raises:
             StageFaultError: If the subject does not answer as it must.
@@ -126,10 +141,11 @@ class Conversation:
         if len(line) > self.longest:
             raise MissingCapabilityError(f"the subject reads no message of {len(line)} bytes, as {method} needs")
         program = self._running()
+        longest = min(MESSAGE_BYTES, SPARE_BYTES + NUMBER_ROOM * expects * len(batch))
         asked = 0
         with self._judged(method, key):
             while True:
-                answer = read_answers(program.exchange(line, self._limit), method, ids)
+                answer = read_answers(program.exchange(line, self._limit, longest), method, ids)
                 if not isinstance(answer, OracleRequest):
                     return answer
                 asked += 1

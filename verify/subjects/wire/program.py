@@ -30,7 +30,7 @@ class Lines:
     """Bytes in, lines out, none of them too long."""
 
     def __init__(self, longest: int) -> None:
-        self._longest = longest
+        self.longest = longest
         self._held = bytearray()
         self._scanned = 0
 
@@ -46,9 +46,11 @@ class Lines:
         end = self._held.find(b"\n", self._scanned)
         if end < 0:
             self._scanned = len(self._held)
-            if self._scanned > self._longest:
-                raise WireFault("flood", f"wrote more than {self._longest} bytes without a line end")
+            if self._scanned > self.longest:
+                raise WireFault("flood", f"wrote more than {self.longest} bytes without a line end")
             return None
+        if end > self.longest:
+            raise WireFault("flood", f"wrote a line of {end} bytes, {self.longest} being more than it needs")
         line = bytes(self._held[:end])
         del self._held[: end + 1]
         self._scanned = 0
@@ -88,6 +90,7 @@ class Program:
         self._poll = select.poll()
         self._poll.register(self._out, select.POLLIN)
         self._poll.register(self._err, select.POLLIN)
+        self._message_bytes = message_bytes
         self._lines = Lines(message_bytes)
         self._said = bytearray()
         self._looked = time.monotonic()
@@ -107,14 +110,15 @@ class Program:
         """Write a line nobody answers."""
         self._move(line, time.monotonic() + seconds, seconds, answered=False)
 
-    def exchange(self, line: bytes, seconds: float) -> bytes:
-        """Write one line, with its line feed, and read one, which is returned without.
+    def exchange(self, line: bytes, seconds: float, longest: int | None = None) -> bytes:
+        """Write one line, with its line feed, and read one, at most that long, which is returned without.
 
         Raises:
             WireFault: If anything else happens within the time; the process is then of no more use.
         """
         self._read_ready()
         self._require_guard()
+        self._lines.longest = self._message_bytes if longest is None else longest
         if self._lines:
             raise WireFault("flood", f"sent what nobody asked for: {self._lines.shown}")
         return self._move(line, time.monotonic() + seconds, seconds, answered=True)

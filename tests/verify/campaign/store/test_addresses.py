@@ -192,3 +192,15 @@ def test_a_strangers_files_are_known_without_running_them(tmp_path: Path, monkey
     assert "solver" not in sys.modules
     assert sources_of("nowhere.at.all:X") == sources_of("also.nowhere:X")
     assert sources_of(ReferenceSubject()) != sources_of(object())
+
+
+def test_a_module_is_found_where_it_is_imported_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine").mkdir()
+    Path("mine", "other.py").write_text("x = 1\n")
+    Path("mine.py").write_text("Subject = 1\n")
+    served = "command:python -m verify.subjects.wire.serve mine:Subject"
+    before = [sources_of(name) for name in ("mine:Subject", served, "command:python -m mine")]
+    Path("mine.py").write_text("Subject = 2\n")
+    after = [sources_of(name) for name in ("mine:Subject", served, "command:python -m mine")]
+    assert all(one != two for one, two in zip(before, after, strict=True))

@@ -66,3 +66,43 @@ def test_who_takes_no_stages_is_asked_for_an_answer(name):
 def test_the_checks_see_a_bug_by_themselves(bug, claim, instance):
     assert judged(claim, by_id(bug), instance=instance, held=False).verdict is Verdict.REFUTED
     assert judged(claim, ReferenceSubject(), instance=instance).verdict is Verdict.SUPPORTED
+
+
+class ZeroRuns(ReferenceSubject):
+    """Counts rightly and answers zeros."""
+
+    name = "zero-runs"
+
+    def hypergradient_runs(self, *given):
+        estimates, calls = super().hypergradient_runs(*given)
+        return 0 * estimates, calls
+
+    def penalty_runs(self, *given):
+        y, calls = super().penalty_runs(*given)
+        return 0 * y, calls
+
+
+@pytest.mark.parametrize("instance", ["toy1", "two-of-three"])
+def test_counts_of_runs_that_estimate_nothing_are_no_credit(instance):
+    for claim in ("inner-cost", "inner-cost/total"):
+        assert judged(claim, ZeroRuns(), instance=instance).verdict is Verdict.REFUTED
+    svrg = judged("inner-cost/svrg", ZeroRuns(), instance=instance)
+    assert svrg.fault == "penalty_runs answered the same after every number of epochs: no rate shows"
+
+
+class Held(ReferenceSubject):
+    """Right, and a stranger: its stages are held to what they are asked."""
+
+    name = "held"
+
+
+@pytest.mark.parametrize("instance", ["toy1", "two-of-three"])
+def test_right_runs_are_credited(instance):
+    for claim in ("inner-cost", "inner-cost/total", "inner-cost/svrg", "inner-cost/shared-sample"):
+        assert judged(claim, Held(), instance=instance).verdict is Verdict.SUPPORTED
+
+
+def test_zeros_are_no_refutation_of_the_text_where_own_answers_alone_are_asked():
+    right = judged("bias-bound/black-box", ReferenceSubject(), "as-written")
+    assert right.verdict is Verdict.REFUTED
+    assert judged("bias-bound/black-box", null_subjects()["zero"], "as-written").verdict is Verdict.NOT_APPLICABLE

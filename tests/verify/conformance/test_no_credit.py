@@ -1,0 +1,88 @@
+"""What looks like conformance and is none: one run that excuses all, refusals, processes that differ."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import verify
+from verify.conformance.stage_comparison import look
+from verify.subjects import MissingCapabilityError, ReferenceSubject
+from verify.subjects.protocol import Stages
+
+
+class OneFarOut(ReferenceSubject):
+    """Computes no run; one of them is so far out that means and spreads are known to nothing."""
+
+    name = "one-far-out"
+    size = 1e3
+
+    def lower_level_runs(self, problem, x, call, rng, replications):
+        y, lam = np.zeros((replications, problem.m)), np.zeros((replications, problem.p))
+        y[0] = lam[0] = self.size
+        return y, lam
+
+
+class FarBeyond(OneFarOut):
+    size = 1e78
+
+
+class Chooses(ReferenceSubject):
+    """Answers one kind of call and refuses all others."""
+
+    name = "chooses"
+
+    def hypergradient(self, problem, x, call, rng):
+        if call.y_penalty is None or call.alpha != 0.1:
+            raise NotImplementedError("not this one")
+        return super().hypergradient(problem, x, call, rng)
+
+
+@pytest.mark.parametrize("subject", [OneFarOut(), FarBeyond()])
+def test_one_run_far_out_excuses_no_law(subject):
+    (runs,) = look(Stages(subject), only=["runs"]).findings
+    assert runs.status == "diverges"
+
+
+def test_what_refuses_most_is_not_said_to_agree():
+    (estimates,) = look(Stages(Chooses()), only=["hypergradient"]).findings
+    assert estimates.status == "undecided"
+    assert "more it says it does not support" in estimates.sentence
+
+
+class RefusesAll(ReferenceSubject):
+    """Refuses every estimate."""
+
+    name = "refuses-all"
+
+    def hypergradient(self, *_):
+        raise MissingCapabilityError("not today")
+
+    hypergradient_samples = hypergradient
+
+
+def test_claims_asked_for_by_name_and_refused_are_no_success():
+    found = verify.conform(RefusesAll(), claims=["bias-bound/T3"])
+    assert found.exit_code == 3
+    assert any("none of the claims asked for could be asked" in fault for fault in found.faults)
+
+
+def test_a_process_that_offers_less_than_another_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "shrinks.py").write_text(
+        "import pathlib\n"
+        "from verify.subjects import ReferenceSubject\n"
+        "seen = pathlib.Path(__file__).with_suffix('.seen')\n"
+        "class Small:\n"
+        "    name = 'small'\n"
+        "    def activation(self, *given):\n"
+        "        return ReferenceSubject().activation(*given)\n"
+        "Subject = Small if seen.exists() else ReferenceSubject\n"
+        "seen.touch()\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    found = verify.conform("shrinks:Subject", claims=["bias-bound/T3"], jobs=2)
+    assert found.exit_code == 3
+    assert any("in one process and" in fault or "other stages" in fault for fault in found.faults)
