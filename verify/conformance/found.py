@@ -41,6 +41,7 @@ class StageFinding(Frozen):
         status: ``undecided`` where time allowed too few comparisons.
         sentence: What was found, in one sentence.
         compared: Comparisons made.
+        refused: How often it said that it does not support what it was asked.
         diverging: How many of them failed.
         worst: Largest difference in tolerances over all comparisons.
         divergence: The first one that failed.
@@ -50,9 +51,15 @@ class StageFinding(Frozen):
     status: Status
     sentence: str
     compared: int = 0
+    refused: int = 0
     diverging: int = 0
     worst: float = 0.0
     divergence: Divergence | None = None
+
+    @property
+    def refuses(self) -> bool:
+        """Whether it refused more than it answered."""
+        return self.status == "agrees" and self.refused > self.compared
 
 
 class Match(Frozen):

@@ -6,7 +6,7 @@ import inspect
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from verify.conformance import outer, probes
 from verify.conformance.asking import Asking
 from verify.conformance.blame.accuracy import EXACT, accuracy_of
 from verify.conformance.blame.all_stages import copies_of, explain_all
+from verify.conformance.claim_faults import faults_of
 from verify.conformance.claim_runs import (
     Judged,
     claim_findings,
@@ -41,7 +42,6 @@ from verify.conformance.random_stages import Setting, run_settings
 from verify.conformance.repro import reproduce, reproduce_stage
 from verify.conformance.stage_comparison import Seen
 from verify.report.faces import Report
-from verify.report.model import Coverage
 from verify.subjects import (
     CAPABILITIES,
     Capability,
@@ -52,7 +52,7 @@ from verify.subjects import (
     name_of,
     require_stages,
 )
-from verify.subjects.loading import end, load_apart, offered
+from verify.subjects.loading import end, load_apart
 from verify.subjects.protocol import Stages
 from verify.subjects.stage_table import END_TO_END
 from verify.subjects.time_limits import check_limit, timed_here
@@ -209,7 +209,7 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
             *kept,
         ),
         findings=(*(f"{f.stage}: {f.sentence}" for f in findings if f.status == "diverges"), *report.findings),
-        faults=(*seen.faults, *_claim_faults(report), *_wavering(asked, report), *_unasked(asked, report)),
+        faults=(*seen.faults, *faults_of(asked, findings, report)),
         seconds=time.perf_counter() - started, complete=report.complete and not seen.ended, report=report,
         stopped=asked.stopped(report),
     )  # fmt: skip
@@ -255,28 +255,6 @@ def _make(out: Path) -> None:
         raise InvalidInputError("out", f"must be a folder that can be made ({error.strerror})", str(out)) from None
     if not os.access(out, os.W_OK | os.X_OK):
         raise InvalidInputError("out", "must be a folder that can be written to", str(out))
-
-
-def _wavering(asked: Judged, report: Report) -> Iterator[str]:
-    """A line where processes of one subject announce different stages: what fails in one is missing in another."""
-    here = offered(asked.subject)
-    there = report.environment.get("subject offers", here)
-    if there != here:
-        yield f"the subject offers {here} in one process and {there} in another"
-
-
-def _unasked(asked: Judged, report: Report) -> Iterator[str]:
-    """A line where claims were asked for by name and none of them could be asked."""
-    if asked.claims and report.results and not Coverage.of(str(r.verdict) for r in report.results).asked:
-        yield f"none of the claims asked for could be asked of it ({', '.join(asked.claims)})"
-
-
-def _claim_faults(report: Report) -> list[str]:
-    """Faults of the claims' runs, each kind once."""
-    found: dict[str, str] = {}
-    for result in report.faults:
-        found.setdefault(str(result.fault), f"{result.claim} on {result.instance}: {result.fault}")
-    return list(found.values())
 
 
 def _runs_fail(report: Report) -> bool:

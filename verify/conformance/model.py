@@ -147,7 +147,8 @@ def _verdict(found: Conformance) -> str:
         return ": nothing it was asked applies to it; no comparison was made"
     undecided = [s.stage for s in found.stages if s.status == "undecided"]
     rest = f"; too few comparisons to be sure of {', '.join(undecided)}" if undecided else ""
-    return f": no deviation{rest}"
+    refusing = [f"{s.stage} refuses {s.refused} of {s.refused + s.compared} calls" for s in found.stages if s.refuses]
+    return f": no deviation{' in what it answers: ' if refusing else ''}{', '.join(refusing)}{rest}"
 
 
 def _diagnosis(found: Conformance) -> Iterator[str]:

@@ -145,7 +145,7 @@ def _probed(stage: Probed, spread: list[Probe], seen: Seen) -> StageFinding:
     seen.follow += follow
     wrong = [answer for answer in wrong if answer not in follow]
     worst = max((answer.excess for answer in answers if answer not in follow), default=0.0)
-    finding = partial(StageFinding, stage=stage, compared=count, worst=worst)
+    finding = partial(StageFinding, stage=stage, compared=count, refused=len(asked.refusals), worst=worst)
     if wrong:
         # Inner work is named innermost first: line 6 alone, then the solve before it, and so on.
         first = min(wrong, key=lambda answer: [*INSIDE].index(answer.probe.given))
@@ -170,8 +170,7 @@ def _probed(stage: Probed, spread: list[Probe], seen: Seen) -> StageFinding:
     )
     sentence += _besides(asked.refusals)
     sentence += f" {asked.late} more were not asked." if asked.late else ""
-    too_few = asked.late or len(asked.refusals) > count
-    return finding(status="undecided" if too_few else "agrees", sentence=sentence)
+    return finding(status="undecided" if asked.late else "agrees", sentence=sentence)
 
 
 def _besides(refusals: Sequence[str]) -> str:

@@ -46,10 +46,11 @@ def test_one_run_far_out_excuses_no_law(subject):
     assert runs.status == "diverges"
 
 
-def test_what_refuses_most_is_not_said_to_agree():
+def test_what_refuses_most_is_told_first():
     (estimates,) = look(Stages(Chooses()), only=["hypergradient"]).findings
-    assert estimates.status == "undecided"
-    assert "more it says it does not support" in estimates.sentence
+    assert estimates.refuses
+    letter = str(verify.conform(Chooses(), claims=["dual-extraction/ramp-slope"]))
+    assert "no deviation in what it answers: hypergradient refuses" in letter.splitlines()[0]
 
 
 class RefusesAll(ReferenceSubject):
