@@ -207,7 +207,7 @@ def _on(
                 yield from gang.results(tasks)
 
         version = version_of(load_subject(REFERENCE)) if subject == REFERENCE else gang.introduction()
-        yield _Hands(version, results, gang.stop)
+        yield _Hands(version, results, gang.stop, gang.offers)
 
 
 @contextmanager

@@ -24,7 +24,7 @@ def whereabouts(subject: str | Subject, *, in_process: bool) -> dict[str, str]:
         foreign = in_process and subject != REFERENCE and not subject.startswith(COMMAND)
     else:
         held: Any = subject
-        while "_subject" in getattr(held, "__dict__", {}):
+        while type(held).__module__.startswith("verify.") and "_subject" in getattr(held, "__dict__", {}):
             held = held.__dict__["_subject"]  # what paces and times a subject stands around it
         foreign = as_program(held) is None and type(held) not in TRUSTED
     return {"subject runs": "in the judge's own process: nothing keeps it from deceiving"} if foreign else {}

@@ -11,8 +11,11 @@ import verify
 from spec import InvalidInputError
 from verify.campaign import workers
 from verify.campaign.plan import plan
+from verify.campaign.surroundings import whereabouts
 from verify.checks.measuring.case import find_profile
 from verify.cli.main import invoke
+from verify.conformance.pacing import Renamed
+from verify.subjects import ReferenceSubject
 
 QUICK = {"instances": ["toy1"], "profile": "smoke"}
 ENDS = "import os\nos._exit(0)\n"
@@ -99,3 +102,21 @@ def test_a_workers_tasks_lie_together_by_instance_and_none_is_lost():
     assert [place for place, _ in groupby(places)] == list(dict.fromkeys(places))
     shared = [workers.shares_runs(task) for task in arranged]
     assert shared == sorted(shared, reverse=True)
+
+
+def test_a_report_names_what_runs_among_those_who_judge() -> None:
+    class Wraps(ReferenceSubject):
+        """A stranger around the reference is a stranger."""
+
+        name = "wraps"
+
+        def __init__(self) -> None:
+            super().__init__()
+            self._subject = ReferenceSubject()
+
+    assert whereabouts(Wraps(), in_process=False)
+    assert whereabouts("mine:Subject", in_process=True)
+    assert not whereabouts("mine:Subject", in_process=False)
+    assert not whereabouts("reference", in_process=True)
+    assert not whereabouts(ReferenceSubject(), in_process=False)
+    assert not whereabouts(Renamed(ReferenceSubject(), "other"), in_process=False)

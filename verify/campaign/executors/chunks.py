@@ -15,7 +15,7 @@ from verify.campaign.surroundings import environment
 from verify.checks.measuring.case import checks
 from verify.report.model import Result
 from verify.subjects import Subject
-from verify.subjects.loading import end, load_apart, version_of
+from verify.subjects.loading import end, load_apart, offered, version_of
 
 LOADS = 10
 """Least work for a subject that had to be loaded, in times of its loading."""
@@ -54,13 +54,17 @@ class House:
 
 @dataclass(frozen=True)
 class Chunk:
-    """Neighbouring tasks of one subject; ``seconds`` of work after which the rest comes back undone, if any."""
+    """Neighbouring tasks of one subject; ``seconds`` of work after which the rest comes back undone, if any.
+
+    ``offers`` are the stages it announced where it was introduced.
+    """
 
     tasks: tuple[Task, ...]
     subject: str
     time_limit: float | None
     seconds: float | None
     house: House
+    offers: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,10 @@ def performed(chunk: Chunk) -> Done:
     with _alone:
         subject, loading = _loaded(chunk.subject, chunk.time_limit, chunk.house)
         try:
+            if offered(subject) != chunk.offers:
+                # What fails in one process would be not applicable in another.
+                rule = f"offers {offered(subject)} in one process and {chunk.offers or 'nothing'} in another"
+                raise InvalidInputError("subject", rule, chunk.subject)
             with threadpool_limits(1):
                 started, results = time.perf_counter(), []
                 seconds = float("inf") if chunk.seconds is None else max(chunk.seconds, LOADS * loading)
@@ -94,12 +102,12 @@ def performed(chunk: Chunk) -> Done:
     return Done(tuple(results), spent, seconds)
 
 
-def introduced(subject: str, time_limit: float | None, house: House) -> str:
-    """The version the subject states where this runs; raises as :func:`performed` does."""
+def introduced(subject: str, time_limit: float | None, house: House) -> tuple[str, str]:
+    """The version and the stages that the subject states where this runs; raises as :func:`performed` does."""
     with _alone:
         loaded, _ = _loaded(subject, time_limit, house)
         try:
-            return version_of(loaded)
+            return version_of(loaded), offered(loaded)
         finally:
             end(loaded)
 

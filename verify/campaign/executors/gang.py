@@ -18,6 +18,7 @@ from verify.campaign.executors.named import factory_of
 from verify.campaign.plan import Task, fault
 from verify.campaign.workers import TICK, TRIES, arranged, shares_runs
 from verify.report.model import Result
+from verify.subjects.faults import described
 
 AnyExecutor: TypeAlias = "str | Executor | Callable[[], Executor]"
 AT_ONCE = 64
@@ -71,6 +72,8 @@ class Gang:
     watch: Callable[[], None] | None = None
     executor: Executor | None = None
     house: House = field(default_factory=House.here)
+    offers: str = ""
+    """The stages that a subject of its own process announces, once it is introduced; other ones later are a fault."""
     waiting: deque[Share] = field(default_factory=deque)
     running: dict[Future[Any], tuple[Share, Executor]] = field(default_factory=dict)
     arrived: deque[tuple[Task, Result]] = field(default_factory=deque)
@@ -108,13 +111,14 @@ class Gang:
                 future = self._had().submit(introduced, self.subject, self.seconds, self.house)
                 while True:
                     if wait([future], TICK).done:
-                        return str(future.result())
+                        version, self.offers = future.result()
+                        return str(version)
                     if self.watch is not None:
                         self.watch()
             except InvalidInputError:
                 raise
             except Exception as error:
-                why = f"must have workers that run this package ({_said(error)})"
+                why = f"must have workers that run this package ({described(error)})"
                 if isinstance(error, BrokenExecutor):
                     if self._make is None:
                         break
@@ -154,7 +158,7 @@ class Gang:
                 executor = self._had()
                 # Runs of Algorithm 2 are made once for all who ask: these stay together.
                 seconds = None if shares_runs(share.tasks[0]) else SECONDS
-                chunk = Chunk(share.tasks, self.subject, self.seconds, seconds, self.house)
+                chunk = Chunk(share.tasks, self.subject, self.seconds, seconds, self.house, self.offers)
                 future = executor.submit(performed, chunk)
             except Exception as error:
                 self.waiting.appendleft(share)
@@ -162,7 +166,7 @@ class Gang:
                 if self._make is not None and self.failures < TRIES and not isinstance(error, InvalidInputError):
                     self._give_up()
                     continue
-                self._fault_all(f"the executor broke ({_said(error)})")
+                self._fault_all(f"the executor broke ({described(error)})")
                 return
             self.failures = 0
             self.running[future] = share, executor
@@ -231,8 +235,3 @@ def cut(tasks: Sequence[Task]) -> Iterator[Share]:
 
 def _died(error: BaseException) -> str:
     return str(error) if isinstance(error, InvalidInputError) else f"the worker died ({type(error).__name__})"
-
-
-def _said(error: BaseException) -> str:
-    first = next((line for line in str(error).splitlines() if line.strip()), "")
-    return f"{type(error).__name__}: {first}"

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from spec.errors import InvalidInputError
+from verify.subjects.faults import described
 
 DASK = "dask://"
 PATIENCE = 10.0
@@ -46,7 +47,7 @@ def factory_of(spec: str, argument: str = "executor") -> Callable[[], Executor]:
         except (KeyboardInterrupt, InvalidInputError):
             raise
         except BaseException as error:  # exit() as well: it must not end the run with a success
-            raise InvalidInputError(argument, f"cannot be made ({_said(error)})", spec) from None
+            raise InvalidInputError(argument, f"cannot be made ({described(error)})", spec) from None
         if not isinstance(executor, Executor):
             rule = f"must return a concurrent.futures.Executor, not {type(executor).__name__}"
             raise InvalidInputError(argument, rule, spec)
@@ -67,7 +68,7 @@ def _dask(spec: str, argument: str) -> Callable[[], Executor]:
     try:
         distributed: Any = importlib.import_module("distributed")
     except ImportError as error:
-        rule = f"needs the package distributed: pip install 'f2csa-verify[dask]' ({_said(error)})"
+        rule = f"needs the package distributed: pip install 'f2csa-verify[dask]' ({described(error)})"
         raise InvalidInputError(argument, rule, spec) from None
 
     def made() -> Executor:
@@ -79,7 +80,9 @@ def _dask(spec: str, argument: str) -> Callable[[], Executor]:
             if client is not None:
                 client.close(timeout=1)
                 raise InvalidInputError(argument, f"must have a worker within {PATIENCE:g} s", spec) from None
-            raise InvalidInputError(argument, f"must be a Dask scheduler that answers ({_said(error)})", spec) from None
+            raise InvalidInputError(
+                argument, f"must be a Dask scheduler that answers ({described(error)})", spec
+            ) from None
         return OnDask(client)
 
     return made
@@ -108,9 +111,3 @@ class OnDask(Executor):
         """Give the cluster back: what was not begun is forgotten unless it is waited for."""
         self._pool.shutdown(wait=wait and not cancel_futures)
         self._client.close(timeout=PATIENCE)
-
-
-def _said(error: BaseException) -> str:
-    """One line of what went wrong."""
-    first = next((line for line in str(error).splitlines() if line.strip()), "")
-    return f"{type(error).__name__}: {first}" if first else type(error).__name__

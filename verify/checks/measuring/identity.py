@@ -20,9 +20,9 @@ from verify.checks.measuring.case import Case, Check, compare
 from verify.checks.measuring.iteration_runs import call_of, settled_iteration
 from verify.checks.measuring.outer_runs import record
 from verify.checks.measuring.own_values import AGREEMENT_ROUNDINGS
-from verify.checks.measuring.premises import PremiseUnmetError, estimate, feasible, h_width, regular_truth
+from verify.checks.measuring.premises import PremiseUnmetError, at_truth, estimate, feasible, h_width, regular_truth
 from verify.evidence.model import ComparisonEvidence, PremiseEvidence
-from verify.subjects.protocol import Call, MissingCapabilityError
+from verify.subjects.protocol import MissingCapabilityError
 from verify.subjects.stage_table import REFUSED
 from verify.truth.coordinates import in_other_coordinates
 from verify.truth.formulas import as_float
@@ -40,6 +40,8 @@ SOLVED = 1e-6
 PLAIN = 1e-9
 """Error of what takes no solver, likewise."""
 OUTER = OuterParameters(goldstein_radius=0.2, epsilon=0.1, D=0.05, eta=0.04, M=4, K=3)
+PLAINLY = REPAIRED.choose(inner_solver="constant-step")
+"""How inner solvers are asked for what they tend to, whatever the check's own reading is."""
 FINE, STOPPED = 0.02, 0.05
 """Where noisy solvers are asked without noise, and how far one that stops at accuracy alpha may be off, relative."""
 TRANSFORMED = 24
@@ -148,7 +150,7 @@ def _lower_level_runs(case: Case, rng: np.random.Generator) -> ComparisonEvidenc
     truth = regular_truth(case.instance)
     iteration = settled_iteration(case.instance, truth, sigma=0.0)
     steps = int(min(STEPS, 20 + 20 / max(1e-12, 1 - iteration.radius)))
-    call = replace(call_of(case, iteration, steps), reading=REPAIRED.choose(inner_solver="constant-step"))
+    call = replace(call_of(case, iteration, steps), reading=PLAINLY)
     y, lam = case.stages.lower_level_runs(case.instance.problem, case.x, call, rng, 1)
     left = iteration.radius**steps
     return _errors("the pair its iteration tends to", [(y[0], truth.y_star), (lam[0], truth.lam)], SOLVED + 100 * left)
@@ -157,24 +159,18 @@ def _lower_level_runs(case: Case, rng: np.random.Generator) -> ComparisonEvidenc
 def _hypergradient_runs(case: Case, rng: np.random.Generator) -> ComparisonEvidence:
     """A whole call without noise, its lower level iterated to its end, its minimiser stopped as the reading says."""
     truth, parameters, left = _settled(case)
-    call = Call(alpha=FINE, reading=REPAIRED.choose(inner_solver="constant-step"), parameters=parameters)
+    exact, given = at_truth(replace(case, reading=PLAINLY), truth, FINE)
+    call = replace(given, y_star=None, lam=None, parameters=parameters)
     estimates, _ = case.stages.hypergradient_runs(_without_noise(case), case.x, call, rng, 1)
-    given = case.call(FINE, y_star=truth.y_star, lam=truth.lam)
-    geometry = Geometry(quadratic_of(case.instance.problem), case.x, FINE, truth.y_star, truth.lam, np.zeros(0))
-    rho = ramp(geometry.h, truth.lam, h_width(case, FINE, given), given.parameters.lam_width)
-    exact = replace(geometry, rho=rho)
-    pairs = [(estimates[0], exact.estimate(exact.minimiser, dual_term="cancelled"))]
+    pairs = [(estimates[0], exact.estimate(exact.minimiser, dual_term=PLAINLY.dual_term))]
     return _errors("the estimate its complete calls tend to", pairs, STOPPED + _magnified(left))
 
 
 def _penalty_runs(case: Case, rng: np.random.Generator) -> ComparisonEvidence:
     """A noisy penalty solve without noise, stopped as the reading says."""
     truth, parameters, _ = _settled(case)
-    given = case.call(FINE, y_star=truth.y_star, lam=truth.lam)
-    bare = Geometry(quadratic_of(case.instance.problem), case.x, FINE, truth.y_star, truth.lam, np.zeros(0))
-    exact = replace(bare, rho=ramp(bare.h, truth.lam, h_width(case, FINE, given), given.parameters.lam_width))
-    reading = REPAIRED.choose(inner_solver="constant-step")
-    call = replace(given, reading=reading, rho=exact.rho, parameters=parameters)
+    exact, given = at_truth(replace(case, reading=PLAINLY), truth, FINE)
+    call = replace(given, rho=exact.rho, parameters=parameters)
     y, _ = case.stages.penalty_runs(_without_noise(case), case.x, call, rng, 1)
     return _errors("the point its penalty solves tend to", [(y[0], exact.minimiser)], STOPPED)
 

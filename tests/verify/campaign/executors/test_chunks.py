@@ -62,12 +62,21 @@ def test_a_foreign_subject_has_a_process_of_its_own_that_ends_with_the_chunk(tmp
     (tmp_path / "sevenfold.py").write_text(TEXT)
     monkeypatch.syspath_prepend(str(tmp_path))
     tasks = tuple(replace(task, subject="sevenfold:Subject") for task in TASKS[:1])
-    done = performed(Chunk(tasks, "sevenfold:Subject", None, None, HERE))
+    version, offers = introduced("sevenfold:Subject", None, HERE)
+    assert version == "7"
+    done = performed(Chunk(tasks, "sevenfold:Subject", None, None, HERE, offers))
     assert [str(result.verdict) for result in done.results] == ["SUPPORTED"]
     pid = int((tmp_path / "sevenfold.pid").read_text())
     assert pid != os.getpid()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+def test_a_subject_that_offers_other_stages_than_it_was_introduced_with_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "wavers.py").write_text(TEXT)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(InvalidInputError, match="in one process and activation in another"):
+        performed(Chunk(TASKS[:1], "wavers:Subject", None, None, HERE, "activation"))
 
 
 def test_a_subject_that_took_long_to_load_is_asked_for_longer(monkeypatch):
