@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pydantic import Field
 
+from spec.drawn import draw, family_of, is_drawn
 from spec.exact import ExactNumber
 from spec.files import Frozen, find_named, package_text, parse_toml
 from spec.noise import Noise
@@ -102,11 +103,19 @@ def _load(name: str, text: str) -> Instance:
     return Instance(name, parse_problem(file.problem, where), x, file.purpose, file.strata, file.known)
 
 
+@lru_cache(maxsize=256)
+def _drawn(name: str, argument: str) -> Instance:
+    problem, known = draw(name, argument)
+    return Instance(name, problem, known.x, family_of(name).purpose, cast(frozenset[Stratum], known.strata))
+
+
 def find(name: str, argument: str = "instance") -> Instance:
-    """Look an instance up by name.
+    """Look an instance up by name: one of the atlas, or a draw (:mod:`spec.drawn`), whose strata are what it ensures.
 
     Raises:
         InvalidInputError: If there is none, naming the nearest known names; about ``argument``.
     """
+    if is_drawn(name):
+        return _drawn(name, argument)
     known = atlas()
     return find_named(known, name, argument, "must name an atlas instance", f"known are {', '.join(known)}")

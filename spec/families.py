@@ -32,14 +32,14 @@ def draw(family: FamilyName, n: int, m: int, p: int | None, condition: float, se
     elif family == "coupled-rows":
         blocks = _coupled_rows(rng, n, m, p or m, condition)
     else:
-        blocks = _box_experiment(rng, n, None if family == "paper-literal" else condition)
+        blocks = draw_experiment(rng, n, None if family == "paper-literal" else condition)
     for held in blocks.values():
         for array in held.values():
             array += 0.0  # no zero is negative
     return blocks
 
 
-def _box_experiment(rng: np.random.Generator, d: int, condition: float | None) -> Blocks:
+def draw_experiment(rng: np.random.Generator, d: int, condition: float | None) -> Blocks:
     """½xᵀQ_u x + c_uᵀx + ½yᵀPy + xᵀPy over ½yᵀQ_l y + c_lᵀy + xᵀy, y in [-1, 1]^d (section Experiments)."""
     P = rng.standard_normal((d, d))
     if condition is None:
@@ -115,7 +115,7 @@ def _random_rows(rng: np.random.Generator, n: int, m: int, p: int) -> Blocks:
     G = R @ R.T + np.eye(m)
     active = min(m, (p + 1) // 2)
     B = integers(-2, 2, p, m)
-    while not _full_rank(B[:active]):
+    while not full_rank(B[:active]):
         B[:active] = integers(-2, 2, active, m)
     y0, lam = integers(-2, 2, m), np.where(np.arange(p) < active, integers(1, 3, p), 0)
     slack = np.where(np.arange(p) < active, 0, integers(1, 3, p))
@@ -130,7 +130,8 @@ def _random_rows(rng: np.random.Generator, n: int, m: int, p: int) -> Blocks:
     }  # fmt: skip
 
 
-def _full_rank(rows: FloatArray) -> bool:
+def full_rank(rows: FloatArray) -> bool:
+    """Whether rows are linearly independent, as far as doubles can tell."""
     if len(rows) <= SMALL:
         return bool(np.linalg.matrix_rank(rows) == len(rows))
     return bool(np.linalg.eigvalsh(rows @ rows.T)[0] > 1e-9 * rows.shape[1])

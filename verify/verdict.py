@@ -44,6 +44,10 @@ class NoEvidenceError(RuntimeError):
     """A check returned nothing that could decide: a fault in the check, never a pass."""
 
 
+DISAGREE = "rungs disagree"
+"""How the message of what measured and exact evidence decide otherwise begins."""
+
+
 class RungDisagreementError(NoEvidenceError):
     """Exact and measured evidence about the reference decide differently: something is wrong, loudly."""
 
@@ -100,7 +104,7 @@ def _decide_rates(bound: Bound, rates: Sequence[RateEvidence]) -> list[Decision]
     worst, seen = _worst(exact), _worst(measured) if measured else None
     if seen is not None and {worst.verdict, seen.verdict} == {Verdict.SUPPORTED, Verdict.REFUTED}:
         if not any(rate.held_at for rate in rates):
-            raise RungDisagreementError(f"rungs disagree; exact: {worst.sentence} measured: {seen.sentence}")
+            raise RungDisagreementError(f"{DISAGREE}; exact: {worst.sentence} measured: {seen.sentence}")
         # A program that gives the formulas' values here and others there does not compute the formulas.
         if seen.verdict is Verdict.REFUTED:
             return [replace(seen, sentence=f"{seen.sentence} It gives the formulas' values only where it was asked.")]

@@ -18,6 +18,8 @@ from spec.atlas import Instance
 from spec.atlas import find as find_instance
 from spec.claims import Bound, Statement
 from spec.claims import find as find_claim
+from spec.drawn import is_drawn
+from spec.drawn import names as draws_named
 from spec.exact_json import plain
 from spec.reading import KEEPING, NAMES, chosen_by, is_repaired_text
 from verify.campaign.summary import selected
@@ -38,6 +40,7 @@ from verify.checks.measuring.case import (
 from verify.checks.measuring.identity import not_as_asked
 from verify.checks.measuring.premises import PremiseUnmetError, premises_met
 from verify.checks.measuring.silence import NoNoiseError
+from verify.checks.measuring.where_asked import is_place_of
 from verify.evidence.budget import level_of
 from verify.evidence.model import Counterexample, PremiseEvidence
 from verify.evidence.streams import Ledger
@@ -87,19 +90,10 @@ def plan(
         raise InvalidInputError("readings", "must name at least one reading")
     if seed < 0:
         raise InvalidInputError("seed", "must be >= 0", seed)
-    for instance in instances:
-        find_instance(instance)
+    instances = [name for instance in instances for name in _named(instance)]
     tasks: list[Task] = []
-    chosen = {full_id: find_claim(full_id) for full_id in selected(claims)}
-    if subject != REFERENCE:
-        # What is true of the paper, or of mathematics, is no credit to a program.
-        chosen = {full_id: statement for full_id, statement in chosen.items() if statement.about == "subject"}
-        if not chosen:
-            raise InvalidInputError("claims", "must say something about a solver", ", ".join(claims))
-    for full_id, statement in chosen.items():
-        found = checks().get(full_id)
-        if found is None or profile.leaves_out(full_id, claims):
-            continue
+    for full_id in statements_asked(claims, profile, subject):
+        found, statement = checks()[full_id], find_claim(full_id)
         for reading in _readings(statement, found, readings, profile, lattice=subject == REFERENCE):
             tasks += [
                 Task(full_id, reading, instance, subject, profile.name, seed)
@@ -109,6 +103,28 @@ def plan(
     if points and not tasks:
         raise InvalidInputError("reading", "must choose among the choices of a statement that is asked for", points[0])
     return tasks
+
+
+def statements_asked(claims: Sequence[str], profile: Profile, subject: str) -> list[str]:
+    """Full ids of what a run asks: of what is selected, what has a check and the profile does not leave out.
+
+    Of a foreign subject that is what is about the subject alone.
+    """
+    chosen = selected(claims)
+    if subject != REFERENCE:
+        # What is true of the paper, or of mathematics, is no credit to a program.
+        chosen = [full_id for full_id in chosen if find_claim(full_id).about == "subject"]
+        if not chosen:
+            raise InvalidInputError("claims", "must say something about a solver", ", ".join(claims))
+    return [full_id for full_id in chosen if full_id in checks() and not profile.leaves_out(full_id, claims)]
+
+
+def _named(instance: str) -> Iterator[str]:
+    """The instances that a name stands for: itself, or a range of draws."""
+    if is_drawn(instance):
+        yield from draws_named(instance)
+    else:
+        yield find_instance(instance).name
 
 
 def _readings(
@@ -141,7 +157,9 @@ def _instances(
     statement: Statement, found: Check, reading: str, wanted: Sequence[str], profile: Profile
 ) -> Sequence[str]:
     if wanted:
-        return [name for name in found.instances if name in wanted]
+        # Draws come after the atlas, in the order in which they are named.
+        own = [name for name in found.instances if name in wanted]
+        return own + [name for name in wanted if is_drawn(name) and is_place_of(found, name)]
     if reading in NAMED or profile.beside is None:
         return profile.instances_of(found)
     # All choices repaired is next to the repaired reading: like what samples long, it is judged where it tells most.

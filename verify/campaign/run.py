@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from spec import InvalidInputError
+from spec.drawn import is_drawn
 from verify.campaign.baseline.storage import shipped_record
+from verify.campaign.draws import drawn_tasks, gathered, how_many
 from verify.campaign.plan import DEFAULT_SEED, Task, plan
 from verify.campaign.store.addresses import Addresses, installed, sources_of
 from verify.campaign.store.bookkeeping import Books, Reuse
@@ -44,7 +46,8 @@ def run(
     instances: Iterable[str] = (),
     profile: str = "ci",
     seed: int = DEFAULT_SEED,
-    effort: int = 1,
+    effort: int | None = None,
+    draws: int | None = None,
     jobs: int = 1,
     progress: Progress | None = None,
     watch: Callable[[], None] | None = None,
@@ -65,11 +68,14 @@ def run(
             program that speaks the wire, or an object with stages.
         readings: ``"as-written"``, ``"repaired"``, or ``"only:FIELD"`` for one choice as written alone. With both
             named readings, profiles that isolate add every choice alone.
-        instances: Atlas names; each check's own list if empty.
+        instances: Atlas names, ``drawn:FAMILY:SEED`` or ``drawn:FAMILY:FIRST-LAST``; each check's own list if empty.
         profile: ``"smoke"``, ``"ci"`` or ``"full"``.
         seed: Seed of all randomness, >= 0. The same seed gives the same report for any number of jobs.
-        effort: Factor on all sample sizes of random decisions: 1, 4, 16, ..., at most 4096. With ``resume`` and a
+        effort: Factor on all sample sizes of random decisions: 1, 4, 16, ..., at most 4096; the profile's own, which is
+            1 but for ``"full"``, if ``None``. With ``resume`` and a
             store, results that a smaller effort left undecided go on from the samples they have.
+        draws: On how many drawn problems of each family (:mod:`spec.drawn`) statements are asked besides, where no
+            instance is named; the profile's own number, which is 0 but for ``"full"``, if ``None``.
         jobs: Worker processes, >= 1. What is given by name is judged in them; an object, and the reference with one
             job, run in this process.
         progress: Called after each result.
@@ -112,9 +118,13 @@ def run(
         raise InvalidInputError("jobs", "must be >= 1", jobs)
     name = subject if isinstance(subject, str) else name_of(subject)
     check_limit(time_limit)
+    sizes = find_profile(profile)
+    effort = sizes.effort if effort is None else effort
     level_of(effort)
-    planned = plan(claims, readings, instances, find_profile(profile), name, seed)
+    planned = plan(claims, readings, instances, sizes, name, seed)
     tasks = [replace(task, effort=effort) for task in planned]
+    draws = how_many(draws, sizes, instances)
+    drawn = drawn_tasks(claims, readings, sizes, draws, like=Task("", "", "", name, profile, seed))
     complete = True
     where = environment() | whereabouts(subject, in_process=in_process)
     if executor is None:
@@ -127,14 +137,19 @@ def run(
         if kept is not None or shard is not None:
             addresses = Addresses(where, version, sources_of(subject), installed())
             addresses.codes = {} if kept is None else kept.remembered(f"codes of {addresses.house.whole}")
-        mine = tasks if shard is None or addresses is None else shard.of(tasks, addresses)
+        whole = [*tasks, *drawn]
+        mine = whole if shard is None or addresses is None else shard.of(whole, addresses)
         known = name == REFERENCE
-        books = Books(kept, addresses, Reuse(same=(known or resume) and not fresh, smaller=resume and not fresh))
+        books = Books(
+            kept,
+            addresses,
+            Reuse(same=(known or resume) and not fresh, smaller=resume and not fresh, counts_draws=draws > 0),
+        )
         started = time.perf_counter()
-        open_tasks = books.open(tasks, mine)
+        open_tasks = books.open(whole, mine)
         request = Request(
             claims=tuple(claims), subject=name, subject_version=version, profile=profile, seed=seed, effort=effort,
-            environment=where, code="" if addresses is None else addresses.house.whole,
+            environment=where, code="" if addresses is None else addresses.house.whole, draws=draws,
         )  # fmt: skip
         if kept is not None and addresses is not None:
             kept.remember("codes of ", addresses.house.whole, addresses.codes)
@@ -151,13 +166,15 @@ def run(
             for task, result in stop():
                 books.keep(task, result)
         search = Searches(kept, request.code)
+        asked = [task for task in mine if not (draws and is_drawn(task.instance))]
+        counted, shown = gathered(books.each([t for t in mine if is_drawn(t.instance)]), draws) if draws else (None, [])
         report = assembled(
-            request, books.results(mine), shipped_record() if record is None else record, search,
-            complete=complete, seconds=time.perf_counter() - started,
+            request, [*books.results(asked), *shown], shipped_record() if record is None else record, search,
+            complete=complete, seconds=time.perf_counter() - started, draws=counted,
         )  # fmt: skip
         search.keep()
         if shard is not None:
-            report = report.model_copy(update={"changes": (shard.said(len(mine), len(tasks)),)})
+            report = report.model_copy(update={"changes": (shard.said(len(mine), len(whole)),)})
         return report.after(books.taken, books.notices)
 
 

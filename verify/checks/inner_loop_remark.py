@@ -73,15 +73,16 @@ def noise_free(case: Case) -> Measurement:
 def penalty_solve(case: Case) -> Measurement:
     """Plain gradient steps of the inner solves counted, to their accuracies against alpha, logarithms divided out.
 
-    Of the lower level from 0 to δ = α³ without its rows, and of the penalty problem from y* to its stopping rule unless
-    the lower level is counted alone. A quadratic's gradient steps are counted in its eigenbasis, where each component
-    shrinks by a factor of its own.
+    Of the lower level from 0, or from (1, …, 1) where 0 is its solution, to δ = α³ without its rows, and of the penalty
+    problem from y* to its stopping rule unless the lower level is counted alone. A quadratic's gradient steps are
+    counted in its eigenbasis, where each component shrinks by a factor of its own.
     """
     truth = regular_truth(case.instance)
     alone, points = lower_level_alone(case), []
     for alpha in PENALTY_ALPHAS:
         geometry = weighted(case, truth, alpha)
         lower = solve(geometry.a.g_yy, geometry.a.g_xy.T @ case.x + geometry.a.g_y)
+        lower = lower if lower.any() else np.ones_like(lower)
         price = _over_logarithm(geometry.a.g_yy, lower, alpha**3)
         if not alone:
             error = solve(geometry.H, geometry.gradient_y(truth.y_star))

@@ -11,7 +11,7 @@ from spec.atlas import find
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.exact import DIRECTION_ALPHA, Spending, exact_rate, multipliers_clear_of_the_ramp, unit
-from verify.checks.measuring.premises import DEGENERATE, REGULAR, at_truth, regular_truth
+from verify.checks.measuring.premises import DEGENERATE, REGULAR, PremiseUnmetError, at_truth, regular_truth
 from verify.evidence.model import ComparisonEvidence, Point, PremiseEvidence, RateEvidence
 from verify.evidence.rates import fit_rate
 from verify.subjects.protocol import Call
@@ -39,6 +39,8 @@ def shift(case: Case) -> Measurement:
 def shift_on_active_rows(case: Case) -> Measurement:
     """The same with the multipliers' error on active rows only, where the quadratic penalty resists it."""
     truth = regular_truth(case.instance)
+    if not truth.active.any():
+        raise PremiseUnmetError("some-row-active", "no row is active, so no multiplier can be off on one")
     rate, values = _shift_rate(case, truth, rows=truth.active, quantity="‖Δy‖, λ̃ off on active rows only")
     exact = _exact_shift(case, truth, rows=truth.active, name="‖Δy‖, λ̃ off on active rows only")
     return Measurement((rate, *exact), values)

@@ -48,8 +48,11 @@ class Verify:
     subject: Annotated[str, Option(help="reference, package.module:Attribute, or command:COMMAND LINE.")] = "reference"
     seed: AnySeed = None
     effort: Annotated[
-        int, Option(help="Factor on all sample sizes, 1, 4, 16, ...; with --resume only where undecided.")
-    ] = 1
+        int | None, Option(help="Factor on all sample sizes, 1, 4, 16, ...; with --resume only where undecided.")
+    ] = None
+    draws: Annotated[
+        int | None, Option(help="Problems drawn of each family, asked besides the atlas; full: 1000, else 0.")
+    ] = None
     jobs: Jobs = None
     executor: Annotated[
         Text, Option(help="dask://HOST:PORT or package.module:factory: workers elsewhere (docs/scaling.md).")

@@ -52,8 +52,8 @@ def verify(asked: options.Verify) -> int:
     store = asked.out / STORE
     report = watched(
         selection, jobs=asked.jobs, subject=asked.subject, profile=asked.profile, seed=asked.seed, effort=asked.effort,
-        store=store, resume=asked.resume, fresh=asked.fresh, shard=shard, time_limit=asked.time_limit,
-        in_process=asked.in_process, executor=asked.executor,
+        draws=asked.draws, store=store, resume=asked.resume, fresh=asked.fresh, shard=shard,
+        time_limit=asked.time_limit, in_process=asked.in_process, executor=asked.executor,
         record=None if on_record is None else on_record.verdicts,
     )  # fmt: skip
     if compared is not None and not compared.verdicts_only:

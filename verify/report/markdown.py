@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from spec.claims import Claim
 from verify.evidence.model import RateEvidence
 from verify.proofs.kernel.standings import standings
-from verify.report import prose, wording
+from verify.report import drawn_problems, prose, wording
 from verify.report.assumed_laws import beside
 from verify.report.hypothesis_ledger import ledgers
 from verify.report.judged_assertions import judged_assertions
@@ -63,6 +63,7 @@ def render_markdown(report: ReportData, claims: Mapping[str, Claim] | None = Non
     folded = [
         ("Proof steps", _table(steps) if steps else []),
         ("Reported, not failed", [f"- {escape(line)}" for line in report.changes]),
+        ("Drawn problems", _drawn(report)),
         ("Every literal reading", _reading_sets(arranged)),
         ("Hypotheses that are needed", _hypotheses(report, claims)),
         ("Where each proof first breaks", _breaks(arranged, claims)),
@@ -79,6 +80,16 @@ def render_markdown(report: ReportData, claims: Mapping[str, Claim] | None = Non
         if lines:
             text += _folded(title, lines, LIMIT - len(text.encode()))
     return text
+
+
+def _drawn(report: ReportData) -> list[str]:
+    draws = report.draws
+    if draws is None or not draws.rows:
+        return []
+    head, *body = drawn_problems.coverage(draws)
+    table = [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *body)]
+    said = [f"- `{row.claim}`, repaired, {escape(drawn_problems.told(row))}" for row in drawn_problems.telling(draws)]
+    return [*table, *([""] if said else []), *said]
 
 
 def _listed(title: str, lines: Sequence[str]) -> list[str]:

@@ -11,6 +11,7 @@ from pydantic import ConfigDict, Field
 from spec.claims import About
 from verify.evidence.charts import Plot
 from verify.evidence.model import Counterexample, Evidence, Frozen, Rung
+from verify.report.draws_model import Draws
 from verify.subjects.loading import REFERENCE
 from verify.verdict import Verdict
 
@@ -90,6 +91,11 @@ class Result(Frozen, Identified):
     effort: int = 1
     pictures: tuple[Plot, ...] = Field(default=(), repr=False)
     continuation: tuple[dict[str, Any], ...] = Field(default=(), repr=False)
+
+    @property
+    def thin(self) -> Self:
+        """The same without what it was decided by."""
+        return self.model_copy(update={"evidence": (), "counterexample": None, "pictures": (), "continuation": ()})
 
 
 class SmallestCounterexample(Frozen):
@@ -180,6 +186,8 @@ class ReportData(Frozen):
     """Version of the subject, if it says one."""
     changes: tuple[str, ...] = ()
     """What differs from the record without being worse, or could not be compared, one line each."""
+    draws: Draws | None = None
+    """What became of statements on drawn problems, counted; ``results`` holds of those what went wrong."""
 
     model_config = ConfigDict(populate_by_name=True, title="Report")
 

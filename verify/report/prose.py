@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from spec.reading import KEEPING
 from verify.report import wording
+from verify.report.drawn_problems import sentences
 from verify.report.model import ReportData
 from verify.report.outline import Outline, StatementOutline
 
@@ -58,7 +59,7 @@ def overview(report: ReportData, arranged: Outline) -> list[str]:
         said.append(f"{_capital(wording.counted(arranged.left_open, 'more statement'))} {verb}.")
     if arranged.unchecked:
         said.append(f"The other {arranged.unchecked} {'is' if arranged.unchecked == 1 else 'are'} not checked yet.")
-    return said + _record(report)
+    return said + sentences(report.draws) + _record(report)
 
 
 def _record(report: ReportData) -> list[str]:

@@ -16,6 +16,7 @@ from spec import InvalidInputError, Reading
 from spec.atlas import atlas
 from spec.atlas import find as find_instance
 from spec.claims import Bound, Statement, load_claims
+from spec.drawn import is_drawn
 from verify.campaign.baseline.comparison import hold_verdicts, is_missing_stage
 from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.plan import Task, plan
@@ -26,6 +27,7 @@ from verify.campaign.recheck.proven_bounds import certified_rate, exact_sweep
 from verify.campaign.summary import summarise
 from verify.checks.measuring.case import PROFILES, checks, find_profile, full_run_decisions
 from verify.checks.measuring.identity import PREMISE
+from verify.checks.measuring.where_asked import is_place_of
 from verify.evidence.budget import EFFORT_STEP, LEVELS, TOTAL_ERROR, Share, level_of
 from verify.evidence.model import ComparisonEvidence, PremiseEvidence, RateEvidence
 from verify.report.model import NAMED, ReportData, Result, SummaryRow
@@ -139,7 +141,7 @@ def _identity(result: Result, report: ReportData) -> Iterator[tuple[str, str]]:
         yield "claim", "must be one that a check covers"
     elif not _has_reading(statement, result.reading):
         yield "reading", "must be one of the claim's"
-    elif result.instance not in checks()[result.claim].instances or result.instance not in atlas():
+    elif not _is_place(result):
         yield "instance", "must be one of the check's"
     elif result.effort not in {EFFORT_STEP**k for k in range(LEVELS + 1)}:
         yield "effort", f"must be a power of {EFFORT_STEP}"
@@ -153,6 +155,17 @@ def _identity(result: Result, report: ReportData) -> Iterator[tuple[str, str]]:
             yield "about", f"must be {statement.about}, as the claim says"
         if result.reproduce != task.command:
             yield "reproduce", "must be the command that repeats this result"
+
+
+def _is_place(result: Result) -> bool:
+    if is_drawn(result.instance):
+        try:
+            find_instance(result.instance)
+        except InvalidInputError:
+            return False
+    elif result.instance not in atlas():
+        return False
+    return is_place_of(checks()[result.claim], result.instance)
 
 
 def _has_reading(statement: Statement, name: str) -> bool:
@@ -316,6 +329,8 @@ def _notes(report: ReportData) -> Iterator[str]:
         yield f"{counted(faults, 'fault')} in the report: no verdict to decide"
     if silent := sum(result.verdict is not None and not result.evidence for result in report.results):
         yield f"{silent} verdicts say only that the subject lacks a stage"
+    if report.draws is not None and report.draws.asked:
+        yield f"{report.draws.asked} results on drawn problems are counted: each can be run again by its name"
     if not report.complete:
         yield "the run was interrupted: what it left out is not asked for"
     if report.profile in PROFILES:

@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from spec.drawn import is_drawn
 from verify.campaign.plan import Task
 from verify.campaign.store.dependencies import House
 from verify.checks.measuring.case import checks, full_run_decisions
@@ -48,7 +49,7 @@ class Addresses:
         known = {
             "version": self.version, "sources": self.subject, "environment": self.environment,
             "statement": self.house.digest(f"spec/claims/{task.claim.split('/')[0]}.toml"),
-            "problem": self.house.digest(f"spec/instances/{task.instance}.toml"),
+            "problem": "" if is_drawn(task.instance) else self.house.digest(f"spec/instances/{task.instance}.toml"),
             "code": self._code(checks()[task.claim].function.__module__), "decisions": full_run_decisions(),
         }  # fmt: skip
         return json.dumps(asked | known, sort_keys=True)

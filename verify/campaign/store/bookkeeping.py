@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from spec.drawn import is_drawn
+from verify.campaign.draws import went_wrong
 from verify.campaign.plan import Task
 from verify.campaign.store.addresses import Addresses, address_of
 from verify.campaign.store.kept_results import Store
@@ -15,10 +17,14 @@ from verify.verdict import Verdict
 
 @dataclass(frozen=True)
 class Reuse:
-    """Which kept results a run takes: those of the very same task, those of smaller efforts besides, or none."""
+    """Which kept results a run takes: those of the very same task, those of smaller efforts besides, or none.
+
+    ``counts_draws``: whether results on drawn problems are but counted, so that memory need not hold their evidence.
+    """
 
     same: bool = True
     smaller: bool = False
+    counts_draws: bool = False
 
 
 class Books:
@@ -43,14 +49,23 @@ class Books:
         if self.store is None or self.addresses is None:
             return list(mine)
         choices = {task.key: [self._address(smaller) for smaller in self._efforts(task)] for task in tasks}
-        wanted = {address for task in mine for address in choices[task.key]}
-        found = {a: r for a, r in self.store.results(wanted).items() if r.fault is None}
+        found = self._found(self.store, mine, choices)
         if not self.reuse.same:
             self.passed_over, found = sum(choices[task.key][0] in found for task in mine), {}
         self.cells = {task.key: self._chosen(choices[task.key], found) for task in tasks}
         left = [task for task in mine if self.cells[task.key] not in found]
         self.taken = len(mine) - len(left)
         return [self._continued(task, choices[task.key], found) for task in left]
+
+    @staticmethod
+    def _found(store: Store, mine: Sequence[Task], choices: Mapping[str, Sequence[str]]) -> dict[str, Result]:
+        """What is kept of what may be taken; of draws, of which there are many, without their evidence."""
+        parts: dict[bool, dict[str, None]] = {True: {}, False: {}}
+        for task in mine:
+            parts[is_drawn(task.instance)].update(dict.fromkeys(choices[task.key]))
+        found = store.results(parts[False])
+        found |= {address: result.thin for address, result in store.by_address(parts[True])}
+        return {address: result for address, result in found.items() if result.fault is None}
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -60,10 +75,10 @@ class Books:
 
     def keep(self, task: Task, result: Result) -> None:
         """Keep a finished result."""
-        if self.store is None:
-            self._done[task.key] = result
+        if self.store is not None:
+            self.store.keep(self._inputs_of(task), result)
         else:
-            self.store.keep(self._inputs[self.cells[task.key]], result)
+            self._done[task.key] = result if self._is_whole(task, result) else result.thin
 
     def results(self, mine: Sequence[Task]) -> list[Result]:
         """What is there of a run's share, in its order."""
@@ -72,12 +87,29 @@ class Books:
         found = self.store.results(self.cells[task.key] for task in mine)
         return [found[self.cells[task.key]] for task in mine if self.cells[task.key] in found]
 
+    def each(self, mine: Sequence[Task]) -> Iterator[Result]:
+        """The same one after the other, for more of them than memory holds."""
+        if self.store is None:
+            return iter(self.results(mine))
+        return self.store.in_order([self.cells[task.key] for task in mine])
+
+    def _is_whole(self, task: Task, result: Result) -> bool:
+        return not (self.reuse.counts_draws and is_drawn(task.instance)) or went_wrong(result)
+
     def _address(self, task: Task) -> str:
         assert self.addresses is not None
         inputs = self.addresses.inputs(task)
         address = address_of(inputs)
-        self._inputs[address] = inputs
+        if not is_drawn(task.instance):
+            self._inputs[address] = inputs
         return address
+
+    def _inputs_of(self, task: Task) -> str:
+        address = self.cells[task.key]
+        if address in self._inputs:
+            return self._inputs[address]
+        assert self.addresses is not None
+        return self.addresses.inputs(task)
 
     def _efforts(self, task: Task) -> list[Task]:
         """The task, and where smaller efforts count the same with these, the largest first."""

@@ -36,6 +36,7 @@ class Request(Frozen):
     effort: int
     environment: dict[str, str]
     code: str
+    draws: int = 0
 
     @property
     def kind(self) -> str:
@@ -203,19 +204,34 @@ class Store:
     def results(self, addresses: Iterable[str]) -> dict[str, Result]:
         """Results by address, as far as they are here and follow from their evidence; others are named."""
         found: dict[str, Result] = {}
+        for row, result in self._read(addresses):
+            self._believed[row.address] = row.digest, result
+            found[row.address] = result
+        return found
+
+    def by_address(self, addresses: Iterable[str]) -> Iterator[tuple[str, Result]]:
+        """The same in any order, none of them held in memory."""
+        return ((row.address, result) for row, result in self._read(addresses))
+
+    def in_order(self, addresses: Sequence[str]) -> Iterator[Result]:
+        """The same one after the other, in this order, few of them in memory at once."""
+        for start in range(0, len(addresses), _BATCH):
+            some = addresses[start : start + _BATCH]
+            found = {row.address: result for row, result in self._read(some)}
+            yield from (found[address] for address in some if address in found)
+
+    def _read(self, addresses: Iterable[str]) -> Iterator[tuple[Row, Result]]:
         for row in self.rows(addresses):
             known = self._believed.get(row.address)
             if known is not None and known[0] == row.digest:
-                found[row.address] = known[1]
+                yield row, known[1]
                 continue
             mine = self._written.get(row.address) == row.digest
             result, why = (self._own(row), "") if mine else row.read()
             if result is None:
                 self.notices.append(f"{row.name}: the kept result was dropped: {why}")
             else:
-                self._believed[row.address] = row.digest, result
-                found[row.address] = result
-        return found
+                yield row, result
 
     @staticmethod
     def _own(row: Row) -> Result | None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from spec.drawn import is_drawn
 from spec.errors import InvalidInputError
 from verify.campaign.baseline.comparison import hold_verdicts
+from verify.campaign.draws import gathered
 from verify.campaign.store.addresses import installed
 from verify.campaign.store.kept_results import Plan, Request, Store
 from verify.campaign.summary import Search, smallest, summarise
@@ -45,7 +47,7 @@ def assembled(
 ) -> Report:
     """The report of these results: a function of them, of what was asked and of the verdicts on record.
 
-    ``how`` says whether they are ``complete``, and in how many ``seconds`` they were found.
+    ``how`` says whether they are ``complete``, in how many ``seconds`` they were found, and what became of ``draws``.
     """
     judged, findings = hold_verdicts(list(results), record)
     return Report(
@@ -91,9 +93,15 @@ def joined(plans: Collection[Plan]) -> Plan:
 
 def report_of(store: Store, plan: Plan, record: Mapping[str, str]) -> Report:
     """The report of a plan from what the store holds; complete if that is all of it."""
-    found = store.results(address for _, address in plan.cells)
-    results = [found[address] for _, address in plan.cells if address in found]
+    draws = plan.request.draws
+    drawn = [address for key, address in plan.cells if draws and is_drawn(key.rpartition("|")[2])]
+    apart = set(drawn)
+    plain = [address for _, address in plan.cells if address not in apart]
+    found = store.results(plain)
+    results = [found[address] for address in plain if address in found]
+    counted, shown = gathered(store.in_order(drawn), draws) if draws else (None, [])
+    whole = len(results) == len(plain) and (counted is None or counted.asked == len(drawn))
     spent = sum(result.seconds or 0.0 for result in results)
     # What was searched by other code than this is searched anew.
     search = Searches(store, installed().whole)
-    return assembled(plan.request, results, record, search, complete=len(results) == len(plan.cells), seconds=spent)
+    return assembled(plan.request, [*results, *shown], record, search, complete=whole, seconds=spent, draws=counted)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from verify.checks.bias_bound.steps import allowed_error, slip_spent
@@ -59,7 +61,8 @@ def _constant(case: Case, truth: Truth, points: list[Point]) -> ComparisonEviden
         constants = PieceConstants.of(at_truth(case, truth, point.at)[0], truth)
         beside = constants.first_order + min(constants.without_modulus, constants.with_modulus)
         off = abs(point.measured - point.at * constants.L_y) - point.uncertainty
-        found[point.at] = max(0.0, off) / (point.at * beside)
+        # Where nothing of higher order is left, nothing may be off.
+        found[point.at] = max(0.0, off) / (point.at * beside) if beside else math.inf if off > 0 else 0.0
     worst = max(found, key=lambda alpha: found[alpha])
     quantity = "|T₁ - α‖Dy*‖| over its terms of higher order"
     return compare(quantity, found[worst], "<=", 1.0, 1e-9, context={"alpha": worst})

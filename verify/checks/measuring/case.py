@@ -39,7 +39,9 @@ class Profile:
     and takes far longer than making them. ``skips`` are claims and steps left out unless they are asked for by name:
     their samples cannot shrink without leaving the verdict open; ``long_runs`` are single statements left out likewise,
     whatever their claim. ``narrow`` are such as are judged on the first
-    instance alone, ``telling`` instances on which all that is not sampled is judged besides.
+    instance alone, ``telling`` instances on which all that is not sampled is judged besides. ``draws`` is on how many
+    problems of each family (:mod:`spec.drawn`) statements are asked besides, ``effort`` the factor on all sample sizes,
+    each where a run does not say otherwise.
     """
 
     name: ProfileName
@@ -54,6 +56,8 @@ class Profile:
     long_runs: tuple[str, ...] = ()
     narrow: tuple[str, ...] = ()
     telling: tuple[str, ...] = ()
+    draws: int = 0
+    effort: int = 1
 
     def leaves_out(self, full_id: str, claims: Collection[str] = ()) -> bool:
         """Whether a statement is left out where these are asked for by name."""
@@ -96,7 +100,17 @@ TELLING = {
 _SIZES = (
     Profile("smoke", _halvings(0.1, 7), _halvings(0.1, 4), 20_000, 2, isolate=False, skips=LONG),
     Profile("ci", _halvings(0.2, 10), _halvings(0.1, 5), 20_000, None, isolate=True, beside=1),
-    Profile("full", _halvings(0.2, 12), _halvings(0.2, 7), 200_000, None, isolate=True, recheck=True),
+    Profile(
+        "full",
+        _halvings(0.2, 12),
+        _halvings(0.2, 7),
+        200_000,
+        None,
+        isolate=True,
+        recheck=True,
+        draws=1000,
+        effort=256,
+    ),
     # As ci, on fewer instances: an implementation that fails somewhere fails on the telling ones.
     Profile(
         "conform",
