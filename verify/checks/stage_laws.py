@@ -28,10 +28,11 @@ from verify.checks.measuring.finite_laws import (
     units,
     variance,
 )
+from verify.checks.measuring.premises import PremiseUnmetError
 from verify.evidence.model import Point
 from verify.evidence.rates import fit_rate
 from verify.truth import lower_level
-from verify.truth.algebra.rationals import Vector
+from verify.truth.algebra.rationals import Vector, matrix, select
 from verify.truth.geometry import quadratic_of
 from verify.truth.stages import DEFAULT_LAM_WIDTH
 from verify.verdict import NoEvidenceError
@@ -108,14 +109,34 @@ def _rare(oracle: ExactOracle, probability: Fraction, *, of_the_pair: bool) -> I
 
     Both parts are off on the same runs, or one of them; multipliers alone if not ``of_the_pair``.
     """
-    lower, nothing = oracle.lower, tuple(ZERO for _ in oracle.lower.y_star)
     usual = oracle.error()
+    for y_star, lam in _far_pairs(oracle, of_the_pair=of_the_pair):
+        yield [(1 - probability, usual), (probability, oracle.error(y_star=y_star, lam=lam))]
+
+
+def _far_pairs(oracle: ExactOracle, *, of_the_pair: bool) -> Iterator[tuple[Vector, Vector]]:
+    """Pairs off by 1 along a coordinate of ỹ*, of λ̃, or of both."""
+    lower, nothing = oracle.lower, tuple(ZERO for _ in oracle.lower.y_star)
     slips = [nothing, *(units(len(lower.y_star)) if of_the_pair else ())]
     moves = [tuple(ZERO for _ in lower.lam), *units(len(lower.lam))]
     for slip, move in product(slips, moves):
         if any(slip) or any(move):
-            rare = oracle.error(y_star=plus(lower.y_star, slip), lam=oracle.multipliers_off(move))
-            yield [(1 - probability, usual), (probability, rare)]
+            yield plus(lower.y_star, slip), oracle.multipliers_off(move)
+
+
+def _require_independent_rows(oracle: ExactOracle) -> None:
+    """Refuse a problem on which a far pair switches dependent rows on together.
+
+    Raises:
+        PremiseUnmetError: If one does.
+    """
+    B = matrix(oracle.setting.problem.constraints.B)
+    for y_star, lam in _far_pairs(oracle, of_the_pair=True):
+        rows = oracle.switched_on(y_star, lam)
+        rank = select(B, rows).rank() if rows else 0
+        if rank < len(rows):
+            listed = ", ".join(map(str, rows))
+            raise PremiseUnmetError("independent-rows", f"a pair off by 1 switches on rows {listed}, of rank {rank}")
 
 
 def _length(squared: Fraction) -> float:
@@ -143,6 +164,8 @@ def in_expectation(case: Case) -> Measurement:
     Repaired the ramp is 2‖B‖α² wide; beside it stands what the ramp of sure errors, of width 2‖B‖δ, leaves.
     """
     points, narrow = [], []
+    if not case.as_written:
+        _require_independent_rows(ExactOracle.at(case.instance, ALPHAS[-1], ramp_constant=1 / ALPHAS[-1]))
     for alpha in ALPHAS[2:]:
         oracle = ExactOracle.at(case.instance, alpha)
         if case.as_written:

@@ -26,7 +26,9 @@ BLOCKS = (4, 16, 64, 256)
 LONG_BLOCKS = (64, 256, 1024)
 SHORT_BLOCKS = (1, 4, 16, 64)
 """The same range of M where a run is to be short: noise alone adds up by the root of M from the first step on."""
-RUNS = 16_000
+RUNS = AT_ONCE = 16_000
+"""Runs of one block length, and as many as are held in memory."""
+DIMENSION = 2
 
 
 def _noisy_run(case: Case, schedule: OuterParameters = SCHEDULE) -> tuple[Recorded, SyntheticOracle]:
@@ -109,28 +111,40 @@ def _noise_terms(
 ) -> tuple[list[Estimate], list[ComparisonEvidence]]:
     """The mean over runs at every block length, its interval wrong with at most ``error``; how well runs followed."""
     rng = case.shared_rng(f"noise term {blocks}")
-    estimates, followed, n, D = [], [], 2, 1.0
-    sigma = math.sqrt(VARIANCE / n)
+    estimates, followed, D = [], [], 1.0
+    sigma = math.sqrt(VARIANCE / DIMENSION)
     for M in blocks:
         schedule = OuterParameters(goldstein_radius=D * M, epsilon=0.1, D=D, eta=0.5 * D / math.sqrt(M), M=M, K=1)
-        told: list[Vector] = []
-
-        def noise(z: Vector, told: list[Vector] = told) -> Vector:
-            told.append(np.asarray(sigma * rng.standard_normal(z.shape)))
-            return told[-1]
-
-        starts = np.zeros((runs, n))
-        follower = Follower(noise, starts, schedule)
-        _, path = case.stages.optimise_runs(follower, starts, schedule, rng, keep_path=True)
-        assert path is not None  # asked for
-        followed.append(follower.evidence())
-        g = _by_run(told, M, runs)
-        sums = (g * np.diff(path, axis=0)).sum(axis=(0, 2)) + D * np.linalg.norm(g.sum(axis=0), axis=1)
+        parts = []
+        for start in range(0, runs, AT_ONCE):
+            part, followed_here = _regrets(case, schedule, min(AT_ONCE, runs - start), rng)
+            parts.append(part)
+            followed.append(followed_here)
+        sums = np.concatenate(parts)
         # A Gaussian functional with Lipschitz constant D√(Mσ²): sub-Gaussian around its mean.
         low, high = sub_gaussian_interval(sums, 2 * D * sigma * math.sqrt(M), error)
         at, mean = {"M": float(M)}, float(sums.mean())
         estimates.append(Estimate(at, mean, None, low, high, runs, law="exponent (sub-Gaussian)"))
     return estimates, followed
+
+
+def _regrets(
+    case: Case, schedule: OuterParameters, runs: int, rng: np.random.Generator
+) -> tuple[Vector, ComparisonEvidence]:
+    """The noise's part of the regret of each run, shape (runs,), and how well they followed."""
+    told: list[Vector] = []
+
+    def noise(z: Vector) -> Vector:
+        told.append(np.asarray(math.sqrt(VARIANCE / DIMENSION) * rng.standard_normal(z.shape)))
+        return told[-1]
+
+    starts = np.zeros((runs, DIMENSION))
+    follower = Follower(noise, starts, schedule)
+    _, path = case.stages.optimise_runs(follower, starts, schedule, rng, keep_path=True)
+    assert path is not None  # asked for
+    g = _by_run(told, schedule.M, runs)
+    sums = (g * np.diff(path, axis=0)).sum(axis=(0, 2)) + schedule.D * np.linalg.norm(g.sum(axis=0), axis=1)
+    return np.asarray(sums), follower.evidence()
 
 
 @check("goldstein-convergence/step-size", instances=("absolute-fixed",), needs=("optimise",), sure=4)

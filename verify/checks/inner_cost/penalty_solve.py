@@ -97,7 +97,8 @@ def _on_expectation(case: Case, given: Call, geometry: Geometry) -> RateEvidence
     problem = case.instance.with_noise(ADDITIVE).problem
     estimates, share, laws = [], case.share.single, list[Taken]()
     for anchor in ANCHORS:
-        call = _sized(given, "constant-step", anchor, EPOCHS[-1])
+        # What one sees more sharply bends more plainly: with the samples the anchors grow, so that it settles.
+        call = _sized(given, "constant-step", anchor * 2**case.share.level, EPOCHS[-1])
         y, calls = case.stages.penalty_runs(problem, case.x, call, case.rng, case.share.times(RUNS))
         moments = Moments(geometry.minimiser)
         moments.add(y)

@@ -114,6 +114,11 @@ class ExactOracle:
         setting = replace(self.setting, given=given)
         return tuple(Fraction(value) for value in evaluate(setting).hypergradient if isinstance(value, Fraction))
 
+    def switched_on(self, y_star: Vector, lam: Vector) -> tuple[int, ...]:
+        """Rows with a positive weight on a pair."""
+        weights = evaluate(replace(self.setting, given={"y_star": y_star, "lam": lam})).rho
+        return tuple(i for i, weight in enumerate(weights) if weight > 0)
+
     @property
     def minimiser(self) -> Vector:
         """The penalty minimiser on the exact pair."""
