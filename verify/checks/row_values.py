@@ -13,7 +13,7 @@ from verify.checks.measuring.agreement import held
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.exact import DIRECTION_ALPHA, Spending, symbolic_rate
 from verify.checks.measuring.own_values import floats, roundings
-from verify.checks.measuring.piece_constants import PieceConstants
+from verify.checks.measuring.piece_constants import PieceConstants, share_of
 from verify.checks.measuring.premises import REGULAR, PremiseUnmetError, at_truth, regular_truth, sweep_point
 from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
 from verify.evidence.rates import fit_rate
@@ -49,7 +49,8 @@ def weighted_rows(case: Case) -> Measurement:
     evidence: list[RateEvidence | ComparisonEvidence] = [sweep.rate, *sweep.derived(case)]
     if not case.as_written:
         found = [
-            (p.measured - p.uncertainty) / PieceConstants.of(geometry, truth).row_values for p, geometry in sweep.at
+            share_of(p.measured - p.uncertainty, PieceConstants.of(geometry, truth).row_values)
+            for p, geometry in sweep.at
         ]
         evidence.append(compare("‖h_I‖ over α⁴√κ‖∇_yf‖/σ_min(B_I)", max(found), "<=", 1.0, 1e-9))
     note = "A weighted row is held by α₂ = α⁻⁴ against ∇_yf, which is of order 1: its value is of order α⁴."

@@ -27,7 +27,7 @@ from verify.report.model import Result
 from verify.subjects import load_subject
 from verify.subjects.reference import ReferenceSubject
 
-ASKED = ["solution-error/active-rows"]
+ASKED = ["dual-extraction/weighted-rows"]
 
 
 class Unshifted(ReferenceSubject):

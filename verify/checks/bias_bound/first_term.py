@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from verify.checks.bias_bound.steps import allowed_error, slip_spent
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.exact import DIRECTION_ALPHA, Spending, exact_rate
-from verify.checks.measuring.piece_constants import PieceConstants
+from verify.checks.measuring.piece_constants import PieceConstants, share_of
 from verify.checks.measuring.premises import (
     DEGENERATE,
     REGULAR,
@@ -61,8 +59,7 @@ def _constant(case: Case, truth: Truth, points: list[Point]) -> ComparisonEviden
         constants = PieceConstants.of(at_truth(case, truth, point.at)[0], truth)
         beside = constants.first_order + min(constants.without_modulus, constants.with_modulus)
         off = abs(point.measured - point.at * constants.L_y) - point.uncertainty
-        # Where nothing of higher order is left, nothing may be off.
-        found[point.at] = max(0.0, off) / (point.at * beside) if beside else math.inf if off > 0 else 0.0
+        found[point.at] = share_of(max(0.0, off), point.at * beside)
     worst = max(found, key=lambda alpha: found[alpha])
     quantity = "|T₁ - α‖Dy*‖| over its terms of higher order"
     return compare(quantity, found[worst], "<=", 1.0, 1e-9, context={"alpha": worst})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,3 +81,10 @@ class PieceConstants:
     def shift(self) -> float:
         """Bound of how far an error 1 of the active multipliers moves the minimiser, whatever σ_min(B_I) is."""
         return self.alpha / (2 * float(np.sqrt(self.rho * self.mu))) if self.mu > 0 else np.inf
+
+
+def share_of(value: float, bound: float) -> float:
+    """A value over its bound; of a bound that is zero, 0 where nothing is left of the value, else infinity."""
+    if bound:
+        return value / bound
+    return math.inf if value > 0 else 0.0
