@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from spec import InvalidInputError, Quadratic
+from spec.claims import find as find_claim
 from spec.drawn import FAMILIES
 from verify import run
 from verify.campaign.draws import drawn_tasks, gathered, status_of_draw
@@ -159,3 +162,37 @@ def test_a_thin_result_keeps_what_is_counted() -> None:
     thin: Result = found.thin
     assert (thin.verdict, thin.measured, thin.key) == (found.verdict, found.measured, found.key)
     assert not thin.evidence
+
+
+class Nothing(ReferenceSubject):
+    """Answers zero to everything that it is asked."""
+
+    def penalty_minimiser(self, problem: Any, x: Any, call: Any, tol: Any) -> Any:
+        return np.zeros(problem.m)
+
+    def hypergradient(self, problem: Any, x: Any, call: Any, rng: Any) -> Any:
+        return np.zeros(problem.n)
+
+
+def test_a_subject_that_knows_nothing_is_supported_on_no_draw() -> None:
+    asked = [*ASKED, "bias-bound/T3", "dual-extraction/T1", "solution-error/monotonicity"]
+    about = [claim for claim in asked if find_claim(claim).about == "subject"]
+    assert about
+    draws = of(run(about, draws=3, profile="smoke", subject=Nothing()).draws)
+    assert {row.claim for row in draws.rows} == set(about)
+    repaired = draws.counts("repaired")
+    assert repaired.get("REFUTED", 0) > 0
+    assert repaired.get("SUPPORTED", 0) == 0
+
+
+def test_a_stronger_claim_fails_on_draws() -> None:
+    """T₃ is of order α² and of no higher order: a claim of α³ is refuted on draws that have it."""
+    claimed = find_claim("bias-bound/T3").assertion("repaired").bound
+    bound = claimed.model_copy(update={"exponents": {"alpha": Fraction(3)}})
+    verdicts = Counter(
+        str(perform(Task("bias-bound/T3", "repaired", f"drawn:rows:{seed}", "reference", "smoke", 0),
+                    load_subject("reference"), bound).verdict)
+        for seed in range(8)
+    )  # fmt: skip
+    assert verdicts["REFUTED"] >= 6
+    assert verdicts["SUPPORTED"] <= 1
