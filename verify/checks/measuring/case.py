@@ -73,8 +73,8 @@ class Profile:
         return tuple(name for name in check.instances if name in (*first, *self.telling))
 
 
-def _halvings(start: float, count: int) -> tuple[float, ...]:
-    return tuple(start / 2**j for j in range(count))
+def _halvings(start: float, count: int, factor: float = 2.0) -> tuple[float, ...]:
+    return tuple(start / factor**j for j in range(count))
 
 
 LONG = (
@@ -102,7 +102,7 @@ _SIZES = (
     Profile("ci", _halvings(0.2, 10), _halvings(0.1, 5), 20_000, None, isolate=True, beside=1),
     Profile(
         "full",
-        _halvings(0.2, 12),
+        _halvings(0.2, 23, 2**0.5),
         _halvings(0.2, 7),
         200_000,
         None,
