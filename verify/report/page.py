@@ -120,7 +120,7 @@ SHARE = 24
 """Formulas that a process makes at once."""
 
 
-def _drawn_ahead(arranged: Outline, pool: Executor) -> Drawing:
+def drawn_ahead(arranged: Outline, pool: Executor) -> Drawing:
     """Formulas, which take most of a page's time, made by several processes."""
     panels = [panel for entry in arranged.statements for reading in entry.readings for panel in _undrawn(reading)]
     forms = [panel.closed_form for panel in panels if panel.closed_form is not None]
@@ -157,7 +157,7 @@ def _formula(form: ClosedForm) -> str:
 def render_html(report: ReportData, claims: Mapping[str, Claim] | None = None, pool: Executor | None = None) -> str:
     """The page for one report; the same report gives the same bytes, whether processes of a pool help or not."""
     arranged = outline(report, claims)
-    drawing = Drawing() if pool is None else _drawn_ahead(arranged, pool)
+    drawing = Drawing() if pool is None else drawn_ahead(arranged, pool)
     # The body comes first: the head carries the glyphs, markers and styles that the body turned out to need.
     names = _names(report, arranged, drawing) | {
         "breaks": proof_breaks(arranged, claims),
