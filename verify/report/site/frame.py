@@ -21,6 +21,7 @@ from verify.report.outline import Outline, ReadingOutline, StatementOutline, out
 from verify.report.page import Drawing, drawn_ahead
 from verify.report.plots import stylesheet
 from verify.report.site import numbers
+from verify.report.site.glossary import explained
 from verify.report.site.numbers import Number
 
 FRONT = "report.html"
@@ -140,7 +141,7 @@ class Site:
 
     def sentence(self, text: str) -> Markup:
         """The text set as prose, with the steps that it names linked."""
-        shown = wording.sentence(text)
+        shown = explained(wording.sentence(text))
         for name in sorted((name for name in _names_in(text) if name in self.statements), key=len, reverse=True):
             link = str(Markup('<a href="{}">{}</a>').format(self.href(name), name))
             shown = Markup(re.sub(rf"(?<![\w/#-]){re.escape(name)}(?![\w/-])", link.replace("\\", r"\\"), str(shown)))
