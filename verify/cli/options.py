@@ -342,3 +342,12 @@ class PaperCorrections:
     file: Annotated[File, Argument(help="The paper's TeX source, for the lines of its labels.")] = None
     report: Annotated[Path, Option(help="A report.json, or the folder it lies in.")] = Path("report")
     as_json: AsJson = False
+
+
+@dataclass(frozen=True)
+class PaperAnnotate:
+    """Write the paper's argument in our words, each assertion marked by its verdicts: one page by itself."""
+
+    report: Annotated[Path, Argument(help="A report.json, or the folder it lies in.")] = Path("report")
+    out: Annotated[Path, Option(help="HTML file to write.")] = Path("paper.html")
+    as_json: Annotated[bool, Option("--json", help="Print how each assertion stands instead of a page.")] = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 from spec.errors import InvalidInputError
@@ -93,14 +94,23 @@ def corrections(asked: options.PaperCorrections) -> None:
     if asked.file is not None:
         extract = extract_of(read_source(asked.file))
         labels = {passage.name: passage.line for passage in extract.of("label")}
-    where = asked.report / "report.json" if asked.report.is_dir() else asked.report
-    if not where.is_file():
-        raise InvalidInputError("--report", REPORT, str(asked.report))
-    found = corrections_in(load_report(where, "--report"), labels)
+    found = corrections_in(load_report(report_file(asked.report, "--report"), "--report"), labels)
     if asked.as_json:
         print_json(corrections_json(found))
     else:
         sys.stdout.write(corrections_markdown(found))
+
+
+def report_file(path: Path, argument: str) -> Path:
+    """The ``report.json`` that is meant by a file or its folder.
+
+    Raises:
+        InvalidInputError: If there is none.
+    """
+    where = path / "report.json" if path.is_dir() else path
+    if not where.is_file():
+        raise InvalidInputError(argument, REPORT, str(path))
+    return where
 
 
 def _write(line: str) -> None:
