@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from spec.claims import Claim
 from verify.report.model import ReportData
-from verify.report.site import claim_page, front, matrix, reference_pages
+from verify.report.site import claim_page, front, matrix, paper_page, reference_pages
 from verify.report.site.frame import SCRIPT, STYLE, Page, Site, render, script_text, stylesheet_text
 
 MAKERS: tuple[Callable[[Site], list[Page]], ...] = (
-    matrix.pages, claim_page.pages, reference_pages.pages, front.pages,
+    matrix.pages, claim_page.pages, paper_page.pages, reference_pages.pages, front.pages,
 )  # fmt: skip
 """What makes pages; of two pages for one file the earlier maker's stands, so that the general ones come last."""
 
