@@ -18,7 +18,6 @@ FILTERED = (
     wording.FAULT, wording.NOT_CHECKED, wording.LEFT_OPEN,
 )  # fmt: skip
 """Verdicts that rows can be filtered by, the loud ones first."""
-MIXED_WORDS = "holds in some readings"
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ def pages(site: Site) -> list[Page]:
     ]
     rows = [row for _, _, found in stages for row in found]
     present = {status for row in rows for found in row.statuses.values() for status in found.split()}
-    options = [(str(status), _filter_word(str(status))) for status in FILTERED if status in present]
+    options = [(str(status), numbers.word(str(status))) for status in FILTERED if status in present]
     rungs = {rung for row in rows for rung in row.evidence.split()}
     body = drawn(
         "matrix.html.j2", site, stages=stages, options=options, counts=_counts(site),
@@ -72,14 +71,10 @@ def _status(entry: StatementOutline, reading: str) -> str:
     return wording.MIXED if found.is_mixed else found.status
 
 
-def _filter_word(status: str) -> str:
-    return MIXED_WORDS if status == wording.MIXED else numbers.word(status)
-
-
 def _counts(site: Site) -> list[tuple[str, list[tuple[str, str, int]]]]:
     """By named reading: status to draw, words and count, the loud ones first."""
     made = []
     for reading, counts in site.outline.counts.items():
-        found = [(str(status), _filter_word(str(status)), counts[status]) for status in FILTERED if counts.get(status)]
+        found = [(str(status), numbers.word(str(status)), counts[status]) for status in FILTERED if counts.get(status)]
         made.append((wording.reading_title(reading), found))
     return made
