@@ -139,6 +139,12 @@ class ArgumentPart(Frozen):
         """Numbers of the assertions whose place it is."""
         return tuple(number for passage in self.passages for number in passage.numbers)
 
+    @property
+    def lines(self) -> tuple[int, int] | None:
+        """First and last line of the source, where it has any."""
+        ends = [end for passage in self.passages if passage.lines for end in passage.lines]
+        return (ends[0], ends[-1]) if ends else None
+
 
 class Argument(Frozen):
     """The whole paper, part by part."""

@@ -1,7 +1,7 @@
 """The code of both algorithms, line for line: read from the modules that run, never copied.
 
-A comment ``# Line 4.`` or ``# Lines 9 to 12.`` begins what belongs to these lines of the algorithm; it ends with the next
-such comment or with its function. What stands in a function of its own is named in :data:`WHOLE`.
+A comment ``# Line 4.`` or ``# Lines 9 to 12.`` begins what belongs to these lines of the algorithm, up to the next such
+comment or the end of its function. What stands in a function of its own is named in :data:`WHOLE`.
 """
 
 from __future__ import annotations

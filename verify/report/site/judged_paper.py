@@ -1,4 +1,4 @@
-"""The paper's assertions beside a run: what became of each under both readings, and of every statement that judges it."""
+"""The paper's assertions beside a run: what became of each, and of the statements that judge it, under both readings."""
 
 from __future__ import annotations
 
@@ -75,9 +75,9 @@ class JudgedStatement:
         return Standing((self.outline.missing if self.outline else "") or ABSENT)
 
     def counts(self, reading: str) -> bool:
-        """Whether it counts for or against what the text says."""
+        """Whether it counts for or against what the text says; of the repaired text every statement does."""
         found = self.outline.named.get(reading) if self.outline else None
-        return found is None or found.counts
+        return found is None or found.counts or reading == "repaired"
 
     @property
     def sides(self) -> tuple[Standing, ...]:
@@ -202,7 +202,8 @@ def judged_paper(site: Site) -> JudgedPaper:
     found = {e.number: StandingAssertion(e, tuple(known[full] for full in e.covered_by)) for e in entries}
     front = {number for part in argument.parts if part.front for number in part.numbers}
     homes: dict[str, int] = {}
-    for entry in sorted(entries, key=lambda entry: entry.number in front):
+    # Not beside a definition, nor where the paper announces or sums up, if it comes up elsewhere.
+    for entry in sorted(entries, key=lambda entry: (entry.number in front) + 2 * entry.is_definition):
         for full in entry.covered_by:
             homes.setdefault(full, entry.number)
     return JudgedPaper(found, known, homes)

@@ -59,7 +59,7 @@ class AnnotatedPaper:
         if piece.statement:
             judge = self.judged.statements[piece.statement]
             sides = (judge.standing("repaired"),) if repaired else judge.sides
-            return _marked(words, f"#a{self.judged.homes[piece.statement]}", sides, heard(sides))
+            return _marked(words, f"#{judge.id}", sides, heard(sides))
         if not piece.number:
             return words
         one = self.judged.assertions[piece.number]
@@ -70,7 +70,7 @@ class AnnotatedPaper:
         found: dict[str, tuple[str, JudgedStatement]] = {}
         for piece in pieces(text):
             if piece.statement:
-                at, judge = f"a{self.judged.homes[piece.statement]}", self.judged.statements[piece.statement]
+                at, judge = piece.statement, self.judged.statements[piece.statement]
             elif piece.number:
                 one = self.judged.assertions[piece.number]
                 if not one.written.fails:
@@ -84,7 +84,12 @@ class AnnotatedPaper:
 
     def restated(self, judge: JudgedStatement) -> str:
         """How the repaired claim differs from the printed one, ``claim weakened to O(α⁻¹)``."""
-        return self.site.restated(judge.outline) if judge.outline else ""
+        whole = judge.outline is not None and not any(number.part for number in judge.found.values())
+        return self.site.restated(judge.outline) if judge.outline and whole else ""
+
+    def span(self, first: int, last: int) -> str:
+        """``Line 5``, or ``Lines 5 to 7``."""
+        return f"Line {first}" if first == last else f"Lines {first} to {last}"
 
     def link(self, judge: JudgedStatement) -> Markup:
         """A statement's id, linked to its claim's page where there is one."""
