@@ -16,7 +16,7 @@ import typer
 import typer.core
 import typer.main
 
-from verify.cli import conform_options, experiment_options, options, store_options
+from verify.cli import conform_options, experiment_options, options, paper_options, store_options
 
 TRACEBACK = "F2CSA_TRACEBACK"
 """Environment variable that lets an internal fault show where it happened."""
@@ -43,10 +43,10 @@ COMMANDS: dict[type, tuple[str, str]] = {
     experiment_options.Convergence: ("experiment convergence", "verify.cli.experiment:convergence"),
     experiment_options.Scaling: ("experiment scaling", "verify.cli.experiment:scaling"),
     experiment_options.Kinks: ("experiment kinks", "verify.cli.experiment:kinks"),
-    options.PaperAnnotate: ("paper annotate", "verify.cli.annotate:annotate"),
-    options.PaperLint: ("paper lint", "verify.cli.paper:lint_paper"),
-    options.PaperExtract: ("paper extract", "verify.cli.paper:extract_paper"),
-    options.PaperCorrections: ("paper corrections", "verify.cli.paper:corrections"),
+    paper_options.PaperAnnotate: ("paper annotate", "verify.cli.annotate:annotate"),
+    paper_options.PaperLint: ("paper lint", "verify.cli.paper:lint_paper"),
+    paper_options.PaperExtract: ("paper extract", "verify.cli.paper:extract_paper"),
+    paper_options.PaperCorrections: ("paper corrections", "verify.cli.paper:corrections"),
 }
 """By what a command takes: its name, and the function that takes it and may return an exit code."""
 

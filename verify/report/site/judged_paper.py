@@ -1,4 +1,4 @@
-"""The paper's assertions beside a run: what became of each, and of the statements that judge it, under both readings."""
+"""The paper's assertions beside a run: what became of each, and of the statements that judge it, in both readings."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ STATEMENTS = {full: statement for claim in load_claims().values() for full, stat
 DECIDED = [entry for entry in ENTRIES if not entry.is_definition and not entry.reason]
 
 
-def run(statuses: Mapping[tuple[str, str], str] = {}, *, subject: str = "reference", only: str = "") -> ReportData:  # noqa: B006  # not changed
+def run(statuses: Mapping[tuple[str, str], str] = {}, *, subject: str = "reference", only: str = "") -> ReportData:
     """A run of all statements, or of one claim; each holds but where a status is given."""
     rows = [
         SummaryRow(claim=full, reading=reading, status=statuses.get((full, reading), "SUPPORTED"), sentence="It is so.")
