@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from spec.argument import ArgumentPassage, load_argument
@@ -24,7 +25,7 @@ DEFINITION = "DEFINITION"
 SAID = {ABSENT: "not in this run", DEFINITION: "a definition"}
 
 WORST_FIRST = (
-    wording.FAULT, Verdict.REFUTED, Verdict.VACUOUS, ABSENT, Verdict.INCONCLUSIVE, wording.NOT_CHECKED,
+    wording.FAULT, Verdict.REFUTED, Verdict.VACUOUS, wording.MIXED, ABSENT, Verdict.INCONCLUSIVE, wording.NOT_CHECKED,
     wording.LEFT_OPEN, Verdict.SUPPORTED, Verdict.NOT_APPLICABLE,
 )  # fmt: skip
 """An assertion stands as the worst of the statements that judge it: it holds where all of them do."""
@@ -53,6 +54,11 @@ class Standing:
         """Whether it is refuted, or cannot be met."""
         return self.status in (Verdict.REFUTED, Verdict.VACUOUS)
 
+    @property
+    def stumbles(self) -> bool:
+        """Whether it fails, if only under some of its literal readings."""
+        return self.fails or self.status == wording.MIXED
+
 
 def _sides(written: Standing, repaired: Standing) -> tuple[Standing, ...]:
     return (written,) if written == repaired else (written, repaired)
@@ -71,7 +77,8 @@ class JudgedStatement:
         """What became of it."""
         if self.outline and reading in self.found:
             found = self.outline.named[reading]
-            return Standing(found.status, found.word if found.is_mixed or not found.counts else "")
+            status = wording.MIXED if found.is_mixed else found.status
+            return Standing(status, found.word if found.is_mixed or not found.counts else "")
         return Standing((self.outline.missing if self.outline else "") or ABSENT)
 
     def counts(self, reading: str) -> bool:
@@ -100,7 +107,7 @@ class JudgedStatement:
     def compared(self) -> str:
         """What was compared, where the numbers are not orders, which say it themselves."""
         number = self.found.get("as-written")
-        return number.quantity if number is not None and number.claimed[:1] in ("=", "≤", "≥") else ""
+        return number.quantity.rstrip(",. ") if number is not None and number.claimed[:1] in ("=", "≤", "≥") else ""
 
 
 @dataclass(frozen=True)
@@ -182,8 +189,8 @@ class JudgedPaper:
         return tuple(self.assertions[number] for number in passage.numbers)
 
     def failing(self, numbers_: tuple[int, ...]) -> tuple[StandingAssertion, ...]:
-        """Those of some assertions that fail as written."""
-        return tuple(self.assertions[number] for number in numbers_ if self.assertions[number].written.fails)
+        """Those of some assertions that fail as written, if only under some literal readings."""
+        return tuple(self.assertions[number] for number in numbers_ if self.assertions[number].written.stumbles)
 
     def counts(self, reading: str) -> Counter[str]:
         """How many assertions have each status."""
@@ -201,12 +208,29 @@ def judged_paper(site: Site) -> JudgedPaper:
             known[full] = _judged(site, full)
     found = {e.number: StandingAssertion(e, tuple(known[full] for full in e.covered_by)) for e in entries}
     front = {number for part in argument.parts if part.front for number in part.numbers}
-    homes: dict[str, int] = {}
-    # Not beside a definition, nor where the paper announces or sums up, if it comes up elsewhere.
-    for entry in sorted(entries, key=lambda entry: (entry.number in front) + 2 * entry.is_definition):
-        for full in entry.covered_by:
-            homes.setdefault(full, entry.number)
+    homes = {
+        full: min(covering, key=lambda entry: _distance(entry, find(full), entry.number in front)).number
+        for full, covering in _covering(entries).items()
+    }
     return JudgedPaper(found, known, homes)
+
+
+def _covering(entries: Iterable[PaperAssertion]) -> dict[str, list[PaperAssertion]]:
+    made: dict[str, list[PaperAssertion]] = {}
+    for entry in entries:
+        for full in entry.covered_by:
+            made.setdefault(full, []).append(entry)
+    return made
+
+
+_TITLE = re.compile(r'"([^"]+)"')
+
+
+def _distance(entry: PaperAssertion, statement: Statement, front: bool) -> tuple[bool, bool, bool, int]:
+    """How far an assertion is from a statement's own place: beside a definition, where the paper announces or sums up,
+    or outside of the lemma that the statement is of."""
+    title = _TITLE.search(entry.section)
+    return entry.is_definition, front, title is None or title[1] not in statement.location, entry.number
 
 
 def _judged(site: Site, full: str) -> JudgedStatement:

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 from spec.argument import ArgumentPart, ArgumentPassage, Piece, load_argument, pieces
+from spec.extract import load_extract
 from verify.report import wording
 from verify.report.site import numbers
 from verify.report.site.algorithm_code import CodeOfLine, code_of
 from verify.report.site.frame import FOLDER, Page, Site, drawn, render
 from verify.report.site.judged_paper import (
     SAID,
+    WORST_FIRST,
     JudgedPaper,
     JudgedStatement,
     Standing,
@@ -50,6 +52,19 @@ class AnnotatedPaper:
         """The paper's parts."""
         return load_argument().parts
 
+    @property
+    def last_line(self) -> int:
+        """The last line of the source."""
+        return load_extract().lines
+
+    @property
+    def legend(self) -> list[tuple[str, str]]:
+        """Each status that assertions of this run have, and what it means."""
+        seen = self.judged.counts("as-written") + self.judged.counts("repaired")
+        meanings = {name: status.meaning for name, status in wording.STATUSES.items()}
+        meanings[wording.MIXED] = "The words leave a choice open; under some of its values it fails."
+        return [(str(status), meanings[status]) for status in WORST_FIRST if status in meanings and seen[status]]
+
     def prose(self, text: str, *, repaired: bool = False) -> Markup:
         """A text with its ties marked; of what takes a line's place, by how that stands repaired alone."""
         return Markup("").join(self._piece(piece, repaired) for piece in pieces(text))
@@ -73,12 +88,12 @@ class AnnotatedPaper:
                 at, judge = piece.statement, self.judged.statements[piece.statement]
             elif piece.number:
                 one = self.judged.assertions[piece.number]
-                if not one.written.fails:
+                if not one.written.stumbles:
                     continue
                 at, judge = one.anchor, one.decider("as-written")
             else:
                 continue
-            if judge.standing("as-written").fails:
+            if judge.standing("as-written").stumbles:
                 found.setdefault(judge.id, (at, judge))
         return list(found.values())
 
@@ -167,11 +182,12 @@ def answer(judged: JudgedPaper) -> Iterator[str]:
         yield f"With the text repaired, {'all' if mended == len(fails) else mended} of the {len(fails)} hold."
     beside = sum(one.written.fails for one in every) - len(fails)
     others = {
+        "hold under some literal readings and not under all": written[wording.MIXED],
         "fail in what the words leave open or in a consequence of theirs": beside,
-        "definitions": written["DEFINITION"], "left open for a stated reason": written[wording.LEFT_OPEN],
-        "not in this run": written["ABSENT"], "inconclusive": written[Verdict.INCONCLUSIVE],
-        "not checked": written[wording.NOT_CHECKED], "not applicable": written[Verdict.NOT_APPLICABLE],
-        "without a verdict for a fault": written[wording.FAULT],
+        "are definitions": written["DEFINITION"], "are left open for a stated reason": written[wording.LEFT_OPEN],
+        "are not in this run": written["ABSENT"], "are inconclusive": written[Verdict.INCONCLUSIVE],
+        "are not checked": written[wording.NOT_CHECKED], "are not applicable": written[Verdict.NOT_APPLICABLE],
+        "are without a verdict for a fault": written[wording.FAULT],
     }  # fmt: skip
     told = wording.listing(f"{number} {words}" for words, number in others.items() if number)
     if told:

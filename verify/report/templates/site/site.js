@@ -46,6 +46,25 @@
     go();
   }
 
+  // ---- the passage of a line of the paper's source ----
+  const asked = one('form.to-line'), passages = all('[data-lines]').map(each => [each, ...each.dataset.lines.split(' ').map(Number)]);
+  if (asked && passages.length) {
+    asked.hidden = false;
+    asked.addEventListener('submit', event => { event.preventDefault(); find(); });
+    asked.addEventListener('input', () => find());
+    const find = () => {
+      const line = Number(asked.elements.namedItem('line').value), told = one('output', asked);
+      const there = passages.find(([, , last]) => line <= last);
+      for (const [each] of passages) each.classList.remove('found');
+      told.textContent = '';
+      if (!line) return;
+      if (!there) { told.textContent = 'The argument ends before this line.'; return; }
+      there[0].classList.add('found');
+      there[0].scrollIntoView({ block: 'center' });
+      told.textContent = `Lines ${there[1]} to ${there[2]}`;
+    };
+  }
+
   // ---- what an address names is open ----
   const open = () => {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
