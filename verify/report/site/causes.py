@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from importlib import resources
 from typing import Any
 
 from markupsafe import Markup
 
+from spec.claims import Bound
 from spec.files import Frozen
 from spec.reading import Choice, find_choice
+from verify.report import wording
 from verify.report.outline import ReadingOutline, StatementOutline
+from verify.report.repairs import implies
 from verify.report.site.frame import FOLDER, Site
 from verify.report.site.numbers import Number
 from verify.report.wording import typeset
 from verify.verdict import Verdict
 
+_ALPHA, _SIGMA = Fraction(1, 10), Fraction(1, 2)
+_BY_HAND = {
+    "alpha": Markup("0.1"), "sigma": Markup("½"), "noise": Markup(wording.number(float(2 * _SIGMA**2 / _ALPHA**4))),
+    "sigma_square": Markup(wording.number(float(_SIGMA**2))),
+    "needed": Markup("{:,}").format(int(_SIGMA**2 / _ALPHA**6)), "logarithm": Markup(wording.number(3 * math.log(1 / _ALPHA), 2)),
+}  # fmt: skip
+"""Arithmetic to follow by hand at one α and σ: 2α₁²σ², and σ²/δ² against log(1/δ) with δ = α³."""
 _SLOT = re.compile(r"\{(\w+)\}")
 
 
@@ -31,11 +43,13 @@ class CauseText(Frozen):
         statement: The statement that must fail as written for this to be a cause.
         repaired: The statement that shows the repair, where it is another one.
         choice: The open choice that it is about.
+        origin: The claim where it enters, if that is not the statement's own.
         alone: A claim that is shown with this one choice as written.
         node: What stands for it where it is drawn.
         brief, problem, why, repair: Prose with slots for numbers.
         latex: The formula after ``problem``.
         before, after: The repair as a change of one line.
+        hand: How to follow it by hand where no search for the smallest problem was made.
     """
 
     name: str
@@ -45,6 +59,7 @@ class CauseText(Frozen):
     choice: str
     alone: str
     node: str
+    origin: str = ""
     brief: str
     problem: str
     latex: str
@@ -52,6 +67,7 @@ class CauseText(Frozen):
     repair: str
     before: str
     after: str
+    hand: str = ""
 
 
 class Finding(Frozen):
@@ -128,6 +144,17 @@ class Cause:
         return find_choice(self.text.choice)
 
     @property
+    def readings(self) -> Markup:
+        """Of words that allow several readings: how the statement fares under them; empty of others."""
+        literal = self.entry.literal
+        if literal is None or len(literal.literal) < 2:
+            return Markup("")
+        said = literal.said.replace("`", "").replace("all 2 literal", "both literal")
+        own, parted, rest = said.partition("by its own check ")
+        told = f"its own check {rest}" if parted and not own else f"it {said}"
+        return self.site.sentence(f"Its words allow {len(literal.literal)} readings: {told}.")
+
+    @property
     def alone(self) -> ReadingOutline | None:
         """The claim that is shown with this one choice as written, where it was run."""
         claim = self.site.statements.get(self.text.alone)
@@ -145,7 +172,15 @@ class Cause:
         fresh = self.entry.named.get("repaired")
         if fresh is not None:
             found |= _told(site.number(fresh), "fresh", "freshly")
-        return found
+        if self.mended is not None and self.mended.statement is not None and self.entry.statement is not None:
+            lead = change(self.mended.statement.repaired.bound, self.entry.statement.as_written.bound)
+            found["change"] = Markup(lead)  # words of ours
+        return found | _BY_HAND
+
+    @property
+    def hand(self) -> Markup:
+        """How to follow it by hand; empty where the smallest problem says it."""
+        return put(self.text.hand, self.values)
 
     @property
     def brief(self) -> Markup:
@@ -170,8 +205,16 @@ class Cause:
         return Markup("The repaired statement {}, so this run shows no repair.").format(told)
 
 
+def change(ours: Bound, theirs: Bound) -> str:
+    """How the repaired claim stands to the printed one: the same, stronger, or weakened."""
+    if ours.exponents == theirs.exponents and ours.tag == theirs.tag:
+        return "claimed"
+    return "claim sharpened to" if implies(ours, theirs) else "claim weakened to"
+
+
 def _told(number: Number, measured: str, claimed: str) -> dict[str, Markup]:
-    return {measured: Markup("<b>{}</b>").format(number.html), claimed: number.claimed_html}
+    shown = Markup('<b class="{}">{}</b>').format(number.tone, number.html)
+    return {measured: shown, claimed: number.claimed_html}
 
 
 def causes(site: Site) -> tuple[Cause, ...]:

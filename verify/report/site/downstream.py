@@ -69,7 +69,7 @@ def drawn(found: Downstream, node: str, site: Site) -> Markup:
         box = _box(x, y, height, SHORT.get(name, name), 3)
         href = site.href(name)
         body.append(f'<a href="{href}">{box}</a>' if href else box)
-    size = (2 * 2 + _ACROSS * max(map(len, rows)) - (_ACROSS - width), 54 + _ROW * (len(rows) - 1) + height)
+    size = (2 * 2 + _ACROSS * _PER_ROW - (_ACROSS - width), 54 + _ROW * (len(rows) - 1) + height)
     said = f"{node} breaks: " + ", ".join(SHORT.get(name, name) for name in found.claims)
     opening = Markup('<svg class="dep" viewBox="0 0 {:g} {:g}" role="group" aria-label="{}">').format(*size, said)
     return opening + Markup("".join(body) + "</svg>")  # ids and words of ours

@@ -70,6 +70,21 @@ class RateFigure:
         """``α shrinks →``."""
         return f"{self.variable} {'shrinks' if self.toward == 'zero' else 'grows'} →"
 
+    @property
+    def crossing(self) -> float | None:
+        """Where the repaired line, above at its end, would fall below the other, both extended at their slopes."""
+        lines = {line.name: line for line in self.series}
+        if not {"as written", "repaired"} <= lines.keys():
+            return None
+        written, repaired = lines["as written"], lines["repaired"]
+        (at, high), gap = repaired.points[-1], repaired.exponent - written.exponent
+        base, value = written.points[-1]
+        low = value * (at / base) ** written.exponent
+        if high <= low or not gap or (gap > 0) != (self.toward == "zero"):
+            return None
+        place: float = at * (low / high) ** (1 / gap)
+        return place if math.isfinite(place) else None
+
 
 def power(exponent: float) -> str:
     """An exponent in print: whole where it is, else with two decimals."""
@@ -89,14 +104,14 @@ def rate_figure(written: ReadingOutline, repaired: ReadingOutline | None) -> Rat
     result, rate = first
     claimed = written.claimed_exponent(rate)
     tone = "bad" if written.status == "REFUTED" else "good"
-    lines = [Series(tone, _points(rate, written.toward), "as written", wording.letter(rate.variable), _settled(result))]
+    lines = [Series(tone, _points(rate, written.toward, result), "as written", wording.letter(rate.variable), _settled(result))]
     instances = {"as written": result.instance}
     if repaired is not None:
         there = sorted(repaired.results, key=lambda other: other.instance != result.instance)
         again = _swept([one for one in there if one.verdict == repaired.status], rate.variable)
         if again is not None and (again[0].instance == result.instance or again[0] is repaired.results[0]):
             shown = Series(
-                "good" if repaired.status == "SUPPORTED" else "bad", _points(again[1], repaired.toward), "repaired",
+                "good" if repaired.status == "SUPPORTED" else "bad", _points(again[1], repaired.toward, again[0]), "repaired",
                 wording.letter(rate.variable), _settled(again[0]),
             )  # fmt: skip
             lines.append(shown)
@@ -128,13 +143,20 @@ def _swept(results: Sequence[Result], variable: str = "") -> tuple[Result, RateE
     return None
 
 
-def _points(rate: RateEvidence, toward: str) -> tuple[tuple[float, float], ...]:
-    """Usable points, the limit last; of several values at one place the largest."""
-    best: dict[float, float] = {}
-    for point in rate.points:
-        if point.usable and point.at > 0 and 0 < point.measured < math.inf:
-            best[point.at] = max(best.get(point.at, 0.0), point.measured)
-    return tuple(sorted(best.items(), reverse=toward == "zero"))
+def _points(rate: RateEvidence, toward: str, result: Result | None = None) -> tuple[tuple[float, float], ...]:
+    """Usable points, the limit last; of a sweep of several variables only where the others stand as at first."""
+    fixed = [True] * len(rate.points)
+    for other in result.evidence if result else ():
+        alike = isinstance(other, RateEvidence) and other.variable != rate.variable
+        if isinstance(other, RateEvidence) and alike and len(other.points) == len(rate.points) > 0:
+            same = [a.measured == b.measured for a, b in zip(other.points, rate.points, strict=True)]
+            fixed = [f and point.at == other.points[0].at for f, point in zip(fixed, other.points, strict=True)] if all(
+                same) else fixed  # fmt: skip
+    found: dict[float, float] = {}
+    for point, kept in zip(rate.points, fixed, strict=True):
+        if kept and point.usable and point.at > 0 and 0 < point.measured < math.inf:
+            found.setdefault(point.at, point.measured)
+    return tuple(sorted(found.items(), reverse=toward == "zero"))
 
 
 class _Scale:
@@ -209,7 +231,7 @@ def _axes(figure: RateFigure, scale: _Scale) -> Iterator[str]:
     # The first value swept, then whole decades, else what was swept, as far as they do not touch.
     decades = [10.0**k for k in range(math.floor(math.log10(min(places))), math.ceil(math.log10(max(places))) + 1)]
     inside = [at for at in decades if min(places) <= at <= max(places)]
-    for at in [places[0], *(inside if len(inside) > 1 else places[1:]), places[-1]]:
+    for at in [places[0], *(inside if len(inside) > 1 else places[1:])]:
         x = scale.x(at)
         if all(abs(x - other) >= 44 for other in shown):
             shown.append(x)
