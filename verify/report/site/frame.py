@@ -21,6 +21,7 @@ from verify.report.outline import Outline, ReadingOutline, StatementOutline, out
 from verify.report.page import Drawing, drawn_ahead
 from verify.report.plots import stylesheet
 from verify.report.site import numbers
+from verify.report.site.glossary import explained
 from verify.report.site.numbers import Number
 
 FRONT = "report.html"
@@ -139,8 +140,15 @@ class Site:
         return Markup('<a href="{}">{}</a>').format(href, shown) if href else Markup("{}").format(shown)
 
     def sentence(self, text: str) -> Markup:
-        """The text set as prose, with the steps that it names linked."""
-        shown = wording.sentence(text)
+        """The text set as prose, opening with a capital, with the steps that it names linked."""
+        return self._linked(wording.sentence(text), text)
+
+    def clause(self, text: str) -> Markup:
+        """The same within a sentence."""
+        return self._linked(wording.typeset(text), text)
+
+    def _linked(self, made: Markup, text: str) -> Markup:
+        shown = Markup(_TICKED.sub(r"<code>\1</code>", str(explained(made))))  # escaped already
         for name in sorted((name for name in _names_in(text) if name in self.statements), key=len, reverse=True):
             link = str(Markup('<a href="{}">{}</a>').format(self.href(name), name))
             shown = Markup(re.sub(rf"(?<![\w/#-]){re.escape(name)}(?![\w/-])", link.replace("\\", r"\\"), str(shown)))
@@ -156,6 +164,7 @@ class Site:
         return [(file, words) for file, words in MENU if file in self.files]
 
 
+_TICKED = re.compile(r"`([^`<>]+)`")
 _STEP = re.compile(r"(?<![\w/-])[a-z][a-z-]+/[A-Za-z0-9-]+")
 
 

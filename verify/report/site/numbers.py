@@ -29,6 +29,7 @@ _CROSSED = (
     '<path d="M1.2 8.8 8.8 1.2" stroke="currentColor" stroke-width="1.3"/>'
 )
 _HALF = '<path d="M5 .7 9.3 5 5 9.3.7 5Z" fill="none" stroke="currentColor" stroke-width="1.3"/>'
+_HALF_FULL = _HALF + '<path d="M5 0V10L0 5Z" fill="currentColor"/>'
 _DOTS = '<path d="M1 5h8" stroke="currentColor" stroke-width="1.6" stroke-dasharray="1.6 1.6"/>'
 _DASH = '<path d="M1.5 5h7" stroke="currentColor" stroke-width="1.4"/>'
 _ALARM = '<path d="M5 .4 9.8 9.4H.2Z" fill="currentColor"/>'
@@ -39,13 +40,16 @@ LOOKS: dict[str, tuple[str, str, str]] = {
     Verdict.VACUOUS: ("void", "∅", _CROSSED),
     Verdict.INCONCLUSIVE: ("open", "◇", _HALF),
     Verdict.NOT_APPLICABLE: ("none", "–", _DASH),
+    wording.MIXED: ("half", "⬖", _HALF_FULL),
     wording.FAULT: ("bad", "!", _ALARM),
     wording.NOT_CHECKED: ("none", "⋯", _DOTS),
     wording.LEFT_OPEN: ("none", "⋯", _DOTS),
 }
 """Of each status: its class in the style sheet, its mark as a character, and as a drawing of ten by ten."""
 
-WORDS: dict[str, str] = {Verdict.SUPPORTED: "holds", wording.NOT_CHECKED: "not checked"}
+WORDS: dict[str, str] = {
+    Verdict.SUPPORTED: "holds", wording.NOT_CHECKED: "not checked", wording.MIXED: "holds in some readings",
+}  # fmt: skip
 """Words of a status that are shorter here than elsewhere."""
 
 GLYPHS: dict[str, str] = {"certified": "∀", "symbolic": "≡", "numeric": "≈", "statistical": "∼", "cited": "“”"}
@@ -90,6 +94,10 @@ class Number:
     result: Result | None = None
     part: str = ""
     """Id of the step that decides, where it is not the statement's own check."""
+    is_order: bool = False
+    """Whether it is the power of a variable, and not a compared value."""
+    is_mixed: bool = False
+    """Whether the text holds under some of its literal readings; the number is of the first."""
 
     @property
     def glyph(self) -> str:
@@ -114,7 +122,8 @@ class Number:
     @property
     def value(self) -> Markup:
         """Mark, number and rung, as a cell has them."""
-        return figure(self.status, self.html, self.word) + rung_sign(self.rung)
+        shown = wording.MIXED if self.is_mixed else self.status
+        return figure(shown, self.html, word(shown) if self.is_mixed else self.word) + rung_sign(self.rung)
 
 
 def look(status: str) -> tuple[str, str, str]:
@@ -157,7 +166,7 @@ def number_of(found: ReadingOutline, deciding: Result | None) -> Number:
     part = deciding.claim if deciding is not None and deciding.claim != found.claim else ""
     claim = claimed(found, deciding)
     base = Number(status, said, escape(said), said, note, claimed=claim, claimed_html=wording.typeset(claim),
-                  result=deciding, part=part)  # fmt: skip
+                  result=deciding, part=part, is_mixed=found.is_mixed)  # fmt: skip
     if deciding is None or deciding.measured is None or status not in (Verdict.SUPPORTED, Verdict.REFUTED):
         return base
     return measured(deciding, base)
@@ -176,7 +185,7 @@ def measured(result: Result, base: Number | None = None) -> Number:
         detail = beyond(result, rate)
         if value == math.inf:
             detail = f"exactly zero at every {wording.letter(rate.variable)}"
-        return _with(base, text, html, (rung, interval, detail, rate.quantity))
+        return replace(_with(base, text, html, (rung, interval, detail, rate.quantity)), is_order=True)
     comparison = next(_comparisons(result), None)
     if comparison is None:
         return _with(base, text := wording.number(value, 4), escape(text), (rung, "", "", ""))

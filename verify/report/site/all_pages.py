@@ -1,0 +1,37 @@
+"""All files of the report's pages, by their path in the report's folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from dataclasses import replace
+
+from spec.claims import Claim
+from verify.report.model import ReportData
+from verify.report.site import claim_page, front, matrix, reference_pages
+from verify.report.site.frame import SCRIPT, STYLE, Page, Site, render, script_text, stylesheet_text
+
+MAKERS: tuple[Callable[[Site], list[Page]], ...] = (
+    matrix.pages, claim_page.pages, reference_pages.pages, front.pages,
+)  # fmt: skip
+"""What makes pages; of two pages for one file the earlier maker's stands, so that the general ones come last."""
+
+
+def all_pages(site: Site) -> dict[str, Page]:
+    """The pages of a report by file."""
+    made: dict[str, Page] = {}
+    for maker in MAKERS:
+        for page in maker(site):
+            made.setdefault(page.file, page)
+    return made
+
+
+def site_files(
+    report: ReportData, claims: Mapping[str, Claim] | None = None, pool: Executor | None = None
+) -> dict[str, str]:
+    """The texts of the front page and of all that lies beside it; the same report gives the same bytes."""
+    site = Site.of(report, claims, pool)
+    pages = all_pages(site)
+    whole = replace(site, files=tuple(pages))
+    texts = {file: render(page, whole) for file, page in pages.items()}
+    return {**texts, STYLE: stylesheet_text(), SCRIPT: script_text()}
