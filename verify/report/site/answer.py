@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -128,18 +128,30 @@ def _kindest(site: Site) -> Markup:
     return Markup("The kindest reading of the words still gives {}.").format(wording.listing(found)) if found else Markup("")
 
 
-def _tally(counts: object) -> str:
-    known = dict(counts)  # type: ignore[call-overload]  # a counter
-    total = sum(known.values())
-    held, fallen = known.get(Verdict.SUPPORTED, 0), known.get(Verdict.REFUTED, 0)
-    parts = [f"Of {wording.counted(total, 'statement')} asked as written"]
-    words = [(held, "hold", "holds"), (fallen, "are refuted", "is refuted"), (known.get(wording.MIXED, 0),
-             "hold in some readings of their words", "holds in some readings of its words"),
-             (known.get(Verdict.VACUOUS, 0), "say nothing", "says nothing"),
-             (known.get(Verdict.INCONCLUSIVE, 0), "stay undecided", "stays undecided"),
-             (known.get(wording.FAULT, 0), "ended in a fault", "ended in a fault")]  # fmt: skip
-    said = [f"{count} {one if count == 1 else many}" for count, many, one in words if count]
-    return f"{parts[0]}, {wording.listing(said)}" if said else parts[0]
+def _tally(counts: Mapping[str, int]) -> str:
+    return f"Of {wording.counted(sum(counts.values()), 'statement')} asked as written, {_counted(counts)}"
+
+
+def tallied(site: Site) -> str:
+    """How all statements came out, reading by reading, in a sentence; empty where none counts."""
+    told = [
+        f"{'as written' if reading == 'as-written' else reading}, {_counted(counts)}"
+        for reading, counts in site.outline.counts.items() if counts
+    ]  # fmt: skip
+    return f"Of the statements that the text makes, claims and proof steps together: {'; '.join(told)}." if told else ""
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    words = ((Verdict.REFUTED, "is refuted", "are refuted"),
+             (wording.MIXED, "holds in some readings of its words", "hold in some readings of their words"),
+             (Verdict.VACUOUS, "says nothing", "say nothing"),
+             (Verdict.INCONCLUSIVE, "stays undecided", "stay undecided"),
+             (wording.FAULT, "ended in a fault", "ended in a fault"),
+             (Verdict.NOT_APPLICABLE, "does not apply", "do not apply"),
+             (Verdict.SUPPORTED, "holds", "hold"))  # fmt: skip
+    return wording.listing(
+        f"{counts[status]} {one if counts[status] == 1 else many}" for status, one, many in words if counts.get(status)
+    )
 
 
 def _repaired(site: Site, added: Sequence[Premise]) -> Markup:

@@ -8,8 +8,8 @@ from markupsafe import Markup
 
 _RAISED = re.compile(r"[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+(?:[·ᐟ][⁰¹²³⁴⁵⁶⁷⁸⁹]+)?")
 _PLAIN = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹·ᐟ", "−+0123456789./")
-_LOWERED = re.compile(r"[₀₁₂₃₄₅₆₇₈₉]+")
-_INDICES = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+_LOWERED = re.compile(r"[₀₁₂₃₄₅₆₇₈₉ᵣ]+")
+_INDICES = str.maketrans("₀₁₂₃₄₅₆₇₈₉ᵣ", "0123456789r")
 _TAG = re.compile(r"(<[^>]*>)")
 _KEPT = ("svg", "script", "style", "code", "pre", "math", "sup", "sub", "option", "title")
 """Elements whose text stays as it is."""

@@ -216,7 +216,7 @@ def plot(figure: RateFigure) -> Markup:
         if line.tone != "claim":
             drawn += [_dot(line.tone, scale.x(at), scale.y(value), 4.6) for at, value in line.points]
     drawn += _labels(figure, scale)
-    return _svg("plot", PLOT, f"{figure.quantity}: {figure.spoken}", "".join(drawn))
+    return _svg("slopes", PLOT, f"{figure.quantity}: {figure.spoken}", "".join(drawn))
 
 
 def _axes(figure: RateFigure, scale: _Scale) -> Iterator[str]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from verify.report import wording
 from verify.report.outline import StatementOutline
-from verify.report.site.answer import answer
+from verify.report.site.answer import answer, tallied
 from verify.report.site.causes import Cause, causes
 from verify.report.site.finding_rows import finding_rows
 from verify.report.site.frame import FRONT, Page, Site, drawn
@@ -28,7 +27,7 @@ def pages(site: Site) -> list[Page]:
     told = answer(here, found)
     body = drawn(
         "story.html.j2", here, answer=told, causes=found, rows=finding_rows(here, found), holding=_holding(here),
-        toy=_toy(here), spark=_spark, counts=here.outline.counts, words=wording,
+        toy=_toy(here), spark=_spark, counts=here.outline.counts, tallied=tallied(here),
     )  # fmt: skip
     description = " ".join([told.short, *(Markup(part).striptags() for part in told.said)])
     return [Page(FRONT, "Does the paper hold?", set_powers(body), description)]
