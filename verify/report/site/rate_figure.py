@@ -92,11 +92,13 @@ def power(exponent: float) -> str:
     return str(nearest).replace("-", "−") if abs(exponent - nearest) < SNAP else wording.exponent(exponent)
 
 
-def rate_figure(written: ReadingOutline, repaired: ReadingOutline | None) -> RateFigure | None:
+def rate_figure(
+    written: ReadingOutline, repaired: ReadingOutline | None, name: str = "as written"
+) -> RateFigure | None:
     """Of the deciding results; ``None`` where nothing was swept as written.
 
     The repaired result is the one of the same instance where there is one, else its own deciding one. The claimed
-    slope goes through the first point as written.
+    slope goes through the first point as written. ``name``: what the first line is labelled.
     """
     first = _swept(written.results[:1])
     if first is None:
@@ -104,8 +106,9 @@ def rate_figure(written: ReadingOutline, repaired: ReadingOutline | None) -> Rat
     result, rate = first
     claimed = written.claimed_exponent(rate)
     tone = "bad" if written.status == "REFUTED" else "good"
-    lines = [Series(tone, _points(rate, written.toward, result), "as written", wording.letter(rate.variable), _settled(result))]
-    instances = {"as written": result.instance}
+    points = _points(rate, written.toward, result)
+    lines = [Series(tone, points, name, wording.letter(rate.variable), _settled(result))]
+    instances = {name: result.instance}
     if repaired is not None:
         there = sorted(repaired.results, key=lambda other: other.instance != result.instance)
         again = _swept([one for one in there if one.verdict == repaired.status], rate.variable)
