@@ -27,7 +27,7 @@ from verify.campaign.workers import context, main_left_alone, one_blas_thread
 from verify.checks.measuring.case import find_profile
 from verify.cli import options
 from verify.cli.console import cores, ended_politely, plain_console, printable, progress_bar
-from verify.cli.folder import FILES, folder_for, holds_complete
+from verify.cli.folder import FRONT, folder_for, holds_complete
 from verify.evidence.budget import EFFORT_STEP
 from verify.report import times
 from verify.report.faces import Report, render_json, summary_table, write
@@ -86,11 +86,12 @@ def written(report: Report, folder: Path, store: Path, jobs: int | None) -> list
     about = hashlib.sha256(f"{installed().whole} {text}".encode()).hexdigest()
     with Store(store) as kept:
         known = kept.remembered(f"files of {about}")
-        if set(known) == set(FILES) - {times.FILE} and all(_digest(folder / name) == known[name] for name in known):
+        if known and all(_digest(folder / name) == known[name] for name in known):
             write_files(folder, {times.FILE: times.render_times(report)})
-            return [folder / name for name in FILES]
+            return [folder / name for name in (*known, times.FILE)]
         paths = drawn(report, folder, jobs)
-        kept.remember("files of ", about, {path.name: _digest(path) for path in paths if path.name != times.FILE})
+        timeless = [path for path in paths if path.name != times.FILE]
+        kept.remember("files of ", about, {path.relative_to(folder).as_posix(): _digest(path) for path in timeless})
     return paths
 
 
@@ -160,7 +161,7 @@ def show(report: Report, paths: Sequence[Path], folder: Path) -> None:
     elif undecided := _undecided(report):
         more = f"--resume --effort {EFFORT_STEP * max(result.effort for result in undecided)}"
         lines.append(f"undecided for want of samples: {len(undecided)} results; {more} goes on from there")
-    page = "".join(f"; report: {path}" for path in paths if path.suffix == ".html")
+    page = "".join(f"; report: {path}" for path in paths if path.name == FRONT)
     if report.kept:
         all_, were = len(report.results), "was" if report.kept == 1 else "were"
         lines.append(f"{report.kept:,} of {all_:,} result{'s' * (all_ != 1)} {were} kept from earlier runs")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from verify.report.page import render_html
+
 from verify.evidence.model import LAWS, ComparisonEvidence, PremiseEvidence, RateEvidence
 from verify.report.assumed_laws import ASSUMES, assumed
 from verify.report.junit import render_junit
 from verify.report.markdown import render_markdown
-from verify.report.page import render_html
 from verify.verdict import Verdict
 
 VARIANCE = ComparisonEvidence(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from verify.report.page import render_html
 
 from spec.assertions import load_assertions
 from spec.claims import load_claims
@@ -13,7 +14,6 @@ from verify.report.judged_assertions import decided, judged_assertions
 from verify.report.markdown import render_markdown
 from verify.report.model import ReportData, SummaryRow
 from verify.report.outline import outline
-from verify.report.page import render_html
 
 ENTRIES = load_assertions().assertions
 

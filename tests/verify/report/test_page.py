@@ -8,13 +8,13 @@ from concurrent.futures import ProcessPoolExecutor
 from html.parser import HTMLParser
 
 import pytest
+from verify.report.page import html_fragment, problem_text, render_html
 
 import verify
 from verify.campaign.workers import context
 from verify.evidence.charts import Mark, Plot, Series
 from verify.evidence.model import Counterexample
 from verify.report.faces import Report
-from verify.report.page import html_fragment, problem_text, render_html
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 

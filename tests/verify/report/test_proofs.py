@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from verify.report.page import render_html
 
 from spec import load_claims
 from verify.report.faces import Report
 from verify.report.markdown import render_markdown
 from verify.report.model import SummaryRow
 from verify.report.outline import outline
-from verify.report.page import render_html
 from verify.report.proof_breaks import proof_breaks
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 import pytest
+from verify.report.page import html_fragment, render_html
 
 from spec.claims import Claim
 from tests.verify.report.conftest import make_report
@@ -14,7 +15,6 @@ from verify.report.junit import render_junit
 from verify.report.markdown import render_markdown
 from verify.report.model import SummaryRow
 from verify.report.outline import StatementOutline, outline
-from verify.report.page import html_fragment, render_html
 from verify.verdict import Verdict
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 
 from markupsafe import Markup
 
@@ -50,12 +49,12 @@ def _page(site: Site, claim: StatementOutline, carried: Mapping[str, list[str]])
     parts = {number.part for _, number in head.cells if number is not None and number.part}
     steps = [_section(site, step, decides=step.id in parts) for step in claim.steps]
     steps.sort(key=lambda step: (not step.decides, _loudness(step.entry, "as-written"), _loudness(step.entry)))
-    answer = answer_of(site, head)
+    answer = answer_of(head)
     body = drawn(
         "claim.html.j2", site, head=head, steps=steps, answer=answer, carried=carried, standings=standings,
         remarks=evidence_words.remarks, measured=numbers.measured, spelt=numbers.spelt, assumed=assumed_laws.assumed,
         problem_text=evidence_words.problem_text, kind=_kind, said=prose.remarks, glyphs=numbers.GLYPHS,
-        means=numbers.MEANS, instances=partial(_instances, site),
+        means=numbers.MEANS, instances=_instances,
     )  # fmt: skip
     return Page(f"{FOLDER}{claim_file(claim.id)}", claim.title, body, str(answer.striptags()))
 
@@ -96,7 +95,7 @@ def _carried(site: Site) -> dict[str, list[str]]:
     return made
 
 
-def _instances(site: Site, entry: StatementOutline) -> list[tuple[str, list[Number | None]]]:
+def _instances(entry: StatementOutline) -> list[tuple[str, list[Number | None]]]:
     """Every instance with its number under both readings, those that refute first."""
     found: dict[str, dict[str, Number]] = {}
     for reading, shown in entry.named.items():
@@ -106,7 +105,7 @@ def _instances(site: Site, entry: StatementOutline) -> list[tuple[str, list[Numb
     return sorted(rows, key=lambda row: min(LOUD.index(n.status) for n in row[1] if n is not None))
 
 
-def answer_of(site: Site, head: Section) -> Markup:
+def answer_of(head: Section) -> Markup:
     """The page's first sentence: how the claim stands as written, then repaired, with its numbers."""
     cells = dict(head.cells)
     said = []

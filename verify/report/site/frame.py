@@ -16,9 +16,9 @@ from markupsafe import Markup
 
 from spec.claims import Claim, load_claims
 from verify.report import mathml, prose, wording
+from verify.report.drawing import Drawing, drawn_ahead
 from verify.report.model import NAMED, ReportData, Result
 from verify.report.outline import Outline, ReadingOutline, StatementOutline, outline
-from verify.report.page import Drawing, drawn_ahead
 from verify.report.plots import stylesheet
 from verify.report.site import numbers
 from verify.report.site.glossary import explained

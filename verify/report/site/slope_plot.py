@@ -137,7 +137,8 @@ class _Canvas:
             yield f'<path class="axis" d="M{LEFT:g} {height}H{RIGHT:g}"/>'
             yield f'<text class="tick" x="{LEFT - 7:g}" y="{_px(self.up(at) + 4)}" text-anchor="end">{_ten(at)}</text>'
         for at in _decades(min(self.x), max(self.x)):
-            yield f'<text class="tick" x="{_px(self.across(at))}" y="{FOOT + 17:g}" text-anchor="middle">{_ten(at)}</text>'
+            place = f'x="{_px(self.across(at))}" y="{FOOT + 17:g}"'
+            yield f'<text class="tick" {place} text-anchor="middle">{_ten(at)}</text>'
         letter = escape(wording.letter(self.lines[0].rate.variable))
         says = "shrinks" if self.toward == "zero" else "grows"
         yield (
@@ -170,7 +171,8 @@ class _Canvas:
             low, high = point.measured - point.uncertainty, point.measured + point.uncertainty
             if point.uncertainty > 0.1 * point.measured and math.isfinite(high):
                 foot = self.up(max(math.log10(low), self.y[0])) if low > 0 else FOOT
-                yield f'<path class="s-{line.tone}" d="M{_px(x)} {_px(foot)}V{_px(max(TOP, self.up(math.log10(high))))}"/>'
+                head = max(TOP, self.up(math.log10(high)))
+                yield f'<path class="s-{line.tone}" d="M{_px(x)} {_px(foot)}V{_px(head)}"/>'
             if line.tone == "bad":
                 yield f'<path class="p-bad" d="M{_px(x)} {_px(y - 4.4)}l4.4 4.4-4.4 4.4-4.4-4.4Z"/>'
             else:

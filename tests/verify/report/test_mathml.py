@@ -6,7 +6,6 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-
 from verify.report.typeset import FormulaSheet, spoken
 
 
