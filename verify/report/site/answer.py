@@ -47,7 +47,9 @@ class Answer:
 def answer(site: Site, causes: Sequence[Cause]) -> Answer:
     """From the run's own verdicts."""
     added = _added(site)
-    return Answer(_short(site), tuple(part for part in _said(site, causes) if part), _repaired(site, added), asked(site), added)
+    return Answer(
+        _short(site), tuple(part for part in _said(site, causes) if part), _repaired(site, added), asked(site), added
+    )
 
 
 def numeral(count: int, *, opening: bool = False) -> str:
@@ -125,7 +127,11 @@ def _kindest(site: Site) -> Markup:
         best = min(told, key=lambda one: one.off)
         if best.off < max(one.off for one in told):
             found.append(best.measured)
-    return Markup("The kindest reading of the words still gives {}.").format(wording.listing(found)) if found else Markup("")
+    return (
+        Markup("The kindest reading of the words still gives {}.").format(wording.listing(found))
+        if found
+        else Markup("")
+    )
 
 
 def _tally(counts: Mapping[str, int]) -> str:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from verify.evidence.model import ClosedForm
 from verify.report import wording
 from verify.report.model import Result
-from verify.report.page import problem_text
+from verify.report.site.evidence_words import problem_text
 from verify.report.site import numbers
 from verify.report.site.causes import Cause, causes
 from verify.report.site.downstream import Downstream, downstream
