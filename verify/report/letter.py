@@ -1,4 +1,4 @@
-"""What was found wrong with a foreign subject, stage by stage: said beside its claims, and no part of ``report.json``."""
+"""What was found wrong with a foreign subject, stage by stage; said beside its claims, and not in ``report.json``."""
 
 from __future__ import annotations
 

@@ -12,7 +12,8 @@ from verify.report.site import cause_pages, claim_page, front, matrix, reference
 from verify.report.site.frame import SCRIPT, STYLE, Page, Site, render, script_text, stylesheet_text
 
 MAKERS: tuple[Callable[[Site], list[Page]], ...] = (
-    matrix.pages, claim_page.pages, reference_pages.pages, cause_pages.pages, story.pages, subject_page.pages, front.pages,
+    matrix.pages, claim_page.pages, reference_pages.pages, cause_pages.pages, story.pages, subject_page.pages,
+    front.pages,
 )  # fmt: skip
 """What makes pages; of two pages for one file the earlier maker's stands, so that the general ones come last."""
 

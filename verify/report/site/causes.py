@@ -29,7 +29,8 @@ _ALPHA, _SIGMA = Fraction(1, 10), Fraction(1, 2)
 _BY_HAND = {
     "alpha": Markup("0.1"), "sigma": Markup("½"), "noise": Markup(wording.number(float(2 * _SIGMA**2 / _ALPHA**4))),
     "sigma_square": Markup(wording.number(float(_SIGMA**2))),
-    "needed": Markup("{:,}").format(int(_SIGMA**2 / _ALPHA**6)), "logarithm": Markup(wording.number(3 * math.log(1 / _ALPHA), 2)),
+    "needed": Markup("{:,}").format(int(_SIGMA**2 / _ALPHA**6)),
+    "logarithm": Markup(wording.number(3 * math.log(1 / _ALPHA), 2)),
 }  # fmt: skip
 """Arithmetic to follow by hand at one α and σ: 2α₁²σ², and σ²/δ² against log(1/δ) with δ = α³."""
 _SLOT = re.compile(r"\{(\w+)\}")
@@ -221,7 +222,7 @@ def causes(site: Site) -> tuple[Cause, ...]:
     """The causes that this run shows, numbered from 1: statements that it refutes as written."""
     if not site.report.is_of_the_paper:
         return ()
-    found = []
+    found: list[Cause] = []
     for text in cause_texts():
         entry = site.statements.get(text.statement)
         written = entry.named.get("as-written") if entry else None

@@ -36,15 +36,18 @@ class Downstream:
 def downstream(statement: str, claims: Mapping[str, Claim]) -> Downstream:
     """By what claims rest on, as a whole: a step's failure is its claim's, and passes to what rests on either."""
     own = statement.split("/", 1)[0]
-    above = {name: {full.split("/", 1)[0] for full in claim.rests_on} & claims.keys() for name, claim in claims.items()}
-    order = [name for name in TopologicalSorter(above).static_order()]
+    above = {
+        name: sorted({full.split("/", 1)[0] for full in claim.rests_on} & claims.keys())
+        for name, claim in claims.items()
+    }
+    order = list(TopologicalSorter(above).static_order())
     reached = {own}
     for name in order:
-        if above[name] & reached:
+        if reached.intersection(above[name]):
             reached.add(name)
     kept = tuple(name for name in order if name in reached)
     kept = (own, *(name for name in kept if name != own))
-    return Downstream(statement, kept, tuple((a, b) for b in kept for a in sorted(above[b] & reached, key=kept.index)))
+    return Downstream(statement, kept, tuple((a, b) for b in kept for a in above[b] if a in reached))
 
 
 def drawn(found: Downstream, node: str, site: Site) -> Markup:

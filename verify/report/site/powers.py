@@ -16,7 +16,10 @@ _KEPT = ("svg", "script", "style", "code", "pre", "math", "sup", "sub", "option"
 
 
 def set_powers(body: Markup) -> Markup:
-    """The markup with every power in its text raised and every index lowered; attributes, code, formulas and drawings are left alone."""
+    """The markup with every power in its text raised and every index lowered.
+
+    Attributes, code, formulas and drawings are left alone.
+    """
     made, inside = list[str](), list[str]()
     for part in _TAG.split(str(body)):
         if part.startswith("<"):

@@ -113,11 +113,11 @@ def rate_figure(
         there = sorted(repaired.results, key=lambda other: other.instance != result.instance)
         again = _swept([one for one in there if one.verdict == repaired.status], rate.variable)
         if again is not None and (again[0].instance == result.instance or again[0] is repaired.results[0]):
-            shown = Series(
-                "good" if repaired.status == "SUPPORTED" else "bad", _points(again[1], repaired.toward, again[0]), "repaired",
-                wording.letter(rate.variable), _settled(again[0]),
-            )  # fmt: skip
-            lines.append(shown)
+            tone, points = (
+                "good" if repaired.status == "SUPPORTED" else "bad",
+                _points(again[1], repaired.toward, again[0]),
+            )
+            lines.append(Series(tone, points, "repaired", wording.letter(rate.variable), _settled(again[0])))
             instances["repaired"] = again[0].instance
     if claimed is not None:
         (at, value), *_ = lines[0].points
@@ -296,7 +296,7 @@ def _comparison(entry: ReadingOutline) -> ComparisonEvidence | None:
         if isinstance(item, ComparisonEvidence) and item.role == "conclusion"
     ]  # fmt: skip
     failing = [item for item in items if not item.holds]
-    return (failing if entry.status == "REFUTED" and failing else items or [None])[0]
+    return next(iter(failing if entry.status == "REFUTED" and failing else items), None)
 
 
 class _Across:
