@@ -112,6 +112,8 @@ def headline(site: Site) -> str:
     total = fallen + held + counts.get("undecided", 0)
     if counts.get("fault"):
         return f"{wording.counted(counts['fault'], 'statement')} ended in a fault"
+    if fallen and total == 1:
+        return "The one statement that could be asked fails"
     if fallen:
         return f"{fallen} of {wording.counted(total, 'statement')} {'fails' if fallen == 1 else 'fail'}"
     if held < total:

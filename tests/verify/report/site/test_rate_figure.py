@@ -89,9 +89,7 @@ def test_a_repaired_line_above_says_where_it_crosses() -> None:
     )
     assert figure is not None
     assert figure.crossing == pytest.approx(1e9 ** (-1 / 3))
-    below = figure_of(
-        result("bias-bound/T1", "as-written", FELL, -4.0), result("bias-bound/T1", "repaired", HELD, 1.0)
-    )
+    below = figure_of(result("bias-bound/T1", "as-written", FELL, -4.0), result("bias-bound/T1", "repaired", HELD, 1.0))
     assert below is not None
     assert below.crossing is None
 
