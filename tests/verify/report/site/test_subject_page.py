@@ -30,7 +30,8 @@ LETTER = Letter(
             effect="∇F off by up to 1.3e+04", known=(("keeps-dual-term", "it grows like α⁻²"),),
         ),
     ),
-    smallest="Smallest instance found (n = 1): it answers 55 where it must be 5.", code="print(1)\n", notes=("A note.",),
+    smallest="Smallest instance found (n = 1): it answers 55 where it must be 5.", code="print(1)\n",
+    notes=("A note.",),
 )  # fmt: skip
 
 
