@@ -14,6 +14,7 @@ from verify.report import assumed_laws, prose, wording
 from verify.report.outline import ReadingOutline, StatementOutline
 from verify.report.site import evidence_words, numbers
 from verify.report.site.frame import FOLDER, Page, Site, claim_file, drawn
+from verify.report.site.glossary import explained
 from verify.report.site.numbers import Number
 from verify.report.site.slope_plot import Figure, figure
 from verify.verdict import Verdict
@@ -160,7 +161,12 @@ def listed(parts: list[Markup]) -> Markup:
 
 
 def _measured(number: Number) -> Markup:
-    quantity = Markup("{} is ").format(wording.typeset(number.quantity)) if number.quantity else Markup("")
-    claim = Markup(", claimed {}").format(number.claimed_html) if number.claimed else Markup("")
-    part = Markup(" (its part <code>{}</code>)").format(number.part) if number.part else Markup("")
-    return Markup("{}{}{}{}").format(quantity, number.html, claim, part)
+    claim = Markup(" where {} is claimed").format(bare(number.claimed_html)) if number.claimed else Markup("")
+    quantity = Markup(" ({})").format(explained(wording.typeset(number.quantity))) if number.quantity else Markup("")
+    part = Markup(", by its part <code>{}</code>").format(number.part) if number.part else Markup("")
+    return Markup("{}{}{}{}").format(number.html, claim, quantity, part)
+
+
+def bare(claimed: Markup) -> Markup:
+    """What was claimed within a sentence: of a value, the value alone."""
+    return Markup(str(claimed).removeprefix("= "))  # markup went in

@@ -148,7 +148,9 @@ class Site:
         return self._linked(wording.typeset(text), text)
 
     def _linked(self, made: Markup, text: str) -> Markup:
-        shown = Markup(_TICKED.sub(r"<code>\1</code>", str(explained(made))))  # escaped already
+        shown = Markup(
+            _TICKED.sub(lambda found: f"<code>{found[1] or found[2]}</code>", str(explained(made)))
+        )  # escaped already
         for name in sorted((name for name in _names_in(text) if name in self.statements), key=len, reverse=True):
             link = str(Markup('<a href="{}">{}</a>').format(self.href(name), name))
             shown = Markup(re.sub(rf"(?<![\w/#-]){re.escape(name)}(?![\w/-])", link.replace("\\", r"\\"), str(shown)))
@@ -164,7 +166,8 @@ class Site:
         return [(file, words) for file, words in MENU if file in self.files]
 
 
-_TICKED = re.compile(r"`([^`<>]+)`")
+_TICKED = re.compile(r"`([^`<>]+)`|(?<![\w/.>-])([a-z][a-z_]*\.[A-Za-z]\w*_\w+)(?![\w/])")
+"""What is set as code: what stands in back-ticks, and names of theorems."""
 _STEP = re.compile(r"(?<![\w/-])[a-z][a-z-]+/[A-Za-z0-9-]+")
 
 

@@ -16,6 +16,7 @@ from verify.evidence.model import (
     ComparisonEvidence,
     RateEvidence,
     raised,
+    superscript,
 )
 from verify.report import wording
 from verify.report.model import Result
@@ -231,8 +232,7 @@ def _powered(letter: str, power: str, interval: str) -> tuple[str, Markup, str]:
     power = "0" if power in ("−0", "-0") else power.replace("-", "−")
     if power == "1":
         return letter, wording.typeset(letter), interval
-    plain = raised(letter, Fraction(power.replace("−", "-"))) if "." not in power else f"{letter}^{power}"
-    plain = f"{letter}⁰" if power == "0" else plain
+    plain = letter + superscript(power)
     return plain, Markup("{}<sup>{}</sup>").format(wording.typeset(letter), power), interval
 
 

@@ -37,6 +37,11 @@ class Line:
     instance: str
 
     @property
+    def is_curve(self) -> bool:
+        """Whether each place has one point; what was swept in a second variable, too, is no curve."""
+        return len({point.at for point in self.points}) == len(self.points)
+
+    @property
     def left_out(self) -> int:
         """Points that are drowned in rounding, or zero."""
         return len(self.rate.points) - len(self.points)
@@ -132,13 +137,13 @@ class _Canvas:
         )  # numbers and escaped words
 
     def _scale(self) -> Iterator[str]:
-        for at in _decades(*self.y):
+        for at, label in _ticks(*self.y):
             height = _px(self.up(at))
             yield f'<path class="axis" d="M{LEFT:g} {height}H{RIGHT:g}"/>'
-            yield f'<text class="tick" x="{LEFT - 7:g}" y="{_px(self.up(at) + 4)}" text-anchor="end">{_ten(at)}</text>'
-        for at in _decades(min(self.x), max(self.x)):
+            yield f'<text class="tick" x="{LEFT - 7:g}" y="{_px(self.up(at) + 4)}" text-anchor="end">{label}</text>'
+        for at, label in _ticks(min(self.x), max(self.x)):
             place = f'x="{_px(self.across(at))}" y="{FOOT + 17:g}"'
-            yield f'<text class="tick" {place} text-anchor="middle">{_ten(at)}</text>'
+            yield f'<text class="tick" {place} text-anchor="middle">{label}</text>'
         letter = escape(wording.letter(self.lines[0].rate.variable))
         says = "shrinks" if self.toward == "zero" else "grows"
         yield (
@@ -165,7 +170,7 @@ class _Canvas:
 
     def _series(self, line: Line) -> Iterator[str]:
         spots = [(self.across(math.log10(p.at)), self.up(math.log10(p.measured))) for p in line.points]
-        path = "L".join(f"{_px(x)} {_px(y)}" for x, y in spots)
+        path = "L".join(f"{_px(x)} {_px(y)}" for x, y in (spots if line.is_curve else self._fitted(line)))
         yield f'<path class="s-{line.tone}" d="M{path}"/>'
         for point, (x, y) in zip(line.points, spots, strict=True):
             low, high = point.measured - point.uncertainty, point.measured + point.uncertainty
@@ -177,6 +182,15 @@ class _Canvas:
                 yield f'<path class="p-bad" d="M{_px(x)} {_px(y - 4.4)}l4.4 4.4-4.4 4.4-4.4-4.4Z"/>'
             else:
                 yield f'<circle class="p-{line.tone}" cx="{_px(x)}" cy="{_px(y)}" r="3.2"/>'
+
+    def _fitted(self, line: Line) -> list[tuple[float, float]]:
+        """The measured slope through the last point, where several points share a place."""
+        first, last = (math.log10(line.points[i].at) for i in (0, -1))
+        end = math.log10(line.points[-1].measured)
+        start = end + line.rate.exponent * (first - last)
+        inside = min(max(start, self.y[0]), self.y[1])
+        at = first if start == inside else last + (inside - end) / line.rate.exponent
+        return [(self.across(at), self.up(inside)), (self.across(last), self.up(end))]
 
     def _labels(self) -> Iterator[str]:
         """What each line is, at its end; labels that would touch are pushed apart."""
@@ -210,10 +224,15 @@ def _power(variable: str, exponent: float) -> str:
     return letter if shown == "1" else f"{letter}{superscript(shown if shown != '-0' else '0')}"
 
 
-def _decades(low: float, high: float) -> list[int]:
+def _ticks(low: float, high: float) -> list[tuple[float, str]]:
+    """Places in decades with their labels: whole decades, a handful; within fewer than two also 2 and 5 of each."""
     first, last = math.ceil(low - 1e-9), math.floor(high + 1e-9)
-    stride = max(1, math.ceil((last - first + 1) / MOST_TICKS))
-    return [at for at in range(first, last + 1) if (last - at) % stride == 0]
+    if last - first >= 1:
+        stride = max(1, math.ceil((last - first + 1) / MOST_TICKS))
+        return [(at, _ten(at)) for at in range(first, last + 1) if (last - at) % stride == 0]
+    values = [digit * 10.0**power for power in range(first - 1, last + 2) for digit in (1, 2, 5)]
+    near = [value for value in values if low - 1e-9 <= math.log10(value) <= high + 1e-9]
+    return [(math.log10(value), wording.number(value, 2)) for value in near]
 
 
 def _ten(power: int) -> str:
