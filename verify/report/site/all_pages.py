@@ -8,11 +8,12 @@ from dataclasses import replace
 
 from spec.claims import Claim
 from verify.report.model import ReportData
-from verify.report.site import claim_page, front, matrix, paper_page, reference_pages
+from verify.report.site import cause_pages, claim_page, front, matrix, paper_page, reference_pages, story, subject_page
 from verify.report.site.frame import SCRIPT, STYLE, Page, Site, render, script_text, stylesheet_text
 
 MAKERS: tuple[Callable[[Site], list[Page]], ...] = (
-    matrix.pages, claim_page.pages, paper_page.pages, reference_pages.pages, front.pages,
+    matrix.pages, claim_page.pages, reference_pages.pages, cause_pages.pages, paper_page.pages, story.pages,
+    subject_page.pages, front.pages,
 )  # fmt: skip
 """What makes pages; of two pages for one file the earlier maker's stands, so that the general ones come last."""
 
@@ -21,7 +22,8 @@ def all_pages(site: Site) -> dict[str, Page]:
     """The pages of a report by file."""
     made: dict[str, Page] = {}
     for maker in MAKERS:
-        for page in maker(site):
+        # A page may lead to those that were made before it.
+        for page in maker(replace(site, files=tuple(made))):
             made.setdefault(page.file, page)
     return made
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from markupsafe import Markup, escape
 
@@ -13,6 +14,7 @@ from spec.extract import load_extract
 from verify.report import wording
 from verify.report.site import numbers
 from verify.report.site.algorithm_code import CodeOfLine, code_of
+from verify.report.site.causes import Cause, causes
 from verify.report.site.frame import FOLDER, Page, Site, drawn, render
 from verify.report.site.judged_paper import (
     SAID,
@@ -114,6 +116,17 @@ class AnnotatedPaper:
     def sentence(self, text: str) -> Markup:
         """A sentence of the run's; statements that it names are linked where there are pages for them."""
         return wording.sentence(text) if self.alone else self.site.sentence(text)
+
+    def cause(self, judge: JudgedStatement) -> Markup:
+        """A link to the page of the cause that a statement's failing is; empty where it is none, or has no page."""
+        found = self._causes.get(judge.id) if not self.alone else None
+        if found is None:
+            return Markup("")
+        return Markup(' <a href="{}">Cause {}</a>.').format(self.site.to_file(found.file), found.number)
+
+    @cached_property
+    def _causes(self) -> dict[str, Cause]:
+        return {found.text.statement: found for found in causes(self.site)}
 
     def notes(self, numbers_: tuple[int, ...]) -> list[tuple[StandingAssertion, JudgedStatement]]:
         """What stands in the margin: assertions that fail as written, a line for each statement that fells them."""
