@@ -227,8 +227,10 @@ _TITLE = re.compile(r'"([^"]+)"')
 
 
 def _distance(entry: PaperAssertion, statement: Statement, front: bool) -> tuple[bool, bool, bool, int]:
-    """How far an assertion is from a statement's own place: beside a definition, where the paper announces or sums up,
-    or outside of the lemma that the statement is of."""
+    """How far an assertion is from a statement's own place.
+
+    Beside a definition, where the paper announces or sums up, or outside of the lemma that the statement is of.
+    """
     title = _TITLE.search(entry.section)
     return entry.is_definition, front, title is None or title[1] not in statement.location, entry.number
 

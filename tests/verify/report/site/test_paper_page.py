@@ -240,3 +240,43 @@ def test_no_index_or_power_is_left_raw() -> None:
     shown = re.sub(code, "", HOLDS, flags=re.DOTALL)
     words = re.sub(r"<[^>]+>", "", shown)
     assert re.findall(r"\S*[_^]\S*", words) == []
+
+
+def test_the_legend_has_what_the_page_shows() -> None:
+    legend = re.search(
+        r'<ul class="legend">(.*?)</ul>', str(body(site({("bias-bound", "as-written"): "VACUOUS"}))), re.DOTALL
+    )
+    assert legend is not None
+    told = re.sub(r"<[^>]+>", "", legend[1])
+    assert [word in told for word in ("vacuous:", "holds:", "left open:", "refuted:")] == [True, True, True, False]
+
+
+def test_a_cause_is_linked_where_its_statement_fails() -> None:
+    fails = body(site({("bias-bound/T3", "as-written"): "REFUTED"}))
+    (link,) = set(re.findall(r'href="(cause-[^"]*)"', fails))
+    assert f"pages/{link}" in all_pages(site({("bias-bound/T3", "as-written"): "REFUTED"}))
+    assert "cause-" not in HOLDS
+    assert "cause-" not in page_alone(site({("bias-bound/T3", "as-written"): "REFUTED"}))
+
+
+def test_a_text_that_fails_in_some_readings_is_neither() -> None:
+    # Its first literal reading fails, its second holds.
+    choices = STATEMENTS["variance-bound/per-sample"].literal_readings
+    assert choices[0] == "as-written"
+    rows = [
+        SummaryRow(claim="variance-bound/per-sample", reading=name, status="SUPPORTED", sentence="")
+        for name in choices[1:]
+    ]
+    made = run({("variance-bound/per-sample", "as-written"): "REFUTED"})
+    mixed = Site.of(made.model_copy(update={"summary": (*made.summary, *rows)}))
+    one = judged_paper(mixed).assertions[136]
+    assert one.written.status == "MIXED"
+    assert not one.fails
+    assert set(spans(str(body(mixed)), 136)) == {numbers.look("MIXED")[0]}
+    assert any("hold under some literal readings" in line for line in answer(judged_paper(mixed)))
+
+
+@pytest.mark.parametrize("passage", [p for p in load_argument().passages if p.lines], ids=lambda p: str(p.lines))
+def test_every_passage_can_be_found_by_its_lines(passage) -> None:
+    first, last = passage.lines
+    assert HOLDS.count(f'id="l{first}" data-lines="{first} {last}"') == 1
