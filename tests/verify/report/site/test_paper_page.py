@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from spec.argument import load_argument
 from spec.assertions import load_assertions
 from spec.claims import find, load_claims
-from verify.report.model import ReportData, SummaryRow
+from verify.report.model import ReportData, Result, SummaryRow
 from verify.report.site import numbers
 from verify.report.site.all_pages import all_pages
 from verify.report.site.frame import Site
@@ -173,6 +173,13 @@ def test_what_was_not_run_says_so() -> None:
     assert spans(str(body(page)), 20) == ["none"]
     # Nothing of the run covers this one: no link leaves the page.
     assert 'href="variance-bound' not in str(body(page))
+
+
+def test_results_without_a_summary_decide_nothing() -> None:
+    result = Result(claim="bias-bound", reading="as-written", instance="toy1", verdict="REFUTED", sentence="No.")
+    bare = Site.of(run(only="none").model_copy(update={"results": (result,), "summary": ()}))
+    assert judged_paper(bare).assertions[19].written.status == ABSENT
+    assert "not in this run" in evidence(str(body(bare)), 19)
 
 
 def test_a_run_of_another_program_says_nothing_of_the_method() -> None:
