@@ -20,9 +20,9 @@ from verify.report.drawing import Drawing, drawn_ahead
 from verify.report.model import NAMED, ReportData, Result
 from verify.report.outline import Outline, ReadingOutline, StatementOutline, outline
 from verify.report.plots import stylesheet
-from verify.report.site import numbers
+from verify.report.site import cell_numbers as numbers
+from verify.report.site.cell_numbers import Number
 from verify.report.site.glossary import explained
-from verify.report.site.numbers import Number
 
 FRONT = "report.html"
 """The front page, which is whole by itself; all others lie in a folder beside it and share its style."""
