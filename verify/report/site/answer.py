@@ -11,7 +11,7 @@ from spec.claims import Premise
 from verify.report import wording
 from verify.report.hypothesis_ledger import ledgers
 from verify.report.outline import ReadingOutline, StatementOutline
-from verify.report.site.causes import Cause
+from verify.report.site.failure_causes import Cause
 from verify.report.site.frame import Site
 from verify.report.wording import typeset
 from verify.verdict import Verdict

@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from verify.report.outline import StatementOutline
 from verify.report.site.answer import answer, tallied
-from verify.report.site.causes import Cause, causes
+from verify.report.site.failure_causes import Cause, causes
 from verify.report.site.finding_rows import finding_rows
 from verify.report.site.frame import FRONT, Page, Site, drawn
 from verify.report.site.powers import set_powers

@@ -7,7 +7,7 @@ import pytest
 from tests.verify.report.site.story_reports import FELL, HELD, both, failing, holding, report, result
 from verify.report.faces import Report
 from verify.report.site.answer import answer, asked, numeral, tallied
-from verify.report.site.causes import causes
+from verify.report.site.failure_causes import causes
 from verify.report.site.frame import Site
 from verify.verdict import Verdict
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +14,7 @@ from tests.verify.report.site.story_reports import FELL, HELD, SMALLEST, both, f
 from verify.report.faces import Report
 from verify.report.site import cause_pages, story
 from verify.report.site.all_pages import site_files
-from verify.report.site.causes import cause_texts, causes, findings, put
+from verify.report.site.failure_causes import cause_texts, causes, findings, put
 from verify.report.site.finding_rows import finding_rows
 from verify.report.site.frame import Site
 
@@ -144,3 +145,11 @@ def test_a_slot_without_a_value_is_an_error() -> None:
 
 def test_an_empty_run_says_so() -> None:
     assert "Nothing was asked." in front(report([]))
+
+
+def test_the_readmes_findings_are_rows_here() -> None:
+    readme = (Path(__file__).parents[4] / "README.md").read_text(encoding="utf-8")
+    told = set(re.findall(r"^\| .*?\(`([\w/-]+)`\) \| ", readme, re.M))
+    rows = {name for row in findings() for name in (row.written, row.repaired)}
+    assert told
+    assert told <= rows

@@ -185,8 +185,12 @@ class Cause:
 
     @property
     def brief(self) -> Markup:
-        """In two sentences: what goes wrong, and how much."""
-        return put(self.text.brief, self.values)
+        """In two sentences: what goes wrong, and how much; and that other readings of the words hold, where they do."""
+        literal, told = self.entry.literal, put(self.text.brief, self.values)
+        if not self.written.is_mixed or literal is None:
+            return told
+        other = wording.counted(literal.holding, "other reading")
+        return told + Markup(" Under {} of the words it holds.").format(other)
 
     @property
     def problem(self) -> Markup:
