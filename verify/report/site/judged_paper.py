@@ -14,9 +14,9 @@ from verify.report import wording
 from verify.report.judged_assertions import KINDS
 from verify.report.model import NAMED
 from verify.report.outline import StatementOutline
-from verify.report.site import numbers
+from verify.report.site import cell_numbers as numbers
+from verify.report.site.cell_numbers import Number
 from verify.report.site.frame import Site
-from verify.report.site.numbers import Number
 from verify.verdict import Verdict
 
 ABSENT = "ABSENT"

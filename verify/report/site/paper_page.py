@@ -12,9 +12,9 @@ from markupsafe import Markup, escape
 from spec.argument import ArgumentPart, ArgumentPassage, Piece, load_argument, pieces
 from spec.extract import load_extract
 from verify.report import wording
-from verify.report.site import numbers
+from verify.report.site import cell_numbers as numbers
 from verify.report.site.algorithm_code import CodeOfLine, code_of
-from verify.report.site.causes import Cause, causes
+from verify.report.site.failure_causes import Cause, causes
 from verify.report.site.frame import FOLDER, Page, Site, drawn, render
 from verify.report.site.judged_paper import (
     SAID,

@@ -14,7 +14,7 @@ from spec.argument import load_argument
 from spec.assertions import load_assertions
 from spec.claims import find, load_claims
 from verify.report.model import ReportData, Result, SummaryRow
-from verify.report.site import numbers
+from verify.report.site import cell_numbers as numbers
 from verify.report.site.all_pages import all_pages
 from verify.report.site.frame import Site
 from verify.report.site.judged_paper import ABSENT, DEFINITION, WORST_FIRST, judged_paper
