@@ -189,7 +189,11 @@ class JudgedPaper:
         return tuple(self.assertions[number] for number in passage.numbers)
 
     def failing(self, numbers_: tuple[int, ...]) -> tuple[StandingAssertion, ...]:
-        """Those of some assertions that fail as written, if only under some literal readings."""
+        """Those of some assertions whose own words fail as written."""
+        return tuple(self.assertions[number] for number in numbers_ if self.assertions[number].fails)
+
+    def stumbling(self, numbers_: tuple[int, ...]) -> tuple[StandingAssertion, ...]:
+        """Those of which anything fails as written, if only under some literal readings."""
         return tuple(self.assertions[number] for number in numbers_ if self.assertions[number].written.stumbles)
 
     def counts(self, reading: str) -> Counter[str]:

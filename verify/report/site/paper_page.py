@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -131,7 +132,7 @@ class AnnotatedPaper:
     def notes(self, numbers_: tuple[int, ...]) -> list[tuple[StandingAssertion, JudgedStatement]]:
         """What stands in the margin: assertions that fail as written, a line for each statement that fells them."""
         found: dict[str, tuple[StandingAssertion, JudgedStatement]] = {}
-        for one in self.judged.failing(numbers_):
+        for one in self.judged.stumbling(numbers_):
             decider = one.decider("as-written")
             found.setdefault(decider.id, (one, decider))
         return list(found.values())
@@ -156,11 +157,13 @@ class AnnotatedPaper:
     def tally(self, found: tuple[StandingAssertion, ...]) -> str:
         """``4 assertions: 2 fail as written, 1 of them repaired, too``."""
         said = wording.counted(len(found), "assertion")
-        written = [one for one in found if one.written.fails]
+        written = [one for one in found if one.fails]
         both = sum(one.repaired.fails for one in written)
         if written:
             said += f"; {wording.counted(len(written), 'fails', 'fail')} as written"
             said += f", {both} repaired, too" if both else ""
+        if some := sum(one.written.status == wording.MIXED for one in found):
+            said += f"; {wording.counted(some, 'holds', 'hold')} in some readings"
         return said
 
     @property
@@ -191,8 +194,7 @@ def answer(judged: JudgedPaper) -> Iterator[str]:
     if parts := sum(one.fails_in_part for one in fails):
         yield f"{parts} of those that fail do so in one of several respects."
     if fails:
-        mended = sum(one.repaired.status == Verdict.SUPPORTED for one in fails)
-        yield f"With the text repaired, {'all' if mended == len(fails) else mended} of the {len(fails)} hold."
+        yield _mended(fails)
     beside = sum(one.written.fails for one in every) - len(fails)
     others = {
         "hold under some literal readings and not under all": written[wording.MIXED],
@@ -205,6 +207,15 @@ def answer(judged: JudgedPaper) -> Iterator[str]:
     told = wording.listing(f"{number} {words}" for words, number in others.items() if number)
     if told:
         yield f"The others: {told}."
+
+
+def _mended(fails: Sequence[StandingAssertion]) -> str:
+    """What becomes of what fails once the text is repaired."""
+    found = Counter(one.repaired for one in fails)
+    held = found.pop(Standing(Verdict.SUPPORTED), 0)
+    said = f"With the text repaired, {held if found else 'all'} of the {len(fails)} hold"
+    rest = [f"{count} {standing.word}" for standing, count in sorted(found.items(), key=lambda kind: kind[0].status)]
+    return f"{said}; {wording.listing(rest)}." if rest else f"{said}."
 
 
 def stands(standing: Standing) -> Markup:

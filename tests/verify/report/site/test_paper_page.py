@@ -287,3 +287,17 @@ def test_a_text_that_fails_in_some_readings_is_neither() -> None:
 def test_every_passage_can_be_found_by_its_lines(passage) -> None:
     first, last = passage.lines
     assert HOLDS.count(f'id="l{first}" data-lines="{first} {last}"') == 1
+
+
+def test_the_parts_counts_add_up_to_the_answers() -> None:
+    judged = judged_paper(site({(full, "as-written"): "REFUTED" for full in STATEMENTS}))
+    counted = sum(len(judged.failing(part.numbers)) for part in load_argument().parts)
+    assert f"{counted} fail as written" in next(iter(answer(judged)))
+
+
+def test_what_of_the_repaired_text_was_not_run_is_said() -> None:
+    statuses = {(full, "as-written"): "REFUTED" for full in STATEMENTS}
+    made = run(statuses)
+    bare = Site.of(made.model_copy(update={"summary": tuple(row for row in made.summary if row.reading != "repaired")}))
+    (told,) = (line for line in answer(judged_paper(bare)) if line.startswith("With the text repaired"))
+    assert re.fullmatch(r"With the text repaired, 0 of the (\d+) hold; \1 not in this run\.", told)
