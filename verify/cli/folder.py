@@ -51,7 +51,7 @@ def _is_page(name: str) -> bool:
     stem, _, ending = name.rpartition(".")
     if ending != "html":
         return name in ("style.css", "site.js")
-    return stem in (*ORDER, "matrix", "paper", "archive", "glossary") or stem.startswith("cause-")
+    return stem in (*ORDER, "matrix", "paper", "archive", "glossary") or stem.startswith(("cause-", "claim-"))
 
 
 def require_folder(out: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from xml.etree import ElementTree
 
 from latex2mathml.converter import convert
 from markupsafe import Markup
@@ -23,6 +24,16 @@ _BETTER = (
      r"<munder><mo>\1</mo>\2</munder>"),
 )  # fmt: skip
 """Corrections to what latex2mathml writes."""
+_TAGS = {
+    "math", "mrow", "mi", "mo", "mn", "mtext", "mspace", "msub", "msup", "msubsup", "mfrac", "msqrt", "mroot", "mover",
+    "munder", "munderover", "mtable", "mtr", "mtd", "mstyle", "mpadded", "mphantom",
+}  # fmt: skip
+_ATTRIBUTES = {
+    "display", "mathvariant", "stretchy", "fence", "form", "lspace", "rspace", "minsize", "maxsize", "accent", "width",
+    "linethickness", "columnalign", "columnspacing", "rowspacing", "displaystyle", "scriptlevel", "separator",
+    "movablelimits", "symmetric", "largeop", "rowlines", "columnlines", "height", "depth",
+}  # fmt: skip
+"""All that a formula may be made of."""
 _NAMESPACE = ' xmlns="http://www.w3.org/1998/Math/MathML"'
 _WORDS = (
     (r"\left", ""), (r"\right", ""), (r"\big", ""), (r"\,", " "), (r"\;", " "), (r"\quad", " "),
@@ -47,8 +58,19 @@ def formula(latex: str, *, inline: bool = False) -> Markup:
     for pattern, better in _BETTER:
         made = pattern.sub(better, made)
     made = made.replace(_NAMESPACE, "", 1)
-    # Texts of the formula are escaped by latex2mathml.
-    return Markup(made if inline else made.replace("<math ", '<math tabindex="0" ', 1))
+    if not _is_plain(made):  # latex2mathml does not escape what a text in it holds
+        return Markup("<code>{}</code>").format(spoken(latex))
+    return Markup(made if inline else made.replace("<math ", '<math tabindex="0" ', 1))  # checked
+
+
+def _is_plain(made: str) -> bool:
+    """Whether it is well-formed, and nothing but formulas."""
+    try:
+        elements = list(ElementTree.fromstring(made).iter())
+    except ElementTree.ParseError:
+        return False
+    names = {name for element in elements for name in element.attrib}
+    return {element.tag for element in elements} <= _TAGS and names <= _ATTRIBUTES
 
 
 def spoken(latex: str) -> str:

@@ -289,7 +289,9 @@ _POWER = re.compile(r"(?<=[\w)\u0303>])\^(\{[^}]{1,24}\}|\([^()]{1,8}\)|[-−+]?
 _ONE = re.compile(r"\^1(?![\d./])")
 _MINUS = re.compile(r"(?<![\w.)])-(?=\d)| - ")
 _PLUS = re.compile(r"(?<![\w.)])\+(?=\d)")
-_SIGNS = (("&lt;=", "≤"), ("&gt;=", "≥"), ("==", "="))
+_SIGNS = (
+    ("&lt;=", "≤"), ("&gt;=", "≥"), ("==", "="), ("delta_G", "δ_G"), ("sigma_min_B", "σ_min(B)"), ("kappa_g", "κ_g"),
+)  # fmt: skip
 _GREEK = {"alpha": "α", "delta": "δ", "epsilon": "ε", "eta": "η", "kappa": "κ", "lambda": "λ", "mu": "μ", "rho": "ρ",
           "sigma": "σ", "tau": "τ"}  # fmt: skip
 
@@ -304,7 +306,6 @@ def typeset(text: str) -> Markup:
     """
     shown = str(escape(text))
     shown = _PLUS.sub("", shown)
-    shown = shown.replace("delta_G", "δ_G")
     for plain, sign in _SIGNS:
         shown = shown.replace(plain, sign)
     shown = _SPELT.sub(lambda found: _GREEK[found[1]], shown)

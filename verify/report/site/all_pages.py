@@ -35,5 +35,6 @@ def site_files(
     site = Site.of(report, claims, pool)
     pages = all_pages(site)
     whole = replace(site, files=tuple(pages))
-    texts = {file: render(page, whole) for file, page in pages.items()}
+    ordered = sorted(pages.values(), key=lambda page: not page.is_front)
+    texts = {page.file: render(page, whole) for page in ordered}
     return {**texts, STYLE: stylesheet_text(), SCRIPT: script_text()}

@@ -12,10 +12,11 @@ from verify.evidence.model import ComparisonEvidence, RateEvidence
 from verify.proofs.kernel.standings import standings
 from verify.report import assumed_laws, prose, wording
 from verify.report.outline import ReadingOutline, StatementOutline
-from verify.report.site import evidence_words, numbers
+from verify.report.site import cell_numbers as numbers
+from verify.report.site import evidence_words
+from verify.report.site.cell_numbers import Number
 from verify.report.site.frame import FOLDER, Page, Site, claim_file, drawn
 from verify.report.site.glossary import explained
-from verify.report.site.numbers import Number
 from verify.report.site.slope_plot import Figure, figure
 from verify.verdict import Verdict
 

@@ -20,9 +20,9 @@ from verify.report.drawing import Drawing, drawn_ahead
 from verify.report.model import NAMED, ReportData, Result
 from verify.report.outline import Outline, ReadingOutline, StatementOutline, outline
 from verify.report.plots import stylesheet
-from verify.report.site import numbers
+from verify.report.site import cell_numbers as numbers
+from verify.report.site.cell_numbers import Number
 from verify.report.site.glossary import explained
-from verify.report.site.numbers import Number
 
 FRONT = "report.html"
 """The front page, which is whole by itself; all others lie in a folder beside it and share its style."""
@@ -176,9 +176,15 @@ def _names_in(text: str) -> Iterable[str]:
     return dict.fromkeys(_STEP.findall(text))
 
 
+RESERVED = ("matrix", "archive", "glossary", "paper")
+"""Names of pages that no claim's page may take."""
+
+
 def claim_file(statement: str) -> str:
-    """The page of a claim and its steps, within the folder: ``bias-bound.html``."""
-    return f"{statement.split('/', 1)[0]}.html"
+    """The page of a claim and its steps, within the folder: ``bias-bound.html``; of an odd name, a plain one."""
+    name = statement.split("/", 1)[0]
+    plain = re.sub(r"[^A-Za-z0-9-]", "_", name)
+    return f"{name}.html" if plain == name and name not in RESERVED else f"claim-{plain}.html"
 
 
 def render(page: Page, site: Site) -> str:

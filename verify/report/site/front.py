@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from verify.report import prose
 from verify.report.outline import StatementOutline
+from verify.report.site.cell_numbers import Number
 from verify.report.site.frame import FRONT, Page, Site, drawn
-from verify.report.site.numbers import Number
 
 
 def pages(site: Site) -> list[Page]:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from verify.report import wording
 from verify.report.outline import StatementOutline
-from verify.report.site import numbers
+from verify.report.site import cell_numbers as numbers
+from verify.report.site.cell_numbers import Number
 from verify.report.site.frame import FOLDER, Page, Site, drawn
-from verify.report.site.numbers import Number
-from verify.report.site.stages import staged
+from verify.report.site.paper_stages import staged
 from verify.verdict import Verdict
 
 FILE = f"{FOLDER}matrix.html"

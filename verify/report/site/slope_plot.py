@@ -12,7 +12,7 @@ from verify.evidence.model import Point, RateEvidence, superscript
 from verify.report import wording
 from verify.report.model import Result
 from verify.report.outline import ReadingOutline
-from verify.report.site.numbers import Number
+from verify.report.site.cell_numbers import Number
 from verify.verdict import Verdict
 
 WIDTH, HEIGHT = 640.0, 250.0

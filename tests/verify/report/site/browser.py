@@ -41,9 +41,10 @@ const audit = async frame => {
     const closed = over();
     for (const each of page.querySelectorAll('details')) each.open = true;
     const rows = [...page.querySelectorAll('table.matrix tbody tr[id]')];
-    const beyond = [...page.body.querySelectorAll('*')].filter(e => over() > 0 && !e.closest('.scroll, pre, math[display=block]')
-      && e.getBoundingClientRect().right > frame.contentWindow.innerWidth + 1).map(e => e.outerHTML.slice(0, 160));
-    out.push({name, width, over: Math.max(closed, over()), beyond: beyond.slice(-3), axe: wanted ? await audit(frame) : [],
+    const within = '.scroll, pre, math[display=block]', edge = frame.contentWindow.innerWidth + 1;
+    const beyond = [...page.body.querySelectorAll('*')].filter(e => over() > 0 && !e.closest(within)
+      && e.getBoundingClientRect().right > edge).map(e => e.outerHTML.slice(0, 160)).slice(-3);
+    out.push({name, width, over: Math.max(closed, over()), beyond, axe: wanted ? await audit(frame) : [],
               rows: rows.length, shown: rows.filter(row => !row.hidden).length});
   }
   document.body.replaceChildren(Object.assign(document.createElement('pre'), {textContent: JSON.stringify(out)}));
