@@ -10,13 +10,13 @@ from markupsafe import Markup
 from verify.evidence.model import ClosedForm
 from verify.report import wording
 from verify.report.model import Result
-from verify.report.site import numbers
+from verify.report.site import cell_numbers as numbers
+from verify.report.site.cell_numbers import Number
 from verify.report.site.downstream import Downstream, downstream
 from verify.report.site.downstream import drawn as map_of
 from verify.report.site.evidence_words import problem_text
 from verify.report.site.failure_causes import Cause, causes
 from verify.report.site.frame import Page, Site, drawn
-from verify.report.site.numbers import Number
 from verify.report.site.powers import set_powers
 from verify.report.site.rate_figure import RateFigure, plot, rate_figure
 

@@ -20,8 +20,8 @@ from spec.reading import Choice, find_choice
 from verify.report import wording
 from verify.report.outline import ReadingOutline, StatementOutline
 from verify.report.repairs import implies
+from verify.report.site.cell_numbers import Number
 from verify.report.site.frame import FOLDER, Site
-from verify.report.site.numbers import Number
 from verify.report.wording import typeset
 from verify.verdict import Verdict
 

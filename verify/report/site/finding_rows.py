@@ -9,9 +9,9 @@ from markupsafe import Markup
 
 from verify.report import wording
 from verify.report.outline import ReadingOutline, StatementOutline
+from verify.report.site.cell_numbers import Number
 from verify.report.site.failure_causes import Cause, Finding, change, findings
 from verify.report.site.frame import Site
-from verify.report.site.numbers import Number
 from verify.report.site.rate_figure import compared, rate_figure, spark
 
 

@@ -10,11 +10,11 @@ from markupsafe import Markup
 
 from verify.report import wording
 from verify.report.outline import ReadingOutline, StatementOutline
+from verify.report.site.cell_numbers import Number
 from verify.report.site.frame import FRONT, Page, Site, drawn
-from verify.report.site.numbers import Number
+from verify.report.site.paper_stages import staged
 from verify.report.site.powers import set_powers
 from verify.report.site.rate_figure import plot, rate_figure
-from verify.report.site.stages import staged
 from verify.subjects.loading import COMMAND
 from verify.verdict import Verdict
 
