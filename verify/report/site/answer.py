@@ -225,6 +225,8 @@ def asked(site: Site) -> str:
         told.append(f"Asked: {wording.listing(parts)} of {len(every)}; of the others nothing is said")
     absent = [name for name in ("as-written", "repaired") if name not in site.outline.counts]
     if len(absent) == 1:
-        told.append(f"the {absent[0].removeprefix('as-')} reading was not asked")
+        told.append(
+            "the text as written was not asked" if absent[0] == "as-written" else "the repaired one was not asked"
+        )
     text = "; ".join(told)
     return text[:1].upper() + text[1:] + "." if text else ""

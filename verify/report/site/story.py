@@ -27,10 +27,21 @@ def pages(site: Site) -> list[Page]:
     told = answer(here, found)
     body = drawn(
         "story.html.j2", here, answer=told, causes=found, rows=finding_rows(here, found), holding=_holding(here),
-        toy=_toy(here), spark=_spark, counts=here.outline.counts, tallied=tallied(here),
+        toy=_toy(here), spark=_spark, asked=_asked(here) if told.asked else [], counts=here.outline.counts,
+        tallied=tallied(here),
     )  # fmt: skip
     description = " ".join([told.short, *(Markup(part).striptags() for part in told.said)])
     return [Page(FRONT, "Does the paper hold?", set_powers(body), description)]
+
+
+ROWS = 60
+"""Most statements of a partial run that the front page lists."""
+
+
+def _asked(site: Site) -> list[StatementOutline]:
+    """What a partial run asked, where the page has room for it."""
+    found = [entry for entry in site.outline.statements if entry.checked or entry.missing]
+    return found if len(found) <= ROWS else []
 
 
 def _spark(cause: Cause) -> Markup:

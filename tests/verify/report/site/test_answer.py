@@ -79,7 +79,7 @@ def test_the_repaired_reading_alone_is_told_as_such() -> None:
     site = Site.of(report([result("bias-bound/T1", "repaired", HELD)]))
     found = answer(site, ())
     assert found.short == "The text as written was not asked."
-    assert "the written reading was not asked" in found.asked
+    assert "the text as written was not asked" in found.asked
 
 
 def test_a_part_says_what_it_asked() -> None:

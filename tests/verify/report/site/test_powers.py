@@ -28,7 +28,7 @@ def test_text_is_set_and_all_else_left(before: str, after: str) -> None:
     assert set_powers(Markup(before)) == after
 
 
-@given(st.text(st.sampled_from("ab α⁻²₁·/<>&")).map(lambda text: Markup.escape(text)))
+@given(st.text(st.sampled_from("ab α⁻²₁/<>&")).map(lambda text: Markup.escape(text)))
 def test_no_letter_is_lost(text: Markup) -> None:
     plain = str.maketrans("⁻²₁", "−21")
     assert re.sub(r"</?su[bp]>", "", str(set_powers(text))).translate(plain) == str(text).translate(plain)

@@ -153,3 +153,10 @@ def test_the_readmes_findings_are_rows_here() -> None:
     rows = {name for row in findings() for name in (row.written, row.repaired)}
     assert told
     assert told <= rows
+
+
+def test_a_partial_run_lists_what_it_asked() -> None:
+    page = front(report([result("lipschitz-solution/lipschitz-F", "repaired", HELD)]))
+    assert '<h2 id="asked">What was asked</h2>' in page
+    assert "<code>lipschitz-solution/lipschitz-F</code>" in page
+    assert "not asked</span>" in page

@@ -8,10 +8,12 @@
   const estimate = ([over, under], a) => horner(over, a) / horner(under, a);
   const x = a => left + Math.log(toy.high / a) / Math.log(toy.high / toy.low) * wide;
   const y = error => top + (high - Math.log10(error)) / (high - low) * tall;
+  const raised = power => [...String(Number(power))].map(c => c === '-' ? '⁻' : '⁰¹²³⁴⁵⁶⁷⁸⁹'[c]).join('');
   const shown = v => v === 0 ? '0' : v >= 1e6 || v < 1e-3
-    ? v.toExponential(3).replace('e-', ' × 10^−').replace('e+', ' × 10^') : String(Number(v.toPrecision(6)));
+    ? v.toExponential(3).replace(/\.?0*e(.*)$/, (_, power) => ` × 10${raised(power)}`) : String(Number(v.toPrecision(6)));
   const go = () => {
-    const a = 10 ** -slider.value, said = Number(a.toPrecision(2)).toString();
+    // What is printed is what is evaluated.
+    const said = Number((10 ** -slider.value).toPrecision(2)).toString(), a = Number(said);
     at('toy-said').textContent = said;
     at('toy-line').setAttribute('d', `M${x(a)} ${top}V${top + tall}`);
     const errors = ['written', 'repaired'].map(name => {
