@@ -17,6 +17,7 @@ from verify.report.site import cell_numbers as numbers
 from verify.report.site.algorithm_code import CodeOfLine, code_of
 from verify.report.site.failure_causes import Cause, causes
 from verify.report.site.frame import FOLDER, Page, Site, drawn, render
+from verify.report.site.glossary import explained
 from verify.report.site.judged_paper import (
     SAID,
     WORST_FIRST,
@@ -69,8 +70,11 @@ class AnnotatedPaper:
         return [(str(status), meanings[status]) for status in WORST_FIRST if status in meanings and seen[status]]
 
     def prose(self, text: str, *, repaired: bool = False) -> Markup:
-        """A text with its ties marked; of what takes a line's place, by how that stands repaired alone."""
-        return Markup("").join(self._piece(piece, repaired) for piece in pieces(text))
+        """A text with its ties marked; of what takes a line's place, by how that stands repaired alone.
+
+        Symbols say what they mean when they are pointed at.
+        """
+        return explained(Markup("").join(self._piece(piece, repaired) for piece in pieces(text)))
 
     def _piece(self, piece: Piece, repaired: bool) -> Markup:
         words = set_words(piece.words)
