@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from markupsafe import Markup, escape
@@ -299,6 +300,7 @@ _SPELT = re.compile(rf"(?<![\w.-])({'|'.join(_GREEK)})(?![\w-]|\.\w)")
 _WORD = re.compile(r"[a-z]{2,}\b")
 
 
+@lru_cache(maxsize=16_384, typed=True)  # a report says most things several times; markup is not text that looks like it
 def typeset(text: str) -> Markup:
     """The text as HTML, with subscripts, powers, relations and Greek letters set as such; all else is escaped.
 

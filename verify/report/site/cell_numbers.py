@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from itertools import count
 
 from markupsafe import Markup, escape
@@ -132,6 +133,7 @@ def look(status: str) -> tuple[str, str, str]:
     return LOOKS.get(status, LOOKS[Verdict.NOT_APPLICABLE])
 
 
+@lru_cache(maxsize=32)
 def drawn_mark(status: str) -> Markup:
     """The mark as a small drawing; the word beside it, seen or heard, says the same."""
     return Markup(f'<svg class="m" viewBox="0 0 10 10" aria-hidden="true">{look(status)[2]}</svg>')  # constants
@@ -145,6 +147,7 @@ def figure(status: str, shown: Markup | str, heard: str = "") -> Markup:
     )
 
 
+@lru_cache(maxsize=16)
 def rung_sign(rung: str) -> Markup:
     """How a number was obtained, as one sign that explains itself; nothing of an unknown rung."""
     if rung not in GLYPHS:
@@ -163,7 +166,7 @@ def number_of(found: ReadingOutline, deciding: Result | None) -> Number:
     """The number of a statement under a reading, from the result that decides it."""
     status = found.status or str(Verdict.NOT_APPLICABLE)
     said = word(status) if found.status else "no summary"
-    note = "" if found.word == wording.word(status) or not found.status else found.word
+    note = "" if found.word == wording.word(status) or not found.status else found.word.replace("supported", "holds")
     part = deciding.claim if deciding is not None and deciding.claim != found.claim else ""
     claim = claimed(found, deciding)
     base = Number(status, said, escape(said), said, note, claimed=claim, claimed_html=wording.typeset(claim),
@@ -196,6 +199,7 @@ def measured(result: Result, base: Number | None = None) -> Number:
 
 def _with(base: Number, text: str, html: Markup, more: tuple[str, str, str, str]) -> Number:
     rung, interval, detail, quantity = more
+    quantity = quantity.rstrip(" ,;.")
     return replace(base, text=text, html=html, detail=detail, interval=interval, rung=rung, quantity=quantity)
 
 
