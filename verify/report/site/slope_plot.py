@@ -55,9 +55,12 @@ class Figure:
     caption: str
 
 
-def figure(readings: Sequence[tuple[ReadingOutline, Number]], title: str) -> Figure | None:
-    """The deciding sweeps of a statement's readings over one variable; ``None`` where none has a slope to draw."""
-    lines = [line for found, number in readings for line in _line(found, number)]
+def figure(readings: Sequence[tuple[ReadingOutline, Number]], title: str, words: str = "") -> Figure | None:
+    """The deciding sweeps of a statement's readings over one variable; ``None`` where none has a slope to draw.
+
+    ``words``: what every line is called, else its reading.
+    """
+    lines = [line for found, number in readings for line in _line(found, number, words)]
     lines = [line for line in lines if line.rate.variable == lines[0].rate.variable]
     if not lines:
         return None
@@ -65,7 +68,7 @@ def figure(readings: Sequence[tuple[ReadingOutline, Number]], title: str) -> Fig
     return Figure(_Canvas(lines, toward).drawn(title), _caption(lines))
 
 
-def _line(found: ReadingOutline, number: Number) -> Iterator[Line]:
+def _line(found: ReadingOutline, number: Number, words: str) -> Iterator[Line]:
     result: Result | None = number.result
     if result is None or result.claim != found.claim or result.verdict not in (Verdict.SUPPORTED, Verdict.REFUTED):
         return
@@ -77,8 +80,14 @@ def _line(found: ReadingOutline, number: Number) -> Iterator[Line]:
     shown = [p for p in rate.points if p.usable and p.at > 0 and 0 < p.measured < math.inf]
     points = tuple(sorted(shown, key=lambda point: point.at, reverse=backwards))
     if len(points) > 1:
-        words = wording.reading_title(found.reading).lower()
-        yield Line(words, number.tone, rate, points, found.claimed_exponent(rate), result.instance)
+        yield Line(
+            words or wording.reading_title(found.reading).lower(),
+            number.tone,
+            rate,
+            points,
+            found.claimed_exponent(rate),
+            result.instance,
+        )
 
 
 def _same(exponent: float, measured: float | None) -> bool:
