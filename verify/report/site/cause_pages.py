@@ -40,7 +40,8 @@ def _page(site: Site, cause: Cause, every: Sequence[Cause]) -> Page:
     deciding = site.deciding(cause.written)
     body = drawn(
         "cause.html.j2", site, cause=cause, every=every, slopes=_slopes(site, cause), crossing=_crossing(cause),
-        map=map_of(reached, cause.text.node, site), broken=_broken(site, reached), deciding=deciding, forms=_forms(site, cause),
+        map=map_of(reached, cause.text.node, site), broken=_broken(site, reached), deciding=deciding,
+        forms=_forms(site, cause),
         problem=problem_text(deciding.counterexample) if deciding and deciding.counterexample else "",
         line=wording.typeset, number=site.number,
     )  # fmt: skip

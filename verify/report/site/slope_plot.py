@@ -13,6 +13,7 @@ from verify.report import wording
 from verify.report.model import Result
 from verify.report.outline import ReadingOutline
 from verify.report.site.cell_numbers import Number
+from verify.report.site.powers import drawn_powers
 from verify.verdict import Verdict
 
 WIDTH, HEIGHT = 640.0, 250.0
@@ -80,14 +81,8 @@ def _line(found: ReadingOutline, number: Number, words: str) -> Iterator[Line]:
     shown = [p for p in rate.points if p.usable and p.at > 0 and 0 < p.measured < math.inf]
     points = tuple(sorted(shown, key=lambda point: point.at, reverse=backwards))
     if len(points) > 1:
-        yield Line(
-            words or wording.reading_title(found.reading).lower(),
-            number.tone,
-            rate,
-            points,
-            found.claimed_exponent(rate),
-            result.instance,
-        )
+        called = words or wording.reading_title(found.reading).lower()
+        yield Line(called, number.tone, rate, points, found.claimed_exponent(rate), result.instance)
 
 
 def _same(exponent: float, measured: float | None) -> bool:
@@ -101,7 +96,7 @@ def _caption(lines: Sequence[Line]) -> str:
         parts.append(where + (f", {wording.counted(line.left_out, 'point')} left out" if line.left_out else ""))
     claim = next((line for line in lines if line.claimed is not None), None)
     if claim is not None:
-        parts.append(f"Dashed: the claimed slope, through the first point {claim.words}")
+        parts.append(f"Dashed: the claimed slope, from the first point {claim.words} on")
     return ". ".join(parts) + "."
 
 
@@ -149,7 +144,7 @@ class _Canvas:
         for at, label in _ticks(*self.y):
             height = _px(self.up(at))
             yield f'<path class="axis" d="M{LEFT:g} {height}H{RIGHT:g}"/>'
-            yield f'<text class="tick" x="{LEFT - 7:g}" y="{_px(self.up(at) + 4)}" text-anchor="end">{label}</text>'
+            yield f'<text class="tick" x="{LEFT - 7:g}" y="{_px(self.up(at) + 4)}" text-anchor="end">{drawn_powers(label)}</text>'
         for at, label in _ticks(min(self.x), max(self.x)):
             place = f'x="{_px(self.across(at))}" y="{FOOT + 17:g}"'
             yield f'<text class="tick" {place} text-anchor="middle">{label}</text>'
@@ -216,7 +211,7 @@ class _Canvas:
         floor = TOP
         for height, tone, words in sorted(wanted):
             floor = max(height, floor)
-            yield f'<text class="{tone}" x="{RIGHT + 10:g}" y="{_px(floor + 4)}">{escape(words)}</text>'
+            yield f'<text class="{tone}" x="{RIGHT + 10:g}" y="{_px(floor + 4)}">{drawn_powers(escape(words))}</text>'
             floor += APART
 
     def _has_claim(self, line: Line) -> bool:
