@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
 from verify.evidence.model import ClosedForm
 from verify.report import wording
 from verify.report.model import Result
@@ -18,7 +16,8 @@ from verify.report.site.evidence_words import problem_text
 from verify.report.site.failure_causes import Cause, causes
 from verify.report.site.frame import Page, Site, drawn
 from verify.report.site.powers import set_powers
-from verify.report.site.rate_figure import RateFigure, plot, rate_figure
+from verify.report.site.rate_figure import rate_figure
+from verify.report.site.slope_plot import Figure, figure
 
 
 @dataclass(frozen=True)
@@ -37,13 +36,12 @@ def pages(site: Site) -> list[Page]:
 
 
 def _page(site: Site, cause: Cause, every: Sequence[Cause]) -> Page:
-    figure = rate_figure(cause.written, cause.repaired)
     reached = downstream(cause.text.origin or cause.text.statement, site.claims)
     deciding = site.deciding(cause.written)
     body = drawn(
-        "cause.html.j2", site, cause=cause, every=every, figure=figure, plot=plot(figure) if figure else None,
-        caption=_caption(figure) if figure else None, map=map_of(reached, cause.text.node, site),
-        broken=_broken(site, reached), deciding=deciding, forms=_forms(site, cause),
+        "cause.html.j2", site, cause=cause, every=every, slopes=_slopes(site, cause), crossing=_crossing(cause),
+        map=map_of(reached, cause.text.node, site), broken=_broken(site, reached), deciding=deciding,
+        forms=_forms(site, cause),
         problem=problem_text(deciding.counterexample) if deciding and deciding.counterexample else "",
         line=wording.typeset, number=site.number,
     )  # fmt: skip
@@ -67,19 +65,16 @@ def _forms(site: Site, cause: Cause) -> list[tuple[str, ClosedForm, Result]]:
     return found
 
 
-def _caption(figure: RateFigure) -> Markup:
-    """What was measured and where, what the dashed line is, and where the repaired line lies above."""
-    where = dict.fromkeys(figure.instances.values())
-    on = Markup(" and ").join(Markup("<i>{}</i>").format(name) for name in where)
-    said = Markup("{} on {}. The dashed line has the claimed slope and starts at the first point as written.").format(
-        _capital(wording.typeset(figure.quantity)), on
-    )
-    if figure.crossing is None:
-        return said
-    place = wording.number(figure.crossing, 2)
-    more = "In the range measured the repaired line lies above; extended at these slopes it is below from {} = {} on."
-    return said + Markup(" ") + Markup(more).format(figure.variable, place)
+def _slopes(site: Site, cause: Cause) -> Figure | None:
+    """The claimed slope with both readings, where something was swept."""
+    readings = [found for found in (cause.written, cause.repaired) if found is not None]
+    return figure([(found, site.number(found)) for found in readings], cause.entry.title)
 
 
-def _capital(text: Markup) -> Markup:
-    return Markup(str(text)[:1].upper() + str(text)[1:]) if str(text)[:1].isascii() else text
+def _crossing(cause: Cause) -> str:
+    """Where the repaired line lies above in the range measured: from where on it would be below."""
+    drawing = rate_figure(cause.written, cause.repaired)
+    if drawing is None or drawing.crossing is None:
+        return ""
+    place = f"{drawing.variable} = {wording.number(drawing.crossing, 2)}"
+    return f"In the range measured the repaired line lies above; extended at these slopes it is below from {place} on."

@@ -40,3 +40,9 @@ def set_powers(body: Markup) -> Markup:
 def _set(text: str) -> str:
     text = _RAISED.sub(lambda found: f"<sup>{found[0].translate(_PLAIN)}</sup>", text)
     return _LOWERED.sub(lambda found: f"<sub>{found[0].translate(_INDICES)}</sub>", text)
+
+
+def drawn_powers(text: str) -> Markup:
+    """Escaped words of a drawing's label with every power raised."""
+    raised = '<tspan dy="-.42em" font-size=".72em">{}</tspan><tspan dy=".3em">\u200b</tspan>'
+    return Markup(_RAISED.sub(lambda found: raised.format(found[0].translate(_PLAIN)), text))  # escaped, and numbers

@@ -1,4 +1,4 @@
-"""A rate as written and repaired in one figure: small for a table, large for a page.
+"""A rate as written and repaired in one small figure, for a table.
 
 The swept variable goes to its limit to the right, so that up is worse and down is better; both axes are logarithmic.
 """
@@ -6,7 +6,7 @@ The swept variable goes to its limit to the right, so that up is worse and down 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -17,11 +17,7 @@ from verify.report.model import Result
 from verify.report.outline import ReadingOutline
 
 SPARK = (120.0, 50.0)
-PLOT = (560.0, 250.0)
-"""Sizes of the small and the large drawing, in their own units."""
-_LEFT, _RIGHT, _TOP, _FOOT = 46.0, 432.0, 10.0, 210.0
-_APART = 17.0
-"""Least distance between two labels."""
+"""Size of the drawing, in its own units."""
 SNAP = 0.005
 """An exponent as near to a whole number as this is printed as one."""
 APART = 1000.0
@@ -30,7 +26,7 @@ APART = 1000.0
 
 @dataclass(frozen=True)
 class Series:
-    """One line: its colour (``bad``, ``good`` or ``claim``), points toward the limit, and what its end is labelled.
+    """One line: its colour (``bad``, ``good`` or ``claim``), its points toward the limit, and what it is.
 
     Args:
         tone: ``bad`` as written and refuted, ``good`` what holds, ``claim`` the claimed slope.
@@ -49,26 +45,16 @@ class Series:
 
 @dataclass(frozen=True)
 class RateFigure:
-    """A claimed slope with what was measured under two readings.
-
-    ``instances``: where each reading was measured, by its name; ``quantity`` what it is, as written.
-    """
+    """A claimed slope with what was measured under two readings."""
 
     series: tuple[Series, ...]
     variable: str
     toward: str
-    quantity: str
-    instances: dict[str, str]
 
     @property
     def spoken(self) -> str:
         """The figure for those who do not see it: ``as written α to the −2, claimed α to the 1``."""
         return ", ".join(f"{one.name} {one.letter} to the {power(one.exponent)}" for one in self.series)
-
-    @property
-    def arrow(self) -> str:
-        """``α shrinks →``."""
-        return f"{self.variable} {'shrinks' if self.toward == 'zero' else 'grows'} →"
 
     @property
     def crossing(self) -> float | None:
@@ -92,13 +78,11 @@ def power(exponent: float) -> str:
     return str(nearest).replace("-", "−") if abs(exponent - nearest) < SNAP else wording.exponent(exponent)
 
 
-def rate_figure(
-    written: ReadingOutline, repaired: ReadingOutline | None, name: str = "as written"
-) -> RateFigure | None:
+def rate_figure(written: ReadingOutline, repaired: ReadingOutline | None) -> RateFigure | None:
     """Of the deciding results; ``None`` where nothing was swept as written.
 
     The repaired result is the one of the same instance where there is one, else its own deciding one. The claimed
-    slope goes through the first point as written. ``name``: what the first line is labelled.
+    slope goes through the first point as written.
     """
     first = _swept(written.results[:1])
     if first is None:
@@ -107,8 +91,7 @@ def rate_figure(
     claimed = written.claimed_exponent(rate)
     tone = "bad" if written.status == "REFUTED" else "good"
     points = _points(rate, written.toward, result)
-    lines = [Series(tone, points, name, wording.letter(rate.variable), _settled(result))]
-    instances = {name: result.instance}
+    lines = [Series(tone, points, "as written", wording.letter(rate.variable), _settled(result))]
     if repaired is not None:
         there = sorted(repaired.results, key=lambda other: other.instance != result.instance)
         again = _swept([one for one in there if one.verdict == repaired.status], rate.variable)
@@ -118,14 +101,13 @@ def rate_figure(
                 _points(again[1], repaired.toward, again[0]),
             )
             lines.append(Series(tone, points, "repaired", wording.letter(rate.variable), _settled(again[0])))
-            instances["repaired"] = again[0].instance
     if claimed is not None:
         (at, value), *_ = lines[0].points
         end = min((line.points[-1][0] for line in lines), key=lambda far: far if written.toward == "zero" else -far)
         slope = ((at, value), (end, value * (end / at) ** claimed))
         lines.append(Series("claim", slope, "claimed", wording.letter(rate.variable), claimed))
     letter = wording.letter(rate.variable)
-    return RateFigure(tuple(lines), letter, written.toward, rate.quantity, instances)
+    return RateFigure(tuple(lines), letter, written.toward)
 
 
 def _settled(result: Result) -> float:
@@ -208,59 +190,6 @@ def spark(figure: RateFigure) -> Markup:
 
 def _claim_first(series: Sequence[Series]) -> list[Series]:
     return sorted(series, key=lambda line: line.tone != "claim")
-
-
-def plot(figure: RateFigure) -> Markup:
-    """The figure in the width of the text: decades, points, and each line labelled at its end."""
-    scale = _Scale(figure.series, figure.toward, (_LEFT, _RIGHT, _TOP, _FOOT))
-    drawn = [*_axes(figure, scale)]
-    for line in _claim_first(figure.series):
-        drawn.append(f'<path class="s-{line.tone}" d="{scale.path(line.points)}"/>')
-        if line.tone != "claim":
-            drawn += [_dot(line.tone, scale.x(at), scale.y(value), 4.6) for at, value in line.points]
-    drawn += _labels(figure, scale)
-    return _svg("slopes", PLOT, f"{figure.quantity}: {figure.spoken}", "".join(drawn))
-
-
-def _axes(figure: RateFigure, scale: _Scale) -> Iterator[str]:
-    low, high = math.ceil(scale.low - 1e-9), math.floor(scale.high + 1e-9)
-    step = max(1, math.ceil((high - low) / 5))
-    for decade in range(low, high + 1, step):
-        y = scale.y(10.0**decade)
-        yield f'<path class="axis" d="M{_LEFT:g} {y:.1f}H{_RIGHT:g}"/>'
-        yield f'<text class="tick" x="39" y="{y + 4:.1f}" text-anchor="end">{_ten(decade)}</text>'
-    shown: list[float] = []
-    places = sorted({at for line in figure.series for at, _ in line.points}, reverse=figure.toward == "zero")
-    # The first value swept, then whole decades, else what was swept, as far as they do not touch.
-    decades = [10.0**k for k in range(math.floor(math.log10(min(places))), math.ceil(math.log10(max(places))) + 1)]
-    inside = [at for at in decades if min(places) <= at <= max(places)]
-    for at in [places[0], *(inside if len(inside) > 1 else places[1:])]:
-        x = scale.x(at)
-        if all(abs(x - other) >= 44 for other in shown):
-            shown.append(x)
-            yield f'<text class="tick" x="{x:.1f}" y="227" text-anchor="middle">{wording.number(at, 3)}</text>'
-    yield f'<text class="tick" x="{_RIGHT:g}" y="246" text-anchor="end" font-style="italic">{figure.arrow}</text>'
-
-
-def _ten(decade: int) -> str:
-    if decade in (0, 1):
-        return "1" if decade == 0 else "10"
-    return f'10<tspan dy="-5" font-size="8.5">{str(decade).replace("-", "−")}</tspan>'
-
-
-def _labels(figure: RateFigure, scale: _Scale) -> Iterator[str]:
-    """Each line's name at its end, pushed apart where two would touch."""
-    ends = [(line, scale.x(line.points[-1][0]), scale.y(line.points[-1][1])) for line in figure.series]
-    ends.sort(key=lambda end: end[2])
-    last = -math.inf
-    for line, x, y in ends:
-        y = max(y + 4, last + _APART)
-        last = y
-        beside = x + 11 if x < _RIGHT - 60 else _RIGHT + 11
-        sup = power(line.exponent)
-        shown = "1" if sup in ("0", "−0") else line.letter
-        raised = "" if sup in ("0", "−0", "1") else f'<tspan dy="-4.5" font-size=".72em">{sup}</tspan>'
-        yield f'<text class="t-{line.tone}" x="{beside:.1f}" y="{y:.1f}">{line.name} {shown}{raised}</text>'
 
 
 def _svg(kind: str, size: tuple[float, float], label: str, body: str) -> Markup:

@@ -13,6 +13,7 @@ from verify.report import wording
 from verify.report.model import Result
 from verify.report.outline import ReadingOutline
 from verify.report.site.cell_numbers import Number
+from verify.report.site.powers import drawn_powers
 from verify.verdict import Verdict
 
 WIDTH, HEIGHT = 640.0, 250.0
@@ -55,9 +56,12 @@ class Figure:
     caption: str
 
 
-def figure(readings: Sequence[tuple[ReadingOutline, Number]], title: str) -> Figure | None:
-    """The deciding sweeps of a statement's readings over one variable; ``None`` where none has a slope to draw."""
-    lines = [line for found, number in readings for line in _line(found, number)]
+def figure(readings: Sequence[tuple[ReadingOutline, Number]], title: str, words: str = "") -> Figure | None:
+    """The deciding sweeps of a statement's readings over one variable; ``None`` where none has a slope to draw.
+
+    ``words``: what every line is called, else its reading.
+    """
+    lines = [line for found, number in readings for line in _line(found, number, words)]
     lines = [line for line in lines if line.rate.variable == lines[0].rate.variable]
     if not lines:
         return None
@@ -65,7 +69,7 @@ def figure(readings: Sequence[tuple[ReadingOutline, Number]], title: str) -> Fig
     return Figure(_Canvas(lines, toward).drawn(title), _caption(lines))
 
 
-def _line(found: ReadingOutline, number: Number) -> Iterator[Line]:
+def _line(found: ReadingOutline, number: Number, words: str) -> Iterator[Line]:
     result: Result | None = number.result
     if result is None or result.claim != found.claim or result.verdict not in (Verdict.SUPPORTED, Verdict.REFUTED):
         return
@@ -77,8 +81,8 @@ def _line(found: ReadingOutline, number: Number) -> Iterator[Line]:
     shown = [p for p in rate.points if p.usable and p.at > 0 and 0 < p.measured < math.inf]
     points = tuple(sorted(shown, key=lambda point: point.at, reverse=backwards))
     if len(points) > 1:
-        words = wording.reading_title(found.reading).lower()
-        yield Line(words, number.tone, rate, points, found.claimed_exponent(rate), result.instance)
+        called = words or wording.reading_title(found.reading).lower()
+        yield Line(called, number.tone, rate, points, found.claimed_exponent(rate), result.instance)
 
 
 def _same(exponent: float, measured: float | None) -> bool:
@@ -92,7 +96,7 @@ def _caption(lines: Sequence[Line]) -> str:
         parts.append(where + (f", {wording.counted(line.left_out, 'point')} left out" if line.left_out else ""))
     claim = next((line for line in lines if line.claimed is not None), None)
     if claim is not None:
-        parts.append(f"Dashed: the claimed slope, through the first point {claim.words}")
+        parts.append(f"Dashed: the claimed slope, from the first point {claim.words} on")
     return ". ".join(parts) + "."
 
 
@@ -140,7 +144,7 @@ class _Canvas:
         for at, label in _ticks(*self.y):
             height = _px(self.up(at))
             yield f'<path class="axis" d="M{LEFT:g} {height}H{RIGHT:g}"/>'
-            yield f'<text class="tick" x="{LEFT - 7:g}" y="{_px(self.up(at) + 4)}" text-anchor="end">{label}</text>'
+            yield f'<text class="tick" x="{LEFT - 7:g}" y="{_px(self.up(at) + 4)}" text-anchor="end">{drawn_powers(label)}</text>'
         for at, label in _ticks(min(self.x), max(self.x)):
             place = f'x="{_px(self.across(at))}" y="{FOOT + 17:g}"'
             yield f'<text class="tick" {place} text-anchor="middle">{label}</text>'
@@ -207,7 +211,7 @@ class _Canvas:
         floor = TOP
         for height, tone, words in sorted(wanted):
             floor = max(height, floor)
-            yield f'<text class="{tone}" x="{RIGHT + 10:g}" y="{_px(floor + 4)}">{escape(words)}</text>'
+            yield f'<text class="{tone}" x="{RIGHT + 10:g}" y="{_px(floor + 4)}">{drawn_powers(escape(words))}</text>'
             floor += APART
 
     def _has_claim(self, line: Line) -> bool:

@@ -14,7 +14,7 @@ from verify.report.site.cell_numbers import Number
 from verify.report.site.frame import FRONT, Page, Site, drawn
 from verify.report.site.paper_stages import staged
 from verify.report.site.powers import set_powers
-from verify.report.site.rate_figure import plot, rate_figure
+from verify.report.site.slope_plot import figure
 from verify.subjects.loading import COMMAND
 from verify.verdict import Verdict
 
@@ -59,11 +59,11 @@ def pages(site: Site) -> list[Page]:
     here = site.at_front
     failing = _failing(here)
     letter = report.letter
-    figure = next((drawing for one in failing if (drawing := rate_figure(one.found, None, "yours"))), None)
+    drawings = (figure([(one.found, one.number)], one.entry.title, "yours") for one in failing)
     body = drawn(
         "subject.html.j2", here, letter=letter, lines=LINES, stands=STANDS, headline=headline(here),
         counts=_counts(here), cover=_cover(here), failing=failing[:SHOWN], left=max(0, len(failing) - SHOWN),
-        stages=list(_stages(here)), unasked=_unasked(here), shown=figure, plot=plot(figure) if figure else None,
+        stages=list(_stages(here)), unasked=_unasked(here), slopes=next(filter(None, drawings), None),
         conform=conform_command(report.subject), reading=_reading(here).removeprefix("as-"), first=_where_first(here),
         words=wording, told=told,
     )  # fmt: skip

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from verify.report.site.powers import set_powers
+from verify.report.site.powers import drawn_powers, set_powers
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,9 @@ def test_text_is_set_and_all_else_left(before: str, after: str) -> None:
 def test_no_letter_is_lost(text: Markup) -> None:
     plain = str.maketrans("⁻²₁", "−21")
     assert re.sub(r"</?su[bp]>", "", str(set_powers(text))).translate(plain) == str(text).translate(plain)
+
+
+def test_a_drawing_raises_them_too() -> None:
+    label = drawn_powers("as written, α⁻²")
+    assert re.sub(r"<[^>]*>|\u200b", "", label) == "as written, α−2"
+    assert label.count("<tspan") == label.count("</tspan>") == 2
