@@ -13,6 +13,10 @@ HEAD = """# Licences of what is installed
 What the packages in [constraints.txt](../constraints.txt) say of themselves: a licence expression, else a short name,
 else a classifier. Nothing of theirs is copied here. Made by `python .ci/licences.py`.
 
+One font is: the pages of a report set formulas in a subset of STIX Two Math, Copyright 2001-2021 The STIX Fonts Project
+Authors (https://github.com/stipub/stixfonts), licensed under the [SIL Open Font License 1.1](https://openfontlicense.org).
+The subset goes by the name "Formulas" and stands in every style sheet beside this notice.
+
 | package | version | licence |
 |---|---|---|
 """

@@ -15,7 +15,7 @@ from benchmarks.timing import Row, minima
 from spec import Generated
 from spec.claims import load_claims
 from verify.campaign.run import run
-from verify.report.page import render_html
+from verify.report.site.all_pages import site_files
 from verify.truth.certificates import integer_polynomials
 from verify.truth.certificates.certificate import Certificate
 from verify.truth.certificates.certification import Bound, certify
@@ -63,7 +63,7 @@ def _counted_by_sympy(made: Certificate, end: Fraction) -> list[int]:
 
 
 def pages(large: bool) -> Iterator[Row]:  # noqa: ARG001  # as large as two claims are
-    """A page drawn in one process, against its data written as JSON and read again."""
+    """Pages drawn in one process, against its data written as JSON and read again."""
     report, claims = run(REPORTED, jobs=1), load_claims()
     path = Path(tempfile.mkdtemp()) / "report.json"
 
@@ -71,5 +71,5 @@ def pages(large: bool) -> Iterator[Row]:  # noqa: ARG001  # as large as two clai
         path.write_text(report.model_dump_json(), encoding="utf-8")
         return json.loads(path.read_text(encoding="utf-8"))
 
-    mine, theirs = minima(partial(render_html, report, claims), data, most=10)
-    yield Row("report: its page", f"{len(report.results)} results", "JSON written and read", mine, theirs)
+    mine, theirs = minima(partial(site_files, report, claims), data, most=10)
+    yield Row("report: its pages", f"{len(report.results)} results", "JSON written and read", mine, theirs)

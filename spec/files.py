@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from importlib import resources
 from pathlib import Path
@@ -19,10 +19,13 @@ Model = TypeVar("Model", bound=BaseModel)
 
 MARKS = (
     '"schema": "f2csa-', '"f2csa-verify": "', 'content="f2csa-verify"', "<!-- f2csa-verify -->",
-    '<testsuites name="f2csa"',
+    '<testsuites name="f2csa"', "/* f2csa-verify */",
 )  # fmt: skip
-"""What a file of ours says among its first characters, and nobody else's does: in JSON, HTML, Markdown, SVG, XML."""
+"""What a file of ours says among its first characters, and nobody else's does: in JSON, HTML, Markdown, SVG, XML,
+style sheets and scripts."""
 _START = 2000
+_PAGES = (".html", ".css", ".js")
+"""Endings of what a folder of pages holds."""
 
 
 class Frozen(BaseModel):
@@ -100,27 +103,47 @@ def _is_ours(start: str) -> bool:
 def write_files(folder: Path, texts: Mapping[str, str], argument: str = "--out") -> list[Path]:
     """Write texts by file name into a folder, made where it is missing; returns their paths.
 
-    Each file is replaced whole, or left as it was, and none is if the disk cannot hold them all; where a text says that
-    it is ours, only a file that does, too.
+    A name may lie in a folder within, ``pages/matrix.html``. Each file is replaced whole, or left as it was, and none
+    is if the disk cannot hold them all; where a text says that it is ours, only a file that does, too. In the folders
+    within, files of ours that are not among the texts are from an earlier time and go at the end.
 
     Raises:
         InvalidInputError: If the folder cannot be written, or holds somebody else's file.
     """
-    parts = {name: folder / f".{name}.part" for name in texts}
+    paths = {name: folder / name for name in texts}
+    parts = {name: path.with_name(f".{path.name}.part") for name, path in paths.items()}
+    within = {path.parent for path in paths.values()} - {folder}
+    missing = [place for place in sorted(within) if not place.exists()]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        for place in (folder, *within):
+            place.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
             if _is_ours(text[:_START]):
-                refuse_to_replace(folder / name, argument)
+                refuse_to_replace(paths[name], argument)
         for name, text in texts.items():
             parts[name].write_text(text, encoding="utf-8")
         # All are on the disk before the first old file goes, so that old and new are not mixed.
         for name, part in parts.items():
-            part.replace(folder / name)
+            part.replace(paths[name])
+        for place in within:
+            _clear(place, set(paths.values()))
     except OSError as error:
         raise InvalidInputError(argument, f"must be a writable folder ({error.strerror})", str(folder)) from None
     finally:
         for part in parts.values():
             with suppress(OSError):
                 part.unlink(missing_ok=True)
-    return [folder / name for name in texts]
+        for place in missing:
+            with suppress(OSError):  # what was written into stays
+                place.rmdir()
+    return list(paths.values())
+
+
+def _clear(folder: Path, wanted: Collection[Path]) -> None:
+    """Remove files of ours that are not wanted; anybody else's stay, and so does what has another ending."""
+    for path in sorted(folder.iterdir()):
+        if path.suffix in _PAGES and path not in wanted and path.is_file() and not path.is_symlink():
+            with path.open("rb") as file:
+                start = file.read(_START)
+            if _is_ours(start.decode("utf-8", "replace")):
+                path.unlink()

@@ -7,13 +7,17 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from spec.claims import ORDER
 from spec.errors import InvalidInputError
 from spec.files import refuse_to_replace
 from verify.campaign.store.database import NAME as STORE
 from verify.campaign.store.database import require_store
 from verify.report import times
 
-FILES = ("report.json", "report.html", "report.md", "junit.xml", times.FILE)
+FRONT = "report.html"
+FILES = ("report.json", FRONT, "report.md", "junit.xml", times.FILE)
+PAGES = "pages"
+"""Folder beside ``report.html`` for the pages that it leads to."""
 PART = "part"
 """Folder beside a report for runs of a part of it."""
 
@@ -35,7 +39,19 @@ def _require_ours(folder: Path) -> None:
     require_folder(folder)
     for name in FILES:
         refuse_to_replace(folder / name)
+    require_folder(folder / PAGES)
+    for path in (folder / PAGES).glob("*.*"):
+        if _is_page(path.name):
+            refuse_to_replace(path)
     require_store(folder / STORE, "--out")
+
+
+def _is_page(name: str) -> bool:
+    """Whether a run may write a page of this name."""
+    stem, _, ending = name.rpartition(".")
+    if ending != "html":
+        return name in ("style.css", "site.js")
+    return stem in (*ORDER, "matrix", "paper", "archive", "glossary") or stem.startswith(("cause-", "claim-"))
 
 
 def require_folder(out: Path) -> None:

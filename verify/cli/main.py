@@ -5,16 +5,18 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Collection
 from contextlib import suppress
 from functools import lru_cache
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
 import typer.core
 import typer.main
 
-from verify.cli import conform_options, experiment_options, options, store_options
+from verify.cli import conform_options, experiment_options, options, paper_options, store_options
 
 TRACEBACK = "F2CSA_TRACEBACK"
 """Environment variable that lets an internal fault show where it happened."""
@@ -41,9 +43,10 @@ COMMANDS: dict[type, tuple[str, str]] = {
     experiment_options.Convergence: ("experiment convergence", "verify.cli.experiment:convergence"),
     experiment_options.Scaling: ("experiment scaling", "verify.cli.experiment:scaling"),
     experiment_options.Kinks: ("experiment kinks", "verify.cli.experiment:kinks"),
-    options.PaperLint: ("paper lint", "verify.cli.paper:lint_paper"),
-    options.PaperExtract: ("paper extract", "verify.cli.paper:extract_paper"),
-    options.PaperCorrections: ("paper corrections", "verify.cli.paper:corrections"),
+    paper_options.PaperAnnotate: ("paper annotate", "verify.cli.annotate:annotate"),
+    paper_options.PaperLint: ("paper lint", "verify.cli.paper:lint_paper"),
+    paper_options.PaperExtract: ("paper extract", "verify.cli.paper:extract_paper"),
+    paper_options.PaperCorrections: ("paper corrections", "verify.cli.paper:corrections"),
 }
 """By what a command takes: its name, and the function that takes it and may return an exit code."""
 
@@ -64,20 +67,38 @@ class Group(typer.core.TyperGroup):
     """Commands of which one may be asked for as an option, before its own arguments: ``paper --corrections``."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """The same with that option as the command it names."""
+        """The same with that option as the command it names, or with the command that the group does by itself."""
         if args and args[0] in AS_OPTION and args[0].removeprefix("--") in self.commands:
             args = [args[0].removeprefix("--"), *args[1:]]
+        elif (alone := BY_ITSELF.get(self.name or "")) and (not args or _is_no_command(args[0], self.commands)):
+            args = [alone, *args]
         return list(super().parse_args(ctx, args))
 
 
 AS_OPTION = ("--corrections",)
 """Commands that are options, too."""
+BY_ITSELF = {"paper": "annotate"}
+"""What a group does where none of its commands is named."""
+
+
+def _is_no_command(first: str, commands: Collection[str]) -> bool:
+    """Whether a group's first argument is an option or a file of its own command's, and no misspelt command."""
+    if first.startswith("-"):
+        return first not in ("-h", "--help")
+    return first not in commands and (Path(first).exists() or Path(first).suffix == ".json")
+
+
 GROUPS = {
     "baseline": "Record what an implementation comes out with; find drifts.",
     "experiment": "The paper's two experiments and one of ours: methods side by side on equal budgets.",
-    "paper": "Hold a paper's TeX source against itself; show its corrected statements (also as --corrections).",
+    "paper": (
+        "The paper annotated with verdicts (annotate, done where no command is named); a TeX source held against "
+        "itself; its corrected statements (also as --corrections)."
+    ),
 }
-_groups = {"": app} | {name: typer.Typer(cls=Group, no_args_is_help=True, help=text) for name, text in GROUPS.items()}
+_groups = {"": app} | {
+    name: typer.Typer(cls=Group, no_args_is_help=name not in BY_ITSELF, help=text) for name, text in GROUPS.items()
+}
 for _name in GROUPS:
     app.add_typer(_groups[_name], name=_name)
 for _options, (_name, _) in COMMANDS.items():

@@ -318,30 +318,3 @@ class Compare:
     time_limit: TimeLimit = None
     in_process: InProcess = False
     as_json: AsJson = False
-
-
-@dataclass(frozen=True)
-class PaperLint:
-    """Find passages of a TeX source that do not go together; exit 1 where there are any."""
-
-    file: Annotated[Path, Argument(help="A TeX source.")]
-    rule: Annotated[Texts, Option(help="Only this rule; repeatable (docs/paper.md lists them).")] = None
-    as_json: AsJson = False
-
-
-@dataclass(frozen=True)
-class PaperExtract:
-    """Make a source's extract, which checks of consistency compare; exit 1 where it is not the one on record."""
-
-    file: Annotated[Path, Argument(help="A TeX source.")]
-    out: Annotated[File, Option(help="TOML file to write.")] = None
-    as_json: AsJson = False
-
-
-@dataclass(frozen=True)
-class PaperCorrections:
-    """Show the corrected statements as a diff, each with the verdicts behind it."""
-
-    file: Annotated[File, Argument(help="The paper's TeX source, for the lines of its labels.")] = None
-    report: Annotated[Path, Option(help="A report.json, or the folder it lies in.")] = Path("report")
-    as_json: AsJson = False

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 from spec.errors import InvalidInputError
 from spec.extract import Extract, dumps_extract, load_extract
 from spec.files import write_files
 from verify.campaign.baseline.storage import load_report
-from verify.cli import options
+from verify.cli import paper_options
 from verify.cli.console import print_json, printable
 from verify.proofs.paper.extraction import extract_of
 from verify.proofs.paper.findings import Finding, quoted
@@ -22,7 +23,7 @@ DIFFERENCES = 5
 """Passages shown where an extract is another one than that on record."""
 
 
-def lint_paper(asked: options.PaperLint) -> int:
+def lint_paper(asked: paper_options.PaperLint) -> int:
     """Print what does not go together in a source, by line; 1 where there is anything."""
     rules = _rules(asked.rule)
     extract = extract_of(read_source(asked.file))
@@ -58,7 +59,7 @@ def _entry(finding: Finding) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def extract_paper(asked: options.PaperExtract) -> int:
+def extract_paper(asked: paper_options.PaperExtract) -> int:
     """Make the extract of a source and say how it differs from the one on record; 1 where it does."""
     made = extract_of(read_source(asked.file))
     if asked.out is not None:
@@ -87,20 +88,29 @@ def _differences(made: Extract, record: Extract) -> list[str]:
     return lines
 
 
-def corrections(asked: options.PaperCorrections) -> None:
+def corrections(asked: paper_options.PaperCorrections) -> None:
     """Print the statements whose literal text fails while the repaired one holds, as a diff with its evidence."""
     labels = {}
     if asked.file is not None:
         extract = extract_of(read_source(asked.file))
         labels = {passage.name: passage.line for passage in extract.of("label")}
-    where = asked.report / "report.json" if asked.report.is_dir() else asked.report
-    if not where.is_file():
-        raise InvalidInputError("--report", REPORT, str(asked.report))
-    found = corrections_in(load_report(where, "--report"), labels)
+    found = corrections_in(load_report(report_file(asked.report, "--report"), "--report"), labels)
     if asked.as_json:
         print_json(corrections_json(found))
     else:
         sys.stdout.write(corrections_markdown(found))
+
+
+def report_file(path: Path, argument: str) -> Path:
+    """The ``report.json`` that is meant by a file or its folder.
+
+    Raises:
+        InvalidInputError: If there is none.
+    """
+    where = path / "report.json" if path.is_dir() else path
+    if not where.is_file():
+        raise InvalidInputError(argument, REPORT, str(path))
+    return where
 
 
 def _write(line: str) -> None:

@@ -17,6 +17,7 @@ from verify.campaign.summary import selected
 from verify.checks.measuring.case import find_profile
 from verify.conformance import outer, probes
 from verify.conformance.asking import Asking
+from verify.conformance.author_letter import told
 from verify.conformance.blame.accuracy import EXACT, accuracy_of
 from verify.conformance.blame.all_stages import copies_of, explain_all
 from verify.conformance.claim_faults import faults_of
@@ -244,7 +245,8 @@ def write(found: Conformance, out: Path) -> list[Path]:
     """Write ``conform.json`` and the report's four files into a folder."""
     _make(out)
     text = json.dumps(found.content(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    return [*write_files(out, {"conform.json": text}), *(found.report.write(out) if found.report is not None else [])]
+    written = write_files(out, {"conform.json": text})
+    return written if found.report is None else [*written, *found.report.with_letter(told(found)).write(out)]
 
 
 def _make(out: Path) -> None:

@@ -160,7 +160,7 @@ def _diagnosis(found: Conformance) -> Iterator[str]:
     if several:
         yield f"What is wrong, in {len(found.diagnoses)} stages, largest effect first:"
     for number, diagnosis in enumerate(found.diagnoses, 1):
-        effect = "" if diagnosis.effect is None else f", {_effect(diagnosis)}"
+        effect = "" if diagnosis.effect is None else f", {effect_of(diagnosis)}"
         yield (
             f"{number}. {diagnosis.stage}{effect}: {diagnosis.sentence}"
             if several
@@ -176,7 +176,8 @@ UNCHANGED = 1e-7
 """An error of an estimate of size 1 that is none."""
 
 
-def _effect(diagnosis: Diagnosis) -> str:
+def effect_of(diagnosis: Diagnosis) -> str:
+    """How far a stage that is off takes the estimates, in words."""
     what = "points of Algorithm 2" if diagnosis.stage == "optimise" else "∇F"
     if diagnosis.effect is None or diagnosis.effect < UNCHANGED:
         return f"{what} not changed where it was tried"

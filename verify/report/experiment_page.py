@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from markupsafe import Markup
+
 from verify.experiments.model import Experiment, Row, as_csv
 from verify.report import wording
 from verify.report.drawn_charts import pictures
-from verify.report.page import template
+from verify.report.site.frame import stylesheet_text, template
 
 SHOWN_ROWS = 12
 
@@ -27,7 +29,7 @@ def render(experiment: Experiment) -> str:
     return template("experiment.html.j2").render(
         experiment=experiment, pictures=pictures(experiment.plots, experiment.name),
         tables=list(_tables(experiment.rows)), words=wording,
-        shown=SHOWN_ROWS, number=_cell,
+        shown=SHOWN_ROWS, number=_cell, style=Markup(stylesheet_text()),
     )  # fmt: skip
 
 

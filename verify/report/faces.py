@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Executor
-from functools import partial
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -45,7 +43,7 @@ class Report(ReportData):
         return told
 
     def write(self, out: str | Path) -> list[Path]:
-        """Write ``report.json``, ``report.html``, ``report.md``, ``junit.xml`` and ``times.json`` into a folder."""
+        """Write ``report.html``, its ``pages``, ``report.json``, ``report.md``, ``junit.xml`` and ``times.json``."""
         return write(self, Path(out))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -58,32 +56,32 @@ class Report(ReportData):
         return capture.get()
 
     def _repr_html_(self) -> str:
-        from verify.report.page import html_fragment
+        from verify.report.site.notebook import html_fragment
 
         return html_fragment(self)
 
 
-def write(report: ReportData, out: Path, pool: Executor | None = None) -> list[Path]:
-    """Write ``report.json``, ``report.html``, ``report.md``, ``junit.xml`` and ``times.json``; returns their paths.
+def write(report: ReportData, out: Path) -> list[Path]:
+    """Write ``report.html`` with its ``pages``, ``report.json``, ``report.md``, ``junit.xml`` and ``times.json``.
 
-    ``pool``: processes that help to draw the page.
+    Returns their paths.
     """
     # Rendered before any old file is touched, so that an error leaves no half report.
-    return write_files(out, rendered(report, pool))
+    return write_files(out, rendered(report))
 
 
-def rendered(report: ReportData, pool: Executor | None = None) -> dict[str, str]:
+def rendered(report: ReportData) -> dict[str, str]:
     """The files' texts by name; only ``times.json`` says how long anything took."""
     from verify.report.junit import render_junit
     from verify.report.markdown import render_markdown
-    from verify.report.page import render_html
+    from verify.report.site.all_pages import site_files
 
-    renderers: dict[str, Callable[[ReportData], str]] = {
-        "report.json": render_json, "report.html": partial(render_html, pool=pool), "report.md": render_markdown,
-        "junit.xml": render_junit,
-    }  # fmt: skip
     timeless = report.timeless
-    return {name: render(timeless) for name, render in renderers.items()} | {times.FILE: times.render_times(report)}
+    return {
+        "report.json": render_json(timeless), **site_files(timeless),
+        "report.md": render_markdown(timeless), "junit.xml": render_junit(timeless),
+        times.FILE: times.render_times(report),
+    }  # fmt: skip
 
 
 def summary_table(report: ReportData, claims: Mapping[str, Claim] | None = None) -> Table:

@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, PrivateAttr
 
 from spec.claims import About
 from verify.evidence.charts import Plot
 from verify.evidence.model import Counterexample, Evidence, Frozen, Rung
 from verify.report.draws_model import Draws
+from verify.report.letter import Letter
 from verify.subjects.loading import REFERENCE
 from verify.verdict import Verdict
 
@@ -189,7 +190,20 @@ class ReportData(Frozen):
     draws: Draws | None = None
     """What became of statements on drawn problems, counted; ``results`` holds of those what went wrong."""
 
+    _letter: Letter | None = PrivateAttr(default=None)
+
     model_config = ConfigDict(populate_by_name=True, title="Report")
+
+    @property
+    def letter(self) -> Letter | None:
+        """What is wrong with a foreign subject's stages, where these were asked; no part of ``report.json``."""
+        return self._letter
+
+    def with_letter(self, letter: Letter | None) -> Self:
+        """The same, with what its subject's author is to be told on the page."""
+        told = self.model_copy()
+        told._letter = letter
+        return told
 
     def records(self) -> list[dict[str, Any]]:
         """One flat dictionary a result, ready for a data frame."""

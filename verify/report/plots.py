@@ -20,10 +20,6 @@ _LEFT, _RIGHT, _TOP, _FOOT = 36.0, 8.0, 7.0, HEIGHT - 31.0
 """The axes: how far in from the left and the right, and from the top."""
 _MAX_TICKS = 4
 
-_CIRCLE = (
-    "M 0 2.3C 0.6 2.3 1.2 2.1 1.6 1.6C 2.1 1.2 2.3 0.6 2.3 0C 2.3 -0.6 2.1 -1.2 1.6 -1.6C 1.2 -2.1 0.6 -2.3 0 -2.3"
-    "C -0.6 -2.3 -1.2 -2.1 -1.6 -1.6C -2.1 -1.2 -2.3 -0.6 -2.3 0C -2.3 0.6 -2.1 1.2 -1.6 1.6C -1.2 2.1 -0.6 2.3 0 2.3z"
-)
 _INDEX = re.compile(r"_(\w)( →|)$")
 _STYLES = {
     "tick": "stroke: var(--quiet); stroke-width: 0.6",
@@ -39,23 +35,17 @@ _STYLES = {
     "excluded": "fill: var(--paper); stroke: var(--measured)",
     "used": "fill: var(--measured); stroke: var(--measured)",
 }
-_MARKS = {
-    "tick-across": ("M 0 0L 0 3", "tick"), "tick-up": ("M 0 0L -3 0", "tick"), "excluded": (_CIRCLE, "excluded"),
-    "used": (_CIRCLE, "used"),
-}  # fmt: skip
-"""Shapes that repeat in every panel, and their styles."""
+RADIUS = 2.3
+"""Of a point's mark, CSS pixels."""
+
+
+def stylesheet() -> str:
+    """The rules for the classes that panels use; a page has them once."""
+    return "\n".join(f".plot .{use} {{ {rule} }}" for use, rule in _STYLES.items())
 
 
 class RatePlots:
-    """Draws all panels of one page.
-
-    Styles and markers repeat in every panel, so they are collected: the page writes them once, from :meth:`markers` and
-    :meth:`stylesheet`. The same panels in the same order give the same bytes.
-    """
-
-    def __init__(self) -> None:
-        self._styles: dict[str, str] = {}
-        self._markers: dict[str, str] = {}
+    """Draws panels, whose styles are those of :func:`stylesheet`; the same panel gives the same bytes."""
 
     def panel(self, evidence: RateEvidence, claimed: float | None = None, *, toward: str = "zero") -> Markup | None:
         """One sweep; ``None`` where nothing positive was measured, so that no logarithm exists.
@@ -77,18 +67,6 @@ class RatePlots:
         caption = f"{evidence.quantity} against {letter}, log–log"
         return Markup(f'<svg class="plot" role="img" {size} aria-label="') + caption + Markup(f'">{body}</svg>')
 
-    def markers(self) -> Markup:
-        """The hidden sheet of marker shapes; goes once into the page."""
-        shapes = "".join(
-            f'<path id="{name}" d="{_MARKS[shape][0]}" class="{self._style(_MARKS[shape][1])}"/>'
-            for shape, name in self._markers.items()
-        )
-        return Markup(f'<svg class="sheet" aria-hidden="true" width="0" height="0"><defs>{shapes}</defs></svg>')
-
-    def stylesheet(self) -> Markup:
-        """The rules for the classes the panels use."""
-        return Markup("\n".join(f".{name} {{ {_STYLES[use]} }}" for use, name in self._styles.items()))  # constants
-
     def _floor(self, box: _Box, floor: float | None, toward: str) -> Iterator[str]:
         """What lies beyond the floor of floating-point numbers is shaded."""
         if floor is None or floor <= 0:
@@ -98,18 +76,18 @@ class RatePlots:
         outline = (
             f"M {_px(left)} {_px(_FOOT)}L {_px(right)} {_px(_FOOT)}L {_px(right)} {_px(_TOP)}L {_px(left)} {_px(_TOP)}z"
         )
-        yield f'<path d="{outline}" class="{self._style("shade")}"/>'
+        yield f'<path d="{outline}" class="shade"/>'
         yield self._line("floor", (edge, _FOOT), (edge, _TOP))
 
     def _scale(self, box: _Box, name: str) -> Iterator[str]:
         """Ticks with their labels, the name of what runs across, and two axes."""
         for at, label in _ticks(*box.x):
-            yield self._mark("tick-across", box.across(at), _FOOT)
+            yield self._line("tick", (box.across(at), _FOOT), (box.across(at), _FOOT + 3))
             yield self._text("across", box.across(at), _FOOT + 12.6, label)
         middle = (_LEFT + WIDTH - _RIGHT) / 2
         yield self._text("name", middle, _FOOT + 23.4, name)
         for at, label in _ticks(*box.y):
-            yield self._mark("tick-up", _LEFT, box.up(at))
+            yield self._line("tick", (_LEFT - 3, box.up(at)), (_LEFT, box.up(at)))
             yield self._text("up", _LEFT - 5, box.up(at) + 3.8, label)
         yield self._line("axis", (_LEFT, _FOOT), (_LEFT, _TOP))
         yield self._line("axis", (_LEFT, _FOOT), (WIDTH - _RIGHT, _FOOT))
@@ -138,22 +116,16 @@ class RatePlots:
 
     def _line(self, use: str, start: tuple[float, float], stop: tuple[float, float]) -> str:
         (a, b), (c, d) = start, stop
-        return f'<path d="M {_px(a)} {_px(b)}L {_px(c)} {_px(d)}" class="{self._style(use)}"/>'
+        return f'<path d="M {_px(a)} {_px(b)}L {_px(c)} {_px(d)}" class="{use}"/>'
 
     def _text(self, use: str, x: float, y: float, words: str) -> str:
         indexed = _INDEX.sub(
             r'<tspan dy="2" font-size="75%">\1</tspan><tspan dy="-2">\2</tspan>', str(Markup.escape(words))
         )
-        return f'<text class="{self._style(use)}" x="{_px(x)}" y="{_px(y)}">{indexed}</text>'
+        return f'<text class="{use}" x="{_px(x)}" y="{_px(y)}">{indexed}</text>'
 
-    def _mark(self, shape: str, x: float, y: float) -> str:
-        """A reference to a marker, which carries its style with it."""
-        self._style(_MARKS[shape][1])
-        name = self._markers.setdefault(shape, f"k{len(self._markers)}")
-        return f'<use href="#{name}" x="{_px(x)}" y="{_px(y)}"/>'
-
-    def _style(self, use: str) -> str:
-        return self._styles.setdefault(use, f"s{len(self._styles)}")
+    def _mark(self, use: str, x: float, y: float) -> str:
+        return f'<circle class="{use}" cx="{_px(x)}" cy="{_px(y)}" r="{RADIUS:g}"/>'
 
 
 def _px(value: float) -> str:

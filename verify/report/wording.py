@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from markupsafe import Markup, escape
@@ -91,8 +92,11 @@ RUNGS: dict[str, str] = {
     "cited": "Nothing was computed: a fact from the named source, set beside what the paper quotes.",
 }
 
-VARIABLES = LETTERS | {"radius": "R", "h_width": "τδ", "lam_width": "ε_λ"}
+VARIABLES = LETTERS | {"radius": "R", "h_width": "τδ", "lam_width": "ε_λ", "sigma_min_B": "σ_min(B)",
+                       "kappa_g": "κ_g"}  # fmt: skip
 """Letters of the paper for whatever is measured along."""
+_NAMED = {"y_star": "y*", "lam_star": "λ*", "grad_F": "∇F", "mu_g": "μ_g"}
+"""Letters of the paper for other values by name."""
 
 
 def status_of(result: Result) -> str:
@@ -182,7 +186,8 @@ def interval(bounds: tuple[float, float]) -> str:
 
 def letter(variable: str) -> str:
     """A swept variable as the paper writes it."""
-    return VARIABLES.get(variable, variable.replace("_", " ") if len(variable) > 4 else variable)
+    known = VARIABLES.get(variable) or _NAMED.get(variable)
+    return known or (variable.replace("_", " ") if len(variable) > 4 else variable)
 
 
 def bound(claimed: Bound) -> str:
@@ -275,14 +280,19 @@ def place(claim: Claim) -> str:
     return "" if claim.kind == "context" else claim.kind.capitalize()
 
 
-_LETTER = r"[A-Za-zα-ωΑ-Ωℒℓ]\u0303?"
+_GREEKS = "α-ωΑ-Ωℒℓ"
+_BASE = rf"[{_GREEKS}]\u0303?|(?<![A-Za-z_.])(?:D?[A-Za-z]\u0303?|clip|sup|inf|min|max|dist)"
+"""What carries an index: a Greek letter anywhere, a Latin one that ends no longer name."""
 _INDEX = r"\{[^{}]{1,24}\}|∇h|[α-ωΑ-Ω]|[A-Za-z0-9]{1,4}(?![A-Za-z0-9_])"
-_SUBSCRIPT = re.compile(rf"(?<![\w.])(?:({_LETTER})_({_INDEX})|(∇)_(\{{[^{{}}]{{1,24}}\}}|[a-z]))")
-_POWER = re.compile(r"(?<=[\w)\u0303>])\^(\{[^}]{1,24}\}|[-−+]?\d+(?:[./]\d+)?|[A-Za-z*]\b|\*)")
+_SUBSCRIPT = re.compile(rf"((?:{_BASE})[*′]?)_({_INDEX})")
+_NABLA = re.compile(r"(∇²)_(\{[^{}]{1,24}\}|[a-z]{2})|([∇∂])_(\{[^{}]{1,24}\}|[a-zα-ω])")
+_POWER = re.compile(r"(?<=[\w)\u0303>])\^(\{[^}]{1,24}\}|\([^()]{1,8}\)|[-−+]?\d+(?:[./]\d+)?|[A-Za-z*]\b|\*)")
 _ONE = re.compile(r"\^1(?![\d./])")
 _MINUS = re.compile(r"(?<![\w.)])-(?=\d)| - ")
 _PLUS = re.compile(r"(?<![\w.)])\+(?=\d)")
-_SIGNS = (("&lt;=", "≤"), ("&gt;=", "≥"), ("==", "="))
+_SIGNS = (
+    ("&lt;=", "≤"), ("&gt;=", "≥"), ("==", "="), ("delta_G", "δ_G"), ("sigma_min_B", "σ_min(B)"), ("kappa_g", "κ_g"),
+)  # fmt: skip
 _GREEK = {"alpha": "α", "delta": "δ", "epsilon": "ε", "eta": "η", "kappa": "κ", "lambda": "λ", "mu": "μ", "rho": "ρ",
           "sigma": "σ", "tau": "τ"}  # fmt: skip
 
@@ -290,6 +300,7 @@ _SPELT = re.compile(rf"(?<![\w.-])({'|'.join(_GREEK)})(?![\w-]|\.\w)")
 _WORD = re.compile(r"[a-z]{2,}\b")
 
 
+@lru_cache(maxsize=16_384, typed=True)  # a report says most things several times; markup is not text that looks like it
 def typeset(text: str) -> Markup:
     """The text as HTML, with subscripts, powers, relations and Greek letters set as such; all else is escaped.
 
@@ -300,11 +311,16 @@ def typeset(text: str) -> Markup:
     for plain, sign in _SIGNS:
         shown = shown.replace(plain, sign)
     shown = _SPELT.sub(lambda found: _GREEK[found[1]], shown)
-    shown = _SUBSCRIPT.sub(
-        lambda found: f"{found[1] or found[3]}<sub>{(found[2] or found[4]).strip('{}')}</sub>", _ONE.sub("", shown)
-    )
-    shown = _POWER.sub(lambda found: f"<sup>{found[1].strip('{}+').replace('-', '−')}</sup>", shown)
+    shown = _NABLA.sub(_indexed, _ONE.sub("", shown))
+    for _ in range(2):  # an index may end where the next letter stands
+        shown = _SUBSCRIPT.sub(_indexed, shown)
+    shown = _POWER.sub(lambda found: f"<sup>{found[1].strip('{}+()').replace('-', '−')}</sup>", shown)
     return Markup(_MINUS.sub(lambda found: found[0].replace("-", "−"), shown))  # escaped above
+
+
+def _indexed(found: re.Match[str]) -> str:
+    base, index = (part for part in found.groups() if part is not None)
+    return f"{base}<sub>{index.strip('{}')}</sub>"
 
 
 def sentence(text: str, anchors: Mapping[str, str] | None = None) -> Markup:

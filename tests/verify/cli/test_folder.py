@@ -7,7 +7,7 @@ import json
 import pytest
 
 from spec import InvalidInputError
-from verify.cli.folder import FILES, PART, STORE, folder_for
+from verify.cli.folder import FILES, PAGES, PART, STORE, folder_for
 from verify.cli.main import invoke
 
 QUICK = ("verify", "--profile", "smoke", "--instance", "toy1", "--jobs", "1")
@@ -29,7 +29,7 @@ def test_other_files_are_left_alone(tmp_path):
     (tmp_path / "notes.md").write_text("mine")
     assert ran(tmp_path, "bias-bound/T3") == 0
     assert (tmp_path / "notes.md").read_text() == "mine"
-    assert {path.name for path in tmp_path.iterdir()} == {"notes.md", STORE, *FILES}
+    assert {path.name for path in tmp_path.iterdir()} == {"notes.md", PAGES, STORE, *FILES}
 
 
 def test_a_narrower_run_goes_beside_the_report_and_a_wider_one_replaces_it(tmp_path, capsys):
@@ -44,6 +44,54 @@ def test_a_narrower_run_goes_beside_the_report_and_a_wider_one_replaces_it(tmp_p
     assert {row["claim"] for row in json.loads((tmp_path / "report.json").read_text())["results"]} == {
         "bias-bound/T1", "bias-bound/T2", "bias-bound/T3",
     }  # fmt: skip
+
+
+def test_a_report_from_before_there_were_pages_gets_them(tmp_path):
+    for name in FILES:
+        (tmp_path / name).write_text(OURS + ', <meta name="generator" content="f2csa-verify">')
+    assert ran(tmp_path, "bias-bound/T3") == 0
+    assert {path.name for path in (tmp_path / PAGES).iterdir()} >= {"matrix.html", "bias-bound.html", "style.css"}
+
+
+def test_pages_of_an_earlier_run_go_and_anybody_elses_stay(tmp_path):
+    pages = tmp_path / PAGES
+    assert ran(tmp_path, "solution-error/monotonicity") == 0
+    assert (pages / "solution-error.html").exists()
+    (pages / "notes.html").write_text("mine")
+    (pages / "picture.svg").write_text("<!-- f2csa-verify -->")
+    (tmp_path / "report.json").unlink()
+    assert ran(tmp_path, "bias-bound/T3") == 0
+    assert {path.name for path in pages.iterdir()} == {
+        "matrix.html", "bias-bound.html", "archive.html", "glossary.html", "style.css", "site.js", "notes.html",
+        "picture.svg",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["matrix.html", "bias-bound.html", "style.css", "cause-1.html"])
+def test_somebody_elses_page_is_refused_before_the_run(tmp_path, capsys, name):
+    (tmp_path / PAGES).mkdir()
+    (tmp_path / PAGES / name).write_text("mine")
+    assert ran(tmp_path, "bias-bound/T3") == 2
+    assert f"{name} that f2csa did not write" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == [PAGES]
+
+
+def test_a_file_where_the_pages_go_is_refused(tmp_path, capsys):
+    (tmp_path / PAGES).write_text("mine")
+    assert ran(tmp_path, "bias-bound/T3") == 2
+    assert "must be a folder" in capsys.readouterr().err
+    assert (tmp_path / PAGES).read_text() == "mine"
+
+
+def test_the_same_run_again_leaves_its_pages_as_they_are_and_mends_a_broken_one(tmp_path):
+    page = tmp_path / PAGES / "bias-bound.html"
+    assert ran(tmp_path, "bias-bound/T3") == 0
+    text, when = page.read_bytes(), page.stat().st_mtime_ns
+    assert ran(tmp_path, "bias-bound/T3") == 0
+    assert page.stat().st_mtime_ns == when
+    page.unlink()
+    assert ran(tmp_path, "bias-bound/T3") == 0
+    assert page.read_bytes() == text
 
 
 def test_a_users_own_results_are_left_alone(tmp_path):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from tests.verify.report.site.parsed import together
 from verify.evidence.model import LAWS, ComparisonEvidence, PremiseEvidence, RateEvidence
 from verify.report.assumed_laws import ASSUMES, assumed
 from verify.report.junit import render_junit
 from verify.report.markdown import render_markdown
-from verify.report.page import render_html
 from verify.verdict import Verdict
 
 VARIANCE = ComparisonEvidence(
@@ -49,5 +49,5 @@ def test_every_face_of_a_report_shows_the_line(report, claims):
     )
     shown = report.model_copy(update={"results": (sampled, *report.results[1:])})
     line = "Assumes independent Gaussian estimates of equal variance"
-    for face in (render_junit(shown), render_markdown(shown, claims), render_html(shown, claims)):
+    for face in (render_junit(shown), render_markdown(shown, claims), together(shown, claims)):
         assert line in face

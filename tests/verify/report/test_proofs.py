@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from spec import load_claims
+from tests.verify.report.site.parsed import together
 from verify.report.faces import Report
 from verify.report.markdown import render_markdown
 from verify.report.model import SummaryRow
 from verify.report.outline import outline
-from verify.report.page import render_html
 from verify.report.proof_breaks import proof_breaks
 
 
@@ -33,7 +33,7 @@ def test_only_the_claims_of_the_report_are_listed(about):
 
 def test_page_and_markdown_carry_the_section(about):
     report = about(*load_claims())
-    page, text = render_html(report), render_markdown(report)
+    page, text = together(report), render_markdown(report)
     for shown in (page, text):
         assert "Where each proof first breaks" in shown
     assert page.count("<code>bias-bound/L-H-y</code>") >= 1
@@ -43,5 +43,5 @@ def test_page_and_markdown_carry_the_section(about):
 def test_no_section_without_orders(about, claims):
     report = about(*claims)
     assert proof_breaks(outline(report, claims), claims) == ()
-    assert "first breaks" not in render_html(report, claims)
+    assert "first breaks" not in together(report, claims)
     assert "first breaks" not in render_markdown(report, claims)

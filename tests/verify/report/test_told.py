@@ -8,13 +8,14 @@ import pytest
 
 from spec.claims import Claim
 from tests.verify.report.conftest import make_report
+from tests.verify.report.site.parsed import html_of, together
 from verify.report import prose, wording
 from verify.report.faces import summary_table
 from verify.report.junit import render_junit
 from verify.report.markdown import render_markdown
 from verify.report.model import SummaryRow
 from verify.report.outline import StatementOutline, outline
-from verify.report.page import html_fragment, render_html
+from verify.report.site.notebook import html_fragment
 from verify.verdict import Verdict
 
 
@@ -63,10 +64,10 @@ def test_no_face_puts_as_written_over_what_is_not_said(claims, monkeypatch):
     assert "`bias-bound/T1`, our consequence of the text" in text.split("Not in the text, and not so")[1]
     assert "`bias-bound/T1`, as written" not in text
     assert "✗ our consequence: fails" in text
-    page = render_html(report, told)
-    section = page[page.index('id="bias-bound.T1.as-written"') :]
-    assert section[: section.index("</h4>")].count("Our consequence of the text") == 1
-    assert "As written" not in section[: section.index("</h4>")]
+    page = html_of(report, told)["pages/bias-bound.html"]
+    section = page[page.index('id="bias-bound/T1.as-written"') :]
+    assert section[: section.index("</summary>")].count("Our consequence of the text") == 1
+    assert "As written" not in section[: section.index("</summary>")]
     table = summary_table(report, told)
     assert any("our consequence: fails" in str(cell) for cell in table.columns[1].cells)
     monkeypatch.setattr("verify.report.junit.load_claims", lambda: told)
@@ -134,7 +135,7 @@ def test_a_claim_that_holds_although_a_step_does_not_says_so(claims):
     said = "As written, the statement holds although T1, which is no part of it, does not."
     assert prose.remarks(bias) == [said]
     assert said in render_markdown(held, claims)
-    assert said in render_html(held, claims)
+    assert said in together(held, claims)
     told = outline(held, changed(claims, relation="silent")).claims
     assert prose.remarks(next(found for found in told if found.id == "bias-bound")) == []
 
@@ -163,9 +164,8 @@ def test_what_is_left_open_is_neither_unchecked_nor_a_verdict(claims):
     text = render_markdown(report, claims)
     assert "*○ left open*" in text
     assert f"- `related-rates`: {why}" in text
-    page = render_html(report, claims)
-    article = page[page.index('id="related-rates"') :]
-    assert why in article[: article.index("</article>")]
+    page = html_of(report, claims)["pages/related-rates.html"]
+    assert why in page[page.index('id="related-rates"') :]
     assert "left open" in html_fragment(report, claims)
     case = next(c for c in ElementTree.fromstring(render_junit(report).encode()).iter("testcase")
                 if c.get("name") == "related-rates")  # fmt: skip

@@ -180,3 +180,23 @@ def test_a_report_that_does_not_fit_leaves_the_old_one(tmp_path: Path) -> None:
 
     assert in_a_child(limited) == 1
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == OLD
+
+
+def test_a_folder_within_is_old_or_new_and_none_is_left_by_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(path: Path, *_: str, **__: str) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_text", fails)
+        with pytest.raises(InvalidInputError, match="No space left"):
+            write_files(tmp_path, {"a": "new", "in/b": "new"})
+    assert list(tmp_path.iterdir()) == []
+    write_files(tmp_path, {"a": "old", "in/b": "old"})
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", fails)
+        with pytest.raises(InvalidInputError, match="No space left"):
+            write_files(tmp_path, {"a": "new", "in/b": "new", "in/c": "new"})
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["a", "b", "in"]
+    assert (tmp_path / "in" / "b").read_text() == "old"

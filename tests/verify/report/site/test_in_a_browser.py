@@ -1,0 +1,70 @@
+"""In a real browser: no complaint of a script, no sideways scrolling on a phone, nothing that axe finds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from spec.files import write_files
+from tests.verify.report.conftest import make_report
+from tests.verify.report.site.browser import AXE, CHROMIUM, DESK, PHONE, Seen, Visit, visit
+from verify.report.site.all_pages import site_files
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
+ROWS = 8
+"""Claims and steps of the report that these tests draw."""
+NARROWED = "pages/matrix.html#bias-bound/T1"
+
+
+@dataclass(frozen=True)
+class Found:
+    """All that one start of the browser saw."""
+
+    seen: list[Seen]
+    console: list[str]
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
+    folder, scratch = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("browser")
+    texts = site_files(make_report(instances=("toy1", "toy2")))
+    write_files(folder, texts)
+    names = [name for name in texts if name.endswith(".html")]
+    visits = [Visit(name, width, width == PHONE) for name in names for width in (PHONE, DESK)]
+    return Found(*visit(folder, [*visits, Visit(NARROWED)], scratch))
+
+
+def test_no_page_scrolls_sideways_with_everything_open(found: Found) -> None:
+    assert [(page.name, page.width, page.over, page.beyond) for page in found.seen if page.over > 0] == []
+    assert {page.width for page in found.seen} == {PHONE, DESK}
+
+
+def test_the_console_stays_empty(found: Found) -> None:
+    assert found.console == []
+
+
+def test_every_row_shows_until_something_is_asked_for(found: Found) -> None:
+    matrix = [page for page in found.seen if page.name.startswith("pages/matrix.html")]
+    assert {(page.rows, page.shown) for page in matrix} == {(ROWS, ROWS)}
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not there: npm install --no-save axe-core")
+def test_axe_finds_nothing(found: Found) -> None:
+    assert {page.name: page.axe for page in found.seen if page.axe} == {}
+
+
+BAD = """<!DOCTYPE html><html lang="en"><head><title>Bad</title></head><body><main><h1>Bad</h1>
+<div style="width:2000px">wide</div><img src="data:image/gif;base64,R0lGODlhAQABAAAAACw="></main>
+<script>console.error("a complaint")</script></body></html>"""
+
+
+def test_the_browser_notices_what_is_wrong(tmp_path: Path) -> None:
+    (tmp_path / "bad.html").write_text(BAD)
+    (page,), console = visit(tmp_path, [Visit("bad.html", PHONE, audited=True)], tmp_path)
+    assert page.over > 1000
+    assert any("wide" in each for each in page.beyond)
+    assert any("a complaint" in line for line in console)
+    if AXE.is_file():
+        assert any(each.startswith("image-alt") for each in page.axe)

@@ -1,0 +1,162 @@
+"""The front page of a report on the paper, and the pages of its causes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from spec.claims import load_claims
+from spec.reading import find_choice
+from tests.verify.report.site.story_reports import FELL, HELD, SMALLEST, both, failing, holding, report, result
+from verify.report.faces import Report
+from verify.report.site import cause_pages, story
+from verify.report.site.all_pages import site_files
+from verify.report.site.failure_causes import cause_texts, causes, findings, put
+from verify.report.site.finding_rows import finding_rows
+from verify.report.site.frame import Site
+
+STATEMENTS = {full for claim in load_claims().values() for full, _ in claim.statements()}
+
+
+def front(made: Report) -> str:
+    (page,) = story.pages(Site.of(made))
+    return str(page.body)
+
+
+@pytest.fixture(scope="module")
+def files() -> Mapping[str, str]:
+    return site_files(failing())
+
+
+def test_every_statement_shown_is_on_record() -> None:
+    for text in cause_texts():
+        assert {text.statement, text.repaired or text.statement, text.alone} <= STATEMENTS
+        assert find_choice(text.choice).field == text.choice
+    for row in findings():
+        assert {row.written, row.repaired or row.written} <= STATEMENTS
+
+
+def test_each_failing_statement_has_its_cause_with_its_page(files: Mapping[str, str]) -> None:
+    names = [text.name for text in cause_texts()]
+    assert [name for name in names if f"pages/cause-{name}.html" in files] == names
+    for name in names:
+        assert f'href="pages/cause-{name}.html"' in files["report.html"]
+
+
+def test_links_lead_to_pages_that_are_there(files: Mapping[str, str]) -> None:
+    for file in ("report.html", *(f"pages/cause-{text.name}.html" for text in cause_texts())):
+        for href in re.findall(r'href="([^"#][^"#]*\.(?:html|css))', files[file]):
+            folder = "" if file == "report.html" else "pages/"
+            assert (folder + href).replace("pages/../", "") in files, (file, href)
+
+
+def test_pages_have_no_raw_tex_and_no_empty_slot(files: Mapping[str, str]) -> None:
+    for file in ("report.html", *(f"pages/cause-{text.name}.html" for text in cause_texts())):
+        words = re.sub(r"<(style|script|math|code|pre|svg)\b.*?</\1>|<[^>]*>", "", files[file], flags=re.S)
+        assert not re.search(r"\\[a-z]+|\{\w+\}|\bNone\b|\bnan\b|undefined", words), file
+
+
+def test_a_cause_whose_statement_holds_is_left_out() -> None:
+    made = report([*both("bias-bound/T3", FELL, -2.0), *both("bias-bound/T1", HELD, 1.0)])
+    assert [cause.text.name for cause in causes(Site.of(made))] == ["frozen-term"]
+    assert causes(Site.of(holding())) == ()
+    page = front(holding())
+    assert "What causes it" not in page
+    assert "Not as written" not in page
+
+
+def test_a_cause_says_what_was_measured() -> None:
+    (cause,) = causes(Site.of(report(both("bias-bound/T1", FELL, -7.0))))
+    assert "<sup>−7</sup>" in cause.brief
+    assert "claimed O(α³)" in cause.brief.striptags()
+    assert "Then T₁ is α, claim weakened to O(α)" in cause.repair.striptags()
+
+
+@pytest.mark.parametrize(
+    ("repaired", "said"), [(FELL, "comes out as refuted, so this run shows no repair"), (None, "was not run")]
+)
+def test_a_repair_that_the_run_does_not_show_is_not_claimed(repaired: object, said: str) -> None:
+    made = [result("bias-bound/T1", "as-written", FELL, -1.0)]
+    made += [result("bias-bound/T1", "repaired", FELL, -1.0)] if repaired else []
+    (cause,) = causes(Site.of(report(made)))
+    assert said in cause.repair
+    assert not cause.is_repaired
+
+
+def test_a_page_of_a_cause_has_the_problem_to_follow_by_hand(files: Mapping[str, str]) -> None:
+    page = files["pages/cause-frozen-term.html"]
+    assert "every smaller one was tried" in page
+    assert SMALLEST.command.split("|")[1].strip() in page
+    assert 'class="slopes"' in page
+
+
+def test_arithmetic_by_hand_is_computed() -> None:
+    (cause,) = causes(Site.of(report([result("sfo-complexity", "as-written", FELL, -9.0, variable="epsilon")])))
+    assert "250,000 samples for one outer step, where log(1/δ) is 6.9" in cause.hand.striptags()
+
+
+def test_rows_not_in_the_run_are_left_out() -> None:
+    site = Site.of(report(both("bias-bound/T1", FELL, -1.0)))
+    (row,) = finding_rows(site, causes(site))
+    assert row.finding.written == "bias-bound/T1"
+    assert finding_rows(Site.of(report([])), ()) == []
+
+
+def test_what_fails_stands_before_what_holds() -> None:
+    made = report([*both("bias-bound/T3", HELD, 1.0), *both("bias-bound/ramp", FELL, 0.0)])
+    rows = finding_rows(Site.of(made), ())
+    assert [row.finding.written for row in rows] == ["bias-bound/ramp", "bias-bound/T3"]
+
+
+def test_both_cells_say_what_was_claimed() -> None:
+    site = Site.of(report(both("bias-bound/T1", FELL, -1.0)))
+    (row,) = finding_rows(site, ())
+    assert row.written is not None
+    assert row.repaired is not None
+    assert row.written.claimed.striptags() == "claimed O(α³)"
+    assert row.repaired.claimed.striptags() == "claim weakened to O(α)"
+
+
+def test_the_toy_problem_is_shown_where_the_run_shows_what_it_shows() -> None:
+    assert 'id="toy-alpha"' in front(failing())
+    assert 'id="toy-alpha"' not in front(holding())
+    assert 'id="toy-alpha"' not in front(report(both("bias-bound/T1", FELL, -1.0)))
+
+
+def test_a_report_on_a_program_is_no_story() -> None:
+    made = failing().model_copy(update={"subject": "mine:Subject"})
+    assert story.pages(Site.of(made)) == []
+    assert cause_pages.pages(Site.of(made)) == []
+
+
+def test_the_same_report_gives_the_same_bytes(files: Mapping[str, str]) -> None:
+    again = site_files(failing())
+    assert again["report.html"] == files["report.html"]
+    assert again["pages/cause-frozen-term.html"] == files["pages/cause-frozen-term.html"]
+
+
+def test_a_slot_without_a_value_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        put("{nothing}", {})
+
+
+def test_an_empty_run_says_so() -> None:
+    assert "Nothing was asked." in front(report([]))
+
+
+def test_the_readmes_findings_are_rows_here() -> None:
+    readme = (Path(__file__).parents[4] / "README.md").read_text(encoding="utf-8")
+    told = set(re.findall(r"^\| .*?\(`([\w/-]+)`\) \| ", readme, re.M))
+    rows = {name for row in findings() for name in (row.written, row.repaired)}
+    assert told
+    assert told <= rows
+
+
+def test_a_partial_run_lists_what_it_asked() -> None:
+    page = front(report([result("lipschitz-solution/lipschitz-F", "repaired", HELD)]))
+    assert '<h2 id="asked">What was asked</h2>' in page
+    assert "<code>lipschitz-solution/lipschitz-F</code>" in page
+    assert "not asked</span>" in page

@@ -1,0 +1,29 @@
+"""What a conformance run found, as the page of its report tells it."""
+
+from __future__ import annotations
+
+from verify.conformance.found import Diagnosis
+from verify.conformance.model import Conformance, effect_of
+from verify.report.letter import Letter, StageTold, WrongTold
+
+
+def told(found: Conformance) -> Letter:
+    """Stages, what each that is off computes instead, and the smallest instance that shows it."""
+    stages = tuple(
+        StageTold(
+            stage=one.stage, status=one.status, sentence=one.sentence, compared=one.compared, diverging=one.diverging
+        )
+        for one in found.stages
+    )
+    smallest = found.reproduction
+    return Letter(
+        stages=stages, first=found.first or "", wrong=tuple(map(_wrong, found.diagnoses)),
+        error=(found.error_split.sentence,) if found.error_split is not None else (),
+        smallest=smallest.sentence if smallest else "", code=smallest.code if smallest else "", notes=found.notes,
+    )  # fmt: skip
+
+
+def _wrong(diagnosis: Diagnosis) -> WrongTold:
+    known = tuple((match.id, match.effect) for match in diagnosis.matches or diagnosis.partial)
+    effect = "" if diagnosis.effect is None else effect_of(diagnosis)
+    return WrongTold(stage=diagnosis.stage, sentence=diagnosis.sentence, effect=effect, known=known)

@@ -1,0 +1,61 @@
+"""What was found wrong with a foreign subject, stage by stage; said beside its claims, and not in ``report.json``."""
+
+from __future__ import annotations
+
+from verify.evidence.model import Frozen
+
+
+class StageTold(Frozen):
+    """One stage of a subject, asked by itself on right inputs.
+
+    Args:
+        stage: Its name in the protocol, ``hypergradient`` or the like.
+        status: ``agrees``, ``diverges``, ``undecided``, ``fault`` or ``not offered``.
+        sentence: What was found.
+        compared: How many answers were compared.
+        diverging: How many of them are off.
+    """
+
+    stage: str
+    status: str
+    sentence: str
+    compared: int = 0
+    diverging: int = 0
+
+
+class WrongTold(Frozen):
+    """What one stage computes instead.
+
+    Args:
+        stage: The stage.
+        sentence: The formula or rule that gives its answers, and how many of them.
+        effect: How far it takes the estimate, in words.
+        known: Catalogued mistakes that it is, ``(id, what a user sees)``.
+    """
+
+    stage: str
+    sentence: str
+    effect: str
+    known: tuple[tuple[str, str], ...] = ()
+
+
+class Letter(Frozen):
+    """Everything that a conformance run says to a subject's author beside the verdicts on claims.
+
+    Args:
+        stages: Every stage, in the order of the algorithms.
+        first: The first that deviates; empty where none does.
+        wrong: What is wrong, largest effect first.
+        error: Where the error of its estimates comes from, a line each.
+        smallest: How small an instance shows it, in a sentence.
+        code: Python to paste that shows it.
+        notes: What to know beside.
+    """
+
+    stages: tuple[StageTold, ...]
+    first: str = ""
+    wrong: tuple[WrongTold, ...] = ()
+    error: tuple[str, ...] = ()
+    smallest: str = ""
+    code: str = ""
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,37 @@
+"""All files of the report's pages, by their path in the report's folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from spec.claims import Claim
+from verify.report.model import ReportData
+from verify.report.site import cause_pages, claim_page, front, matrix, paper_page, reference_pages, story, subject_page
+from verify.report.site.frame import SCRIPT, STYLE, Page, Site, render, script_text, stylesheet_text
+
+MAKERS: tuple[Callable[[Site], list[Page]], ...] = (
+    matrix.pages, claim_page.pages, reference_pages.pages, cause_pages.pages, paper_page.pages, story.pages,
+    subject_page.pages, front.pages,
+)  # fmt: skip
+"""What makes pages; of two pages for one file the earlier maker's stands, so that the general ones come last."""
+
+
+def all_pages(site: Site) -> dict[str, Page]:
+    """The pages of a report by file."""
+    made: dict[str, Page] = {}
+    for maker in MAKERS:
+        # A page may lead to those that were made before it.
+        for page in maker(replace(site, files=tuple(made))):
+            made.setdefault(page.file, page)
+    return made
+
+
+def site_files(report: ReportData, claims: Mapping[str, Claim] | None = None) -> dict[str, str]:
+    """The texts of the front page and of all that lies beside it; the same report gives the same bytes."""
+    site = Site.of(report, claims)
+    pages = all_pages(site)
+    whole = replace(site, files=tuple(pages))
+    ordered = sorted(pages.values(), key=lambda page: not page.is_front)
+    texts = {page.file: render(page, whole) for page in ordered}
+    return {**texts, STYLE: stylesheet_text(), SCRIPT: script_text()}

@@ -1,0 +1,232 @@
+"""The answer that opens a report on the paper: whether it holds, by how much not, and what repairs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from spec.claims import Premise
+from verify.report import wording
+from verify.report.hypothesis_ledger import ledgers
+from verify.report.outline import ReadingOutline, StatementOutline
+from verify.report.site.failure_causes import Cause
+from verify.report.site.frame import Site
+from verify.report.wording import typeset
+from verify.verdict import Verdict
+
+GRADIENT, COST, SHARED = "bias-bound", "sfo-complexity", "sfo-complexity/shared-sample"
+"""The two rates that the paper is about, and what shows the second one repaired."""
+RATES = (GRADIENT, "variance-bound", "hypergradient-accuracy", "goldstein-convergence", COST)
+"""Claims whose added hypotheses count as those of the two rates."""
+_COUNTS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The opening: ``short`` in a few words, then how it fails, what causes that, and what the repair gives."""
+
+    short: str
+    said: tuple[Markup, ...]
+    repaired: Markup
+    asked: str
+    """What was asked, where it is not all; empty of a whole run."""
+    added: tuple[Premise, ...]
+    """Hypotheses that the repaired rates need and the paper does not list."""
+
+    @property
+    def hypotheses(self) -> list[tuple[str, str]]:
+        """The same by name, with the text of each."""
+        names = [one.id.replace("-", " ") for one in self.added]
+        for proper in ("hessian", "lipschitz"):
+            names = [name.replace(proper, proper.capitalize()) for name in names]
+        return [(name, one.text) for name, one in zip(names, self.added, strict=True)]
+
+
+def answer(site: Site, causes: Sequence[Cause]) -> Answer:
+    """From the run's own verdicts."""
+    added = _added(site)
+    return Answer(
+        _short(site), tuple(part for part in _said(site, causes) if part), _repaired(site, added), asked(site), added
+    )
+
+
+def numeral(count: int, *, opening: bool = False) -> str:
+    """A small count as a word."""
+    if count >= len(_COUNTS):
+        return str(count)
+    return _COUNTS[count] if opening else _COUNTS[count].lower()
+
+
+def _short(site: Site) -> str:
+    counts = site.outline.counts.get("as-written", {})
+    if not site.report.results:
+        return "Nothing was asked."
+    if not counts:
+        return "The text as written was not asked."
+    if counts.get(Verdict.REFUTED) or counts.get(Verdict.VACUOUS):
+        return "Not as written."
+    if counts.get(wording.MIXED):
+        return "Not in every reading of its words."
+    if counts.get(Verdict.SUPPORTED):
+        open_ = any(counts.get(status) for status in (Verdict.INCONCLUSIVE, wording.FAULT))
+        return "As far as it is decided, yes." if open_ else "As far as it was asked, yes."
+    return "Undecided."
+
+
+def _said(site: Site, causes: Sequence[Cause]) -> Iterator[Markup]:
+    report, counts = site.report, site.outline.counts.get("as-written", {})
+    if not report.results:
+        claims = wording.counted(len(site.claims), "claim")
+        yield Markup("No check was run: {} on record, none of them judged.").format(claims)
+        return
+    told = [*_rates(site)]
+    if told:
+        yield Markup(", and ").join(told) + Markup(".")
+        yield _kindest(site)
+    elif counts:
+        yield typeset(f"{_tally(counts)}.")
+    if causes:
+        fault = "fault causes" if len(causes) == 1 else "faults cause"
+        yield Markup('<a href="#causes">{} {} this</a>.').format(numeral(len(causes), opening=True), fault)
+    if report.faults:
+        runs = wording.counted(len(report.faults), "run")
+        yield Markup("<b>{} ended in a fault and gave no verdict.</b>").format(runs)
+    if not report.complete:
+        yield Markup("<b>The run was interrupted: what follows is a part.</b>")
+
+
+def _rates(site: Site) -> Iterator[Markup]:
+    """The two rates as written, where they fail."""
+    said = False
+    for claim, words in ((GRADIENT, "the gradient estimate is off by {} where {} is claimed"),
+                         (COST, "a run costs {} samples where {} is claimed")):  # fmt: skip
+        entry = _fallen(site, claim)
+        if entry is not None:
+            number = site.number(entry.named["as-written"])
+            text = words if said else words[0].upper() + words[1:]
+            said = True
+            yield Markup(text).format(number.html, number.claimed_html)
+
+
+def _fallen(site: Site, claim: str) -> StatementOutline | None:
+    entry = site.statements.get(claim)
+    found = entry.named.get("as-written") if entry else None
+    return entry if found is not None and found.status == Verdict.REFUTED else None
+
+
+def _kindest(site: Site) -> Markup:
+    """What the rates are in the most favourable literal reading of each, where that differs and fails as well."""
+    found = []
+    for claim in (GRADIENT, COST):
+        entry = _fallen(site, claim)
+        told = entry.literal.literal if entry and entry.literal else ()
+        if not told or not all(one.fails and one.measured for one in told):
+            continue
+        best = min(told, key=lambda one: one.off)
+        if best.off < max(one.off for one in told):
+            found.append(best.measured)
+    return (
+        Markup("The kindest reading of the words still gives {}.").format(wording.listing(found))
+        if found
+        else Markup("")
+    )
+
+
+def _tally(counts: Mapping[str, int]) -> str:
+    return f"Of {wording.counted(sum(counts.values()), 'statement')} asked as written, {_counted(counts)}"
+
+
+def tallied(site: Site) -> str:
+    """How all statements came out, reading by reading, in a sentence; empty where none counts."""
+    told = [
+        f"{'as written' if reading == 'as-written' else reading}, {_counted(counts)}"
+        for reading, counts in site.outline.counts.items() if counts
+    ]  # fmt: skip
+    return f"Of the statements that the text makes, claims and proof steps together: {'; '.join(told)}." if told else ""
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    words = ((Verdict.REFUTED, "is refuted", "are refuted"),
+             (wording.MIXED, "holds in some readings of its words", "hold in some readings of their words"),
+             (Verdict.VACUOUS, "says nothing", "say nothing"),
+             (Verdict.INCONCLUSIVE, "stays undecided", "stay undecided"),
+             (wording.FAULT, "ended in a fault", "ended in a fault"),
+             (Verdict.NOT_APPLICABLE, "does not apply", "do not apply"),
+             (Verdict.SUPPORTED, "holds", "hold"))  # fmt: skip
+    return wording.listing(
+        f"{counts[status]} {one if counts[status] == 1 else many}" for status, one, many in words if counts.get(status)
+    )
+
+
+def _repaired(site: Site, added: Sequence[Premise]) -> Markup:
+    counts = site.outline.counts.get("repaired", {})
+    total, held = sum(counts.values()), counts.get(Verdict.SUPPORTED, 0)
+    if not total:
+        return Markup("")
+    if held < total:
+        others = [
+            entry for entry in site.outline.statements
+            if "repaired" in entry.named and entry.named["repaired"].status != Verdict.SUPPORTED
+        ]  # fmt: skip
+        links = wording.listing(str(site.link(entry.id)) for entry in others[:3])
+        more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+        return Markup("Repaired, {} of {} hold; not {}{}.").format(held, total, Markup(links), more)  # our links
+    hypotheses = f", and with {numeral(len(added))} {_noun(added)} added" if added else ""
+    if _holds_as_claimed(site):
+        return Markup("Repaired{}, both rates hold.").format(hypotheses)
+    if total == 1:
+        return Markup("Repaired{}, it holds.").format(hypotheses)
+    return Markup("Repaired{}, all {} statements asked hold.").format(hypotheses, total)
+
+
+def _noun(added: Sequence[Premise]) -> str:
+    return "hypothesis" if len(added) == 1 else "hypotheses"
+
+
+def _holds_as_claimed(site: Site) -> bool:
+    """Whether both rates hold repaired, each with the exponents that the paper claims."""
+    for written, repaired in ((GRADIENT, GRADIENT), (COST, SHARED)):
+        entry, mended = site.statements.get(written), site.statements.get(repaired)
+        if entry is None or mended is None or entry.statement is None or mended.statement is None:
+            return False
+        found: ReadingOutline | None = mended.named.get("repaired")
+        if found is None or found.status != Verdict.SUPPORTED:
+            return False
+        if mended.statement.repaired.bound.exponents != entry.statement.as_written.bound.exponents:
+            return False
+    return True
+
+
+def _added(site: Site) -> tuple[Premise, ...]:
+    """Each once, by its id; those of a step alone are that step's business."""
+    seen: dict[str, Premise] = {}
+    for ledger in ledgers(site.report.summary, site.claims):
+        if ledger.claim in RATES:
+            for one in ledger.missing:
+                if one.claim == ledger.claim:
+                    seen.setdefault(one.premise.id, one.premise)
+    return tuple(seen.values())
+
+
+def asked(site: Site) -> str:
+    """What a partial run asked; empty where it asked every statement on record, in both readings."""
+    every = [full for claim in site.claims.values() for full, _ in claim.statements()]
+    run = [entry for entry in site.outline.statements if entry.checked or entry.missing]
+    if not site.report.results:
+        return ""
+    told = []
+    if len(run) < len(every):
+        claims = sum("/" not in entry.id for entry in run)
+        steps = len(run) - claims
+        kinds = ((claims, "claim"), (steps, "proof step"))
+        parts = [wording.counted(count, noun) for count, noun in kinds if count]
+        told.append(f"Asked: {wording.listing(parts)} of {len(every)}; of the others nothing is said")
+    absent = [name for name in ("as-written", "repaired") if name not in site.outline.counts]
+    if len(absent) == 1:
+        told.append(
+            "the text as written was not asked" if absent[0] == "as-written" else "the repaired one was not asked"
+        )
+    text = "; ".join(told)
+    return text[:1].upper() + text[1:] + "." if text else ""

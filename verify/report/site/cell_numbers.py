@@ -1,0 +1,334 @@
+"""What a cell shows of one statement under one reading: a mark, the measured number, and what was claimed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from itertools import count
+
+from markupsafe import Markup, escape
+
+from verify.evidence.model import (
+    CertifiedBound,
+    ClosedForm,
+    ComparisonEvidence,
+    RateEvidence,
+    raised,
+    superscript,
+)
+from verify.report import wording
+from verify.report.model import Result
+from verify.report.outline import ReadingOutline
+from verify.verdict import Verdict
+
+_DIAMOND = '<path d="M5 0 10 5 5 10 0 5Z" fill="currentColor"/>'
+_RING = '<circle cx="5" cy="5" r="3.6" fill="none" stroke="currentColor" stroke-width="1.7"/>'
+_CROSSED = (
+    '<circle cx="5" cy="5" r="3.8" fill="none" stroke="currentColor" stroke-width="1.3"/>'
+    '<path d="M1.2 8.8 8.8 1.2" stroke="currentColor" stroke-width="1.3"/>'
+)
+_HALF = '<path d="M5 .7 9.3 5 5 9.3.7 5Z" fill="none" stroke="currentColor" stroke-width="1.3"/>'
+_HALF_FULL = _HALF + '<path d="M5 0V10L0 5Z" fill="currentColor"/>'
+_DOTS = '<path d="M1 5h8" stroke="currentColor" stroke-width="1.6" stroke-dasharray="1.6 1.6"/>'
+_DASH = '<path d="M1.5 5h7" stroke="currentColor" stroke-width="1.4"/>'
+_ALARM = '<path d="M5 .4 9.8 9.4H.2Z" fill="currentColor"/>'
+
+LOOKS: dict[str, tuple[str, str, str]] = {
+    Verdict.REFUTED: ("bad", "◆", _DIAMOND),
+    Verdict.SUPPORTED: ("good", "○", _RING),
+    Verdict.VACUOUS: ("void", "∅", _CROSSED),
+    Verdict.INCONCLUSIVE: ("open", "◇", _HALF),
+    Verdict.NOT_APPLICABLE: ("none", "–", _DASH),
+    wording.MIXED: ("half", "⬖", _HALF_FULL),
+    wording.FAULT: ("bad", "!", _ALARM),
+    wording.NOT_CHECKED: ("none", "⋯", _DOTS),
+    wording.LEFT_OPEN: ("none", "⋯", _DOTS),
+}
+"""Of each status: its class in the style sheet, its mark as a character, and as a drawing of ten by ten."""
+
+WORDS: dict[str, str] = {
+    Verdict.SUPPORTED: "holds", wording.NOT_CHECKED: "not checked", wording.MIXED: "holds in some readings",
+}  # fmt: skip
+"""Words of a status that are shorter here than elsewhere."""
+
+GLYPHS: dict[str, str] = {"certified": "∀", "symbolic": "≡", "numeric": "≈", "statistical": "∼", "cited": "“”"}
+"""One quiet sign for how a number was obtained."""
+
+MEANS: dict[str, str] = {
+    "certified": "certified: for every value in an interval, by exact algebra",
+    "symbolic": "symbolic: the leading term is derived exactly",
+    "numeric": "numeric: a sweep in floating point, its rounding bounded",
+    "statistical": "statistical: by samples, with a stated law, error and power",
+    "cited": "cited: read in the named source",
+}
+NARROW = 0.025
+"""Widest interval of an exponent that needs no showing."""
+NEAR = 0.005
+"""Exponents this close are the same to two decimals."""
+EXACT = 1e-6
+"""An exponent this close to a quarter or a half is that fraction."""
+
+NOTHING = Markup("")
+
+
+@dataclass(frozen=True)
+class Number:
+    """What a cell shows; every text is plain, its ``_html`` twin is escaped and set."""
+
+    status: str
+    text: str
+    """The measured number: ``α⁻²``, ``0.155``; of what has none, the status in words."""
+    html: Markup
+    word: str
+    """The status in a word, for readers who hear the page."""
+    note: str = ""
+    """What must be said beside the status: ``4 of 12 readings hold``, ``not said; fails``."""
+    detail: str = ""
+    """What is known beyond it: ``at most 2.119 α for all α in (0, 1/4]``."""
+    interval: str = ""
+    rung: str = ""
+    claimed: str = ""
+    claimed_html: Markup = NOTHING
+    quantity: str = ""
+    result: Result | None = None
+    part: str = ""
+    """Id of the step that decides, where it is not the statement's own check."""
+    is_order: bool = False
+    """Whether it is the power of a variable, and not a compared value."""
+    is_mixed: bool = False
+    """Whether the text holds under some of its literal readings; the number is of the first."""
+
+    @property
+    def glyph(self) -> str:
+        """How it was obtained, as one sign."""
+        return GLYPHS.get(self.rung, "")
+
+    @property
+    def tone(self) -> str:
+        """Its class in the style sheet."""
+        return look(self.status)[0]
+
+    @property
+    def mark(self) -> str:
+        """The mark as a character."""
+        return look(self.status)[1]
+
+    @property
+    def instance(self) -> str:
+        """The instance that decides."""
+        return self.result.instance if self.result else ""
+
+    @property
+    def value(self) -> Markup:
+        """Mark, number and rung, as a cell has them."""
+        shown = wording.MIXED if self.is_mixed else self.status
+        return figure(shown, self.html, word(shown) if self.is_mixed else self.word) + rung_sign(self.rung)
+
+
+def look(status: str) -> tuple[str, str, str]:
+    """Class, character and drawing of a status; of an unknown one, a dash."""
+    return LOOKS.get(status, LOOKS[Verdict.NOT_APPLICABLE])
+
+
+@lru_cache(maxsize=32)
+def drawn_mark(status: str) -> Markup:
+    """The mark as a small drawing; the word beside it, seen or heard, says the same."""
+    return Markup(f'<svg class="m" viewBox="0 0 10 10" aria-hidden="true">{look(status)[2]}</svg>')  # constants
+
+
+def figure(status: str, shown: Markup | str, heard: str = "") -> Markup:
+    """A mark with a number; ``heard`` is the verdict for readers who hear the page, empty where it is shown."""
+    said = Markup('<span class="unseen">{}: </span>').format(heard) if heard and heard != shown else Markup("")
+    return Markup('<span class="v {}">{}{}<span class="n">{}</span></span>').format(
+        look(status)[0], drawn_mark(status), said, shown
+    )
+
+
+@lru_cache(maxsize=16)
+def rung_sign(rung: str) -> Markup:
+    """How a number was obtained, as one sign that explains itself; nothing of an unknown rung."""
+    if rung not in GLYPHS:
+        return Markup("")
+    return Markup('<abbr class="rung" title="{}">{}<span class="unseen"> {}</span></abbr>').format(
+        MEANS[rung], GLYPHS[rung], rung
+    )
+
+
+def word(status: str) -> str:
+    """A status in a word of a cell."""
+    return WORDS.get(status, wording.word(status))
+
+
+def number_of(found: ReadingOutline, deciding: Result | None) -> Number:
+    """The number of a statement under a reading, from the result that decides it."""
+    status = found.status or str(Verdict.NOT_APPLICABLE)
+    said = word(status) if found.status else "no summary"
+    note = "" if found.word == wording.word(status) or not found.status else found.word.replace("supported", "holds")
+    part = deciding.claim if deciding is not None and deciding.claim != found.claim else ""
+    claim = claimed(found, deciding)
+    base = Number(status, said, escape(said), said, note, claimed=claim, claimed_html=wording.typeset(claim),
+                  result=deciding, part=part, is_mixed=found.is_mixed)  # fmt: skip
+    if deciding is None or deciding.measured is None or status not in (Verdict.SUPPORTED, Verdict.REFUTED):
+        return base
+    return measured(deciding, base)
+
+
+def measured(result: Result, base: Number | None = None) -> Number:
+    """The number of one result; ``base`` has what is known of its statement."""
+    status = wording.status_of(result)
+    base = base or Number(status, word(status), escape(word(status)), word(status), result=result)
+    value, rung = result.measured, result.rung or ""
+    if value is None:
+        return base
+    rate = _deciding_rate(result)
+    if rate is not None:
+        text, html, interval = order(rate.variable, value, result.interval)
+        detail = beyond(result, rate)
+        if value == math.inf:
+            detail = f"exactly zero at every {wording.letter(rate.variable)}"
+        return replace(_with(base, text, html, (rung, interval, detail, rate.quantity)), is_order=True)
+    comparison = next(_comparisons(result), None)
+    if comparison is None:
+        return _with(base, text := wording.number(value, 4), escape(text), (rung, "", "", ""))
+    text, _ = apart(comparison)
+    return _with(base, text, escape(text), (rung, "", "", comparison.quantity))
+
+
+def _with(base: Number, text: str, html: Markup, more: tuple[str, str, str, str]) -> Number:
+    rung, interval, detail, quantity = more
+    quantity = quantity.rstrip(" ,;.")
+    return replace(base, text=text, html=html, detail=detail, interval=interval, rung=rung, quantity=quantity)
+
+
+def _deciding_rate(result: Result) -> RateEvidence | None:
+    """The sweep whose exponent decides: the exact one where there is one of the same exponent."""
+    rates = [e for e in result.evidence if isinstance(e, RateEvidence) and e.role == "conclusion"]
+    value = result.measured
+    if value is None or result.interval is None:
+        return None
+    alike = [rate for rate in rates if rate.exponent == value or abs(rate.exponent - value) <= NEAR]
+    return next((rate for rate in alike if rate.coefficient is not None), next(iter(alike), None))
+
+
+def _comparisons(result: Result) -> Iterator[ComparisonEvidence]:
+    """Comparisons that may decide: the one that was measured first, those that fail before those that hold."""
+    found = [e for e in result.evidence if isinstance(e, ComparisonEvidence) and e.role == "conclusion"]
+    yield from sorted(found, key=lambda e: (e.measured != result.measured, e.holds))
+
+
+def order(variable: str, exponent: float, interval: tuple[float, float] | None) -> tuple[str, Markup, str]:
+    """A power as text and as HTML, and its interval where a whole number does not say all."""
+    letter = wording.letter(variable)
+    if not math.isfinite(exponent):
+        return ("0", Markup("0"), "") if exponent > 0 else ("∞", Markup("∞"), "")
+    simple = Fraction(exponent).limit_denominator(4)
+    wide = interval is not None and interval[1] - interval[0] > NARROW
+    if abs(exponent - simple) <= (NEAR if simple.denominator == 1 else EXACT) and not wide:
+        return _powered(letter, str(simple), "")
+    shown = wording.interval(interval) if interval is not None and wide else ""
+    return _powered(letter, wording.exponent(exponent).removesuffix(".00"), shown)
+
+
+def _powered(letter: str, power: str, interval: str) -> tuple[str, Markup, str]:
+    power = "0" if power in ("−0", "-0") else power.replace("-", "−")
+    if power == "1":
+        return letter, wording.typeset(letter), interval
+    plain = letter + superscript(power)
+    return plain, Markup("{}<sup>{}</sup>").format(wording.typeset(letter), power), interval
+
+
+def apart(comparison: ComparisonEvidence) -> tuple[str, str]:
+    """Measured and predicted in as few digits as tell them apart, four at least, where they are not equal."""
+    for digits in count(4):
+        shown = wording.number(comparison.measured, digits), wording.number(comparison.predicted, digits)
+        if shown[0] != shown[1] or comparison.holds or digits >= 12:
+            return shown
+    raise AssertionError  # the count has no end
+
+
+def claimed(found: ReadingOutline, deciding: Result | None) -> str:
+    """What was claimed: ``O(α)``, ``≤ 6 ± 0.2``, ``= 1``."""
+    rate = _deciding_rate(deciding) if deciding is not None else None
+    comparison = next(_comparisons(deciding), None) if deciding is not None and rate is None else None
+    if comparison is not None:
+        relation = {"<=": "≤", ">=": "≥", "==": "="}[comparison.relation]
+        slack = f" ± {wording.number(comparison.tolerance, 2)}" if _matters(comparison) else ""
+        return f"{relation} {apart(comparison)[1]}{slack}"
+    own = deciding is None or deciding.claim == found.claim
+    if own and found.assertion is not None and found.assertion.bound.exponents:
+        return wording.bound(found.assertion.bound)
+    return spelt(deciding.claimed) if deciding is not None else ""
+
+
+def _matters(comparison: ComparisonEvidence) -> bool:
+    """Whether the tolerance is more than rounding."""
+    return comparison.tolerance > 1e-4 * max(abs(comparison.predicted), abs(comparison.measured))
+
+
+def spelt(text: str) -> str:
+    """What was claimed as a check has it, its relation and its variables as the paper writes them."""
+    for plain, sign in (("<=", "≤"), (">=", "≥"), ("==", "=")):
+        text = text.replace(plain, sign)
+    for name in sorted(wording.VARIABLES, key=len, reverse=True):
+        text = text.replace(name, wording.VARIABLES[name])
+    return text
+
+
+def beyond(result: Result, rate: RateEvidence) -> str:
+    """What is known of a rate beyond its exponent: its leading term, and the bound proven with it."""
+    name, said = wording.letter(rate.variable), []
+    if rate.coefficient is not None:
+        said.append(f"{product(rate.coefficient, name, rate.exponent)} to leading order")
+    wanted = "lower" if result.verdict is Verdict.REFUTED else "upper"
+    bounds = sorted(_bounds(result), key=lambda bound: bound.side != wanted)
+    if bounds:
+        best = bounds[0]
+        side = "at most" if best.side == "upper" else "at least"
+        end = Fraction(best.end).limit_denominator(10_000)
+        said.append(f"{side} {product(best.constant, name, best.exponent)} for all {name} in (0, {end}]")
+    return "; ".join(said)
+
+
+def _bounds(result: Result) -> Iterator[CertifiedBound]:
+    for evidence in result.evidence:
+        if isinstance(evidence, RateEvidence) and evidence.role == "conclusion":
+            yield from evidence.bounds
+
+
+def product(constant: float, letter: str, exponent: float) -> str:
+    """A constant times a power: ``2.119 α``, ``0.747 α⁻²``, ``1`` where the power is none."""
+    power = "" if not exponent else raised(letter, int(exponent) if exponent == int(exponent) else exponent)
+    shown = wording.number(constant, 4)
+    return f"{shown} {power}".strip() if shown != "1" or not power else power
+
+
+def closed_form(result: Result) -> ClosedForm | None:
+    """The measured quantity as a formula, where one was derived."""
+    return next((e.closed_form for e in result.evidence if isinstance(e, RateEvidence) and e.closed_form), None)
+
+
+def restated(written: ReadingOutline | None, repaired: ReadingOutline | None) -> str:
+    """How the repaired claim differs from the printed one: ``claim weakened to O(α⁻¹)``; empty where it does not.
+
+    Orders alone are compared, of one variable under both: for an upper bound towards zero a smaller power is weaker.
+    """
+    if written is None or repaired is None or written.assertion is None or repaired.assertion is None:
+        return ""
+    old, new = written.assertion.bound, repaired.assertion.bound
+    if not old.exponents or not new.exponents:
+        return ""
+    if old.exponents.keys() != new.exponents.keys() or old.toward != new.toward:
+        return f"claim restated as {wording.bound(new)}"
+    signs = {_sign(float(new.exponents[name] - power)) for name, power in old.exponents.items()} - {0}
+    if signs:
+        weaker = -1 if (new.tag == "lower") == (new.toward == "infinity") else 1
+        said = {frozenset({weaker}): "weakened to", frozenset({-weaker}): "strengthened to"}.get(frozenset(signs), "")
+        return f"claim {said or 'restated as'} {wording.bound(new)}"
+    return "" if old.tag == new.tag else f"claim restated as {wording.bound(new)}"
+
+
+def _sign(value: float) -> int:
+    return (value > 0) - (value < 0)

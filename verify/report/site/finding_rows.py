@@ -1,0 +1,112 @@
+"""The table of findings: of each what is measured as written and repaired, and a small plot of both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from verify.report import wording
+from verify.report.outline import ReadingOutline, StatementOutline
+from verify.report.site.cell_numbers import Number
+from verify.report.site.failure_causes import Cause, Finding, change, findings
+from verify.report.site.frame import Site
+from verify.report.site.rate_figure import compared, rate_figure, spark
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number, what was claimed of it, and one remark."""
+
+    number: Number
+    claimed: Markup
+    remark: Markup
+
+
+@dataclass(frozen=True)
+class FindingRow:
+    """One finding; ``href`` leads to its cause's page, or to the statement."""
+
+    finding: Finding
+    href: str
+    written: Cell | None
+    repaired: Cell | None
+    drawing: Markup
+
+
+def finding_rows(site: Site, causes: Sequence[Cause]) -> list[FindingRow]:
+    """One for each finding of which something was run; what fails comes first."""
+    pages = {cause.text.statement: site.to_file(cause.file) for cause in causes}
+    made = [(_row(site, finding, pages), finding) for finding in findings()]
+    rows = [row for row, _ in made if row is not None]
+    return sorted(rows, key=lambda row: not (row.written and row.written.number.tone == "bad"))
+
+
+def _row(site: Site, finding: Finding, pages: dict[str, str]) -> FindingRow | None:
+    entry, mended = (site.statements.get(name) for name in (finding.written, finding.repaired or finding.written))
+    written = entry.named.get("as-written") if entry else None
+    repaired = mended.named.get("repaired") if mended else None
+    if written is None and repaired is None:
+        return None
+    picture = rate_figure(written, repaired) if written else None
+    small = spark(picture) if picture else compared(written, repaired) if written else None
+    href = pages.get(finding.written) or site.href(finding.written) or site.href(finding.repaired)
+    return FindingRow(
+        finding, href, _written(site, entry, written) if entry and written else None,
+        _repaired(site, entry, mended, repaired) if mended and repaired else None, small or Markup(""),
+    )  # fmt: skip
+
+
+def _written(site: Site, entry: StatementOutline, found: ReadingOutline) -> Cell:
+    number = site.number(found)
+    return Cell(number, _claimed(number), Markup("<br>").join(
+        part for part in (_detail(number), _readings(entry)) if part))  # fmt: skip
+
+
+def _claimed(number: Number, lead: str = "claimed") -> Markup:
+    return Markup("{} {}").format(lead, number.claimed_html) if number.claimed else Markup("")
+
+
+def _detail(number: Number) -> Markup:
+    """The bound proven with an exponent, the last of what is known beyond it."""
+    told = number.detail.split("; ")[-1]
+    return wording.typeset(told) if told.startswith(("at least", "at most", "exactly")) else Markup("")
+
+
+def _readings(entry: StatementOutline) -> Markup:
+    """Of words that allow several readings: in how many it holds, and which one stands here."""
+    literal = entry.literal
+    if literal is None or literal.parts or len(literal.literal) < 2:
+        return Markup("")
+    count, first = len(literal.literal), literal.literal[0]
+    if literal.holding:
+        return wording.typeset(f"with {first.words}; holds in {literal.holding} of {count} readings of the words")
+    told = [one for one in literal.literal if one.fails and one.measured]
+    best = min(told, key=lambda one: one.off, default=first)
+    if len(told) == count and best.off < max(one.off for one in told):
+        return wording.typeset(f"with {first.words}; with {best.words} still {best.measured}")
+    return Markup("")
+
+
+def _repaired(site: Site, entry: StatementOutline | None, mended: StatementOutline, found: ReadingOutline) -> Cell:
+    number = site.number(found)
+    ours = mended.statement.repaired.bound if mended.statement else None
+    theirs = entry.statement.as_written.bound if entry and entry.statement else None
+    lead = change(ours, theirs) if ours and theirs and ours.exponents and theirs.exponents else "claimed"
+    by = entry.literal.repaired_by.partition("; it then")[0] if entry and entry is mended and entry.literal else ""
+    parts = (
+        _detail(number), wording.typeset(f"with {by}") if by and not by.startswith("it holds") else Markup(""),
+        _itself(site, entry) if entry and entry is not mended else Markup(""),
+    )  # fmt: skip
+    return Cell(number, _claimed(number, lead), Markup("<br>").join(part for part in parts if part))
+
+
+def _itself(site: Site, entry: StatementOutline) -> Markup:
+    """Where another statement shows the repair: what the finding's own one gives repaired, if it claims less there."""
+    found, statement = entry.named.get("repaired"), entry.statement
+    if found is None or statement is None or not statement.repaired.bound.exponents:
+        return Markup("")
+    lead = change(statement.repaired.bound, statement.as_written.bound)
+    number = site.number(found)
+    return Markup("else {}, {} {}").format(number.html, lead, number.claimed_html) if "weakened" in lead else Markup("")

@@ -1,0 +1,247 @@
+"""The paper's assertions beside a run: what became of each, and of the statements that judge it, in both readings."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from spec.argument import ArgumentPassage, load_argument
+from spec.assertions import IN_THE_TEXT, PaperAssertion, load_assertions
+from spec.claims import Statement, find
+from verify.report import wording
+from verify.report.judged_assertions import KINDS
+from verify.report.model import NAMED
+from verify.report.outline import StatementOutline
+from verify.report.site import cell_numbers as numbers
+from verify.report.site.cell_numbers import Number
+from verify.report.site.frame import Site
+from verify.verdict import Verdict
+
+ABSENT = "ABSENT"
+"""Of a statement that the run has not, or that it judged for another program than the paper's."""
+DEFINITION = "DEFINITION"
+SAID = {ABSENT: "not in this run", DEFINITION: "a definition"}
+
+WORST_FIRST = (
+    wording.FAULT, Verdict.REFUTED, Verdict.VACUOUS, wording.MIXED, ABSENT, Verdict.INCONCLUSIVE, wording.NOT_CHECKED,
+    wording.LEFT_OPEN, Verdict.SUPPORTED, Verdict.NOT_APPLICABLE,
+)  # fmt: skip
+"""An assertion stands as the worst of the statements that judge it: it holds where all of them do."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What became of an assertion or a statement under one reading."""
+
+    status: str
+    told: str = field(default="", compare=False)
+    """Words that suit the statement better: how many readings hold, or that the text does not say it."""
+
+    @property
+    def word(self) -> str:
+        """In words."""
+        return self.told or SAID.get(self.status) or numbers.word(self.status)
+
+    @property
+    def tone(self) -> str:
+        """Its class in the style sheet."""
+        return "none" if self.status in SAID else numbers.look(self.status)[0]
+
+    @property
+    def fails(self) -> bool:
+        """Whether it is refuted, or cannot be met."""
+        return self.status in (Verdict.REFUTED, Verdict.VACUOUS)
+
+    @property
+    def stumbles(self) -> bool:
+        """Whether it fails, if only under some of its literal readings."""
+        return self.fails or self.status == wording.MIXED
+
+
+def _sides(written: Standing, repaired: Standing) -> tuple[Standing, ...]:
+    return (written,) if written == repaired else (written, repaired)
+
+
+@dataclass(frozen=True)
+class JudgedStatement:
+    """One statement that judges an assertion, with its numbers under both readings where the run has them."""
+
+    id: str
+    statement: Statement
+    outline: StatementOutline | None
+    found: Mapping[str, Number]
+
+    def standing(self, reading: str) -> Standing:
+        """What became of it."""
+        if self.outline and reading in self.found:
+            found = self.outline.named[reading]
+            status = wording.MIXED if found.is_mixed else found.status or ABSENT
+            return Standing(status, found.word if found.is_mixed or not found.counts else "")
+        return Standing((self.outline.missing if self.outline else "") or ABSENT)
+
+    def counts(self, reading: str) -> bool:
+        """Whether it counts for or against what the text says; of the repaired text every statement does."""
+        found = self.outline.named.get(reading) if self.outline else None
+        return found is None or found.counts or reading == "repaired"
+
+    @property
+    def sides(self) -> tuple[Standing, ...]:
+        """As written and repaired; one where they agree."""
+        return _sides(self.standing("as-written"), self.standing("repaired"))
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing is to be told twice: the same came out of the same assertion, in the same words."""
+        if self.outline is None or not self.found:
+            return True
+        written, repaired = (self.outline.named.get(name) for name in NAMED)
+        if written is None or repaired is None:
+            return False
+        apart = {(found.status, found.sentence, found.assertion and found.assertion.bound.model_dump_json())
+                 for found in (written, repaired)}  # fmt: skip
+        return len(apart) == 1
+
+    @property
+    def compared(self) -> str:
+        """What was compared, where the numbers are not orders, which say it themselves."""
+        number = self.found.get("as-written")
+        return number.quantity.rstrip(",. ") if number is not None and number.claimed[:1] in ("=", "≤", "≥") else ""
+
+
+@dataclass(frozen=True)
+class StandingAssertion:
+    """One assertion of the paper, and what became of it."""
+
+    entry: PaperAssertion
+    judges: tuple[JudgedStatement, ...]
+
+    @property
+    def anchor(self) -> str:
+        """Its place among the evidence."""
+        return f"a{self.entry.number}"
+
+    def standing(self, reading: str) -> Standing:
+        """The worst of what judges it; of a definition, or of what nothing can decide, that it is so."""
+        if self.entry.is_definition:
+            return Standing(DEFINITION)
+        if self.entry.reason:
+            return Standing(wording.LEFT_OPEN)
+        return self.decider(reading).standing(reading)
+
+    def decider(self, reading: str) -> JudgedStatement:
+        """The statement that decides under a reading: the worst of those that count, if any do."""
+        counting = [one for one in self.judges if one.counts(reading)] or self.judges
+        return min(counting, key=lambda one: WORST_FIRST.index(one.standing(reading).status))
+
+    @property
+    def written(self) -> Standing:
+        """As written."""
+        return self.standing("as-written")
+
+    @property
+    def repaired(self) -> Standing:
+        """Repaired."""
+        return self.standing("repaired")
+
+    @property
+    def fails(self) -> bool:
+        """Whether the text's own words fail as written: neither what they leave open, nor a consequence of ours."""
+        said = self.entry.kind in IN_THE_TEXT and bool(self.judges) and self.decider("as-written").counts("as-written")
+        return self.written.fails and said
+
+    @property
+    def fails_in_part(self) -> bool:
+        """Whether it fails while other statements that judge it hold."""
+        alike = {one.standing("as-written").status for one in self.judges if one.counts("as-written")}
+        return self.fails and Verdict.SUPPORTED in alike
+
+    @property
+    def sides(self) -> tuple[Standing, ...]:
+        """As written and repaired; one where they agree."""
+        return _sides(self.written, self.repaired)
+
+    @property
+    def note(self) -> str:
+        """How it stands to the words where they do not say it: a definition, an open choice, or why nothing decides."""
+        entry = self.entry
+        if entry.is_definition:
+            return "A definition: nothing to decide. These build on it."
+        if entry.reason:
+            return f"Nothing decides it: {entry.reason}"
+        if entry.leaves_open:
+            return f"The words leave {entry.leaves_open.replace('_', ' ')} open; each literal value is judged."
+        return KINDS[entry.kind]
+
+
+@dataclass(frozen=True)
+class JudgedPaper:
+    """Every assertion by number, and every statement that the paper's page names."""
+
+    assertions: Mapping[int, StandingAssertion]
+    statements: Mapping[str, JudgedStatement]
+    homes: Mapping[str, int]
+    """By statement: the assertion beside which its evidence stands in full."""
+
+    def of(self, passage: ArgumentPassage) -> tuple[StandingAssertion, ...]:
+        """The assertions whose place a passage is."""
+        return tuple(self.assertions[number] for number in passage.numbers)
+
+    def failing(self, numbers_: tuple[int, ...]) -> tuple[StandingAssertion, ...]:
+        """Those of some assertions whose own words fail as written."""
+        return tuple(self.assertions[number] for number in numbers_ if self.assertions[number].fails)
+
+    def stumbling(self, numbers_: tuple[int, ...]) -> tuple[StandingAssertion, ...]:
+        """Those of which anything fails as written, if only under some literal readings."""
+        return tuple(self.assertions[number] for number in numbers_ if self.assertions[number].written.stumbles)
+
+    def counts(self, reading: str) -> Counter[str]:
+        """How many assertions have each status."""
+        return Counter(one.standing(reading).status for one in self.assertions.values())
+
+
+def judged_paper(site: Site) -> JudgedPaper:
+    """The paper's assertions as a run leaves them."""
+    known: dict[str, JudgedStatement] = {}
+    argument = load_argument()
+    tied = [piece.statement for passage in argument.passages for piece in passage.ties if piece.statement]
+    entries = load_assertions().assertions
+    for full in (*(full for entry in entries for full in entry.covered_by), *tied):
+        if full not in known:
+            known[full] = _judged(site, full)
+    found = {e.number: StandingAssertion(e, tuple(known[full] for full in e.covered_by)) for e in entries}
+    front = {number for part in argument.parts if part.front for number in part.numbers}
+    homes = {
+        full: min(covering, key=lambda entry: _distance(entry, find(full), entry.number in front)).number
+        for full, covering in _covering(entries).items()
+    }
+    return JudgedPaper(found, known, homes)
+
+
+def _covering(entries: Iterable[PaperAssertion]) -> dict[str, list[PaperAssertion]]:
+    made: dict[str, list[PaperAssertion]] = {}
+    for entry in entries:
+        for full in entry.covered_by:
+            made.setdefault(full, []).append(entry)
+    return made
+
+
+_TITLE = re.compile(r'"([^"]+)"')
+
+
+def _distance(entry: PaperAssertion, statement: Statement, front: bool) -> tuple[bool, bool, bool, int]:
+    """How far an assertion is from a statement's own place.
+
+    Beside a definition, where the paper announces or sums up, or outside of the lemma that the statement is of.
+    """
+    title = _TITLE.search(entry.section)
+    return entry.is_definition, front, title is None or title[1] not in statement.location, entry.number
+
+
+def _judged(site: Site, full: str) -> JudgedStatement:
+    statement, entry = find(full), site.statements.get(full)
+    if entry is None or (statement.about == "subject" and not site.report.is_of_the_paper):
+        return JudgedStatement(full, statement, None, {})
+    found = {name: site.number(entry.named[name]) for name in NAMED if name in entry.named}
+    return JudgedStatement(full, statement, entry, found)

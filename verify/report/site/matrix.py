@@ -1,0 +1,80 @@
+"""All claims and steps on one page: the measured number in each cell, below it what was claimed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from verify.report import wording
+from verify.report.outline import StatementOutline
+from verify.report.site import cell_numbers as numbers
+from verify.report.site.cell_numbers import Number
+from verify.report.site.frame import FOLDER, Page, Site, drawn
+from verify.report.site.paper_stages import staged
+from verify.verdict import Verdict
+
+FILE = f"{FOLDER}matrix.html"
+FILTERED = (
+    Verdict.REFUTED, wording.MIXED, Verdict.SUPPORTED, Verdict.INCONCLUSIVE, Verdict.VACUOUS, Verdict.NOT_APPLICABLE,
+    wording.FAULT, wording.NOT_CHECKED, wording.LEFT_OPEN,
+)  # fmt: skip
+"""Verdicts that rows can be filtered by, the loud ones first."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One claim or step: its cells by reading, and what a filter looks at."""
+
+    entry: StatementOutline
+    cells: tuple[tuple[str, Number | None], ...]
+    statuses: dict[str, str]
+    evidence: str
+    restated: str
+
+
+def pages(site: Site) -> list[Page]:
+    """The one page; none where nothing was run."""
+    if not site.outline.statements:
+        return []
+    stages = [
+        (name, words, [_row(site, entry) for claim in claims for entry in (claim, *claim.steps)])
+        for name, words, claims in staged(site.outline)
+    ]
+    rows = [row for _, _, found in stages for row in found]
+    present = {status for row in rows for found in row.statuses.values() for status in found.split()}
+    options = [(str(status), numbers.word(str(status))) for status in FILTERED if status in present]
+    rungs = {rung for row in rows for rung in row.evidence.split()}
+    body = drawn(
+        "matrix.html.j2", site, stages=stages, options=options, counts=_counts(site),
+        rungs=[(rung, f"{glyph} {rung}") for rung, glyph in numbers.GLYPHS.items() if rung in rungs],
+        shown=len(rows), means=numbers.MEANS, glyphs=numbers.GLYPHS,
+    )  # fmt: skip
+    return [Page(FILE, "All claims", body, f"{wording.counted(len(rows), 'claim and step', 'claims and steps')}, "
+                 "with what was measured of each under both readings.")]  # fmt: skip
+
+
+def _row(site: Site, entry: StatementOutline) -> Row:
+    cells = tuple((reading, site.cell(entry, reading)) for reading in ("as-written", "repaired"))
+    shown = [number for _, number in cells if number is not None]
+    alone = [found.status for found in entry.isolated]
+    statuses = {
+        "written": _status(entry, "as-written"), "repaired": _status(entry, "repaired"),
+        "alone": " ".join(dict.fromkeys(alone)),
+    }  # fmt: skip
+    evidence = " ".join(dict.fromkeys(number.rung for number in shown if number.rung))
+    return Row(entry, cells, statuses, evidence, site.restated(entry))
+
+
+def _status(entry: StatementOutline, reading: str) -> str:
+    found = entry.named.get(reading)
+    if found is None:
+        return entry.missing
+    return wording.MIXED if found.is_mixed else found.status
+
+
+def _counts(site: Site) -> list[tuple[str, list[tuple[str, str, int]]]]:
+    """By named reading: status to draw, words and count, the loud ones first."""
+    made = []
+    for reading, counts in site.outline.counts.items():
+        found = [(str(status), numbers.word(str(status)), counts[status]) for status in FILTERED if counts.get(status)]
+        made.append((wording.reading_title(reading), found))
+    return made

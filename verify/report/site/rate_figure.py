@@ -1,0 +1,247 @@
+"""A rate as written and repaired in one small figure, for a table.
+
+The swept variable goes to its limit to the right, so that up is worse and down is better; both axes are logarithmic.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from verify.evidence.model import ComparisonEvidence, RateEvidence
+from verify.report import wording
+from verify.report.model import Result
+from verify.report.outline import ReadingOutline
+
+SPARK = (120.0, 50.0)
+"""Size of the drawing, in its own units."""
+SNAP = 0.005
+"""An exponent as near to a whole number as this is printed as one."""
+APART = 1000.0
+"""Values are placed by their orders where the largest is this many times the least."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line: its colour (``bad``, ``good`` or ``claim``), its points toward the limit, and what it is.
+
+    Args:
+        tone: ``bad`` as written and refuted, ``good`` what holds, ``claim`` the claimed slope.
+        points: ``(variable, value)``, both > 0, the limit last.
+        name: ``as written``, ``repaired`` or ``claimed``.
+        letter: The variable in print.
+        exponent: Of the variable.
+    """
+
+    tone: str
+    points: tuple[tuple[float, float], ...]
+    name: str
+    letter: str
+    exponent: float
+
+
+@dataclass(frozen=True)
+class RateFigure:
+    """A claimed slope with what was measured under two readings."""
+
+    series: tuple[Series, ...]
+    variable: str
+    toward: str
+
+    @property
+    def spoken(self) -> str:
+        """The figure for those who do not see it: ``as written α to the −2, claimed α to the 1``."""
+        return ", ".join(f"{one.name} {one.letter} to the {power(one.exponent)}" for one in self.series)
+
+    @property
+    def crossing(self) -> float | None:
+        """Where the repaired line, above at its end, would fall below the other, both extended at their slopes."""
+        lines = {line.name: line for line in self.series}
+        if not {"as written", "repaired"} <= lines.keys():
+            return None
+        written, repaired = lines["as written"], lines["repaired"]
+        (at, high), gap = repaired.points[-1], repaired.exponent - written.exponent
+        base, value = written.points[-1]
+        low = value * (at / base) ** written.exponent
+        if high <= low or not gap or (gap > 0) != (self.toward == "zero"):
+            return None
+        place: float = at * (low / high) ** (1 / gap)
+        return place if math.isfinite(place) else None
+
+
+def power(exponent: float) -> str:
+    """An exponent in print: whole where it is, else with two decimals."""
+    nearest = round(exponent)
+    return str(nearest).replace("-", "−") if abs(exponent - nearest) < SNAP else wording.exponent(exponent)
+
+
+def rate_figure(written: ReadingOutline, repaired: ReadingOutline | None) -> RateFigure | None:
+    """Of the deciding results; ``None`` where nothing was swept as written.
+
+    The repaired result is the one of the same instance where there is one, else its own deciding one. The claimed
+    slope goes through the first point as written.
+    """
+    first = _swept(written.results[:1])
+    if first is None:
+        return None
+    result, rate = first
+    claimed = written.claimed_exponent(rate)
+    tone = "bad" if written.status == "REFUTED" else "good"
+    points = _points(rate, written.toward, result)
+    lines = [Series(tone, points, "as written", wording.letter(rate.variable), _settled(result))]
+    if repaired is not None:
+        there = sorted(repaired.results, key=lambda other: other.instance != result.instance)
+        again = _swept([one for one in there if one.verdict == repaired.status], rate.variable)
+        if again is not None and (again[0].instance == result.instance or again[0] is repaired.results[0]):
+            tone, points = (
+                "good" if repaired.status == "SUPPORTED" else "bad",
+                _points(again[1], repaired.toward, again[0]),
+            )
+            lines.append(Series(tone, points, "repaired", wording.letter(rate.variable), _settled(again[0])))
+    if claimed is not None:
+        (at, value), *_ = lines[0].points
+        end = min((line.points[-1][0] for line in lines), key=lambda far: far if written.toward == "zero" else -far)
+        slope = ((at, value), (end, value * (end / at) ** claimed))
+        lines.append(Series("claim", slope, "claimed", wording.letter(rate.variable), claimed))
+    letter = wording.letter(rate.variable)
+    return RateFigure(tuple(lines), letter, written.toward)
+
+
+def _settled(result: Result) -> float:
+    """The exponent that decides: the exact one where there is one."""
+    if result.measured is not None and result.interval is not None and math.isfinite(result.measured):
+        return result.measured
+    swept = _swept([result])
+    return swept[1].exponent if swept else math.nan
+
+
+def _swept(results: Sequence[Result], variable: str = "") -> tuple[Result, RateEvidence] | None:
+    for result in results:
+        for rate in result.evidence:
+            if not isinstance(rate, RateEvidence) or rate.role != "conclusion":
+                continue
+            if len(_points(rate, "zero")) > 1 and (not variable or rate.variable == variable):
+                return result, rate
+    return None
+
+
+def _points(rate: RateEvidence, toward: str, result: Result | None = None) -> tuple[tuple[float, float], ...]:
+    """Usable points, the limit last; of a sweep of several variables only where the others stand as at first."""
+    fixed = [True] * len(rate.points)
+    for other in result.evidence if result else ():
+        alike = isinstance(other, RateEvidence) and other.variable != rate.variable
+        if isinstance(other, RateEvidence) and alike and len(other.points) == len(rate.points) > 0:
+            same = [a.measured == b.measured for a, b in zip(other.points, rate.points, strict=True)]
+            fixed = [f and point.at == other.points[0].at for f, point in zip(fixed, other.points, strict=True)] if all(
+                same) else fixed  # fmt: skip
+    found: dict[float, float] = {}
+    for point, kept in zip(rate.points, fixed, strict=True):
+        if kept and point.usable and point.at > 0 and 0 < point.measured < math.inf:
+            found.setdefault(point.at, point.measured)
+    return tuple(sorted(found.items(), reverse=toward == "zero"))
+
+
+class _Scale:
+    """Logarithmic axes for some series, in a box (left, right, top, foot)."""
+
+    def __init__(self, series: Sequence[Series], toward: str, box: tuple[float, float, float, float]) -> None:
+        across = [math.log10(at) for line in series for at, _ in line.points]
+        up = [math.log10(value) for line in series for _, value in line.points]
+        self.start, self.end = (max(across), min(across)) if toward == "zero" else (min(across), max(across))
+        self.low, self.high = min(up), max(up)
+        if self.high - self.low < 1:
+            middle = (self.high + self.low) / 2
+            self.low, self.high = middle - 0.5, middle + 0.5
+        self.left, self.right, self.top, self.foot = box
+
+    def x(self, at: float) -> float:
+        share = (math.log10(at) - self.start) / ((self.end - self.start) or 1.0)
+        return self.left + share * (self.right - self.left)
+
+    def y(self, value: float) -> float:
+        return self.foot - (math.log10(value) - self.low) / (self.high - self.low) * (self.foot - self.top)
+
+    def path(self, points: Sequence[tuple[float, float]]) -> str:
+        return "M" + "L".join(f"{self.x(at):.1f} {self.y(value):.1f}" for at, value in points)
+
+
+def _dot(tone: str, x: float, y: float, size: float) -> str:
+    if tone == "bad":
+        d = f"M{x:.1f} {y - size:.1f}L{x + size:.1f} {y:.1f}L{x:.1f} {y + size:.1f}L{x - size:.1f} {y:.1f}Z"
+        return f'<path class="p-bad" d="{d}"/>'
+    return f'<circle class="p-good" cx="{x:.1f}" cy="{y:.1f}" r="{size * 0.75:.1f}"/>'
+
+
+def spark(figure: RateFigure) -> Markup:
+    """The figure in the width of a table's cell: lines, and a mark at the end of what was measured."""
+    width, height = SPARK
+    scale = _Scale(figure.series, figure.toward, (2.0, width - 4, 4.0, height - 4))
+    drawn = []
+    for line in _claim_first(figure.series):
+        drawn.append(f'<path class="s-{line.tone}" d="{scale.path(line.points)}"/>')
+        if line.tone != "claim":
+            at, value = line.points[-1]
+            drawn.append(_dot(line.tone, scale.x(at), scale.y(value), 3.4))
+    return _svg("spk", SPARK, figure.spoken, "".join(drawn))
+
+
+def _claim_first(series: Sequence[Series]) -> list[Series]:
+    return sorted(series, key=lambda line: line.tone != "claim")
+
+
+def _svg(kind: str, size: tuple[float, float], label: str, body: str) -> Markup:
+    opening = Markup('<svg class="{}" viewBox="0 0 {:g} {:g}" role="img" aria-label="{}">')
+    return opening.format(kind, *size, label) + Markup(body + "</svg>")  # numbers, and letters of ours
+
+
+def compared(written: ReadingOutline, repaired: ReadingOutline | None) -> Markup | None:
+    """Two compared values on one scale, the bound of each dashed: for what has no rate; ``None`` where nothing is."""
+    rows = [(entry, _comparison(entry)) for entry in (written, repaired) if entry is not None]
+    found = [(entry, item) for entry, item in rows if item is not None]
+    if not found or found[0][0] is not written:
+        return None
+    values = [value for _, item in found for value in (item.measured, item.predicted)]
+    if not all(map(math.isfinite, values)):
+        return None
+    across = _Across(values, min((item.tolerance for _, item in found if item.tolerance), default=0.0))
+    drawn, said = [], []
+    for index, (entry, item) in enumerate(found):
+        y = 15.0 + 20.0 * index
+        tone = "bad" if entry.status == "REFUTED" else "good"
+        x, bound = across.place(item.measured), across.place(item.predicted)
+        drawn.append(f'<path class="s-claim" d="M{bound:.1f} {y - 9:g}V{y + 9:g}"/>')
+        drawn.append(f'<path class="s-{tone}" d="M{bound:.1f} {y:g}H{x:.1f}"/>' + _dot(tone, x, y, 3.4))
+        said.append(f"{entry.title.lower()} {wording.comparison(item)}")
+    return _svg("spk", SPARK, "; ".join(said), "".join(drawn))
+
+
+def _comparison(entry: ReadingOutline) -> ComparisonEvidence | None:
+    """The conclusion of the deciding result; where it is refuted, the one that fails."""
+    items = [
+        item for result in entry.results[:1] for item in result.evidence
+        if isinstance(item, ComparisonEvidence) and item.role == "conclusion"
+    ]  # fmt: skip
+    failing = [item for item in items if not item.holds]
+    return next(iter(failing if entry.status == "REFUTED" and failing else items), None)
+
+
+class _Across:
+    """Where a value stands across a small drawing: by its size, or by its orders where sizes lie far apart."""
+
+    def __init__(self, values: Sequence[float], unit: float) -> None:
+        sizes = [abs(value) for value in values if value]
+        self.unit = max(unit, 1e-12 * max(sizes, default=1.0)) or 1.0
+        least = min((size for size in sizes if size > self.unit), default=self.unit)
+        self.by_order = max(sizes, default=0.0) > APART * least or (0 in values and unit > 0)
+        placed = [self._plain(value) for value in values]
+        self.low, self.high = min(placed), max(placed)
+
+    def _plain(self, value: float) -> float:
+        return math.copysign(math.log10(1 + abs(value) / self.unit), value) if self.by_order else value
+
+    def place(self, value: float) -> float:
+        """Its place from the left, in the drawing's units."""
+        return 8.0 + (self._plain(value) - self.low) / ((self.high - self.low) or 1.0) * (SPARK[0] - 16)

@@ -1,0 +1,66 @@
+"""The front page of a report on the paper: the answer, what was found, what causes it, and a problem to try it on."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+
+from verify.report.outline import StatementOutline
+from verify.report.site.answer import answer, tallied
+from verify.report.site.failure_causes import Cause, causes
+from verify.report.site.finding_rows import finding_rows
+from verify.report.site.frame import FRONT, Page, Site, drawn
+from verify.report.site.powers import set_powers
+from verify.report.site.rate_figure import rate_figure, spark
+from verify.report.site.toy_figure import ToyFigure, toy_figure
+from verify.verdict import Verdict
+
+KNOWN = "bias-bound/T3"
+"""What the toy problem shows: without it in the run there is nothing to try."""
+
+
+def pages(site: Site) -> list[Page]:
+    """The front page, where the report is about the paper."""
+    if not site.report.is_of_the_paper:
+        return []
+    here = site.at_front
+    found = causes(here)
+    told = answer(here, found)
+    body = drawn(
+        "story.html.j2", here, answer=told, causes=found, rows=finding_rows(here, found), holding=_holding(here),
+        toy=_toy(here), spark=_spark, asked=_asked(here) if told.asked else [], counts=here.outline.counts,
+        tallied=tallied(here),
+    )  # fmt: skip
+    description = " ".join([told.short, *(Markup(part).striptags() for part in told.said)])
+    return [Page(FRONT, "Does the paper hold?", set_powers(body), description)]
+
+
+ROWS = 60
+"""Most statements of a partial run that the front page lists."""
+
+
+def _asked(site: Site) -> list[StatementOutline]:
+    """What a partial run asked, where the page has room for it."""
+    found = [entry for entry in site.outline.statements if entry.checked or entry.missing]
+    return found if len(found) <= ROWS else []
+
+
+def _spark(cause: Cause) -> Markup:
+    figure = rate_figure(cause.written, cause.repaired)
+    return spark(figure) if figure else Markup("")
+
+
+def _holding(site: Site) -> list[StatementOutline]:
+    """Claims of the paper, not their steps, that hold as written by the run."""
+    return [
+        claim for claim in site.outline.claims
+        if "as-written" in claim.named and claim.named["as-written"].status == Verdict.SUPPORTED
+        and claim.named["as-written"].counts
+    ]  # fmt: skip
+
+
+def _toy(site: Site) -> ToyFigure | None:
+    """The toy problem, where the run shows what it shows: the literal text failing on it and the repaired one not."""
+    entry = site.statements.get(KNOWN)
+    statuses = {name: found.status for name, found in entry.named.items()} if entry else {}
+    fails = statuses.get("as-written") == Verdict.REFUTED and statuses.get("repaired") == Verdict.SUPPORTED
+    return toy_figure() if fails else None

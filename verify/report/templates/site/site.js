@@ -1,0 +1,107 @@
+// Optional: without it all rows show, and steps open and close by themselves.
+(() => {
+  'use strict';
+  const one = (q, from = document) => from.querySelector(q), all = (q, from = document) => [...from.querySelectorAll(q)];
+
+  // ---- a matrix that can be searched and filtered ----
+  const form = one('form.tools'), table = one('table.matrix');
+  if (form && table) {
+    const rows = all('tbody tr[id]', table), bodies = all('tbody', table), told = one('output', form), reset = one('button[type=reset]', form);
+    const raised = '⁻⁰¹²³⁴⁵⁶⁷⁸⁹', plain = '−0123456789';
+    const flat = s => s.toLowerCase().replace(/[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]/g, c => plain[raised.indexOf(c)]).replace(/-(?=\d)/g, '−').replace(/\^/g, '');
+    const text = new Map(rows.map(row => [row, flat(row.textContent + ' ' + row.id)]));
+    const field = name => form.elements.namedItem(name).value;
+    const go = () => {
+      const words = flat(field('search').trim()).split(/\s+/).filter(Boolean), reading = field('reading');
+      let shown = 0;
+      for (const row of rows) {
+        const statuses = (reading ? [row.dataset[reading] || ''] : [row.dataset.written, row.dataset.repaired, row.dataset.alone]).join(' ').split(' ');
+        const fits = words.every(w => text.get(row).includes(w))
+          && (!field('verdict') || statuses.includes(field('verdict')))
+          && (!field('evidence') || row.dataset.evidence.split(' ').includes(field('evidence')))
+          && (!field('stage') || row.dataset.stage === field('stage'))
+          && (reading !== 'alone' || Boolean(row.dataset.alone));
+        row.hidden = !fits;
+        shown += fits;
+      }
+      for (const body of bodies) body.hidden = !all('tr[id]', body).some(row => !row.hidden);
+      told.textContent = shown === rows.length ? `${shown} claims and steps` : shown ? `${shown} of ${rows.length}` : 'Nothing matches. Show all, or search for less.';
+      reset.hidden = shown === rows.length;
+    };
+    form.hidden = false;
+    form.addEventListener('submit', event => event.preventDefault());
+    form.addEventListener('input', go);
+    form.addEventListener('reset', () => setTimeout(go));
+    const jump = () => {
+      const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+      if (target && (target.hidden || target.closest('[hidden]'))) { form.reset(); setTimeout(() => { go(); target.scrollIntoView(); }); }
+    };
+    addEventListener('hashchange', jump);
+    addEventListener('keydown', event => {
+      if (event.key === '/' && !event.ctrlKey && !event.metaKey && !/INPUT|SELECT|TEXTAREA/.test(document.activeElement.tagName)) {
+        event.preventDefault();
+        form.elements.namedItem('search').focus();
+      }
+    });
+    go();
+  }
+
+  // ---- the passage of a line of the paper's source ----
+  const asked = one('form.to-line'), passages = all('[data-lines]').map(each => [each, ...each.dataset.lines.split(' ').map(Number)]);
+  if (asked && passages.length) {
+    asked.hidden = false;
+    asked.addEventListener('submit', event => { event.preventDefault(); find(); });
+    asked.addEventListener('input', () => find());
+    const find = () => {
+      const line = Number(asked.elements.namedItem('line').value), told = one('output', asked);
+      const there = passages.find(([, , last]) => line <= last);
+      for (const [each] of passages) each.classList.remove('found');
+      told.textContent = '';
+      if (!line) return;
+      if (!there) { told.textContent = 'The argument ends before this line.'; return; }
+      there[0].classList.add('found');
+      there[0].scrollIntoView({ block: 'center' });
+      told.textContent = `Lines ${there[1]} to ${there[2]}`;
+    };
+  }
+
+  // ---- what an address names is open ----
+  const open = () => {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target) return;
+    for (let at = target; at; at = at.parentElement) if (at.tagName === 'DETAILS') at.open = true;
+    if (target.tagName === 'DETAILS' || target.closest('details')) target.scrollIntoView();
+  };
+  open();
+  addEventListener('hashchange', open);
+  addEventListener('beforeprint', () => { for (const each of all('details.step')) each.open = true; });
+
+  // ---- all steps at once; commands to copy ----
+  const steps = all('details.step'), button = one('button.open-all');
+  if (button && steps.length) {
+    button.hidden = false;
+    button.addEventListener('click', () => {
+      const close = steps.every(each => each.open);
+      for (const each of steps) each.open = !close;
+      button.textContent = close ? 'Open all' : 'Close all';
+    });
+  }
+  for (const command of all('.cmd')) {
+    const copy = document.createElement('button');
+    copy.type = 'button';
+    copy.className = 'copy';
+    copy.textContent = 'Copy';
+    copy.addEventListener('click', async () => {
+      const code = one('code', command);
+      try {
+        await navigator.clipboard.writeText(code.textContent);
+        copy.textContent = 'Copied';
+      } catch {
+        getSelection().selectAllChildren(code);
+        copy.textContent = 'Selected';
+      }
+      setTimeout(() => { copy.textContent = 'Copy'; }, 1500);
+    });
+    command.append(copy);
+  }
+})();
