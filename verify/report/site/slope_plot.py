@@ -144,7 +144,8 @@ class _Canvas:
         for at, label in _ticks(*self.y):
             height = _px(self.up(at))
             yield f'<path class="axis" d="M{LEFT:g} {height}H{RIGHT:g}"/>'
-            yield f'<text class="tick" x="{LEFT - 7:g}" y="{_px(self.up(at) + 4)}" text-anchor="end">{drawn_powers(label)}</text>'
+            place = f'x="{LEFT - 7:g}" y="{_px(self.up(at) + 4)}"'
+            yield f'<text class="tick" {place} text-anchor="end">{drawn_powers(label)}</text>'
         for at, label in _ticks(min(self.x), max(self.x)):
             place = f'x="{_px(self.across(at))}" y="{FOOT + 17:g}"'
             yield f'<text class="tick" {place} text-anchor="middle">{label}</text>'

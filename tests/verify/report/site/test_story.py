@@ -98,6 +98,11 @@ def test_arithmetic_by_hand_is_computed() -> None:
     assert "250,000 samples for one outer step, where log(1/δ) is 6.9" in cause.hand.striptags()
 
 
+def test_arithmetic_of_noise_is_computed() -> None:
+    (cause,) = causes(Site.of(report([result("variance-bound/per-sample", "as-written", FELL, -4.0)])))
+    assert "At α = 0.1 and σ = 0.1 that is 200, against σ² = 0.01." in cause.hand.striptags()
+
+
 def test_rows_not_in_the_run_are_left_out() -> None:
     site = Site.of(report(both("bias-bound/T1", FELL, -1.0)))
     (row,) = finding_rows(site, causes(site))
