@@ -17,8 +17,8 @@ from verify.campaign.store.stored_report import fullest, report_of
 from verify.cli import store_options
 from verify.cli.console import printable
 from verify.cli.folder import folder_for, holds_complete
-from verify.cli.verify import drawn, show
-from verify.report.faces import Report, render_json
+from verify.cli.verify import show
+from verify.report.faces import Report, render_json, write
 
 
 def merge(asked: store_options.Merge) -> int:
@@ -45,7 +45,7 @@ def report(asked: store_options.Report) -> int:
     if not made.complete:
         notices.append(f"{len(made.results):,} of the {len(plan.cells):,} results of the run are in {path}")
     folder = folder_for(out, [result.key for result in made.results])
-    paths = [] if not made.complete and holds_complete(folder) else drawn(made, folder, asked.jobs)
+    paths = [] if not made.complete and holds_complete(folder) else write(made, folder)
     if asked.as_json:
         sys.stdout.write(render_json(made) + "\n")
     else:

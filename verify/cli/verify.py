@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +22,6 @@ from verify.campaign.store.addresses import installed
 from verify.campaign.store.database import NAME as STORE
 from verify.campaign.store.kept_results import Store
 from verify.campaign.store.shards import Shard
-from verify.campaign.workers import context, main_left_alone, one_blas_thread
 from verify.checks.measuring.case import find_profile
 from verify.cli import options
 from verify.cli.console import cores, ended_politely, plain_console, printable, progress_bar
@@ -63,7 +61,7 @@ def verify(asked: options.Verify) -> int:
         # Which results are its own was not known before.
         folder = folder_for(asked.out, [result.key for result in report.results])
     # An interrupted run leaves the report of a whole one; what it finished is kept to go on from.
-    paths = [] if not report.complete and holds_complete(folder) else written(report, folder, store, asked.jobs)
+    paths = [] if not report.complete and holds_complete(folder) else written(report, folder, store)
     judged = len(report.faults) < len(report.results) and not report.nothing_compared
     if asked.record is not None and report.complete and judged:
         keep(Baseline.of(report).bare, asked.record, argument="--record")
@@ -76,11 +74,7 @@ def verify(asked: options.Verify) -> int:
     return report.exit_code
 
 
-LARGE = 200
-"""Results from which processes that help to draw the page are worth their start."""
-
-
-def written(report: Report, folder: Path, store: Path, jobs: int | None) -> list[Path]:
+def written(report: Report, folder: Path, store: Path) -> list[Path]:
     """Write the files; where they are there already, as the store remembers, only their times."""
     text = render_json(report)
     about = hashlib.sha256(f"{installed().whole} {text}".encode()).hexdigest()
@@ -89,7 +83,7 @@ def written(report: Report, folder: Path, store: Path, jobs: int | None) -> list
         if known and all(_digest(folder / name) == known[name] for name in known):
             write_files(folder, {times.FILE: times.render_times(report)})
             return [folder / name for name in (*known, times.FILE)]
-        paths = drawn(report, folder, jobs)
+        paths = write(report, folder)
         timeless = [path for path in paths if path.name != times.FILE]
         kept.remember("files of ", about, {path.relative_to(folder).as_posix(): _digest(path) for path in timeless})
     return paths
@@ -100,15 +94,6 @@ def _digest(path: Path) -> str:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError:
         return ""
-
-
-def drawn(report: Report, folder: Path, jobs: int | None) -> list[Path]:
-    """Draw and write all files of a report, with helpers where it is large."""
-    jobs = cores() if jobs is None else jobs
-    if jobs == 1 or len(report.results) < LARGE:
-        return write(report, folder)
-    with main_left_alone(), one_blas_thread(), ProcessPoolExecutor(jobs, mp_context=context()) as pool:
-        return write(report, folder, pool)
 
 
 def _planned(selection: Selection, asked: options.Verify) -> list[Task]:

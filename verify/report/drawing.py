@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -14,7 +13,7 @@ from verify.evidence.model import ClosedForm, RateEvidence
 from verify.report import mathml
 from verify.report.drawn_charts import pictures
 from verify.report.model import Result
-from verify.report.outline import Outline, ReadingOutline
+from verify.report.outline import ReadingOutline
 from verify.report.plots import RatePlots
 from verify.report.wording import typeset
 
@@ -51,8 +50,6 @@ class Drawing:
     """Draws what the pages ask for."""
 
     plots: RatePlots = field(default_factory=RatePlots)
-    curves: Mapping[str, list[tuple[Plot, Markup]]] = field(default_factory=dict)
-    """Pictures drawn ahead, by the anchor of their reading."""
 
     def formula(self, form: ClosedForm) -> Markup:
         """What a plotted quantity is: set where that fits beside a plot, else in a line of text."""
@@ -68,8 +65,6 @@ class Drawing:
 
     def pictures(self, reading: ReadingOutline) -> list[tuple[Plot, Markup]]:
         """Curves of what was measured, of the first result that has any."""
-        if reading.anchor in self.curves:
-            return self.curves[reading.anchor]
         shown = _pictured(reading)
         return pictures(shown, reading.anchor) if shown else []
 
@@ -93,14 +88,6 @@ def _sweeps(reading: ReadingOutline) -> Iterator[Panel]:
         exact = next((rate for rate in rates if rate.role == "conclusion" and not rate.points), None)
         for rate in sweeps:
             yield Panel(result, rate, None, reading.claimed_exponent(rate), len(sweeps) > 1, exact)
-
-
-def drawn_ahead(arranged: Outline, pool: Executor) -> Drawing:
-    """Curves, which take most of a report's time, made by several processes."""
-    pictured = {reading.anchor: shown for entry in arranged.statements for reading in entry.readings
-                if (shown := _pictured(reading))}  # fmt: skip
-    curves = pool.map(pictures, pictured.values(), pictured)
-    return Drawing(curves=dict(zip(pictured, curves, strict=True)))
 
 
 def _formula(form: ClosedForm) -> str:

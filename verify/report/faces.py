@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any, Self
 
@@ -62,16 +61,16 @@ class Report(ReportData):
         return html_fragment(self)
 
 
-def write(report: ReportData, out: Path, pool: Executor | None = None) -> list[Path]:
+def write(report: ReportData, out: Path) -> list[Path]:
     """Write ``report.html`` with its ``pages``, ``report.json``, ``report.md``, ``junit.xml`` and ``times.json``.
 
-    Returns their paths; ``pool``: processes that help to draw.
+    Returns their paths.
     """
     # Rendered before any old file is touched, so that an error leaves no half report.
-    return write_files(out, rendered(report, pool))
+    return write_files(out, rendered(report))
 
 
-def rendered(report: ReportData, pool: Executor | None = None) -> dict[str, str]:
+def rendered(report: ReportData) -> dict[str, str]:
     """The files' texts by name; only ``times.json`` says how long anything took."""
     from verify.report.junit import render_junit
     from verify.report.markdown import render_markdown
@@ -79,7 +78,7 @@ def rendered(report: ReportData, pool: Executor | None = None) -> dict[str, str]
 
     timeless = report.timeless
     return {
-        "report.json": render_json(timeless), **site_files(timeless, pool=pool),
+        "report.json": render_json(timeless), **site_files(timeless),
         "report.md": render_markdown(timeless), "junit.xml": render_junit(timeless),
         times.FILE: times.render_times(report),
     }  # fmt: skip

@@ -132,7 +132,7 @@ def test_verify_writes_its_files_and_says_where(capsys, tmp_path):
     assert code == 0, err
     assert "report.html" in out
     names = {path.name for path in (tmp_path / "r").iterdir()}
-    assert names == {"report.json", "report.html", "report.md", "junit.xml", "times.json", "store.sqlite"}
+    assert names == {"report.json", "report.html", "pages", "report.md", "junit.xml", "times.json", "store.sqlite"}
 
 
 def test_verify_with_another_baseline_finds_the_difference(capsys, tmp_path):

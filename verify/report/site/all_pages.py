@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import Executor
 from dataclasses import replace
 
 from spec.claims import Claim
@@ -28,11 +27,9 @@ def all_pages(site: Site) -> dict[str, Page]:
     return made
 
 
-def site_files(
-    report: ReportData, claims: Mapping[str, Claim] | None = None, pool: Executor | None = None
-) -> dict[str, str]:
+def site_files(report: ReportData, claims: Mapping[str, Claim] | None = None) -> dict[str, str]:
     """The texts of the front page and of all that lies beside it; the same report gives the same bytes."""
-    site = Site.of(report, claims, pool)
+    site = Site.of(report, claims)
     pages = all_pages(site)
     whole = replace(site, files=tuple(pages))
     ordered = sorted(pages.values(), key=lambda page: not page.is_front)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from importlib import resources
@@ -16,7 +15,7 @@ from markupsafe import Markup
 
 from spec.claims import Claim, load_claims
 from verify.report import mathml, prose, wording
-from verify.report.drawing import Drawing, drawn_ahead
+from verify.report.drawing import Drawing
 from verify.report.model import NAMED, ReportData, Result
 from verify.report.outline import Outline, ReadingOutline, StatementOutline, outline
 from verify.report.plots import stylesheet
@@ -66,11 +65,10 @@ class Site:
     _memory: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
-    def of(cls, report: ReportData, claims: Mapping[str, Claim] | None = None, pool: Executor | None = None) -> Site:
-        """All of a report, with its pictures drawn ahead by a pool's processes where there is one."""
+    def of(cls, report: ReportData, claims: Mapping[str, Claim] | None = None) -> Site:
+        """All of a report, joined with the claims on record, those of ``spec`` by default."""
         arranged = outline(report, claims)
-        drawing = Drawing() if pool is None else drawn_ahead(arranged, pool)
-        return cls(report, arranged, drawing, load_claims() if claims is None else claims)
+        return cls(report, arranged, Drawing(), load_claims() if claims is None else claims)
 
     @property
     def at_front(self) -> Site:

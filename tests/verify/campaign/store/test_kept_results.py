@@ -294,8 +294,8 @@ def test_the_pages_are_drawn_again_where_they_were_touched(tmp_path: Path, monke
 
     arguments = ["verify", *NARROW, "--profile", "smoke", "--instance", "toy1", "--jobs", "1", "--out", str(tmp_path)]
     drawn: list[Path] = []
-    plain = command.drawn
-    monkeypatch.setattr(command, "drawn", lambda *given: drawn.append(given[1]) or plain(*given))
+    plain = command.write
+    monkeypatch.setattr(command, "write", lambda *given: drawn.append(given[1]) or plain(*given))
     with performer():
         invoke(arguments)
         first = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.suffix in (".md", ".html", ".xml")}
@@ -303,7 +303,7 @@ def test_the_pages_are_drawn_again_where_they_were_touched(tmp_path: Path, monke
         assert len(drawn) == 1
         (tmp_path / "report.md").write_text("<!-- f2csa-verify --> edited")
         invoke(arguments)
-        (tmp_path / "junit.xml").unlink()
+        (tmp_path / "pages" / "matrix.html").unlink()
         invoke(arguments)
         assert len(drawn) == 3
         invoke([*arguments, "--seed", "3"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 
 import pytest
@@ -12,7 +11,6 @@ import pytest
 import verify
 from spec import load_claims
 from tests.verify.report.site.parsed import Parsed, dangling, html_of, together
-from verify.campaign.workers import context
 from verify.evidence.charts import Mark, Plot, Series
 from verify.evidence.model import Counterexample
 from verify.report.faces import Report
@@ -227,11 +225,6 @@ def test_the_fragment_brings_its_own_styles_and_the_numbers(report: Report) -> N
     assert "class=" not in fragment
     assert "◆ refuted: α<sup>−2</sup>" in fragment
     assert "claimed O(α)" in fragment
-
-
-def test_processes_that_help_change_no_byte() -> None:
-    with ProcessPoolExecutor(2, mp_context=context()) as pool:
-        assert site_files(smoke(), pool=pool) == site_files(smoke())
 
 
 def test_curves_are_drawn_in_words_and_colours(report: Report) -> None:
