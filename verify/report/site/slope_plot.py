@@ -96,7 +96,8 @@ def _caption(lines: Sequence[Line]) -> str:
         parts.append(where + (f", {wording.counted(line.left_out, 'point')} left out" if line.left_out else ""))
     claim = next((line for line in lines if line.claimed is not None), None)
     if claim is not None:
-        parts.append(f"Dashed: the claimed slope, from the first point {claim.words} on")
+        first = "your first point" if claim.words == "yours" else f"the first point {claim.words}"
+        parts.append(f"Dashed: the claimed slope, through {first}")
     return ". ".join(parts) + "."
 
 

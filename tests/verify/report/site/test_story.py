@@ -165,3 +165,24 @@ def test_a_partial_run_lists_what_it_asked() -> None:
     assert '<h2 id="asked">What was asked</h2>' in page
     assert "<code>lipschitz-solution/lipschitz-F</code>" in page
     assert "not asked</span>" in page
+
+
+def test_what_differs_from_the_record_is_listed() -> None:
+    line = "bias-bound/T3 on toy1: refuted (supported on record)"
+    page = front(report(both("bias-bound/T3", FELL, -2.0), findings=(line,) * 21))
+    assert "What differs from the record</h2>" in page
+    assert page.count("refuted (supported on record)") == 20
+    assert "The other 1 stand in" in page
+    assert "What differs" not in front(failing())
+
+
+def test_faults_are_named() -> None:
+    page = front(report([result("bias-bound/T3", "as-written", None, fault="it crashed")]))
+    assert "on toy1: it crashed" in page
+
+
+def test_another_point_of_the_lattice_is_told_by_itself() -> None:
+    page = front(report([result("bias-bound/T3", "choose:dual_term=map", HELD)]))
+    assert "choose:dual_term=map</code>" in page
+    assert "Not as written" not in page
+    assert "Under the readings asked for" not in front(failing())
