@@ -12,7 +12,7 @@ from verify.campaign import run as campaign
 from verify.campaign.workers import Crew
 from verify.cli.conform_options import Conform
 from verify.cli.console import cores, ended_politely, plain_console, print_json, progress_bar
-from verify.cli.folder import FILES, require_folder
+from verify.cli.folder import FILES, require_folder, require_our_pages
 from verify.cli.sources import read_numbers, require_one_of
 from verify.conformance import judge
 from verify.conformance.own_problems import OwnProblem
@@ -37,6 +37,7 @@ def judge_here(asked: Conform) -> int:
         require_folder(asked.out)
         for name in ("conform.json", *FILES):
             refuse_to_replace(asked.out / name)
+        require_our_pages(asked.out)
         seconds = judge.SECONDS if asked.seconds is None else asked.seconds
         counts = (ESTIMATES if asked.estimates is None else asked.estimates, seconds)
         jobs = 1 if asked.jobs is None else asked.jobs

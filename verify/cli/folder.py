@@ -39,11 +39,16 @@ def _require_ours(folder: Path) -> None:
     require_folder(folder)
     for name in FILES:
         refuse_to_replace(folder / name)
+    require_our_pages(folder)
+    require_store(folder / STORE, "--out")
+
+
+def require_our_pages(folder: Path) -> None:
+    """Refuse somebody else's file under a name that a page of a report may have."""
     require_folder(folder / PAGES)
     for path in (folder / PAGES).glob("*.*"):
         if _is_page(path.name):
             refuse_to_replace(path)
-    require_store(folder / STORE, "--out")
 
 
 def _is_page(name: str) -> bool:

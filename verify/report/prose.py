@@ -59,10 +59,11 @@ def overview(report: ReportData, arranged: Outline) -> list[str]:
         said.append(f"{_capital(wording.counted(arranged.left_open, 'more statement'))} {verb}.")
     if arranged.unchecked:
         said.append(f"The other {arranged.unchecked} {'is' if arranged.unchecked == 1 else 'are'} not checked yet.")
-    return said + sentences(report.draws) + _record(report)
+    return said + sentences(report.draws) + standing(report)
 
 
-def _record(report: ReportData) -> list[str]:
+def standing(report: ReportData) -> list[str]:
+    """How the run stands to the verdicts on record, and what of it is missing."""
     said = []
     if report.faults:
         said.append(f"{_capital(wording.counted(len(report.faults), 'run'))} ended in a fault and gave no verdict.")

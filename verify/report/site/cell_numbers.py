@@ -114,7 +114,7 @@ class Number:
     @property
     def mark(self) -> str:
         """The mark as a character."""
-        return look(self.status)[1]
+        return look(wording.MIXED if self.is_mixed else self.status)[1]
 
     @property
     def instance(self) -> str:

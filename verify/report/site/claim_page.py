@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -11,6 +11,7 @@ from spec.claims import Statement
 from verify.evidence.model import ComparisonEvidence, RateEvidence
 from verify.proofs.kernel.standings import standings
 from verify.report import assumed_laws, prose, wording
+from verify.report.model import Result
 from verify.report.outline import ReadingOutline, StatementOutline
 from verify.report.site import cell_numbers as numbers
 from verify.report.site import evidence_words
@@ -56,7 +57,7 @@ def _page(site: Site, claim: StatementOutline, carried: Mapping[str, list[str]])
         "claim.html.j2", site, head=head, steps=steps, answer=answer, carried=carried, standings=standings,
         remarks=evidence_words.remarks, measured=numbers.measured, spelt=numbers.spelt, assumed=assumed_laws.assumed,
         problem_text=evidence_words.problem_text, kind=_kind, said=prose.remarks, glyphs=numbers.GLYPHS,
-        means=numbers.MEANS, instances=_instances,
+        means=numbers.MEANS, instances=_instances, loud_first=_loud_first,
     )  # fmt: skip
     return Page(f"{FOLDER}{claim_file(claim.id)}", claim.title, body, str(answer.striptags()))
 
@@ -95,6 +96,11 @@ def _carried(site: Site) -> dict[str, list[str]]:
         for name in entry.statement.rests_on if entry.statement is not None else ():
             made.setdefault(name, []).append(entry.id)
     return made
+
+
+def _loud_first(results: Sequence[Result]) -> list[Result]:
+    """The result that decides, then from loud to quiet."""
+    return [*results[:1], *sorted(results[1:], key=lambda result: LOUD.index(wording.status_of(result)))]
 
 
 def _instances(entry: StatementOutline) -> list[tuple[str, list[Number | None]]]:

@@ -25,7 +25,8 @@ def remarks(result: Result, reading: ReadingOutline) -> list[str]:
     elif not plain and result.sentence != reading.sentence:
         said.append(result.sentence.removesuffix("."))
     if result.loose_by is not None and result.loose_by > 0:
-        said.append(f"loose by {wording.number(result.loose_by, 2)}")
+        orders = wording.number(result.loose_by, 2)
+        said.append(f"{orders} {'order' if orders == '1' else 'orders'} better than claimed")
     law = assumed_laws.beside(result)
     if law:
         return [*said, law.removesuffix(".")]

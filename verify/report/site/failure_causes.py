@@ -25,14 +25,14 @@ from verify.report.site.frame import FOLDER, Site
 from verify.report.wording import typeset
 from verify.verdict import Verdict
 
-_ALPHA, _SIGMA = Fraction(1, 10), Fraction(1, 2)
+_ALPHA, _SIGMA, _SMALL = Fraction(1, 10), Fraction(1, 2), Fraction(1, 10)
 _BY_HAND = {
-    "alpha": Markup("0.1"), "sigma": Markup("½"), "noise": Markup(wording.number(float(2 * _SIGMA**2 / _ALPHA**4))),
-    "sigma_square": Markup(wording.number(float(_SIGMA**2))),
-    "needed": Markup("{:,}").format(int(_SIGMA**2 / _ALPHA**6)),
+    "alpha": Markup("0.1"), "sigma": Markup("½"), "small": Markup("0.1"),
+    "noise": Markup(wording.number(float(2 * _SMALL**2 / _ALPHA**4))),
+    "square": Markup(wording.number(float(_SMALL**2))), "needed": Markup("{:,}").format(int(_SIGMA**2 / _ALPHA**6)),
     "logarithm": Markup(wording.number(3 * math.log(1 / _ALPHA), 2)),
 }  # fmt: skip
-"""Arithmetic to follow by hand at one α and σ: 2α₁²σ², and σ²/δ² against log(1/δ) with δ = α³."""
+"""Arithmetic to follow by hand at one α: 2α₁²σ² at a small σ, and σ²/δ² against log(1/δ) with δ = α³."""
 _SLOT = re.compile(r"\{(\w+)\}")
 
 

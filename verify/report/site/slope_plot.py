@@ -96,7 +96,8 @@ def _caption(lines: Sequence[Line]) -> str:
         parts.append(where + (f", {wording.counted(line.left_out, 'point')} left out" if line.left_out else ""))
     claim = next((line for line in lines if line.claimed is not None), None)
     if claim is not None:
-        parts.append(f"Dashed: the claimed slope, from the first point {claim.words} on")
+        first = "your first point" if claim.words == "yours" else f"the first point {claim.words}"
+        parts.append(f"Dashed: the claimed slope, through {first}")
     return ". ".join(parts) + "."
 
 
@@ -144,7 +145,8 @@ class _Canvas:
         for at, label in _ticks(*self.y):
             height = _px(self.up(at))
             yield f'<path class="axis" d="M{LEFT:g} {height}H{RIGHT:g}"/>'
-            yield f'<text class="tick" x="{LEFT - 7:g}" y="{_px(self.up(at) + 4)}" text-anchor="end">{drawn_powers(label)}</text>'
+            place = f'x="{LEFT - 7:g}" y="{_px(self.up(at) + 4)}"'
+            yield f'<text class="tick" {place} text-anchor="end">{drawn_powers(label)}</text>'
         for at, label in _ticks(min(self.x), max(self.x)):
             place = f'x="{_px(self.across(at))}" y="{FOOT + 17:g}"'
             yield f'<text class="tick" {place} text-anchor="middle">{label}</text>'

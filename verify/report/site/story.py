@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
+from verify.report import wording
+from verify.report.model import NAMED
 from verify.report.outline import StatementOutline
+from verify.report.prose import standing
+from verify.report.site import cell_numbers
 from verify.report.site.answer import answer, tallied
 from verify.report.site.failure_causes import Cause, causes
 from verify.report.site.finding_rows import finding_rows
@@ -28,7 +32,7 @@ def pages(site: Site) -> list[Page]:
     body = drawn(
         "story.html.j2", here, answer=told, causes=found, rows=finding_rows(here, found), holding=_holding(here),
         toy=_toy(here), spark=_spark, asked=_asked(here) if told.asked else [], counts=here.outline.counts,
-        tallied=tallied(here),
+        tallied=tallied(here), record=standing(here.report), beside=_beside(here),
     )  # fmt: skip
     description = " ".join([told.short, *(Markup(part).striptags() for part in told.said)])
     return [Page(FRONT, "Does the paper hold?", set_powers(body), description)]
@@ -42,6 +46,17 @@ def _asked(site: Site) -> list[StatementOutline]:
     """What a partial run asked, where the page has room for it."""
     found = [entry for entry in site.outline.statements if entry.checked or entry.missing]
     return found if len(found) <= ROWS else []
+
+
+def _beside(site: Site) -> list[tuple[Markup, str, Markup, str]]:
+    """Other points of the lattice of readings, where nothing else was asked: what, under which, how, in a sentence."""
+    if site.outline.counts:
+        return []
+    return [
+        (site.link(row.claim), row.reading, cell_numbers.figure(str(row.status), wording.word(str(row.status))),
+         row.sentence)
+        for row in site.report.summary if row.reading and row.reading not in NAMED
+    ]  # fmt: skip
 
 
 def _spark(cause: Cause) -> Markup:

@@ -35,8 +35,17 @@ const audit = async frame => {
     + each.nodes.slice(0, 3).map(node => node.html.slice(0, 160)).join(' | '));
 };
 (async () => {
-  for (const [name, src, width, wanted] of asked) {
+  for (const [name, src, width, wanted, search] of asked) {
     const frame = await loaded(src, width), page = frame.contentDocument;
+    const target = page.getElementById(decodeURIComponent(frame.contentWindow.location.hash.slice(1)));
+    const opened = target !== null && [...page.querySelectorAll('details')].every(e => e.open || !e.contains(target));
+    if (search) {
+      const press = key => page.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true, cancelable: true}));
+      press('/');
+      const field = page.activeElement;
+      field.value = search;
+      field.dispatchEvent(new Event('input', {bubbles: true}));
+    }
     const over = () => page.scrollingElement.scrollWidth - frame.contentWindow.innerWidth;
     const closed = over();
     for (const each of page.querySelectorAll('details')) each.open = true;
@@ -45,7 +54,7 @@ const audit = async frame => {
     const beyond = [...page.body.querySelectorAll('*')].filter(e => over() > 0 && !e.closest(within)
       && e.getBoundingClientRect().right > edge).map(e => e.outerHTML.slice(0, 160)).slice(-3);
     out.push({name, width, over: Math.max(closed, over()), beyond, axe: wanted ? await audit(frame) : [],
-              rows: rows.length, shown: rows.filter(row => !row.hidden).length});
+              opened, rows: rows.length, shown: rows.filter(row => !row.hidden).length});
   }
   document.body.replaceChildren(Object.assign(document.createElement('pre'), {textContent: JSON.stringify(out)}));
 })();
@@ -54,30 +63,37 @@ const audit = async frame => {
 
 @dataclass(frozen=True)
 class Seen:
-    """One page at one width: how far it is too wide, pixels, what reaches beyond, and what axe finds."""
+    """One page at one width: how far it is too wide, pixels, what reaches beyond, what axe finds, rows and shown ones.
+
+    ``opened``: whether what the address names is there, within no closed details.
+    """
 
     name: str
     width: int
     over: int
     beyond: tuple[str, ...]
     axe: tuple[str, ...]
+    opened: bool
     rows: int
     shown: int
 
 
 @dataclass(frozen=True)
 class Visit:
-    """One look at a page: its address behind the folder, its width, and whether axe looks, too."""
+    """One look at a page: its address behind the folder, its width, whether axe looks, too, and what is searched for.
+
+    What is searched for is typed after the key ``/``.
+    """
 
     name: str
     width: int = DESK
     audited: bool = False
+    search: str = ""
 
 
 def visit(folder: Path, visits: Sequence[Visit], scratch: Path, *, dark: bool = False) -> tuple[list[Seen], list[str]]:
     """What was seen, in order, and every line that the browser's console has."""
-    asked = [[one.name, (folder / one.name.split("#")[0]).as_uri() + _fragment(one.name), one.width, one.audited]
-             for one in visits]  # fmt: skip
+    asked = [[one.name, _address(folder, one.name), one.width, one.audited, one.search] for one in visits]
     axe = json.dumps(AXE.as_uri() if AXE.is_file() else "")
     driver = scratch / "driver.html"
     driver.write_text(DRIVER.replace("ASKED", json.dumps(asked)).replace("AXE", axe), encoding="utf-8")
@@ -95,5 +111,6 @@ def visit(folder: Path, visits: Sequence[Visit], scratch: Path, *, dark: bool = 
     return seen, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
 
 
-def _fragment(name: str) -> str:
-    return f"#{name.split('#', 1)[1]}" if "#" in name else ""
+def _address(folder: Path, name: str) -> str:
+    file, mark, fragment = name.partition("#")
+    return (folder / file).as_uri() + mark + fragment

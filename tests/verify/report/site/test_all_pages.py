@@ -129,7 +129,7 @@ def test_a_part_of_a_run_has_the_pages_of_its_claims_alone() -> None:
         "zero at every point",
         "100.990099",
         "exponent −2.00 [−2.004, −1.997] in α",
-        "loose by 1",
+        "1 order better than claimed",
         "refuted on 3 of 4 instances, supported on 1",
         "f2csa verify bias-bound --reading as-written --instance toy1 --seed 0",
         "false refutation ≤ 1 × 10⁻⁹; false support ≤ 0.001",

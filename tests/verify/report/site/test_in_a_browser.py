@@ -15,7 +15,10 @@ from verify.report.site.all_pages import site_files
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
 ROWS = 8
 """Claims and steps of the report that these tests draw."""
-NARROWED = "pages/matrix.html#bias-bound/T1"
+STEP, ROW = "pages/bias-bound.html#bias-bound/T3", "pages/matrix.html#bias-bound/T1"
+EVIDENCE = "pages/bias-bound.html#bias-bound/T3.repaired"
+SEARCHES = {"alpha^-2 bias": 1, "α⁻² bias": 1, "α^-1": 1, "not checked": 3, "BIAS-bound/t3": 1}
+"""What is typed, and how many rows it leaves."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,9 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
     write_files(folder, texts)
     names = [name for name in texts if name.endswith(".html")]
     visits = [Visit(name, width, width == PHONE) for name in names for width in (PHONE, DESK)]
-    return Found(*visit(folder, [*visits, Visit(NARROWED)], scratch))
+    visits += [Visit(address) for address in (STEP, ROW, EVIDENCE)]
+    visits += [Visit("pages/matrix.html", search=text) for text in SEARCHES]
+    return Found(*visit(folder, visits, scratch))
 
 
 def test_no_page_scrolls_sideways_with_everything_open(found: Found) -> None:
@@ -46,8 +51,18 @@ def test_the_console_stays_empty(found: Found) -> None:
 
 
 def test_every_row_shows_until_something_is_asked_for(found: Found) -> None:
-    matrix = [page for page in found.seen if page.name.startswith("pages/matrix.html")]
+    matrix = [page for page in found.seen if page.name.startswith("pages/matrix.html")][: -len(SEARCHES)]
     assert {(page.rows, page.shown) for page in matrix} == {(ROWS, ROWS)}
+
+
+def test_a_search_leaves_the_rows_that_say_it(found: Found) -> None:
+    shown = [page.shown for page in found.seen[-len(SEARCHES) :]]
+    assert dict(zip(SEARCHES, shown, strict=True)) == SEARCHES
+
+
+def test_what_an_address_names_is_open(found: Found) -> None:
+    opened = {page.name: page.opened for page in found.seen if "#" in page.name}
+    assert opened == {STEP: True, ROW: True, EVIDENCE: True}
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not there: npm install --no-save axe-core")

@@ -98,6 +98,11 @@ def test_arithmetic_by_hand_is_computed() -> None:
     assert "250,000 samples for one outer step, where log(1/δ) is 6.9" in cause.hand.striptags()
 
 
+def test_arithmetic_of_noise_is_computed() -> None:
+    (cause,) = causes(Site.of(report([result("variance-bound/per-sample", "as-written", FELL, -4.0)])))
+    assert "At α = 0.1 and σ = 0.1 that is 200, against σ² = 0.01." in cause.hand.striptags()
+
+
 def test_rows_not_in_the_run_are_left_out() -> None:
     site = Site.of(report(both("bias-bound/T1", FELL, -1.0)))
     (row,) = finding_rows(site, causes(site))
@@ -160,3 +165,24 @@ def test_a_partial_run_lists_what_it_asked() -> None:
     assert '<h2 id="asked">What was asked</h2>' in page
     assert "<code>lipschitz-solution/lipschitz-F</code>" in page
     assert "not asked</span>" in page
+
+
+def test_what_differs_from_the_record_is_listed() -> None:
+    line = "bias-bound/T3 on toy1: refuted (supported on record)"
+    page = front(report(both("bias-bound/T3", FELL, -2.0), findings=(line,) * 21))
+    assert "What differs from the record</h2>" in page
+    assert page.count("refuted (supported on record)") == 20
+    assert "The other 1 stand in" in page
+    assert "What differs" not in front(failing())
+
+
+def test_faults_are_named() -> None:
+    page = front(report([result("bias-bound/T3", "as-written", None, fault="it crashed")]))
+    assert "on toy1: it crashed" in page
+
+
+def test_another_point_of_the_lattice_is_told_by_itself() -> None:
+    page = front(report([result("bias-bound/T3", "choose:dual_term=map", HELD)]))
+    assert "choose:dual_term=map</code>" in page
+    assert "Not as written" not in page
+    assert "Under the readings asked for" not in front(failing())

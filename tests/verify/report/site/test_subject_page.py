@@ -133,4 +133,5 @@ def test_the_command_names_the_subject_as_it_was_given() -> None:
 
 def test_powers_of_ten_are_set() -> None:
     assert told("off by 1.3e+04 at `toy1`") == "Off by 1.3 × 10<sup>4</sup> at toy1"
+    assert told("α grows").startswith("α")
     assert told("2.5e-11") == "2.5 × 10<sup>−11</sup>"

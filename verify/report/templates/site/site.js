@@ -8,7 +8,8 @@
   if (form && table) {
     const rows = all('tbody tr[id]', table), bodies = all('tbody', table), told = one('output', form), reset = one('button[type=reset]', form);
     const raised = '⁻⁰¹²³⁴⁵⁶⁷⁸⁹', plain = '−0123456789';
-    const flat = s => s.toLowerCase().replace(/[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]/g, c => plain[raised.indexOf(c)]).replace(/-(?=\d)/g, '−').replace(/\^/g, '');
+    const letters = {alpha: 'α', delta: 'δ', epsilon: 'ε', lambda: 'λ', sigma: 'σ'};
+    const flat = s => s.toLowerCase().replace(/alpha|delta|epsilon|lambda|sigma/g, name => letters[name]).replace(/[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]/g, c => plain[raised.indexOf(c)]).replace(/-(?=\d)/g, '−').replace(/\^/g, '');
     const text = new Map(rows.map(row => [row, flat(row.textContent + ' ' + row.id)]));
     const field = name => form.elements.namedItem(name).value;
     const go = () => {
