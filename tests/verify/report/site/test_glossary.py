@@ -28,7 +28,7 @@ def test_the_page_has_the_rows_of_the_notations_tables() -> None:
 def test_a_symbol_is_explained_where_it_first_stands_and_only_there() -> None:
     made = explained(wording.typeset("ỹ* and ỹ and ỹ*, weights ρ of ρ_i"))
     assert made.count("<abbr") == 3
-    assert 'title="the computed lower-level solution (line 1 of Algorithm 1)">ỹ*</abbr> and' in made
+    assert 'title="the computed lower-level solution (line 3 of Algorithm 1)">ỹ*</abbr> and' in made
     assert re.sub(r"</?abbr[^>]*>", "", made) == wording.typeset("ỹ* and ỹ and ỹ*, weights ρ of ρ_i")
 
 
