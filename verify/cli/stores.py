@@ -15,9 +15,10 @@ from verify.campaign.store.kept_results import Store
 from verify.campaign.store.merging import merge as join
 from verify.campaign.store.stored_report import fullest, report_of
 from verify.cli import store_options
-from verify.cli.console import printable
+from verify.cli.closing import Ending, show
+from verify.cli.console import print_json_text, printable
 from verify.cli.folder import folder_for, holds_complete
-from verify.cli.verify import drawn, show
+from verify.cli.verify import drawn
 from verify.report.faces import Report, render_json
 
 
@@ -47,9 +48,9 @@ def report(asked: store_options.Report) -> int:
     folder = folder_for(out, [result.key for result in made.results])
     paths = [] if not made.complete and holds_complete(folder) else drawn(made, folder, asked.jobs)
     if asked.as_json:
-        sys.stdout.write(render_json(made) + "\n")
+        print_json_text(render_json(made))
     else:
-        show(made.after(0, notices), paths, folder)
+        show(made.after(0, notices), Ending(paths, folder))
     return made.exit_code
 
 

@@ -9,12 +9,12 @@ import pytest
 from spec.claims import Claim
 from tests.verify.report.conftest import make_report
 from verify.report import prose, wording
-from verify.report.faces import summary_table
 from verify.report.junit import render_junit
 from verify.report.markdown import render_markdown
 from verify.report.model import SummaryRow
 from verify.report.outline import StatementOutline, outline
 from verify.report.page import html_fragment, render_html
+from verify.report.terminal import summary_table
 from verify.verdict import Verdict
 
 
@@ -67,7 +67,7 @@ def test_no_face_puts_as_written_over_what_is_not_said(claims, monkeypatch):
     section = page[page.index('id="bias-bound.T1.as-written"') :]
     assert section[: section.index("</h4>")].count("Our consequence of the text") == 1
     assert "As written" not in section[: section.index("</h4>")]
-    table = summary_table(report, told)
+    table = summary_table(report, told).table
     assert any("our consequence: fails" in str(cell) for cell in table.columns[1].cells)
     monkeypatch.setattr("verify.report.junit.load_claims", lambda: told)
     cases = {case.get("name"): case for case in ElementTree.fromstring(render_junit(report).encode()).iter("testcase")}
