@@ -21,6 +21,7 @@ from verify.report.outline import StatementOutline, outline
 FEW = 20
 """Results up to which each is told with its numbers."""
 ALONE = "One choice alone as written"
+UNDER = "  alone as written"
 
 
 class Mark(NamedTuple):
@@ -33,6 +34,32 @@ class Mark(NamedTuple):
     @property
     def text(self) -> Text:
         return Text.assemble((f"{self.sign} {self.word}".strip(), self.style))
+
+
+@dataclass(frozen=True)
+class Folded:
+    """A mark in a column: its words fold under one another, the character stays with the first."""
+
+    mark: Mark
+
+    def lines(self, width: int) -> list[Text]:
+        """As few lines as they fit in."""
+        indent = " " * (len(self.mark.sign) + 1) if self.mark.sign else ""
+        words = wrap(self.mark.word, max(1, width - len(indent)), break_long_words=False, break_on_hyphens=False)
+        first = self.mark._replace(word=words[0]) if words else self.mark
+        return [first.text, *(Text(f"{indent}{line}", style=self.mark.style) for line in words[1:])]
+
+    @property
+    def narrowest(self) -> int:
+        """Columns that it takes at least."""
+        return max(len(line) for line in self.lines(1))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield from self.lines(options.max_width)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        widest = options.max_width
+        return Measurement(min(self.narrowest, widest), min(len(self.mark.text), widest))
 
 
 @dataclass(frozen=True)
@@ -63,9 +90,13 @@ class Marks:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield from self.lines(options.max_width)
 
+    @property
+    def whole(self) -> int:
+        """Columns that all of them take on one line."""
+        return max(0, sum(len(mark.text) + 2 for mark in self.marks) - 2)
+
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        whole = sum(len(mark.text) + 2 for mark in self.marks) - 2
-        return Measurement(min(self.narrowest, options.max_width), max(0, min(whole, options.max_width)))
+        return Measurement(min(self.narrowest, options.max_width), min(self.whole, options.max_width))
 
 
 class Row(NamedTuple):
@@ -75,6 +106,17 @@ class Row(NamedTuple):
     is_step: bool
     named: tuple[Mark, ...]
     alone: Marks
+
+
+class Layout(NamedTuple):
+    """Whether choices alone have a column beside the readings, and the columns between columns."""
+
+    beside: bool
+    gap: int
+
+
+LAYOUTS = (Layout(True, 2), Layout(True, 1), Layout(False, 2), Layout(False, 1))
+"""In the order in which they are tried."""
 
 
 @dataclass(frozen=True)
@@ -95,38 +137,58 @@ class Summary:
 
     @property
     def table(self) -> Table:
-        """Statements by readings."""
-        table = Table(box=None, pad_edge=False)
-        table.add_column("Claim", no_wrap=True)
-        for heading in self.headings:
-            table.add_column(heading, no_wrap=True)
-        some = any(row.alone.marks for row in self.rows)
-        if some:
-            table.add_column(ALONE)
+        """Statements by readings, and by each choice alone, as wide as it likes."""
+        return self._table(Layout(True, 2), self._widths(10_000, Layout(True, 2)))
+
+    def _widths(self, width: int, layout: Layout) -> list[int]:
+        """How wide each column is for the table to fit; none where it cannot."""
+        names = [len(row.name) + 2 * row.is_step for row in self.rows]
+        columns = [(max(names, default=0), max(names, default=0))]
+        for index, heading in enumerate(self.headings):
+            cells = [Folded(row.named[index]) for row in self.rows]
+            least = [len(word) for word in heading.split()] + [cell.narrowest for cell in cells]
+            columns.append((max(least), max([len(heading), *(len(cell.mark.text) for cell in cells)])))
+        alone = [row.alone for row in self.rows if row.alone.marks]
+        if alone and layout.beside:
+            heading = [len(word) for word in ALONE.split()]
+            columns.append((max([*heading, *(marks.narrowest for marks in alone)]), max(m.whole for m in alone)))
+        elif alone:
+            columns[0] = (max(columns[0][0], len(UNDER) + 2),) * 2
+            least_alone = max(marks.narrowest for marks in alone)
+            columns[1] = (max(columns[1][0], least_alone), max(columns[1][1], least_alone))
+        made = [least for least, _ in columns]
+        spare = width - sum(made) - layout.gap * (len(made) - 1)
+        if spare < 0:
+            return []
+        # What is left goes round, so that no column folds for the sake of another.
+        while spare and (short := [at for at, (_, most) in enumerate(columns) if made[at] < most]):
+            for at in short[:spare]:
+                made[at] += 1
+            spare -= len(short[:spare])
+        return made
+
+    def _table(self, layout: Layout, widths: Sequence[int]) -> Table:
+        """Choices alone have a column of their own, or a row under their statement."""
+        table = Table(box=None, pad_edge=False, padding=(0, layout.gap, 0, 0))
+        headings = ("Claim", *self.headings, ALONE)
+        for heading, width in zip(headings, widths, strict=False):
+            table.add_column(heading, width=width)
         for row in self.rows:
             name = Text(f"  {row.name}") if row.is_step else Text(row.name, style="bold")
-            table.add_row(name, *(mark.text for mark in row.named), *([row.alone] if some else ()))
+            table.add_row(name, *map(Folded, row.named), *([row.alone] if len(widths) == len(headings) else ()))
+            if row.alone.marks and not layout.beside:
+                table.add_row(Text(f"{'  ' * row.is_step}{UNDER}", style="dim"), row.alone)
         return table
 
-    @property
-    def narrowest(self) -> int:
-        """Columns that the table takes at least."""
-        columns = [[len(row.name) + 2 * row.is_step for row in self.rows]]
-        columns += [
-            [len(heading), *(len(row.named[index].text) for row in self.rows)]
-            for index, heading in enumerate(self.headings)
-        ]
-        alone = [row.alone.narrowest for row in self.rows]
-        if any(alone):
-            columns.append([*alone, len("One choice")])
-        return sum(max(widths, default=0) for widths in columns) + len(columns)
-
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        if self.narrowest <= options.max_width:
-            yield self.table
+        width = options.max_width
+        fitting = ((layout, widths) for layout in LAYOUTS if (widths := self._widths(width, layout)))
+        layout, widths = next(fitting, (None, []))
+        if layout is None:
+            yield from self._stacked(width)
         else:
-            yield from self._stacked(options.max_width)
-        yield from (Text(line) for line in wrap(self.caption, options.max_width, break_on_hyphens=False))
+            yield self._table(layout, widths)
+        yield from (Text(line) for line in wrap(self.caption, width, break_on_hyphens=False))
 
     def _stacked(self, width: int) -> Iterable[Text]:
         for row in self.rows:
