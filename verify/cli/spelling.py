@@ -14,13 +14,14 @@ from rich.text import Span, Text
 
 HANDLER = "f2csa-spelt"
 """Name of the codec error handler that spells what an encoding cannot show."""
+ASCII = "f2csa_ascii"
 PROBE = "α⁻²≤✓λ̃"
 """What an encoding must have to be left alone."""
 WORDS: dict[str, str] = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ζ": "zeta", "η": "eta", "θ": "theta",
     "ι": "iota", "κ": "kappa", "λ": "lambda", "μ": "mu", "µ": "mu", "ν": "nu", "ξ": "xi", "π": "pi", "ρ": "rho",
     "σ": "sigma", "ς": "sigma", "τ": "tau", "φ": "phi", "ϕ": "phi", "χ": "chi", "ψ": "psi", "ω": "omega",
-    "Γ": "Gamma", "Δ": "Delta", "Θ": "Theta", "Λ": "Lambda", "Ξ": "Xi", "Π": "Pi", "Σ": "Sigma", "Φ": "Phi",
+    "Α": "alpha", "Γ": "Gamma", "Δ": "Delta", "Θ": "Theta", "Λ": "Lambda", "Ξ": "Xi", "Π": "Pi", "Σ": "Sigma", "Φ": "Phi",
     "Ψ": "Psi", "Ω": "Omega", "∇": "grad", "∈": "in", "∉": "not in", "∞": "inf", "√": "sqrt", "∑": "sum", "∏": "prod",
     "∫": "int", "∃": "exists", "∀": "for all", "✓": "ok", "✗": "FAIL", "∅": "void",
 }  # fmt: skip
@@ -30,7 +31,8 @@ SIGNS: dict[str, str] = {
     "—": "--", "×": "x", "·": "*", "⋅": "*", "∘": "o", "○": "o", "•": "*", "±": "+-", "‖": "||", "∥": "||", "∂": "d",
     "→": "->", "←": "<-", "↦": "->", "⇒": "=>", "⇔": "<=>", "“": '"', "”": '"', "„": '"', "‘": "'", "’": "'",
     "′": "'", "…": "...", "⋯": "...", "⟨": "<", "⟩": ">", "∪": "u", "∩": "n", "⊂": "<", "⊆": "<=", "⊥": "_|_",
-    "ℓ": "l", "§": "sec. ", "⁄": "/", "\u0303": "~", "\u0302": "^", "\u0304": "-", "∧": "and", "∨": "or", "¬": "not ",
+    "⌈": "ceil(", "⌉": ")", "⌊": "floor(", "⌋": ")", "«": '"', "»": '"', "≍": "~", "≪": "<<", "≫": ">>", "⊤": "T",
+    "⟹": "=>", "⟦": "[[", "⟧": "]]", "⪰": ">=", "∓": "-+", "⏎": "; ", "ℓ": "l", "§": "sec. ", "⁄": "/", "\u0303": "~", "\u0302": "^", "\u0304": "-", "∧": "and", "∨": "or", "¬": "not ",
     "\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u2011": "-", "█": "#", "━": "-", "─": "-", "│": "|",
 }  # fmt: skip
 RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱᵀᵏᵗˢᵐᵖᵈᵃᵇᐟ", "0123456789+-=()niTktsmpdab/", strict=True))
@@ -99,11 +101,23 @@ def is_wanted(environment: Mapping[str, str] = os.environ) -> bool:
 def settle(stream: Any, *, ascii_wanted: bool) -> None:
     """Make a standard stream spell what it cannot, or is not to, show; no text is a fault then."""
     codecs.register_error(HANDLER, _spell_unencodable)
+    codecs.register(_our_ascii)
     if ascii_wanted or not can_show(stream):
-        stream.reconfigure(encoding="ascii", errors=HANDLER)
+        stream.reconfigure(encoding=ASCII, errors=HANDLER)
     else:
         # All but half a character.
         stream.reconfigure(errors="replace")
+
+
+def _our_ascii(name: str) -> codecs.CodecInfo | None:
+    """ASCII by a name of its own: the option parser prints past a stream that has the common one."""
+    if name != ASCII:
+        return None
+    known = codecs.lookup("ascii")
+    return codecs.CodecInfo(
+        known.encode, known.decode, known.streamreader, known.streamwriter, known.incrementalencoder,
+        known.incrementaldecoder, name=ASCII,
+    )  # fmt: skip
 
 
 def _spell_unencodable(error: UnicodeError) -> tuple[str, int]:
