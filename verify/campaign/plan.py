@@ -111,6 +111,24 @@ def plan(
     return tasks
 
 
+def left_out(profile: Profile, claims: Sequence[str], subject: str) -> list[str]:
+    """What a profile leaves out of these claims, in one sentence; nothing where it leaves out nothing."""
+    chosen = [name for name in selected(claims) if subject == REFERENCE or find_claim(name).about == "subject"]
+    names = profile.left_out(claims, chosen)
+    if not names:
+        return []
+    steps: dict[str, list[str]] = {}
+    for name in names:
+        claim, _, step = name.partition("/")
+        steps.setdefault(claim, []).append(step or "the claim itself")
+    said = "; ".join(f"{claim} ({', '.join(parts)})" for claim, parts in steps.items())
+    count = f"{len(names)} statement{'s' * (len(names) > 1)}"
+    why = "cannot take fewer samples or runs without leaving the verdict open"
+    return [
+        f"profile {profile.name} leaves out {count} that {why}: {said}; named, or with --profile ci, each is judged"
+    ]
+
+
 def _readings(
     statement: Statement, found: Check, wanted: Sequence[str], profile: Profile, *, lattice: bool
 ) -> Iterator[str]:

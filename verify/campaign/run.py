@@ -162,7 +162,8 @@ def run(
         )  # fmt: skip
         search.keep()
         if shard is not None:
-            report = report.model_copy(update={"changes": (shard.said(len(mine), len(tasks)),)})
+            said = shard.said(len(mine), len(tasks))
+            report = report.model_copy(update={"changes": (said, *report.changes)})
         return report.after(books.taken, books.notices)
 
 

@@ -44,7 +44,9 @@ class Verify:
         Argument(help="Claims or proof steps, e.g. bias-bound/T3; all if none.", autocompletion=completion.claims),
     ] = None
     out: Annotated[Path, Option(help="Folder for the report's files and store.sqlite.")] = Path("report")
-    profile: Annotated[str, Option(help="smoke, ci or full.", autocompletion=completion.profiles)] = "ci"
+    profile: Annotated[
+        str, Option(help="smoke (seconds; says what it leaves out), ci or full.", autocompletion=completion.profiles)
+    ] = "ci"
     reading: Annotated[
         Texts,
         Option(

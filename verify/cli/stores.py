@@ -59,7 +59,10 @@ def _held(report: Report, on_record: Baseline, planned: Collection[str]) -> Repo
     entries = tuple(entry for entry in on_record.results if entry.key in planned)
     if not entries:
         raise InvalidInputError("--baseline", "must hold a result of the store's run; none is")
-    return report if on_record.verdicts_only else judge(report, on_record.model_copy(update={"results": entries}))[0]
+    if on_record.verdicts_only:
+        return report
+    held = judge(report, on_record.model_copy(update={"results": entries}))[0]
+    return held.model_copy(update={"changes": (*report.changes, *held.changes)})
 
 
 def _store(path: Path, *, new: bool = False) -> Path:

@@ -7,9 +7,11 @@ from typing import Any
 
 from spec.errors import InvalidInputError
 from verify.campaign.baseline.comparison import hold_verdicts
+from verify.campaign.plan import left_out
 from verify.campaign.store.addresses import installed
 from verify.campaign.store.kept_results import Plan, Request, Store
 from verify.campaign.summary import Search, smallest, summarise
+from verify.checks.measuring.case import find_profile
 from verify.report.faces import Report
 from verify.report.model import Result, SmallestCounterexample
 
@@ -51,7 +53,8 @@ def assembled(
     return Report(
         environment=request.environment, seed=request.seed, profile=request.profile, subject=request.subject,
         subject_version=request.subject_version, results=tuple(judged),
-        summary=tuple(summarise(judged, request.claims, request.subject, search)), findings=tuple(findings), **how,
+        summary=tuple(summarise(judged, request.claims, request.subject, search)), findings=tuple(findings),
+        changes=tuple(left_out(find_profile(request.profile), request.claims, request.subject)), **how,
     )  # fmt: skip
 
 

@@ -38,7 +38,7 @@ class Profile:
     certificate is verified by the independent checker, not only the first of each bound: it works in plain fractions
     and takes far longer than making them. ``skips`` are claims and steps left out unless they are asked for by name:
     their samples cannot shrink without leaving the verdict open; ``long_runs`` are single statements left out likewise,
-    whatever their claim. ``narrow`` are such as are judged on the first
+    whatever their claim (:meth:`left_out`). ``narrow`` are such as are judged on the first
     instance alone, ``telling`` instances on which all that is not sampled is judged besides.
     """
 
@@ -60,6 +60,10 @@ class Profile:
         left = of_family(full_id, self.skips) or full_id in self.long_runs
         return left and not of_family(full_id, claims)
 
+    def left_out(self, claims: Collection[str], chosen: Collection[str]) -> list[str]:
+        """The chosen statements that have a check and are left out where these claims are asked for by name."""
+        return [name for name in checks() if name in chosen and self.leaves_out(name, claims)]
+
     def instances_of(self, check: Check) -> tuple[str, ...]:
         """On which of its instances a check is run."""
         first = check.instances[: 1 if of_family(check.claim, self.narrow) else self.breadth]
@@ -77,7 +81,24 @@ LONG = (
     "inner-cost", "goldstein-convergence", "sfo-complexity", "variance-bound/pairing-alone",
     "hypergradient-accuracy/conditional-mean",
 )  # fmt: skip
-"""What a smoke run leaves out."""
+"""What samples long: further points of the lattice are judged where it tells most alone."""
+TOO_LONG = (
+    "convergence-experiment", "goldstein-convergence", "goldstein-convergence/noise-term",
+    "goldstein-convergence/explicit-constants", "goldstein-convergence/bias-hypothesis",
+    "goldstein-convergence/bias-potential", "goldstein-convergence/lipschitz-scaling",
+    "goldstein-convergence/second-moment", "goldstein-convergence/membership", "inner-cost/linear-rate",
+    "inner-cost/noise-floor", "inner-cost/samples-for-accuracy", "inner-cost/output-accuracy",
+    "inner-cost/shared-sample", "inner-cost/svrg", "sfo-complexity", "sfo-complexity/outer-calls",
+    "sfo-complexity/batch-product", "sfo-complexity/theta", "sfo-complexity/lipschitz-constant",
+    "sfo-complexity/larger-alpha", "sfo-complexity/shared-sample", "variance-bound/pairing-alone",
+    "hypergradient-accuracy/conditional-mean",
+)  # fmt: skip
+"""What a smoke run leaves out, and says so; every claim is there by some statement."""
+SMOKE_NARROW = (
+    "inner-cost", "inner-loop-remark", "sfo-complexity", "goldstein-convergence", "hypergradient-accuracy",
+    "stochastic-oracles", "variance-bound",
+)  # fmt: skip
+"""What a smoke run judges on its first instance alone."""
 SLOW = ("inner-cost", "inner-loop-remark", "goldstein-convergence/bias-hypothesis")
 """What costs most in a run for another implementation, on its first instance alone: every catalogued mistake that only
 a further one would refute here is refuted by another claim, and no claim is supported whose stage deviates."""
@@ -94,7 +115,9 @@ TELLING = {
 }  # fmt: skip
 """Statements whose readings the first instance alone does not tell apart: how many do."""
 _SIZES = (
-    Profile("smoke", _halvings(0.1, 7), _halvings(0.1, 4), 20_000, 2, isolate=False, skips=LONG),
+    Profile(
+        "smoke", _halvings(0.1, 7), _halvings(0.1, 4), 20_000, 2, isolate=False, long_runs=TOO_LONG, narrow=SMOKE_NARROW
+    ),
     Profile("ci", _halvings(0.2, 10), _halvings(0.1, 5), 20_000, None, isolate=True, beside=1),
     Profile("full", _halvings(0.2, 12), _halvings(0.2, 7), 200_000, None, isolate=True, recheck=True),
     # As ci, on fewer instances: an implementation that fails somewhere fails on the telling ones.
