@@ -150,8 +150,8 @@ class Summary:
             columns.append((max(least), max([len(heading), *(len(cell.mark.text) for cell in cells)])))
         alone = [row.alone for row in self.rows if row.alone.marks]
         if alone and layout.beside:
-            heading = [len(word) for word in ALONE.split()]
-            columns.append((max([*heading, *(marks.narrowest for marks in alone)]), max(m.whole for m in alone)))
+            least = [*map(len, ALONE.split()), *(marks.narrowest for marks in alone)]
+            columns.append((max(least), max([len(ALONE), *(marks.whole for marks in alone)])))
         elif alone:
             columns[0] = (max(columns[0][0], len(UNDER) + 2),) * 2
             least_alone = max(marks.narrowest for marks in alone)
