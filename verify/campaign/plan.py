@@ -22,8 +22,6 @@ from spec.exact_json import plain
 from spec.reading import KEEPING, NAMES, chosen_by, is_repaired_text
 from verify.campaign.summary import selected
 from verify.checks.measuring.case import (
-    LONG,
-    TELLING,
     Case,
     Check,
     Measurement,
@@ -36,6 +34,7 @@ from verify.checks.measuring.case import (
     of_family,
 )
 from verify.checks.measuring.identity import not_as_asked
+from verify.checks.measuring.long_runs import LONG, TELLING
 from verify.checks.measuring.premises import PremiseUnmetError, premises_met
 from verify.checks.measuring.silence import NoNoiseError
 from verify.evidence.budget import level_of

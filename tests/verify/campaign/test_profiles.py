@@ -8,7 +8,8 @@ import verify
 from spec.claims import load_claims
 from verify.campaign.plan import DEFAULT_SEED, left_out, plan
 from verify.campaign.run import ALL_READINGS
-from verify.checks.measuring.case import PROFILES, TOO_LONG, checks, find_profile
+from verify.checks.measuring.case import PROFILES, checks, find_profile
+from verify.checks.measuring.long_runs import TOO_LONG
 
 SMOKE = find_profile("smoke")
 

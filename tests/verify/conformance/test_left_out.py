@@ -8,7 +8,8 @@ from importlib import resources
 import verify
 from tests.verify.conformance.subjects import OnlyHypergradient
 from verify.campaign.plan import plan
-from verify.checks.measuring.case import OUTER_RUNS, checks, find_profile
+from verify.checks.measuring.case import checks, find_profile
+from verify.checks.measuring.long_runs import OUTER_RUNS
 from verify.subjects.reference import ReferenceSubject
 
 PROFILE = find_profile("conform")
