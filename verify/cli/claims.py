@@ -242,8 +242,9 @@ def _on_record(full_id: str, reading: str) -> Verdict | None:
 
 def _refutable(asked: options.Refute) -> None:
     """List the claims and steps a counterexample can be searched for, and the readings that the search expresses."""
-    if asked.out is not None:
-        raise InvalidInputError("--out", "must go with a claim: nothing was searched for", str(asked.out))
+    for name, default in vars(options.Refute(as_json=asked.as_json)).items():
+        if (given := getattr(asked, name)) != default:
+            raise InvalidInputError(f"--{name}", "must go with a claim: nothing was searched for", str(given))
     found = {claim: readings_searched(claim) for claim in refutable()}
     if asked.as_json:
         print_json([{"claim": claim, "readings": list(readings)} for claim, readings in found.items()])

@@ -68,5 +68,6 @@ def test_without_a_claim_refute_lists_what_it_can_refute(capsys):
     assert {row["claim"]: tuple(row["readings"]) for row in json.loads(out)} == {
         claim: readings_searched(claim) for claim in refutable()
     }
-    code, _, err = run(capsys, "refute", "--out", "file.json")
-    assert (code, err.count("\n")) == (2, 1)
+    for option in (("--out", "file.json"), ("--weight", "1"), ("--reading", "nope")):
+        code, out, err = run(capsys, "refute", *option)
+        assert (code, out, err.count("\n")) == (2, "", 1)
