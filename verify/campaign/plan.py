@@ -24,8 +24,6 @@ from spec.exact_json import plain
 from spec.reading import KEEPING, NAMES, chosen_by, is_repaired_text
 from verify.campaign.summary import selected
 from verify.checks.measuring.case import (
-    LONG,
-    TELLING,
     Case,
     Check,
     Measurement,
@@ -38,6 +36,7 @@ from verify.checks.measuring.case import (
     of_family,
 )
 from verify.checks.measuring.identity import not_as_asked
+from verify.checks.measuring.long_runs import LONG, TELLING
 from verify.checks.measuring.premises import PremiseUnmetError, premises_met
 from verify.checks.measuring.silence import NoNoiseError
 from verify.checks.measuring.where_asked import is_place_of
@@ -125,6 +124,24 @@ def _named(instance: str) -> Iterator[str]:
         yield from draws_named(instance)
     else:
         yield find_instance(instance).name
+
+
+def left_out(profile: Profile, claims: Sequence[str], subject: str) -> list[str]:
+    """What a profile leaves out of these claims, in one sentence; nothing where it leaves out nothing."""
+    chosen = [name for name in selected(claims) if subject == REFERENCE or find_claim(name).about == "subject"]
+    names = profile.left_out(claims, chosen)
+    if not names:
+        return []
+    steps: dict[str, list[str]] = {}
+    for name in names:
+        claim, _, step = name.partition("/")
+        steps.setdefault(claim, []).append(step or "the claim itself")
+    said = "; ".join(f"{claim} ({', '.join(parts)})" for claim, parts in steps.items())
+    count = f"{len(names)} statement{'s' * (len(names) > 1)}"
+    why = "cannot take fewer samples or runs without leaving the verdict open"
+    return [
+        f"profile {profile.name} leaves out {count} that {why}: {said}; named, or with --profile ci, each is judged"
+    ]
 
 
 def _readings(

@@ -51,6 +51,7 @@ def run(
     jobs: int = 1,
     progress: Progress | None = None,
     watch: Callable[[], None] | None = None,
+    until: Callable[[Result], bool] | None = None,
     store: Path | None = None,
     resume: bool = True,
     fresh: bool = False,
@@ -81,6 +82,7 @@ def run(
         progress: Called after each result.
         watch: Called about every tenth of a second while worker processes are waited for; a ``KeyboardInterrupt`` it
             raises ends the run with what is done.
+        until: Called with each result, the kept ones first; where it says true the run ends with what is done.
         store: File that keeps finished results; what it holds is taken, where nothing that it depends on changed, and
             what is run is added. Of a subject other than the reference not all sources can be known: its results are
             taken with ``resume`` alone.
@@ -156,13 +158,16 @@ def run(
             kept.plan(Plan(request=request, cells=tuple(books.cells.items())))
         count = len(mine) - len(open_tasks)
         try:
+            for result in books.results(mine) if count and until is not None else ():
+                _end_at(result, until)
             for task, result in results_of(open_tasks):
                 books.keep(task, result)
                 count += 1
                 if progress is not None:
                     progress(count, len(mine), task.key)
-        except KeyboardInterrupt:
-            complete = False
+                _end_at(result, until)
+        except (KeyboardInterrupt, _Enough) as ended:
+            complete = isinstance(ended, _Enough) and count == len(mine)
             for task, result in stop():
                 books.keep(task, result)
         search = Searches(kept, request.code)
@@ -174,8 +179,18 @@ def run(
         )  # fmt: skip
         search.keep()
         if shard is not None:
-            report = report.model_copy(update={"changes": (shard.said(len(mine), len(whole)),)})
+            said = shard.said(len(mine), len(whole))
+            report = report.model_copy(update={"changes": (said, *report.changes)})
         return report.after(books.taken, books.notices)
+
+
+class _Enough(Exception):  # noqa: N818  # no error: what was asked for is found
+    """The run was to end here."""
+
+
+def _end_at(result: Result, until: Callable[[Result], bool] | None) -> None:
+    if until is not None and until(result):
+        raise _Enough
 
 
 @contextmanager

@@ -40,7 +40,8 @@ METHOD = {
 
 def dimensions(profile: Profile) -> tuple[int, ...]:
     """The sweep of one run."""
-    return (200, 400, 800, 1600) if profile.name == "full" else (100, 200, 400, 800)
+    largest = {"full": 1600, "smoke": 400}.get(profile.name, 800)
+    return tuple(largest // 2**k for k in (3, 2, 1, 0))
 
 
 @lru_cache(maxsize=64)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from verify.campaign.calibration.sweeps import crossings
 from verify.campaign.workers import context
 from verify.checks.measuring.case import full_run_decisions
 from verify.cli import options
-from verify.cli.console import plain_console, progress_bar
+from verify.cli.console import plain_console, print_json_text, progress_bar
 from verify.cli.sources import require_at_least
 from verify.evidence.budget import TOTAL_ERROR, Share
 
@@ -52,7 +51,7 @@ def calibrate(asked: options.Calibrate) -> int:
     if asked.out is not None:
         write_files(asked.out.parent, {asked.out.name: page(_counted(asked, found))})
     if asked.as_json:
-        sys.stdout.write(found.model_dump_json(indent=1) + "\n")
+        print_json_text(found.model_dump_json(indent=1))
     else:
         _show(found, asked.runs)
     return 0 if found.kept else 1

@@ -9,8 +9,9 @@ from typing import Any, TypeVar, get_args
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
+from rich.text import Text
 
-from spec import load_claims
+from spec import InvalidInputError, load_claims
 from spec.assertions import load_assertions
 from spec.claims import Claim, ProofStep, ReadingName, Statement, find
 from spec.works import find as find_work
@@ -18,14 +19,14 @@ from verify.campaign.baseline.storage import shipped_record
 from verify.checks.measuring.case import checks
 from verify.cli import options
 from verify.cli.assertions import assertions
-from verify.cli.console import plain_console, print_json
+from verify.cli.console import plain_console, print_json, print_json_text
 from verify.cli.sources import require_one_of
 from verify.proofs.kernel.standings import standings
 from verify.proofs.kernel.theorems import load_theorems
 from verify.proofs.orders.evaluation import Evaluation, evaluations
 from verify.proofs.orders.inference import Following, OrderRow
 from verify.proofs.orders.table import FirstBreak, first_breaks, order_table
-from verify.proofs.refutation.search import minimal_counterexample
+from verify.proofs.refutation.search import minimal_counterexample, readings_searched, refutable
 from verify.report.wording import reading_title
 from verify.verdict import Verdict, combine
 
@@ -239,14 +240,40 @@ def _on_record(full_id: str, reading: str) -> Verdict | None:
     return combine(Verdict(verdict) for key, verdict in shipped_record().items() if key.startswith(start))
 
 
+def _refutable(asked: options.Refute) -> None:
+    """List the claims and steps a counterexample can be searched for, and the readings that the search expresses."""
+    for name, default in vars(options.Refute(as_json=asked.as_json)).items():
+        if (given := getattr(asked, name)) != default:
+            raise InvalidInputError(f"--{name}", "must go with a claim: nothing was searched for", str(given))
+    found = {claim: readings_searched(claim) for claim in refutable()}
+    if asked.as_json:
+        print_json([{"claim": claim, "readings": list(readings)} for claim, readings in found.items()])
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("claim", no_wrap=True)
+    table.add_column("as written, on record", no_wrap=True)
+    table.add_column("readings")
+    for claim, readings in found.items():
+        table.add_row(claim, str(_on_record(claim, "as-written") or ""), Text(str(len(readings)), justify="right"))
+    console = plain_console()
+    console.print(table)
+    console.print(
+        f"\n{len(found)} claims and steps have a search. f2csa refute CLAIM looks for the smallest problem that breaks "
+        "one; --json lists the readings, for --reading.", style="dim",
+    )  # fmt: skip
+
+
 def refute(asked: options.Refute) -> None:
     """Search, print what was found, and write the problem file if asked to."""
+    if asked.claim is None:
+        _refutable(asked)
+        return
     reading = asked.reading
     found = minimal_counterexample(asked.claim, reading, weight=asked.weight, tries=asked.tries, seed=asked.seed)
     if asked.out is not None and found is not None:
         asked.out.write_text(found.file, encoding="utf-8")
     if asked.as_json:
-        sys.stdout.write("null\n" if found is None else found.model_dump_json(indent=1) + "\n")
+        print_json_text("null" if found is None else found.model_dump_json(indent=1))
         return
     named = reading.replace("-", " ") if reading in get_args(ReadingName) else reading
     asked_about = f"{asked.claim}, {named}:"

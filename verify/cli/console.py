@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,10 +15,22 @@ from typing import Any
 
 from rich.console import Console
 
+from verify.cli.spelling import can_show, in_ascii
+
 
 def print_json(value: Any) -> None:
     """Write JSON to standard output."""
-    sys.stdout.write(json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+    print_json_text(json.dumps(value, indent=1, ensure_ascii=False))
+
+
+def print_json_text(text: str) -> None:
+    """Write JSON that is made already; where the paper's letters cannot be shown they are escaped, never spelt."""
+    sys.stdout.write((text if can_show(sys.stdout) else _escaped(text)).rstrip("\n") + "\n")
+
+
+def _escaped(text: str) -> str:
+    """The same JSON in ASCII: what is not stands within strings, where an escape means the same."""
+    return text if text.isascii() else "".join(c if c.isascii() else json.dumps(c)[1:-1] for c in text)
 
 
 def printable(text: str) -> str:
@@ -25,9 +38,17 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
-def plain_console(*, errors: bool = False) -> Console:
-    """A console that adds no colours or pictures of its own."""
-    return Console(stderr=errors, highlight=False, emoji=False)
+class PlainConsole(Console):
+    """A console that adds no pictures of its own, and spells symbols that its stream cannot show."""
+
+    def print(self, *objects: Any, **how: Any) -> None:
+        """Print, as :meth:`rich.console.Console.print`; what is spelt is laid out as it is spelt."""
+        super().print(*(objects if can_show(self.file) else map(in_ascii, objects)), **how)  # type: ignore[arg-type]  # a text stream
+
+
+def plain_console() -> PlainConsole:
+    """Standard output as a console."""
+    return PlainConsole(highlight=False, emoji=False)
 
 
 def cores() -> int:
@@ -45,12 +66,60 @@ def memory() -> float:
     return whole
 
 
+EVERY = 30.0
+"""Seconds between two lines of progress where nobody watches a bar."""
+
+
+class ProgressLines:
+    """What is done, a line now and then; ``done``, ``total`` and ``what`` are as last told."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock, self.started = clock, clock()
+        self.done, self.total, self.what = 0, 0, ""
+
+    def __call__(self, done: int, total: int, what: str) -> None:
+        """Hear how much is done, of how much, and what was done last."""
+        self.done, self.total, self.what = done, total, what
+
+    @property
+    def line(self) -> str:
+        """Where the run is now."""
+        seconds = f"{self.clock() - self.started:.0f} s"
+        if not self.total:
+            return f"{seconds}: starting"
+        return f"{seconds}: {self.done:,} of {self.total:,} done, last {self.what.replace('|', ' ')}"
+
+    def say(self, until: threading.Event, every: float = EVERY) -> None:
+        """Write the line every so often."""
+        while not until.wait(every):
+            with suppress(OSError, ValueError):  # whoever listened left
+                sys.stderr.write(f"f2csa: {self.line}\n")
+                sys.stderr.flush()
+
+
 @contextmanager
-def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
-    """A bar on a terminal, nothing elsewhere; told how much is done, of how much, and what is next."""
+def progress_lines() -> Iterator[ProgressLines]:
+    """Lines on standard error while the run lasts."""
+    lines, ended = ProgressLines(), threading.Event()
+    speaker = threading.Thread(target=lines.say, args=(ended,), daemon=True)
+    speaker.start()
+    try:
+        yield lines
+    finally:
+        ended.set()
+        speaker.join()
+
+
+@contextmanager
+def progress_bar(*, quiet: bool = False) -> Iterator[Callable[[int, int, str], None]]:
+    """A bar on a terminal, lines elsewhere, or neither; told how much is done, of how much, and what was done last."""
     console = Console(stderr=True)
-    if not console.is_terminal:
+    if quiet:
         yield lambda _done, _total, _what: None
+        return
+    if not console.is_terminal:
+        with progress_lines() as lines:
+            yield lines
         return
     # Slow to import, for those alone who see it.
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn

@@ -16,8 +16,10 @@ import typer
 import typer.core
 import typer.main
 
-from verify.cli import conform_options, experiment_options, options, paper_options, store_options
+from verify.cli import conform_options, experiment_options, options, paper_options, point_options, store_options
+from verify.cli.completion import COMPLETING, SHELLS, install, prepare, script_of, with_shell
 
+PROGRAM = "f2csa"
 TRACEBACK = "F2CSA_TRACEBACK"
 """Environment variable that lets an internal fault show where it happened."""
 COMMANDS: dict[type, tuple[str, str]] = {
@@ -25,8 +27,9 @@ COMMANDS: dict[type, tuple[str, str]] = {
     store_options.Merge: ("merge", "verify.cli.stores:merge"),
     store_options.Report: ("report", "verify.cli.stores:report"),
     options.Claims: ("claims", "verify.cli.claims:claims"),
-    options.Hypergradient: ("hypergradient", "verify.cli.point:hypergradient"),
-    options.Goldstein: ("goldstein", "verify.cli.point:goldstein"),
+    point_options.Hypergradient: ("hypergradient", "verify.cli.point:hypergradient"),
+    point_options.Goldstein: ("goldstein", "verify.cli.point:goldstein"),
+    point_options.Instances: ("instances", "verify.cli.instances:instances"),
     options.Solve: ("solve", "verify.cli.solve:run"),
     options.Orders: ("orders", "verify.cli.claims:orders"),
     options.Refute: ("refute", "verify.cli.claims:refute"),
@@ -115,11 +118,41 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _show_completion(shell: str | None) -> None:
+    if shell is not None:
+        typer.echo(script_of(shell, PROGRAM))
+        raise typer.Exit
+
+
+def _install_completion(shell: str | None) -> None:
+    if shell is not None:
+        typer.echo(f"Completion for {shell} is in {install(shell, PROGRAM)}; a new {shell} has it.")
+        raise typer.Exit
+
+
 @app.callback()
 def root(
     version: Annotated[
         bool, typer.Option("--version", help="Show the version and leave.", is_eager=True, callback=_show_version)
     ] = False,
+    install_completion: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Have {SHELLS} complete f2csa's commands, options, claims and instances; default $SHELL.",
+            metavar="[SHELL]",
+            is_eager=True,
+            callback=_install_completion,
+        ),
+    ] = None,
+    show_completion: Annotated[
+        str | None,
+        typer.Option(
+            help="Print that script instead.",
+            metavar="[SHELL]",
+            is_eager=True,
+            callback=_show_completion,
+        ),
+    ] = None,
 ) -> None:
     """Options before any command."""
 
@@ -128,10 +161,13 @@ def main() -> NoReturn:
     """Entry point of the console script."""
     if refused := _hold_closed():
         sys.exit(_say(refused, 2))
+    from verify.cli.spelling import is_wanted, settle
+
+    ascii_wanted = is_wanted()
     for stream in (sys.stdout, sys.stderr):
-        # A terminal that cannot show Greek letters shows question marks, after the work is done, not a fault.
+        # A terminal that cannot show Greek letters shows their names, after the work is done, not a fault.
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+            settle(stream, ascii_wanted=ascii_wanted)
     sys.exit(invoke())
 
 
@@ -152,18 +188,19 @@ def _hold_closed() -> str:
 
 def invoke(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code; every error is one line on standard error."""
-    from spec.errors import InvalidInputError
-
+    arguments = with_shell(sys.argv[1:] if arguments is None else arguments)
+    if completing := COMPLETING in os.environ:
+        prepare()
     try:
         # Nothing asked is help asked: a page to read, not an error on one line.
-        asked = _parser()((sys.argv[1:] if arguments is None else arguments) or ["--help"], standalone_mode=False)
+        asked = _parser()(arguments or ["--help"], prog_name=PROGRAM, standalone_mode=False)
         code = _run(asked) if type(asked) in COMMANDS else asked
-    except InvalidInputError as error:
-        return _say(str(error), 2)
     except KeyboardInterrupt:
         return _say("interrupted", 3)
     except (BrokenPipeError, SystemExit) as error:
         if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
+            if completing:
+                return error.code if isinstance(error.code, int) else 0
             return _say(f"something called exit({error.code}) in the middle of the run", 3)
         # The reader of a pipe left; that is its right. The option parser may have noticed first, and would exit with
         # 1, which means something else here. Python would complain again when flushing at exit.
@@ -175,6 +212,8 @@ def invoke(arguments: list[str] | None = None) -> int:
     except OSError as error:
         return _say(f"{error.filename or 'input/output'}: {error.strerror or _words(error)}", 2)
     except Exception as error:
+        if _is_refusal(error):
+            return _say(str(error), 2)
         # Usage errors of the option parser, whichever parser typer carries.
         format_message = getattr(error, "format_message", None)
         if format_message is not None:
@@ -194,6 +233,12 @@ def _parser() -> Any:
 def _run(asked: object) -> object:
     module, _, function = COMMANDS[type(asked)][1].partition(":")
     return getattr(import_module(module), function)(asked)
+
+
+def _is_refusal(error: Exception) -> bool:
+    """Whether the input is wrong; only a room that is loaded refuses any, and none is loaded to say so."""
+    rules = sys.modules.get("spec.errors")
+    return rules is not None and isinstance(error, rules.InvalidInputError)
 
 
 def _words(error: Exception) -> str:

@@ -11,15 +11,19 @@ from typing import Annotated, TypeAlias
 
 from typer import Argument, Option
 
+from verify.cli import completion
+
 Text: TypeAlias = str | None
 Texts: TypeAlias = list[str] | None
 File: TypeAlias = Path | None
 
 Problem: TypeAlias = Annotated[str, Argument(help="A problem file, '-' for standard input, or atlas:NAME.")]
 Point: TypeAlias = Annotated[str | None, Option(help="Upper-level point: numbers separated by commas or spaces.")]
-NamedReading: TypeAlias = Annotated[str, Option(help="as-written or repaired.")]
+NamedReading: TypeAlias = Annotated[str, Option(help="as-written or repaired.", autocompletion=completion.readings)]
 Choices: TypeAlias = Annotated[Texts, Option(help="FIELD=VALUE: change one choice of the reading; repeatable.")]
-Instances: TypeAlias = Annotated[Texts, Option(help="Only these atlas instances; repeatable.")]
+Instances: TypeAlias = Annotated[
+    Texts, Option(help="Only these atlas instances; repeatable.", autocompletion=completion.instances)
+]
 Seed: TypeAlias = Annotated[int, Option(help="Seed of all randomness, >= 0.")]
 AnySeed: TypeAlias = Annotated[int | None, Option(help="Seed of all randomness, >= 0.")]
 Jobs: TypeAlias = Annotated[int | None, Option(help="Worker processes; default one per core.")]
@@ -35,9 +39,14 @@ AsJson: TypeAlias = Annotated[bool, Option("--json", help="Machine-readable outp
 class Verify:
     """Run checks and write the report."""
 
-    claims: Annotated[Texts, Argument(help="Claims or proof steps, e.g. bias-bound/T3; all if none.")] = None
+    claims: Annotated[
+        Texts,
+        Argument(help="Claims or proof steps, e.g. bias-bound/T3; all if none.", autocompletion=completion.claims),
+    ] = None
     out: Annotated[Path, Option(help="Folder for the report's files and store.sqlite.")] = Path("report")
-    profile: Annotated[str, Option(help="smoke, ci or full.")] = "ci"
+    profile: Annotated[
+        str, Option(help="smoke (seconds; says what it leaves out), ci or full.", autocompletion=completion.profiles)
+    ] = "ci"
     reading: Annotated[
         Texts,
         Option(
@@ -68,7 +77,14 @@ class Verify:
     fresh: Annotated[bool, Option("--fresh", help="Run everything anew, whatever results --out keeps.")] = False
     shard: Annotated[Text, Option(help="I/K: run one of K shares of the results; f2csa merge joins them.")] = None
     baseline: Annotated[File, Option(help="Verdicts to compare with: a report.json or a recorded baseline.")] = None
-    record: Annotated[File, Option(help="Write the verdicts found to this file, as a new record.")] = None
+    exitfirst: Annotated[
+        bool,
+        Option("--exitfirst", "-x", help="Stop at the first fault, finding or repaired statement that is refuted."),
+    ] = False
+    record_to: Annotated[File, Option(help="File to write the verdicts found to, as a new record.")] = None
+    record: Annotated[File, Option(hidden=True)] = None
+    force: Annotated[bool, Option("--force", help="Let --record-to overwrite a file that is no record.")] = False
+    quiet: Annotated[bool, Option("--quiet", "-q", help="Print findings, faults and the closing line alone.")] = False
     as_json: Annotated[bool, Option("--json", help="Print report.json instead of the table.")] = False
 
 
@@ -76,51 +92,14 @@ class Verify:
 class Claims:
     """List the paper's claims, or explain one."""
 
-    claim: Annotated[str | None, Argument(help="A claim or step to explain; all are listed if none.")] = None
+    claim: Annotated[
+        str | None,
+        Argument(help="A claim or step to explain; all are listed if none.", autocompletion=completion.claims),
+    ] = None
     assertions: Annotated[
         bool, Option("--assertions", help="What the paper asserts, in order, and the statements that cover it.")
     ] = False
     as_json: AsJson = False
-
-
-@dataclass(frozen=True)
-class Hypergradient:
-    """One oracle call as JSON: every stage's value, with the exact values beside."""
-
-    problem: Problem
-    x: Point = None
-    alpha: Annotated[str, Option(help="Accuracy parameter, > 0.")] = "0.1"
-    step_size: Annotated[str | None, Option(help="Of ssigd (β), dsblo (1/γ₂), pigd (η); else derived.")] = None
-    decay: Annotated[str | None, Option(help="Of ssigd's steps: constant, square-root or harmonic.")] = None
-    momentum: Annotated[str | None, Option(help="β of dsblo; else derived.")] = None
-    perturbation: Annotated[str | None, Option(help="Scale of q in ssigd and dsblo; default 1e-4.")] = None
-    smoothing: Annotated[str | None, Option(help="Radius of the sphere of zeroth-order; else derived.")] = None
-    linear_algebra: Annotated[
-        str | None, Option(help="Of implicit gradients: naive, standard, best (the default) or cg.")
-    ] = None
-    reading: NamedReading = "repaired"
-    choose: Choices = None
-    samples: Annotated[int, Option(help="N_g, gradient samples averaged.")] = 1
-    seed: Annotated[int, Option(help="Seed of the noise, >= 0.")] = 0
-    given: Annotated[Texts, Option(help="STAGE=NUMBERS: use this y_star, lam, rho or y_penalty; repeatable.")] = None
-    certify: Annotated[bool, Option("--certify", help="Bound the estimate's error (docs/certificates.md).")] = False
-    gradients_alone: Annotated[
-        bool, Option("--gradients-alone", help="With --certify: factorise no second derivative for the bound.")
-    ] = False
-    level: Annotated[str, Option(help="Confidence of the bound where the problem is noisy, in (0, 1).")] = "0.95"
-    as_table: Annotated[bool, Option("--table", help="Print the certificate as a table instead of JSON.")] = False
-
-
-@dataclass(frozen=True)
-class Goldstein:
-    """Bounds of dist(0, ∂_δF(x)) as JSON: exact for n = 1, certified for n <= 4, an estimate from below beyond."""
-
-    problem: Problem
-    radius: Annotated[str, Option(help="Radius of the Goldstein ball, units of x, > 0.")]
-    x: Point = None
-    box: Annotated[
-        Texts, Option(help="LOW,HIGH of X, once for all components or once each; adds its normal cone at x.")
-    ] = None
 
 
 @dataclass(frozen=True)
@@ -185,7 +164,10 @@ class Solve:
 class Orders:
     """Whether the orders the proofs assert follow from the bounds they rest on."""
 
-    claim: Annotated[str | None, Argument(help="A claim or step; where each proof first breaks if none.")] = None
+    claim: Annotated[
+        str | None,
+        Argument(help="A claim or step; where each proof first breaks if none.", autocompletion=completion.claims),
+    ] = None
     atlas: Annotated[
         bool, Option("--atlas", help="Hold every inequality against numbers on the atlas; exit 1 where one is false.")
     ] = False
@@ -197,7 +179,13 @@ class Orders:
 class Refute:
     """The smallest problem that breaks a claim, with a derivation to follow by hand."""
 
-    claim: Annotated[str, Argument(help="A claim or step, e.g. bias-bound/T3.")]
+    claim: Annotated[
+        str | None,
+        Argument(
+            help="A claim or step, e.g. bias-bound/T3; those with a search are listed if none.",
+            autocompletion=completion.claims,
+        ),
+    ] = None
     reading: Annotated[
         str, Option(help="as-written, repaired, or choose:FIELD=VALUE,... where the search can express it.")
     ] = "as-written"
@@ -225,7 +213,9 @@ class Calibrate:
 class Gate:
     """Whether each statement about a solver can fail: for a wrong one, a null one, and half an order stronger."""
 
-    claims: Annotated[Texts, Argument(help="Claims or proof steps; all if none.")] = None
+    claims: Annotated[Texts, Argument(help="Claims or proof steps; all if none.", autocompletion=completion.claims)] = (
+        None
+    )
     out: Annotated[File, Option(help="Markdown file for the table.")] = None
     seed: Seed = 0
     jobs: Jobs = None
@@ -283,7 +273,9 @@ class Schema:
 class Record:
     """Keep verdicts, exponents, constants and counts of a run, with their intervals."""
 
-    claims: Annotated[Texts, Argument(help="Claims or proof steps; all if none.")] = None
+    claims: Annotated[Texts, Argument(help="Claims or proof steps; all if none.", autocompletion=completion.claims)] = (
+        None
+    )
     out: Annotated[Path, Option(help="File to write; a baseline there is replaced.")] = Path("f2csa-baseline.json")
     source: Annotated[File, Option("--from", help="Record this report.json instead of running anything.")] = None
     force: Annotated[bool, Option("--force", help="Overwrite a file that is no baseline, too.")] = False

@@ -1,4 +1,4 @@
-"""``f2csa hypergradient`` and ``f2csa goldstein``: what a problem comes to at one point, as JSON."""
+"""``f2csa hypergradient`` and ``f2csa goldstein``: what a problem comes to at one point."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ import f2csa_ref
 from spec import Holder, InvalidInputError, OracleParameters, Problem
 from spec.errors import from_validation
 from spec.exact import Vector
-from verify.cli import options
+from verify.cli import point_options
 from verify.cli.console import print_json
 from verify.cli.error_bound import certificate_of, show_certificate
+from verify.cli.point_tables import show_call, show_goldstein
 from verify.cli.sources import (
     Point,
     read_alpha,
@@ -30,7 +31,7 @@ from verify.subjects.protocol import sizes
 from verify.truth.geometry import quadratic_of
 from verify.truth.goldstein.distance import MAX_CERTIFIED_DIMENSION, distance
 from verify.truth.goldstein.estimate import GoldsteinDistance
-from verify.truth.pair import solve_any
+from verify.truth.pair import Truth, solve_any
 
 STAGES = ("y_star", "lam", "rho", "y_penalty")
 """The stages an oracle call can be given, in the order it computes them."""
@@ -38,8 +39,8 @@ EXACT = ("y_star", "lam", "hypergradient", "error", "method", "strictly_active",
 """What is said of the exact truth at the point."""
 
 
-def hypergradient(asked: options.Hypergradient) -> None:
-    """Run Algorithm 1 once and print everything it saw as JSON."""
+def hypergradient(asked: point_options.Hypergradient) -> None:
+    """Run Algorithm 1 once and print everything it saw."""
     reading = read_reading(asked.reading, asked.choose)
     require_at_least("--seed", asked.seed, 0)
     alpha = read_alpha(asked.alpha)
@@ -68,13 +69,16 @@ def hypergradient(asked: options.Hypergradient) -> None:
     seen |= {"exact": exact, "counts": answer.counts, "notes": answer.notes}
     if asked.certify:
         seen["certificate"] = certificate_of(problem, point, alpha, reading, answer)
-    if asked.as_table:
-        show_certificate(seen["certificate"])
-    else:
+    if asked.as_json:
         print_json(_finite(call | seen))
+        return
+    if not asked.as_table:
+        show_call(_finite(call | seen))
+    if asked.certify:
+        show_certificate(seen["certificate"])
 
 
-def _assumed(asked: options.Hypergradient) -> f2csa_ref.Assumed | bool:
+def _assumed(asked: point_options.Hypergradient) -> f2csa_ref.Assumed | bool:
     """What the certificate may use; False where none is asked for."""
     if not asked.certify:
         for name, given in (("--table", asked.as_table), ("--gradients-alone", asked.gradients_alone)):
@@ -103,7 +107,9 @@ def _exact(problem: Problem, point: Point) -> dict[str, Any] | None:
     if isinstance(problem, Holder):
         if any(point):
             return None
-        return {"y_star": [0.0], "lam": [0.0], "hypergradient": [-1.0], "error": 0.0, "method": "closed form"}
+        exact = {"y_star": ["0"], "lam": ["0"], "hypergradient": ["-1"]}
+        values = {name: list(map(float, value)) for name, value in exact.items()}
+        return values | {"error": 0.0, "method": "closed form", "rational": exact}
     try:
         truth = solve_any(quadratic_of(problem), point)
     except OverflowError:
@@ -111,7 +117,20 @@ def _exact(problem: Problem, point: Point) -> dict[str, Any] | None:
         raise InvalidInputError("problem", rule) from None
     exact = {name: getattr(truth, name) for name in EXACT}
     kinks = {} if truth.hypergradient is not None else {"kink_gradients": truth.kink_gradients}
-    return dict(_finite(exact | kinks))
+    return dict(_finite(exact | kinks)) | {"rational": _rational(truth, point)}
+
+
+def _rational(truth: Truth, at: Point) -> dict[str, Any] | None:
+    """The same as fractions, ``"p/q"``; ``None`` where it was proven in balls, which have none."""
+    if truth.lower is None:
+        return None
+    vectors = {"x": at, "y_star": truth.lower.y_star, "lam": truth.lower.lam}
+    if truth.exact_grad_F is not None:
+        vectors["hypergradient"] = truth.exact_grad_F
+    found: dict[str, Any] = {name: list(map(str, vector)) for name, vector in vectors.items()}
+    if truth.exact_kinks:
+        found["kink_gradients"] = [list(map(str, kink)) for kink in truth.exact_kinks]
+    return found
 
 
 def _finite(value: Any) -> Any:
@@ -125,7 +144,7 @@ def _finite(value: Any) -> Any:
     return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def goldstein(asked: options.Goldstein) -> None:
+def goldstein(asked: point_options.Goldstein) -> None:
     """Bracket dist(0, ∂_δF(x) + N_X(x)) and print what proves the bracket."""
     problem, default = read_problem(asked.problem)
     if isinstance(problem, Holder):
@@ -134,7 +153,11 @@ def goldstein(asked: options.Goldstein) -> None:
     at = read_point(asked.x, default, quadratic.n)
     radius = read_positive(asked.radius, "--radius")
     bounds = distance(quadratic, at, radius, box=read_box(asked.box, quadratic.n))
-    print_json({"x": [str(value) for value in at], "radius": str(radius), **plain(bounds)})
+    found = {"x": [str(value) for value in at], "radius": str(radius), **plain(bounds)}
+    if asked.as_json:
+        print_json(found)
+    else:
+        show_goldstein(found)
 
 
 def plain(found: GoldsteinDistance) -> dict[str, Any]:
@@ -147,6 +170,7 @@ def plain(found: GoldsteinDistance) -> dict[str, Any]:
         )
     proof = {
         "points": [[float(v) for v in point] for point in found.points],
+        "exact_points": [[str(v) for v in point] for point in found.points],
         "gradients": [list(gradient) for gradient in found.gradients],
         "weights": list(found.weights), "direction": list(found.direction),
     }  # fmt: skip

@@ -15,9 +15,9 @@ from verify.campaign.store.kept_results import Store
 from verify.campaign.store.merging import merge as join
 from verify.campaign.store.stored_report import fullest, report_of
 from verify.cli import store_options
-from verify.cli.console import printable
+from verify.cli.closing import Ending, show
+from verify.cli.console import print_json_text, printable
 from verify.cli.folder import folder_for, holds_complete
-from verify.cli.verify import show
 from verify.report.faces import Report, render_json, write
 
 
@@ -47,9 +47,9 @@ def report(asked: store_options.Report) -> int:
     folder = folder_for(out, [result.key for result in made.results])
     paths = [] if not made.complete and holds_complete(folder) else write(made, folder)
     if asked.as_json:
-        sys.stdout.write(render_json(made) + "\n")
+        print_json_text(render_json(made))
     else:
-        show(made.after(0, notices), paths, folder)
+        show(made.after(0, notices), Ending(paths, folder))
     return made.exit_code
 
 
@@ -58,7 +58,10 @@ def _held(report: Report, on_record: Baseline, planned: Collection[str]) -> Repo
     entries = tuple(entry for entry in on_record.results if entry.key in planned)
     if not entries:
         raise InvalidInputError("--baseline", "must hold a result of the store's run; none is")
-    return report if on_record.verdicts_only else judge(report, on_record.model_copy(update={"results": entries}))[0]
+    if on_record.verdicts_only:
+        return report
+    held = judge(report, on_record.model_copy(update={"results": entries}))[0]
+    return held.model_copy(update={"changes": (*report.changes, *held.changes)})
 
 
 def _store(path: Path, *, new: bool = False) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Sequence
+import time
 from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from spec.files import write_files
 from verify.campaign import run as campaign
 from verify.campaign.baseline.comparison import Comparison, judge
 from verify.campaign.baseline.model import Baseline, Selection, replay
-from verify.campaign.baseline.storage import load, load_report, refuse_to_overwrite
+from verify.campaign.baseline.storage import load, load_report, refuse_to_overwrite, shipped_record
 from verify.campaign.baseline.storage import store as keep
 from verify.campaign.plan import Task, plan
 from verify.campaign.store.addresses import installed
@@ -24,22 +24,19 @@ from verify.campaign.store.kept_results import Store
 from verify.campaign.store.shards import Shard
 from verify.checks.measuring.case import find_profile
 from verify.cli import options
-from verify.cli.console import cores, ended_politely, plain_console, printable, progress_bar
-from verify.cli.folder import FRONT, folder_for, holds_complete
-from verify.evidence.budget import EFFORT_STEP
+from verify.cli.closing import NONE_HOLDS, NOTHING, Ending, FirstBad, show
+from verify.cli.console import cores, ended_politely, print_json_text, printable, progress_bar
+from verify.cli.folder import folder_for, holds_complete
 from verify.report import times
-from verify.report.faces import Report, render_json, summary_table, write
-from verify.report.model import Result
+from verify.report.faces import Report, render_json, write
 from verify.report.wording import counted
-from verify.verdict import Verdict
-
-NONE_HOLDS = "finding: no repaired statement about a solver holds for this subject"
-NOTHING = "fault: nothing that was asked applies to the subject; no comparison was made"
 
 
 def verify(asked: options.Verify) -> int:
     """Run, write the files, print the summary; returns the exit code."""
+    started = time.monotonic()
     shard = None if asked.shard is None else Shard.parse(asked.shard)
+    record_to = _record_to(asked)
     on_record = load(asked.baseline, "--baseline") if asked.baseline is not None else None
     selection = selected(asked)
     folder = folder_for(asked.out, [task.key for task in _planned(selection, asked)])
@@ -48,11 +45,13 @@ def verify(asked: options.Verify) -> int:
         # Compared with nothing, nothing would ever differ.
         raise InvalidInputError("--baseline", "must hold a result of what is to be run; none is", str(asked.baseline))
     store = asked.out / STORE
+    record = None if on_record is None else on_record.verdicts
+    first = FirstBad(shipped_record() if record is None else record) if asked.exitfirst else None
     report = watched(
         selection, jobs=asked.jobs, subject=asked.subject, profile=asked.profile, seed=asked.seed, effort=asked.effort,
         draws=asked.draws, store=store, resume=asked.resume, fresh=asked.fresh, shard=shard,
-        time_limit=asked.time_limit, in_process=asked.in_process, executor=asked.executor,
-        record=None if on_record is None else on_record.verdicts,
+        time_limit=asked.time_limit, in_process=asked.in_process, executor=asked.executor, record=record, until=first,
+        quiet=asked.quiet,
     )  # fmt: skip
     if compared is not None and not compared.verdicts_only:
         dropped, report = report.changes, judge(report, compared)[0]
@@ -63,15 +62,35 @@ def verify(asked: options.Verify) -> int:
     # An interrupted run leaves the report of a whole one; what it finished is kept to go on from.
     paths = [] if not report.complete and holds_complete(folder) else written(report, folder, store)
     judged = len(report.faults) < len(report.results) and not report.nothing_compared
-    if asked.record is not None and report.complete and judged:
-        keep(Baseline.of(report).bare, asked.record, argument="--record")
+    if record_to is not None and report.complete and judged:
+        keep(Baseline.of(report).bare, record_to, argument=RECORD_TO)
+    stopped_at = None if first is None or report.complete else first.result
     if asked.as_json:
-        sys.stdout.write(render_json(report) + "\n")
+        print_json_text(render_json(report))
     else:
-        show(report, paths, folder)
         if folder != asked.out:
-            _print([f"note: {asked.out} holds results beyond these and was left as it is"])
-    return report.exit_code
+            beyond = f"{asked.out} holds results beyond these and was left as it is"
+            report = report.after(report.kept, (*report.notices, beyond))
+        show(report, Ending(paths, folder, time.monotonic() - started, stopped_at), quiet=asked.quiet)
+    return report.exit_code if stopped_at is None else 3 if report.faults else 1
+
+
+RECORD_TO = "--record-to"
+"""The option's name in errors."""
+
+
+def _record_to(asked: options.Verify) -> Path | None:
+    """The file to write the verdicts found to; refused, before any run, where it holds anything else."""
+    if asked.record is not None:
+        if asked.record_to is not None:
+            raise InvalidInputError("--record", f"must not be given together with {RECORD_TO}, its new name")
+        sys.stderr.write(f"f2csa: --record writes its file; {RECORD_TO} is its new name\n")
+    path = asked.record_to or asked.record
+    if path is None and asked.force:
+        raise InvalidInputError("--force", f"must go with {RECORD_TO}")
+    if path is not None:
+        refuse_to_overwrite(path, force=asked.force, argument=RECORD_TO)
+    return path
 
 
 def written(report: Report, folder: Path, store: Path) -> list[Path]:
@@ -109,12 +128,12 @@ def selected(asked: options.Verify | options.Record | options.Compare) -> Select
     return Selection(tuple(asked.claims or ()), tuple(asked.reading or ()), tuple(asked.instance or ()))
 
 
-def watched(selection: Selection, *, jobs: int | None, seed: int | None, **how: Any) -> Report:
+def watched(selection: Selection, *, jobs: int | None, seed: int | None, quiet: bool = False, **how: Any) -> Report:
     """Run with a progress bar, ended politely; whatever the subject prints goes to standard error.
 
     ``how`` are further arguments of :func:`verify.campaign.run.run`; a selection that no check matches is refused.
     """
-    with progress_bar() as progress, ended_politely(), redirect_stdout(sys.stderr):
+    with progress_bar(quiet=quiet) as progress, ended_politely(), redirect_stdout(sys.stderr):
         report = campaign.run(
             selection.claims, readings=list(selection.readings) or campaign.ALL_READINGS, instances=selection.instances,
             jobs=cores() if jobs is None else jobs, seed=campaign.DEFAULT_SEED if seed is None else seed,
@@ -124,37 +143,6 @@ def watched(selection: Selection, *, jobs: int | None, seed: int | None, **how: 
         named = ", ".join(selection.claims) or None
         raise InvalidInputError("claims", "must select at least one check; no check matches", named)
     return report
-
-
-def _undecided(report: Report) -> list[Result]:
-    """Results that more samples may decide."""
-    return [r for r in report.results if r.verdict is Verdict.INCONCLUSIVE and r.rung == "statistical"]
-
-
-def show(report: Report, paths: Sequence[Path], folder: Path) -> None:
-    """Print the summary and what there is to say of the run."""
-    lines = [f"finding: {line}" for line in report.findings]
-    lines += [NONE_HOLDS] if report.nothing_holds and not report.findings else []
-    lines += [f"note: {line}" for line in (*report.notices, *report.changes)]
-    lines += [f"fault: {result.where}: {result.fault}" for result in report.faults]
-    if report.nothing_compared:
-        lines.append(NOTHING)
-    if not report.complete:
-        kept = "the report is partial" if paths else f"{folder} keeps the report of an earlier run"
-        again = "" if report.is_of_the_paper else " with --resume"
-        lines.append(f"interrupted: {kept}; what is done is kept: run it again{again} to go on")
-    elif undecided := _undecided(report):
-        more = f"--resume --effort {EFFORT_STEP * max(result.effort for result in undecided)}"
-        lines.append(f"undecided for want of samples: {len(undecided)} results; {more} goes on from there")
-    page = "".join(f"; report: {path}" for path in paths if path.name == FRONT)
-    if report.kept:
-        all_, were = len(report.results), "was" if report.kept == 1 else "were"
-        lines.append(f"{report.kept:,} of {all_:,} result{'s' * (all_ != 1)} {were} kept from earlier runs")
-    lines.append(f"{len(report.results)} results in {report.seconds or 0.0:.1f} s{page}")
-    console = plain_console()
-    console.print(summary_table(report))
-    for line in lines:
-        console.print(line, soft_wrap=True, markup=False)
 
 
 def record(asked: options.Record) -> int:
@@ -206,7 +194,7 @@ def compare(asked: options.Compare) -> int:
     if asked.out is not None:
         write(judged, folder_for(asked.out, [result.key for result in judged.results]))
     if asked.as_json:
-        sys.stdout.write(comparison.model_dump_json(indent=1) + "\n")
+        print_json_text(comparison.model_dump_json(indent=1))
     else:
         _show_comparison(comparison, judged)
     return judged.exit_code

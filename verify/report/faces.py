@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Self
 
 from pydantic import PrivateAttr
 from rich.console import Console, ConsoleOptions, RenderResult
-from rich.table import Table
-from rich.text import Text
 
-from spec.claims import Claim
 from spec.files import write_files
-from verify.report import prose, times, wording
-from verify.report.model import NAMED, ReportData
-from verify.report.outline import StatementOutline, outline
+from verify.report import times
+from verify.report.model import ReportData
+from verify.report.terminal import told
 
 # The other modules that draw are imported on first use: only the page needs templates and matplotlib.
 
@@ -47,7 +44,7 @@ class Report(ReportData):
         return write(self, Path(out))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield summary_table(self)
+        yield told(self)
 
     def __str__(self) -> str:
         console = Console(width=120, record=False, file=None)
@@ -82,43 +79,6 @@ def rendered(report: ReportData) -> dict[str, str]:
         "report.md": render_markdown(timeless), "junit.xml": render_junit(timeless),
         times.FILE: times.render_times(report),
     }  # fmt: skip
-
-
-def summary_table(report: ReportData, claims: Mapping[str, Claim] | None = None) -> Table:
-    """Claims and their steps by readings; the caption says the same in sentences."""
-    arranged = outline(report, claims)
-    table = Table(
-        caption=Text(" ".join(prose.overview(report, arranged))), caption_justify="left", box=None, pad_edge=False
-    )
-    table.add_column("Claim", no_wrap=True)
-    for reading in NAMED:
-        table.add_column(wording.reading_title(reading), no_wrap=True)
-    table.add_column("One choice alone as written")
-    for claim in arranged.claims:
-        # A claim that nothing checks yet takes one line, not one a step.
-        for entry in (claim, *(claim.steps if any(step.checked for step in claim.steps) else ())):
-            name = Text(f"  {entry.id.split('/', 1)[1]}") if "/" in entry.id else Text(entry.id, style="bold")
-            table.add_row(name, *(_cell(entry, reading) for reading in NAMED), _isolated(entry))
-    return table
-
-
-def _cell(entry: StatementOutline, reading: str) -> Text:
-    if reading in entry.named:
-        found = entry.named[reading]
-        return Text(f"{wording.mark(found.status)} {found.word}".strip(), style=_style(found.status))
-    if entry.missing:
-        return Text(wording.marked(entry.missing), style=_style(entry.missing))
-    return Text("not in this run", style="dim")
-
-
-def _style(status: str) -> str:
-    return wording.STATUSES[status].style if status in wording.STATUSES else "dim"
-
-
-def _isolated(entry: StatementOutline) -> Text:
-    return Text("  ").join(
-        Text.assemble((wording.mark(found.status), _style(found.status)), " ", found.choice) for found in entry.isolated
-    )
 
 
 _INFINITIES = {"enum": ["Infinity", "-Infinity", "NaN"]}

@@ -35,7 +35,7 @@ class Truth:
     At a kink there is no ``hypergradient``, but the gradients of the adjoining pieces. Strictly active rows have a
     positive multiplier, weakly active ones none; ``licq`` says whether all these are linearly independent. Every double
     is within ``error`` of the truth, rounding included; where pair and gradient were found as rationals, they are in
-    ``lower`` and ``exact_grad_F``, and the doubles are correctly rounded.
+    ``lower``, ``exact_grad_F`` and ``exact_kinks``, and the doubles are correctly rounded.
     """
 
     y_star: FloatArray
@@ -49,6 +49,7 @@ class Truth:
     method: Literal["rational", "balls"]
     lower: ExactLowerLevel | None = None
     exact_grad_F: Vector | None = None  # noqa: N815  # the paper's letter
+    exact_kinks: tuple[Vector, ...] = ()
 
     @property
     def grad_F(self) -> FloatArray:  # noqa: N802  # the paper's letter
@@ -120,6 +121,7 @@ def from_rationals(problem: Quadratic, x: Sequence[Number], lower: ExactLowerLev
         method="rational",
         lower=lower,
         exact_grad_F=gradient,
+        exact_kinks=kinks,
     )
 
 

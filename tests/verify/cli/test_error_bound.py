@@ -12,7 +12,7 @@ CALL = ("hypergradient", "atlas:toy1", "--alpha", "1/10", "--certify")
 
 
 def certificate(capsys, *arguments):
-    code, out, err = run(capsys, *arguments)
+    code, out, err = run(capsys, *arguments, "--json")
     assert code == 0, err
     return json.loads(out)["certificate"]
 
@@ -25,7 +25,7 @@ def test_a_rational_problem_gets_a_rigorous_enclosure(capsys, more):
     assert said["rigorous"]["lower"] <= said["rigorous"]["upper"] <= said["bound"] <= 1.01 * error
     assert (said["standing"], said["rigorous"]["of"]) == ("up to rounding", "the estimate printed")
     assert ("factorisations" in said["counts"]) == (not more)
-    _, out, _ = run(capsys, *CALL[:-1], "--x", "1")
+    _, out, _ = run(capsys, *CALL[:-1], "--x", "1", "--json")
     assert "certificate" not in json.loads(out)
 
 

@@ -43,6 +43,14 @@ def run(*arguments: str) -> Outcome:
     return Outcome(code, out.getvalue(), err.getvalue())
 
 
+def asked(*arguments: str) -> Outcome:
+    """One oracle call as JSON, which its table agrees with on whether there is an answer."""
+    table, made = run("hypergradient", *arguments), run("hypergradient", *arguments, "--json")
+    assert (table.code, table.err) == (made.code, made.err)
+    assert ("∇F" in table.out) == (made.code == 0)
+    return made
+
+
 def assert_refused(outcome: Outcome, code: int = 2) -> None:
     assert outcome.code == code, outcome
     assert outcome.out == ""
@@ -109,7 +117,7 @@ TINY_ROW = b"""{"kind": "quadratic", "f": {}, "g": {"yy": [[1]]},
 def test_any_problem_file_gives_an_answer_or_one_line(problem_file: Path, content: bytes, x: str | None) -> None:
     problem_file.write_bytes(content)
     point = [] if x is None else [f"--x={x}"]
-    assert_answered_or_refused(run("hypergradient", str(problem_file), *point))
+    assert_answered_or_refused(asked(str(problem_file), *point))
 
 
 @settings(max_examples=25)
@@ -127,7 +135,7 @@ def test_any_options_give_an_answer_or_one_line(
         *(part for pair in more for part in pair),
     ]
     point = [] if x is None else [f"--x={x}"]
-    assert_answered_or_refused(run("hypergradient", str(problem_file), *point, *arguments))
+    assert_answered_or_refused(asked(str(problem_file), *point, *arguments))
 
 
 @settings(max_examples=25)
@@ -137,7 +145,7 @@ def test_a_valid_problem_is_answered_truly_or_is_infeasible(
 ) -> None:
     problem_file.write_text(dumps_problem(problem))
     x = data.draw(st.lists(fractions(), min_size=problem.n, max_size=problem.n), "x")
-    outcome = run("hypergradient", str(problem_file), "--x", ",".join(map(str, x)), "--alpha", alpha)
+    outcome = asked(str(problem_file), "--x", ",".join(map(str, x)), "--alpha", alpha)
     assert_answered_or_refused(outcome)
     try:
         truth = lower_level.solve(problem, x)
@@ -205,7 +213,7 @@ def test_numbers_at_the_edge_of_doubles_leak_no_warning(
 ) -> None:
     content, x = drawn
     problem_file.write_text(content)
-    outcome = run("hypergradient", str(problem_file), f"--x={x}", "--alpha", alpha, "--reading", reading,
+    outcome = asked(str(problem_file), f"--x={x}", "--alpha", alpha, "--reading", reading,
                   "--choose", f"inner_solver={solver}")  # fmt: skip
     if outcome.code == 3:
         # A solver may give up here. Then it says so, and there is no answer.
@@ -218,7 +226,7 @@ def test_numbers_at_the_edge_of_doubles_leak_no_warning(
 
 @pytest.mark.parametrize("name", sorted(atlas()))
 def test_every_atlas_instance_is_answered_or_refused(name: str) -> None:
-    outcome = run("hypergradient", f"atlas:{name}")
+    outcome = asked(f"atlas:{name}")
     assert_answered_or_refused(outcome)
     assert (outcome.code == 2) is (name == "infeasible")
 
@@ -324,7 +332,7 @@ def process(*arguments: str, stdin: bytes = b"", **environ: str) -> subprocess.C
 
 
 def test_a_problem_may_come_from_standard_input() -> None:
-    answered = process("hypergradient", "-", "--x", "1", stdin=TOY.encode())
+    answered = process("hypergradient", "-", "--x", "1", "--json", stdin=TOY.encode())
     assert answered.returncode == 0, answered.stderr
     assert json.loads(answered.stdout)["exact"]["hypergradient"] == [1.0]
     refused = process("hypergradient", "-", "--x", "1", stdin=b"\xff{")
@@ -356,7 +364,7 @@ def test_a_pipe_is_read_like_a_file(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with subprocess.Popen(
-        [sys.executable, "-m", "verify", "hypergradient", str(pipe), "--x", "1"], stdout=subprocess.PIPE
+        [sys.executable, "-m", "verify", "hypergradient", str(pipe), "--x", "1", "--json"], stdout=subprocess.PIPE
     ) as running:
         pipe.write_text(TOY)
         assert running.stdout is not None
@@ -364,5 +372,5 @@ def test_a_pipe_is_read_like_a_file(tmp_path: Path) -> None:
 
 
 def test_zero_is_not_mistaken_for_a_missing_point() -> None:
-    assert json.loads(run("hypergradient", "atlas:toy1", "--x", "0").out)["x"] == [0.0]
-    assert Fraction(json.loads(run("hypergradient", "atlas:toy1").out)["x"][0]) == 1
+    assert json.loads(asked("atlas:toy1", "--x", "0").out)["x"] == [0.0]
+    assert Fraction(json.loads(asked("atlas:toy1").out)["x"][0]) == 1

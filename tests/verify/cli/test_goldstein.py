@@ -17,7 +17,7 @@ def run(capsys, *arguments):
 
 
 def test_the_bracket_comes_with_what_proves_it(capsys):
-    code, out, _ = run(capsys, "goldstein", "atlas:experiment-1d", "--x", "2.3", "--radius", "0.2")
+    code, out, _ = run(capsys, "goldstein", "atlas:experiment-1d", "--x", "2.3", "--radius", "0.2", "--json")
     found = json.loads(out)
     assert code == 0
     assert found["exact"] == "11/10"
@@ -28,14 +28,14 @@ def test_the_bracket_comes_with_what_proves_it(capsys):
 
 
 def test_beyond_four_dimensions_it_says_what_is_not_certified(capsys):
-    _, out, _ = run(capsys, "goldstein", "atlas:experiment-5d", "--radius", "1/2")
+    _, out, _ = run(capsys, "goldstein", "atlas:experiment-5d", "--radius", "1/2", "--json")
     found = json.loads(out)
     assert found["certified"] == {"lower": False, "upper": True}
     assert "estimate" in found["notes"][0]
 
 
 def test_a_box_adds_its_normal_cone(capsys):
-    _, out, _ = run(capsys, "goldstein", "atlas:toy1", "--radius", "0.1", "--box", "1,2")
+    _, out, _ = run(capsys, "goldstein", "atlas:toy1", "--radius", "0.1", "--box", "1,2", "--json")
     assert json.loads(out)["exact"] == "0"
 
 

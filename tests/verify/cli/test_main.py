@@ -24,7 +24,9 @@ def run(capsys, *arguments):
 
 @pytest.mark.parametrize(("reading", "value"), [("repaired", 0.990099), ("as-written", 100.990099)])
 def test_hypergradient_of_the_smallest_example(capsys, reading, value):
-    code, out, _ = run(capsys, "hypergradient", "atlas:toy1", "--x", "1", "--alpha", "1/10", "--reading", reading)
+    code, out, _ = run(
+        capsys, "hypergradient", "atlas:toy1", "--x", "1", "--alpha", "1/10", "--reading", reading, "--json"
+    )
     assert code == 0
     found = json.loads(out)
     assert found["hypergradient"][0] == pytest.approx(value, abs=1e-6)
@@ -34,7 +36,7 @@ def test_hypergradient_of_the_smallest_example(capsys, reading, value):
 
 
 def test_one_changed_choice(capsys):
-    _, out, _ = run(capsys, "hypergradient", "atlas:toy1", "--choose", "dual_term=frozen")
+    _, out, _ = run(capsys, "hypergradient", "atlas:toy1", "--choose", "dual_term=frozen", "--json")
     assert json.loads(out)["hypergradient"][0] == pytest.approx(100.990099, abs=1e-6)
 
 
@@ -43,9 +45,9 @@ def test_hypergradient_reads_a_file_and_standard_input(capsys, tmp_path, monkeyp
             '"constraints": {"A": [[1]], "B": [[1]], "b": [0]}}')  # fmt: skip
     file = tmp_path / "problem.json"
     file.write_text(text)
-    code, out, _ = run(capsys, "hypergradient", str(file), "--x", "1/3")
+    code, out, _ = run(capsys, "hypergradient", str(file), "--x", "1/3", "--json")
     assert (code, json.loads(out)["exact"]["y_star"]) == (0, [pytest.approx(1 / 3)])
-    command = [sys.executable, "-m", "verify", "hypergradient", "-", "--x", "[1]"]
+    command = [sys.executable, "-m", "verify", "hypergradient", "-", "--x", "[1]", "--json"]
     answer = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
     assert json.loads(answer.stdout)["exact"]["hypergradient"] == [1.0]
 
@@ -55,7 +57,8 @@ def test_exact_values_of_a_large_problem_are_right(capsys, tmp_path):
     file = tmp_path / "large.json"
     file.write_text(dumps_problem(problem))
     x = np.linspace(-0.01, 0.01, 200)
-    code, out, err = run(capsys, "hypergradient", str(file), "--x", ",".join(map(repr, x.tolist())), "--alpha", "0.05")
+    at = ",".join(map(repr, x.tolist()))
+    code, out, err = run(capsys, "hypergradient", str(file), "--x", at, "--alpha", "0.05", "--json")
     assert code == 0, err
     exact = json.loads(out)["exact"]
     assert exact["error"] <= 1e-10
@@ -76,9 +79,9 @@ def test_samples_and_seed_make_the_noise(capsys, tmp_path):
     blocks = '"f": {"y": [1]}, "g": {"yy": [[1]]}'
     file.write_text(f'{{"kind": "quadratic", {blocks}, "constraints": {rows}, "noise": {noise}}}')
     values = [
-        json.loads(run(capsys, "hypergradient", str(file), "--x", "1", "--seed", seed, "--samples", samples)[1])[
-            "hypergradient"
-        ][0]
+        json.loads(
+            run(capsys, "hypergradient", str(file), "--x", "1", "--seed", seed, "--samples", samples, "--json")[1]
+        )["hypergradient"][0]
         for seed, samples in (("1", "1"), ("1", "1"), ("2", "1"), ("1", "4000"))
     ]
     assert values[0] == values[1] != values[2]

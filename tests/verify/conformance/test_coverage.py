@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from spec.atlas import atlas
-from verify.checks.measuring.case import EVERY_TERM, PROFILES, checks
+from verify.checks.measuring.case import PROFILES, checks
+from verify.checks.measuring.long_runs import EVERY_TERM
 from verify.conformance import coverage as module
 from verify.conformance.coverage import coverage, table
 from verify.conformance.line_terms import LINES, line_5, line_6

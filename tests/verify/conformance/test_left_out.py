@@ -8,7 +8,8 @@ from importlib import resources
 import verify
 from tests.verify.conformance.subjects import OnlyHypergradient
 from verify.campaign.plan import plan
-from verify.checks.measuring.case import OUTER_RUNS, checks, find_profile
+from verify.checks.measuring.case import checks, find_profile
+from verify.checks.measuring.long_runs import OUTER_RUNS
 from verify.subjects.reference import ReferenceSubject
 
 PROFILE = find_profile("conform")
@@ -44,7 +45,7 @@ def test_who_names_a_statement_or_its_claim_has_it_judged() -> None:
 def test_the_letter_names_what_could_have_been_asked_and_was_not() -> None:
     left = [note for note in verify.conform(ReferenceSubject(), claims=[], profile="smoke").notes if "Left out" in note]
     assert len(left) == 1
-    assert "goldstein-convergence and its steps" in left[0]
+    assert "goldstein-convergence, goldstein-convergence/bias-hypothesis" in left[0]
     # What it could not have been asked is no loss.
     few = verify.conform(OnlyHypergradient(), profile="smoke", claims=["goldstein-convergence", "bias-bound/T3"])
     assert not [note for note in few.notes if "Left out" in note]

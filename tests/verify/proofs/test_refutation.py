@@ -166,7 +166,7 @@ def test_the_command_prints_what_is_derived(claim, reading, printed, tmp_path, c
     found = minimal_counterexample(claim, reading)
     file = tmp_path / "problem.json"
     file.write_text(found.file, encoding="utf-8")
-    assert invoke(["hypergradient", str(file), *found.arguments]) == 0
+    assert invoke(["hypergradient", str(file), *found.arguments, "--json"]) == 0
     output = json.loads(capsys.readouterr().out)
     value = output
     for key in printed[0].split("."):
@@ -181,7 +181,7 @@ def test_the_bias_near_a_kink_is_one_half_at_the_point_named(tmp_path, capsys):
     found = minimal_counterexample("bias-bound/uniformity")
     file = tmp_path / "problem.json"
     file.write_text(found.file, encoding="utf-8")
-    assert invoke(["hypergradient", str(file), *found.arguments]) == 0
+    assert invoke(["hypergradient", str(file), *found.arguments, "--json"]) == 0
     output = json.loads(capsys.readouterr().out)
     bias = output["hypergradient"][0] - output["exact"]["hypergradient"][0]
     assert bias == pytest.approx(float(Fraction(found.values["bias"])), abs=1e-9)
@@ -199,7 +199,7 @@ def test_the_ramp_reaches_half_way_where_it_is_said_to(tmp_path, capsys):
     found = minimal_counterexample("dual-extraction/ramp-slope")
     file = tmp_path / "problem.json"
     file.write_text(found.file, encoding="utf-8")
-    assert invoke(["hypergradient", str(file), *found.arguments]) == 0
+    assert invoke(["hypergradient", str(file), *found.arguments, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["rho"] == pytest.approx([0.5], abs=1e-6)
 
 

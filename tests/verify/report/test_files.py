@@ -12,10 +12,10 @@ import pytest
 from rich.console import Console
 
 from spec.errors import InvalidInputError
-from verify.report.faces import Report, render_json, report_schema, summary_table, write
-from verify.report.faces import summary_table as table_with_claims
+from verify.report.faces import Report, render_json, report_schema, write
 from verify.report.junit import render_junit
 from verify.report.markdown import render_markdown
+from verify.report.terminal import summary_table
 from verify.verdict import Verdict
 
 
@@ -136,7 +136,7 @@ def test_markdown_escapes_what_would_be_markup(report: Report) -> None:
 
 def test_the_terminal_shows_claims_and_indented_steps(report: Report, claims: dict) -> None:
     stream = io.StringIO()
-    Console(file=stream, width=120, color_system=None).print(table_with_claims(report, claims))
+    Console(file=stream, width=120, color_system=None).print(summary_table(report, claims))
     lines = [line.rstrip() for line in stream.getvalue().splitlines()]
     assert any(line.startswith("bias-bound ") and "✗ refuted" in line for line in lines)
     assert any(line.startswith("  T1 ") for line in lines)

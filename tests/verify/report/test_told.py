@@ -10,12 +10,12 @@ from spec.claims import Claim
 from tests.verify.report.conftest import make_report
 from tests.verify.report.site.parsed import html_of, together
 from verify.report import prose, wording
-from verify.report.faces import summary_table
 from verify.report.junit import render_junit
 from verify.report.markdown import render_markdown
 from verify.report.model import SummaryRow
 from verify.report.outline import StatementOutline, outline
 from verify.report.site.notebook import html_fragment
+from verify.report.terminal import summary_table
 from verify.verdict import Verdict
 
 
@@ -68,7 +68,7 @@ def test_no_face_puts_as_written_over_what_is_not_said(claims, monkeypatch):
     section = page[page.index('id="bias-bound/T1.as-written"') :]
     assert section[: section.index("</summary>")].count("Our consequence of the text") == 1
     assert "As written" not in section[: section.index("</summary>")]
-    table = summary_table(report, told)
+    table = summary_table(report, told).table
     assert any("our consequence: fails" in str(cell) for cell in table.columns[1].cells)
     monkeypatch.setattr("verify.report.junit.load_claims", lambda: told)
     cases = {case.get("name"): case for case in ElementTree.fromstring(render_junit(report).encode()).iter("testcase")}

@@ -9,9 +9,11 @@ from spec.drawn import is_drawn
 from spec.errors import InvalidInputError
 from verify.campaign.baseline.comparison import hold_verdicts
 from verify.campaign.draws import gathered
+from verify.campaign.plan import left_out
 from verify.campaign.store.addresses import installed
 from verify.campaign.store.kept_results import Plan, Request, Store
 from verify.campaign.summary import Search, smallest, summarise
+from verify.checks.measuring.case import find_profile
 from verify.report.faces import Report
 from verify.report.model import Result, SmallestCounterexample
 
@@ -53,7 +55,8 @@ def assembled(
     return Report(
         environment=request.environment, seed=request.seed, profile=request.profile, subject=request.subject,
         subject_version=request.subject_version, results=tuple(judged),
-        summary=tuple(summarise(judged, request.claims, request.subject, search)), findings=tuple(findings), **how,
+        summary=tuple(summarise(judged, request.claims, request.subject, search)), findings=tuple(findings),
+        changes=tuple(left_out(find_profile(request.profile), request.claims, request.subject)), **how,
     )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from spec.atlas import Instance
 from spec.claims import Bound
 from spec.exact import Vector
 from spec.reading import is_repaired_text
+from verify.checks.measuring.long_runs import EVERY_TERM, LONG, OUTER_RUNS, SLOW, SMOKE_NARROW, TOO_LONG
 from verify.evidence.budget import TOTAL_ERROR, Share
 from verify.evidence.charts import Plot
 from verify.evidence.model import LAWS, ComparisonEvidence, Counterexample, Evidence, Point, Relation
@@ -38,7 +39,7 @@ class Profile:
     certificate is verified by the independent checker, not only the first of each bound: it works in plain fractions
     and takes far longer than making them. ``skips`` are claims and steps left out unless they are asked for by name:
     their samples cannot shrink without leaving the verdict open; ``long_runs`` are single statements left out likewise,
-    whatever their claim. ``narrow`` are such as are judged on the first
+    whatever their claim (:meth:`left_out`). ``narrow`` are such as are judged on the first
     instance alone, ``telling`` instances on which all that is not sampled is judged besides. ``draws`` is on how many
     problems of each family (:mod:`spec.drawn`) statements are asked besides, ``effort`` the factor on all sample sizes,
     each where a run does not say otherwise.
@@ -64,6 +65,10 @@ class Profile:
         left = of_family(full_id, self.skips) or full_id in self.long_runs
         return left and not of_family(full_id, claims)
 
+    def left_out(self, claims: Collection[str], chosen: Collection[str]) -> list[str]:
+        """The chosen statements that have a check and are left out where these claims are asked for by name."""
+        return [name for name in checks() if name in chosen and self.leaves_out(name, claims)]
+
     def instances_of(self, check: Check) -> tuple[str, ...]:
         """On which of its instances a check is run."""
         first = check.instances[: 1 if of_family(check.claim, self.narrow) else self.breadth]
@@ -77,28 +82,10 @@ def _halvings(start: float, count: int, factor: float = 2.0) -> tuple[float, ...
     return tuple(start / factor**j for j in range(count))
 
 
-LONG = (
-    "inner-cost", "goldstein-convergence", "sfo-complexity", "variance-bound/pairing-alone",
-    "hypergradient-accuracy/conditional-mean",
-)  # fmt: skip
-"""What a smoke run leaves out."""
-SLOW = ("inner-cost", "inner-loop-remark", "goldstein-convergence/bias-hypothesis")
-"""What costs most in a run for another implementation, on its first instance alone: every catalogued mistake that only
-a further one would refute here is refuted by another claim, and no claim is supported whose stage deviates."""
-OUTER_RUNS = (
-    "goldstein-convergence", "goldstein-convergence/noise-term", "goldstein-convergence/explicit-constants",
-    "goldstein-convergence/bias-potential", "goldstein-convergence/lipschitz-scaling",
-)  # fmt: skip
-"""With the total's steps, what takes thousands of runs of Algorithm 2: half of the time of a program behind a pipe. It
-can get wrong in them its steps, which the stage `optimise` judges one by one, and its estimates."""
-EVERY_TERM = ("scalar-rational", "moving-box", "random-3x5x4")
-"""Instances that between them have every term of Algorithm 1, on rows that bind and move: b, x and g_xy among them."""
-TELLING = {
-    "bias-bound/T2": 2, "bias-bound/black-box": 2, "variance-bound/per-sample": 2, "variance-bound/g-noise-only": 2,
-}  # fmt: skip
-"""Statements whose readings the first instance alone does not tell apart: how many do."""
 _SIZES = (
-    Profile("smoke", _halvings(0.1, 7), _halvings(0.1, 4), 20_000, 2, isolate=False, skips=LONG),
+    Profile(
+        "smoke", _halvings(0.1, 7), _halvings(0.1, 4), 20_000, 2, isolate=False, long_runs=TOO_LONG, narrow=SMOKE_NARROW
+    ),
     Profile("ci", _halvings(0.2, 10), _halvings(0.1, 5), 20_000, None, isolate=True, beside=1),
     Profile(
         "full",

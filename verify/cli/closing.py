@@ -1,0 +1,107 @@
+"""What a run says when it ends: its table or its numbers, findings and faults, and one closing line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from spec.reading import is_repaired_text
+from verify.campaign.baseline.comparison import hold_verdicts
+from verify.cli.console import plain_console
+from verify.cli.folder import FRONT
+from verify.evidence.budget import EFFORT_STEP
+from verify.report.faces import Report
+from verify.report.model import Result
+from verify.report.terminal import told
+from verify.report.wording import counted
+from verify.verdict import Verdict
+
+NONE_HOLDS = "finding: no repaired statement about a solver holds for this subject"
+NOTHING = "fault: nothing that was asked applies to the subject; no comparison was made"
+
+
+@dataclass
+class FirstBad:
+    """Where ``--exitfirst`` ends a run: a fault, a verdict not on record, or a repaired statement that is refuted."""
+
+    record: Mapping[str, str]
+    result: Result | None = None
+
+    def __call__(self, result: Result) -> bool:
+        """Whether the run ends with this result."""
+        if self.result is None and self._is_bad(result):
+            self.result = result
+        return self.result is not None
+
+    def _is_bad(self, result: Result) -> bool:
+        (judged,), findings = hold_verdicts([result], self.record)
+        fallen = is_repaired_text(result.reading) and result.verdict is Verdict.REFUTED and not judged.expected
+        return result.fault is not None or bool(findings) or fallen
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a run ended, beside its report: files written, seconds in all, and where it stopped by itself.
+
+    ``seconds`` is ``None`` where nothing was run.
+    """
+
+    paths: Sequence[Path]
+    folder: Path
+    seconds: float | None = None
+    stopped_at: Result | None = None
+
+
+def show(report: Report, ending: Ending, *, quiet: bool = False) -> None:
+    """Print the summary and what there is to say of the run; quietly, findings, faults and the closing line."""
+    console = plain_console()
+    if not quiet:
+        console.print(told(report))
+    lines = [f"finding: {line}" for line in report.findings]
+    lines += [NONE_HOLDS] if report.nothing_holds and not report.findings else []
+    lines += [] if quiet else [f"note: {line}" for line in (*report.notices, *report.changes)]
+    lines += [f"fault: {result.where}: {result.fault}" for result in report.faults]
+    lines += [NOTHING] if report.nothing_compared else []
+    if report.complete and not quiet and (undecided := _undecided(report)):
+        more = f"--resume --effort {EFFORT_STEP * max(result.effort for result in undecided)}"
+        some = counted(len(undecided), "result")
+        lines.append(f"undecided for want of samples: {some}; {more} goes on from there")
+    lines += _unfinished(report, ending)
+    if report.kept and not quiet:
+        all_, were = counted_in_print(len(report.results)), "was" if report.kept == 1 else "were"
+        lines.append(f"{report.kept:,} of {all_} {were} kept from earlier runs")
+    for line in [*lines, closing_line(report, ending)]:
+        console.print(line, soft_wrap=True, markup=False)
+
+
+def closing_line(report: Report, ending: Ending) -> str:
+    """``1,912 results in 55 s; report: report/report.html``."""
+    took = "" if ending.seconds is None else f" in {_seconds(ending.seconds)}"
+    page = "".join(f"; report: {path}" for path in ending.paths if path.name == FRONT)
+    return f"{counted_in_print(len(report.results))}{took}{page}"
+
+
+def _unfinished(report: Report, ending: Ending) -> list[str]:
+    if report.complete:
+        return []
+    kept = "the report is partial" if ending.paths else f"{ending.folder} keeps the report of an earlier run"
+    again = "" if report.is_of_the_paper else " with --resume"
+    if ending.stopped_at is None:
+        return [f"interrupted: {kept}; what is done is kept: run it again{again} to go on"]
+    where, why = ending.stopped_at.where, ending.stopped_at.fault or str(ending.stopped_at.verdict)
+    return [f"stopped at {where}: {why}; {kept}; what is done is kept: run it again{again}, without -x, to go on"]
+
+
+def counted_in_print(results: int) -> str:
+    """``1,912 results``."""
+    return f"{results:,} result{'s' * (results != 1)}"
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+
+
+def _undecided(report: Report) -> list[Result]:
+    """Results that more samples may decide."""
+    return [r for r in report.results if r.verdict is Verdict.INCONCLUSIVE and r.rung == "statistical"]
