@@ -13,7 +13,7 @@ from verify.campaign.store.database import NAME as STORE
 from verify.campaign.store.database import require_store
 from verify.report import times
 
-FILES = ("report.json", "report.html", "report.md", "junit.xml", times.FILE)
+FILES = ("report.json", "evidence.json", "report.html", "report.md", "junit.xml", times.FILE)
 PART = "part"
 """Folder beside a report for runs of a part of it."""
 

@@ -96,7 +96,7 @@ def corrections(asked: options.PaperCorrections) -> None:
     where = asked.report / "report.json" if asked.report.is_dir() else asked.report
     if not where.is_file():
         raise InvalidInputError("--report", REPORT, str(asked.report))
-    found = corrections_in(load_report(where, "--report"), labels)
+    found = corrections_in(load_report(where, "--report", "say what its corrections rest on"), labels)
     if asked.as_json:
         print_json(corrections_json(found))
     else:

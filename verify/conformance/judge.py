@@ -96,7 +96,7 @@ def conform(
         seconds: Time, > 0 and finite, after which nothing more is asked; what was not asked is not judged, and the run
             is not complete. It changes no verdict.
         time_limit: Seconds one stage call may take, > 0; longer is a fault.
-        out: Folder for ``conform.json`` and the report's four files.
+        out: Folder for ``conform.json`` and the report's files.
         problems: Problems of your own that stages are compared on, too: files, ``atlas:NAME``, or ``OwnProblem(name,
             problem, x)``.
         reading: ``"repaired"``, or ``"as-written"`` to hold stages against the paper as written and judge no claims.
@@ -241,7 +241,7 @@ def _deviating(seen: Seen, findings: Sequence[StageFinding]) -> list[str]:
 
 
 def write(found: Conformance, out: Path) -> list[Path]:
-    """Write ``conform.json`` and the report's four files into a folder."""
+    """Write ``conform.json`` and the report's files into a folder."""
     _make(out)
     text = json.dumps(found.content(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     return [*write_files(out, {"conform.json": text}), *(found.report.write(out) if found.report is not None else [])]

@@ -16,6 +16,7 @@ from rich.text import Text
 from spec.claims import Claim
 from spec.files import write_files
 from verify.report import prose, times, wording
+from verify.report.data_files import data_files
 from verify.report.model import NAMED, ReportData
 from verify.report.outline import StatementOutline, outline
 
@@ -45,7 +46,7 @@ class Report(ReportData):
         return told
 
     def write(self, out: str | Path) -> list[Path]:
-        """Write ``report.json``, ``report.html``, ``report.md``, ``junit.xml`` and ``times.json`` into a folder."""
+        """Write ``report.json``, ``evidence.json``, ``report.html``, ``report.md``, ``junit.xml``, ``times.json``."""
         return write(self, Path(out))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -64,7 +65,7 @@ class Report(ReportData):
 
 
 def write(report: ReportData, out: Path, pool: Executor | None = None) -> list[Path]:
-    """Write ``report.json``, ``report.html``, ``report.md``, ``junit.xml`` and ``times.json``; returns their paths.
+    """Write the report's files into a folder (:func:`rendered` says which); returns their paths.
 
     ``pool``: processes that help to draw the page.
     """
@@ -73,17 +74,21 @@ def write(report: ReportData, out: Path, pool: Executor | None = None) -> list[P
 
 
 def rendered(report: ReportData, pool: Executor | None = None) -> dict[str, str]:
-    """The files' texts by name; only ``times.json`` says how long anything took."""
+    """The files' texts by name: data and evidence, page, Markdown, JUnit; only ``times.json`` says how long it took.
+
+    Raises:
+        InvalidInputError: If the report was read without its evidence.
+    """
     from verify.report.junit import render_junit
     from verify.report.markdown import render_markdown
     from verify.report.page import render_html
 
     renderers: dict[str, Callable[[ReportData], str]] = {
-        "report.json": render_json, "report.html": partial(render_html, pool=pool), "report.md": render_markdown,
-        "junit.xml": render_junit,
+        "report.html": partial(render_html, pool=pool), "report.md": render_markdown, "junit.xml": render_junit,
     }  # fmt: skip
     timeless = report.timeless
-    return {name: render(timeless) for name, render in renderers.items()} | {times.FILE: times.render_times(report)}
+    drawn = {name: render(timeless) for name, render in renderers.items()}
+    return data_files(report) | drawn | {times.FILE: times.render_times(report)}
 
 
 def summary_table(report: ReportData, claims: Mapping[str, Claim] | None = None) -> Table:
@@ -127,7 +132,7 @@ _INFINITIES = {"enum": ["Infinity", "-Infinity", "NaN"]}
 
 
 def render_json(report: ReportData) -> str:
-    """The report as indented JSON without times; infinities are the strings ``"Infinity"`` and ``"-Infinity"``.
+    """The report with its evidence as one indented JSON text, without times; infinities are ``"Infinity"`` and so on.
 
     Raises:
         ValueError: If the text does not read back as the same report; then a field cannot survive JSON.
@@ -139,7 +144,7 @@ def render_json(report: ReportData) -> str:
 
 
 def report_schema() -> dict[str, Any]:
-    """JSON Schema of ``report.json``, as written: numbers may be infinite, and then are strings."""
+    """JSON Schema of ``report.json``, and of a report as one text with its evidence: infinite numbers are strings."""
     return dict(with_infinities(ReportData.model_json_schema(by_alias=True, mode="serialization")))
 
 

@@ -8,13 +8,16 @@ from typing import Any, Literal, Self
 
 from pydantic import ConfigDict, Field
 
-from spec.claims import About
+from spec.claims import About, Exponent, Tag
 from verify.evidence.charts import Plot
 from verify.evidence.model import Counterexample, Evidence, Frozen, Rung
 from verify.subjects.loading import REFERENCE
+from verify.subjects.stage_table import Capability
 from verify.verdict import Verdict
 
-SCHEMA = "f2csa-report/1"
+SCHEMA: Literal["f2csa-report/2"] = "f2csa-report/2"
+FIRST_SCHEMA: Literal["f2csa-report/1"] = "f2csa-report/1"
+"""Of reports that hold their evidence in ``report.json`` and have no numbers in their summary; still read."""
 NAMED = ("as-written", "repaired")
 """The readings of a whole statement; ``only:FIELD`` isolates one choice."""
 
@@ -52,11 +55,12 @@ class Result(Frozen, Identified):
         verdict: Computed from the evidence; ``None`` for a fault.
         sentence: The verdict in a sentence, with its numbers.
         claimed: The claimed exponent (or comparison), for display.
+        quantity: What decided: the measured quantity, in words or a formula; empty where nothing was measured.
         measured: The deciding measured value (exponent, or the compared quantity).
         interval: Interval of the measured exponent.
         loose_by: Orders by which a supported upper bound is beaten, if any.
         rung: Strongest evidence the verdict rests on.
-        evidence: All that was measured.
+        evidence: All that was measured; in files it stands in ``evidence.json``, as pictures and continuation do.
         error_rates: False-refutation and false-support probabilities, for statistical evidence.
         counterexample: For a refuted claim.
         reproduce: Command that repeats exactly this result.
@@ -75,6 +79,7 @@ class Result(Frozen, Identified):
     verdict: Verdict | None
     sentence: str
     claimed: str = ""
+    quantity: str = ""
     measured: float | None = None
     interval: tuple[float, float] | None = None
     loose_by: float | None = None
@@ -83,7 +88,7 @@ class Result(Frozen, Identified):
     error_rates: dict[str, float] = Field(default_factory=dict)
     counterexample: Counterexample | None = None
     reproduce: str = ""
-    seconds: float | None = 0.0
+    seconds: float | None = None
     about: About = "subject"
     fault: str | None = None
     expected: bool | None = None
@@ -110,6 +115,22 @@ class SmallestCounterexample(Frozen):
     minimal: bool
 
 
+class Claimed(Frozen):
+    """What one text of a statement asserts, as far as it can be measured.
+
+    Args:
+        quantity: What is bounded, in words or a formula.
+        order: The order in print, ``O(α)``; empty where a value is compared with another.
+        exponents: Power of each variable, a fraction; empty with ``order``.
+        tag: ``upper`` (O), ``lower`` (Ω), ``tight`` (Θ) or ``equality``.
+    """
+
+    quantity: str
+    order: str = ""
+    exponents: dict[str, Exponent] = Field(default_factory=dict)
+    tag: Tag = "upper"
+
+
 class SummaryRow(Frozen):
     """A claim or step over all its instances, under one reading.
 
@@ -123,6 +144,17 @@ class SummaryRow(Frozen):
         reproduce: Command that repeats the deciding result.
         smallest: For a refuted text whose refutation was searched for: the smallest counterexample.
         about: Whom the claim is about.
+        title: The statement in a few words.
+        stages: Stages a subject must offer for the claim to be asked of it; empty where it is asked of nobody.
+        printed: What the paper's literal text asserts.
+        repaired: What the repaired text asserts.
+        decided_by: Full id whose result decided: the claim itself, or one of its parts.
+        claimed: What was held against the measured value there: ``O(α)``, ``<= 2``.
+        quantity: What was measured there.
+        measured: The deciding value: an exponent, or the compared quantity itself.
+        interval: Interval of the exponent; both ends alike where it is exact.
+        loose_by: Orders by which a supported upper bound is beaten, if any.
+        rung: How the deciding evidence was obtained.
     """
 
     claim: str
@@ -134,6 +166,17 @@ class SummaryRow(Frozen):
     reproduce: str = ""
     smallest: SmallestCounterexample | None = None
     about: About = "subject"
+    title: str = ""
+    stages: tuple[Capability, ...] = ()
+    printed: Claimed | None = None
+    repaired: Claimed | None = None
+    decided_by: str = ""
+    claimed: str = ""
+    quantity: str = ""
+    measured: float | None = None
+    interval: tuple[float, float] | None = None
+    loose_by: float | None = None
+    rung: Rung | None = None
 
 
 @dataclass(frozen=True)
@@ -158,6 +201,18 @@ class Coverage:
         return f"{self.asked} of {self.all} statements about a solver could be asked; {hold}"
 
 
+class EvidenceFile(Frozen):
+    """The file beside a report that holds its evidence.
+
+    Args:
+        name: Its name, in the same folder.
+        sha256: Digest of its bytes, by which the two belong together.
+    """
+
+    name: Literal["evidence.json"] = "evidence.json"
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")
+
+
 class ReportData(Frozen):
     """Everything one run found.
 
@@ -165,7 +220,7 @@ class ReportData(Frozen):
     :meth:`write` the files.
     """
 
-    schema_: str = Field(default=SCHEMA, alias="schema")
+    schema_: Literal["f2csa-report/1", "f2csa-report/2"] = Field(default=SCHEMA, alias="schema")
     environment: dict[str, str]
     seed: int
     profile: str
@@ -180,6 +235,8 @@ class ReportData(Frozen):
     """Version of the subject, if it says one."""
     changes: tuple[str, ...] = ()
     """What differs from the record without being worse, or could not be compared, one line each."""
+    evidence_file: EvidenceFile | None = None
+    """Where the results' evidence is; ``None`` where they hold it themselves."""
 
     model_config = ConfigDict(populate_by_name=True, title="Report")
 
@@ -193,6 +250,11 @@ class ReportData(Frozen):
         """The same without times: what every run of the same comes out with."""
         results = tuple(result.model_copy(update={"seconds": None}) for result in self.results)
         return self.model_copy(update={"seconds": None, "results": results})
+
+    @property
+    def lacks_evidence(self) -> bool:
+        """Whether it was read without the file that holds its evidence."""
+        return self.evidence_file is not None
 
     @property
     def faults(self) -> tuple[Result, ...]:

@@ -132,7 +132,15 @@ def test_verify_writes_its_files_and_says_where(capsys, tmp_path):
     assert code == 0, err
     assert "report.html" in out
     names = {path.name for path in (tmp_path / "r").iterdir()}
-    assert names == {"report.json", "report.html", "report.md", "junit.xml", "times.json", "store.sqlite"}
+    assert names == {
+        "report.json",
+        "evidence.json",
+        "report.html",
+        "report.md",
+        "junit.xml",
+        "times.json",
+        "store.sqlite",
+    }
 
 
 def test_verify_with_another_baseline_finds_the_difference(capsys, tmp_path):
@@ -148,7 +156,7 @@ def test_verify_as_json(capsys, tmp_path):
     arguments = ["verify", "bias-bound/T3", "--instance", "toy1", "--profile", "smoke", "--out", str(tmp_path / "r")]
     code, out, _ = run(capsys, *arguments, "--jobs", "1", "--json")
     assert code == 0
-    assert json.loads(out)["schema"] == "f2csa-report/1"
+    assert json.loads(out)["schema"] == "f2csa-report/2"
 
 
 def test_claims_lists_all_and_explains_each(capsys):
