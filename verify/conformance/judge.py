@@ -11,10 +11,11 @@ from functools import partial
 from pathlib import Path
 
 from spec import InvalidInputError
+from spec.claims import ReadingName
 from spec.files import write_files
 from verify.campaign import run as campaign
 from verify.campaign.summary import selected
-from verify.checks.measuring.case import find_profile
+from verify.checks.measuring.case import ProfileName, find_profile
 from verify.conformance import outer, probes
 from verify.conformance.asking import Asking
 from verify.conformance.blame.accuracy import EXACT, accuracy_of
@@ -58,7 +59,7 @@ from verify.subjects.stage_table import END_TO_END
 from verify.subjects.time_limits import check_limit, timed_here
 from verify.truth.formulas import as_float
 
-PROFILE = "conform"
+PROFILE: ProfileName = "conform"
 WITH_VECTORS: tuple[Capability, ...] = ("lower_level", "activation", "hypergradient")
 """Stages that published vectors are about; making them takes a few seconds."""
 SECONDS = 300.0
@@ -69,7 +70,7 @@ def conform(
     subject: str | Subject,
     *,
     claims: Sequence[str] = (),
-    profile: str = PROFILE,
+    profile: ProfileName = PROFILE,
     seed: int = campaign.DEFAULT_SEED,
     jobs: int = 1,
     estimates: int = ESTIMATES,
@@ -77,7 +78,7 @@ def conform(
     time_limit: float | None = None,
     out: str | Path | None = None,
     problems: Sequence[str | Path | OwnProblem] = (),
-    reading: str = "repaired",
+    reading: ReadingName = "repaired",
     save_cases: str | Path | None = None,
     force: bool = False,
     in_process: bool = False,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import PrivateAttr
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -15,10 +15,18 @@ from rich.text import Text
 
 from spec.claims import Claim
 from spec.files import write_files
+from verify.evidence.model import Point
 from verify.report import prose, times, wording
 from verify.report.data_files import data_files
 from verify.report.model import NAMED, ReportData
 from verify.report.outline import StatementOutline, outline
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_NESTED = ("points", "pictures", "continuation")
+POINT = ("claim", "reading", "instance", "quantity", "variable", "rung", "role", *Point.model_fields)
+"""Columns of a data frame of points."""
 
 # The other modules that draw are imported on first use: only the page needs templates and matplotlib.
 
@@ -48,6 +56,23 @@ class Report(ReportData):
     def write(self, out: str | Path) -> list[Path]:
         """Write ``report.json``, ``evidence.json``, ``report.html``, ``report.md``, ``junit.xml``, ``times.json``."""
         return write(self, Path(out))
+
+    def to_pandas(self, *, points: bool = False) -> DataFrame:
+        """The results as a data frame, a row a result; or, with ``points``, a row a measured point of a sweep.
+
+        Raises:
+            ModuleNotFoundError: If pandas is not installed.
+        """
+        try:
+            import pandas
+        except ModuleNotFoundError as error:
+            if error.name != "pandas":
+                raise
+            raise ModuleNotFoundError("to_pandas needs pandas: pip install pandas", name="pandas") from None
+        if not points:
+            return pandas.DataFrame([{k: v for k, v in row.items() if k not in _NESTED} for row in self.records()])
+        rows = [result.named | point for result in self.results for point in result.points]
+        return pandas.DataFrame(rows, columns=list(POINT))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield summary_table(self)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import difflib
 from typing import Any, Literal, Self
 
 from pydantic import ConfigDict, Field
 
 from spec.claims import About, Exponent, Tag
 from verify.evidence.charts import Plot
-from verify.evidence.model import Counterexample, Evidence, Frozen, Rung
+from verify.evidence.model import Counterexample, Evidence, Frozen, RateEvidence, Rung
+from verify.report.asked_and_held import Coverage
 from verify.subjects.loading import REFERENCE
 from verify.subjects.stage_table import Capability
 from verify.verdict import Verdict
@@ -96,6 +96,20 @@ class Result(Frozen, Identified):
     pictures: tuple[Plot, ...] = Field(default=(), repr=False)
     continuation: tuple[dict[str, Any], ...] = Field(default=(), repr=False)
 
+    @property
+    def points(self) -> list[dict[str, Any]]:
+        """Its sweeps as plain rows, one a point: quantity, variable, rung, role, and the fields of the point."""
+        rates = [item for item in self.evidence if isinstance(item, RateEvidence)]
+        return [
+            {"quantity": rate.quantity, "variable": rate.variable, "rung": rate.rung, "role": rate.role}
+            | point.model_dump()
+            for rate in rates for point in rate.points
+        ]  # fmt: skip
+
+    def __repr__(self) -> str:
+        value = "" if self.measured is None else f", {self.quantity or 'measured'}: {self.measured:.6g}"
+        return f"<Result {self.where}: {self.verdict or 'FAULT'}{value}{f' ({self.rung})' if self.rung else ''}>"
+
 
 class SmallestCounterexample(Frozen):
     """The smallest problem found that breaks a claim, decided exactly, with a derivation to follow by hand.
@@ -178,27 +192,8 @@ class SummaryRow(Frozen):
     loose_by: float | None = None
     rung: Rung | None = None
 
-
-@dataclass(frozen=True)
-class Coverage:
-    """Of the repaired statements about a solver that a run held: how many could be asked, and how many hold."""
-
-    held: int
-    asked: int
-    all: int
-
-    @classmethod
-    def of(cls, statuses: Iterable[str]) -> Coverage:
-        """From one status each."""
-        known = [str(status) for status in statuses if status not in ("NOT_CHECKED", "LEFT_OPEN")]
-        asked = [status for status in known if status not in (Verdict.NOT_APPLICABLE, Verdict.VACUOUS)]
-        return cls(asked.count(Verdict.SUPPORTED), len(asked), len(known))
-
-    def __str__(self) -> str:
-        if self.asked == self.all:
-            return f"{self.held} of {self.all} statements about a solver hold"
-        hold = "it holds" if self.asked == self.held == 1 else f"{self.held} hold{'s' if self.held == 1 else ''}"
-        return f"{self.asked} of {self.all} statements about a solver could be asked; {hold}"
+    def __repr__(self) -> str:
+        return f"<SummaryRow {self.claim} [{self.reading or 'no reading'}]: {self.status}>"
 
 
 class EvidenceFile(Frozen):
@@ -216,8 +211,20 @@ class EvidenceFile(Frozen):
 class ReportData(Frozen):
     """Everything one run found.
 
-    ``print(report)`` shows the summary, a notebook shows it as HTML, :meth:`records` gives plain data and
-    :meth:`write` the files.
+    Args:
+        schema: ``f2csa-report/2``; ``f2csa-report/1`` as read from a file of that schema.
+        environment: Versions that can influence a number, and where a foreign subject ran.
+        seed: Seed of all randomness.
+        profile: How much work was done: ``smoke``, ``ci`` or ``full``.
+        subject: ``reference``, or how the program under test was loaded.
+        results: One of each claim, reading and instance.
+        summary: One row a claim and reading.
+        seconds: Time spent; ``None`` as read from a ``report.json``.
+        complete: Whether the run reached its end.
+        findings: What differs from the verdicts on record, one line each.
+        subject_version: Version of the subject, if it says one.
+        changes: What differs from the record without being worse, or could not be compared, one line each.
+        evidence_file: Where the results' evidence is; ``None`` where they hold it themselves.
     """
 
     schema_: Literal["f2csa-report/1", "f2csa-report/2"] = Field(default=SCHEMA, alias="schema")
@@ -230,20 +237,50 @@ class ReportData(Frozen):
     seconds: float | None = 0.0
     complete: bool = True
     findings: tuple[str, ...] = ()
-    """What differs from the verdicts on record, one line each."""
     subject_version: str = ""
-    """Version of the subject, if it says one."""
     changes: tuple[str, ...] = ()
-    """What differs from the record without being worse, or could not be compared, one line each."""
     evidence_file: EvidenceFile | None = None
-    """Where the results' evidence is; ``None`` where they hold it themselves."""
 
     model_config = ConfigDict(populate_by_name=True, title="Report")
 
     def records(self) -> list[dict[str, Any]]:
-        """One flat dictionary a result, ready for a data frame."""
+        """One dictionary a result, ready for a data frame; ``points`` are the measured points of its sweeps."""
         nested = {"evidence", "counterexample"}
-        return [result.model_dump(mode="python", exclude=nested) for result in self.results]
+        return [result.model_dump(mode="python", exclude=nested) | {"points": result.points} for result in self.results]
+
+    def __getitem__(self, claim: str) -> Self:
+        """What it found of a claim with its steps, or of one step: both readings, all instances.
+
+        Raises:
+            KeyError: If it holds nothing of that name, naming the nearest that it does.
+        """
+        kept = {name for name in self._held if claim in (name, name.partition("/")[0])}
+        if not kept:
+            near = difflib.get_close_matches(claim, self._held, n=3)
+            hint = f"did you mean {' or '.join(near)}?" if near else f"it holds {len(self._held)} others"
+            raise KeyError(f"{claim}: no claim or step of this report; {hint}")
+        return self.model_copy(update={
+            "results": tuple(result for result in self.results if result.claim in kept),
+            "summary": tuple(row for row in self.summary if row.claim in kept),
+        })  # fmt: skip
+
+    def __contains__(self, claim: object) -> bool:
+        return any(claim in (name, name.partition("/")[0]) for name in self._held)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self._held)
+
+    @property
+    def _held(self) -> tuple[str, ...]:
+        """Full ids of all that it says something of, in its order."""
+        return tuple(dict.fromkeys([row.claim for row in self.summary] + [result.claim for result in self.results]))
+
+    def __repr__(self) -> str:
+        what = f"{self.subject}, profile {self.profile}, seed {self.seed}"
+        faults = f", {len(self.faults)} of them faults" if self.faults else ""
+        cut = "" if self.complete else ", not complete"
+        of = "1 statement" if len(self._held) == 1 else f"{len(self._held):,} statements"
+        return f"<Report of {what}: {len(self.results):,} results{faults} on {of}{cut}>"
 
     @property
     def timeless(self) -> Self:

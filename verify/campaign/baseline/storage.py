@@ -74,7 +74,7 @@ def _parsed(text: str, argument: str, path: str, beside: Path | None = None) -> 
     return Baseline.of(report)
 
 
-def load_report(path: Path, argument: str, evidence_for: str = "") -> Report:
+def load_report(path: str | Path, argument: str = "report", evidence_for: str = "") -> Report:
     """Read a ``report.json`` with the ``evidence.json`` beside it, where that is.
 
     Args:
@@ -85,6 +85,7 @@ def load_report(path: Path, argument: str, evidence_for: str = "") -> Report:
     Raises:
         InvalidInputError: If it is no report, its evidence is that of another, or is wanted and not there.
     """
+    path = Path(path)
     file = path / FILE if path.is_dir() else path
     text = read_text(file, argument, MAX_BYTES)
     data = loads(text, argument)
