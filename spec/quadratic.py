@@ -138,6 +138,9 @@ class Quadratic(Frozen):
         noise = "" if self.noise.model == "none" else f", {self.noise.model} noise"
         return f"<Quadratic problem, n = {self.n}, m = {self.m}, p = {self.p}{noise}>"
 
+    def __str__(self) -> str:
+        return repr(self)
+
     @property
     def n(self) -> int:
         return self.constraints.A.shape[1]

@@ -106,6 +106,9 @@ class Result(Frozen, Identified):
             for rate in rates for point in rate.points
         ]  # fmt: skip
 
+    def __str__(self) -> str:
+        return f"{self.where}: {self.verdict or 'FAULT'}. {self.sentence}"
+
     def __repr__(self) -> str:
         value = "" if self.measured is None else f", {self.quantity or 'measured'}: {self.measured:.6g}"
         return f"<Result {self.where}: {self.verdict or 'FAULT'}{value}{f' ({self.rung})' if self.rung else ''}>"
@@ -191,6 +194,9 @@ class SummaryRow(Frozen):
     interval: tuple[float, float] | None = None
     loose_by: float | None = None
     rung: Rung | None = None
+
+    def __str__(self) -> str:
+        return f"{self.claim} [{self.reading}]: {self.status}. {self.sentence}"
 
     def __repr__(self) -> str:
         return f"<SummaryRow {self.claim} [{self.reading or 'no reading'}]: {self.status}>"
