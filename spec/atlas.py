@@ -81,7 +81,15 @@ def experiment(d: int, *, condition: float = 10.0, seed: int = 0, literal: bool 
 
 
 class _File(Frozen):
-    """One file of ``spec/instances``."""
+    """One file of ``spec/instances``.
+
+    Args:
+        purpose: Why the instance is here.
+        strata: What kind of problem and point it is.
+        x: The upper-level point, shape ``(n,)``.
+        known: Closed-form values by name, exact spellings.
+        problem: The problem file's content.
+    """
 
     purpose: str = Field(min_length=1)
     strata: frozenset[Stratum]

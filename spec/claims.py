@@ -325,26 +325,3 @@ def find(full_id: str) -> Statement:
 @lru_cache(maxsize=1)
 def _statements() -> dict[str, Statement]:
     return dict(entry for claim in load_claims().values() for entry in claim.statements())
-
-
-class BaseOrders(Frozen):
-    """What every proof starts from: where variables tend, quantities the text defines, how names are printed.
-
-    Parameters have no limit and are held fixed, and links tie variables to others, unless an inference names them;
-    constants depend on none of these. Definitions are common to both readings, but for those under a reading's name.
-    """
-
-    limits: dict[str, Literal["zero", "infinity"]]
-    parameters: tuple[str, ...] = ()
-    links: dict[str, str] = Field(default_factory=dict)
-    constants: tuple[str, ...] = ()
-    definitions: dict[str, str] = Field(default_factory=dict)
-    as_written: dict[str, str] = Field(default_factory=dict, alias="as-written")
-    repaired: dict[str, str] = Field(default_factory=dict)
-    symbols: dict[str, str] = Field(default_factory=dict)
-
-
-@lru_cache(maxsize=1)
-def load_base_orders() -> BaseOrders:
-    """The orders every proof starts from."""
-    return parse_toml(BaseOrders, package_text("orders.toml"), "orders.toml")

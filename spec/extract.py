@@ -119,7 +119,11 @@ class Correction(Frozen):
 
 
 class Corrections(Frozen):
-    """Corrections of the paper's extract, in order."""
+    """Corrections of the paper's extract.
+
+    Args:
+        corrections: Each of them, in order.
+    """
 
     corrections: tuple[Correction, ...]
 

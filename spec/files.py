@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import difflib
+import inspect
+import re
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from importlib import resources
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, ValidationError
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from spec.errors import InvalidInputError, from_validation
 
@@ -28,10 +32,64 @@ _PAGES = (".html", ".css", ".js")
 """Endings of what a folder of pages holds."""
 
 
+def described_in(docstring: str) -> dict[str, str]:
+    """What the ``Args`` of a docstring say, by name, each in one line."""
+    lines = inspect.cleandoc(docstring).splitlines()
+    if "Args:" not in lines:
+        return {}
+    found: dict[str, str] = {}
+    name = ""
+    for line in lines[lines.index("Args:") + 1 :]:
+        if line and not line.startswith(" "):
+            break
+        if opening := re.match(r" {4}([\w-]+): (.+)", line):
+            name = opening[1]
+            found[name] = opening[2]
+        elif name and line.strip():
+            found[name] += f" {line.strip()}"
+    return found
+
+
 class Frozen(BaseModel):
-    """Data that is fixed once read, and refuses fields it does not know."""
+    """Data that is fixed once read, and refuses fields it does not know.
+
+    What the ``Args`` of a class say of a field is its description, in Python and in the JSON Schema.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        told: dict[str, str] = {}
+        for kind in reversed(cls.__mro__):
+            told |= described_in(kind.__doc__ or "")
+        for name, field in cls.model_fields.items():
+            if field.description is None:
+                field.description = told.get(field.alias or name)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        made = handler(core)
+        written = handler.resolve_ref_schema(made).get("properties", {})
+        for name, field in cls.model_fields.items():
+            if field.description and (entry := written.get(field.alias or name)) is not None:
+                entry.setdefault("description", field.description)
+        return made
+
+
+class Sparing(Frozen):
+    """Data whose representation names what differs from the defaults, and nothing else."""
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
+        held = ((name, field, getattr(self, name)) for name, field in type(self).model_fields.items() if field.repr)
+        return [
+            (name, value)
+            for name, field, value in held
+            if field.is_required() or value != field.get_default(call_default_factory=True)
+        ]
+
+    def __str__(self) -> str:
+        return repr(self)
 
 
 def package_text(path: str) -> str:

@@ -11,14 +11,14 @@ from typing import Literal, Self
 from pydantic import Field, field_validator
 
 from spec.errors import InvalidInputError
-from spec.files import Frozen
+from spec.files import Sparing
 from spec.reading import Reading
 
 MIN_ALPHA, MAX_ALPHA = 1e-30, 1e3
 """alpha**-4 and alpha**3 stay finite, normal doubles in this range."""
 
 
-class PenaltyParameters(Frozen):
+class PenaltyParameters(Sparing):
     """The accuracy parameter and everything Algorithm 1 derives from it.
 
     Args:
@@ -52,7 +52,7 @@ class PenaltyParameters(Frozen):
         return self.alpha**3
 
 
-class OracleParameters(Frozen):
+class OracleParameters(Sparing):
     """What Algorithm 1 needs besides alpha.
 
     Args:
@@ -88,7 +88,7 @@ class OracleParameters(Frozen):
         return 2.0 * self.ramp_constant * max(1.0, jac_bound) * inner_tol
 
 
-class OuterParameters(Frozen):
+class OuterParameters(Sparing):
     """Parameters of Algorithm 2.
 
     Args:

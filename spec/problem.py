@@ -18,7 +18,7 @@ from spec.array_files import save_arrays, with_arrays
 from spec.errors import InvalidInputError, from_validation
 from spec.exact import MAX_SIDE, Entry, ExactArray, ExactNumber, doubles
 from spec.exact_json import dumps, loads
-from spec.files import Frozen
+from spec.files import Sparing
 from spec.noise import Noise
 from spec.quadratic import Constraints, Quadratic, QuadraticArrays
 
@@ -26,7 +26,7 @@ MAX_FILE_BYTES = 512 * 1024 * 1024
 """Longest problem text read."""
 
 
-class Holder(Frozen):
+class Holder(Sparing):
     r"""A smooth lower level whose Hessian is only Hölder continuous.
 
     :math:`f = y`, :math:`g = y^2/2 + xy + xy(x^2+y^2)^{s/2}`, one row that never binds. At ``x = 0`` the penalty
@@ -34,8 +34,12 @@ class Holder(Frozen):
     the O(alpha^2) of quadratic problems.
 
     Args:
+        kind: ``holder``.
         s: Hölder exponent in (0, 1].
         noise: The stochastic oracles' noise.
+        n: Upper-level size, 1.
+        m: Lower-level size, 1.
+        p: Rows, 1.
     """
 
     kind: Literal["holder"] = "holder"
@@ -63,10 +67,11 @@ class Holder(Frozen):
         return {"kind": self.kind, "s": self.model_dump()["s"]} | self.noise.to_block()
 
 
-class Generated(Frozen):
+class Generated(Sparing):
     """A problem drawn from a named family, reproducible from its seed.
 
     Args:
+        kind: ``generated``.
         family: ``paper-experiment`` (positive definite, stated condition number), ``paper-literal`` (iid
             Gaussian as the text says; rejected when its draw is not positive definite), ``random-rows``
             (small integers, general rows with a chosen number active at x = 0) or ``coupled-rows`` (as the first,

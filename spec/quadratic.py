@@ -89,6 +89,7 @@ class Quadratic(Frozen):
     """A problem with quadratic objectives, every entry exact.
 
     Args:
+        kind: ``quadratic``.
         f: Upper-level objective.
         g: Lower-level objective; ``g.yy`` must be positive definite.
         constraints: Lower-level rows.
@@ -132,6 +133,13 @@ class Quadratic(Frozen):
         object.__setattr__(self, "symmetrise", False)
         _require_positive_definite(self.g.yy)
         return self
+
+    def __repr__(self) -> str:
+        noise = "" if self.noise.model == "none" else f", {self.noise.model} noise"
+        return f"<Quadratic problem, n = {self.n}, m = {self.m}, p = {self.p}{noise}>"
+
+    def __str__(self) -> str:
+        return repr(self)
 
     @property
     def n(self) -> int:

@@ -65,6 +65,12 @@ class Work(Frozen):
 
 
 class _File(Frozen):
+    """The file of works.
+
+    Args:
+        works: Each of them, in order.
+    """
+
     works: tuple[Work, ...]
 
 

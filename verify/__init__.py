@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from verify.campaign.baseline.storage import load_report
     from verify.campaign.pytest_plugin import parametrize_with_claims
     from verify.campaign.run import run
     from verify.conformance.judge import conform
@@ -21,12 +22,14 @@ __all__ = [
     "Result",
     "Subject",
     "conform",
+    "load_report",
     "parametrize_with_claims",
     "run",
 ]
 
 _HOMES = {
     "run": "verify.campaign.run",
+    "load_report": "verify.campaign.baseline.storage",
     "conform": "verify.conformance.judge",
     "Conformance": "verify.conformance.model",
     "Call": "verify.subjects",
@@ -45,3 +48,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -54,7 +54,7 @@ class RungDisagreementError(NoEvidenceError):
 
 @dataclass(frozen=True)
 class Decision:
-    """A verdict with the numbers it rests on; a supported bound is beaten by ``loose_by`` orders."""
+    """A verdict with the quantity and the numbers it rests on; a supported bound is beaten by ``loose_by`` orders."""
 
     verdict: Verdict
     sentence: str
@@ -64,6 +64,7 @@ class Decision:
     loose_by: float | None = None
     rung: Rung | None = None
     error_rates: dict[str, float] | None = None
+    quantity: str = ""
 
 
 def decide(bound: Bound, evidence: Sequence[Evidence]) -> Decision:
@@ -135,7 +136,7 @@ def _decide_rate(bound: Bound, rate: RateEvidence) -> Decision:
 
     def decision(verdict: Verdict, sentence: str, loose_by: float | None = None) -> Decision:
         return Decision(
-            verdict, sentence, shown, rate.exponent, rate.interval, loose_by, rate.rung, error_rates
+            verdict, sentence, shown, rate.exponent, rate.interval, loose_by, rate.rung, error_rates, rate.quantity
         )  # fmt: skip
 
     if rate.rung in EXACT:
@@ -226,9 +227,18 @@ def _whose(bound: CertifiedBound) -> str:
     return "" if bound.worst_case or bound.side == "lower" else " with the errors spent here"
 
 
+def claimed_order(bound: Bound) -> str:
+    """The order a bound claims, in all its variables: ``O(α)``, ``O(ε⁻³·δ⁻¹)``; empty for a plain comparison."""
+    powers = [_power(variable, float(exponent)) for variable, exponent in bound.exponents.items()]
+    return _related(bound, "·".join(powers)) if powers else ""
+
+
 def _claim(bound: Bound, variable: str) -> str:
+    return _related(bound, _power(variable, float(bound.exponents[variable])))
+
+
+def _related(bound: Bound, printed: str) -> str:
     relation = {"upper": "O", "lower": "Ω", "tight": "Θ", "equality": "="}[bound.tag]
-    printed = _power(variable, float(bound.exponents[variable]))
     return printed if relation == "=" else f"{relation}({printed})"
 
 
@@ -262,7 +272,7 @@ def _decide_comparison(item: ComparisonEvidence) -> Decision:
             sentence += f" They are not Gaussian ({item.checked}): {item.law} decides in place of {usual}."
     elif item.rung == "statistical" and item.holds and item.relation != "==":
         sentence += _factor_to_spare(item)
-    return Decision(verdict, sentence, shown, item.measured, None, None, item.rung, error_rates)
+    return Decision(verdict, sentence, shown, item.measured, None, None, item.rung, error_rates, item.quantity)
 
 
 def _slack(item: ComparisonEvidence) -> str:

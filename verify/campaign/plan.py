@@ -260,9 +260,9 @@ def _result(task: Task, instance: Instance, measured: Measurement, decision: Dec
         )
     return _about(
         task, started, verdict=decision.verdict, sentence=decision.sentence, claimed=decision.claimed,
-        measured=decision.measured, interval=decision.interval, loose_by=decision.loose_by, rung=decision.rung,
-        evidence=measured.evidence, error_rates=decision.error_rates or {}, counterexample=counterexample,
-        pictures=measured.pictures,
+        quantity=decision.quantity, measured=decision.measured, interval=decision.interval, loose_by=decision.loose_by,
+        rung=decision.rung, evidence=measured.evidence, error_rates=decision.error_rates or {},
+        counterexample=counterexample, pictures=measured.pictures,
     )  # fmt: skip
 
 

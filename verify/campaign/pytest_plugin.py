@@ -23,7 +23,7 @@ from verify.campaign.baseline.comparison import is_missing_stage
 from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.plan import DEFAULT_SEED, Task, plan
 from verify.campaign.workers import Crew, run_here
-from verify.checks.measuring.case import checks, find_profile
+from verify.checks.measuring.case import ProfileName, checks, find_profile
 from verify.report.model import Result
 from verify.subjects import name_of, require_stages
 from verify.subjects.faults import described
@@ -166,7 +166,7 @@ def parametrize_with_claims(
     claims: Iterable[str] = (),
     readings: Iterable[str] = ("repaired",),
     instances: Iterable[str] = (),
-    profile: str = "smoke",
+    profile: ProfileName = "smoke",
     seed: int = DEFAULT_SEED,
     per_instance: bool = False,
     time_limit: float | None = None,

@@ -22,7 +22,7 @@ from verify.campaign.store.shards import Shard
 from verify.campaign.store.stored_report import Searches, assembled
 from verify.campaign.surroundings import environment, whereabouts
 from verify.campaign.workers import Crew, run_here
-from verify.checks.measuring.case import find_profile
+from verify.checks.measuring.case import ProfileName, find_profile
 from verify.evidence.budget import level_of
 from verify.report.faces import Report
 from verify.report.model import NAMED as ALL_READINGS
@@ -44,7 +44,7 @@ def run(
     subject: str | Subject = "reference",
     readings: Iterable[str] = ALL_READINGS,
     instances: Iterable[str] = (),
-    profile: str = "ci",
+    profile: ProfileName = "ci",
     seed: int = DEFAULT_SEED,
     effort: int | None = None,
     draws: int | None = None,

@@ -8,13 +8,17 @@ from functools import lru_cache
 from typing import Any
 
 from spec import load_claims
+from spec.claims import Bound, Statement
 from spec.claims import find as find_claim
 from verify.checks.measuring.case import checks
-from verify.report.model import NAMED, Result, SmallestCounterexample, SummaryRow
+from verify.report.model import NAMED, Claimed, Result, SmallestCounterexample, SummaryRow
 from verify.report.wording import FAULT, status_of
 from verify.subjects.loading import REFERENCE
 from verify.subjects.stage_table import REFUSED
-from verify.verdict import Verdict, rolled_up
+from verify.verdict import Verdict, claimed_order, rolled_up
+
+DECIDING = ("claimed", "quantity", "measured", "interval", "loose_by", "rung")
+"""What a row takes over from the result that decided it."""
 
 
 def selected(claims: Sequence[str]) -> list[str]:
@@ -65,7 +69,7 @@ def summarise(
             if full_id not in checks() and not steps:
                 yield SummaryRow(
                     claim=full_id, reading="", status="LEFT_OPEN" if statement.left_open else "NOT_CHECKED",
-                    sentence=statement.left_open or "Not checked yet.", about=statement.about,
+                    sentence=statement.left_open or "Not checked yet.", **_told(full_id, statement),
                 )  # fmt: skip
                 continue
             for reading in _readings_present(full_id, steps, by_key):
@@ -77,7 +81,20 @@ def summarise(
                 # The search is about the paper's formulas, which the reference follows; a stranger may not.
                 searched = subject == REFERENCE and reading == "as-written" and row.status is Verdict.REFUTED
                 known: dict[str, Any] = {"smallest": search(full_id)} if searched else {}
-                yield row.model_copy(update=known | {"about": statement.about})
+                yield row.model_copy(update=known | _told(full_id, statement))
+
+
+def _told(full_id: str, statement: Statement) -> dict[str, Any]:
+    """What a row says of its statement, whatever came out."""
+    check = checks().get(full_id)
+    return {
+        "about": statement.about, "title": statement.title, "stages": check.needs if check is not None else (),
+        "printed": _claimed(statement.as_written.bound), "repaired": _claimed(statement.repaired.bound),
+    }  # fmt: skip
+
+
+def _claimed(bound: Bound) -> Claimed:
+    return Claimed(quantity=bound.quantity, order=claimed_order(bound), exponents=bound.exponents, tag=bound.tag)
 
 
 def _readings_present(full_id: str, steps: list[str], by_key: dict[tuple[str, str], list[Result]]) -> list[str]:
@@ -100,7 +117,8 @@ def _row(full_id: str, reading: str, own: list[Result], inherited: list[Result])
     sentence = deciding.sentence if deciding.claim == full_id else f"By its part {deciding.claim}: {deciding.sentence}"
     return SummaryRow(
         claim=full_id, reading=reading, status=status, sentence=sentence, deciding=deciding.instance,
-        instances=dict(Counter(map(status_of, own))), reproduce=deciding.reproduce,
+        instances=dict(Counter(map(status_of, own))), reproduce=deciding.reproduce, decided_by=deciding.claim,
+        **{name: getattr(deciding, name) for name in DECIDING},
     )  # fmt: skip
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from contextlib import redirect_stdout
+from typing import cast
 
+from spec.claims import ReadingName
 from spec.errors import InvalidInputError
 from spec.files import refuse_to_replace
 from spec.reading import NAMED
 from verify.campaign import run as campaign
 from verify.campaign.workers import Crew
+from verify.checks.measuring.case import ProfileName
 from verify.cli.conform_options import Conform
 from verify.cli.console import cores, ended_politely, plain_console, print_json, progress_bar
 from verify.cli.folder import FILES, require_folder, require_our_pages
@@ -83,8 +86,10 @@ def _judge(asked: Conform) -> int:
     problems = _own_problems(asked)
     with progress_bar() as progress, ended_politely(), redirect_stdout(sys.stderr):
         found = judge.conform(
-            name, claims=asked.claims or (), profile=asked.profile, out=asked.out, progress=progress,
-            problems=problems, reading=asked.reading, save_cases=asked.save_cases, force=asked.force,
+            name, claims=asked.claims or (), out=asked.out, progress=progress, problems=problems,
+            # Any text may stand on a command line; other names are refused by whom they are passed to.
+            profile=cast(ProfileName, asked.profile), reading=cast(ReadingName, asked.reading),
+            save_cases=asked.save_cases, force=asked.force,
             in_process=asked.in_process,
             seed=campaign.DEFAULT_SEED if asked.seed is None else asked.seed,
             jobs=cores() if asked.jobs is None else asked.jobs,

@@ -21,6 +21,7 @@ from verify.cli.sources import require_one_of
 from verify.conformance.model import Conformance
 from verify.conformance.vectors.model import Manifest, VectorFile
 from verify.report.badge import badge_of
+from verify.report.data_files import EvidenceData
 from verify.report.faces import Report, report_schema, with_infinities
 from verify.report.times import Times
 from verify.subjects.wire.methods import to_runner_schema, to_subject_schema
@@ -39,6 +40,7 @@ def schemas() -> dict[str, dict[str, Any]]:
         "claim": Claim,
         "paper-extract": Extract,
         "report": Report,
+        "evidence": EvidenceData,
         "times": Times,
         "baseline": Baseline,
         "baseline-comparison": Comparison,
@@ -54,7 +56,7 @@ def schemas() -> dict[str, dict[str, Any]]:
 def _schema(kind: Any, name: str) -> dict[str, Any]:
     # A report is written, the others are read.
     content = report_schema() if name == "report" else TypeAdapter(kind).json_schema(mode="validation", by_alias=True)
-    if name in ("baseline", "conformance"):
+    if name in ("baseline", "conformance", "evidence"):
         content = with_infinities(content)
     if name == "problem":
         for variant in content.get("$defs", {}).values():

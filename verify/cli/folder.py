@@ -15,7 +15,7 @@ from verify.campaign.store.database import require_store
 from verify.report import times
 
 FRONT = "report.html"
-FILES = ("report.json", FRONT, "report.md", "junit.xml", times.FILE)
+FILES = ("report.json", "evidence.json", FRONT, "report.md", "junit.xml", times.FILE)
 PAGES = "pages"
 """Folder beside ``report.html`` for the pages that it leads to."""
 PART = "part"

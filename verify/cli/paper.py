@@ -94,7 +94,8 @@ def corrections(asked: paper_options.PaperCorrections) -> None:
     if asked.file is not None:
         extract = extract_of(read_source(asked.file))
         labels = {passage.name: passage.line for passage in extract.of("label")}
-    found = corrections_in(load_report(report_file(asked.report, "--report"), "--report"), labels)
+    where = report_file(asked.report, "--report")
+    found = corrections_in(load_report(where, "--report", "say what its corrections rest on"), labels)
     if asked.as_json:
         print_json(corrections_json(found))
     else:

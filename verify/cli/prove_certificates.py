@@ -33,7 +33,7 @@ def prove_certificates(asked: options.Prove) -> int:
     if asked.limit is not None and asked.limit < 1:
         raise InvalidInputError("--limit", "must be >= 1", asked.limit)
     path = asked.certificates or Path("report")
-    several = spread(list(_certificates(load_report(path, "--certificates"))), asked.limit)
+    several = spread(list(_certificates(load_report(path, "--certificates", "prove its certificates"))), asked.limit)
     if not several:
         raise InvalidInputError("--certificates", "must be a report that holds a certificate", str(path))
     if asked.out is not None:

@@ -16,7 +16,7 @@ PACKAGE = "f2csa-verify"
 
 def recheck(asked: options.Recheck) -> int:
     """Print every refusal and what could not be decided again; returns the exit code, 1 where anything is refused."""
-    report = load_report(asked.report, "REPORT")
+    report = load_report(asked.report, "REPORT", "decide its verdicts again")
     mine, theirs = environment()[PACKAGE], report.environment.get(PACKAGE)
     if theirs != mine:
         raise InvalidInputError("REPORT", f"must be of version {mine}, which knows what it says", theirs)

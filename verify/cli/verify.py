@@ -208,7 +208,7 @@ def _report(asked: options.Record | options.Compare, option: str) -> Report | No
         if getattr(asked, name) is not None:
             rule = f"must not be given together with {option}: that report was run already"
             raise InvalidInputError(f"--{name.replace('_', '-')}", rule)
-    return load_report(asked.source, option)
+    return load_report(asked.source, option, "compare exponents and constants")
 
 
 def _repeating(asked: options.Compare, recorded: Baseline) -> options.Compare:

@@ -17,7 +17,7 @@ from verify.campaign import run as campaign
 from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.plan import Task
 from verify.campaign.summary import selected, summarise
-from verify.checks.measuring.case import checks, find_profile, of_family
+from verify.checks.measuring.case import ProfileName, checks, find_profile, of_family
 from verify.conformance.found import MARK, ClaimFinding, Stopped
 from verify.conformance.pacing import Clock, Paced, Timed, needs_pacing
 from verify.conformance.places import place_of
@@ -76,7 +76,7 @@ class Judged:
     name: str
     loadable: bool
     claims: Sequence[str]
-    profile: str
+    profile: ProfileName
     seed: int
     jobs: int
     estimates: int

@@ -11,10 +11,11 @@ from functools import partial
 from pathlib import Path
 
 from spec import InvalidInputError
+from spec.claims import ReadingName
 from spec.files import write_files
 from verify.campaign import run as campaign
 from verify.campaign.summary import selected
-from verify.checks.measuring.case import find_profile
+from verify.checks.measuring.case import ProfileName, find_profile
 from verify.conformance import outer, probes
 from verify.conformance.asking import Asking
 from verify.conformance.author_letter import told
@@ -59,7 +60,7 @@ from verify.subjects.stage_table import END_TO_END
 from verify.subjects.time_limits import check_limit, timed_here
 from verify.truth.formulas import as_float
 
-PROFILE = "conform"
+PROFILE: ProfileName = "conform"
 WITH_VECTORS: tuple[Capability, ...] = ("lower_level", "activation", "hypergradient")
 """Stages that published vectors are about; making them takes a few seconds."""
 SECONDS = 300.0
@@ -70,7 +71,7 @@ def conform(
     subject: str | Subject,
     *,
     claims: Sequence[str] = (),
-    profile: str = PROFILE,
+    profile: ProfileName = PROFILE,
     seed: int = campaign.DEFAULT_SEED,
     jobs: int = 1,
     estimates: int = ESTIMATES,
@@ -78,7 +79,7 @@ def conform(
     time_limit: float | None = None,
     out: str | Path | None = None,
     problems: Sequence[str | Path | OwnProblem] = (),
-    reading: str = "repaired",
+    reading: ReadingName = "repaired",
     save_cases: str | Path | None = None,
     force: bool = False,
     in_process: bool = False,
@@ -97,7 +98,7 @@ def conform(
         seconds: Time, > 0 and finite, after which nothing more is asked; what was not asked is not judged, and the run
             is not complete. It changes no verdict.
         time_limit: Seconds one stage call may take, > 0; longer is a fault.
-        out: Folder for ``conform.json`` and the report's four files.
+        out: Folder for ``conform.json`` and the report's files.
         problems: Problems of your own that stages are compared on, too: files, ``atlas:NAME``, or ``OwnProblem(name,
             problem, x)``.
         reading: ``"repaired"``, or ``"as-written"`` to hold stages against the paper as written and judge no claims.
@@ -242,7 +243,7 @@ def _deviating(seen: Seen, findings: Sequence[StageFinding]) -> list[str]:
 
 
 def write(found: Conformance, out: Path) -> list[Path]:
-    """Write ``conform.json`` and the report's four files into a folder."""
+    """Write ``conform.json`` and the report's files into a folder."""
     _make(out)
     text = json.dumps(found.content(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     written = write_files(out, {"conform.json": text})

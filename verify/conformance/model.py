@@ -13,8 +13,8 @@ from verify.conformance.bugs.model import Stage
 from verify.conformance.error_parts import ErrorSplit
 from verify.conformance.found import MARK, ClaimFinding, Diagnosis, Reproduction, StageFinding, Stopped
 from verify.evidence.model import Frozen
+from verify.report.asked_and_held import Coverage
 from verify.report.faces import Report
-from verify.report.model import Coverage
 
 SCHEMA = "f2csa-conformance/1"
 
@@ -23,6 +23,7 @@ class Conformance(Frozen):
     """Everything one run of ``f2csa conform`` found about a subject.
 
     Args:
+        schema: ``f2csa-conformance/1``.
         environment: Versions that can influence a number.
         seed: Seed of all randomness.
         subject: How the subject was loaded, or its name.

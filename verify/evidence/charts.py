@@ -6,7 +6,15 @@ from spec.files import Frozen
 
 
 class Series(Frozen):
-    """One curve: x and y of equal length, with a band (low, high) around y where seeds or instances spread it."""
+    """One curve, with a band around it where seeds or instances spread it.
+
+    Args:
+        name: Its name in the legend, by which it keeps its colour.
+        x: Shape ``(k,)``.
+        y: Shape ``(k,)``.
+        low: Lower end of the band, shape ``(k,)``; empty without one.
+        high: Upper end of the band, likewise.
+    """
 
     name: str
     x: tuple[float, ...]
@@ -16,7 +24,13 @@ class Series(Frozen):
 
 
 class Mark(Frozen):
-    """A point of the paper's own figure, as its text prints it."""
+    """A point of the paper's own figure, as its text prints it.
+
+    Args:
+        x: Where it stands.
+        y: Its height.
+        text: What is written beside it.
+    """
 
     x: float
     y: float
@@ -24,7 +38,17 @@ class Mark(Frozen):
 
 
 class Plot(Frozen):
-    """One picture; labels name quantity and unit, and a series keeps its colour by name throughout an experiment."""
+    """One picture.
+
+    Args:
+        title: What it shows.
+        x_label: Quantity and unit along x.
+        y_label: Quantity and unit along y.
+        series: Its curves.
+        log_x: Whether x is drawn logarithmically.
+        log_y: Whether y is drawn logarithmically.
+        marks: Points of the paper's own figure.
+    """
 
     title: str
     x_label: str

@@ -5,7 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
+
+from spec import files
 
 Rung = Literal["certified", "symbolic", "numeric", "statistical", "cited"]
 """How evidence was obtained, strongest first; what is cited was not computed here at all."""
@@ -47,11 +49,11 @@ PROVEN: Literal["proven"] = "proven"
 """The rung above them: a theorem for every problem. A statement stands on it, never a result: those are measured."""
 
 
-class Frozen(BaseModel):
+class Frozen(files.Frozen):
     """Plain data: frozen, closed, its infinities written as strings."""
 
     # Infinities are honest here (an error that is exactly zero has an infinite exponent) and survive JSON as strings.
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="strings")
+    model_config = ConfigDict(ser_json_inf_nan="strings")
 
 
 class Point(Frozen):
@@ -120,6 +122,7 @@ class RateEvidence(Frozen):
     """How a quantity scales with one variable.
 
     Args:
+        kind: ``rate``.
         quantity: What was measured.
         variable: What was swept, a key of the bound's exponents.
         points: The sweep.
@@ -186,6 +189,7 @@ class ComparisonEvidence(Frozen):
     """A measured value beside a predicted one.
 
     Args:
+        kind: ``comparison``.
         quantity: What was measured.
         measured: Its value; the worst over what was tried.
         relation: What should hold between measured and predicted.
@@ -239,6 +243,7 @@ class PremiseEvidence(Frozen):
     """Whether a hypothesis of the claim is met on this instance.
 
     Args:
+        kind: ``premise``.
         premise: Id of the premise in the claim's data.
         holds: Whether it is met here, as computed.
         satisfiable: Whether any instance or parameter in the claimed regime could meet it, as computed.

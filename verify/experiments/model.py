@@ -20,10 +20,17 @@ Row = dict[str, Value]
 
 
 class Finding(Frozen):
-    """One number that a statement of the paper is about, with its interval over seeds or instances."""
+    """One number that a statement of the paper is about.
+
+    Args:
+        statement: Full id, ``scaling-experiment/growth``.
+        quantity: What was measured.
+        measured: Its value.
+        interval: Its interval over seeds or instances; ``None`` where it has none.
+        sentence: The same in words.
+    """
 
     statement: str
-    """Full id, ``scaling-experiment/growth``."""
     quantity: str
     measured: float
     interval: tuple[float, float] | None = None
@@ -31,9 +38,22 @@ class Finding(Frozen):
 
 
 class Experiment(Frozen):
-    """Everything one run of an experiment found; ``lead`` is the first thing a reader is told.
+    """Everything one run of an experiment found.
 
-    ``rows`` are the raw data, one line a measured point; ``setting`` is what they depend on besides the code.
+    Args:
+        schema: ``f2csa-experiment/1``.
+        name: ``convergence``, ``scaling`` or ``kinks``.
+        title: What it asks.
+        lead: The first thing a reader is told.
+        size: ``quick`` or ``whole``.
+        seed: Seed of all randomness.
+        setting: What the rows depend on besides the code.
+        sentences: What it shows, in the order of importance.
+        findings: One number each that a statement of the paper is about.
+        plots: Its curves.
+        rows: The raw data, one line a measured point.
+        environment: Versions that can influence a number.
+        seconds: Time spent.
     """
 
     schema_name: Literal["f2csa-experiment/1"] = Field(default=SCHEMA, alias="schema")

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import PrivateAttr
 from rich.console import Console, ConsoleOptions, RenderResult
 
 from spec.files import write_files
+from verify.evidence.model import Point
 from verify.report import times
+from verify.report.data_files import data_files
 from verify.report.model import ReportData
 from verify.report.terminal import told
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_NESTED = ("points", "pictures", "continuation")
+POINT = ("claim", "reading", "instance", "quantity", "variable", "rung", "role", *Point.model_fields)
+"""Columns of a data frame of points."""
 
 # The other modules that draw are imported on first use: only the page needs templates and matplotlib.
 
@@ -40,8 +49,25 @@ class Report(ReportData):
         return told
 
     def write(self, out: str | Path) -> list[Path]:
-        """Write ``report.html``, its ``pages``, ``report.json``, ``report.md``, ``junit.xml`` and ``times.json``."""
+        """Write :func:`rendered`'s files: ``report.html``, ``pages``, ``report.json``, ``evidence.json``, ..."""
         return write(self, Path(out))
+
+    def to_pandas(self, *, points: bool = False) -> DataFrame:
+        """The results as a data frame, a row a result; or, with ``points``, a row a measured point of a sweep.
+
+        Raises:
+            ModuleNotFoundError: If pandas is not installed.
+        """
+        try:
+            import pandas
+        except ModuleNotFoundError as error:
+            if error.name != "pandas":
+                raise
+            raise ModuleNotFoundError("to_pandas needs pandas: pip install pandas", name="pandas") from None
+        if not points:
+            return pandas.DataFrame([{k: v for k, v in row.items() if k not in _NESTED} for row in self.records()])
+        rows = [result.named | point for result in self.results for point in result.points]
+        return pandas.DataFrame(rows, columns=list(POINT))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield told(self)
@@ -59,7 +85,7 @@ class Report(ReportData):
 
 
 def write(report: ReportData, out: Path) -> list[Path]:
-    """Write ``report.html`` with its ``pages``, ``report.json``, ``report.md``, ``junit.xml`` and ``times.json``.
+    """Write the report's files into a folder (:func:`rendered` says which); returns their paths.
 
     Returns their paths.
     """
@@ -68,14 +94,17 @@ def write(report: ReportData, out: Path) -> list[Path]:
 
 
 def rendered(report: ReportData) -> dict[str, str]:
-    """The files' texts by name; only ``times.json`` says how long anything took."""
+    """The files' texts by name: data and evidence, pages, Markdown, JUnit; only ``times.json`` says how long it took.
+
+    Raises:
+        InvalidInputError: If the report was read without its evidence.
+    """
     from verify.report.junit import render_junit
     from verify.report.markdown import render_markdown
     from verify.report.site.all_pages import site_files
 
     timeless = report.timeless
-    return {
-        "report.json": render_json(timeless), **site_files(timeless),
+    return data_files(report) | site_files(timeless) | {
         "report.md": render_markdown(timeless), "junit.xml": render_junit(timeless),
         times.FILE: times.render_times(report),
     }  # fmt: skip
@@ -85,7 +114,7 @@ _INFINITIES = {"enum": ["Infinity", "-Infinity", "NaN"]}
 
 
 def render_json(report: ReportData) -> str:
-    """The report as indented JSON without times; infinities are the strings ``"Infinity"`` and ``"-Infinity"``.
+    """The report with its evidence as one indented JSON text, without times; infinities are ``"Infinity"`` and so on.
 
     Raises:
         ValueError: If the text does not read back as the same report; then a field cannot survive JSON.
@@ -97,7 +126,7 @@ def render_json(report: ReportData) -> str:
 
 
 def report_schema() -> dict[str, Any]:
-    """JSON Schema of ``report.json``, as written: numbers may be infinite, and then are strings."""
+    """JSON Schema of ``report.json``, and of a report as one text with its evidence: infinite numbers are strings."""
     return dict(with_infinities(ReportData.model_json_schema(by_alias=True, mode="serialization")))
 
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import difflib
 from typing import Any, Literal, Self
 
 from pydantic import ConfigDict, Field, PrivateAttr
 
-from spec.claims import About
+from spec.claims import About, Exponent, Tag
 from verify.evidence.charts import Plot
-from verify.evidence.model import Counterexample, Evidence, Frozen, Rung
+from verify.evidence.model import Counterexample, Evidence, Frozen, RateEvidence, Rung
+from verify.report.asked_and_held import Coverage
 from verify.report.draws_model import Draws
 from verify.report.letter import Letter
 from verify.subjects.loading import REFERENCE
+from verify.subjects.stage_table import Capability
 from verify.verdict import Verdict
 
-SCHEMA = "f2csa-report/1"
+SCHEMA: Literal["f2csa-report/2"] = "f2csa-report/2"
+FIRST_SCHEMA: Literal["f2csa-report/1"] = "f2csa-report/1"
+"""Of reports that hold their evidence in ``report.json`` and have no numbers in their summary; still read."""
 NAMED = ("as-written", "repaired")
 """The readings of a whole statement; ``only:FIELD`` isolates one choice."""
 
@@ -54,11 +57,12 @@ class Result(Frozen, Identified):
         verdict: Computed from the evidence; ``None`` for a fault.
         sentence: The verdict in a sentence, with its numbers.
         claimed: The claimed exponent (or comparison), for display.
+        quantity: What decided: the measured quantity, in words or a formula; empty where nothing was measured.
         measured: The deciding measured value (exponent, or the compared quantity).
         interval: Interval of the measured exponent.
         loose_by: Orders by which a supported upper bound is beaten, if any.
         rung: Strongest evidence the verdict rests on.
-        evidence: All that was measured.
+        evidence: All that was measured; in files it stands in ``evidence.json``, as pictures and continuation do.
         error_rates: False-refutation and false-support probabilities, for statistical evidence.
         counterexample: For a refuted claim.
         reproduce: Command that repeats exactly this result.
@@ -77,6 +81,7 @@ class Result(Frozen, Identified):
     verdict: Verdict | None
     sentence: str
     claimed: str = ""
+    quantity: str = ""
     measured: float | None = None
     interval: tuple[float, float] | None = None
     loose_by: float | None = None
@@ -85,7 +90,7 @@ class Result(Frozen, Identified):
     error_rates: dict[str, float] = Field(default_factory=dict)
     counterexample: Counterexample | None = None
     reproduce: str = ""
-    seconds: float | None = 0.0
+    seconds: float | None = None
     about: About = "subject"
     fault: str | None = None
     expected: bool | None = None
@@ -97,6 +102,23 @@ class Result(Frozen, Identified):
     def thin(self) -> Self:
         """The same without what it was decided by."""
         return self.model_copy(update={"evidence": (), "counterexample": None, "pictures": (), "continuation": ()})
+
+    @property
+    def points(self) -> list[dict[str, Any]]:
+        """Its sweeps as plain rows, one a point: quantity, variable, rung, role, and the fields of the point."""
+        rates = [item for item in self.evidence if isinstance(item, RateEvidence)]
+        return [
+            {"quantity": rate.quantity, "variable": rate.variable, "rung": rate.rung, "role": rate.role}
+            | point.model_dump()
+            for rate in rates for point in rate.points
+        ]  # fmt: skip
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.verdict or 'FAULT'}. {self.sentence}"
+
+    def __repr__(self) -> str:
+        value = "" if self.measured is None else f", {self.quantity or 'measured'}: {self.measured:.6g}"
+        return f"<Result {self.where}: {self.verdict or 'FAULT'}{value}{f' ({self.rung})' if self.rung else ''}>"
 
 
 class SmallestCounterexample(Frozen):
@@ -117,6 +139,22 @@ class SmallestCounterexample(Frozen):
     minimal: bool
 
 
+class Claimed(Frozen):
+    """What one text of a statement asserts, as far as it can be measured.
+
+    Args:
+        quantity: What is bounded, in words or a formula.
+        order: The order in print, ``O(α)``; empty where a value is compared with another.
+        exponents: Power of each variable, a fraction; empty with ``order``.
+        tag: ``upper`` (O), ``lower`` (Ω), ``tight`` (Θ) or ``equality``.
+    """
+
+    quantity: str
+    order: str = ""
+    exponents: dict[str, Exponent] = Field(default_factory=dict)
+    tag: Tag = "upper"
+
+
 class SummaryRow(Frozen):
     """A claim or step over all its instances, under one reading.
 
@@ -130,6 +168,17 @@ class SummaryRow(Frozen):
         reproduce: Command that repeats the deciding result.
         smallest: For a refuted text whose refutation was searched for: the smallest counterexample.
         about: Whom the claim is about.
+        title: The statement in a few words.
+        stages: Stages a subject must offer for the claim to be asked of it; empty where it is asked of nobody.
+        printed: What the paper's literal text asserts.
+        repaired: What the repaired text asserts.
+        decided_by: Full id whose result decided: the claim itself, or one of its parts.
+        claimed: What was held against the measured value there: ``O(α)``, ``<= 2``.
+        quantity: What was measured there.
+        measured: The deciding value: an exponent, or the compared quantity itself.
+        interval: Interval of the exponent; both ends alike where it is exact.
+        loose_by: Orders by which a supported upper bound is beaten, if any.
+        rung: How the deciding evidence was obtained.
     """
 
     claim: str
@@ -141,38 +190,58 @@ class SummaryRow(Frozen):
     reproduce: str = ""
     smallest: SmallestCounterexample | None = None
     about: About = "subject"
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """Of the repaired statements about a solver that a run held: how many could be asked, and how many hold."""
-
-    held: int
-    asked: int
-    all: int
-
-    @classmethod
-    def of(cls, statuses: Iterable[str]) -> Coverage:
-        """From one status each."""
-        known = [str(status) for status in statuses if status not in ("NOT_CHECKED", "LEFT_OPEN")]
-        asked = [status for status in known if status not in (Verdict.NOT_APPLICABLE, Verdict.VACUOUS)]
-        return cls(asked.count(Verdict.SUPPORTED), len(asked), len(known))
+    title: str = ""
+    stages: tuple[Capability, ...] = ()
+    printed: Claimed | None = None
+    repaired: Claimed | None = None
+    decided_by: str = ""
+    claimed: str = ""
+    quantity: str = ""
+    measured: float | None = None
+    interval: tuple[float, float] | None = None
+    loose_by: float | None = None
+    rung: Rung | None = None
 
     def __str__(self) -> str:
-        if self.asked == self.all:
-            return f"{self.held} of {self.all} statements about a solver hold"
-        hold = "it holds" if self.asked == self.held == 1 else f"{self.held} hold{'s' if self.held == 1 else ''}"
-        return f"{self.asked} of {self.all} statements about a solver could be asked; {hold}"
+        return f"{self.claim} [{self.reading}]: {self.status}. {self.sentence}"
+
+    def __repr__(self) -> str:
+        return f"<SummaryRow {self.claim} [{self.reading or 'no reading'}]: {self.status}>"
+
+
+class EvidenceFile(Frozen):
+    """The file beside a report that holds its evidence.
+
+    Args:
+        name: Its name, in the same folder.
+        sha256: Digest of its bytes, by which the two belong together.
+    """
+
+    name: Literal["evidence.json"] = "evidence.json"
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")
 
 
 class ReportData(Frozen):
     """Everything one run found.
 
-    ``print(report)`` shows the summary, a notebook shows it as HTML, :meth:`records` gives plain data and
-    :meth:`write` the files.
+    Args:
+        schema: ``f2csa-report/2``; ``f2csa-report/1`` as read from a file of that schema.
+        environment: Versions that can influence a number, and where a foreign subject ran.
+        seed: Seed of all randomness.
+        profile: How much work was done: ``smoke``, ``ci`` or ``full``.
+        subject: ``reference``, or how the program under test was loaded.
+        results: One of each claim, reading and instance.
+        summary: One row a claim and reading.
+        seconds: Time spent; ``None`` as read from a ``report.json``.
+        complete: Whether the run reached its end.
+        findings: What differs from the verdicts on record, one line each.
+        subject_version: Version of the subject, if it says one.
+        changes: What differs from the record without being worse, or could not be compared, one line each.
+        evidence_file: Where the results' evidence is; ``None`` where they hold it themselves.
+        draws: What became of statements on drawn problems, counted; ``results`` holds of those what went wrong.
     """
 
-    schema_: str = Field(default=SCHEMA, alias="schema")
+    schema_: Literal["f2csa-report/1", "f2csa-report/2"] = Field(default=SCHEMA, alias="schema")
     environment: dict[str, str]
     seed: int
     profile: str
@@ -182,13 +251,10 @@ class ReportData(Frozen):
     seconds: float | None = 0.0
     complete: bool = True
     findings: tuple[str, ...] = ()
-    """What differs from the verdicts on record, one line each."""
     subject_version: str = ""
-    """Version of the subject, if it says one."""
     changes: tuple[str, ...] = ()
-    """What differs from the record without being worse, or could not be compared, one line each."""
+    evidence_file: EvidenceFile | None = None
     draws: Draws | None = None
-    """What became of statements on drawn problems, counted; ``results`` holds of those what went wrong."""
 
     _letter: Letter | None = PrivateAttr(default=None)
 
@@ -206,15 +272,54 @@ class ReportData(Frozen):
         return told
 
     def records(self) -> list[dict[str, Any]]:
-        """One flat dictionary a result, ready for a data frame."""
+        """One dictionary a result, ready for a data frame; ``points`` are the measured points of its sweeps."""
         nested = {"evidence", "counterexample"}
-        return [result.model_dump(mode="python", exclude=nested) for result in self.results]
+        return [result.model_dump(mode="python", exclude=nested) | {"points": result.points} for result in self.results]
+
+    def __getitem__(self, claim: str) -> Self:
+        """What it found of a claim with its steps, or of one step: both readings, all instances.
+
+        Raises:
+            KeyError: If it holds nothing of that name, naming the nearest that it does.
+        """
+        kept = {name for name in self._held if claim in (name, name.partition("/")[0])}
+        if not kept:
+            near = difflib.get_close_matches(claim, self._held, n=3)
+            hint = f"did you mean {' or '.join(near)}?" if near else f"it holds {len(self._held)} others"
+            raise KeyError(f"{claim}: no claim or step of this report; {hint}")
+        return self.model_copy(update={
+            "results": tuple(result for result in self.results if result.claim in kept),
+            "summary": tuple(row for row in self.summary if row.claim in kept),
+        })  # fmt: skip
+
+    def __contains__(self, claim: object) -> bool:
+        return any(claim in (name, name.partition("/")[0]) for name in self._held)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self._held)
+
+    @property
+    def _held(self) -> tuple[str, ...]:
+        """Full ids of all that it says something of, in its order."""
+        return tuple(dict.fromkeys([row.claim for row in self.summary] + [result.claim for result in self.results]))
+
+    def __repr__(self) -> str:
+        what = f"{self.subject}, profile {self.profile}, seed {self.seed}"
+        faults = f", {len(self.faults)} of them faults" if self.faults else ""
+        cut = "" if self.complete else ", not complete"
+        of = "1 statement" if len(self._held) == 1 else f"{len(self._held):,} statements"
+        return f"<Report of {what}: {len(self.results):,} results{faults} on {of}{cut}>"
 
     @property
     def timeless(self) -> Self:
         """The same without times: what every run of the same comes out with."""
         results = tuple(result.model_copy(update={"seconds": None}) for result in self.results)
         return self.model_copy(update={"seconds": None, "results": results})
+
+    @property
+    def lacks_evidence(self) -> bool:
+        """Whether it was read without the file that holds its evidence."""
+        return self.evidence_file is not None
 
     @property
     def faults(self) -> tuple[Result, ...]:

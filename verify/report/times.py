@@ -17,6 +17,7 @@ class Times(Frozen):
     """Seconds of a run, and of each of its results by key; a kept result's are those it once took.
 
     Args:
+        schema: ``f2csa-times/1``.
         seconds: Of the whole run, kept results taken in no time; of a report made without a run, of all results.
         results: Of each result.
     """

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from spec.exact import Vector, all_finite
+from verify.subjects.fault_places import on_one_line, raised_at
 
 
 class SubjectFaultError(RuntimeError):
@@ -48,7 +49,7 @@ def checked_array(stage: str, value: Any, shape: tuple[int, ...]) -> Vector:
 
 def as_numbers(stage: str, value: Any, shape: tuple[int, ...] | None = None) -> Vector:
     """An answer as doubles, of whatever shape if none is given; raises what :func:`checked_array` does."""
-    with as_fault(f"{stage} must return numbers; got {type(value).__name__}"):
+    with as_fault(f"{stage} must return numbers; got {type(value).__name__}", placed=False):
         numbers = np.asarray(_at_hand(value))
         # Truth values, text and complex numbers would convert, silently and wrongly.
         objects = numbers.ravel() if numbers.dtype.kind == "O" else ()
@@ -76,10 +77,14 @@ def _at_hand(value: Any) -> Any:
 
 
 class as_fault:  # noqa: N801  # read as the statement it makes of a block
-    """Turn whatever a subject does into a fault of its own; only the user's interrupt ends the run."""
+    """Turn whatever a subject does into a fault of its own; only the user's interrupt ends the run.
 
-    def __init__(self, what: str) -> None:
+    ``placed``: whether the fault says where in the subject's source it was raised.
+    """
+
+    def __init__(self, what: str, *, placed: bool = True) -> None:
         self.what = what
+        self.placed = placed
 
     def __enter__(self) -> None:
         pass
@@ -88,14 +93,23 @@ class as_fault:  # noqa: N801  # read as the statement it makes of a block
         if error is None or isinstance(error, KeyboardInterrupt | MissingCapabilityError | StageFaultError):
             return
         # exit() as well: a subject must not end the run with a success
-        raise SubjectFaultError(f"{self.what} ({described(error)})") from error
+        said = described(error, placed=self.placed)
+        raise SubjectFaultError(
+            f"{self.what} {said}" if self.what.endswith(" raised") else f"{self.what} ({said})"
+        ) from error
 
 
-def described(error: BaseException) -> str:
-    """An error on one line of bounded length, whatever it holds."""
+def described(error: BaseException, *, placed: bool = True) -> str:
+    """An error on one line of bounded length, whatever it holds, and where in the user's source it was raised.
+
+    ``ZeroDivisionError: division by zero (mysolver.py:17 in step)``; the place is left out where no source of the user
+    is on the way to it.
+    """
     try:
         text = str(error)
     except Exception:
         text = "which cannot be shown"
-    line = " ".join("".join(c if c.isprintable() else " " for c in text[:240]).split())
-    return f"{type(error).__name__}: {line}" if line else type(error).__name__
+    line = on_one_line(text, 240)
+    said = f"{type(error).__name__}: {line}" if line else type(error).__name__
+    place = raised_at(error) if placed else ""
+    return f"{said} ({place})" if place else said

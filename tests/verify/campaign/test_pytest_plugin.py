@@ -114,7 +114,7 @@ def test_verdicts_become_outcomes(project: Project) -> None:
     assert "test_idle never looked at its claim: call claim.check()" in out
     assert "REFUTED: bias-bound/T3 [repaired] on toy1: T₃ scales as α^-2.00 (interval" in out
     assert "reproduce: f2csa verify bias-bound/T3 --reading repaired --instance toy1 --profile smoke" in out
-    assert "FAULT: bias-bound/T3 [repaired] on toy1: hypergradient raised (RuntimeError: boom)" in out
+    assert "FAULT: bias-bound/T3 [repaired] on toy1: hypergradient raised RuntimeError: boom (my_solver.py:" in out
     assert "FAULT: the subject my_solver:Unmade cannot be made: RuntimeError: no licence" in out
     assert "During handling of the above" not in out
     assert "Not applicable: the subject offers no penalty_minimiser" in out

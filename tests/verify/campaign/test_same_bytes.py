@@ -27,7 +27,7 @@ def one(tmp_path_factory):
 
 
 def test_there_are_all_files(one):
-    assert set(one) >= {"report.json", "report.html", "report.md", "junit.xml"}
+    assert set(one) >= {"report.json", "evidence.json", "report.html", "report.md", "junit.xml"}
 
 
 @pytest.mark.parametrize("jobs", [2, 3])

@@ -98,6 +98,16 @@ def test_verify_takes_the_baseline_and_reports_the_drift(
     code, out, _ = run(capsys, "baseline", "compare", new, "--with", tmp_path / "r", "--out", tmp_path / "again")
     assert code == 0
     assert (tmp_path / "again" / "report.md").is_file()
+    # Without its evidence a report has no numbers: none to record, none to compare.
+    (tmp_path / "r" / "evidence.json").unlink()
+    for refused in (
+        ("record", "--from", tmp_path / "r", "--out", tmp_path / "x"),
+        ("compare", new, "--with", tmp_path / "r"),
+    ):
+        code, out, err = run(capsys, "baseline", *refused)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "must have its evidence.json beside it" in err
+    assert run(capsys, *arguments, "--subject", HERE + "Plain", "--baseline", tmp_path / "r" / "report.json")[0] == 0
 
 
 def test_faults_are_not_recorded_and_no_findings(

@@ -63,7 +63,7 @@ def test_what_is_no_answer_is_a_fault() -> None:
     def crashing(problem: Any, x0: Any) -> Any:
         raise ValueError("no licence")
 
-    for solve, line in ((crashing, "solve raised (ValueError: no licence)"), (lambda problem, x0: {}, "solve.path")):
+    for solve, line in ((crashing, "solve raised ValueError: no licence ("), (lambda problem, x0: {}, "solve.path")):
         seen = look(Stages(EndToEnd(solve)), only=["optimise"])
         assert seen.findings[0].status == "fault"
         assert line in seen.faults[0] or "solve.x_out" in seen.faults[0]

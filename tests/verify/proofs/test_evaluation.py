@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from spec.claims import load_base_orders
+from spec.base_orders import load_base_orders
 from tests.verify.proofs.test_orders import edited
 from verify.cli.main import invoke
 from verify.proofs.orders import evaluation

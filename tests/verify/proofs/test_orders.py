@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spec import InvalidInputError, load_claims
-from spec.claims import load_base_orders
+from spec.base_orders import load_base_orders
 from verify.cli.main import invoke
 from verify.proofs.orders.expressions import evaluate, names_in, parse, split
 from verify.proofs.orders.inference import Following

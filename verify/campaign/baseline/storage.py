@@ -18,10 +18,13 @@ from spec.exact_json import loads
 from spec.files import read_text
 from verify.campaign.baseline.model import SCHEMA, Baseline
 from verify.checks.measuring.case import PROFILES
+from verify.report.data_files import EVIDENCE, FILE, rejoined
 from verify.report.faces import Report
+from verify.report.model import FIRST_SCHEMA
 from verify.report.model import SCHEMA as REPORT
 from verify.verdict import Verdict
 
+REPORTS = (REPORT, FIRST_SCHEMA)
 NEITHER = "must be a report.json or a recorded baseline"
 NOTHING = "must hold at least one verdict to compare with"
 MAX_BYTES = 256 * 1024 * 1024
@@ -41,12 +44,13 @@ def shipped_record() -> dict[str, str]:
 def load(path: Path, argument: str = "baseline") -> Baseline:
     """Read a baseline, a ``report.json``, or a record of verdicts alone (``{"claim|reading|instance": VERDICT}``).
 
-    Refused is what cannot be read or is none of them, or holds no verdict.
+    A report without its ``evidence.json`` is compared by its verdicts alone. Refused is what cannot be read or is none
+    of them, or holds no verdict.
     """
-    return _parsed(read_text(path, argument, MAX_BYTES), argument, str(path))
+    return _parsed(read_text(path, argument, MAX_BYTES), argument, str(path), path.with_name(EVIDENCE))
 
 
-def _parsed(text: str, argument: str, path: str) -> Baseline:
+def _parsed(text: str, argument: str, path: str, beside: Path | None = None) -> Baseline:
     data = loads(text, argument)
     if not isinstance(data, dict):
         raise InvalidInputError(argument, NEITHER, path)
@@ -60,25 +64,48 @@ def _parsed(text: str, argument: str, path: str) -> Baseline:
         raise InvalidInputError(argument, f"must have the schema {SCHEMA}", schema)
     report = None
     with suppress(ValidationError):  # one of another version: its verdicts can be compared all the same
-        report = Report.model_validate_json(text) if schema == REPORT else None
-    if report is None:
+        report = Report.model_validate_json(text) if schema in REPORTS else None
+    if report is not None and beside is not None:
+        report = _whole(report, beside, argument, path)
+    if report is None or report.lacks_evidence:
         return _verdicts(data, argument, path)
     if all(result.verdict is None for result in report.results):
         raise InvalidInputError(argument, NOTHING, path)
     return Baseline.of(report)
 
 
-def load_report(path: Path, argument: str) -> Report:
-    """Read a ``report.json``; ``path`` may also be the folder it lies in."""
-    file = path / "report.json" if path.is_dir() else path
+def load_report(path: str | Path, argument: str = "report", evidence_for: str = "") -> Report:
+    """Read a ``report.json`` with the ``evidence.json`` beside it, where that is.
+
+    Args:
+        path: The file, or the folder it lies in.
+        argument: What it is called in errors.
+        evidence_for: What the evidence is wanted for, in a few words; empty where the report will do without.
+
+    Raises:
+        InvalidInputError: If it is no report, its evidence is that of another, or is wanted and not there.
+    """
+    path = Path(path)
+    file = path / FILE if path.is_dir() else path
     text = read_text(file, argument, MAX_BYTES)
     data = loads(text, argument)
-    if not isinstance(data, dict) or data.get("schema") != REPORT:
+    if not isinstance(data, dict) or data.get("schema") not in REPORTS:
         raise InvalidInputError(argument, "must be a report.json", str(file))
     try:
-        return Report.model_validate_json(text)
+        report = Report.model_validate_json(text)
     except ValidationError as error:
         raise from_validation(error, argument) from None
+    report = _whole(report, file.with_name(EVIDENCE), argument, str(file))
+    if report.lacks_evidence and evidence_for:
+        raise InvalidInputError(argument, f"must have its {EVIDENCE} beside it, to {evidence_for}", str(file))
+    return report
+
+
+def _whole(report: Report, beside: Path, argument: str, path: str) -> Report:
+    """The report with its evidence, where that is beside it."""
+    if not report.lacks_evidence or not beside.exists():
+        return report
+    return rejoined(report, read_text(beside, EVIDENCE, MAX_BYTES), argument, path)
 
 
 def dumps(baseline: Baseline) -> str:

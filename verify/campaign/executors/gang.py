@@ -118,7 +118,7 @@ class Gang:
             except InvalidInputError:
                 raise
             except Exception as error:
-                why = f"must have workers that run this package ({described(error)})"
+                why = f"must have workers that run this package ({described(error, placed=False)})"
                 if isinstance(error, BrokenExecutor):
                     if self._make is None:
                         break
@@ -166,7 +166,7 @@ class Gang:
                 if self._make is not None and self.failures < TRIES and not isinstance(error, InvalidInputError):
                     self._give_up()
                     continue
-                self._fault_all(f"the executor broke ({described(error)})")
+                self._fault_all(f"the executor broke ({described(error, placed=False)})")
                 return
             self.failures = 0
             self.running[future] = share, executor

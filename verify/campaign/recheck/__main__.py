@@ -10,4 +10,4 @@ from verify.campaign.recheck.expected_evidence import RECORD, write
 from verify.campaign.recheck.rechecking import share_of
 
 if __name__ == "__main__":
-    write(load_report(Path(sys.argv[1]), "REPORT"), share_of(1), Path(str(RECORD)))
+    write(load_report(Path(sys.argv[1]), "REPORT", "record what it holds"), share_of(1), Path(str(RECORD)))

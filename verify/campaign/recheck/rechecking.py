@@ -30,12 +30,12 @@ from verify.checks.measuring.identity import PREMISE
 from verify.checks.measuring.where_asked import is_place_of
 from verify.evidence.budget import EFFORT_STEP, LEVELS, TOTAL_ERROR, Share, level_of
 from verify.evidence.model import ComparisonEvidence, PremiseEvidence, RateEvidence
-from verify.report.model import NAMED, ReportData, Result, SummaryRow
+from verify.report.model import FIRST_SCHEMA, NAMED, ReportData, Result, SummaryRow
 from verify.report.wording import counted
 from verify.subjects.loading import REFERENCE
 from verify.verdict import Decision, NoEvidenceError, Verdict, decide
 
-DECIDED = ("verdict", "sentence", "claimed", "measured", "interval", "loose_by", "rung")
+DECIDED = ("verdict", "sentence", "claimed", "quantity", "measured", "interval", "loose_by", "rung")
 """Fields of a result that its evidence decides."""
 UNDECIDABLE = (ArithmeticError, ValueError, LookupError, TypeError, RecursionError)
 """What numbers that no run produces may raise where they are decided by."""
@@ -113,7 +113,8 @@ def recheck_result(result: Result, report: ReportData) -> Iterator[tuple[str, st
             yield "verdict", f"must not be for want of {offered}: the subject offers it elsewhere in the report"
         return
     yield from _evidence(result, bound, reading, reference=report.subject == REFERENCE)
-    yield from _decision(result, bound)
+    first = report.schema_ == FIRST_SCHEMA
+    yield from _decision(result, bound, [name for name in DECIDED if not first or name in result.model_fields_set])
     yield from _counterexample(result)
 
 
@@ -227,14 +228,14 @@ def _premise_ids() -> frozenset[str]:
     return frozenset({PREMISE, *(premise.id for _, statement in _statements() for premise in statement.premises)})
 
 
-def _decision(result: Result, bound: Bound) -> Iterator[tuple[str, str]]:
+def _decision(result: Result, bound: Bound, names: Iterable[str] = DECIDED) -> Iterator[tuple[str, str]]:
     """The verdict and its numbers, decided again from the evidence as it stands."""
     try:
         again: Decision = decide(bound, result.evidence)
     except NoEvidenceError as error:
         yield "verdict", f"must follow from the evidence; {error}"
         return
-    for name in DECIDED:
+    for name in names:
         if not _same(getattr(result, name), getattr(again, name)):
             yield name, f"must be {getattr(again, name)}, as the evidence says; it is {getattr(result, name)}"
     if result.error_rates != (again.error_rates or {}):
@@ -269,8 +270,11 @@ def _whole(report: ReportData) -> Iterator[Refusal]:
         yield Refusal("summary", "claim", "must be known")
         return
     found = {(row.claim, row.reading): row for row in report.summary}
+    first = report.schema_ == FIRST_SCHEMA
     for name in [*again, *(name for name in found if name not in again)]:
-        yield from _row(" ".join(name).strip(), again.get(name), found.get(name))
+        row = found.get(name)
+        fields = [one for one in SummaryRow.model_fields if not first or row is None or one in row.model_fields_set]
+        yield from _row(" ".join(name).strip(), again.get(name), row, fields)
 
 
 def _expected(report: ReportData) -> list[Task]:
@@ -296,12 +300,12 @@ def _expected(report: ReportData) -> list[Task]:
     return [task for task in made if task.claim not in skipped]
 
 
-def _row(where: str, again: SummaryRow | None, found: SummaryRow | None) -> Iterator[Refusal]:
+def _row(where: str, again: SummaryRow | None, found: SummaryRow | None, fields: Iterable[str]) -> Iterator[Refusal]:
     if again is None or found is None:
         yield Refusal(where, "summary", "must have this row" if found is None else "must not have this row")
         return
-    for name in SummaryRow.model_fields:
-        if getattr(again, name) != getattr(found, name):
+    for name in fields:
+        if not _same(getattr(again, name), getattr(found, name)):
             yield Refusal(f"summary of {where}", name, "must follow from the results")
             return
 

@@ -17,7 +17,8 @@ from typing import get_args
 
 from spec import Quadratic
 from spec.atlas import find
-from spec.claims import BaseOrders, Claim, ReadingName, load_base_orders, load_claims
+from spec.base_orders import BaseOrders, load_base_orders
+from spec.claims import Claim, ReadingName, load_claims
 from spec.files import Frozen
 from verify.proofs.notation import expression
 from verify.proofs.orders.expressions import parse, split

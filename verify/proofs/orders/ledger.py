@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
-from spec.claims import BaseOrders, Claim, Inference, ReadingName, Relation, Statement
+from spec.base_orders import BaseOrders
+from spec.claims import Claim, Inference, ReadingName, Relation, Statement
 from spec.errors import InvalidInputError
 from verify.proofs.orders.expressions import evaluate, names_in, split
 from verify.proofs.orders.order import ONE, LogInequality, NoOrderError, Order, at_least, solution, witness

@@ -8,7 +8,8 @@ from graphlib import TopologicalSorter
 from itertools import chain, product
 from typing import get_args
 
-from spec.claims import BaseOrders, Claim, ReadingName, find, load_base_orders, load_claims
+from spec.base_orders import BaseOrders, load_base_orders
+from spec.claims import Claim, ReadingName, find, load_claims
 from spec.errors import InvalidInputError
 from spec.files import Frozen
 from verify.proofs.orders.inference import Following, Judge, OrderRow

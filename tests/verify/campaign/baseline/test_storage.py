@@ -26,6 +26,7 @@ from verify.campaign.baseline.storage import (
 from verify.campaign.plan import plan
 from verify.checks.measuring.case import PROFILES, find_profile
 from verify.cli.exports import schemas
+from verify.report.data_files import data_files
 from verify.report.faces import render_json
 from verify.verdict import Verdict
 
@@ -191,3 +192,21 @@ def test_a_replay_asks_for_what_was_recorded() -> None:
     assert replay(Baseline.of(report(*smoke, profile="smoke"))) == Selection((), ("repaired",), ())
     gone = Baseline.of(report(result(claim="no-such-claim")))
     assert replay(gone).claims == ()
+
+
+def test_a_report_alone_is_compared_by_verdicts_and_with_its_evidence_by_numbers(tmp_path: Path) -> None:
+    for name, text in data_files(FULL).items():
+        (tmp_path / name).write_text(text)
+    path = tmp_path / "report.json"
+    assert load(path) == Baseline.of(FULL)
+    assert load_report(tmp_path, "x", "see") == FULL.timeless
+    (tmp_path / "evidence.json").unlink()
+    assert load(path).verdicts_only
+    assert load(path).verdicts == Baseline.of(FULL).verdicts
+    assert load_report(path, "x").lacks_evidence
+    with pytest.raises(InvalidInputError, match=r"x: must have its evidence\.json beside it, to see"):
+        load_report(path, "x", "see")
+    (tmp_path / "evidence.json").write_text("{}")
+    for read in (load, load_report):
+        with pytest.raises(InvalidInputError, match="x: must lie beside"):
+            read(path, "x")

@@ -70,7 +70,7 @@ def blamed(said):
 
 def test_threads_and_processes_write_what_one_process_does(tmp_path):
     one = files(tmp_path / "one", jobs=1)
-    assert {"report.json", "report.html", "report.md", "junit.xml", "matrix.html"} <= one.keys()
+    assert {"report.json", "evidence.json", "report.html", "report.md", "junit.xml", "matrix.html"} <= one.keys()
     with ThreadPoolExecutor(2) as threads:
         assert files(tmp_path / "threads", executor=threads) == one
         assert threads.submit(int).result() == 0, "it is the caller's to shut down"

@@ -96,5 +96,5 @@ def test_the_command_runs_on_a_named_executor(tmp_path, capsys):
     assert invoke([*asked, str(tmp_path / "one"), "--jobs", "1"]) == 0
     assert invoke([*asked, str(tmp_path / "two"), "--executor", "my_cluster:threads"]) == 0
     capsys.readouterr()
-    for name in ("report.json", "report.html", "report.md", "junit.xml"):
+    for name in ("report.json", "evidence.json", "report.html", "report.md", "junit.xml"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
 import re
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -16,7 +18,7 @@ from tests.verify.campaign.recheck.tamperings import FIELDS, TAMPERINGS, Data, r
 from verify.campaign.recheck.expected_evidence import RECORD, inventory, recorded
 from verify.campaign.recheck.rechecking import share_of
 from verify.cli.main import invoke
-from verify.report.faces import render_json
+from verify.report.faces import Report, render_json
 from verify.report.model import ReportData
 
 CLAIMS = ["bias-bound", "bias-bound/T1", "bias-bound/T2", "bias-bound/T3", "solution-error/active-rows",
@@ -64,8 +66,9 @@ def test_a_report_that_was_changed_is_refused_with_a_line_that_names_what(produc
     [
         ("{", "REPORT"),
         ("[]", "must be a report.json"),
-        ('{"schema": "f2csa-report/2"}', "must be a report.json"),
+        ('{"schema": "f2csa-report/3"}', "must be a report.json"),
         ('{"schema": "f2csa-report/1"}', "REPORT"),
+        ('{"schema": "f2csa-report/2"}', "REPORT"),
         ('{"problem": 1}', "must be a report.json"),
     ],
 )
@@ -152,3 +155,72 @@ def test_proofs_are_rechecked_without_the_libraries_they_were_made_with():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def files(tmp_path, produced: Data) -> tuple[Path, Path]:
+    made = Report.model_validate_json(json.dumps(produced))
+    made.write(tmp_path / "r")
+    return tmp_path / "r" / "report.json", tmp_path / "r" / "evidence.json"
+
+
+def test_a_report_is_decided_again_with_the_evidence_beside_it(produced, tmp_path, capsys):
+    report, evidence = files(tmp_path, produced)
+    assert invoke(["recheck", str(report)]) == 0
+    assert re.search(r"\d\d certificates checked: all follow", capsys.readouterr().out)
+    text = evidence.read_text()
+    for other, said in (
+        (text.replace('"holds":true', '"holds":false', 1), "must lie beside the evidence.json it was written with"),
+        (None, "must have its evidence.json beside it, to decide its verdicts again"),
+    ):
+        evidence.unlink()
+        if other is not None:
+            evidence.write_text(other)
+        for where in (report, report.parent):
+            assert invoke(["recheck", str(where)]) == 2
+            found = capsys.readouterr()
+            assert (found.out, found.err.count("\n")) == ("", 1)
+            assert said in found.err
+
+
+def test_evidence_that_was_changed_along_with_its_digest_is_refused_for_what_it_says(produced, tmp_path, capsys):
+    report, evidence = files(tmp_path, produced)
+    held = json.loads(evidence.read_text())
+    rate = next(item for one in held["results"] for item in one["evidence"] if item.get("bounds"))
+    rate["bounds"][0]["constant"] /= 2
+    evidence.write_text(json.dumps(held))
+    data = json.loads(report.read_text())
+    data["evidence_file"]["sha256"] = hashlib.sha256(evidence.read_bytes()).hexdigest()
+    report.write_text(json.dumps(data))
+    assert invoke(["recheck", str(report)]) == 1
+    assert "refused: " in capsys.readouterr().out
+
+
+NUMBERS = ("title", "stages", "printed", "repaired", "decided_by", "claimed", "quantity", "measured", "interval",
+           "loose_by", "rung")  # fmt: skip
+
+
+def test_a_report_of_the_first_schema_is_decided_again_as_ever(produced, told):
+    old = copy.deepcopy(produced) | {"schema": "f2csa-report/1"}
+    del old["evidence_file"]
+    for row in old["results"]:
+        del row["quantity"]
+    for row in old["summary"]:
+        for name in NUMBERS:
+            del row[name]
+    code, said = told(old)
+    assert code == 0, said
+    # In one of this schema they must be there, and follow.
+    code, said = told(old | {"schema": "f2csa-report/2"})
+    assert code == 1
+    assert "quantity must be" in said
+    assert re.search(r"refused: summary of \S+ \S+: title must follow from the results", said)
+
+
+def test_the_numbers_of_a_summary_row_must_follow(produced, told):
+    for name, value in (("measured", 17.0), ("rung", "cited"), ("title", "x"), ("interval", [0, 1])):
+        data = copy.deepcopy(produced)
+        row = next(row for row in data["summary"] if row["measured"] is not None)
+        row[name] = value
+        code, said = told(data)
+        assert code == 1
+        assert f"{name} must follow from the results" in said
