@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -80,8 +80,14 @@ def penalty_bias(case: Case) -> Measurement:
     clear = multipliers_clear_of_the_ramp(truth, call.parameters.lam_width)
     spendings = [Spending(rho=at_truth(case, truth, DIRECTION_ALPHA)[0].rho)] if clear else []
     exact = exact_rate(case, truth, spendings, "T3", name="T₃")
-    exact = tuple(on_sweep(case, item, points) if isinstance(item, RateEvidence) else item for item in exact)
+    exact = tuple(_on_same_alphas(case, item, points) if isinstance(item, RateEvidence) else item for item in exact)
     return Measurement((rate, beside, *exact), values, note)
+
+
+def _on_same_alphas(case: Case, rate: RateEvidence, points: Sequence[Point]) -> RateEvidence:
+    """A closed form begins where its formulas hold, the sweep perhaps at larger alphas."""
+    known = set() if rate.closed_form is None else {alpha for alpha, _ in rate.closed_form.values}
+    return on_sweep(case, rate, [point for point in points if point.at in known])
 
 
 @check("bias-bound/L-H-y", instances=REGULAR, needs=("hypergradient",))

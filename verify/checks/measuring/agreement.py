@@ -47,16 +47,15 @@ def held(
 
 
 def on_sweep(case: Case, rate: RateEvidence, points: Sequence[Point]) -> RateEvidence:
-    """The same rate, its closed form held against a measured sweep too: the points at which it has values.
+    """The same rate, its closed form held against a measured sweep too: a point for each of its values, in order.
 
     A point of the reference further off than its own uncertainty is a :class:`RungDisagreementError`.
     """
     form = rate.closed_form
     if form is None:
         return rate
-    exact = dict(form.values)
-    known = [point for point in points if point.at in exact]
-    off = [point for point in known if not abs(point.measured - exact[point.at]) <= point.uncertainty]
+    pairs = zip(points, form.values, strict=True)
+    off = [point for point, (_, value) in pairs if not abs(point.measured - value) <= point.uncertainty]
     if off and case.stages.are_the_reference:
         raise RungDisagreementError(f"the reference leaves the closed form of {rate.quantity} at {off[0].at:g}")
     agrees = form.measured and not off
