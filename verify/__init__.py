@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,6 +14,26 @@ if TYPE_CHECKING:
     from verify.report.faces import Report
     from verify.report.model import Result
     from verify.subjects import Call, MissingCapabilityError, Subject
+
+
+def _refuse_others() -> None:
+    """Say in one line what is taken for one of our packages and is not."""
+    import importlib.util
+    from pathlib import Path
+
+    ours = importlib.util.spec_from_file_location("_neighbours", Path(__file__).parents[1] / "spec" / "neighbours.py")
+    assert ours is not None
+    assert ours.loader is not None
+    neighbours = importlib.util.module_from_spec(ours)
+    ours.loader.exec_module(neighbours)
+    if said := neighbours.shadowed():
+        if sys.argv[:1] == ["-m"]:  # python -m verify: nothing of ours has begun
+            sys.stderr.write(f"f2csa: {said}\n")
+            sys.exit(2)
+        raise ImportError(said)
+
+
+_refuse_others()
 
 __all__ = [
     "Call",

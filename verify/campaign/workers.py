@@ -10,13 +10,14 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing import connection
 from typing import Any, Self
 
 from spec import InvalidInputError
 from verify.campaign.plan import Task, fault, perform
+from verify.campaign.starting import as_the_user_has_it, context, main_left_alone, one_blas_thread
 from verify.checks.measuring.case import checks
 from verify.report.model import Result
 from verify.subjects import Subject, load_subject
@@ -33,23 +34,6 @@ def run_here(tasks: Sequence[Task], subject: Subject, time_limit: float | None =
         yield task, result
 
 
-@contextmanager
-def main_left_alone() -> Iterator[None]:
-    """Start workers without running the caller's main module in them.
-
-    They need nothing from it, and running it again would start another run in every script that has no
-    ``if __name__ == "__main__"`` guard.
-    """
-    main = sys.modules["__main__"]
-    names = ("__file__", "__spec__")
-    kept: dict[str, Any] = {name: main.__dict__.pop(name) for name in names if name in main.__dict__}
-    main.__dict__["__spec__"] = None
-    try:
-        yield
-    finally:
-        main.__dict__.update(kept)
-
-
 def prepare_worker() -> None:
     """Make a new process a worker."""
     import signal
@@ -62,6 +46,7 @@ def prepare_worker() -> None:
     sys.stdout = sys.stderr
     with suppress(OSError):
         os.dup2(2, 1)
+    as_the_user_has_it()
     adopt_orphans()
     checks()
 
@@ -71,31 +56,6 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
-
-
-def context() -> Any:
-    """How worker processes are started."""
-    method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
-    context = multiprocessing.get_context(method)
-    if method == "forkserver":
-        context.set_forkserver_preload(["verify.campaign.ready", "verify.campaign.plan", "f2csa_ref"])
-    return context
-
-
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Workers inherit one BLAS thread each: two on two cores stall one another."""
-    names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-    before = {name: os.environ.get(name) for name in names}
-    os.environ.update(dict.fromkeys(names, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
 
 
 TICK = 0.1

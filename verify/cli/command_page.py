@@ -30,6 +30,7 @@ EXAMPLES: dict[str, str] = {
     "experiment convergence": "experiment convergence --quick",
     "experiment scaling": "experiment scaling --quick",
     "experiment kinks": "experiment kinks --quick",
+    "paper annotate": "paper annotate report --out paper.html",
     "paper lint": "paper lint paper.tex",
     "paper extract": "paper extract paper.tex --out extract.toml",
     "paper corrections": "paper corrections --report report",

@@ -261,7 +261,7 @@ def _words(error: Exception) -> str:
 def _described(error: Exception) -> str:
     from verify.subjects.faults import described
 
-    return described(error)
+    return described(error, placed=False)
 
 
 def _say(line: str, code: int) -> int:

@@ -31,6 +31,7 @@ from f2csa_ref.solver.trace import Block, has_header, read_header
 from f2csa_ref.wanted_error import Accuracy, answer_within
 from spec import InvalidInputError, OracleParameters, OuterParameters, Problem
 from spec.exact import Vector
+from spec.neighbours import look_here_too
 from spec.problem import Generated
 from spec.quadratic import Quadratic
 from spec.reading import REPAIRED
@@ -205,8 +206,7 @@ def _read(source: str) -> tuple[Problem | Objectives, Point | None]:
     module, colon, attribute = source.removeprefix(PYTHON).partition(":")
     if not colon:
         raise InvalidInputError("problem", "must have the form python:package.module:objectives", source)
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
+    look_here_too()
     try:
         objectives = getattr(import_module(module), attribute)
         return objectives_of(objectives() if callable(objectives) else objectives), None

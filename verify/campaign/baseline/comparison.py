@@ -29,7 +29,8 @@ from verify.campaign.baseline.drift import (
 from verify.campaign.baseline.model import Baseline, Entry, Level, Sweep
 from verify.evidence.model import Frozen
 from verify.report.faces import Report
-from verify.report.model import Identified, Result
+from verify.report.identified import Identified
+from verify.report.model import Result
 from verify.subjects.stage_table import REFUSED
 from verify.verdict import Verdict
 

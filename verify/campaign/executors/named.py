@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from spec.errors import InvalidInputError
+from spec.neighbours import look_here_too
 from verify.subjects.faults import described
 
 DASK = "dask://"
@@ -35,8 +34,7 @@ def factory_of(spec: str, argument: str = "executor") -> Callable[[], Executor]:
     if not (colon and all(part.isidentifier() for part in (*module.split("."), *name.split(".")))):
         raise InvalidInputError(argument, _RULE, spec)
     # A file beside the user's shell is what they mean by `my_cluster:executor`.
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
+    look_here_too()
 
     def made() -> Executor:
         try:

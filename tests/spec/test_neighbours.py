@@ -1,0 +1,91 @@
+"""Beside a user's modules of our names ours are meant; where theirs are taken for ours, a line says so."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import spec
+from spec.neighbours import OURS, shadowed
+
+ROOT = Path(spec.__file__).parents[1]
+SOLVER = """
+import numpy as np
+
+class Solver:
+    name = "mine"
+
+    def hypergradient(self, problem, x, call, rng):
+        return np.zeros(problem.n)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A user's folder with a solver, and with everything that has a name of ours."""
+    (tmp_path / "spec").mkdir()
+    (tmp_path / "spec" / "__init__.py").write_text("raise SystemExit(7)\n")
+    (tmp_path / "verify.py").write_text("raise SystemExit(8)\n")
+    (tmp_path / "f2csa_ref.py").write_text("raise SystemExit(9)\n")
+    (tmp_path / "mysolver.py").write_text(SOLVER)
+    return tmp_path
+
+
+def ran(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Python with these words there; our packages are installed, or found where these tests found them."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def test_workers_and_the_process_of_a_subject_are_ours(folder: Path) -> None:
+    done = ran(folder, "-P", "-m", "verify", "verify", "bias-bound/T3", "--instance", "toy1", "--profile", "smoke",
+               "--subject", "mysolver:Solver", "--jobs", "2", "--out", "r", "--quiet")  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    assert "bias-bound/T3 [repaired] on toy1: REFUTED" in done.stdout
+    assert (folder / "r" / "report.html").is_file()
+
+
+def test_the_reference_in_workers_is_ours(folder: Path) -> None:
+    words = ("verify", "lipschitz-solution", "--profile", "smoke", "--jobs", "2", "--out", "r", "--quiet")
+    done = ran(folder, "-P", "-m", "verify", *words)
+    assert done.returncode == 0, done.stderr
+    assert "REFUTED" not in done.stdout
+
+
+@pytest.mark.parametrize("name", OURS[:2])
+@pytest.mark.parametrize("kind", ["module", "package", "bare folder"])
+def test_what_stands_in_front_is_named_in_one_line(tmp_path: Path, name: str, kind: str) -> None:
+    if kind == "module":
+        (tmp_path / f"{name}.py").touch()
+    else:
+        (tmp_path / name).mkdir()
+        if kind == "package":
+            (tmp_path / name / "__init__.py").touch()
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import verify"
+    done = ran(tmp_path, "-P", "-c", code)
+    if kind == "bare folder":  # a package anywhere on the path comes before it
+        assert done.returncode == 0, done.stderr
+        return
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith(f"ImportError: {tmp_path / name}")
+    assert f"in front of this package's own {name} ({ROOT / name})" in last
+
+
+def test_the_command_says_it_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "spec").mkdir()
+    (tmp_path / "spec" / "__init__.py").touch()
+    done = ran(tmp_path, "-m", "verify", "--version")
+    assert done.returncode == 2
+    assert done.stderr.startswith("f2csa: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_nothing_is_said_where_nothing_stands_in_front() -> None:
+    assert shadowed() == ""
