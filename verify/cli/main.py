@@ -48,6 +48,7 @@ COMMANDS: dict[type, tuple[str, str]] = {
     options.Badge: ("badge", "verify.cli.exports:badge"),
     options.Vectors: ("vectors", "verify.cli.exports:vectors"),
     conform_options.Conform: ("conform", "verify.cli.conform:conform"),
+    skeleton_options.History: ("history", "verify.cli.history_of_records:history"),
     skeleton_options.Init: ("init", "verify.cli.skeleton:init"),
     options.Schema: ("schema", "verify.cli.exports:schema"),
     options.Record: ("baseline record", "verify.cli.verify:record"),

@@ -15,6 +15,6 @@ def init(asked: Init) -> None:
         sys.stdout.write(f"{path}\n")
     built = f"{skeleton.build} && " if skeleton.build else ""
     sys.stdout.write(
-        f"\nStage 2 of 5 is written. Write lower_level first, in {skeleton.solver}; until all 5 answer, this exits 3 and "
-        f"names those that do not:\n  {built}f2csa conform {skeleton.conform}\n"
+        f"\nStage 2 of 5 is written. Write lower_level first, in {skeleton.solver}; until all 5 answer, this exits 3 "
+        f"and names those that do not:\n  {built}f2csa conform {skeleton.conform}\n"
     )
