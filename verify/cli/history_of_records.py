@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 
+from rich.markup import escape
 from rich.table import Table
 
 from spec.errors import InvalidInputError
 from spec.files import refuse_to_replace, write_files
 from verify.campaign.baseline.history import Course, History, history_of, read_commits, read_files
-from verify.campaign.baseline.history_page import history_page, said_of
+from verify.campaign.baseline.history_page import history_page, said_of, verdicts_said
 from verify.cli import skeleton_options
 from verify.cli.console import plain_console, print_json_text
 from verify.report.wording import counted
@@ -38,17 +39,19 @@ def _print(found: History) -> None:
     records = _table("record", "verdicts", "worse", "other")
     for record in found.records:
         verdicts = ", ".join(f"{count} {name}" for name, count in record.verdicts.items())
-        records.add_row(record.name, verdicts, str(len(record.worse)), str(len(record.other)))
+        records.add_row(escape(record.name), verdicts, str(len(record.worse)), str(len(record.other)))
     console.print(records)
     moved = _table("moved", "over the records")
     for line in found.moved:
         where = f"{line.claim} [{line.reading}] on {line.instance}"
-        moved.add_row(where, " → ".join("–" if verdict is None else str(verdict) for verdict in line.verdicts))
+        moved.add_row(escape(where), verdicts_said(line.verdicts))
         for course in filter(_varies, line.courses):
-            moved.add_row(f"  {course.quantity}, {course.what}", said_of(course.values))
+            moved.add_row(escape(f"  {course.quantity}, {course.what}"), said_of(course.values))
     if found.moved:
         console.print(moved)
-    console.print(f"{counted(len(found.moved), 'result')} of {len(found.lines)} moved over {len(found.records)} records.")
+    console.print(
+        f"{counted(len(found.moved), 'result')} of {len(found.lines)} moved over {len(found.records)} records."
+    )
 
 
 def _varies(course: Course) -> bool:

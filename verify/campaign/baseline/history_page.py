@@ -9,6 +9,7 @@ from markupsafe import Markup
 from verify.campaign.baseline.history import Course, History, Line
 from verify.report.site.frame import stylesheet_text
 from verify.report.wording import counted, number
+from verify.verdict import Verdict
 
 WIDTH, HEIGHT, EDGE = 120.0, 26.0, 4.0
 """Size of a small line and its margin, CSS pixels."""
@@ -30,7 +31,9 @@ def history_page(history: History) -> str:
     )  # fmt: skip
     moved = Markup("").join(row for line in history.moved for row in _rows(line))
     said = f"{counted(len(history.moved), 'result')} of {len(history.lines)} moved over {len(history.records)} records."
-    table = Markup('<table class="history"><tr><th>result</th><th>number</th><th>line</th><th>values</th></tr>{}</table>')
+    table = Markup(
+        '<table class="history"><tr><th>result</th><th>number</th><th>line</th><th>values</th></tr>{}</table>'
+    )
     return Markup(
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="generator" content="f2csa-verify">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><title>F2CSA: history</title>'
@@ -44,8 +47,9 @@ def history_page(history: History) -> str:
 
 def _rows(line: Line) -> list[Markup]:
     where = f"{line.claim} [{line.reading}] on {line.instance}"
-    verdicts = " → ".join("–" if verdict is None else str(verdict) for verdict in line.verdicts)
-    rows = [Markup("<tr><td>{}</td><td>verdict</td><td></td><td>{}</td></tr>").format(where, verdicts)]
+    rows = [
+        Markup("<tr><td>{}</td><td>verdict</td><td></td><td>{}</td></tr>").format(where, verdicts_said(line.verdicts))
+    ]
     for course in line.courses:
         rows.append(
             Markup("<tr><td></td><td>{}, {}</td><td>{}</td><td>{}</td></tr>").format(
@@ -59,6 +63,12 @@ def said_of(values: Sequence[float | None]) -> str:
     """Values over the records; a single one where all are the same."""
     shown = ["–" if value is None else number(value) for value in values]
     return shown[0] if len(set(values)) == 1 else " → ".join(shown)
+
+
+def verdicts_said(verdicts: Sequence[Verdict | None]) -> str:
+    """Verdicts over the records; a single one where all are the same."""
+    shown = ["–" if verdict is None else str(verdict) for verdict in verdicts]
+    return shown[0] if len(set(shown)) == 1 else " → ".join(shown)
 
 
 def _drawn(course: Course) -> Markup:
