@@ -6,6 +6,7 @@ import math
 import subprocess
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -101,7 +102,7 @@ def history_of(named: Sequence[tuple[str, Baseline]]) -> History:
     if not named:
         raise InvalidInputError("files", "must hold at least one baseline", 0)
     baselines = [baseline for _, baseline in named]
-    steps = [compare(old, new) for old, new in zip(baselines, baselines[1:], strict=False)]
+    steps = [compare(old, new) for old, new in pairwise(baselines)]
     moved = {change.key for step in steps for change in step.changes}
     records = [
         Record(

@@ -47,7 +47,9 @@ def test_records_that_are_equal_move_nothing():
 
 def test_a_result_that_a_record_lacks_has_no_value_there():
     short = baseline().model_copy(update={"results": baseline().results[1:]})
-    line = history_of([("a", short), ("b", baseline())]).lines[0]
+    found = history_of([("a", short), ("b", baseline())])
+    assert [each.claim for each in found.lines] == ["solution-error", "bias-bound/T3"]
+    line = found.lines[1]
     assert line.verdicts[0] is None
     assert [course.values[0] for course in line.courses] == [None, None]
 
