@@ -14,6 +14,7 @@ from verify.verdict import Verdict
 WIDTH, HEIGHT, EDGE = 120.0, 26.0, 4.0
 """Size of a small line and its margin, CSS pixels."""
 _OWN = """
+main { margin: 0 auto; max-width: 80rem; padding: 1.5rem 1rem; }
 .history td, .history th { padding: .2rem .6rem; text-align: left; vertical-align: top; }
 .history { display: block; overflow-x: auto; }
 .history polyline { fill: none; stroke: currentColor; stroke-width: 1.3; }
@@ -38,7 +39,7 @@ def history_page(history: History) -> str:
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="generator" content="f2csa-verify">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><title>F2CSA: history</title>'
         "<style>{}{}</style></head><body><main><h1>History of recorded baselines</h1><p>{}</p>"
-        '<table class="history"><tr><th>record</th><th>subject</th><th>verdicts</th><th>since the one before</th></tr>{}'
+        '<table class="history"><tr><th>record</th><th>subject</th><th>verdicts</th><th>against the last</th></tr>{}'
         "</table>{}</main></body></html>\n"
     ).format(
         Markup(stylesheet_text()), Markup(_OWN), said, records, table.format(moved) if moved else ""
@@ -47,16 +48,12 @@ def history_page(history: History) -> str:
 
 def _rows(line: Line) -> list[Markup]:
     where = f"{line.claim} [{line.reading}] on {line.instance}"
-    rows = [
-        Markup("<tr><td>{}</td><td>verdict</td><td></td><td>{}</td></tr>").format(where, verdicts_said(line.verdicts))
+    numbers = Markup("<tr><td></td><td>{}, {}</td><td>{}</td><td>{}</td></tr>")
+    first = Markup("<tr><td>{}</td><td>verdict</td><td></td><td>{}</td></tr>")
+    return [
+        first.format(where, verdicts_said(line.verdicts)),
+        *(numbers.format(each.quantity, each.what, _drawn(each), said_of(each.values)) for each in line.courses),
     ]
-    for course in line.courses:
-        rows.append(
-            Markup("<tr><td></td><td>{}, {}</td><td>{}</td><td>{}</td></tr>").format(
-                course.quantity, course.what, _drawn(course), said_of(course.values)
-            )
-        )
-    return rows
 
 
 def said_of(values: Sequence[float | None]) -> str:
