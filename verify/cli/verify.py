@@ -24,6 +24,7 @@ from verify.campaign.store.kept_results import Store
 from verify.campaign.store.shards import Shard
 from verify.checks.measuring.case import find_profile
 from verify.cli import options
+from verify.cli.ci_output import CiOutput
 from verify.cli.closing import NONE_HOLDS, NOTHING, Ending, FirstBad, show
 from verify.cli.console import cores, ended_politely, print_json_text, printable, progress_bar
 from verify.cli.folder import folder_for, holds_complete
@@ -37,6 +38,7 @@ def verify(asked: options.Verify) -> int:
     started = time.monotonic()
     shard = None if asked.shard is None else Shard.parse(asked.shard)
     record_to = _record_to(asked)
+    ci_output = CiOutput(asked.annotations, asked.sarif, as_json=asked.as_json)
     on_record = load(asked.baseline, "--baseline") if asked.baseline is not None else None
     selection = selected(asked)
     folder = folder_for(asked.out, [task.key for task in _planned(selection, asked)])
@@ -64,6 +66,7 @@ def verify(asked: options.Verify) -> int:
     judged = len(report.faults) < len(report.results) and not report.nothing_compared
     if record_to is not None and report.complete and judged:
         keep(Baseline.of(report).bare, record_to, argument=RECORD_TO)
+    ci_output.report(report)
     stopped_at = None if first is None or report.complete else first.result
     if asked.as_json:
         print_json_text(render_json(report))
