@@ -1,6 +1,6 @@
 """What a CI job reads beside the summary: annotations on standard output, and a SARIF file."""
 
-from __future__ import commands_of
+from __future__ import annotations
 
 import os
 import sys

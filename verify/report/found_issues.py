@@ -126,7 +126,7 @@ def told(
     for kind, line in lines:
         stage, _, text = line.partition(": ")
         match = _WHERE.fullmatch(line)
-        if match is not None and (match["reading"] or match["claim"] in titles()):
+        if match is not None and (match["reading"] or match["claim"] in statement_ids()):
             # Who judges an implementation judges the repaired reading alone, and does not say so in each line.
             reading = match["reading"] or "repaired"
             command = commands.get(f"{match['claim']} [{reading}] on {match['instance']}", "")
@@ -156,6 +156,6 @@ def _place(line: str, tree: SourceTree) -> SourceLine | None:
 
 
 @lru_cache(maxsize=1)
-def titles() -> dict[str, str]:
-    """Titles of all claims and steps by full id, in the paper's order."""
-    return {full: entry.title for claim in load_claims().values() for full, entry in claim.statements()}
+def statement_ids() -> frozenset[str]:
+    """Full ids of all claims and steps."""
+    return frozenset(full for claim in load_claims().values() for full, _ in claim.statements())

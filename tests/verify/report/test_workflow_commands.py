@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from verify.report.found_issues import Issue, SourceLine
-from verify.report.workflow_commands import SHOWN, annotations, escape_message, escape_property
+from verify.report.workflow_commands import SHOWN, commands_of, escape_message, escape_property
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=60)
 
@@ -30,7 +30,7 @@ def unescaped(text: str) -> str:
 
 @given(TEXTS, TEXTS)
 def test_whatever_is_said_is_one_line_that_reads_back(message: str, rule: str) -> None:
-    (line,) = annotations([Issue("error", "fault", rule, message, place=SourceLine("a,b:c%.py", 3))])
+    (line,) = commands_of([Issue("error", "fault", rule, message, place=SourceLine("a,b:c%.py", 3))])
     assert "\n" not in line
     assert "\r" not in line
     level, named, said = read(line)
@@ -50,18 +50,18 @@ def test_one_crash_is_one_annotation_however_many_results_it_takes() -> None:
         )
         for k in range(30)
     ]
-    (line,) = annotations(crash)
+    (line,) = commands_of(crash)
     assert read(line)[2] == "no (and 29 more of it)\nAgain: again 0"
 
 
 def test_no_more_are_said_than_are_shown_and_the_last_counts_the_rest() -> None:
     many = [Issue("error", "finding", f"claim-{k}", "off") for k in range(SHOWN + 5)]
-    lines = annotations([*many, Issue("warning", "refuted", "x", "no")])
+    lines = commands_of([*many, Issue("warning", "refuted", "x", "no")])
     assert len(lines) == SHOWN + 1
     assert read(lines[SHOWN - 1])[2] == "6 more; report.md and report.json list all"
     assert read(lines[-1])[:2] == ("warning", {"title": "refuted: x"})
-    assert len(annotations(many[:SHOWN])) == SHOWN
+    assert len(commands_of(many[:SHOWN])) == SHOWN
 
 
 def test_a_book_is_cut() -> None:
-    assert len(annotations([Issue("error", "fault", "x", "w" * 100_000)])[0]) < 1100
+    assert len(commands_of([Issue("error", "fault", "x", "w" * 100_000)])[0]) < 1100
