@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from spec.errors import InvalidInputError
-from spec.files import write_files
+from spec.files import refuse_to_replace, write_files
 from verify.campaign import run as campaign
 from verify.campaign.baseline.comparison import Comparison, judge
 from verify.campaign.baseline.model import Baseline, Selection, replay
+from verify.campaign.baseline.moved import render_comment
 from verify.campaign.baseline.storage import load, load_report, refuse_to_overwrite, shipped_record
 from verify.campaign.baseline.storage import store as keep
 from verify.campaign.plan import Task, plan
@@ -182,6 +183,8 @@ def compare(asked: options.Compare) -> int:
     recorded = load(asked.file, "FILE")
     if asked.out is not None:
         folder_for(asked.out, ())  # refused before the run, if at all
+    if asked.comment is not None:
+        refuse_to_replace(asked.comment, "--comment")
     selection = selected(asked)
     kept = selection.narrow(recorded)
     if kept is None:
@@ -196,6 +199,10 @@ def compare(asked: options.Compare) -> int:
         raise InvalidInputError("FILE", rule, str(asked.file))
     if asked.out is not None:
         write(judged, folder_for(asked.out, [result.key for result in judged.results]))
+    if asked.comment is not None:
+        found = Baseline.of(judged) if len(judged.faults) < len(judged.results) else None
+        comment = render_comment(comparison, kept, found, complete=judged.complete)
+        write_files(asked.comment.parent, {asked.comment.name: comment}, "--comment")
     if asked.as_json:
         print_json_text(comparison.model_dump_json(indent=1))
     else:
