@@ -9,7 +9,7 @@ import json
 import re
 from typing import Any
 
-_KEY = re.compile(r"([A-Za-z][\w-]*):(?: (.*))?")
+_KEY = re.compile(r"([A-Za-z][\w -]*):(?: (.*))?")
 _DOUBTFUL = re.compile(r"[\[\]{}&*!|>%@`'\"#?-]|.*(: | #)|.*:$")
 """Beginnings and contents with a meaning of their own, in a scalar without quotes."""
 
