@@ -24,6 +24,8 @@ EXAMPLES: dict[str, str] = {
     "badge": "badge report",
     "vectors": "vectors --out vectors",
     "conform": "conform --python my_solver:Subject",
+    "history": "history f2csa-baseline.json --commits --out history.html",
+    "init": "init python --out my-solver",
     "schema": "schema problem",
     "baseline record": "baseline record --subject my_solver:Subject",
     "baseline compare": "baseline compare f2csa-baseline.json",

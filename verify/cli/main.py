@@ -16,7 +16,15 @@ import typer
 import typer.core
 import typer.main
 
-from verify.cli import conform_options, experiment_options, options, paper_options, point_options, store_options
+from verify.cli import (
+    conform_options,
+    experiment_options,
+    options,
+    paper_options,
+    point_options,
+    skeleton_options,
+    store_options,
+)
 from verify.cli.completion import COMPLETING, SHELLS, install, prepare, script_of, with_shell
 
 PROGRAM = "f2csa"
@@ -40,6 +48,8 @@ COMMANDS: dict[type, tuple[str, str]] = {
     options.Badge: ("badge", "verify.cli.exports:badge"),
     options.Vectors: ("vectors", "verify.cli.exports:vectors"),
     conform_options.Conform: ("conform", "verify.cli.conform:conform"),
+    skeleton_options.History: ("history", "verify.cli.history_of_records:history"),
+    skeleton_options.Init: ("init", "verify.cli.skeleton:init"),
     options.Schema: ("schema", "verify.cli.exports:schema"),
     options.Record: ("baseline record", "verify.cli.verify:record"),
     options.Compare: ("baseline compare", "verify.cli.verify:compare"),
