@@ -1,4 +1,4 @@
-"""A strict reader of the plainest YAML: mappings, lists of mappings, one-line scalars and literal blocks.
+"""A strict reader of the plainest YAML: mappings, lists of these, one-line scalars and literal blocks.
 
 What it reads, every YAML reader reads alike; all else is refused. Scalars are strings.
 """
@@ -9,7 +9,7 @@ import json
 import re
 from typing import Any
 
-_KEY = re.compile(r"([A-Za-z][\w-]*):(?: (.*))?")
+_KEY = re.compile(r"([A-Za-z][\w -]*):(?: (.*))?")
 _DOUBTFUL = re.compile(r"[\[\]{}&*!|>%@`'\"#?-]|.*(: | #)|.*:$")
 """Beginnings and contents with a meaning of their own, in a scalar without quotes."""
 
@@ -51,12 +51,16 @@ def _value(lines: list[str], k: int, depth: int, written: str) -> tuple[Any, int
         raise ValueError(f"line {k + 1}: nothing below, or not two spaces deeper")
     if not lines[below].lstrip().startswith("- "):
         return _mapping(lines, below, depth + 2)
-    items = []
+    items: list[Any] = []
     while below < len(lines) and _depth(lines[below]) == depth + 2 and lines[below].lstrip().startswith("- "):
         own = [*lines]
         own[below] = " " * (depth + 4) + lines[below].lstrip()[2:]
-        item, below = _mapping(own, below, depth + 4)
-        items.append(item)
+        if _KEY.fullmatch(own[below].strip()):
+            item, below = _mapping(own, below, depth + 4)
+            items.append(item)
+        else:
+            items.append(_scalar(own[below].strip(), below))
+            below += 1
         below = _next(lines, below)
     return items, below
 

@@ -307,6 +307,7 @@ class Compare:
     )
     out: Annotated[File, Option(help="Also write the report, with what was found, here.")] = None
     comment: Annotated[File, Option(help="Write what moved to this file, as Markdown for a pull request.")] = None
+    annotations: Annotations = None
     subject: Annotated[str | None, Option(help="Run this one instead of the recorded one.")] = None
     profile: Annotated[str | None, Option(help="Run this profile instead of the recorded one.")] = None
     reading: Annotated[Texts, Option(help="Only these readings; repeatable.")] = None

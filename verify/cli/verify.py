@@ -183,6 +183,7 @@ def compare(asked: options.Compare) -> int:
     recorded = load(asked.file, "FILE")
     if asked.out is not None:
         folder_for(asked.out, ())  # refused before the run, if at all
+    ci_output = CiOutput(asked.annotations, None, as_json=asked.as_json)
     if asked.comment is not None:
         refuse_to_replace(asked.comment, "--comment")
     selection = selected(asked)
@@ -199,6 +200,7 @@ def compare(asked: options.Compare) -> int:
         raise InvalidInputError("FILE", rule, str(asked.file))
     if asked.out is not None:
         write(judged, folder_for(asked.out, [result.key for result in judged.results]))
+    ci_output.report(judged)
     if asked.comment is not None:
         found = Baseline.of(judged) if len(judged.faults) < len(judged.results) else None
         comment = render_comment(comparison, kept, found, complete=judged.complete)

@@ -210,7 +210,9 @@ def test_what_moved_is_written_as_a_comment(recorded: Path, capsys: pytest.Captu
     arguments = ("baseline", "compare", recorded, "--jobs", "1", "--comment", comment)
     assert run(capsys, *arguments)[0] == 0
     assert "**F2CSA claims: nothing moved** (1 result and " in comment.read_text()
-    assert run(capsys, *arguments, "--subject", HERE + "Drifted")[0] == 1
+    code, out, _ = run(capsys, *arguments, "--subject", HERE + "Drifted", "--annotations", "github")
+    assert code == 1
+    assert out.startswith("::error title=finding%3A bias-bound/black-box [repaired] on toy1::")
     assert "off by 9.5 %, allowed 0.011 %" in comment.read_text()
     comment.write_text("my own words")
     code, out, err = run(capsys, *arguments)
