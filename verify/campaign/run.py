@@ -125,8 +125,11 @@ def run(
     level_of(effort)
     planned = plan(claims, readings, instances, sizes, name, seed)
     tasks = [replace(task, effort=effort) for task in planned]
-    draws = how_many(draws, sizes, instances)
+    wanted, draws = draws, how_many(draws, sizes, instances)
     drawn = drawn_tasks(claims, readings, sizes, draws, like=Task("", "", "", name, profile, seed))
+    if draws and not drawn and wanted:
+        # Asked about nothing, nothing would fail on them.
+        raise InvalidInputError("draws", "must be asked about by a statement that needs no samples; none is", wanted)
     complete = True
     where = environment() | whereabouts(subject, in_process=in_process)
     if executor is None:

@@ -196,3 +196,8 @@ def test_a_stronger_claim_fails_on_draws() -> None:
     )  # fmt: skip
     assert verdicts["REFUTED"] >= 6
     assert verdicts["SUPPORTED"] <= 1
+
+
+def test_draws_that_nothing_is_asked_about_are_refused() -> None:
+    with pytest.raises(InvalidInputError, match="draws: must be asked about by a statement that needs no samples"):
+        run(["variance-bound/per-sample"], draws=2, profile="smoke")
