@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from verify import own_place
+
 if TYPE_CHECKING:
     from verify.campaign.baseline.storage import load_report
     from verify.campaign.pytest_plugin import parametrize_with_claims
@@ -27,6 +29,8 @@ __all__ = [
     "run",
 ]
 
+own_place.pin()
+
 _HOMES = {
     "run": "verify.campaign.run",
     "load_report": "verify.campaign.baseline.storage",
@@ -46,6 +50,8 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         import importlib
 
+        if strange := own_place.shadow():
+            raise ImportError(strange)
         return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -3,5 +3,7 @@
 from __future__ import annotations
 
 from verify.checks.measuring.case import checks
+from verify.own_place import as_started
 
+as_started()
 checks()

@@ -12,12 +12,13 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from multiprocessing import connection
+from multiprocessing import connection, forkserver
 from typing import Any, Self
 
 from spec import InvalidInputError
 from verify.campaign.plan import Task, fault, perform
 from verify.checks.measuring.case import checks
+from verify.own_place import as_started, safe_path
 from verify.report.model import Result
 from verify.subjects import Subject, load_subject
 from verify.subjects.loading import end, load_apart, offered, version_of
@@ -37,12 +38,10 @@ def run_here(tasks: Sequence[Task], subject: Subject, time_limit: float | None =
 def main_left_alone() -> Iterator[None]:
     """Start workers without running the caller's main module in them.
 
-    They need nothing from it, and running it again would start another run in every script that has no
-    ``if __name__ == "__main__"`` guard.
+    They need nothing from it; in a script without ``if __name__ == "__main__"`` it would start another run.
     """
     main = sys.modules["__main__"]
-    names = ("__file__", "__spec__")
-    kept: dict[str, Any] = {name: main.__dict__.pop(name) for name in names if name in main.__dict__}
+    kept: dict[str, Any] = {name: main.__dict__.pop(name) for name in ("__file__", "__spec__") if name in main.__dict__}
     main.__dict__["__spec__"] = None
     try:
         yield
@@ -56,12 +55,13 @@ def prepare_worker() -> None:
 
     # Ctrl-C is the parent's to handle: it stops the workers and keeps what is done.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # A worker outlives a killed parent otherwise, waiting for tasks that never come.
+    # A worker outlives a killed parent otherwise.
     threading.Thread(target=_end_with_parent, daemon=True).start()
     # What a subject prints is not the report, from native code either.
     sys.stdout = sys.stderr
     with suppress(OSError):
         os.dup2(2, 1)
+    as_started()
     adopt_orphans()
     checks()
 
@@ -75,10 +75,12 @@ def _end_with_parent() -> None:
 
 def context() -> Any:
     """How worker processes are started."""
-    method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
-    context = multiprocessing.get_context(method)
-    if method == "forkserver":
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    with safe_path():
         context.set_forkserver_preload(["verify.campaign.ready", "verify.campaign.plan", "f2csa_ref"])
+        forkserver.ensure_running()
     return context
 
 
@@ -230,8 +232,7 @@ class Crew:
                 yield self.waiting.popleft()
         else:
             # Fewer towards the end, so that no worker is left without.
-            for _ in range(min(CHUNK, math.ceil(len(self.waiting) / self.jobs))):
-                yield self.waiting.popleft()
+            yield from (self.waiting.popleft() for _ in range(min(CHUNK, math.ceil(len(self.waiting) / self.jobs))))
 
     def _busy(self) -> int:
         return sum(worker.task is not None or bool(worker.own) for worker in self.workers)

@@ -7,6 +7,8 @@ import subprocess
 import sys
 import threading
 
+from verify.own_place import python
+
 HERE = "F2CSA_JUDGED_APART"
 """Environment variable that tells the judging process its two pipes: to say that it finished, to see its parent end."""
 
@@ -24,9 +26,10 @@ def judge_apart(arguments: list[str]) -> int | None:
     environment = {**os.environ, HERE: f"{says},{sees}"}
     # A terminal is left to the child, which shows its progress there.
     messages = None if sys.stderr.isatty() else subprocess.PIPE
+    command = [*python("from verify.cli.main import main\nmain()"), *arguments]
     with subprocess.Popen(
-        [sys.executable, "-m", "verify", *arguments], env=environment, pass_fds=(says, sees), stdout=subprocess.PIPE,
-        stderr=messages, encoding="utf-8", errors="replace",
+        command, env=environment, pass_fds=(says, sees), stdout=subprocess.PIPE, stderr=messages, encoding="utf-8",
+        errors="replace",
     ) as child:  # fmt: skip
         os.close(says)
         os.close(sees)

@@ -16,6 +16,7 @@ import typer
 import typer.core
 import typer.main
 
+from verify import own_place
 from verify.cli import conform_options, experiment_options, options, paper_options, point_options, store_options
 from verify.cli.completion import COMPLETING, SHELLS, install, prepare, script_of, with_shell
 
@@ -159,7 +160,7 @@ def root(
 
 def main() -> NoReturn:
     """Entry point of the console script."""
-    if refused := _hold_closed():
+    if refused := _hold_closed() or own_place.shadow():
         sys.exit(_say(refused, 2))
     from verify.cli.spelling import is_wanted, settle
 

@@ -40,6 +40,7 @@ from verify.cli.point import plain
 from verify.cli.rivals import computing, constants_of, one_call, parameters_line
 from verify.cli.sources import Point, read_problem
 from verify.cli.wanted import CONSTANTS, RADIUS, Wanted, given_or, require_agreement, start_of, wanted_of
+from verify.own_place import working_folder_first
 from verify.subjects.faults import described
 from verify.truth.geometry import quadratic_of
 from verify.truth.goldstein.distance import distance
@@ -205,11 +206,10 @@ def _read(source: str) -> tuple[Problem | Objectives, Point | None]:
     module, colon, attribute = source.removeprefix(PYTHON).partition(":")
     if not colon:
         raise InvalidInputError("problem", "must have the form python:package.module:objectives", source)
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
     try:
-        objectives = getattr(import_module(module), attribute)
-        return objectives_of(objectives() if callable(objectives) else objectives), None
+        with working_folder_first():
+            objectives = getattr(import_module(module), attribute)
+            return objectives_of(objectives() if callable(objectives) else objectives), None
     except InvalidInputError:
         raise
     except Exception as error:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spec.errors import InvalidInputError
+from verify.own_place import working_folder_first
 from verify.subjects.faults import described
 from verify.subjects.protocol import TRUSTED, Subject, offers
 from verify.subjects.stage_table import CAPABILITIES, END_TO_END
@@ -42,14 +42,12 @@ def load_subject(name: str, *, time_limit: float | None = None) -> Subject:
 
         return ReferenceSubject()
     module_name, attribute = split_name(name)
-    # A file beside the user's shell is what they mean by `my_solver:Subject`.
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
     try:
-        named: Any = importlib.import_module(module_name)
-        for part in attribute.split("."):
-            named = getattr(named, part)
-        subject = named() if isinstance(named, type) else named
+        with working_folder_first():
+            named: Any = importlib.import_module(module_name)
+            for part in attribute.split("."):
+                named = getattr(named, part)
+            subject = named() if isinstance(named, type) else named
         require_stages(subject, name)
     except (KeyboardInterrupt, InvalidInputError):
         raise

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from spec.errors import InvalidInputError
+from verify.own_place import working_folder_first
 from verify.subjects.faults import described
 
 DASK = "dask://"
@@ -34,16 +33,14 @@ def factory_of(spec: str, argument: str = "executor") -> Callable[[], Executor]:
     module, colon, name = spec.partition(":")
     if not (colon and all(part.isidentifier() for part in (*module.split("."), *name.split(".")))):
         raise InvalidInputError(argument, _RULE, spec)
-    # A file beside the user's shell is what they mean by `my_cluster:executor`.
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
 
     def made() -> Executor:
         try:
-            found: Any = importlib.import_module(module)
-            for part in name.split("."):
-                found = getattr(found, part)
-            executor = found()
+            with working_folder_first():
+                found: Any = importlib.import_module(module)
+                for part in name.split("."):
+                    found = getattr(found, part)
+                executor = found()
         except (KeyboardInterrupt, InvalidInputError):
             raise
         except BaseException as error:  # exit() as well: it must not end the run with a success
