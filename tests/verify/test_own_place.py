@@ -59,6 +59,7 @@ def test_workers_of_the_reference(folder):
 def test_a_subject_beside_them_is_judged_and_its_script_runs_again(folder, extra):
     code, out, errors = told(folder, "conform", *extra)
     assert code == 1, errors
+    assert "A fresh process shows it, too." in out
     assert f"load_subject({extra[1]!r})" in out
 
 
