@@ -17,10 +17,9 @@ def load() -> None:
     root = Path(__file__).resolve().parents[1]
     if "spec" in sys.modules:
         found = getattr(sys.modules["spec"], "__file__", None)
-        own = root / "spec" / "__init__.py"
-        if found is not None and Path(found).resolve() != own:
-            rule = f"spec: must be {own}, which belongs to {root / 'f2csa_ref'}; got {found}"
-            raise ImportError(rule, name="spec", path=found)
+        if found is not None and root not in Path(found).resolve().parents:
+            own = f"this package's own spec ({root / 'spec'})"
+            raise ImportError(f"{found} stands in front of {own}: rename it, or run from another folder")
         return
     found_spec = PathFinder.find_spec("spec", [str(root)])
     if found_spec is None or found_spec.loader is None:

@@ -147,7 +147,11 @@ class ArgumentPart(Frozen):
 
 
 class Argument(Frozen):
-    """The whole paper, part by part."""
+    """The whole paper, part by part.
+
+    Args:
+        parts: In the order of the source.
+    """
 
     parts: tuple[ArgumentPart, ...]
 

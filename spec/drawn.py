@@ -220,7 +220,7 @@ def _over(values: Any, by: int) -> Any:
 
 def _ill_conditioned(rng: np.random.Generator) -> Drawn:
     n, m = _sizes(rng, 2)
-    scale = np.diag([int(value) for value in (1, *rng.choice((1, 8), m - 2), 40)])
+    scale = np.diag([int(value) for value in (1, *rng.choice((1, 8), m - 2), 80)])
     active = int(rng.integers(1, m, endpoint=True))
     A, B = _independent(rng, active, m, n)
     rows = _with_inactive(rng, A, B, _integers(rng, 1, 3, active))

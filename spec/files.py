@@ -22,8 +22,8 @@ T = TypeVar("T")
 Model = TypeVar("Model", bound=BaseModel)
 
 MARKS = (
-    '"schema": "f2csa-', '"f2csa-verify": "', 'content="f2csa-verify"', "<!-- f2csa-verify -->",
-    '<testsuites name="f2csa"', "/* f2csa-verify */",
+    '"schema": "f2csa-', '"f2csa-verify": "', '"name": "f2csa-verify"', 'content="f2csa-verify"',
+    "<!-- f2csa-verify -->", '<testsuites name="f2csa"', "/* f2csa-verify */",
 )  # fmt: skip
 """What a file of ours says among its first characters, and nobody else's does: in JSON, HTML, Markdown, SVG, XML,
 style sheets and scripts."""

@@ -11,6 +11,9 @@ from hypothesis import settings
 # Read as numpy is first imported: threads of matrices of a few rows only stall the other worker's.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+# A run in a workflow prints annotations for it.
+os.environ.pop("GITHUB_ACTIONS", None)
+
 # What is compiled once serves every process that tests start: each would compile the whole package, for seconds.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False

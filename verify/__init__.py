@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
-
-from verify import own_place
 
 if TYPE_CHECKING:
     from verify.campaign.baseline.storage import load_report
@@ -15,6 +14,26 @@ if TYPE_CHECKING:
     from verify.report.faces import Report
     from verify.report.model import Result
     from verify.subjects import Call, MissingCapabilityError, Subject
+
+
+def _refuse_others() -> None:
+    """Say in one line what is taken for one of our packages and is not."""
+    import importlib.util
+    from pathlib import Path
+
+    ours = importlib.util.spec_from_file_location("_neighbours", Path(__file__).parents[1] / "spec" / "neighbours.py")
+    assert ours is not None
+    assert ours.loader is not None
+    neighbours = importlib.util.module_from_spec(ours)
+    ours.loader.exec_module(neighbours)
+    if said := neighbours.shadowed():
+        if sys.argv[:1] == ["-m"]:  # python -m verify: nothing of ours has begun
+            sys.stderr.write(f"f2csa: {said}\n")
+            sys.exit(2)
+        raise ImportError(said)
+
+
+_refuse_others()
 
 __all__ = [
     "Call",
@@ -28,8 +47,6 @@ __all__ = [
     "parametrize_with_claims",
     "run",
 ]
-
-own_place.pin()
 
 _HOMES = {
     "run": "verify.campaign.run",
@@ -50,8 +67,6 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         import importlib
 
-        if strange := own_place.shadow():
-            raise ImportError(strange)
         return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

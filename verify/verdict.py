@@ -160,7 +160,7 @@ def _decide_rate(bound: Bound, rate: RateEvidence) -> Decision:
         return decision(Verdict.REFUTED, f"{measured}.")
     if holds:
         loose_by = gain_low if bound.tag == "upper" and gain_low >= LOOSE else None
-        loose = f"; the bound is loose by {number(_orders(rate, claimed))} orders" if loose_by else ""
+        loose = f"; the bound is loose by {_in_orders(number(_orders(rate, claimed)))}" if loose_by else ""
         return decision(Verdict.SUPPORTED, f"{measured}{loose}.", loose_by and _orders(rate, claimed))
     return decision(Verdict.INCONCLUSIVE, f"{measured}; {undecided(rate, claimed, RESOLUTION)}")
 
@@ -202,7 +202,7 @@ def _decide_exact(
         for b in rate.bounds
     )
     loose_by = gain if holds and bound.tag == "upper" and gain >= LOOSE else None
-    loose = f", loose by {gain:g} orders" if loose_by else ""
+    loose = f", loose by {_in_orders(f'{gain:g}')}" if loose_by else ""
     sentence = f"{lead}{proven}{_held(rate)}. Claimed {_claim(bound, rate.variable)}{loose}."
     return decision(Verdict.SUPPORTED if holds else Verdict.REFUTED, sentence, loose_by)
 
@@ -318,6 +318,10 @@ def weakest(rungs: Iterable[Rung | None]) -> Rung | None:
 
 def _orders(rate: RateEvidence, claimed: float) -> float:
     return abs(rate.exponent - claimed)
+
+
+def _in_orders(count: str) -> str:
+    return f"{count} order" if count == "1" else f"{count} orders"
 
 
 def _nan_at(rate: RateEvidence) -> float:

@@ -43,7 +43,8 @@ from verify.checks.measuring.where_asked import is_place_of
 from verify.evidence.budget import level_of
 from verify.evidence.model import Counterexample, PremiseEvidence
 from verify.evidence.streams import Ledger
-from verify.report.model import NAMED, Identified, Result
+from verify.report.identified import Identified
+from verify.report.model import NAMED, Result
 from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError
 from verify.subjects.faults import described
 from verify.subjects.loading import REFERENCE

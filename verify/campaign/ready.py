@@ -3,7 +3,5 @@
 from __future__ import annotations
 
 from verify.checks.measuring.case import checks
-from verify.own_place import as_started
 
-as_started()
 checks()

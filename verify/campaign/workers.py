@@ -10,15 +10,15 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
-from multiprocessing import connection, forkserver
+from multiprocessing import connection
 from typing import Any, Self
 
 from spec import InvalidInputError
 from verify.campaign.plan import Task, fault, perform
+from verify.campaign.starting import as_the_user_has_it, context, main_left_alone, one_blas_thread
 from verify.checks.measuring.case import checks
-from verify.own_place import as_started, safe_path
 from verify.report.model import Result
 from verify.subjects import Subject, load_subject
 from verify.subjects.loading import end, load_apart, offered, version_of
@@ -34,34 +34,19 @@ def run_here(tasks: Sequence[Task], subject: Subject, time_limit: float | None =
         yield task, result
 
 
-@contextmanager
-def main_left_alone() -> Iterator[None]:
-    """Start workers without running the caller's main module in them.
-
-    They need nothing from it; in a script without ``if __name__ == "__main__"`` it would start another run.
-    """
-    main = sys.modules["__main__"]
-    kept: dict[str, Any] = {name: main.__dict__.pop(name) for name in ("__file__", "__spec__") if name in main.__dict__}
-    main.__dict__["__spec__"] = None
-    try:
-        yield
-    finally:
-        main.__dict__.update(kept)
-
-
 def prepare_worker() -> None:
     """Make a new process a worker."""
     import signal
 
     # Ctrl-C is the parent's to handle: it stops the workers and keeps what is done.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # A worker outlives a killed parent otherwise.
+    # A worker outlives a killed parent otherwise, waiting for tasks that never come.
     threading.Thread(target=_end_with_parent, daemon=True).start()
     # What a subject prints is not the report, from native code either.
     sys.stdout = sys.stderr
     with suppress(OSError):
         os.dup2(2, 1)
-    as_started()
+    as_the_user_has_it()
     adopt_orphans()
     checks()
 
@@ -71,33 +56,6 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
-
-
-def context() -> Any:
-    """How worker processes are started."""
-    if "forkserver" not in multiprocessing.get_all_start_methods():
-        return multiprocessing.get_context("spawn")
-    context = multiprocessing.get_context("forkserver")
-    with safe_path():
-        context.set_forkserver_preload(["verify.campaign.ready", "verify.campaign.plan", "f2csa_ref"])
-        forkserver.ensure_running()
-    return context
-
-
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Workers inherit one BLAS thread each: two on two cores stall one another."""
-    names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-    before = {name: os.environ.get(name) for name in names}
-    os.environ.update(dict.fromkeys(names, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
 
 
 TICK = 0.1
@@ -232,7 +190,8 @@ class Crew:
                 yield self.waiting.popleft()
         else:
             # Fewer towards the end, so that no worker is left without.
-            yield from (self.waiting.popleft() for _ in range(min(CHUNK, math.ceil(len(self.waiting) / self.jobs))))
+            for _ in range(min(CHUNK, math.ceil(len(self.waiting) / self.jobs))):
+                yield self.waiting.popleft()
 
     def _busy(self) -> int:
         return sum(worker.task is not None or bool(worker.own) for worker in self.workers)

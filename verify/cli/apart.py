@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 
-from verify.own_place import python
+from spec.neighbours import not_from_here
 
 HERE = "F2CSA_JUDGED_APART"
 """Environment variable that tells the judging process its two pipes: to say that it finished, to see its parent end."""
@@ -26,10 +26,9 @@ def judge_apart(arguments: list[str]) -> int | None:
     environment = {**os.environ, HERE: f"{says},{sees}"}
     # A terminal is left to the child, which shows its progress there.
     messages = None if sys.stderr.isatty() else subprocess.PIPE
-    command = [*python("from verify.cli.main import main\nmain()"), *arguments]
     with subprocess.Popen(
-        command, env=environment, pass_fds=(says, sees), stdout=subprocess.PIPE, stderr=messages, encoding="utf-8",
-        errors="replace",
+        [sys.executable, *not_from_here(), "-m", "verify", *arguments], env=environment, pass_fds=(says, sees),
+        stdout=subprocess.PIPE, stderr=messages, encoding="utf-8", errors="replace",
     ) as child:  # fmt: skip
         os.close(says)
         os.close(sees)

@@ -18,7 +18,7 @@ from verify.campaign.calibration.calibration_page import RARER, Counted, page
 from verify.campaign.calibration.drift_price import price
 from verify.campaign.calibration.law_columns import LawAchieved, run_laws, summarise_laws
 from verify.campaign.calibration.sweeps import crossings
-from verify.campaign.workers import context
+from verify.campaign.starting import context
 from verify.checks.measuring.case import full_run_decisions
 from verify.cli import options
 from verify.cli.console import plain_console, print_json_text, progress_bar

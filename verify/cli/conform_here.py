@@ -13,6 +13,7 @@ from spec.reading import NAMED
 from verify.campaign import run as campaign
 from verify.campaign.workers import Crew
 from verify.checks.measuring.case import ProfileName
+from verify.cli.ci_output import CiOutput
 from verify.cli.conform_options import Conform
 from verify.cli.console import cores, ended_politely, plain_console, print_json, progress_bar
 from verify.cli.folder import FILES, require_folder, require_our_pages
@@ -59,7 +60,9 @@ def require_together(asked: Conform) -> None:
     _ = _own_problems(asked)
     if asked.watch and asked.as_json:
         raise InvalidInputError("--watch", "must not go with --json")
-    judging = {"--watch": asked.watch, "--problem": asked.problem, "--save-cases": asked.save_cases}
+    judging = {
+        "--watch": asked.watch, "--problem": asked.problem, "--save-cases": asked.save_cases, "--sarif": asked.sarif,
+    }  # fmt: skip
     for name, given in judging.items():
         if asked.self_test and given:
             raise InvalidInputError(name, "must not go with --self-test, which judges nothing")
@@ -84,6 +87,7 @@ def _judge(asked: Conform) -> int:
         return _self_test(asked)
     name = asked.python if asked.python is not None else f"{COMMAND}{asked.command}"
     problems = _own_problems(asked)
+    ci_output = CiOutput(asked.annotations, asked.sarif, as_json=asked.as_json)
     with progress_bar() as progress, ended_politely(), redirect_stdout(sys.stderr):
         found = judge.conform(
             name, claims=asked.claims or (), out=asked.out, progress=progress, problems=problems,
@@ -97,6 +101,7 @@ def _judge(asked: Conform) -> int:
             seconds=judge.SECONDS if asked.seconds is None else asked.seconds,
             time_limit=TIME_LIMIT if asked.time_limit is None else asked.time_limit,
         )  # fmt: skip
+    ci_output.conformance(found)
     if asked.as_json:
         print_json(found.content())
         return found.exit_code

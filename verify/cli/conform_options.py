@@ -8,7 +8,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from verify.cli.options import AnySeed, File, InProcess, Jobs, Text, Texts
+from verify.cli.options import Annotations, AnySeed, File, InProcess, Jobs, Sarif, Text, Texts
 
 
 @dataclass(frozen=True)
@@ -39,4 +39,6 @@ class Conform:
     time_limit: Annotated[float | None, Option(help="Seconds one stage call may take; longer is a fault.")] = None
     in_process: InProcess = False
     self_test: Annotated[bool, Option("--self-test", help="Only try whether stages answer in the right form.")] = False
+    annotations: Annotations = None
+    sarif: Sarif = None
     as_json: Annotated[bool, Option("--json", help="Print conform.json instead of the letter.")] = False

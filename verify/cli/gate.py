@@ -12,7 +12,7 @@ from rich.table import Table
 
 from spec.errors import InvalidInputError
 from spec.files import refuse_to_replace, write_files
-from verify.campaign.workers import context, one_blas_thread
+from verify.campaign.starting import context, one_blas_thread
 from verify.cli import options
 from verify.cli.console import plain_console, print_json, progress_bar
 from verify.cli.sources import require_at_least

@@ -8,8 +8,10 @@ from rich.padding import Padding
 from rich.table import Table
 
 from spec.atlas import Instance, Stratum, atlas, find
+from spec.drawn import FAMILIES, PREFIX
 from spec.problem import Holder
 from verify.checks.measuring.case import checks
+from verify.checks.measuring.where_asked import is_place_of
 from verify.cli import point_options
 from verify.cli.console import plain_console, print_json
 from verify.cli.sources import ATLAS, require_one_of
@@ -51,7 +53,7 @@ def described(instance: Instance) -> dict[str, Any]:
 
 def _statements(instance: Instance) -> list[str]:
     """The claims and steps that are checked on it."""
-    return [name for name, check in checks().items() if instance.name in check.instances]
+    return [name for name, check in checks().items() if is_place_of(check, instance.name)]
 
 
 def _list(found: list[Instance], wanted: list[str]) -> None:
@@ -69,6 +71,10 @@ def _list(found: list[Instance], wanted: list[str]) -> None:
         f"\n{counted(len(found), 'instance')}{of}. f2csa instances NAME explains one; f2csa hypergradient "
         f"{ATLAS}NAME runs Algorithm 1 on it.", style="dim",
     )  # fmt: skip
+    if not wanted:
+        console.print("\nFamilies of random problems, each draw by its seed:", style="bold")
+        for family in FAMILIES.values():
+            console.print(Padding(f"{PREFIX}{family.name}:SEED  {family.purpose}", (0, 0, 0, 2)), markup=False)
 
 
 def _explain(instance: Instance) -> None:

@@ -16,8 +16,15 @@ import typer
 import typer.core
 import typer.main
 
-from verify import own_place
-from verify.cli import conform_options, experiment_options, options, paper_options, point_options, store_options
+from verify.cli import (
+    conform_options,
+    experiment_options,
+    options,
+    paper_options,
+    point_options,
+    skeleton_options,
+    store_options,
+)
 from verify.cli.completion import COMPLETING, SHELLS, install, prepare, script_of, with_shell
 
 PROGRAM = "f2csa"
@@ -41,6 +48,8 @@ COMMANDS: dict[type, tuple[str, str]] = {
     options.Badge: ("badge", "verify.cli.exports:badge"),
     options.Vectors: ("vectors", "verify.cli.exports:vectors"),
     conform_options.Conform: ("conform", "verify.cli.conform:conform"),
+    skeleton_options.History: ("history", "verify.cli.history_of_records:history"),
+    skeleton_options.Init: ("init", "verify.cli.skeleton:init"),
     options.Schema: ("schema", "verify.cli.exports:schema"),
     options.Record: ("baseline record", "verify.cli.verify:record"),
     options.Compare: ("baseline compare", "verify.cli.verify:compare"),
@@ -160,7 +169,7 @@ def root(
 
 def main() -> NoReturn:
     """Entry point of the console script."""
-    if refused := _hold_closed() or own_place.shadow():
+    if refused := _hold_closed():
         sys.exit(_say(refused, 2))
     from verify.cli.spelling import is_wanted, settle
 
@@ -253,7 +262,7 @@ def _words(error: Exception) -> str:
 def _described(error: Exception) -> str:
     from verify.subjects.faults import described
 
-    return described(error)
+    return described(error, placed=False)
 
 
 def _say(line: str, code: int) -> int:

@@ -32,6 +32,10 @@ InProcess: TypeAlias = Annotated[
     bool,
     Option("--in-process", help="Import a Python subject where it is judged, as a debugger needs; nobody trusts it."),
 ]
+Annotations: TypeAlias = Annotated[
+    Text, Option(help="github (the default in GitHub Actions): workflow commands for faults and findings; or none.")
+]
+Sarif: TypeAlias = Annotated[File, Option(help="Write faults and findings to this file, as SARIF 2.1.0.")]
 AsJson: TypeAlias = Annotated[bool, Option("--json", help="Machine-readable output.")]
 
 
@@ -85,6 +89,8 @@ class Verify:
     record: Annotated[File, Option(hidden=True)] = None
     force: Annotated[bool, Option("--force", help="Let --record-to overwrite a file that is no record.")] = False
     quiet: Annotated[bool, Option("--quiet", "-q", help="Print findings, faults and the closing line alone.")] = False
+    annotations: Annotations = None
+    sarif: Sarif = None
     as_json: Annotated[bool, Option("--json", help="Print report.json instead of the table.")] = False
 
 
@@ -300,6 +306,8 @@ class Compare:
         None
     )
     out: Annotated[File, Option(help="Also write the report, with what was found, here.")] = None
+    comment: Annotated[File, Option(help="Write what moved to this file, as Markdown for a pull request.")] = None
+    annotations: Annotations = None
     subject: Annotated[str | None, Option(help="Run this one instead of the recorded one.")] = None
     profile: Annotated[str | None, Option(help="Run this profile instead of the recorded one.")] = None
     reading: Annotated[Texts, Option(help="Only these readings; repeatable.")] = None

@@ -31,6 +31,7 @@ from f2csa_ref.solver.trace import Block, has_header, read_header
 from f2csa_ref.wanted_error import Accuracy, answer_within
 from spec import InvalidInputError, OracleParameters, OuterParameters, Problem
 from spec.exact import Vector
+from spec.neighbours import working_folder_first
 from spec.problem import Generated
 from spec.quadratic import Quadratic
 from spec.reading import REPAIRED
@@ -40,7 +41,6 @@ from verify.cli.point import plain
 from verify.cli.rivals import computing, constants_of, one_call, parameters_line
 from verify.cli.sources import Point, read_problem
 from verify.cli.wanted import CONSTANTS, RADIUS, Wanted, given_or, require_agreement, start_of, wanted_of
-from verify.own_place import working_folder_first
 from verify.subjects.faults import described
 from verify.truth.geometry import quadratic_of
 from verify.truth.goldstein.distance import distance

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from spec.errors import InvalidInputError
-from spec.files import write_files
+from spec.files import refuse_to_replace, write_files
 from verify.campaign import run as campaign
 from verify.campaign.baseline.comparison import Comparison, judge
 from verify.campaign.baseline.model import Baseline, Selection, replay
+from verify.campaign.baseline.moved import render_comment
 from verify.campaign.baseline.storage import load, load_report, refuse_to_overwrite, shipped_record
 from verify.campaign.baseline.storage import store as keep
 from verify.campaign.plan import Task, plan
@@ -24,6 +25,7 @@ from verify.campaign.store.kept_results import Store
 from verify.campaign.store.shards import Shard
 from verify.checks.measuring.case import find_profile
 from verify.cli import options
+from verify.cli.ci_output import CiOutput
 from verify.cli.closing import NONE_HOLDS, NOTHING, Ending, FirstBad, show
 from verify.cli.console import cores, ended_politely, print_json_text, printable, progress_bar
 from verify.cli.folder import folder_for, holds_complete
@@ -37,6 +39,7 @@ def verify(asked: options.Verify) -> int:
     started = time.monotonic()
     shard = None if asked.shard is None else Shard.parse(asked.shard)
     record_to = _record_to(asked)
+    ci_output = CiOutput(asked.annotations, asked.sarif, as_json=asked.as_json)
     on_record = load(asked.baseline, "--baseline") if asked.baseline is not None else None
     selection = selected(asked)
     folder = folder_for(asked.out, [task.key for task in _planned(selection, asked)])
@@ -64,6 +67,7 @@ def verify(asked: options.Verify) -> int:
     judged = len(report.faults) < len(report.results) and not report.nothing_compared
     if record_to is not None and report.complete and judged:
         keep(Baseline.of(report).bare, record_to, argument=RECORD_TO)
+    ci_output.report(report)
     stopped_at = None if first is None or report.complete else first.result
     if asked.as_json:
         print_json_text(render_json(report))
@@ -179,6 +183,9 @@ def compare(asked: options.Compare) -> int:
     recorded = load(asked.file, "FILE")
     if asked.out is not None:
         folder_for(asked.out, ())  # refused before the run, if at all
+    ci_output = CiOutput(asked.annotations, None, as_json=asked.as_json)
+    if asked.comment is not None:
+        refuse_to_replace(asked.comment, "--comment")
     selection = selected(asked)
     kept = selection.narrow(recorded)
     if kept is None:
@@ -193,6 +200,11 @@ def compare(asked: options.Compare) -> int:
         raise InvalidInputError("FILE", rule, str(asked.file))
     if asked.out is not None:
         write(judged, folder_for(asked.out, [result.key for result in judged.results]))
+    ci_output.report(judged)
+    if asked.comment is not None:
+        found = Baseline.of(judged) if len(judged.faults) < len(judged.results) else None
+        comment = render_comment(comparison, kept, found, complete=judged.complete)
+        write_files(asked.comment.parent, {asked.comment.name: comment}, "--comment")
     if asked.as_json:
         print_json_text(comparison.model_dump_json(indent=1))
     else:

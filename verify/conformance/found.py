@@ -59,7 +59,7 @@ class StageFinding(Frozen):
     @property
     def refuses(self) -> bool:
         """Whether it refused more than it answered."""
-        return self.status == "agrees" and self.refused > self.compared
+        return self.status in ("agrees", "not offered") and self.refused > self.compared
 
 
 class Match(Frozen):

@@ -15,6 +15,7 @@ from verify.conformance.found import MARK, ClaimFinding, Diagnosis, Reproduction
 from verify.evidence.model import Frozen
 from verify.report.asked_and_held import Coverage
 from verify.report.faces import Report
+from verify.verdict import Verdict
 
 SCHEMA = "f2csa-conformance/1"
 
@@ -81,8 +82,9 @@ class Conformance(Frozen):
 
     @property
     def nothing_compared(self) -> bool:
-        """Whether neither a stage nor a claim could be asked: no success."""
-        return not self.coverage.asked and not any(stage.compared for stage in self.stages)
+        """Whether no stage was compared and no claim decided: no success, whatever was left undecided."""
+        decided = any(claim.status in (Verdict.SUPPORTED, Verdict.REFUTED) for claim in self.claims)
+        return not decided and not any(stage.compared for stage in self.stages)
 
     @property
     def exit_code(self) -> int:

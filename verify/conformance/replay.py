@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from spec.neighbours import not_from_here
 from verify.conformance.probes import Probe
 from verify.conformance.scripts import AGREES
-from verify.own_place import python
 from verify.subjects.wire.guarded import Guarded
 
 RIGHT, OFF = 40, 41
@@ -38,7 +39,7 @@ def replay(code: str, seconds: float = SECONDS) -> Replay:
     # One thread, as in the judging process.
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     told = f"{code}\nraise SystemExit({RIGHT} if {AGREES} else {OFF})\n"
-    run = Guarded(python("exec(compile(sys.stdin.read(), '<stdin>', 'exec'))"), environment)
+    run = Guarded([sys.executable, *not_from_here(), "-"], environment)
     try:
         out, errors = run.guard.communicate(told.encode(), timeout=seconds)
     except subprocess.TimeoutExpired:

@@ -94,8 +94,9 @@ def _unasked(stage: Stage) -> StageFinding:
     return StageFinding(stage=stage, status="undecided", sentence="Not judged: nothing more was asked.")
 
 
-def _not_offered(stage: Stage, why: object) -> StageFinding:
-    return StageFinding(stage=stage, status="not offered", sentence=f"Not applicable: {why}.")
+def _not_offered(stage: Stage, why: object, refused: int = 0) -> StageFinding:
+    """Of a stage that is there and refuses every call, ``refused`` is how many."""
+    return StageFinding(stage=stage, status="not offered", sentence=f"Not applicable: {why}.", refused=refused)
 
 
 def _spread(asked: list[Probe]) -> list[Probe]:
@@ -163,7 +164,7 @@ def _probed(stage: Probed, spread: list[Probe], seen: Seen) -> StageFinding:
         rest = f" {count} other answer{' agrees' if count == 1 else 's agree'}." if count else ""
         return finding(status="fault", sentence=f"{fault}.{rest}")
     if not count and not asked.late and asked.refusals:
-        return _not_offered(stage, asked.refusals[0])
+        return _not_offered(stage, asked.refusals[0], len(asked.refusals))
     sentence = f"{count - len(follow)} answers agree; the largest difference is {worst:.2g} of its tolerance."
     sentence += f" {len(follow)} more are off as its own stages are: given what those answer, they are right." * bool(
         follow

@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from spec.errors import InvalidInputError, from_validation
 from verify.evidence.charts import Plot
 from verify.evidence.model import Evidence, Frozen
-from verify.report.model import SCHEMA, EvidenceFile, Identified, ReportData, Result
+from verify.report.identified import Identified
+from verify.report.model import SCHEMA, EvidenceFile, ReportData, Result
 
 AnyReport = TypeVar("AnyReport", bound=ReportData)
 

@@ -12,6 +12,7 @@ from verify.evidence.charts import Plot
 from verify.evidence.model import Counterexample, Evidence, Frozen, RateEvidence, Rung
 from verify.report.asked_and_held import Coverage
 from verify.report.draws_model import Draws
+from verify.report.identified import Identified
 from verify.report.letter import Letter
 from verify.subjects.loading import REFERENCE
 from verify.subjects.stage_table import Capability
@@ -22,29 +23,6 @@ FIRST_SCHEMA: Literal["f2csa-report/1"] = "f2csa-report/1"
 """Of reports that hold their evidence in ``report.json`` and have no numbers in their summary; still read."""
 NAMED = ("as-written", "repaired")
 """The readings of a whole statement; ``only:FIELD`` isolates one choice."""
-
-
-class Identified:
-    """What a result is about: a claim under a reading on an instance."""
-
-    claim: str
-    reading: str
-    instance: str
-
-    @property
-    def key(self) -> str:
-        """Identifies the result within a run: ``bias-bound/T1|repaired|toy1``."""
-        return f"{self.claim}|{self.reading}|{self.instance}"
-
-    @property
-    def named(self) -> dict[str, Any]:
-        """The three by name."""
-        return {"claim": self.claim, "reading": self.reading, "instance": self.instance}
-
-    @property
-    def where(self) -> str:
-        """The same in print: ``bias-bound/T1 [repaired] on toy1``."""
-        return f"{self.claim} [{self.reading}] on {self.instance}"
 
 
 class Result(Frozen, Identified):

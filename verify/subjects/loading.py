@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from spec.errors import InvalidInputError
-from verify.own_place import working_folder_first
+from spec.neighbours import working_folder_first
 from verify.subjects.faults import described
 from verify.subjects.protocol import TRUSTED, Subject, offers
 from verify.subjects.stage_table import CAPABILITIES, END_TO_END
@@ -43,6 +43,7 @@ def load_subject(name: str, *, time_limit: float | None = None) -> Subject:
         return ReferenceSubject()
     module_name, attribute = split_name(name)
     try:
+        # A file beside the user's shell is what they mean by `my_solver:Subject`.
         with working_folder_first():
             named: Any = importlib.import_module(module_name)
             for part in attribute.split("."):

@@ -203,3 +203,19 @@ def test_the_refutations_of_a_text_are_no_credit_to_who_computes_something_else(
     code, out, _ = run(capsys, "verify", *literal, "--subject", HERE + "Zero", "--out", tmp_path / "z")
     assert code == 3
     assert "NOT_APPLICABLE, on record REFUTED. Premise “stages-as-asked” is not met" in out
+
+
+def test_what_moved_is_written_as_a_comment(recorded: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    comment = tmp_path / "moved.md"
+    arguments = ("baseline", "compare", recorded, "--jobs", "1", "--comment", comment)
+    assert run(capsys, *arguments)[0] == 0
+    assert "**F2CSA claims: nothing moved** (1 result and " in comment.read_text()
+    code, out, _ = run(capsys, *arguments, "--subject", HERE + "Drifted", "--annotations", "github")
+    assert code == 1
+    assert out.startswith("::error title=finding%3A bias-bound/black-box [repaired] on toy1::")
+    assert "off by 9.5 %, allowed 0.011 %" in comment.read_text()
+    comment.write_text("my own words")
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("f2csa: --comment: must not hold a moved.md that f2csa did not write")
+    assert comment.read_text() == "my own words"

@@ -62,7 +62,7 @@ def test_the_last_line_says_how_many_how_long_and_where(run, tmp_path):
     assert re.fullmatch(rf"4 results in \d+(\.\d)? s; report: {page}", last)
     again = run()[1].splitlines()
     assert again[-2] == "4 of 4 results were kept from earlier runs"
-    code = invoke(["report", str(tmp_path / "r"), "--jobs", "1"])
+    code = invoke(["report", str(tmp_path / "r")])
     assert code == 0
 
 

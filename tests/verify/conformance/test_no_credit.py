@@ -87,3 +87,41 @@ def test_a_process_that_offers_less_than_another_is_a_fault(tmp_path: Path, monk
     found = verify.conform("shrinks:Subject", claims=["bias-bound/T3"], jobs=2)
     assert found.exit_code == 3
     assert any("in one process and" in fault or "other stages" in fault for fault in found.faults)
+
+
+class Unwritten:
+    """Has every stage, and refuses every call."""
+
+    name = "unwritten"
+
+    def lower_level(self, problem, x):
+        raise NotImplementedError
+
+    def penalty_minimiser(self, problem, x, call, tol):
+        raise NotImplementedError
+
+    def hypergradient(self, problem, x, call, rng):
+        raise NotImplementedError
+
+
+class OneWritten(Unwritten):
+    name = "one-written"
+
+    def activation(self, h, lam, h_width, lam_width):
+        return ReferenceSubject().activation(h, lam, h_width, lam_width)
+
+
+def test_who_refuses_every_call_conforms_to_nothing():
+    found = verify.conform(Unwritten(), estimates=2_000)
+    assert found.nothing_compared
+    assert found.exit_code == 3
+    assert str(found).startswith("unwritten: nothing it was asked applies to it; no comparison was made")
+
+
+def test_stages_that_refuse_every_call_are_told_in_the_first_line():
+    found = verify.conform(OneWritten(), claims=["dual-extraction/activation-locality"], estimates=2_000)
+    first = str(found).splitlines()[0]
+    assert "no deviation in what it answers: lower_level refuses" in first
+    assert "penalty_minimiser refuses" in first
+    assert "hypergradient refuses" in first
+    assert "activation" not in first

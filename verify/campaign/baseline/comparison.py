@@ -29,7 +29,8 @@ from verify.campaign.baseline.drift import (
 from verify.campaign.baseline.model import Baseline, Entry, Level, Sweep
 from verify.evidence.model import Frozen
 from verify.report.faces import Report
-from verify.report.model import Identified, Result
+from verify.report.identified import Identified
+from verify.report.model import Result
 from verify.subjects.stage_table import REFUSED
 from verify.verdict import Verdict
 
@@ -162,7 +163,7 @@ class _Both:
 
     def _numbers(self, old: Entry, new: Entry) -> Iterator[Change]:
         rules, same_rung = self.rules.under(_bound(new), new), old.rung == new.rung
-        for was, now in _matched(old.sweeps, new.sweeps):
+        for was, now in matched(old.sweeps, new.sweeps):
             if now is None:
                 yield _change(new, "evidence", True, f"{was.quantity} is no longer measured")
             else:
@@ -172,7 +173,7 @@ class _Both:
                 self.tally["rougher"] += is_rougher(was, now)
                 self.tally["narrower"] += 2 * _width(now) < _width(was)
                 self.tally["fewer"] += 2 * (now.samples or 0) < (was.samples or 0)
-        for level, other in _matched(old.levels, new.levels):
+        for level, other in matched(old.levels, new.levels):
             if other is None:
                 yield _change(new, "evidence", True, f"{level.quantity} is no longer compared")
             else:
@@ -250,7 +251,7 @@ def _bound(entry: Entry) -> Bound | None:
         return None
 
 
-def _matched(old: Sequence[Item], new: Sequence[Item]) -> Iterator[tuple[Item, Item | None]]:
+def matched(old: Sequence[Item], new: Sequence[Item]) -> Iterator[tuple[Item, Item | None]]:
     """Pairs of the same quantity, in order; numbers in a name may differ, for some name where they were measured."""
     there: dict[tuple[tuple[str, ...], int], Item] = {}
     counted: Counter[tuple[str, ...]] = Counter()

@@ -13,7 +13,8 @@ from verify.campaign.plan import plan
 from verify.checks.measuring.case import ProfileName, checks, find_profile
 from verify.evidence.model import ComparisonEvidence, Frozen, RateEvidence, Relation, Role, Rung, agrees
 from verify.report.faces import Report
-from verify.report.model import Identified, Result
+from verify.report.identified import Identified
+from verify.report.model import Result
 from verify.verdict import Verdict
 
 SCHEMA: Literal["f2csa-baseline/1"] = "f2csa-baseline/1"

@@ -50,6 +50,11 @@ def load(path: Path, argument: str = "baseline") -> Baseline:
     return _parsed(read_text(path, argument, MAX_BYTES), argument, str(path), path.with_name(EVIDENCE))
 
 
+def parse(text: str, argument: str, path: str) -> Baseline:
+    """A baseline, report or record of verdicts as text, as :func:`load` reads it from the file that ``path`` names."""
+    return _parsed(text, argument, path)
+
+
 def _parsed(text: str, argument: str, path: str, beside: Path | None = None) -> Baseline:
     data = loads(text, argument)
     if not isinstance(data, dict):

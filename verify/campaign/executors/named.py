@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from spec.errors import InvalidInputError
-from verify.own_place import working_folder_first
+from spec.neighbours import working_folder_first
 from verify.subjects.faults import described
 
 DASK = "dask://"
@@ -36,6 +36,7 @@ def factory_of(spec: str, argument: str = "executor") -> Callable[[], Executor]:
 
     def made() -> Executor:
         try:
+            # A file beside the user's shell is what they mean by `my_cluster:executor`.
             with working_folder_first():
                 found: Any = importlib.import_module(module)
                 for part in name.split("."):

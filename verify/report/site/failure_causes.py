@@ -190,7 +190,7 @@ class Cause:
         if not self.written.is_mixed or literal is None:
             return told
         other = wording.counted(literal.holding, "other reading")
-        return told + Markup(" Under {} of the words it holds.").format(other)
+        return told + Markup(" Under {} of the words the claim holds.").format(other)
 
     @property
     def problem(self) -> Markup:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verify.report import prose, wording
+from verify.report import drawn_problems, prose, wording
 from verify.report.hypothesis_ledger import ledgers
 from verify.report.judged_assertions import judged_assertions
 from verify.report.proof_breaks import proof_breaks
@@ -15,8 +15,9 @@ ARCHIVE = f"{FOLDER}archive.html"
 def pages(site: Site) -> list[Page]:
     """The archive and the symbols."""
     body = drawn(
-        "archive.html.j2", site, prose=prose, breaks=proof_breaks(site.outline, site.claims),
-        ledgers=list(ledgers(site.report.summary, site.claims)), assertions=judged_assertions(site.outline),
+        "archive.html.j2", site, prose=prose, drawn_problems=drawn_problems,
+        breaks=proof_breaks(site.outline, site.claims), ledgers=list(ledgers(site.report.summary, site.claims)),
+        assertions=judged_assertions(site.outline),
     )  # fmt: skip
     letters = drawn("glossary.html.j2", site, groups=glossary.grouped())
     about = f"{wording.counted(len(site.report.results), 'result')}: the record, every literal reading, hypotheses."

@@ -7,9 +7,9 @@ import shlex
 import sys
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 from spec.errors import InvalidInputError
-from verify.own_place import child_path
 from verify.subjects.protocol import StageFaultError, Subject
 from verify.subjects.wire.client import WireSubject
 from verify.subjects.wire.conversation import START_LIMIT
@@ -67,7 +67,8 @@ def served(source: str) -> str:
 
 def as_importable_as_here() -> dict[str, str]:
     """An environment in which a child imports what this process would."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(child_path()), "OPENBLAS_NUM_THREADS": "1"}
+    paths = [str(Path(entry).resolve()) for entry in sys.path]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths)), "OPENBLAS_NUM_THREADS": "1"}
 
 
 def loaded_apart(source: str, *, time_limit: float | None = None) -> Subject:
