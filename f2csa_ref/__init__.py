@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import f2csa_ref.own_spec  # noqa: F401  # first, so that all else finds it
 from f2csa_ref.activation import activation_weights
 from f2csa_ref.algorithm_1 import Call, Hypergradient, Stages, hypergradient
 from f2csa_ref.algorithm_2 import OuterTrace, box_projection, clip, outer_loop

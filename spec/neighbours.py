@@ -5,32 +5,61 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 OURS = ("spec", "f2csa_ref", "verify")
 """The top-level packages, which stand side by side."""
+ROOT = Path(__file__).resolve().parents[1]
+"""The folder they stand in."""
 
 
 def shadowed() -> str:
     """What stands in front of one of our packages, in one line; empty where nothing does."""
-    root = Path(__file__).resolve().parents[1]
     for name in OURS:
         found = importlib.util.find_spec(name)
         where = None if found is None else found.origin or next(iter(found.submodule_search_locations or ()), None)
-        if where is not None and root not in Path(where).resolve().parents:
+        if where is not None and ROOT not in Path(where).resolve().parents:
             return (
-                f"{where} stands in front of this package's own {name} ({root / name}): "
+                f"{where} stands in front of this package's own {name} ({ROOT / name}): "
                 "rename it, or run from another folder"
             )
     return ""
 
 
-def look_here_too() -> None:
+@contextmanager
+def working_folder_first() -> Iterator[None]:
     """Have the working folder looked into first, as somebody means who names a file of theirs.
 
-    Our own packages are imported before: one of the same name there is not taken for ours.
+    It stays on the path, for what is imported later. Where it holds one of our names, ours is imported before, and it
+    ends up behind our folder: processes that are given this path, as an executor's are, find ours by it.
     """
-    for name in OURS:
-        importlib.import_module(name)
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
+    here = str(Path.cwd())
+    if here in sys.path:
+        yield
+        return
+    collides = Path(here).resolve() != ROOT and any(_holds(here, name) for name in OURS)
+    if collides:
+        for name in OURS:
+            importlib.import_module(name)
+    sys.path.insert(0, here)
+    try:
+        yield
+    finally:
+        if collides and here in sys.path:
+            sys.path.remove(here)
+            behind = [place for place, entry in enumerate(sys.path, 1) if Path(entry).resolve() == ROOT]
+            sys.path.insert(behind[0] if behind else len(sys.path), here)
+
+
+def _holds(folder: str, name: str) -> bool:
+    """Whether a folder has a module of this name that can be taken for ours, which a bare folder is not."""
+    found = PathFinder.find_spec(name, [folder])
+    return found is not None and found.loader is not None
+
+
+def not_from_here() -> list[str]:
+    """Options of a new Python that runs ours: it does not look into the working folder, unless ours are there."""
+    return [] if Path.cwd().resolve() == ROOT else ["-P"]

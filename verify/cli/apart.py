@@ -6,7 +6,8 @@ import os
 import subprocess
 import sys
 import threading
-from pathlib import Path
+
+from spec.neighbours import not_from_here
 
 HERE = "F2CSA_JUDGED_APART"
 """Environment variable that tells the judging process its two pipes: to say that it finished, to see its parent end."""
@@ -25,10 +26,8 @@ def judge_apart(arguments: list[str]) -> int | None:
     environment = {**os.environ, HERE: f"{says},{sees}"}
     # A terminal is left to the child, which shows its progress there.
     messages = None if sys.stderr.isatty() else subprocess.PIPE
-    # Not the working folder first, where a module of the user's may have our name, unless we come from there.
-    alone = [] if sys.path[0] in ("", str(Path.cwd())) else ["-P"]
     with subprocess.Popen(
-        [sys.executable, *alone, "-m", "verify", *arguments], env=environment, pass_fds=(says, sees),
+        [sys.executable, *not_from_here(), "-m", "verify", *arguments], env=environment, pass_fds=(says, sees),
         stdout=subprocess.PIPE, stderr=messages, encoding="utf-8", errors="replace",
     ) as child:  # fmt: skip
         os.close(says)

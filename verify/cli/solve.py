@@ -31,7 +31,7 @@ from f2csa_ref.solver.trace import Block, has_header, read_header
 from f2csa_ref.wanted_error import Accuracy, answer_within
 from spec import InvalidInputError, OracleParameters, OuterParameters, Problem
 from spec.exact import Vector
-from spec.neighbours import look_here_too
+from spec.neighbours import working_folder_first
 from spec.problem import Generated
 from spec.quadratic import Quadratic
 from spec.reading import REPAIRED
@@ -206,10 +206,10 @@ def _read(source: str) -> tuple[Problem | Objectives, Point | None]:
     module, colon, attribute = source.removeprefix(PYTHON).partition(":")
     if not colon:
         raise InvalidInputError("problem", "must have the form python:package.module:objectives", source)
-    look_here_too()
     try:
-        objectives = getattr(import_module(module), attribute)
-        return objectives_of(objectives() if callable(objectives) else objectives), None
+        with working_folder_first():
+            objectives = getattr(import_module(module), attribute)
+            return objectives_of(objectives() if callable(objectives) else objectives), None
     except InvalidInputError:
         raise
     except Exception as error:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from spec.neighbours import not_from_here
 from verify.conformance.probes import Probe
 from verify.conformance.scripts import AGREES
 from verify.subjects.wire.guarded import Guarded
@@ -38,7 +39,7 @@ def replay(code: str, seconds: float = SECONDS) -> Replay:
     # One thread, as in the judging process.
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     told = f"{code}\nraise SystemExit({RIGHT} if {AGREES} else {OFF})\n"
-    run = Guarded([sys.executable, "-"], environment)
+    run = Guarded([sys.executable, *not_from_here(), "-"], environment)
     try:
         out, errors = run.guard.communicate(told.encode(), timeout=seconds)
     except subprocess.TimeoutExpired:

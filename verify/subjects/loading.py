@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from spec.errors import InvalidInputError
-from spec.neighbours import look_here_too
+from spec.neighbours import working_folder_first
 from verify.subjects.faults import described
 from verify.subjects.protocol import TRUSTED, Subject, offers
 from verify.subjects.stage_table import CAPABILITIES, END_TO_END
@@ -42,13 +42,13 @@ def load_subject(name: str, *, time_limit: float | None = None) -> Subject:
 
         return ReferenceSubject()
     module_name, attribute = split_name(name)
-    # A file beside the user's shell is what they mean by `my_solver:Subject`.
-    look_here_too()
     try:
-        named: Any = importlib.import_module(module_name)
-        for part in attribute.split("."):
-            named = getattr(named, part)
-        subject = named() if isinstance(named, type) else named
+        # A file beside the user's shell is what they mean by `my_solver:Subject`.
+        with working_folder_first():
+            named: Any = importlib.import_module(module_name)
+            for part in attribute.split("."):
+                named = getattr(named, part)
+            subject = named() if isinstance(named, type) else named
         require_stages(subject, name)
     except (KeyboardInterrupt, InvalidInputError):
         raise

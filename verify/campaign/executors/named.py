@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from spec.errors import InvalidInputError
-from spec.neighbours import look_here_too
+from spec.neighbours import working_folder_first
 from verify.subjects.faults import described
 
 DASK = "dask://"
@@ -33,15 +33,15 @@ def factory_of(spec: str, argument: str = "executor") -> Callable[[], Executor]:
     module, colon, name = spec.partition(":")
     if not (colon and all(part.isidentifier() for part in (*module.split("."), *name.split(".")))):
         raise InvalidInputError(argument, _RULE, spec)
-    # A file beside the user's shell is what they mean by `my_cluster:executor`.
-    look_here_too()
 
     def made() -> Executor:
         try:
-            found: Any = importlib.import_module(module)
-            for part in name.split("."):
-                found = getattr(found, part)
-            executor = found()
+            # A file beside the user's shell is what they mean by `my_cluster:executor`.
+            with working_folder_first():
+                found: Any = importlib.import_module(module)
+                for part in name.split("."):
+                    found = getattr(found, part)
+                executor = found()
         except (KeyboardInterrupt, InvalidInputError):
             raise
         except BaseException as error:  # exit() as well: it must not end the run with a success
