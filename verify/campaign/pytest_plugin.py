@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import pytest
 
 from spec.errors import InvalidInputError
-from verify.campaign.baseline.comparison import is_missing_stage
+from verify.campaign.baseline.judging import is_missing_stage
 from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.plan import DEFAULT_SEED, Task, plan
 from verify.campaign.workers import Crew, run_here

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from spec import InvalidInputError
 from spec.drawn import is_drawn
+from spec.expectations import ExpectedFailure, Skip, listed
 from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.draws import drawn_tasks, gathered, how_many
+from verify.campaign.expectations import require_askable, set_apart
 from verify.campaign.plan import DEFAULT_SEED, Task, plan
 from verify.campaign.store.addresses import Addresses, installed, sources_of
 from verify.campaign.store.bookkeeping import Books, Reuse
@@ -48,6 +50,8 @@ def run(
     seed: int = DEFAULT_SEED,
     effort: int | None = None,
     draws: int | None = None,
+    skips: Mapping[str, str] | Iterable[Skip] = (),
+    expected_failures: Mapping[str, str] | Iterable[ExpectedFailure] = (),
     jobs: int = 1,
     progress: Progress | None = None,
     watch: Callable[[], None] | None = None,
@@ -77,6 +81,10 @@ def run(
             store, results that a smaller effort left undecided go on from the samples they have.
         draws: On how many drawn problems of each family (:mod:`spec.drawn`) statements are asked besides, where no
             instance is named; the profile's own number, which is 0 but for ``"full"``, if ``None``.
+        skips: What is not to be asked, with a reason each: ``"bias-bound/T1"``, ``"bias-bound/T1|repaired"`` or
+            ``"bias-bound/T1|repaired|toy1"``. It stays in the report, as not applicable, and supports nothing.
+        expected_failures: What is known to be refuted, in the same form; without a reading, repaired. That is no
+            finding then; a fault or a drift is, and so is one that holds.
         jobs: Worker processes, >= 1. What is given by name is judged in them; an object, and the reference with one
             job, run in this process.
         progress: Called after each result.
@@ -130,6 +138,12 @@ def run(
     if draws and not drawn and wanted:
         # Asked about nothing, nothing would fail on them.
         raise InvalidInputError("draws", "must be asked about by a statement that needs no samples; none is", wanted)
+    left_out = listed(Skip, skips, "skips")
+    excuses = listed(ExpectedFailure, expected_failures, "expected_failures")
+    require_askable(left_out, name, "skips")
+    require_askable(excuses, name, "expected_failures")
+    tasks, apart = set_apart(tasks, left_out)
+    drawn, _ = set_apart(drawn, left_out)
     complete = True
     where = environment() | whereabouts(subject, in_process=in_process)
     if executor is None:
@@ -155,6 +169,7 @@ def run(
         request = Request(
             claims=tuple(claims), subject=name, subject_version=version, profile=profile, seed=seed, effort=effort,
             environment=where, code="" if addresses is None else addresses.house.whole, draws=draws,
+            skips=left_out, skipped=tuple(task.key for task in apart), expected_failures=excuses,
         )  # fmt: skip
         if kept is not None and addresses is not None:
             kept.remember("codes of ", addresses.house.whole, addresses.codes)

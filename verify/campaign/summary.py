@@ -11,7 +11,8 @@ from spec import load_claims
 from spec.claims import Bound, Statement
 from spec.claims import find as find_claim
 from verify.checks.measuring.case import checks
-from verify.report.model import NAMED, Claimed, Result, SmallestCounterexample, SummaryRow
+from verify.report.model import NAMED, Result
+from verify.report.summary_row import Claimed, SmallestCounterexample, SummaryRow
 from verify.report.wording import FAULT, status_of
 from verify.subjects.loading import REFERENCE
 from verify.subjects.stage_table import REFUSED
@@ -106,7 +107,7 @@ def _readings_present(full_id: str, steps: list[str], by_key: dict[tuple[str, st
 def _row(full_id: str, reading: str, own: list[Result], inherited: list[Result]) -> SummaryRow:
     weighed = own + inherited
     answered = {result.claim for result in weighed if result.verdict is Verdict.SUPPORTED}
-    weighed = [_open(result) if result.claim in answered and _is_refused(result) else result for result in weighed]
+    weighed = [_open(result) if result.claim in answered and _is_unanswered(result) else result for result in weighed]
     parts: dict[str, list[Verdict | None]] = {}
     for result in weighed:
         parts.setdefault(result.claim, []).append(result.verdict)
@@ -122,9 +123,10 @@ def _row(full_id: str, reading: str, own: list[Result], inherited: list[Result])
     )  # fmt: skip
 
 
-def _is_refused(result: Result) -> bool:
-    """Whether a stage that is offered did not answer there."""
-    return result.verdict is Verdict.NOT_APPLICABLE and result.sentence.startswith(f"Not applicable: {REFUSED}")
+def _is_unanswered(result: Result) -> bool:
+    """Whether a stage that is offered did not answer there, or was not asked by somebody's wish."""
+    refused = result.verdict is Verdict.NOT_APPLICABLE and result.sentence.startswith(f"Not applicable: {REFUSED}")
+    return refused or result.is_skipped
 
 
 def _open(result: Result) -> Result:

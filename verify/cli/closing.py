@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from spec.expectations import ExpectedFailure, reason_of
 from spec.reading import is_repaired_text
-from verify.campaign.baseline.comparison import hold_verdicts
+from verify.campaign.baseline.judging import hold_verdicts
 from verify.cli.console import plain_console
 from verify.cli.folder import FRONT
 from verify.evidence.budget import EFFORT_STEP
@@ -26,6 +27,7 @@ class FirstBad:
     """Where ``--exitfirst`` ends a run: a fault, a verdict not on record, or a repaired statement that is refuted."""
 
     record: Mapping[str, str]
+    expected_failures: Sequence[ExpectedFailure] = ()
     result: Result | None = None
 
     def __call__(self, result: Result) -> bool:
@@ -35,7 +37,9 @@ class FirstBad:
         return self.result is not None
 
     def _is_bad(self, result: Result) -> bool:
-        (judged,), findings = hold_verdicts([result], self.record)
+        (judged,), findings = hold_verdicts([result], self.record, self.expected_failures)
+        if result.verdict is Verdict.REFUTED and reason_of(self.expected_failures, **result.named):
+            return False
         fallen = is_repaired_text(result.reading) and result.verdict is Verdict.REFUTED and not judged.expected
         return result.fault is not None or bool(findings) or fallen
 
@@ -79,7 +83,10 @@ def closing_line(report: Report, ending: Ending) -> str:
     """``1,912 results in 55 s; report: report/report.html``."""
     took = "" if ending.seconds is None else f" in {_seconds(ending.seconds)}"
     page = "".join(f"; report: {path}" for path in ending.paths if path.name == FRONT)
-    return f"{counted_in_print(len(report.results))}{took}{page}"
+    kinds = ((len(report.excused), "expected failure"), (len(report.skipped), "result"))
+    beside = [counted(count, noun) + (" skipped" if noun == "result" else "") for count, noun in kinds if count]
+    told = f", {', '.join(beside)}" if beside else ""
+    return f"{counted_in_print(len(report.results))}{told}{took}{page}"
 
 
 def _unfinished(report: Report, ending: Ending) -> list[str]:

@@ -19,6 +19,7 @@ def conform(asked: Conform) -> int:
     A Python subject runs in a process of its own. With --in-process it runs in the one that judges, which is then not
     this one; where it ends that, it is judged again apart.
     """
+    asked = _of_settings(asked)
     if (asked.python is None) == (asked.command is None):
         given = "both" if asked.python else "neither"
         raise InvalidInputError("subject", 'must be given by one of --python pkg.mod:Subject or --command "…"', given)
@@ -44,6 +45,23 @@ def conform(asked: Conform) -> int:
         return judge_here(asked)
     finally:
         say_finished()
+
+
+def _of_settings(asked: Conform) -> Conform:
+    """The same, of the settings' subject where none is given, with what they say of it."""
+    from verify.cli.project import with_settings
+    from verify.subjects.loading import COMMAND, REFERENCE
+
+    if asked.python is not None and asked.command is not None:
+        return asked
+    named = asked.python if asked.command is None else f"{COMMAND}{asked.command}"
+    asked, found = with_settings(asked, named)
+    own = found.settings.subject
+    if named is not None or own is None or own == REFERENCE:
+        return asked
+    if own.startswith(COMMAND):
+        return replace(asked, command=own.removeprefix(COMMAND))
+    return replace(asked, python=own)
 
 
 def _spelled_out(asked: Conform) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from verify.cli.options import Annotations, AnySeed, File, InProcess, Jobs, Sarif, Text, Texts
+from verify.cli.options import Annotations, AnySeed, File, InProcess, Jobs, NoSettings, Sarif, Text, Texts
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class Conform:
     time_limit: Annotated[float | None, Option(help="Seconds one stage call may take; longer is a fault.")] = None
     in_process: InProcess = False
     self_test: Annotated[bool, Option("--self-test", help="Only try whether stages answer in the right form.")] = False
+    no_settings: NoSettings = False
     annotations: Annotations = None
     sarif: Sarif = None
     as_json: Annotated[bool, Option("--json", help="Print conform.json instead of the letter.")] = False

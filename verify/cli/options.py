@@ -32,6 +32,9 @@ InProcess: TypeAlias = Annotated[
     bool,
     Option("--in-process", help="Import a Python subject where it is judged, as a debugger needs; nobody trusts it."),
 ]
+NoSettings: TypeAlias = Annotated[
+    bool, Option("--no-settings", help="Leave f2csa.toml, or [tool.f2csa] in pyproject.toml, unread.")
+]
 Annotations: TypeAlias = Annotated[
     Text, Option(help="github (the default in GitHub Actions): workflow commands for faults and findings; or none.")
 ]
@@ -49,8 +52,12 @@ class Verify:
     ] = None
     out: Annotated[Path, Option(help="Folder for the report's files and store.sqlite.")] = Path("report")
     profile: Annotated[
-        str, Option(help="smoke (seconds; says what it leaves out), ci or full.", autocompletion=completion.profiles)
-    ] = "ci"
+        Text,
+        Option(
+            help="smoke (seconds; says what it leaves out), ci (the default) or full.",
+            autocompletion=completion.profiles,
+        ),
+    ] = None
     reading: Annotated[
         Texts,
         Option(
@@ -58,7 +65,9 @@ class Verify:
         ),
     ] = None
     instance: Instances = None
-    subject: Annotated[str, Option(help="reference, package.module:Attribute, or command:COMMAND LINE.")] = "reference"
+    subject: Annotated[
+        Text, Option(help="reference (the default), package.module:Attribute, or command:COMMAND LINE.")
+    ] = None
     seed: AnySeed = None
     effort: Annotated[
         int | None, Option(help="Factor on all sample sizes, 1, 4, 16, ...; with --resume only where undecided.")
@@ -66,6 +75,8 @@ class Verify:
     draws: Annotated[
         int | None, Option(help="Problems drawn of each family, asked besides the atlas; full: 1000, else 0.")
     ] = None
+    skips_file: Annotated[File, Option(help="What is not to be asked: on each line NAME  # REASON.")] = None
+    xfails_file: Annotated[File, Option(help="What is expected to be refuted: on each line NAME  # REASON.")] = None
     jobs: Jobs = None
     executor: Annotated[
         Text, Option(help="dask://HOST:PORT or package.module:factory: workers elsewhere (docs/scaling.md).")
@@ -89,6 +100,7 @@ class Verify:
     record: Annotated[File, Option(hidden=True)] = None
     force: Annotated[bool, Option("--force", help="Let --record-to overwrite a file that is no record.")] = False
     quiet: Annotated[bool, Option("--quiet", "-q", help="Print findings, faults and the closing line alone.")] = False
+    no_settings: NoSettings = False
     annotations: Annotations = None
     sarif: Sarif = None
     as_json: Annotated[bool, Option("--json", help="Print report.json instead of the table.")] = False
@@ -294,6 +306,7 @@ class Record:
     jobs: Jobs = None
     time_limit: TimeLimit = None
     in_process: InProcess = False
+    no_settings: NoSettings = False
 
 
 @dataclass(frozen=True)
@@ -317,4 +330,5 @@ class Compare:
     jobs: Jobs = None
     time_limit: TimeLimit = None
     in_process: InProcess = False
+    no_settings: NoSettings = False
     as_json: AsJson = False

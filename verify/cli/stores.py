@@ -7,7 +7,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from spec.errors import InvalidInputError
-from verify.campaign.baseline.comparison import judge
+from verify.campaign.baseline.judging import judge
 from verify.campaign.baseline.model import Baseline
 from verify.campaign.baseline.storage import load, shipped_record
 from verify.campaign.store.database import NAME

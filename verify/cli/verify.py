@@ -12,8 +12,10 @@ from typing import Any
 
 from spec.errors import InvalidInputError
 from spec.files import refuse_to_replace, write_files
+from spec.settings import FoundSettings
 from verify.campaign import run as campaign
-from verify.campaign.baseline.comparison import Comparison, judge
+from verify.campaign.baseline.comparison import Comparison
+from verify.campaign.baseline.judging import judge
 from verify.campaign.baseline.model import Baseline, Selection, replay
 from verify.campaign.baseline.moved import render_comment
 from verify.campaign.baseline.storage import load, load_report, refuse_to_overwrite, shipped_record
@@ -29,14 +31,20 @@ from verify.cli.ci_output import CiOutput
 from verify.cli.closing import NONE_HOLDS, NOTHING, Ending, FirstBad, show
 from verify.cli.console import cores, ended_politely, print_json_text, printable, progress_bar
 from verify.cli.folder import folder_for, holds_complete
+from verify.cli.project import lists_of, settings_of, with_settings
 from verify.report import times
 from verify.report.faces import Report, render_json, write
 from verify.report.wording import counted
+from verify.subjects.loading import REFERENCE
 
 
 def verify(asked: options.Verify) -> int:
     """Run, write the files, print the summary; returns the exit code."""
     started = time.monotonic()
+    own_baseline = asked.baseline is not None
+    asked, settings = with_settings(asked, asked.subject)
+    lists = lists_of(settings, asked.xfails_file, asked.skips_file)
+    subject, profile = asked.subject or REFERENCE, asked.profile or "ci"
     shard = None if asked.shard is None else Shard.parse(asked.shard)
     record_to = _record_to(asked)
     ci_output = CiOutput(asked.annotations, asked.sarif, as_json=asked.as_json)
@@ -44,15 +52,20 @@ def verify(asked: options.Verify) -> int:
     selection = selected(asked)
     folder = folder_for(asked.out, [task.key for task in _planned(selection, asked)])
     compared = None if on_record is None else selection.narrow(on_record)
+    if on_record is not None and compared is None and not own_baseline and (asked.claims or asked.instance):
+        # A part that the settings' baseline holds nothing of is compared with what ships.
+        on_record = None
     if on_record is not None and compared is None:
         # Compared with nothing, nothing would ever differ.
         raise InvalidInputError("--baseline", "must hold a result of what is to be run; none is", str(asked.baseline))
     store = asked.out / STORE
     record = None if on_record is None else on_record.verdicts
-    first = FirstBad(shipped_record() if record is None else record) if asked.exitfirst else None
+    held = shipped_record() if record is None else record
+    first = FirstBad(held, lists.expected_failures) if asked.exitfirst else None
     report = watched(
-        selection, jobs=asked.jobs, subject=asked.subject, profile=asked.profile, seed=asked.seed, effort=asked.effort,
-        draws=asked.draws, store=store, resume=asked.resume, fresh=asked.fresh, shard=shard,
+        selection, jobs=asked.jobs, subject=subject, profile=profile, seed=asked.seed, effort=asked.effort,
+        draws=asked.draws, skips=lists.skips, expected_failures=lists.expected_failures, store=store,
+        resume=asked.resume, fresh=asked.fresh, shard=shard,
         time_limit=asked.time_limit, in_process=asked.in_process, executor=asked.executor, record=record, until=first,
         quiet=asked.quiet,
     )  # fmt: skip
@@ -75,6 +88,8 @@ def verify(asked: options.Verify) -> int:
         if folder != asked.out:
             beyond = f"{asked.out} holds results beyond these and was left as it is"
             report = report.after(report.kept, (*report.notices, beyond))
+        if lists.said:
+            report = report.after(report.kept, (*report.notices, lists.said))
         show(report, Ending(paths, folder, time.monotonic() - started, stopped_at), quiet=asked.quiet)
     return report.exit_code if stopped_at is None else 3 if report.faults else 1
 
@@ -123,7 +138,8 @@ def _planned(selection: Selection, asked: options.Verify) -> list[Task]:
     """What will be run; wrong names are refused here."""
     return plan(
         selection.claims, selection.readings or campaign.ALL_READINGS, selection.instances,
-        find_profile(asked.profile), asked.subject, campaign.DEFAULT_SEED if asked.seed is None else asked.seed,
+        find_profile(asked.profile or "ci"), asked.subject or REFERENCE,
+        campaign.DEFAULT_SEED if asked.seed is None else asked.seed,
     )  # fmt: skip
 
 
@@ -152,7 +168,10 @@ def watched(selection: Selection, *, jobs: int | None, seed: int | None, quiet: 
 def record(asked: options.Record) -> int:
     """Record a run, or a report of one; returns the exit code."""
     refuse_to_overwrite(asked.out, force=asked.force)
-    report = _report(asked, "--from") or _rerun(asked, selected(asked))
+    report = _report(asked, "--from")
+    if report is None:
+        asked, settings = with_settings(asked, asked.subject)
+        report = _rerun(asked, selected(asked), settings)
     if not report.complete:
         sys.stderr.write("f2csa: the run was interrupted; nothing was recorded\n")
         return 3
@@ -191,7 +210,10 @@ def compare(asked: options.Compare) -> int:
     if kept is None:
         named = " ".join(asked.claims or ()) or None
         raise InvalidInputError("claims", "must select at least one result on record", named)
-    report = _report(asked, "--with") or _rerun(_repeating(asked, recorded), replay(kept))
+    report = _report(asked, "--with")
+    if report is None:
+        again = _repeating(asked, recorded)
+        report = _rerun(again, replay(kept), settings_of(again.subject or REFERENCE, unread=asked.no_settings))
     # A claim brings its steps; what was not asked about says nothing here.
     judged, comparison = judge(report.model_copy(update={"results": selection.of(report.results)}), kept)
     if not (comparison.compared or comparison.findings or comparison.faults) and report.complete:
@@ -234,11 +256,12 @@ def _repeating(asked: options.Compare, recorded: Baseline) -> options.Compare:
     )
 
 
-def _rerun(asked: options.Record | options.Compare, selection: Selection) -> Report:
+def _rerun(asked: options.Record | options.Compare, selection: Selection, settings: FoundSettings) -> Report:
+    lists = lists_of(settings)
     return watched(
-        selection, jobs=asked.jobs, seed=asked.seed, subject=asked.subject or "reference",
+        selection, jobs=asked.jobs, seed=asked.seed, subject=asked.subject or REFERENCE,
         profile=asked.profile or "ci", effort=asked.effort or 1, time_limit=asked.time_limit, record={},
-        in_process=asked.in_process,
+        in_process=asked.in_process, skips=lists.skips, expected_failures=lists.expected_failures,
     )  # fmt: skip
 
 

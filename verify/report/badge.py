@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
-from verify.report.model import ReportData, SummaryRow
+from verify.report.model import ReportData
+from verify.report.summary_row import SummaryRow
 from verify.report.wording import counted
 from verify.verdict import Verdict
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from spec.claims import Claim, Premise, find, load_claims
-from verify.report.model import SummaryRow
+from verify.report.summary_row import SummaryRow
 from verify.verdict import Verdict
 
 Need = Literal["needed", "not needed here", "open", "not judged"]

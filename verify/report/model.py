@@ -7,15 +7,16 @@ from typing import Any, Literal, Self
 
 from pydantic import ConfigDict, Field, PrivateAttr
 
-from spec.claims import About, Exponent, Tag
+from spec.claims import About
+from spec.expectations import ExpectedFailure, Skip, reason_of
 from verify.evidence.charts import Plot
 from verify.evidence.model import Counterexample, Evidence, Frozen, RateEvidence, Rung
 from verify.report.asked_and_held import Coverage
 from verify.report.draws_model import Draws
 from verify.report.identified import Identified
 from verify.report.letter import Letter
+from verify.report.summary_row import SummaryRow
 from verify.subjects.loading import REFERENCE
-from verify.subjects.stage_table import Capability
 from verify.verdict import Verdict
 
 SCHEMA: Literal["f2csa-report/2"] = "f2csa-report/2"
@@ -23,6 +24,8 @@ FIRST_SCHEMA: Literal["f2csa-report/1"] = "f2csa-report/1"
 """Of reports that hold their evidence in ``report.json`` and have no numbers in their summary; still read."""
 NAMED = ("as-written", "repaired")
 """The readings of a whole statement; ``only:FIELD`` isolates one choice."""
+SKIPPED = "Not applicable: skipped on request: "
+"""How the sentence of a result begins that nobody asked for, before its reason."""
 
 
 class Result(Frozen, Identified):
@@ -82,6 +85,11 @@ class Result(Frozen, Identified):
         return self.model_copy(update={"evidence": (), "counterexample": None, "pictures": (), "continuation": ()})
 
     @property
+    def is_skipped(self) -> bool:
+        """Whether it was not asked, by a list of the user's."""
+        return self.verdict is Verdict.NOT_APPLICABLE and self.sentence.startswith(SKIPPED)
+
+    @property
     def points(self) -> list[dict[str, Any]]:
         """Its sweeps as plain rows, one a point: quantity, variable, rung, role, and the fields of the point."""
         rates = [item for item in self.evidence if isinstance(item, RateEvidence)]
@@ -97,94 +105,6 @@ class Result(Frozen, Identified):
     def __repr__(self) -> str:
         value = "" if self.measured is None else f", {self.quantity or 'measured'}: {self.measured:.6g}"
         return f"<Result {self.where}: {self.verdict or 'FAULT'}{value}{f' ({self.rung})' if self.rung else ''}>"
-
-
-class SmallestCounterexample(Frozen):
-    """The smallest problem found that breaks a claim, decided exactly, with a derivation to follow by hand.
-
-    Args:
-        problem: The problem file's content, canonical.
-        x: The upper-level point.
-        derivation: One step of arithmetic a line.
-        command: Shell command that repeats it.
-        minimal: Whether every smaller problem was examined.
-    """
-
-    problem: dict[str, Any]
-    x: tuple[str, ...]
-    derivation: tuple[str, ...]
-    command: str
-    minimal: bool
-
-
-class Claimed(Frozen):
-    """What one text of a statement asserts, as far as it can be measured.
-
-    Args:
-        quantity: What is bounded, in words or a formula.
-        order: The order in print, ``O(α)``; empty where a value is compared with another.
-        exponents: Power of each variable, a fraction; empty with ``order``.
-        tag: ``upper`` (O), ``lower`` (Ω), ``tight`` (Θ) or ``equality``.
-    """
-
-    quantity: str
-    order: str = ""
-    exponents: dict[str, Exponent] = Field(default_factory=dict)
-    tag: Tag = "upper"
-
-
-class SummaryRow(Frozen):
-    """A claim or step over all its instances, under one reading.
-
-    Args:
-        claim: Full id.
-        reading: As in :class:`Result`; the empty string for a claim no check covers.
-        status: A verdict, ``FAULT``, ``NOT_CHECKED`` where no check exists yet, or ``LEFT_OPEN`` where none can.
-        sentence: The deciding result's sentence.
-        instances: How many instances gave each verdict.
-        deciding: The instance whose result decided.
-        reproduce: Command that repeats the deciding result.
-        smallest: For a refuted text whose refutation was searched for: the smallest counterexample.
-        about: Whom the claim is about.
-        title: The statement in a few words.
-        stages: Stages a subject must offer for the claim to be asked of it; empty where it is asked of nobody.
-        printed: What the paper's literal text asserts.
-        repaired: What the repaired text asserts.
-        decided_by: Full id whose result decided: the claim itself, or one of its parts.
-        claimed: What was held against the measured value there: ``O(α)``, ``<= 2``.
-        quantity: What was measured there.
-        measured: The deciding value: an exponent, or the compared quantity itself.
-        interval: Interval of the exponent; both ends alike where it is exact.
-        loose_by: Orders by which a supported upper bound is beaten, if any.
-        rung: How the deciding evidence was obtained.
-    """
-
-    claim: str
-    reading: str
-    status: Verdict | Literal["FAULT", "NOT_CHECKED", "LEFT_OPEN"]
-    sentence: str
-    instances: dict[str, int] = Field(default_factory=dict)
-    deciding: str = ""
-    reproduce: str = ""
-    smallest: SmallestCounterexample | None = None
-    about: About = "subject"
-    title: str = ""
-    stages: tuple[Capability, ...] = ()
-    printed: Claimed | None = None
-    repaired: Claimed | None = None
-    decided_by: str = ""
-    claimed: str = ""
-    quantity: str = ""
-    measured: float | None = None
-    interval: tuple[float, float] | None = None
-    loose_by: float | None = None
-    rung: Rung | None = None
-
-    def __str__(self) -> str:
-        return f"{self.claim} [{self.reading}]: {self.status}. {self.sentence}"
-
-    def __repr__(self) -> str:
-        return f"<SummaryRow {self.claim} [{self.reading or 'no reading'}]: {self.status}>"
 
 
 class EvidenceFile(Frozen):
@@ -217,6 +137,9 @@ class ReportData(Frozen):
         changes: What differs from the record without being worse, or could not be compared, one line each.
         evidence_file: Where the results' evidence is; ``None`` where they hold it themselves.
         draws: What became of statements on drawn problems, counted; ``results`` holds of those what went wrong.
+        expected_failures: What the user expects to be refuted, with reasons; that is no finding then, and a verdict all
+            the same.
+        skips: What the user asked not to be asked, with reasons; its results are not applicable.
     """
 
     schema_: Literal["f2csa-report/1", "f2csa-report/2"] = Field(default=SCHEMA, alias="schema")
@@ -233,6 +156,8 @@ class ReportData(Frozen):
     changes: tuple[str, ...] = ()
     evidence_file: EvidenceFile | None = None
     draws: Draws | None = None
+    expected_failures: tuple[ExpectedFailure, ...] = ()
+    skips: tuple[Skip, ...] = ()
 
     _letter: Letter | None = PrivateAttr(default=None)
 
@@ -304,6 +229,20 @@ class ReportData(Frozen):
         """Results without a verdict."""
         return tuple(result for result in self.results if result.fault is not None)
 
+    def excuse(self, result: Result) -> str:
+        """Why a result is expected to be refuted, where it is refuted and expected to be; else empty."""
+        return reason_of(self.expected_failures, **result.named) if result.verdict is Verdict.REFUTED else ""
+
+    @property
+    def excused(self) -> tuple[Result, ...]:
+        """Results that are refuted as the user expects."""
+        return tuple(r for r in self.results if self.excuse(r)) if self.expected_failures else ()
+
+    @property
+    def skipped(self) -> tuple[Result, ...]:
+        """Results that were not asked, by the user's list."""
+        return tuple(result for result in self.results if result.is_skipped)
+
     @property
     def coverage(self) -> Coverage:
         """How much of what is said of a solver, repaired, could be asked of this one."""
@@ -316,9 +255,10 @@ class ReportData(Frozen):
 
     @property
     def nothing_compared(self) -> bool:
-        """Whether nothing that was asked of a foreign subject applied to it: no success."""
-        silent = (Verdict.NOT_APPLICABLE, Verdict.VACUOUS)
-        return not self.is_of_the_paper and all(result.verdict in silent for result in self.results)
+        """Whether nothing that was asked of a foreign subject applied to it, or nothing was asked: no success."""
+        if self.is_of_the_paper:
+            return bool(self.results) and len(self.skipped) == len(self.results)
+        return all(result.verdict in (Verdict.NOT_APPLICABLE, Verdict.VACUOUS) for result in self.results)
 
     @property
     def nothing_holds(self) -> bool:

@@ -10,8 +10,9 @@ from spec.claims import Assertion, Claim, Premise, Statement, load_claims
 from verify.evidence.model import PremiseEvidence, RateEvidence
 from verify.report import wording
 from verify.report.hypothesis_ledger import Need, needs
-from verify.report.model import NAMED, ReportData, Result, SmallestCounterexample, SummaryRow
+from verify.report.model import NAMED, ReportData, Result
 from verify.report.reading_sets import ReadingSet, reading_set
+from verify.report.summary_row import SmallestCounterexample, SummaryRow
 
 
 @dataclass(frozen=True)

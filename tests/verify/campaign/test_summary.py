@@ -8,7 +8,8 @@ import verify
 from spec.claims import find, load_claims
 from verify.campaign.summary import DECIDING
 from verify.checks.measuring.case import checks
-from verify.report.model import ReportData, SummaryRow
+from verify.report.model import ReportData
+from verify.report.summary_row import SummaryRow
 from verify.verdict import claimed_order
 
 

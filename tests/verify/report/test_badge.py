@@ -9,7 +9,7 @@ import pytest
 
 from verify.report.badge import COLOURS, LABEL_COLOUR, Badge, badge_of
 from verify.report.faces import Report
-from verify.report.model import SummaryRow
+from verify.report.summary_row import SummaryRow
 from verify.verdict import Verdict
 
 

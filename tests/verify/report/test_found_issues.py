@@ -8,7 +8,8 @@ import pytest
 
 from verify.report.faces import Report
 from verify.report.found_issues import Issue, SourceLine, SourceTree, issues_of, told
-from verify.report.model import Result, SummaryRow
+from verify.report.model import Result
+from verify.report.summary_row import SummaryRow
 from verify.verdict import Verdict
 
 FAULT = "hypergradient raised ZeroDivisionError: division by zero (mine/steps.py:17 in step)"

@@ -7,7 +7,7 @@ import pytest
 from spec.claims import load_claims
 from verify.campaign.baseline.storage import shipped_record
 from verify.report.hypothesis_ledger import ledgers
-from verify.report.model import SummaryRow
+from verify.report.summary_row import SummaryRow
 from verify.verdict import combine
 
 

@@ -12,8 +12,9 @@ from tests.verify.report.site.parsed import dangling, html_of
 from verify.report import markdown
 from verify.report.judged_assertions import decided, judged_assertions
 from verify.report.markdown import render_markdown
-from verify.report.model import ReportData, SummaryRow
+from verify.report.model import ReportData
 from verify.report.outline import outline
+from verify.report.summary_row import SummaryRow
 
 ENTRIES = load_assertions().assertions
 

@@ -8,9 +8,9 @@ from spec import load_claims
 from tests.verify.report.site.parsed import together
 from verify.report.faces import Report
 from verify.report.markdown import render_markdown
-from verify.report.model import SummaryRow
 from verify.report.outline import outline
 from verify.report.proof_breaks import proof_breaks
+from verify.report.summary_row import SummaryRow
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from tests.verify.report.site.parsed import html_of, together
 from verify.report import prose, wording
 from verify.report.junit import render_junit
 from verify.report.markdown import render_markdown
-from verify.report.model import SummaryRow
 from verify.report.outline import StatementOutline, outline
 from verify.report.site.notebook import html_fragment
+from verify.report.summary_row import SummaryRow
 from verify.report.terminal import summary_table
 from verify.verdict import Verdict
 

@@ -28,15 +28,11 @@ from verify.campaign.baseline.drift import (
 )
 from verify.campaign.baseline.model import Baseline, Entry, Level, Sweep
 from verify.evidence.model import Frozen
-from verify.report.faces import Report
 from verify.report.identified import Identified
 from verify.report.model import Result
-from verify.subjects.stage_table import REFUSED
 from verify.verdict import Verdict
 
 UNDECIDED = (Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE)
-MISSING_STAGE = ("Not applicable: the subject offers no ", f"Not applicable: {REFUSED}")
-"""How a result begins whose check needs what the subject lacks."""
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 _COUNTED = {
     "narrower": "exponents with an interval at most half as wide as on record: {} (improved)",
@@ -277,53 +273,3 @@ def _name(item: Sweep | Level) -> tuple[str, ...]:
 def _width(sweep: Sweep) -> float:
     width = sweep.interval[1] - sweep.interval[0]
     return width if sweep.rung == "statistical" and width == width else 0.0
-
-
-def judge(report: Report, recorded: Baseline) -> tuple[Report, Comparison]:
-    """Compare a new run with a baseline narrowed to what the run was asked for.
-
-    The report comes back with its findings, with what changed for the better or is new, and with every result marked
-    as expected or not.
-    """
-    if any(result.verdict is not None for result in report.results):
-        found = Baseline.of(report)
-    else:
-        found = recorded.model_copy(update={"results": (), "subject": report.subject, "seed": report.seed})
-    comparison = compare(recorded, found, report.results)
-    verdicts = {change.key: change.worse for change in comparison.changes if change.kind == "verdict"}
-    on_record = recorded.entries
-
-    def marked(result: Result) -> Result:
-        expected = None
-        if result.key in on_record and result.verdict is not None:
-            expected = None if verdicts.get(result.key) is False else result.key not in verdicts
-        return result.model_copy(update={"expected": expected})
-
-    update = {
-        "results": tuple(marked(result) for result in report.results),
-        "findings": comparison.findings,
-        "changes": (*comparison.reported, *comparison.notes),
-    }
-    return report.model_copy(update=update), comparison
-
-
-def is_missing_stage(result: Result) -> bool:
-    """Whether a check needs what the subject lacks; that is no deviation from any record."""
-    return result.verdict is Verdict.NOT_APPLICABLE and result.sentence.startswith(MISSING_STAGE)
-
-
-def hold_verdicts(results: Sequence[Result], record: Mapping[str, str]) -> tuple[list[Result], list[str]]:
-    """Mark each result as the verdict on record, by key, or not, and list what differs in one line each.
-
-    A fault is not a finding: it is reported as a fault.
-    """
-    judged, findings = [], []
-    for result in results:
-        on_record = None if is_missing_stage(result) else record.get(result.key)
-        expected = None if on_record is None or result.verdict is None else str(result.verdict) == on_record
-        judged.append(result.model_copy(update={"expected": expected}))
-        if expected is False:
-            findings.append(f"{result.where}: {result.verdict}, on record {on_record}. {result.sentence}")
-        elif on_record is None and result.reading == "repaired" and result.verdict is Verdict.REFUTED and record:
-            findings.append(f"{result.where}: REFUTED. {result.sentence}")
-    return judged, findings

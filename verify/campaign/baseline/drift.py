@@ -37,7 +37,7 @@ ROUNDINGS = "in roundings"
 """What quantities are called that measure rounding itself; they differ between processors and only have to hold."""
 
 
-Kind = Literal["verdict", "evidence", "exponent", "constant", "new"]
+Kind = Literal["verdict", "evidence", "exponent", "constant", "new", "expected"]
 
 
 @dataclass(frozen=True)

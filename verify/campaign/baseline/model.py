@@ -212,12 +212,13 @@ class Baseline(Frozen):
 
     @classmethod
     def of(cls, report: Report) -> Baseline:
-        """Record a report; raises ``ValueError`` if it holds no verdict."""
+        """Record a report, less what was skipped; raises ``ValueError`` if it holds no verdict."""
         return cls(
             subject=report.subject, subject_version=report.subject_version, environment=report.environment,
             seed=report.seed, profile=find_profile(report.profile).name,
             effort=max((result.effort for result in report.results), default=1),
-            results=tuple(Entry.of(result, result.verdict) for result in report.results if result.verdict is not None),
+            results=tuple(Entry.of(result, result.verdict) for result in report.results
+                          if result.verdict is not None and not result.is_skipped),
         )  # fmt: skip
 
     @property

@@ -19,7 +19,7 @@ PLACES = 3
 """Instances named in a line; the rest are counted."""
 _TITLES = {
     "verdict": "Verdicts", "exponent": "Orders", "constant": "Constants",
-    "evidence": "Lost or weaker evidence", "new": "Not on record",
+    "evidence": "Lost or weaker evidence", "new": "Not on record", "expected": "Expected to fail, and does not",
 }  # fmt: skip
 
 

@@ -12,25 +12,27 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from spec import InvalidInputError, Reading
+from spec import Reading
 from spec.atlas import atlas
 from spec.atlas import find as find_instance
-from spec.claims import Bound, Statement, load_claims
-from spec.drawn import is_drawn
-from verify.campaign.baseline.comparison import hold_verdicts, is_missing_stage
+from spec.claims import Bound
+from spec.expectations import reason_of
+from verify.campaign.baseline.judging import hold_verdicts, is_missing_stage
 from verify.campaign.baseline.storage import shipped_record
+from verify.campaign.expectations import overdue
 from verify.campaign.plan import Task, plan
 from verify.campaign.recheck.expected_evidence import missing
+from verify.campaign.recheck.identities import identity_broken, statements
 from verify.campaign.recheck.measured_evidence import error_spent, exact_partners, measured_rate
 from verify.campaign.recheck.obligations import asserted, obligation
 from verify.campaign.recheck.proven_bounds import certified_rate, exact_sweep
 from verify.campaign.summary import summarise
 from verify.checks.measuring.case import PROFILES, checks, find_profile, full_run_decisions
 from verify.checks.measuring.identity import PREMISE
-from verify.checks.measuring.where_asked import is_place_of
-from verify.evidence.budget import EFFORT_STEP, LEVELS, TOTAL_ERROR, Share, level_of
+from verify.evidence.budget import TOTAL_ERROR, Share, level_of
 from verify.evidence.model import ComparisonEvidence, PremiseEvidence, RateEvidence
-from verify.report.model import FIRST_SCHEMA, NAMED, ReportData, Result, SummaryRow
+from verify.report.model import FIRST_SCHEMA, NAMED, SKIPPED, ReportData, Result
+from verify.report.summary_row import SummaryRow
 from verify.report.wording import counted
 from verify.subjects.loading import REFERENCE
 from verify.verdict import Decision, NoEvidenceError, Verdict, decide
@@ -96,7 +98,7 @@ def recheck(
 
 def recheck_result(result: Result, report: ReportData) -> Iterator[tuple[str, str]]:
     """Where one result does not follow from its evidence and the spec: a field and the rule it breaks."""
-    broken = list(_identity(result, report))
+    broken = list(identity_broken(result, report))
     if broken:
         yield from broken
         return
@@ -104,6 +106,10 @@ def recheck_result(result: Result, report: ReportData) -> Iterator[tuple[str, st
     if result.fault is not None:
         if result.verdict is not None or result.evidence or result.sentence != f"Fault: {result.fault}":
             yield "fault", "must come without verdict or evidence, and be what its sentence says"
+        return
+    if result.is_skipped:
+        if result.evidence or result.sentence != f"{SKIPPED}{reason_of(report.skips, **result.named)}":
+            yield "sentence", "must be the reason of the report's list of skips, without evidence"
         return
     if not result.evidence:
         reference = report.subject == REFERENCE
@@ -133,53 +139,6 @@ def follows(result: Result) -> str | None:
     except UNDECIDABLE as error:
         return f"evidence must hold numbers that can be decided by; {error}"
     return " ".join(broken[0]) if broken else None
-
-
-def _identity(result: Result, report: ReportData) -> Iterator[tuple[str, str]]:
-    """Claim, reading, instance and command are of this suite, and the effort is one there is."""
-    statement = dict(_statements()).get(result.claim)
-    if statement is None or result.claim not in checks():
-        yield "claim", "must be one that a check covers"
-    elif not _has_reading(statement, result.reading):
-        yield "reading", "must be one of the claim's"
-    elif not _is_place(result):
-        yield "instance", "must be one of the check's"
-    elif result.effort not in {EFFORT_STEP**k for k in range(LEVELS + 1)}:
-        yield "effort", f"must be a power of {EFFORT_STEP}"
-    elif report.profile not in PROFILES:
-        yield "profile", f"of the report must be one of {', '.join(PROFILES)}"
-    else:
-        task = Task(
-            **result.named, subject=report.subject, profile=report.profile, seed=report.seed, effort=result.effort
-        )
-        if result.about != statement.about:
-            yield "about", f"must be {statement.about}, as the claim says"
-        if result.reproduce != task.command:
-            yield "reproduce", "must be the command that repeats this result"
-
-
-def _is_place(result: Result) -> bool:
-    if is_drawn(result.instance):
-        try:
-            find_instance(result.instance)
-        except InvalidInputError:
-            return False
-    elif result.instance not in atlas():
-        return False
-    return is_place_of(checks()[result.claim], result.instance)
-
-
-def _has_reading(statement: Statement, name: str) -> bool:
-    try:
-        statement.interpreted(name)
-    except InvalidInputError:
-        return False
-    return True
-
-
-def _statements() -> Iterator[tuple[str, Statement]]:
-    for claim in load_claims().values():
-        yield from claim.statements()
 
 
 def _offered(result: Result, others: Sequence[Result]) -> str | None:
@@ -225,7 +184,7 @@ def _items(result: Result, bound: Bound, reading: Reading, *, proofs: bool = Tru
 @lru_cache(maxsize=1)
 def _premise_ids() -> frozenset[str]:
     """Every premise that some text names: a check may find one unmet that only a neighbouring text spells out."""
-    return frozenset({PREMISE, *(premise.id for _, statement in _statements() for premise in statement.premises)})
+    return frozenset({PREMISE, *(premise.id for _, statement in statements() for premise in statement.premises)})
 
 
 def _decision(result: Result, bound: Bound, names: Iterable[str] = DECIDED) -> Iterator[tuple[str, str]]:
@@ -282,12 +241,12 @@ def _expected(report: ReportData) -> list[Task]:
     known, profile = checks(), find_profile(report.profile)
     found = [result for result in report.results if result.claim in known and result.instance in atlas()]
     here = {result.claim for result in found}
-    statements = dict(_statements())
-    claims = [full_id for full_id in statements if full_id in here | {row.claim for row in report.summary}]
+    known_statements = dict(statements())
+    claims = [full_id for full_id in known_statements if full_id in here | {row.claim for row in report.summary}]
     named = [reading for reading in NAMED if any(result.reading == reading for result in found)]
     alone = sorted({r.reading for r in found if r.reading not in NAMED}) if len(named) < len(NAMED) else []
     if report.subject != REFERENCE:
-        claims = [full_id for full_id in claims if statements[full_id].about == "subject"]
+        claims = [full_id for full_id in claims if known_statements[full_id].about == "subject"]
     if not claims or not (named or alone):
         return []
     # Who names no instance runs them all.
@@ -331,7 +290,12 @@ def _notes(report: ReportData) -> Iterator[str]:
         yield f"{exact} exact comparisons and {series} leading terms come without a certificate and are as stated"
     if faults := len(report.results) - sum(result.verdict is not None for result in report.results):
         yield f"{counted(faults, 'fault')} in the report: no verdict to decide"
-    if silent := sum(result.verdict is not None and not result.evidence for result in report.results):
+    if report.skipped:
+        yield f"{counted(len(report.skipped), 'result')} skipped on request: nothing decides them"
+    if report.excused:
+        yield f"{counted(len(report.excused), 'refutation')} expected by the user's list: no finding, and refuted still"
+    lacking = [result for result in report.results if result.verdict is not None and not result.is_skipped]
+    if silent := sum(not result.evidence for result in lacking):
         yield f"{silent} verdicts say only that the subject lacks a stage"
     if report.draws is not None and report.draws.asked:
         yield f"{report.draws.asked} results on drawn problems are counted: each can be run again by its name"
@@ -342,6 +306,7 @@ def _notes(report: ReportData) -> Iterator[str]:
         left = len({task.key for task in whole} - {result.key for result in report.results})
         if left:
             yield f"a partial run: {left} of the {len(whole)} results of a whole one are not in it"
-    judged, findings = hold_verdicts(report.results, shipped_record())
+    judged, findings = hold_verdicts(report.results, shipped_record(), report.expected_failures)
+    findings += [line for _, line in overdue(report)]
     if tuple(findings) != report.findings or [r.expected for r in judged] != [r.expected for r in report.results]:
         yield "findings and expected verdicts are not those against the record shipped here; they are as stated"

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Self
 
 from pydantic import ConfigDict, ValidationError
 
+from spec.expectations import ExpectedFailure, Skip
 from spec.files import Frozen
 from verify.campaign.recheck.rechecking import follows
 from verify.campaign.store import database
@@ -37,11 +38,14 @@ class Request(Frozen):
     environment: dict[str, str]
     code: str
     draws: int = 0
+    skips: tuple[Skip, ...] = ()
+    skipped: tuple[str, ...] = ()
+    expected_failures: tuple[ExpectedFailure, ...] = ()
 
     @property
     def kind(self) -> str:
-        """Runs of one kind may share a report: all but the claims is the same."""
-        return self.model_copy(update={"claims": ()}).model_dump_json()
+        """Runs of one kind may share a report: all but the claims, and what of them was skipped, is the same."""
+        return self.model_copy(update={"claims": (), "skipped": ()}).model_dump_json()
 
 
 class Plan(Frozen):

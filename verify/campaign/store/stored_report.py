@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from spec.drawn import is_drawn
 from spec.errors import InvalidInputError
-from verify.campaign.baseline.comparison import hold_verdicts
+from verify.campaign.baseline.judging import hold_verdicts
 from verify.campaign.draws import gathered
-from verify.campaign.plan import left_out
+from verify.campaign.expectations import overdue, skipped
+from verify.campaign.plan import Task, left_out
 from verify.campaign.store.addresses import installed
 from verify.campaign.store.kept_results import Plan, Request, Store
 from verify.campaign.summary import Search, smallest, summarise
 from verify.checks.measuring.case import find_profile
 from verify.report.faces import Report
-from verify.report.model import Result, SmallestCounterexample
+from verify.report.model import Result
+from verify.report.summary_row import SmallestCounterexample
 
 
 class Searches:
@@ -50,14 +52,26 @@ def assembled(
     """The report of these results: a function of them, of what was asked and of the verdicts on record.
 
     ``how`` says whether they are ``complete``, in how many ``seconds`` they were found, and what became of ``draws``.
+    Results that were skipped are added.
     """
-    judged, findings = hold_verdicts(list(results), record)
-    return Report(
+    whole = [*results, *(skipped(task, request.skips) for task in _left_out(request))]
+    judged, findings = hold_verdicts(whole, record, request.expected_failures)
+    made = Report(
         environment=request.environment, seed=request.seed, profile=request.profile, subject=request.subject,
         subject_version=request.subject_version, results=tuple(judged),
         summary=tuple(summarise(judged, request.claims, request.subject, search)), findings=tuple(findings),
-        changes=tuple(left_out(find_profile(request.profile), request.claims, request.subject)), **how,
+        changes=tuple(left_out(find_profile(request.profile), request.claims, request.subject)),
+        expected_failures=request.expected_failures, skips=request.skips, **how,
     )  # fmt: skip
+    late = tuple(line for _, line in overdue(made))
+    return made.model_copy(update={"findings": (*made.findings, *late)}) if late else made
+
+
+def _left_out(request: Request) -> Iterator[Task]:
+    """What was not asked by the user's wish."""
+    for key in request.skipped:
+        claim, reading, instance = key.split("|")
+        yield Task(claim, reading, instance, request.subject, request.profile, request.seed, request.effort)
 
 
 def fullest(store: Store, *, subject: str | None = None, profile: str | None = None, seed: int | None = None) -> Plan:
@@ -91,7 +105,9 @@ def joined(plans: Collection[Plan]) -> Plan:
     # Who asked for everything asked for whatever claims others did.
     named = [plan.request.claims for plan in ordered]
     claims = () if () in named else tuple(dict.fromkeys(claim for some in named for claim in some))
-    return Plan(request=ordered[0].request.model_copy(update={"claims": claims}), cells=tuple(cells.items()))
+    skipped = tuple(dict.fromkeys(key for plan in ordered for key in plan.request.skipped))
+    request = ordered[0].request.model_copy(update={"claims": claims, "skipped": skipped})
+    return Plan(request=request, cells=tuple(cells.items()))
 
 
 def report_of(store: Store, plan: Plan, record: Mapping[str, str]) -> Report:

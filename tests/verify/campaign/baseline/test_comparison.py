@@ -7,7 +7,8 @@ import math
 import pytest
 
 from tests.verify.campaign.baseline.reports import exact, level, rate, report, result
-from verify.campaign.baseline.comparison import Comparison, compare, judge
+from verify.campaign.baseline.comparison import Comparison, compare
+from verify.campaign.baseline.judging import judge
 from verify.campaign.baseline.model import Baseline
 from verify.evidence.model import RateEvidence
 from verify.report.faces import Report

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.verify.campaign.baseline.reports import exact, level, rate, report, result
-from verify.campaign.baseline.comparison import judge
+from verify.campaign.baseline.judging import judge
 from verify.campaign.baseline.model import Baseline
 from verify.campaign.baseline.moved import MARK, ROWS, render_comment
 from verify.report.faces import Report

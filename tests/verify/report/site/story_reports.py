@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
 from verify.report.faces import Report
-from verify.report.model import Result, SmallestCounterexample, SummaryRow
+from verify.report.model import Result
+from verify.report.summary_row import SmallestCounterexample, SummaryRow
 from verify.verdict import Verdict
 
 ALPHAS = (0.2, 0.1, 0.05, 0.025, 0.0125)

@@ -1,0 +1,84 @@
+"""What a project's settings add to a command line: whatever was not given there, and its two lists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from spec.errors import InvalidInputError
+from spec.expectations import ExpectedFailure, Kind, Skip, read_list
+from spec.settings import FoundSettings, load_settings
+from verify.cli import options
+from verify.cli.conform_options import Conform
+
+
+class Lists(NamedTuple):
+    """What is expected to fail and what is not asked, and a line on what the settings say; empty without any."""
+
+    expected_failures: tuple[ExpectedFailure, ...] = ()
+    skips: tuple[Skip, ...] = ()
+    said: str = ""
+
+
+AnyCommand = TypeVar("AnyCommand", bound=options.Verify | options.Record | Conform)
+
+
+def settings_of(subject: str | None, *, unread: bool) -> FoundSettings:
+    """The settings of the working directory, unless they are to be left unread or are another subject's.
+
+    Raises:
+        InvalidInputError: If they are broken.
+    """
+    found = FoundSettings() if unread else load_settings()
+    others = subject is not None and found.settings.subject not in (None, subject)
+    return FoundSettings() if others else found
+
+
+def with_settings(asked: AnyCommand, subject: str | None) -> tuple[AnyCommand, FoundSettings]:
+    """A command with what the settings say where nothing was given; the settings, with what was taken alone.
+
+    An effort goes with a profile, so that a command that repeats a result repeats it.
+
+    Args:
+        asked: The command.
+        subject: Whom it names, if anybody.
+
+    Raises:
+        InvalidInputError: If settings are broken.
+    """
+    found = settings_of(subject, unread=asked.no_settings)
+    wanted = ["seed", "time_limit"]
+    if not isinstance(asked, Conform):
+        wanted += ["subject", "reading", "profile", *(["effort"] if asked.profile is None else [])]
+    wanted += ["baseline"] if isinstance(asked, options.Verify) else []
+    empty: tuple[object, ...] = (None, (), [])
+    taken: dict[str, Any] = {
+        name: value for name in wanted
+        if (value := getattr(found.settings, name)) not in empty and getattr(asked, name) in empty
+    }  # fmt: skip
+    if "baseline" in taken:
+        taken["baseline"] = Path(taken["baseline"])
+    return replace(asked, **taken), found
+
+
+def lists_of(found: FoundSettings, xfails: Path | None = None, skips: Path | None = None) -> Lists:
+    """What is expected to fail and what is not asked: of the settings, which are of this subject, and of files.
+
+    Raises:
+        InvalidInputError: If a file is broken, or names what the settings name.
+    """
+    held = found.settings
+    failing = _joined(held.failing, ExpectedFailure, xfails, "--xfails-file")
+    skipped = _joined(held.skipped, Skip, skips, "--skips-file")
+    return Lists(failing, skipped, f"settings are those of {found.source}" if found.source else "")
+
+
+def _joined(own: Sequence[Kind], kind: type[Kind], file: Path | None, option: str) -> tuple[Kind, ...]:
+    more = () if file is None else read_list(kind, file, option)
+    known = {entry.id for entry in own}
+    for entry in more:
+        if entry.id in known:
+            raise InvalidInputError(option, "must not name what the settings name, too", entry.id)
+    return (*own, *more)
