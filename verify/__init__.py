@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from spec.settings import load_settings
     from verify.campaign.baseline.storage import load_report
     from verify.campaign.pytest_plugin import parametrize_with_claims
     from verify.campaign.run import run
@@ -44,12 +45,14 @@ __all__ = [
     "Subject",
     "conform",
     "load_report",
+    "load_settings",
     "parametrize_with_claims",
     "run",
 ]
 
 _HOMES = {
     "run": "verify.campaign.run",
+    "load_settings": "spec.settings",
     "load_report": "verify.campaign.baseline.storage",
     "conform": "verify.conformance.judge",
     "Conformance": "verify.conformance.model",

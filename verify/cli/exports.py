@@ -12,6 +12,7 @@ from spec import Claim, OracleParameters, OuterParameters, PenaltyParameters, Pr
 from spec.errors import InvalidInputError
 from spec.extract import Extract
 from spec.files import write_files
+from spec.settings import Settings
 from verify.campaign.baseline.comparison import Comparison
 from verify.campaign.baseline.model import Baseline
 from verify.campaign.baseline.storage import load_report
@@ -47,6 +48,7 @@ def schemas() -> dict[str, dict[str, Any]]:
         "conformance": Conformance,
         "vectors": VectorFile,
         "vectors-manifest": Manifest,
+        "settings": Settings,
     }
     described = {name: {"$schema": DIALECT, "title": name} | _schema(kind, name) for name, kind in kinds.items()}
     wire = {"wire-to-subject": to_subject_schema(), "wire-to-runner": to_runner_schema()}

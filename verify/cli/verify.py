@@ -44,7 +44,7 @@ def verify(asked: options.Verify) -> int:
     own_baseline = asked.baseline is not None
     asked, settings = with_settings(asked, asked.subject)
     lists = lists_of(settings, asked.xfails_file, asked.skips_file)
-    subject, profile = asked.subject or REFERENCE, asked.profile or "ci"
+    subject, profile = _whom(asked), _profile(asked)
     shard = None if asked.shard is None else Shard.parse(asked.shard)
     record_to = _record_to(asked)
     ci_output = CiOutput(asked.annotations, asked.sarif, as_json=asked.as_json)
@@ -94,6 +94,14 @@ def verify(asked: options.Verify) -> int:
     return report.exit_code if stopped_at is None else 3 if report.faults else 1
 
 
+def _whom(asked: options.Verify | options.Record | options.Compare) -> str:
+    return REFERENCE if asked.subject is None else asked.subject
+
+
+def _profile(asked: options.Verify | options.Record | options.Compare) -> str:
+    return "ci" if asked.profile is None else asked.profile
+
+
 RECORD_TO = "--record-to"
 """The option's name in errors."""
 
@@ -138,7 +146,7 @@ def _planned(selection: Selection, asked: options.Verify) -> list[Task]:
     """What will be run; wrong names are refused here."""
     return plan(
         selection.claims, selection.readings or campaign.ALL_READINGS, selection.instances,
-        find_profile(asked.profile or "ci"), asked.subject or REFERENCE,
+        find_profile(_profile(asked)), _whom(asked),
         campaign.DEFAULT_SEED if asked.seed is None else asked.seed,
     )  # fmt: skip
 
@@ -213,7 +221,7 @@ def compare(asked: options.Compare) -> int:
     report = _report(asked, "--with")
     if report is None:
         again = _repeating(asked, recorded)
-        report = _rerun(again, replay(kept), settings_of(again.subject or REFERENCE, unread=asked.no_settings))
+        report = _rerun(again, replay(kept), settings_of(_whom(again), unread=asked.no_settings))
     # A claim brings its steps; what was not asked about says nothing here.
     judged, comparison = judge(report.model_copy(update={"results": selection.of(report.results)}), kept)
     if not (comparison.compared or comparison.findings or comparison.faults) and report.complete:
@@ -259,8 +267,8 @@ def _repeating(asked: options.Compare, recorded: Baseline) -> options.Compare:
 def _rerun(asked: options.Record | options.Compare, selection: Selection, settings: FoundSettings) -> Report:
     lists = lists_of(settings)
     return watched(
-        selection, jobs=asked.jobs, seed=asked.seed, subject=asked.subject or REFERENCE,
-        profile=asked.profile or "ci", effort=asked.effort or 1, time_limit=asked.time_limit, record={},
+        selection, jobs=asked.jobs, seed=asked.seed, subject=_whom(asked),
+        profile=_profile(asked), effort=asked.effort or 1, time_limit=asked.time_limit, record={},
         in_process=asked.in_process, skips=lists.skips, expected_failures=lists.expected_failures,
     )  # fmt: skip
 

@@ -66,6 +66,8 @@ def badge_of(report: ReportData, label: str = "F2CSA") -> Badge:
     Only what is said about a solver counts; where some of it could not be asked, the badge says so and is not green.
     """
     coverage, hold = report.coverage, str(report.coverage)
+    if excused := len(report.excused):
+        hold += f"; {counted(excused, 'expected failure')}"
     refuted = any(row.status in (Verdict.REFUTED, Verdict.VACUOUS) for row in report.summary if _counts(row))
     if not coverage.asked and not report.findings and not report.faults:
         return Badge(label, "nothing could be asked" if coverage.all else "no repaired claim judged", "lightgrey")

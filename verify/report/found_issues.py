@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Literal
 
 from spec.claims import load_claims
+from spec.expectations import reason_of
 from verify.report.model import ReportData, Result
+from verify.report.summary_row import SummaryRow
 from verify.verdict import Verdict
 
 Level = Literal["error", "warning"]
@@ -53,6 +55,7 @@ class Issue:
         instance: The same: the instance.
         place: The line of the user's source that a fault names, where that file is there.
         reproduce: The command that repeats it.
+        excuse: Why the user expects it, where their list does.
     """
 
     level: Level
@@ -63,6 +66,7 @@ class Issue:
     instance: str = ""
     place: SourceLine | None = None
     reproduce: str = ""
+    excuse: str = ""
 
     @property
     def where(self) -> str:
@@ -103,10 +107,17 @@ def issues_of(report: ReportData, tree: SourceTree) -> list[Issue]:
     found = [*told(report.findings, faults, report.results, tree), *_of_run(report)]
     known = {issue.rule for issue in found}
     return found + [
-        Issue("warning", "refuted", row.claim, row.sentence, "repaired", row.deciding, reproduce=row.reproduce)
+        _known(row, reason_of(report.expected_failures, row.decided_by or row.claim, row.reading, row.deciding))
         for row in report.summary
         if row.reading == "repaired" and row.status is Verdict.REFUTED and row.claim not in known
     ]
+
+
+def _known(row: SummaryRow, excuse: str) -> Issue:
+    told = f"{row.sentence} Expected to fail: {excuse}" if excuse else row.sentence
+    return Issue(
+        "warning", "refuted", row.claim, told, "repaired", row.deciding, reproduce=row.reproduce, excuse=excuse
+    )
 
 
 def told(

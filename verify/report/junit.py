@@ -19,7 +19,8 @@ def render_junit(report: ReportData) -> str:
     """The report for CI systems.
 
     A result that is not the verdict on record is a failure and a fault is an error. An expected refutation passes:
-    it is what the record says. Results without a decision and claims without a check are skipped, with the reason.
+    it is what the record says. Results without a decision and claims without a check are skipped, with the reason, and
+    so is a refutation that the user expects.
     """
     root = ElementTree.Element("testsuites", name="f2csa")
     suites: dict[str, ElementTree.Element] = {}
@@ -27,14 +28,20 @@ def render_junit(report: ReportData) -> str:
     for result in report.results:
         claim = result.claim.split("/")[0]
         case = _case(_suite(root, suites, claim), f"{result.claim} [{result.reading}] {result.instance}", claim)
-        _judge(case, result, statements.get(result.claim))
+        if excuse := report.excuse(result):
+            # What the test runners call an expected failure.
+            message = _clean(f"expected failure: {excuse}: {result.sentence}")
+            ElementTree.SubElement(case, "skipped", type="xfail", message=message)
+        else:
+            _judge(case, result, statements.get(result.claim))
     for row in report.summary:
         if row.status in (wording.NOT_CHECKED, wording.LEFT_OPEN):
             claim = row.claim.split("/")[0]
             case = _case(_suite(root, suites, claim), row.claim, claim)
             why = f": {row.sentence}" if row.status == wording.LEFT_OPEN else ""
             ElementTree.SubElement(case, "skipped", message=_clean(wording.word(row.status) + why))
-    told = tuple(f"{r.where}: " for r in report.results if r.expected is False)
+    excused = {result.key for result in report.excused}
+    told = tuple(f"{r.where}: " for r in report.results if r.expected is False and r.key not in excused)
     untold = [line for line in report.findings if not line.startswith(told)] if told else list(report.findings)
     if untold:
         # Findings without a result of their own, such as a drifted constant or lost evidence, must not vanish.

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from spec.claims import Claim
 from verify.evidence.model import RateEvidence
 from verify.proofs.kernel.standings import standings
-from verify.report import drawn_problems, prose, wording
+from verify.report import drawn_problems, prose, user_lists, wording
 from verify.report.assumed_laws import beside
 from verify.report.hypothesis_ledger import ledgers
 from verify.report.judged_assertions import judged_assertions
@@ -55,6 +55,7 @@ def render_markdown(report: ReportData, claims: Mapping[str, Claim] | None = Non
         _listed("Findings: differs from the record", [escape(line) for line in report.findings]),
         _listed("Faults", faults),
         _section("Repaired claims that do not hold", [line for reading in failed for line in _item(reading)]),
+        _section("Expected failures and skips", _listed_by_user(report)),
         _section("Verdicts", _table(arranged.claims)),
         _listed("Claims whose verdict and steps point apart", remarks),
         [", ".join(f"{escape(name)} {escape(value)}" for name, value in facts.items())],
@@ -80,6 +81,12 @@ def render_markdown(report: ReportData, claims: Mapping[str, Claim] | None = Non
         if lines:
             text += _folded(title, lines, LIMIT - len(text.encode()))
     return text
+
+
+def _listed_by_user(report: ReportData) -> list[str]:
+    return [
+        f"- `{escape(row.id)}`, {row.kind}: {escape(row.reason)} ({row.outcome})" for row in user_lists.rows(report)
+    ]
 
 
 def _drawn(report: ReportData) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from spec.reading import KEEPING
-from verify.report import wording
+from verify.report import user_lists, wording
 from verify.report.drawn_problems import sentences
 from verify.report.model import ReportData
 from verify.report.outline import Outline, StatementOutline
@@ -59,7 +59,7 @@ def overview(report: ReportData, arranged: Outline) -> list[str]:
         said.append(f"{_capital(wording.counted(arranged.left_open, 'more statement'))} {verb}.")
     if arranged.unchecked:
         said.append(f"The other {arranged.unchecked} {'is' if arranged.unchecked == 1 else 'are'} not checked yet.")
-    return said + sentences(report.draws) + standing(report)
+    return said + sentences(report.draws) + standing(report) + user_lists.sentences(report)
 
 
 def standing(report: ReportData) -> list[str]:
@@ -68,7 +68,8 @@ def standing(report: ReportData) -> list[str]:
     if report.faults:
         said.append(f"{_capital(wording.counted(len(report.faults), 'run'))} ended in a fault and gave no verdict.")
     on_record = [result.expected for result in report.results if result.expected is not None]
-    unexpected = on_record.count(False)
+    excused = sum(result.expected is False for result in report.excused)
+    unexpected = on_record.count(False) - excused
     if unexpected:
         noun = wording.counted(unexpected, "verdict differs", "verdicts differ")
         said.append(f"{_capital(noun)} from the record.")
@@ -77,6 +78,8 @@ def standing(report: ReportData) -> list[str]:
         said.append(
             f"Every verdict on record is unchanged, but there {'is' if len(report.findings) == 1 else 'are'} {noun}."
         )
+    elif excused:
+        said.append("Every other verdict is the one on record.")
     elif on_record:
         missing = len(report.results) - len(on_record) - len(report.faults)
         new = f"; {wording.counted(missing, 'result has', 'results have')} none to compare with" if missing else ""

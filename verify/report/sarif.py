@@ -96,7 +96,8 @@ def _result(issue: Issue, index: int) -> dict[str, Any]:
     held = {"kind": issue.kind, "reading": issue.reading, "instance": issue.instance, "reproduce": issue.reproduce}
     text = f"{issue.reading}, on {issue.instance}: {issue.message}" if issue.reading else issue.message
     key = "|".join((issue.kind, issue.rule, issue.reading, issue.instance or issue.message))
-    return {
+    excuse = {"suppressions": [{"kind": "external", "justification": issue.excuse}]} if issue.excuse else {}
+    return excuse | {
         "ruleId": issue.rule,
         "ruleIndex": index,
         "level": issue.level,

@@ -293,7 +293,7 @@ def _notes(report: ReportData) -> Iterator[str]:
     if report.skipped:
         yield f"{counted(len(report.skipped), 'result')} skipped on request: nothing decides them"
     if report.excused:
-        yield f"{counted(len(report.excused), 'refutation')} expected by the user's list: no finding, and refuted still"
+        yield f"{counted(len(report.excused), 'refutation')} the user expects: whether rightly, nothing here says"
     lacking = [result for result in report.results if result.verdict is not None and not result.is_skipped]
     if silent := sum(not result.evidence for result in lacking):
         yield f"{silent} verdicts say only that the subject lacks a stage"

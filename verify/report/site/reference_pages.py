@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verify.report import drawn_problems, prose, wording
+from verify.report import drawn_problems, prose, user_lists, wording
 from verify.report.hypothesis_ledger import ledgers
 from verify.report.judged_assertions import judged_assertions
 from verify.report.proof_breaks import proof_breaks
@@ -15,7 +15,7 @@ ARCHIVE = f"{FOLDER}archive.html"
 def pages(site: Site) -> list[Page]:
     """The archive and the symbols."""
     body = drawn(
-        "archive.html.j2", site, prose=prose, drawn_problems=drawn_problems,
+        "archive.html.j2", site, prose=prose, drawn_problems=drawn_problems, user_lists=user_lists,
         breaks=proof_breaks(site.outline, site.claims), ledgers=list(ledgers(site.report.summary, site.claims)),
         assertions=judged_assertions(site.outline),
     )  # fmt: skip

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from verify.report import wording
+from verify.report import user_lists, wording
 from verify.report.outline import ReadingOutline, StatementOutline
 from verify.report.site.cell_numbers import Number
 from verify.report.site.frame import FRONT, Page, Site, drawn
@@ -65,7 +65,7 @@ def pages(site: Site) -> list[Page]:
         counts=_counts(here), cover=_cover(here), failing=failing[:SHOWN], left=max(0, len(failing) - SHOWN),
         stages=list(_stages(here)), unasked=_unasked(here), slopes=next(filter(None, drawings), None),
         conform=conform_command(report.subject), reading=_reading(here).removeprefix("as-"), first=_where_first(here),
-        words=wording, told=told,
+        words=wording, told=told, lists=user_lists.sentences(report),
     )  # fmt: skip
     return [Page(FRONT, f"{report.subject}: {headline(here)}", set_powers(body), headline(here))]
 
@@ -195,7 +195,8 @@ def _unasked(site: Site) -> list[Unasked]:
     for entry, reading in _asked(site):
         if reading.status == Verdict.NOT_APPLICABLE:
             told = _REASON.match(reading.sentence)
-            found.setdefault(told[1] if told else reading.sentence, []).append(entry)
+            reason = told[1] if told else reading.sentence
+            found.setdefault(f"was {reason}" if reason.startswith("skipped") else reason, []).append(entry)
     made = [Unasked(reason, tuple(entries)) for reason, entries in found.items()]
     return sorted(made, key=lambda one: -len(one.entries))
 
