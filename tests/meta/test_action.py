@@ -167,6 +167,24 @@ def test_wrong_inputs_are_refused_with_one_line(job: Job, inputs: dict[str, str]
 
 
 @needs_bash
+@pytest.mark.parametrize("judge", ["verify", "conform"])
+def test_nobody_is_judged_where_nobody_is_named(job: Job, judge: str) -> None:
+    (job.here / "pyproject.toml").write_text("[tool.f2csa]\nseed = 1\n")
+    done = job.step("Judge", judge=judge)
+    said = "subject must be given, or stand in f2csa.toml or [tool.f2csa] of pyproject.toml"
+    assert (done.code, done.out, done.outputs) == (2, f"::error title=F2CSA claims::{said}\n", "exit-code=2\n")
+
+
+@needs_bash
+def test_the_settings_name_the_subject_its_reading_and_its_known_failures(job: Job) -> None:
+    known = '[expected-failures]\n"bias-bound/black-box" = "crashes"\n'
+    (job.here / "f2csa.toml").write_text(f'subject = "solver:Right"\nreading = "repaired"\nprofile = "smoke"\n{known}')
+    done = job.step("Judge", claims="bias-bound/black-box", arguments="--jobs 1")
+    assert (done.code, done.outputs) == (1, "exit-code=1\n"), done.err
+    assert "bias-bound/black-box [repaired] is expected to fail (crashes), but holds on 2 instances" in done.out
+
+
+@needs_bash
 def test_after_wrong_input_the_report_of_another_run_is_no_summary(job: Job) -> None:
     (job.here / "report").mkdir()
     (job.here / "report" / "report.md").write_text("<!-- f2csa-verify -->\nof another run")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,15 @@ def test_both_files_say_the_same(tmp_path: Path) -> None:
     shared = WHOLE.replace("[", "[tool.f2csa.")
     (tmp_path / "pyproject.toml").write_text(f"[tool.f2csa]\n{shared}")
     assert load_settings(tmp_path).settings == own.settings
+
+
+def test_the_example_of_the_documentation_is_one(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "ci.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"^```toml\n(.*?)^```$", page, re.M | re.S)
+    (tmp_path / "f2csa.toml").write_text(example, encoding="utf-8")
+    held = load_settings(tmp_path).settings
+    assert len(held.failing) == 2
+    assert [entry.id for entry in held.skipped] == ["inner-cost/noise-floor"]
 
 
 def test_two_places_are_one_too_many(tmp_path: Path) -> None:

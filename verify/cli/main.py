@@ -50,6 +50,7 @@ COMMANDS: dict[type, tuple[str, str]] = {
     conform_options.Conform: ("conform", "verify.cli.conform:conform"),
     skeleton_options.History: ("history", "verify.cli.history_of_records:history"),
     skeleton_options.Init: ("init", "verify.cli.skeleton:init"),
+    skeleton_options.Settings: ("settings", "verify.cli.project:settings"),
     options.Schema: ("schema", "verify.cli.exports:schema"),
     options.Record: ("baseline record", "verify.cli.verify:record"),
     options.Compare: ("baseline compare", "verify.cli.verify:compare"),

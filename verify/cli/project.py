@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,8 @@ from spec.expectations import ExpectedFailure, Kind, Skip, read_list
 from spec.settings import FoundSettings, load_settings
 from verify.cli import options
 from verify.cli.conform_options import Conform
+from verify.cli.console import print_json, printable
+from verify.cli.skeleton_options import Settings
 
 
 class Lists(NamedTuple):
@@ -63,6 +66,25 @@ def with_settings(asked: AnyCommand, subject: str | None) -> tuple[AnyCommand, F
     return replace(asked, **taken), found
 
 
+def settings(asked: Settings) -> None:
+    """Print the settings of the working directory, as they are understood."""
+    found = load_settings()
+    held = found.settings.model_dump(mode="json", by_alias=True, exclude_defaults=not asked.as_json)
+    if asked.as_json:
+        print_json({"source": found.source or None} | held)
+        return
+    if not found.source:
+        _print(["no settings here: f2csa.toml, or [tool.f2csa] in pyproject.toml, would say them"])
+        return
+    lines = [f"{found.source}:"]
+    for name, value in held.items():
+        if isinstance(value, dict):
+            lines += [f"  {name}:", *(f"    {entry}: {reason}" for entry, reason in value.items())]
+        else:
+            lines.append(f"  {name}: {', '.join(value) if isinstance(value, list) else value}")
+    _print(lines)
+
+
 def lists_of(found: FoundSettings, xfails: Path | None = None, skips: Path | None = None) -> Lists:
     """What is expected to fail and what is not asked: of the settings, which are of this subject, and of files.
 
@@ -82,3 +104,8 @@ def _joined(own: Sequence[Kind], kind: type[Kind], file: Path | None, option: st
         if entry.id in known:
             raise InvalidInputError(option, "must not name what the settings name, too", entry.id)
     return (*own, *more)
+
+
+def _print(lines: Sequence[str]) -> None:
+    for line in lines:
+        sys.stdout.write(printable(line) + "\n")

@@ -1,4 +1,4 @@
-"""What ``f2csa init`` and ``f2csa history`` take: an implementation's first day, and its record since."""
+"""What ``f2csa init``, ``settings`` and ``history`` take: an implementation's first day, and its record since."""
 
 from __future__ import annotations
 
@@ -18,6 +18,13 @@ class Init:
     language: Annotated[str, Argument(help="python, torch, cpp, rust or node.")]
     out: Annotated[Path, Option(help="Folder to write into.")] = Path()
     force: Annotated[bool, Option("--force", help="Replace files that are there.")] = False
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What f2csa.toml, or [tool.f2csa] in pyproject.toml, says in this folder."""
+
+    as_json: AsJson = False
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from spec.files import find_named, write_files
 
 WORKFLOW = ".github/workflows/f2csa.yml"
 GUIDE = "F2CSA.md"
+SETTINGS = "f2csa.toml"
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,9 @@ class Skeleton:
         return f"--python {self.python}" if self.python else f'--command "{self.program}"'
 
     @property
-    def subject(self) -> str:
-        """Its name as ``--subject`` takes it, as a shell has to be given it."""
-        return self.python if self.python else f'"command:{self.program}"'
+    def name(self) -> str:
+        """Its name as ``--subject`` takes it."""
+        return self.python if self.python else f"command:{self.program}"
 
 
 def _class_of(module: str, packages: str = "") -> Skeleton:
@@ -86,16 +87,16 @@ def find_skeleton(language: str) -> Skeleton:
 
 
 def skeleton_texts(language: str) -> dict[str, str]:
-    """Every file of a language's skeleton, by its path in the folder: sources, CI workflow, guide."""
+    """Every file of a language's skeleton, by its path in the folder: sources, settings, CI workflow, guide."""
     skeleton = find_skeleton(language)
     texts = {name: _text(language, kept) for name, kept in skeleton.sources.items()}
     step = f"      - run: {skeleton.build}\n" if skeleton.build else ""
     filled = {
-        "@CONFORM@": skeleton.conform, "@SUBJECT@": skeleton.subject, "@SOLVER@": skeleton.solver,
+        "@NAME@": skeleton.name, "@CONFORM@": skeleton.conform, "@SOLVER@": skeleton.solver,
         "@GLUE@": skeleton.glue, "@BUILD@": f"{skeleton.build}\n" if skeleton.build else "", "@BUILD_STEP@": step,
         "@PACKAGES@": f" {skeleton.packages}" if skeleton.packages else "",
     }  # fmt: skip
-    for path, kept in ((WORKFLOW, "f2csa.yml"), (GUIDE, GUIDE)):
+    for path, kept in ((WORKFLOW, "f2csa.yml"), (GUIDE, GUIDE), (SETTINGS, SETTINGS)):
         text = _text("common", kept)
         for mark, value in filled.items():
             text = text.replace(mark, value)

@@ -151,3 +151,18 @@ def test_conform_judges_the_subject_of_the_settings(at: Any) -> None:
     code, _, err = at("conform")
     assert code == 2
     assert "definitely-not-a-program" in err
+
+
+def test_the_settings_in_force_are_shown(at: Any) -> None:
+    code, out, _ = at("settings")
+    assert (code, out.startswith("no settings here")) == (0, True)
+    assert json.loads(at("settings", "--json")[1])["subject"] is None
+    Path("f2csa.toml").write_text(EXPECTED)
+    assert at("settings")[1].splitlines() == [
+        "f2csa.toml:", f"  subject: {HERE}Mixed", "  profile: smoke", "  reading: repaired", "  seed: 7",
+        "  time-limit: 50.0", "  expected-failures:", f"    {FAILS}: note 12",
+    ]  # fmt: skip
+    told = json.loads(at("settings", "--json")[1])
+    assert (told["source"], told["subject"], told["skips"]) == ("f2csa.toml", f"{HERE}Mixed", {})
+    Path("f2csa.toml").write_text("seed = x")
+    assert at("settings")[0] == 2

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from spec.settings import load_settings
 from verify.cli.main import invoke
-from verify.conformance.skeleton_files import GUIDE, SKELETONS, WORKFLOW, skeleton_texts
+from verify.conformance.skeleton_files import GUIDE, SETTINGS, SKELETONS, WORKFLOW, skeleton_texts, write_skeleton
 from verify.subjects.stage_table import CAPABILITIES
 
 ROOT = Path(__file__).parents[3]
@@ -155,14 +156,20 @@ def test_a_skeleton_with_its_stages_written_conforms(language, written, capsys):
 
 
 @pytest.mark.parametrize("language", SKELETONS)
-def test_every_mark_is_filled_in_and_every_command_names_the_subject(language):
+def test_every_mark_is_filled_in_and_the_settings_name_the_subject(language, tmp_path):
     texts, skeleton = skeleton_texts(language), SKELETONS[language]
-    assert set(texts) == {*skeleton.sources, WORKFLOW, GUIDE}
+    assert set(texts) == {*skeleton.sources, WORKFLOW, GUIDE, SETTINGS}
+    write_skeleton(language, tmp_path)
+    settings = load_settings(tmp_path).settings
+    assert (settings.subject, settings.reading) == (skeleton.name, ("repaired",))
+    assert f"baseline record\ngit add {SETTINGS} {settings.baseline} {WORKFLOW}\n" in texts[GUIDE]
     for name in (WORKFLOW, GUIDE):
         assert not re.search(r"@[A-Z_]+@", texts[name])
-        assert f"f2csa conform {skeleton.conform}" in texts[name]
-        assert f"--subject {skeleton.subject} " in texts[name]
+        # Whom they judge, the settings say.
+        assert {"f2csa conform\n", "f2csa verify\n"} <= {re.sub(" +#.*", "", line[line.find("f2csa") :]) + "\n"
+                                                         for line in texts[name].splitlines()}  # fmt: skip
         assert skeleton.build in texts[name]
+    assert f"f2csa conform {skeleton.conform}" in texts[GUIDE]
     assert f"in `{skeleton.solver}`" in texts[GUIDE]
     for stage in TO_WRITE:
         assert stage in texts[skeleton.solver]
