@@ -84,6 +84,35 @@ inline OuterRun outer_loop(const std::function<Vector(const Vector&)>& oracle, c
 }
 """
 
+RUST = """
+#[path = "f2csa.rs"]
+mod method;
+pub use method::{activation, Matrix, Objective, Outer, Problem, Vector};
+pub enum Failure { #[allow(dead_code)] NotWritten(String), Failed(String) }
+pub struct Held { pub alpha: f64, pub y_star: Vector, pub lam: Vector, pub rho: Vector }
+fn held_at<'a>(q: &'a Problem, x: &[f64], held: &Held) -> method::Lagrangian<'a> {
+    let (y_star, lam, rho) = (held.y_star.clone(), held.lam.clone(), held.rho.clone());
+    method::Lagrangian { q, x: x.to_vec(), alpha: held.alpha, y_star, lam, rho, frozen: false }
+}
+pub fn lower_level(q: &Problem, x: &[f64]) -> Result<(Vector, Vector), Failure> {
+    method::lower_level(q, x).map_err(Failure::Failed)
+}
+pub fn penalty_shift(q: &Problem, x: &[f64], held: &Held) -> Result<Vector, Failure> {
+    held_at(q, x, held).minimiser().map_err(Failure::Failed)
+}
+pub fn gradient_x(q: &Problem, x: &[f64], held: &Held, shift: &[f64]) -> Result<Vector, Failure> {
+    Ok(held_at(q, x, held).grad_x(shift))
+}
+pub fn outer_loop(
+    oracle: impl Fn(&[f64]) -> Result<Vector, Failure>, x0: &[f64], outer: &Outer, s: &[f64],
+) -> Result<(Matrix, Matrix), Failure> {
+    let one = |z: &Matrix| Ok(vec![oracle(&z[0])?]);
+    let made = method::outer_loop(one, vec![x0.to_vec()], outer, |t, _| s[t])?;
+    let first = |many: &[Matrix]| many.iter().map(|rows| rows[0].clone()).collect();
+    Ok((first(&made.x_bar), first(&made.path)))
+}
+"""
+
 
 @pytest.fixture
 def written(tmp_path, monkeypatch, capsys):
@@ -141,12 +170,15 @@ def fill(folder, language):
     elif language == "node":
         shutil.copy(ROOT / "examples" / "node_subject" / "f2csa.mjs", folder)
         (folder / "solver.mjs").write_text(NODE, encoding="utf-8")
+    elif language == "rust":
+        shutil.copy(ROOT / "examples" / "rust_subject" / "f2csa.rs", folder)
+        (folder / "solver.rs").write_text(RUST, encoding="utf-8")
     else:
         shutil.copy(ROOT / "examples" / "cpp_subject" / "f2csa.hpp", folder)
         (folder / "solver.hpp").write_text(CPP, encoding="utf-8")
 
 
-@pytest.mark.parametrize("language", ["python", "node", "cpp"])
+@pytest.mark.parametrize("language", ["python", "node", "cpp", "rust"])
 def test_a_skeleton_with_its_stages_written_conforms(language, written, capsys):
     fill(written(language), language)
     code, out = conform(capsys, language, "bias-bound/T3")
