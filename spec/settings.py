@@ -83,10 +83,12 @@ class FoundSettings(Frozen):
     Args:
         settings: What they say.
         source: The file, as a message names it; empty where there is none.
+        is_of_another: Whether they are another subject's than the one that is judged, and so not used.
     """
 
     settings: Settings = Settings()
     source: str = ""
+    is_of_another: bool = False
 
 
 def load_settings(folder: str | Path = ".") -> FoundSettings:

@@ -14,6 +14,7 @@ from spec.extract import Extract
 from spec.files import write_files
 from spec.settings import Settings
 from verify.campaign.baseline.comparison import Comparison
+from verify.campaign.baseline.history import History
 from verify.campaign.baseline.model import Baseline
 from verify.campaign.baseline.storage import load_report
 from verify.cli import options
@@ -48,6 +49,7 @@ def schemas() -> dict[str, dict[str, Any]]:
         "conformance": Conformance,
         "vectors": VectorFile,
         "vectors-manifest": Manifest,
+        "history": History,
         "settings": Settings,
     }
     described = {name: {"$schema": DIALECT, "title": name} | _schema(kind, name) for name, kind in kinds.items()}
@@ -58,7 +60,7 @@ def schemas() -> dict[str, dict[str, Any]]:
 def _schema(kind: Any, name: str) -> dict[str, Any]:
     # A report is written, the others are read.
     content = report_schema() if name == "report" else TypeAdapter(kind).json_schema(mode="validation", by_alias=True)
-    if name in ("baseline", "conformance", "evidence"):
+    if name in ("baseline", "conformance", "evidence", "history"):
         content = with_infinities(content)
     if name == "problem":
         for variant in content.get("$defs", {}).values():

@@ -36,7 +36,7 @@ def settings_of(subject: str | None, *, unread: bool) -> FoundSettings:
     """
     found = FoundSettings() if unread else load_settings()
     others = subject is not None and found.settings.subject not in (None, subject)
-    return FoundSettings() if others else found
+    return FoundSettings(source=found.source, is_of_another=True) if others else found
 
 
 def with_settings(asked: AnyCommand, subject: str | None) -> tuple[AnyCommand, FoundSettings]:
@@ -94,7 +94,8 @@ def lists_of(found: FoundSettings, xfails: Path | None = None, skips: Path | Non
     held = found.settings
     failing = _joined(held.failing, ExpectedFailure, xfails, "--xfails-file")
     skipped = _joined(held.skipped, Skip, skips, "--skips-file")
-    return Lists(failing, skipped, f"settings are those of {found.source}" if found.source else "")
+    said = "settings of {} are another subject's: none of them is used" if found.is_of_another else "settings of {}"
+    return Lists(failing, skipped, said.format(found.source) if found.source else "")
 
 
 def _joined(own: Sequence[Kind], kind: type[Kind], file: Path | None, option: str) -> tuple[Kind, ...]:

@@ -58,7 +58,7 @@ def test_what_was_not_given_comes_from_the_settings(at: Any) -> None:
     assert code == 0, out
     assert (report["subject"], report["profile"], report["seed"]) == (f"{HERE}Mixed", "smoke", 7)
     assert {result["reading"] for result in report["results"]} == {"repaired"}
-    assert "settings are those of f2csa.toml" in out
+    assert "note: settings of f2csa.toml\n" in out
     assert ", 2 expected failures in " in out.splitlines()[-1]
     assert verified(at, "--seed", "8", "--fresh")[2]["seed"] == 8
 
@@ -68,7 +68,7 @@ def test_another_subject_and_nobody_at_all_have_no_use_for_them(at: Any) -> None
     code, out, report = verified(at, "--subject", "reference", "--profile", "smoke", "--instance", "toy1")
     assert (code, report["subject"]) == (0, "reference")
     assert "expected_failures" not in report or report["expected_failures"] == []
-    assert "settings are" not in out
+    assert "note: settings of pyproject.toml [tool.f2csa] are another subject's: none of them is used\n" in out
     code, _, report = verified(
         at, "--no-settings", "--subject", f"{HERE}Mixed", "--profile", "smoke", "--reading", "repaired", "--fresh"
     )

@@ -6,11 +6,13 @@ import json
 import subprocess
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from verify.campaign.baseline.history import history_of, read_commits
 from verify.campaign.baseline.history_page import history_page
 from verify.campaign.baseline.model import Baseline
 from verify.campaign.baseline.storage import dumps
+from verify.cli.exports import schemas
 from verify.cli.main import invoke
 
 
@@ -85,7 +87,9 @@ def committed(tmp_path):
 def test_the_commits_of_a_file_are_its_history(committed, capsys):
     assert [made for _, made in read_commits(committed)] == [made for _, made in RUN]
     assert invoke(["history", str(committed), "--commits", "--json"]) == 0
-    assert len(json.loads(capsys.readouterr().out)["records"]) == 3
+    found = json.loads(capsys.readouterr().out)
+    assert len(found["records"]) == 3
+    Draft202012Validator(schemas()["history"]).validate(found)
 
 
 def test_files_are_read_in_the_order_given_and_the_table_names_the_reading(tmp_path, capsys):
