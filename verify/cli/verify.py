@@ -48,7 +48,10 @@ def verify(asked: options.Verify) -> int:
     shard = None if asked.shard is None else Shard.parse(asked.shard)
     record_to = _record_to(asked)
     ci_output = CiOutput(asked.annotations, asked.sarif, as_json=asked.as_json)
-    on_record = load(asked.baseline, "--baseline") if asked.baseline is not None else None
+    named = "--baseline" if own_baseline else f"{settings.source} baseline"
+    if not own_baseline and asked.baseline is not None and not asked.baseline.exists():
+        raise InvalidInputError(named, "must be there: f2csa baseline record writes it", str(asked.baseline))
+    on_record = load(asked.baseline, named) if asked.baseline is not None else None
     selection = selected(asked)
     folder = folder_for(asked.out, [task.key for task in _planned(selection, asked)])
     compared = None if on_record is None else selection.narrow(on_record)
@@ -57,7 +60,7 @@ def verify(asked: options.Verify) -> int:
         on_record = None
     if on_record is not None and compared is None:
         # Compared with nothing, nothing would ever differ.
-        raise InvalidInputError("--baseline", "must hold a result of what is to be run; none is", str(asked.baseline))
+        raise InvalidInputError(named, "must hold a result of what is to be run; none is", str(asked.baseline))
     store = asked.out / STORE
     record = None if on_record is None else on_record.verdicts
     held = shipped_record() if record is None else record

@@ -113,7 +113,7 @@ def test_an_expected_failure_does_not_stop_a_run(at: Any) -> None:
     [
         ("seed = ", (), "f2csa.toml: must be TOML"),
         ("sead = 1", (), "f2csa.toml.sead"),
-        ("baseline = 'none.json'", (), "--baseline"),
+        ("baseline = 'none.json'", (), "f2csa.toml baseline: must be there: f2csa baseline record writes it"),
         (EXPECTED, ("--xfails-file", "x.txt"), "--xfails-file: must not name what the settings name, too"),
         (SETTINGS, ("--skips-file", "none.txt"), "--skips-file: must be a file"),
         (SETTINGS + "[skips]\n'smoothness' = 'r'", (), "skips smoothness"),
