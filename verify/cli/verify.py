@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import sys
 import time
@@ -37,6 +38,7 @@ from verify.report.wording import counted
 def verify(asked: options.Verify) -> int:
     """Run, write the files, print the summary; returns the exit code."""
     started = time.monotonic()
+    gc.freeze()  # what is imported stays: not to be looked through for garbage again and again
     shard = None if asked.shard is None else Shard.parse(asked.shard)
     record_to = _record_to(asked)
     ci_output = CiOutput(asked.annotations, asked.sarif, as_json=asked.as_json)
