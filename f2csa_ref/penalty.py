@@ -117,7 +117,13 @@ class PenaltyLagrangian:
             return self.grad_y
         offset = q.offsets.get("f.y") if isinstance(q, SampledObjectives) else None
         B, B_turned, g_turned, f_turned, fixed = base.B, base.B.T, base.g_yy.T, base.f_yy.T, base.f_y
-        at_x, y_star, rho, h_star, stationarity = self.x @ base.f_xy, self.y_star, self.rho, self.h_star, self.stationarity
+        at_x, y_star, rho, h_star, stationarity = (
+            self.x @ base.f_xy,
+            self.y_star,
+            self.rho,
+            self.h_star,
+            self.stationarity,
+        )
         one, shared = y_star.ndim == 1, at_x + fixed
 
         def gradient(w: Vector) -> Vector:
