@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from pydantic import ValidationError
 
 from f2csa_ref.objectives import Objectives, QuadraticObjectives, as_vector, objectives_of
+from f2csa_ref.shared_sample import SampledObjectives
 from spec.errors import InvalidInputError, from_validation
 from spec.exact import Matrix, Vector
 from spec.parameters import PenaltyParameters
@@ -109,16 +110,27 @@ class PenaltyLagrangian:
 
     @cached_property
     def grad_y_here(self) -> Callable[[Vector], Vector]:
-        """:meth:`grad_y` of one vector, bit for bit, as a function that has worked out what x alone decides."""
+        """:meth:`grad_y`, bit for bit, as a function that has worked out what x alone decides."""
         q, (alpha_1, alpha_2) = self.objectives, self._weights
-        if type(q) is not QuadraticObjectives or self.y_star.ndim > 1:
+        base = q.base if isinstance(q, SampledObjectives) else q
+        if type(base) is not QuadraticObjectives or (isinstance(q, SampledObjectives) and (q.matrices or q.jumps)):
             return self.grad_y
-        B, B_turned, g_turned, f_turned, fixed = q.B, q.B.T, q.g_yy.T, q.f_yy.T, q.f_y
-        at_x, y_star, rho, h_star, stationarity = self.x @ q.f_xy, self.y_star, self.rho, self.h_star, self.stationarity
+        offset = q.offsets.get("f.y") if isinstance(q, SampledObjectives) else None
+        B, B_turned, g_turned, f_turned, fixed = base.B, base.B.T, base.g_yy.T, base.f_yy.T, base.f_y
+        at_x, y_star, rho, h_star, stationarity = (
+            self.x @ base.f_xy,
+            self.y_star,
+            self.rho,
+            self.h_star,
+            self.stationarity,
+        )
+        one, shared = y_star.ndim == 1, at_x + fixed
 
         def gradient(w: Vector) -> Vector:
             rows = alpha_2 * (rho * (h_star - w @ B_turned))
-            upper = at_x + (y_star + w) @ f_turned + fixed
+            at_y = (y_star + w) @ f_turned
+            upper = at_x + at_y + fixed if one else at_y + shared
+            upper = upper if offset is None else upper + offset
             of_w: Vector = upper + alpha_1 * (stationarity + w @ g_turned) - rows @ B
             return of_w
 

@@ -77,9 +77,9 @@ def penalty_runs(
 def descend(L: PenaltyLagrangian, reduction: float) -> tuple[Matrix, int]:
     """Plain preconditioned steps until the error is reduced by a factor: the shifts, shape (R, m), and their number."""
     steps = max(1, math.ceil(math.log(reduction) * smoothness(L) / usable_curvature(L)))
-    P, w = preconditioner(L), np.zeros_like(L.y_star)
+    P, w, gradient = preconditioner(L), np.zeros_like(L.y_star), L.grad_y_here
     for _ in range(steps):
-        w -= _apply(P, L.grad_y(w))
+        w -= _apply(P, gradient(w))
     return w, steps
 
 

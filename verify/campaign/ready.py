@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+
+import scipy.optimize  # noqa: F401  # fetched late by what needs it, but needed in nearly every run
+
 from verify.checks.measuring.case import checks
+from verify.truth.algebra.products import field
 
 checks()
+field()  # with sympy
+# All this stays: no worker need look through it for garbage again and again.
+gc.freeze()

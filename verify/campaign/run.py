@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import replace
-from functools import partial
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from spec import InvalidInputError
 from spec.drawn import is_drawn
 from spec.expectations import ExpectedFailure, Skip, listed
+from verify.campaign.ahead import FEW, Ahead
 from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.draws import drawn_tasks, gathered, how_many
 from verify.campaign.expectations import require_askable, set_apart
+from verify.campaign.hands import Hands, loaded, on
 from verify.campaign.plan import DEFAULT_SEED, Task, plan
 from verify.campaign.store.addresses import Addresses, installed, sources_of
 from verify.campaign.store.bookkeeping import Books, Reuse
@@ -23,14 +24,13 @@ from verify.campaign.store.kept_results import Plan, Request, Store
 from verify.campaign.store.shards import Shard
 from verify.campaign.store.stored_report import Searches, assembled
 from verify.campaign.surroundings import environment, whereabouts
-from verify.campaign.workers import Crew, run_here
 from verify.checks.measuring.case import ProfileName, find_profile
 from verify.evidence.budget import level_of
 from verify.report.faces import Report
 from verify.report.model import NAMED as ALL_READINGS
 from verify.report.model import Result
-from verify.subjects import Subject, load_subject, name_of, require_stages
-from verify.subjects.loading import REFERENCE, version_of
+from verify.subjects import Subject, name_of
+from verify.subjects.loading import REFERENCE
 from verify.subjects.time_limits import check_limit
 
 if TYPE_CHECKING:
@@ -132,7 +132,6 @@ def run(
     effort = sizes.effort if effort is None else effort
     level_of(effort)
     planned = plan(claims, readings, instances, sizes, name, seed)
-    tasks = [replace(task, effort=effort) for task in planned]
     wanted, draws = draws, how_many(draws, sizes, instances)
     drawn = drawn_tasks(claims, readings, sizes, draws, like=Task("", "", "", name, profile, seed))
     if draws and not drawn and wanted:
@@ -142,64 +141,81 @@ def run(
     excuses = listed(ExpectedFailure, expected_failures, "expected_failures")
     require_askable(left_out, name, "skips")
     require_askable(excuses, name, "expected_failures")
-    tasks, apart = set_apart(tasks, left_out)
+    planned, apart = set_apart(planned, left_out)
     drawn, _ = set_apart(drawn, left_out)
-    complete = True
-    where = environment() | whereabouts(subject, in_process=in_process)
     if executor is None:
-        workers = _loaded(subject, jobs, time_limit, watch, in_process=in_process)
+        workers = loaded(subject, jobs, time_limit, watch, in_process=in_process)
     else:
-        workers = _on(executor, subject, time_limit, watch, in_process=in_process)
-    with workers as (version, results_of, stop, offers), _opened(store) as kept:
-        where |= {"subject offers": offers} if offers else {}
+        workers = on(executor, subject, time_limit, watch, in_process=in_process)
+    with workers as hands, _opened(store) as kept:
+        where = environment() | whereabouts(subject, in_process=in_process)
+        where |= {"subject offers": hands.offers} if hands.offers else {}
         addresses = None
         if kept is not None or shard is not None:
-            addresses = Addresses(where, version, sources_of(subject), installed())
+            addresses = Addresses(where, hands.version, sources_of(subject), installed())
             addresses.codes = {} if kept is None else kept.remembered(f"codes of {addresses.house.whole}")
-        whole = [*tasks, *drawn]
-        mine = whole if shard is None or addresses is None else shard.of(whole, addresses)
         known = name == REFERENCE
-        books = Books(
-            kept,
-            addresses,
-            Reuse(same=(known or resume) and not fresh, smaller=resume and not fresh, counts_draws=draws > 0),
-        )
-        started = time.perf_counter()
-        open_tasks = books.open(whole, mine)
+        reuse = Reuse(same=(known or resume) and not fresh, smaller=resume and not fresh, counts_draws=draws > 0)
         request = Request(
-            claims=tuple(claims), subject=name, subject_version=version, profile=profile, seed=seed, effort=effort,
-            environment=where, code="" if addresses is None else addresses.house.whole, draws=draws,
+            claims=tuple(claims), subject=name, subject_version=hands.version, profile=profile, seed=seed,
+            effort=effort, environment=where, code="" if addresses is None else addresses.house.whole, draws=draws,
             skips=left_out, skipped=tuple(task.key for task in apart), expected_failures=excuses,
         )  # fmt: skip
-        if kept is not None and addresses is not None:
-            kept.remember("codes of ", addresses.house.whole, addresses.codes)
-            kept.plan(Plan(request=request, cells=tuple(books.cells.items())))
-        count = len(mine) - len(open_tasks)
+        whole = [*(replace(task, effort=effort) for task in planned), *drawn]
+        asked = _Asked(request, whole, shard, shipped_record() if record is None else record)
+        return _carried_out(asked, hands, Books(kept, addresses, reuse), progress, until)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a run is to find out: the request as a report states it, all its tasks, the share of them, the record."""
+
+    request: Request
+    whole: Sequence[Task]
+    shard: Shard | None
+    record: Mapping[str, str]
+
+
+def _carried_out(
+    asked: _Asked, hands: Hands, books: Books, progress: Progress | None, until: Callable[[Result], bool] | None
+) -> Report:
+    """Produce what is not kept, and make the report of that and of what is."""
+    request, kept, addresses = asked.request, books.store, books.addresses
+    mine = asked.whole if asked.shard is None or addresses is None else asked.shard.of(asked.whole, addresses)
+    started = time.perf_counter()
+    open_tasks = books.open(asked.whole, mine)
+    if kept is not None and addresses is not None:
+        kept.remember("codes of ", request.code, addresses.codes)
+        kept.plan(Plan(request=request, cells=tuple(books.cells.items())))
+    count, complete, search = len(mine) - len(open_tasks), True, Searches(kept, request.code)
+    with Ahead(request, search, worthwhile=hands.elsewhere and len(open_tasks) >= FEW) as ahead:
         try:
-            for result in books.results(mine) if count and until is not None else ():
+            for result in books.each(mine) if count and until is not None else ():
                 _end_at(result, until)
-            for task, result in results_of(open_tasks):
+            for task, result in hands.results_of(open_tasks):
                 books.keep(task, result)
+                ahead.of(result)
                 count += 1
                 if progress is not None:
                     progress(count, len(mine), task.key)
                 _end_at(result, until)
         except (KeyboardInterrupt, _Enough) as ended:
             complete = isinstance(ended, _Enough) and count == len(mine)
-            for task, result in stop():
+            for task, result in hands.stop():
                 books.keep(task, result)
-        search = Searches(kept, request.code)
-        asked = [task for task in mine if not (draws and is_drawn(task.instance))]
-        counted, shown = gathered(books.each([t for t in mine if is_drawn(t.instance)]), draws) if draws else (None, [])
-        report = assembled(
-            request, [*books.results(asked), *shown], shipped_record() if record is None else record, search,
-            complete=complete, seconds=time.perf_counter() - started, draws=counted,
-        )  # fmt: skip
-        search.keep()
-        if shard is not None:
-            said = shard.said(len(mine), len(whole))
-            report = report.model_copy(update={"changes": (said, *report.changes)})
-        return report.after(books.taken, books.notices)
+    draws = request.draws
+    plain = [task for task in mine if not (draws and is_drawn(task.instance))]
+    drawn = [task for task in mine if draws and is_drawn(task.instance)]
+    counted, shown = gathered(books.each(drawn), draws) if draws else (None, [])
+    report = assembled(
+        request, [*books.results(plain), *shown], asked.record, search,
+        complete=complete, seconds=time.perf_counter() - started, draws=counted,
+    )  # fmt: skip
+    search.keep()
+    if asked.shard is not None:
+        said = asked.shard.said(len(mine), len(asked.whole))
+        report = report.model_copy(update={"changes": (said, *report.changes)})
+    return report.after(books.taken, books.notices)
 
 
 class _Enough(Exception):  # noqa: N818  # no error: what was asked for is found
@@ -218,89 +234,6 @@ def _opened(store: Path | None) -> Iterator[Store | None]:
     else:
         with Store(store) as kept:
             yield kept
-
-
-class _Hands(NamedTuple):
-    """The version a subject states, how tasks are run on it, and how that is stopped: with what is done besides.
-
-    ``offers`` are the stages that one in a process of its own announces.
-    """
-
-    version: str
-    results_of: Callable[[Sequence[Task]], Iterator[tuple[Task, Result]]]
-    stop: Callable[[], Iterable[tuple[Task, Result]]]
-    offers: str = ""
-
-
-@contextmanager
-def _on(
-    executor: AnyExecutor,
-    subject: str | Subject,
-    time_limit: float | None,
-    watch: Callable[[], None] | None,
-    *,
-    in_process: bool,
-) -> Iterator[_Hands]:
-    """A subject in the workers of an executor."""
-    from verify.campaign.executors.gang import Gang
-
-    if not isinstance(subject, str):
-        raise InvalidInputError("executor", "must be given a subject by name: an object is in this process alone")
-    if in_process:
-        raise InvalidInputError("executor", "must not be given together with in_process: nobody could end its workers")
-    with Gang(executor, subject, time_limit, watch) as gang:
-
-        def results(tasks: Sequence[Task]) -> Iterator[tuple[Task, Result]]:
-            if tasks:
-                if subject == REFERENCE:
-                    gang.introduction()
-                yield from gang.results(tasks)
-
-        version = version_of(load_subject(REFERENCE)) if subject == REFERENCE else gang.introduction()
-        yield _Hands(version, results, gang.stop, gang.offers)
-
-
-@contextmanager
-def _loaded(
-    subject: str | Subject,
-    jobs: int,
-    time_limit: float | None,
-    watch: Callable[[], None] | None,
-    *,
-    in_process: bool,
-) -> Iterator[_Hands]:
-    """A subject in worker processes, or here.
-
-    What is given by name is loaded in workers: a stranger's code may end its process, with a success at that, or hang.
-    """
-    if subject == REFERENCE and jobs > 1:
-        crews: list[Crew] = []
-        with ExitStack() as started:
-
-            def results(tasks: Sequence[Task]) -> Iterator[tuple[Task, Result]]:
-                # Where all is kept already, nobody is needed.
-                if tasks:
-                    crews.append(started.enter_context(Crew(REFERENCE, jobs, time_limit, watch)))
-                    yield from crews[0].results(tasks)
-
-            def stop() -> Iterable[tuple[Task, Result]]:
-                for crew in crews:
-                    crew.close()
-                return ()
-
-            yield _Hands(version_of(load_subject(REFERENCE)), results, stop)
-    elif isinstance(subject, str) and subject != REFERENCE:
-        with Crew(subject, jobs, time_limit, watch, in_process) as crew:
-
-            def end() -> Iterable[tuple[Task, Result]]:
-                crew.close()
-                return ()
-
-            yield _Hands(crew.version, crew.results, end, crew.offers or "")
-    else:
-        here = load_subject(subject) if isinstance(subject, str) else subject
-        require_stages(here, name_of(here))
-        yield _Hands(version_of(here), partial(run_here, subject=here, time_limit=time_limit), lambda: ())
 
 
 __all__ = ["ALL_READINGS", "DEFAULT_SEED", "Progress", "environment", "plan", "run"]

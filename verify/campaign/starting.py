@@ -31,6 +31,15 @@ def main_left_alone() -> Iterator[None]:
         main.__dict__.update(kept)
 
 
+def start_early() -> None:
+    """Begin the process that workers are forked from, so that it imports what they need beside this one."""
+    with one_blas_thread(), main_left_alone():
+        if context().get_start_method() == "forkserver":
+            from multiprocessing import forkserver
+
+            forkserver.ensure_running()
+
+
 def context() -> Any:
     """How worker processes are started."""
     method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"

@@ -79,10 +79,17 @@ def summarise(
                 if not own and not parts:
                     continue
                 row = _row(full_id, reading, own, [r for s in parts for r in by_key.get((s, reading), [])])
-                # The search is about the paper's formulas, which the reference follows; a stranger may not.
-                searched = subject == REFERENCE and reading == "as-written" and row.status is Verdict.REFUTED
+                searched = is_searched(subject, reading) and row.status is Verdict.REFUTED
                 known: dict[str, Any] = {"smallest": search(full_id)} if searched else {}
                 yield row.model_copy(update=known | _told(full_id, statement))
+
+
+def is_searched(subject: str, reading: str) -> bool:
+    """Whether a smallest counterexample is searched for where a statement is refuted under a reading.
+
+    The search is about the paper's formulas, which the reference follows; a stranger may not.
+    """
+    return subject == REFERENCE and reading == "as-written"
 
 
 def _told(full_id: str, statement: Statement) -> dict[str, Any]:

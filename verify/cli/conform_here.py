@@ -19,6 +19,7 @@ from verify.cli.console import cores, ended_politely, plain_console, print_json,
 from verify.cli.folder import FILES, require_folder, require_our_pages
 from verify.cli.sources import read_numbers, require_one_of
 from verify.conformance import judge
+from verify.conformance.model import Conformance
 from verify.conformance.own_problems import OwnProblem
 from verify.conformance.pacing import ESTIMATES
 from verify.subjects import load_subject
@@ -62,6 +63,7 @@ def require_together(asked: Conform) -> None:
         raise InvalidInputError("--watch", "must not go with --json")
     judging = {
         "--watch": asked.watch, "--problem": asked.problem, "--save-cases": asked.save_cases, "--sarif": asked.sarif,
+        "--exitfirst": asked.exitfirst,
     }  # fmt: skip
     for name, given in judging.items():
         if asked.self_test and given:
@@ -88,7 +90,7 @@ def _judge(asked: Conform) -> int:
     name = asked.python if asked.python is not None else f"{COMMAND}{asked.command}"
     problems = _own_problems(asked)
     ci_output = CiOutput(asked.annotations, asked.sarif, as_json=asked.as_json)
-    with progress_bar() as progress, ended_politely(), redirect_stdout(sys.stderr):
+    with progress_bar(quiet=asked.quiet) as progress, ended_politely(), redirect_stdout(sys.stderr):
         found = judge.conform(
             name, claims=asked.claims or (), out=asked.out, progress=progress, problems=problems,
             # Any text may stand on a command line; other names are refused by whom they are passed to.
@@ -99,16 +101,24 @@ def _judge(asked: Conform) -> int:
             jobs=cores() if asked.jobs is None else asked.jobs,
             estimates=ESTIMATES if asked.estimates is None else asked.estimates,
             seconds=judge.SECONDS if asked.seconds is None else asked.seconds,
-            time_limit=TIME_LIMIT if asked.time_limit is None else asked.time_limit,
+            time_limit=TIME_LIMIT if asked.time_limit is None else asked.time_limit, exitfirst=asked.exitfirst,
         )  # fmt: skip
     ci_output.conformance(found)
     if asked.as_json:
         print_json(found.content())
         return found.exit_code
     files = f"{asked.out / 'conform.json'}, {asked.out / 'report.html'}"
-    for text in (str(found), f"\n{found.seconds:.0f} s; everything: {files}"):
+    for text in (*_told(found, quiet=asked.quiet), f"{found.seconds:.0f} s; everything: {files}"):
         plain_console().print(text, markup=False, soft_wrap=True)
     return found.exit_code
+
+
+def _told(found: Conformance, *, quiet: bool) -> list[str]:
+    """The letter; quietly, findings and faults, one line each, and its first line, which sums up."""
+    if not quiet:
+        return [f"{found}\n"]
+    lines = [f"finding: {line}" for line in found.findings] + [f"fault: {line}" for line in found.faults]
+    return [*lines, str(found).partition("\n")[0]]
 
 
 def _self_test(asked: Conform) -> int:
@@ -127,6 +137,8 @@ def _self_test(asked: Conform) -> int:
             end(subject)
     marks = {True: "ok  ", False: "FAIL", None: "-   "}
     for check, ok, line in lines:
+        if asked.quiet and ok is not False:
+            continue
         sys.stdout.write(f"{marks[ok]}  {check}: {line}\n")
     # What offers nothing has shown nothing.
     tried = [ok for _, ok, _ in lines if ok is not None]

@@ -39,6 +39,13 @@ class Conform:
     time_limit: Annotated[float | None, Option(help="Seconds one stage call may take; longer is a fault.")] = None
     in_process: InProcess = False
     self_test: Annotated[bool, Option("--self-test", help="Only try whether stages answer in the right form.")] = False
+    exitfirst: Annotated[
+        bool,
+        Option(
+            "--exitfirst", "-x", help="Judge no claim once a stage deviates or faults; stop at the first that does."
+        ),
+    ] = False
+    quiet: Annotated[bool, Option("--quiet", "-q", help="Print findings, faults and the closing line alone.")] = False
     no_settings: NoSettings = False
     annotations: Annotations = None
     sarif: Sarif = None

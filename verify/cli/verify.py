@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import sys
 import time
@@ -41,6 +42,7 @@ from verify.subjects.loading import REFERENCE
 def verify(asked: options.Verify) -> int:
     """Run, write the files, print the summary; returns the exit code."""
     started = time.monotonic()
+    gc.freeze()  # what is imported stays: not to be looked through for garbage again and again
     own_baseline = asked.baseline is not None
     asked, settings = with_settings(asked, asked.subject)
     lists = lists_of(settings, asked.xfails_file, asked.skips_file)

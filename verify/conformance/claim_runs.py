@@ -26,6 +26,7 @@ from verify.conformance.random_stages import ADDITIVE, under_noise
 from verify.report.faces import Report
 from verify.report.model import Result
 from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError
+from verify.subjects.loading import offered
 from verify.subjects.protocol import Stages
 from verify.verdict import Verdict
 
@@ -64,6 +65,16 @@ def ignored_choices(stages: Stages) -> tuple[str, ...]:
     return tuple(found)
 
 
+def unheard(choices: Sequence[str]) -> tuple[str, ...]:
+    """One sentence on the choices of a reading that a subject does not listen to."""
+    if not choices:
+        return ()
+    said = " and ".join(f"call.reading.{choice}" for choice in choices)
+    says, asks = ("says", "the other choice") if len(choices) == 1 else ("say", "another choice")
+    repaired = "it answers as the repaired reading does. That is enough; what asks for"
+    return (f"Whatever {said} {says}, {repaired} {asks} is not applicable.",)
+
+
 @dataclass(frozen=True)
 class Judged:
     """A subject and how it is to be judged; ``loadable`` says whether its name loads it.
@@ -84,6 +95,8 @@ class Judged:
     time_limit: float | None
     progress: Callable[[int, int, str], None] | None
     in_process: bool = False
+    exitfirst: bool = False
+    """Whether a result that is a fault or a finding is the last."""
 
     def stopped(self, report: Report) -> Stopped | None:
         """What was left out because the time was up, if it was."""
@@ -96,6 +109,11 @@ class Judged:
         enough = 1.5 * (self.clock.spent + spent * (planned - done) / done) if 10 * done > planned else None
         return Stopped(after=self.clock.seconds, asked=done, planned=planned, enough=enough)
 
+    def exited(self, report: Report) -> str:
+        """Where the first fault or finding ended the claims, if it was to and did; empty else."""
+        ended = self.exitfirst and not report.complete
+        return next((result.where for result in report.results if ended and _fails(result)), "")
+
     def told(self, done: int, total: int, what: str) -> None:
         """Pass on how much is done, and stop where the time is up."""
         if self.progress is not None:
@@ -104,9 +122,16 @@ class Judged:
             self.clock.check()
 
 
-def run_claims(asked: Judged, ignored: Sequence[str]) -> Report:
-    """Run the repaired claims on a subject; checks that ask for a choice it ignores are left out."""
-    run = partial(campaign.run, asked.claims, readings=["repaired"], profile=asked.profile, seed=asked.seed)
+def run_claims(asked: Judged, ignored: Sequence[str], *, silent: bool = False) -> Report:
+    """Run the repaired claims on a subject; checks that ask for a choice it ignores are left out.
+
+    One that is ``silent``, refusing every call of every stage, is asked here: to start workers, each with a subject of
+    its own, takes far longer than to be refused.
+    """
+    run = partial(
+        campaign.run, asked.claims, readings=["repaired"], profile=asked.profile, seed=asked.seed,
+        until=_fails if asked.exitfirst else None,
+    )  # fmt: skip
     if needs_pacing(asked.subject):
         paced = Paced(asked.subject, asked.name, asked.estimates, asked.clock)
         sampled, outer = _which_are_counted(asked)
@@ -119,7 +144,7 @@ def run_claims(asked: Judged, ignored: Sequence[str]) -> Report:
 
         start(0)
         found = run(subject=paced, progress=start)
-    elif asked.loadable and asked.jobs > 1:
+    elif asked.loadable and asked.jobs > 1 and not silent:
         found = run(
             subject=asked.name, jobs=asked.jobs, progress=asked.told, watch=asked.clock.check,
             time_limit=asked.time_limit, in_process=asked.in_process,
@@ -127,6 +152,9 @@ def run_claims(asked: Judged, ignored: Sequence[str]) -> Report:
     else:
         # Commands that repeat a result load the subject by the name it was given by.
         found = run(subject=Timed(asked.subject, asked.name, asked.clock), progress=asked.told)
+    if silent and (stages := offered(asked.subject)):
+        # As workers would have said.
+        found = found.model_copy(update={"environment": found.environment | {"subject offers": stages}})
     return _put_right(found, asked, ignored)
 
 
@@ -184,6 +212,10 @@ def _decided(result: Result, ignored: Sequence[str]) -> Result:
             return result.model_copy(update={"verdict": Verdict.NOT_APPLICABLE, "sentence": sentence, "expected": None,
                                              "counterexample": None})  # fmt: skip
     return result
+
+
+def _fails(result: Result) -> bool:
+    return result.fault is not None or finding(result) is not None
 
 
 def finding(result: Result) -> str | None:

@@ -29,6 +29,7 @@ from verify.conformance.claim_runs import (
     ignored_choices,
     left_out,
     run_claims,
+    unheard,
     without_claims,
 )
 from verify.conformance.diagnosis import diagnose, suspect, with_memories
@@ -83,6 +84,7 @@ def conform(
     save_cases: str | Path | None = None,
     force: bool = False,
     in_process: bool = False,
+    exitfirst: bool = False,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Conformance:
     """Hold an implementation against Algorithms 1 and 2 and say what is wrong with it.
@@ -106,6 +108,8 @@ def conform(
         force: Whether these may replace files that are not of this program.
         in_process: Whether a Python subject given by name is imported here, where a debugger sees it and where it can
             end or deceive the judge; else it runs in a process of its own. The report names it.
+        exitfirst: Whether no claim is judged once a stage deviates or faults, and none after the first that does; the
+            run is then not complete, and says so.
         progress: Called with (done, in all, what) after each claim's result.
 
     Returns:
@@ -136,8 +140,9 @@ def conform(
         with timed_here(loaded, time_limit) as timed:
             clock = Clock(seconds)
             asked = Judged(
-                timed, name, loadable, claims, profile, seed, jobs, estimates, clock, time_limit, progress, in_process
-            )
+                timed, name, loadable, claims, profile, seed, jobs, estimates, clock, time_limit, progress, in_process,
+                exitfirst,
+            )  # fmt: skip
             found = _judge(asked, asking, _load_code(loaded, name, loadable), started)
     finally:
         if loadable:
@@ -191,8 +196,13 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
             seen.ended = True
     if seen.ended:
         asked.clock.end()
-    report = run_claims(asked, ignored) if asking.is_repaired else without_claims(asked)
     first, findings = seen.first, tuple(seen.findings)
+    enough = asked.exitfirst and (first is not None or bool(seen.faults))
+    report = (
+        run_claims(asked, ignored, silent=seen.is_silent)
+        if asking.is_repaired and not enough
+        else without_claims(asked)
+    )
     suspected = suspect(seen) if first is None and not diagnoses and _runs_fail(report) else None
     if suspected is not None:
         diagnoses, first, findings = (suspected,), "runs", _with_suspicion(findings, suspected)
@@ -204,7 +214,7 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
         stages=findings, first=first, diagnoses=diagnoses, error_split=error_split, reproduction=reproduction,
         claims=claim_findings(report, _deviating(seen, findings)),
         notes=(
-            *_unheard(ignored),
+            *unheard(ignored),
             *(left_out(asked, stages) if asking.is_repaired else ()),
             *asking.notes(own, seen),
             *([accuracy.sentence] if accuracy.value else []),
@@ -212,8 +222,8 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
         ),
         findings=(*(f"{f.stage}: {f.sentence}" for f in findings if f.status == "diverges"), *report.findings),
         faults=(*seen.faults, *faults_of(asked, findings, report)),
-        seconds=time.perf_counter() - started, complete=report.complete and not seen.ended, report=report,
-        stopped=asked.stopped(report),
+        seconds=time.perf_counter() - started, complete=report.complete and not seen.ended and not enough,
+        report=report, stopped=asked.stopped(report), exited="a stage" if enough else asked.exited(report),
     )  # fmt: skip
 
 
@@ -224,16 +234,6 @@ def _vectors(stages: Stages, clock: Clock) -> Sequence[Probe]:
     except KeyboardInterrupt:
         clock.end()
         return ()
-
-
-def _unheard(choices: Sequence[str]) -> tuple[str, ...]:
-    """One sentence on the choices of a reading that a subject does not listen to."""
-    if not choices:
-        return ()
-    said = " and ".join(f"call.reading.{choice}" for choice in choices)
-    says, asks = ("says", "the other choice") if len(choices) == 1 else ("say", "another choice")
-    repaired = "it answers as the repaired reading does. That is enough; what asks for"
-    return (f"Whatever {said} {says}, {repaired} {asks} is not applicable.",)
 
 
 def _deviating(seen: Seen, findings: Sequence[StageFinding]) -> list[str]:

@@ -41,6 +41,7 @@ class Conformance(Frozen):
         seconds: Time spent.
         complete: Whether the run reached its end.
         stopped: What was left out because the time was over.
+        exited: Where the first fault or finding ended it, as it was asked to; empty else.
         report: The claims' full report, in its own files.
     """
 
@@ -61,6 +62,7 @@ class Conformance(Frozen):
     seconds: float
     complete: bool = True
     stopped: Stopped | None = None
+    exited: str = ""
     report: Report | None = Field(default=None, exclude=True, repr=False)
 
     model_config = ConfigDict(populate_by_name=True)
@@ -112,6 +114,7 @@ def letter(found: Conformance) -> Iterator[str]:
     """Line by line."""
     rest = "" if found.complete else " The run was interrupted: the claims after that are not judged."
     rest = str(found.stopped) if found.stopped is not None else rest
+    rest = f" Stopped at {found.exited}, as -x asks: no claim after that is judged." if found.exited else rest
     yield f"{found.subject}{_verdict(found)}.{rest}"
     yield ""
     for stage in found.stages:

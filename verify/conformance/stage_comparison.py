@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -52,6 +53,11 @@ class Seen:
     def first(self) -> Stage | None:
         """The first stage that diverges."""
         return next((found.stage for found in self.findings if found.status == "diverges"), None)
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether no stage answered anything."""
+        return bool(self.findings) and all(found.status == "not offered" for found in self.findings)
 
     def of(self, stage: Stage) -> list[Answer]:
         """Answers of one stage."""
@@ -109,20 +115,30 @@ def _spread(asked: list[Probe]) -> list[Probe]:
 
 
 def ask(stages: Stages, asked: Iterable[Probe]) -> Asked:
-    """Ask until nothing comes back, or until an interrupt."""
-    found = Asked()
-    for probe in asked:
-        if probe.needs_draws and not stages.use_draws:
+    """Ask until nothing comes back, or until an interrupt.
+
+    As long as nothing is answered, what has a kind and a problem that were both refused is put off, for good if nothing
+    ever is: a subject may be slow to refuse.
+    """
+    found, refused, put_off = Asked(), set[object](), list[Probe]()
+    queue = deque(probe for probe in asked if stages.use_draws or not probe.needs_draws)
+    while queue:
+        probe = queue.popleft()
+        if not found.answers and {probe.given, id(probe.problem)} <= refused:
+            put_off.append(probe)
             continue
         if found.ended or len(found.broken) >= FAULTS:
             found.late += 1
             continue
         try:
             found.answers.append(Answer(probe, probe.ask(stages)))
+            queue.extend(put_off)
+            put_off.clear()
         except KeyboardInterrupt:
             found.ended, found.late = True, found.late + 1
         except MissingCapabilityError as refusal:
             found.refusals.append(str(refusal))
+            refused |= {probe.given, id(probe.problem)}
         except SubjectFaultError as fault:
             found.broken.append((probe, fault))
     return found

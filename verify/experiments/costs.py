@@ -113,7 +113,8 @@ class _GivenPair:
 class Hypergradient:
     """One method at one effort on one problem, with what it keeps from call to call.
 
-    F2CSA forms f_yy + α₁g_yy once, and starts line 5 where the last call ended unless told to forget.
+    F2CSA forms f_yy + α₁g_yy once, and starts line 5 where the last call ended unless told to forget. Of the effort,
+    the residual may be set anew between calls.
     """
 
     method: str
@@ -125,7 +126,7 @@ class Hypergradient:
     def __post_init__(self) -> None:
         q = self.q
         if self.method != F2CSA:
-            self.implicit = FastImplicit(q, ALGEBRAS[self.method], self.effort.residual or CG_TOL)
+            self.implicit = FastImplicit(q, ALGEBRAS[self.method])
         else:
             assert self.effort.alpha is not None  # as F2CSA's efforts have it
             self.oracle = FastOracle(q, Call(self.effort.alpha))
@@ -134,6 +135,7 @@ class Hypergradient:
     def __call__(self, here: Place) -> tuple[Vector, float, float]:
         """The hypergradient (n,) at a place, its operations, and those of a linear system in it."""
         if self.implicit is not None:
+            self.implicit.cg_tol = self.effort.residual or CG_TOL
             found, counts = self.implicit(here.x, here.lower)
             return found, work.operations(counts, self.q.m), work.linear_solve(counts, self.q.m)
         assert self.oracle is not None  # as it was made
@@ -147,7 +149,8 @@ class Hypergradient:
     def forget(self) -> None:
         """As if never called."""
         if self.oracle is not None:
-            self.oracle.shift[:] = 0.0
+            self.oracle.shift = np.zeros_like(self.oracle.shift)
+            self.oracle.parts.prepare(None)
 
 
 def least_effort(method: str, here: Place) -> Effort:
@@ -158,11 +161,13 @@ def least_effort(method: str, here: Place) -> Effort:
     exact = Hypergradient(EXACT, here.q, Effort())(here)[0]
     enough: dict[float, Effort] = {}
     for alpha in alphas:
+        tried = Hypergradient(method, here.q, Effort(alpha))
         for residual in RESIDUALS:
-            effort = Effort(alpha, residual)
-            found, operations, _ = Hypergradient(method, here.q, effort)(here)
+            tried.effort = Effort(alpha, residual)
+            tried.forget()
+            found, operations, _ = tried(here)
             if relative_error(found, exact) <= ACCURACY:
-                enough.setdefault(operations, effort)
+                enough.setdefault(operations, tried.effort)
                 break  # a smaller residual takes more
     return enough[min(enough)] if enough else Effort(alphas[-1], RESIDUALS[-1])
 

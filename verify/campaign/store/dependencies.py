@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Any
 
 import spec
 
@@ -63,11 +64,17 @@ class House:
         A file of :data:`BY_CONTENT` is named by its stem.
         """
         words = frozenset[str]().union(*map(self._named, modules))
+        yield from (file for file, names in self._names_of_data.items() if not words.isdisjoint(names))
+
+    @cached_property
+    def _names_of_data(self) -> dict[str, tuple[str, ...]]:
+        """What a module may name each data file by."""
+        found: dict[str, tuple[str, ...]] = {}
         for file in self.data:
             path = Path(file)
             own = (path.stem, f"{path.stem}/") if self.counts_alone(file) else (path.name,)
-            if not words.isdisjoint((*own, *self._folders(path))):
-                yield file
+            found[file] = (*own, *self._folders(path))
+        return found
 
     def counts_alone(self, file: str) -> bool:
         """Whether it is one of those that a result depends on one by one."""
@@ -120,24 +127,30 @@ def _read_source(text: str, package: str) -> tuple[frozenset[str], frozenset[str
     """All names that a module of a package imports at run time, and all words it could name a file by."""
     found: set[str] = set()
     words: set[str] = set()
-    skipped: set[int] = set()
-    for node in ast.walk(ast.parse(text)):
-        # Parts come later in the walk than what they are parts of.
-        if id(node) in skipped:
-            skipped |= {id(part) for part in ast.iter_child_nodes(node)}
-        elif isinstance(node, ast.If) and _is_for_types(node.test):
-            skipped |= {id(part) for part in node.body}
-        elif isinstance(node, ast.Import):
+    # A walk of its own: the standard library's takes twice as long, and every run with a store waits for it.
+    left: list[Any] = [ast.parse(text)]
+    while left:
+        node = left.pop()
+        if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             above = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
             base = ".".join([*above, *([node.module] if node.module else [])])
             found |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
-        elif word := _text(node):
-            *folders, last = word.split("/")
-            words |= {last, *(f"{folder}/" for folder in folders)}
-        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and (word := _text(node.right)):
-            words.add(f"{word}/")
+        elif isinstance(node, ast.Constant):
+            if word := _text(node):
+                *folders, last = word.split("/")
+                words |= {last, *(f"{folder}/" for folder in folders)}
+        elif isinstance(node, ast.If) and _is_for_types(node.test):
+            left += node.orelse
+        else:
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and (word := _text(node.right)):
+                words.add(f"{word}/")
+            for part in node.__dict__.values():
+                if isinstance(part, ast.AST):
+                    left.append(part)
+                elif isinstance(part, list):
+                    left += (one for one in part if isinstance(one, ast.AST))
     return frozenset(found), frozenset(words)
 
 

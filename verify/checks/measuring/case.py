@@ -42,7 +42,8 @@ class Profile:
     whatever their claim (:meth:`left_out`). ``narrow`` are such as are judged on the first
     instance alone, ``telling`` instances on which all that is not sampled is judged besides. ``draws`` is on how many
     problems of each family (:mod:`spec.drawn`) statements are asked besides, ``effort`` the factor on all sample sizes,
-    each where a run does not say otherwise.
+    each where a run does not say otherwise. ``shorter`` divides the numbers of steps after which a subject's own
+    iterations are read: their ratios, and so what a slope is read off, stay the same.
     """
 
     name: ProfileName
@@ -59,6 +60,7 @@ class Profile:
     telling: tuple[str, ...] = ()
     draws: int = 0
     effort: int = 1
+    shorter: int = 1
 
     def leaves_out(self, full_id: str, claims: Collection[str] = ()) -> bool:
         """Whether a statement is left out where these are asked for by name."""
@@ -84,7 +86,15 @@ def _halvings(start: float, count: int, factor: float = 2.0) -> tuple[float, ...
 
 _SIZES = (
     Profile(
-        "smoke", _halvings(0.1, 7), _halvings(0.1, 4), 20_000, 2, isolate=False, long_runs=TOO_LONG, narrow=SMOKE_NARROW
+        "smoke",
+        _halvings(0.1, 7),
+        _halvings(0.1, 4),
+        20_000,
+        2,
+        isolate=False,
+        long_runs=TOO_LONG,
+        narrow=SMOKE_NARROW,
+        shorter=4,
     ),
     Profile("ci", _halvings(0.2, 10), _halvings(0.1, 5), 20_000, None, isolate=True, beside=1),
     Profile(

@@ -27,9 +27,9 @@ from verify.verdict import RESOLUTION
 
 SMALL = additive("1/10")
 TIMES = (64, 512, 2048)
-"""Steps at which the subject's own iterations are read."""
-HELD = TIMES[1]
-"""Steps at which their mean square is held against the exact law's."""
+"""Steps at which the subject's own iterations are read; fewer in a profile that asks for shorter ones."""
+HELD = 1
+"""At which of these times their mean square is held against the exact law's."""
 CONSTANT_SEEN = 0.2
 """Relative error of that mean square that must be seen."""
 EARLY = 4
@@ -60,7 +60,7 @@ def measured_steps(
     spent = case.share.single.error / 2 / len(TIMES)
     seen: dict[int, tuple[Vector, SquareLaw, LinearIteration]] = {}
     first: tuple[float, float] | None = None
-    for steps, count in zip(TIMES, runs, strict=True):
+    for steps, count in zip(times(case), runs, strict=True):
         sized = sized_for(case, iteration, steps)
         mean, covariance = law_at(case, sized, steps)
         rows = errors(case, truth, call_of(case, sized, steps), SMALL, runs=count)
@@ -95,7 +95,12 @@ def measured_steps(
     points = tuple(p.model_copy(update={"at": at}) for p, at in zip(rate.points, reached, strict=True))
     rate = rate.model_copy(update={"points": points})
     slope_off = slope_of(ratios, case.share).model_copy(update={"law": worst.law, "checked": worst.checked})
-    return rate, slope_off, _held(case, *seen[HELD])
+    return rate, slope_off, _held(case, *seen[times(case)[HELD]])
+
+
+def times(case: Case) -> tuple[int, ...]:
+    """Numbers of steps after which the subject's own iterations are read."""
+    return tuple(steps // case.profile.shorter for steps in TIMES)
 
 
 def errors(case: Case, truth: Truth, call: Call, noise: Noise, *, runs: int, pair: bool = True) -> Vector:
@@ -160,7 +165,8 @@ def _sizes(case: Case, iteration: LinearIteration, law: RateEvidence, power: flo
         width = min(COARSE, max(0.0, RESOLUTION - off) * 2 / law.exponent**2 / (1 + missed / reach) / TAILS)
     d = len(iteration.start)
     long = ceil((1 + 1 / EARLY) * 2 / d * (reach / (max(width, FINE) * log(TIMES[-1] / TIMES[0]))) ** 2)
-    covariance = law_at(case, sized_for(case, iteration, HELD), HELD)[1]
+    held = times(case)[HELD]
+    covariance = law_at(case, sized_for(case, iteration, held), held)[1]
     spread = float((covariance**2).sum()) / float(np.trace(covariance)) ** 2
     middle = ceil(MARGIN * 2 * spread * ((reach + missed) / CONSTANT_SEEN) ** 2)
     return tuple(case.share.times(count) for count in (EARLY * long, middle, long))
@@ -183,6 +189,6 @@ def slope_of(ratios: list[Estimate], share: Share) -> ComparisonEvidence:
 def _held(case: Case, rows: Vector, law: SquareLaw, iteration: LinearIteration) -> ComparisonEvidence:
     """The subject's mean squared error against the law's: constants count beside powers."""
     return SquareDecision(
-        quantity=f"mean squared error after {HELD} steps", law=law, share=case.share, wanted=CONSTANT_SEEN,
+        quantity=f"mean squared error after {times(case)[HELD]} steps", law=law, share=case.share, wanted=CONSTANT_SEEN,
         context={"step size": iteration.eta_y, "solver": "constant step" if constant_step(case) else "averaged"},
     ).of((rows**2).sum(axis=1))  # fmt: skip

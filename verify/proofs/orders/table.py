@@ -35,7 +35,8 @@ def order_table(
     conclusion last. ``claim`` asks for the rows of one claim or step only, refused if it is not on record; claims by id
     and what proofs start from are those of ``spec`` by default.
     """
-    rows = _stored() if claims is None and base is None else _rows(claims or load_claims(), base or load_base_orders())
+    ours = (claims is None or claims is load_claims()) and base is None
+    rows = _stored() if ours else _rows(claims or load_claims(), base or load_base_orders())
     if claim is None:
         return rows
     known = {full for one in (claims or load_claims()).values() for full, _ in one.statements()}

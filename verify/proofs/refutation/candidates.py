@@ -68,25 +68,15 @@ class Candidate:
     @property
     def x(self) -> Vector:
         """The upper-level point."""
-        return tuple(map(Fraction, self._block("x")))
+        return tuple(map(Fraction, self.block("x")))
 
     @property
     def problem(self) -> Quadratic | None:
-        """The problem, or ``None`` where its lower level is not strongly convex."""
-        data: dict[str, Any] = {"kind": "quadratic", "f": {}, "g": {}, "constraints": {}}
-        for block in _AXES:
-            if block == "x":
-                continue
-            group, _, name = block.rpartition(".")
-            data[group or "constraints"][name] = self._block(block)
-        try:
-            problem = parse_problem(data)
-        except InvalidInputError:
-            return None
-        return problem if isinstance(problem, Quadratic) else None
+        """The problem, or ``None`` where its lower level is not strongly convex; the same object at every asking."""
+        return _problem(self)
 
-    def _block(self, name: str) -> Any:
-        """A list, or a list of rows."""
+    def block(self, name: str) -> Any:
+        """The integers of one block as a list, or a list of rows."""
         sizes = {"n": self.n, "m": self.m, "p": self.p}
         array = np.zeros([sizes[axis] for axis in _AXES[name]], dtype=int)
         for (block, at), value in zip(places(self.n, self.m, self.p), self.values, strict=True):
@@ -115,6 +105,22 @@ class Candidate:
         )
         sizes = {"n": self.n, "m": self.m, "p": self.p} | {size: getattr(self, size) - 1}
         return Candidate(**sizes, values=kept)
+
+
+@lru_cache(maxsize=4096)
+def _problem(candidate: Candidate) -> Quadratic | None:
+    """Kept, for every search begins with the same candidates: what is known of a problem goes with the object."""
+    data: dict[str, Any] = {"kind": "quadratic", "f": {}, "g": {}, "constraints": {}}
+    for block in _AXES:
+        if block == "x":
+            continue
+        group, _, name = block.rpartition(".")
+        data[group or "constraints"][name] = candidate.block(block)
+    try:
+        problem = parse_problem(data)
+    except InvalidInputError:
+        return None
+    return problem if isinstance(problem, Quadratic) else None
 
 
 def smallest_first(weight: int) -> Iterator[Candidate]:

@@ -224,6 +224,11 @@ def template(name: str) -> Template:
     return environment.get_template(f"site/{name}")
 
 
+def template_names() -> list[str]:
+    """The site's templates that are rendered themselves, each as :func:`template` takes it."""
+    return [name.removeprefix("site/") for name in _environment().list_templates(["j2"]) if name.startswith("site/")]
+
+
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     made = Environment(
