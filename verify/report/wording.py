@@ -208,6 +208,12 @@ def comparison(evidence: ComparisonEvidence) -> str:
     return f"{number(evidence.measured, 6)} {relation} {number(evidence.predicted, 6)}{slack}"
 
 
+def is_fitted(evidence: RateEvidence) -> bool:
+    """Whether its exponent is a fit to points; others are derived, proven, or read in a source."""
+    derived = evidence.coefficient is not None or evidence.rung not in ("numeric", "statistical")
+    return not derived and math.isfinite(evidence.exponent)
+
+
 def rate(evidence: RateEvidence) -> str:
     """``exponent 2.00 [1.99, 2.01] in α``, or that the quantity is exactly zero."""
     if evidence.exponent == math.inf:

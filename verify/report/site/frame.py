@@ -20,6 +20,7 @@ from verify.report.model import NAMED, ReportData, Result
 from verify.report.outline import Outline, ReadingOutline, StatementOutline, outline
 from verify.report.plots import stylesheet
 from verify.report.site import cell_numbers as numbers
+from verify.report.site import number_signs
 from verify.report.site.cell_numbers import Number
 from verify.report.site.glossary import explained
 
@@ -233,7 +234,7 @@ def _environment() -> Environment:
     made.filters |= {"set": wording.typeset, "reading_title": wording.reading_title}
     made.globals |= {
         "words": wording, "numbers": numbers, "named": NAMED, "mark": numbers.drawn_mark, "figure": numbers.figure,
-        "rung_sign": numbers.rung_sign,
+        "signs": number_signs,
     }  # fmt: skip
     return made
 
