@@ -35,6 +35,8 @@ MENU: tuple[tuple[str, str], ...] = (
     (f"{FOLDER}archive.html", "Archive"), (f"{FOLDER}glossary.html", "Symbols"),
 )  # fmt: skip
 """Pages of the menu, by file; one that a report does not have is left out."""
+OF_A_PROGRAM = "The program"
+"""What the menu calls the front page of a report on a program that is not the reference: it tells no story."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +164,8 @@ class Site:
     @property
     def menu(self) -> Sequence[tuple[str, str]]:
         """The pages that every page leads to, file and words."""
-        return [(file, words) for file, words in MENU if file in self.files]
+        front = {} if self.report.is_of_the_paper else {FRONT: OF_A_PROGRAM}
+        return [(file, front.get(file, words)) for file, words in MENU if file in self.files]
 
 
 _TICKED = re.compile(r"`([^`<>]+)`|(?<![\w/.>-])([a-z][a-z_]*\.[A-Za-z]\w*_\w+)(?![\w/])")

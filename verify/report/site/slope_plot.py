@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 
 from verify.evidence.model import Point, RateEvidence, superscript
 from verify.report import wording
+from verify.report.heard import heard
 from verify.report.model import Result
 from verify.report.outline import ReadingOutline
 from verify.report.site.cell_numbers import Number
@@ -142,7 +143,7 @@ class _Canvas:
                         *self._labels()])  # fmt: skip
         label = f"{title}: " + "; ".join(f"{line.words} {_slope(line)}" for line in self.lines)
         return Markup('<svg class="slopes" viewBox="0 0 {:g} {:g}" role="img" aria-label="{}">{}</svg>').format(
-            WIDTH, HEIGHT, label, Markup(body)
+            WIDTH, HEIGHT, heard(label), Markup(body)
         )  # numbers and escaped words
 
     def _scale(self) -> Iterator[str]:

@@ -139,7 +139,7 @@ def test_a_fitted_exponent_looks_unlike_an_exact_one(rung: str) -> None:
     fitted = judged(sweep(-4.02, rung=rung), rung, (-4.19, -3.77))
     exact = judged(sweep(-4.0, rung="certified", coefficient=1.0), rung, (-4.0, -4.0))
     assert (fitted.sign, fitted.interval, exact.sign, exact.interval) == ("≈", "[−4.19, −3.77]", "=", "")
-    assert f"≈ α−4.02 {rung}" in fitted.value.striptags()
+    assert f"≈ α−4.02 [−4.19, −3.77] {rung}" in fitted.value.striptags()
     assert f"= α−4 {rung}" in exact.value.striptags()
     assert (fitted.said.striptags(), exact.said.striptags()) == ("≈ α−4.02", "α−4")
 
