@@ -10,6 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 from verify.evidence.charts import Plot, Series
+from verify.report.heard import heard
 
 WIDTH, HEIGHT = 460.0, 300.0
 """Size of one picture, CSS pixels at its natural size."""
@@ -106,5 +107,5 @@ def _inline(source: str, plot: Plot) -> Markup:
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
     for marked, variable in _INK.items():
         body = body.replace(marked, variable)
-    label = Markup.escape(f"{plot.title}: {plot.y_label} against {plot.x_label}")
+    label = Markup.escape(heard(f"{plot.title}: {plot.y_label} against {plot.x_label}"))
     return Markup(body.replace("<svg ", f'<svg class="picture" role="img" aria-label="{label}" ', 1))

@@ -39,6 +39,11 @@ class Hypothesis:
         }[self.need]
 
     @property
+    def shown_under(self) -> str:
+        """The reading of the statement that shows the need which goes without the hypothesis; empty of no statement."""
+        return _without(self.premise.shown_by, self.premise.without) if self.premise.shown_by else ""
+
+    @property
     def listed(self) -> bool:
         """Whether the paper's text asks for it."""
         return "as-written" in self.premise.readings

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from f2csa_ref.solver.trace import Block
 from verify.evidence.model import Point, RateEvidence, superscript
 from verify.report import wording
+from verify.report.heard import heard
 
 WIDTH, HEIGHT = 212.0, 156.0
 """Size of one panel, in CSS pixels at its natural size."""
@@ -64,7 +65,7 @@ class RatePlots:
             *self._points(box, shown),
         ])  # fmt: skip
         size = f'viewBox="0 0 {WIDTH:g} {HEIGHT:g}" width="{WIDTH:g}" height="{HEIGHT:g}"'
-        caption = f"{evidence.quantity} against {letter}, log–log"
+        caption = heard(f"{evidence.quantity} against {letter}, log–log")
         return Markup(f'<svg class="plot" role="img" {size} aria-label="') + caption + Markup(f'">{body}</svg>')
 
     def _floor(self, box: _Box, floor: float | None, toward: str) -> Iterator[str]:

@@ -232,7 +232,7 @@ def _judged(statement: Statement, name: str, status: str, results: Sequence[Resu
     for rate in deciding.evidence:
         if isinstance(rate, RateEvidence) and rate.exponent == deciding.measured:
             letter, power = LETTERS.get(rate.variable, rate.variable), round(rate.exponent, 2) + 0.0
-            shown = raised(letter, power) if power else f"{letter}⁰"
+            shown = ("≈ " if wording.is_fitted(rate) else "") + (raised(letter, power) if power else f"{letter}⁰")
             off = abs(rate.exponent - float(statement.as_written.bound.exponents.get(rate.variable, 0)))
             break
     return replace(made, measured=shown, claimed=deciding.claimed.removeprefix("== "), off=off)

@@ -208,6 +208,12 @@ def comparison(evidence: ComparisonEvidence) -> str:
     return f"{number(evidence.measured, 6)} {relation} {number(evidence.predicted, 6)}{slack}"
 
 
+def is_fitted(evidence: RateEvidence) -> bool:
+    """Whether its exponent is a fit to points; others are derived, proven, or read in a source."""
+    derived = evidence.coefficient is not None or evidence.rung not in ("numeric", "statistical")
+    return not derived and math.isfinite(evidence.exponent)
+
+
 def rate(evidence: RateEvidence) -> str:
     """``exponent 2.00 [1.99, 2.01] in α``, or that the quantity is exactly zero."""
     if evidence.exponent == math.inf:
@@ -281,13 +287,14 @@ def place(claim: Claim) -> str:
 
 
 _GREEKS = "α-ωΑ-Ωℒℓ"
-_BASE = rf"[{_GREEKS}]\u0303?|(?<![A-Za-z_.])(?:D?[A-Za-z]\u0303?|clip|sup|inf|min|max|dist)"
+_BASE = rf"[{_GREEKS}]\u0303?|(?<![A-Za-z_.])(?:[Dd]?[A-Za-z]\u0303?|clip|sup|inf|min|max|dist)"
 """What carries an index: a Greek letter anywhere, a Latin one that ends no longer name."""
 _INDEX = r"\{[^{}]{1,24}\}|∇h|[α-ωΑ-Ω]|[A-Za-z0-9]{1,4}(?![A-Za-z0-9_])"
 _SUBSCRIPT = re.compile(rf"((?:{_BASE})[*′]?)_({_INDEX})")
 _NABLA = re.compile(r"(∇²)_(\{[^{}]{1,24}\}|[a-z]{2})|([∇∂])_(\{[^{}]{1,24}\}|[a-zα-ω])")
 _POWER = re.compile(r"(?<=[\w)\u0303>])\^(\{[^}]{1,24}\}|\([^()]{1,8}\)|[-−+]?\d+(?:[./]\d+)?|[A-Za-z*]\b|\*)")
 _ONE = re.compile(r"\^1(?![\d./])")
+_TENS = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]\d+)\b")
 _MINUS = re.compile(r"(?<![\w.)])-(?=\d)| - ")
 _PLUS = re.compile(r"(?<![\w.)])\+(?=\d)")
 _SIGNS = (
@@ -302,11 +309,11 @@ _WORD = re.compile(r"[a-z]{2,}\b")
 
 @lru_cache(maxsize=16_384, typed=True)  # a report says most things several times; markup is not text that looks like it
 def typeset(text: str) -> Markup:
-    """The text as HTML, with subscripts, powers, relations and Greek letters set as such; all else is escaped.
+    """The text as HTML, with subscripts, powers (of ten, too), relations and Greek letters set; all else is escaped.
 
     Names of several letters, such as ``dual_term``, are left alone.
     """
-    shown = str(escape(text))
+    shown = _TENS.sub(_ten, str(escape(text)))
     shown = _PLUS.sub("", shown)
     for plain, sign in _SIGNS:
         shown = shown.replace(plain, sign)
@@ -316,6 +323,11 @@ def typeset(text: str) -> Markup:
         shown = _SUBSCRIPT.sub(_indexed, shown)
     shown = _POWER.sub(lambda found: f"<sup>{found[1].strip('{}+()').replace('-', '−')}</sup>", shown)
     return Markup(_MINUS.sub(lambda found: found[0].replace("-", "−"), shown))  # escaped above
+
+
+def _ten(found: re.Match[str]) -> str:
+    power = f"10^{int(found[2])}"
+    return power if found[1] == "1" else f"{found[1]} × {power}"
 
 
 def _indexed(found: re.Match[str]) -> str:

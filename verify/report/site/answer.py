@@ -7,19 +7,16 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from spec.claims import Premise
 from verify.report import wording
-from verify.report.hypothesis_ledger import ledgers
 from verify.report.outline import ReadingOutline, StatementOutline
-from verify.report.site.failure_causes import Cause
+from verify.report.site.added_hypotheses import AddedHypothesis, added_hypotheses
+from verify.report.site.failure_causes import Cause, change
 from verify.report.site.frame import Site
 from verify.report.wording import typeset
 from verify.verdict import Verdict
 
 GRADIENT, COST, SHARED = "bias-bound", "sfo-complexity", "sfo-complexity/shared-sample"
 """The two rates that the paper is about, and what shows the second one repaired."""
-RATES = (GRADIENT, "variance-bound", "hypergradient-accuracy", "goldstein-convergence", COST)
-"""Claims whose added hypotheses count as those of the two rates."""
 _COUNTS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve")
 
 
@@ -32,21 +29,13 @@ class Answer:
     repaired: Markup
     asked: str
     """What was asked, where it is not all; empty of a whole run."""
-    added: tuple[Premise, ...]
+    added: tuple[AddedHypothesis, ...]
     """Hypotheses that the repaired rates need and the paper does not list."""
-
-    @property
-    def hypotheses(self) -> list[tuple[str, str]]:
-        """The same by name, with the text of each."""
-        names = [one.id.replace("-", " ") for one in self.added]
-        for proper in ("hessian", "lipschitz"):
-            names = [name.replace(proper, proper.capitalize()) for name in names]
-        return [(name, one.text) for name, one in zip(names, self.added, strict=True)]
 
 
 def answer(site: Site, causes: Sequence[Cause]) -> Answer:
     """From the run's own verdicts."""
-    added = _added(site)
+    added = added_hypotheses(site)
     return Answer(
         _short(site), tuple(part for part in _said(site, causes) if part), _repaired(site, added), asked(site), added
     )
@@ -107,7 +96,7 @@ def _rates(site: Site) -> Iterator[Markup]:
             number = site.number(entry.named["as-written"])
             text = words if said else words[0].upper() + words[1:]
             said = True
-            yield Markup(text).format(number.html, number.claimed_html)
+            yield Markup(text).format(number.said, number.claimed_html)
 
 
 def _fallen(site: Site, claim: str) -> StatementOutline | None:
@@ -160,7 +149,7 @@ def _counted(counts: Mapping[str, int]) -> str:
     )
 
 
-def _repaired(site: Site, added: Sequence[Premise]) -> Markup:
+def _repaired(site: Site, added: Sequence[AddedHypothesis]) -> Markup:
     counts = site.outline.counts.get("repaired", {})
     total, held = sum(counts.values()), counts.get(Verdict.SUPPORTED, 0)
     if not total:
@@ -173,15 +162,18 @@ def _repaired(site: Site, added: Sequence[Premise]) -> Markup:
         links = wording.listing(str(site.link(entry.id)) for entry in others[:3])
         more = f" and {len(others) - 3} more" if len(others) > 3 else ""
         return Markup("Repaired, {} of {} hold; not {}{}.").format(held, total, Markup(links), more)  # our links
-    hypotheses = f", and with {numeral(len(added))} {_noun(added)} added" if added else ""
+    hypotheses = Markup("")
+    if added:
+        said = f"{numeral(len(added))} {_noun(added)} added"
+        hypotheses = Markup(', and with <a href="#added">{}</a>').format(said)
     if _holds_as_claimed(site):
-        return Markup("Repaired{}, both rates hold.").format(hypotheses)
+        return Markup("Repaired{}, both rates hold{}").format(hypotheses, _afresh(site))
     if total == 1:
         return Markup("Repaired{}, it holds.").format(hypotheses)
     return Markup("Repaired{}, all {} statements asked hold.").format(hypotheses, total)
 
 
-def _noun(added: Sequence[Premise]) -> str:
+def _noun(added: Sequence[AddedHypothesis]) -> str:
     return "hypothesis" if len(added) == 1 else "hypotheses"
 
 
@@ -199,15 +191,19 @@ def _holds_as_claimed(site: Site) -> bool:
     return True
 
 
-def _added(site: Site) -> tuple[Premise, ...]:
-    """Each once, by its id; those of a step alone are that step's business."""
-    seen: dict[str, Premise] = {}
-    for ledger in ledgers(site.report.summary, site.claims):
-        if ledger.claim in RATES:
-            for one in ledger.missing:
-                if one.claim == ledger.claim:
-                    seen.setdefault(one.premise.id, one.premise)
-    return tuple(seen.values())
+def _afresh(site: Site) -> Markup:
+    """What becomes of the cost with fresh samples, where that is not what the paper claims; a full stop else.
+
+    That it holds is shown by another statement, with one sample that the inner loops share.
+    """
+    entry = site.statements[COST]
+    found = entry.named.get("repaired")
+    if found is None or entry.statement is None:
+        return Markup(".")
+    if "weakened" not in change(entry.statement.repaired.bound, entry.statement.as_written.bound):
+        return Markup(".")
+    told = site.number(found).said
+    return Markup(": the cost with one sample shared by lines 3, 5 and 6. With fresh ones it is {}.").format(told)
 
 
 def asked(site: Site) -> str:

@@ -22,6 +22,7 @@ from verify.evidence.model import (
 from verify.report import wording
 from verify.report.model import Result
 from verify.report.outline import ReadingOutline
+from verify.report.site.number_signs import EXACT, FITTED, NARROW, bracketed, rung_sign, signed
 from verify.verdict import Verdict
 
 _DIAMOND = '<path d="M5 0 10 5 5 10 0 5Z" fill="currentColor"/>'
@@ -54,21 +55,11 @@ WORDS: dict[str, str] = {
 }  # fmt: skip
 """Words of a status that are shorter here than elsewhere."""
 
-GLYPHS: dict[str, str] = {"certified": "∀", "symbolic": "≡", "numeric": "≈", "statistical": "∼", "cited": "“”"}
-"""One quiet sign for how a number was obtained."""
-
-MEANS: dict[str, str] = {
-    "certified": "certified: for every value in an interval, by exact algebra",
-    "symbolic": "symbolic: the leading term is derived exactly",
-    "numeric": "numeric: a sweep in floating point, its rounding bounded",
-    "statistical": "statistical: by samples, with a stated law, error and power",
-    "cited": "cited: read in the named source",
-}
-NARROW = 0.025
-"""Widest interval of an exponent that needs no showing."""
+EXTREME, FAR = 1e6, 1e3
+"""A compared value this large, or as small as its inverse, and this many times off is shown in few digits."""
 NEAR = 0.005
 """Exponents this close are the same to two decimals."""
-EXACT = 1e-6
+WHOLE = 1e-6
 """An exponent this close to a quarter or a half is that fraction."""
 
 NOTHING = Markup("")
@@ -98,13 +89,12 @@ class Number:
     """Id of the step that decides, where it is not the statement's own check."""
     is_order: bool = False
     """Whether it is the power of a variable, and not a compared value."""
+    sign: str = ""
+    """Of a power, whether its exponent is exact, ``=``, or fitted, ``≈``."""
+    where: str = ""
+    """Of a compared value of an extreme size, where it was measured: ``at steps = 254``."""
     is_mixed: bool = False
     """Whether the text holds under some of its literal readings; the number is of the first."""
-
-    @property
-    def glyph(self) -> str:
-        """How it was obtained, as one sign."""
-        return GLYPHS.get(self.rung, "")
 
     @property
     def tone(self) -> str:
@@ -122,10 +112,16 @@ class Number:
         return self.result.instance if self.result else ""
 
     @property
+    def said(self) -> Markup:
+        """The number within a sentence: a fitted power is told from an exact one."""
+        return signed(self.sign, self.html) if self.sign == FITTED else self.html
+
+    @property
     def value(self) -> Markup:
-        """Mark, number and rung, as a cell has them."""
+        """Mark, number, interval and rung, as a cell has them."""
         shown = wording.MIXED if self.is_mixed else self.status
-        return figure(shown, self.html, word(shown) if self.is_mixed else self.word) + rung_sign(self.rung)
+        said = word(shown) if self.is_mixed else self.word
+        return figure(shown, signed(self.sign, self.html), said) + bracketed(self.interval) + rung_sign(self.rung)
 
 
 def look(status: str) -> tuple[str, str, str]:
@@ -144,16 +140,6 @@ def figure(status: str, shown: Markup | str, heard: str = "") -> Markup:
     said = Markup('<span class="unseen">{}: </span>').format(heard) if heard and heard != shown else Markup("")
     return Markup('<span class="v {}">{}{}<span class="n">{}</span></span>').format(
         look(status)[0], drawn_mark(status), said, shown
-    )
-
-
-@lru_cache(maxsize=16)
-def rung_sign(rung: str) -> Markup:
-    """How a number was obtained, as one sign that explains itself; nothing of an unknown rung."""
-    if rung not in GLYPHS:
-        return Markup("")
-    return Markup('<abbr class="rung" title="{}">{}<span class="unseen"> {}</span></abbr>').format(
-        MEANS[rung], GLYPHS[rung], rung
     )
 
 
@@ -189,12 +175,16 @@ def measured(result: Result, base: Number | None = None) -> Number:
         detail = beyond(result, rate)
         if value == math.inf:
             detail = f"exactly zero at every {wording.letter(rate.variable)}"
-        return replace(_with(base, text, html, (rung, interval, detail, rate.quantity)), is_order=True)
+        shown = _with(base, text, html, (rung, interval, detail, rate.quantity))
+        sign = FITTED if wording.is_fitted(rate) else EXACT if math.isfinite(value) else ""
+        return replace(shown, is_order=True, sign=sign)
     comparison = next(_comparisons(result), None)
     if comparison is None:
         return _with(base, text := wording.number(value, 4), escape(text), (rung, "", "", ""))
     text, _ = apart(comparison)
-    return _with(base, text, escape(text), (rung, "", "", comparison.quantity))
+    where = f"at {wording.context(comparison.context)}" if _is_extreme(comparison) and comparison.context else ""
+    shown = _with(base, text, escape(text), (rung, "", "", comparison.quantity))
+    return replace(shown, where="" if comparison.holds else where)
 
 
 def _with(base: Number, text: str, html: Markup, more: tuple[str, str, str, str]) -> Number:
@@ -226,7 +216,7 @@ def order(variable: str, exponent: float, interval: tuple[float, float] | None) 
         return ("0", Markup("0"), "") if exponent > 0 else ("∞", Markup("∞"), "")
     simple = Fraction(exponent).limit_denominator(4)
     wide = interval is not None and interval[1] - interval[0] > NARROW
-    if abs(exponent - simple) <= (NEAR if simple.denominator == 1 else EXACT) and not wide:
+    if abs(exponent - simple) <= (NEAR if simple.denominator == 1 else WHOLE) and not wide:
         return _powered(letter, str(simple), "")
     shown = wording.interval(interval) if interval is not None and wide else ""
     return _powered(letter, wording.exponent(exponent).removesuffix(".00"), shown)
@@ -241,12 +231,23 @@ def _powered(letter: str, power: str, interval: str) -> tuple[str, Markup, str]:
 
 
 def apart(comparison: ComparisonEvidence) -> tuple[str, str]:
-    """Measured and predicted in as few digits as tell them apart, four at least, where they are not equal."""
+    """Measured and predicted in as few digits as tell them apart, four at least, where they are not equal.
+
+    Of a measured value of an extreme size two are enough.
+    """
+    if _is_extreme(comparison):
+        return wording.number(comparison.measured, 2), wording.number(comparison.predicted, 4)
     for digits in count(4):
         shown = wording.number(comparison.measured, digits), wording.number(comparison.predicted, digits)
         if shown[0] != shown[1] or comparison.holds or digits >= 12:
             return shown
     raise AssertionError  # the count has no end
+
+
+def _is_extreme(comparison: ComparisonEvidence) -> bool:
+    """Whether what was measured is huge or tiny, and nowhere near what was predicted."""
+    size, near = abs(comparison.measured), abs(comparison.predicted)
+    return size != 0 and not 1 / EXTREME < size < EXTREME and not size / FAR < near < size * FAR
 
 
 def claimed(found: ReadingOutline, deciding: Result | None) -> str:
@@ -275,6 +276,11 @@ def spelt(text: str) -> str:
     for name in sorted(wording.VARIABLES, key=len, reverse=True):
         text = text.replace(name, wording.VARIABLES[name])
     return text
+
+
+def bare(claimed: Markup) -> Markup:
+    """What was claimed within a sentence: of a value, the value alone."""
+    return Markup(str(claimed).removeprefix("= "))  # markup went in
 
 
 def beyond(result: Result, rate: RateEvidence) -> str:

@@ -15,7 +15,7 @@ from verify.report.model import Result
 from verify.report.outline import ReadingOutline, StatementOutline
 from verify.report.site import cell_numbers as numbers
 from verify.report.site import evidence_words
-from verify.report.site.cell_numbers import Number
+from verify.report.site.cell_numbers import Number, bare
 from verify.report.site.frame import FOLDER, Page, Site, claim_file, drawn
 from verify.report.site.glossary import explained
 from verify.report.site.slope_plot import Figure, figure
@@ -56,8 +56,8 @@ def _page(site: Site, claim: StatementOutline, carried: Mapping[str, list[str]])
     body = drawn(
         "claim.html.j2", site, head=head, steps=steps, answer=answer, carried=carried, standings=standings,
         remarks=evidence_words.remarks, measured=numbers.measured, spelt=numbers.spelt, assumed=assumed_laws.assumed,
-        problem_text=evidence_words.problem_text, kind=_kind, said=prose.remarks, glyphs=numbers.GLYPHS,
-        means=numbers.MEANS, instances=_instances, loud_first=_loud_first,
+        problem_text=evidence_words.problem_text, kind=_kind, said=prose.remarks, instances=_instances,
+        loud_first=_loud_first,
     )  # fmt: skip
     return Page(f"{FOLDER}{claim_file(claim.id)}", claim.title, body, str(answer.striptags()))
 
@@ -171,9 +171,4 @@ def _measured(number: Number) -> Markup:
     claim = Markup(" where {} is claimed").format(bare(number.claimed_html)) if number.claimed else Markup("")
     quantity = Markup(" ({})").format(explained(wording.typeset(number.quantity))) if number.quantity else Markup("")
     part = Markup(", by its part <code>{}</code>").format(number.part) if number.part else Markup("")
-    return Markup("{}{}{}{}").format(number.html, claim, quantity, part)
-
-
-def bare(claimed: Markup) -> Markup:
-    """What was claimed within a sentence: of a value, the value alone."""
-    return Markup(str(claimed).removeprefix("= "))  # markup went in
+    return Markup("{}{}{}{}").format(number.said, claim, quantity, part)

@@ -20,8 +20,9 @@ from spec.reading import Choice, find_choice
 from verify.report import wording
 from verify.report.outline import ReadingOutline, StatementOutline
 from verify.report.repairs import implies
-from verify.report.site.cell_numbers import Number
+from verify.report.site.cell_numbers import Number, bare
 from verify.report.site.frame import FOLDER, Site
+from verify.report.site.number_signs import bracketed
 from verify.report.wording import typeset
 from verify.verdict import Verdict
 
@@ -165,14 +166,14 @@ class Cause:
     def values(self) -> dict[str, Markup]:
         """What goes into the slots of its prose."""
         site, found = self.site, dict[str, Markup]()
-        found |= _told(site.number(self.written), "written", "claimed")
+        found |= told_as(site.number(self.written), "written", "claimed")
         if self.repaired is not None:
-            found |= _told(site.number(self.repaired), "repaired", "mended")
+            found |= told_as(site.number(self.repaired), "repaired", "mended")
         if self.alone is not None:
-            found |= _told(site.number(self.alone), "alone", "asserted")
+            found |= told_as(site.number(self.alone), "alone", "asserted")
         fresh = self.entry.named.get("repaired")
         if fresh is not None:
-            found |= _told(site.number(fresh), "fresh", "freshly")
+            found |= told_as(site.number(fresh), "fresh", "freshly")
         if self.mended is not None and self.mended.statement is not None and self.entry.statement is not None:
             lead = change(self.mended.statement.repaired.bound, self.entry.statement.as_written.bound)
             found["change"] = Markup(lead)  # words of ours
@@ -217,9 +218,10 @@ def change(ours: Bound, theirs: Bound) -> str:
     return "claim sharpened to" if implies(ours, theirs) else "claim weakened to"
 
 
-def _told(number: Number, measured: str, claimed: str) -> dict[str, Markup]:
-    shown = Markup('<b class="{}">{}</b>').format(number.tone, number.html)
-    return {measured: shown, claimed: number.claimed_html}
+def told_as(number: Number, measured: str, claimed: str) -> dict[str, Markup]:
+    """What a number measures and what was claimed of it, under the names of the slots that they fill."""
+    shown = Markup('<b class="{}">{}</b>').format(number.tone, number.said) + bracketed(number.interval)
+    return {measured: shown, claimed: bare(number.claimed_html)}
 
 
 def causes(site: Site) -> tuple[Cause, ...]:

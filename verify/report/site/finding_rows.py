@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -26,7 +26,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class FindingRow:
-    """One finding; ``href`` leads to its cause's page, or to the statement."""
+    """One finding; ``href`` leads to its cause's page, or to the statement.
+
+    What the list of causes has drawn is not drawn again: ``drawing`` leads there.
+    """
 
     finding: Finding
     href: str
@@ -37,13 +40,12 @@ class FindingRow:
 
 def finding_rows(site: Site, causes: Sequence[Cause]) -> list[FindingRow]:
     """One for each finding of which something was run; what fails comes first."""
-    pages = {cause.text.statement: site.to_file(cause.file) for cause in causes}
-    made = [(_row(site, finding, pages), finding) for finding in findings()]
-    rows = [row for row, _ in made if row is not None]
+    known = {cause.text.statement: cause for cause in causes}
+    rows = [row for finding in findings() if (row := _row(site, finding, known)) is not None]
     return sorted(rows, key=lambda row: not (row.written and row.written.number.tone == "bad"))
 
 
-def _row(site: Site, finding: Finding, pages: dict[str, str]) -> FindingRow | None:
+def _row(site: Site, finding: Finding, causes: Mapping[str, Cause]) -> FindingRow | None:
     entry, mended = (site.statements.get(name) for name in (finding.written, finding.repaired or finding.written))
     written = entry.named.get("as-written") if entry else None
     repaired = mended.named.get("repaired") if mended else None
@@ -51,7 +53,11 @@ def _row(site: Site, finding: Finding, pages: dict[str, str]) -> FindingRow | No
         return None
     picture = rate_figure(written, repaired) if written else None
     small = spark(picture) if picture else compared(written, repaired) if written else None
-    href = pages.get(finding.written) or site.href(finding.written) or site.href(finding.repaired)
+    cause = causes.get(finding.written)
+    if cause is not None and picture:  # drawn there
+        small = Markup('<a href="#cause-{}">plot {} above</a>').format(cause.number, cause.number)
+    page = site.to_file(cause.file) if cause is not None else ""
+    href = page or site.href(finding.written) or site.href(finding.repaired)
     return FindingRow(
         finding, href, _written(site, entry, written) if entry and written else None,
         _repaired(site, entry, mended, repaired) if mended and repaired else None, small or Markup(""),
@@ -69,7 +75,9 @@ def _claimed(number: Number, lead: str = "claimed") -> Markup:
 
 
 def _detail(number: Number) -> Markup:
-    """The bound proven with an exponent, the last of what is known beyond it."""
+    """The bound proven with an exponent, the last of what is known beyond it; of an extreme value, where it arose."""
+    if number.where:
+        return wording.typeset(number.where)
     told = number.detail.split("; ")[-1]
     return wording.typeset(told) if told.startswith(("at least", "at most", "exactly")) else Markup("")
 
@@ -109,4 +117,4 @@ def _itself(site: Site, entry: StatementOutline) -> Markup:
         return Markup("")
     lead = change(statement.repaired.bound, statement.as_written.bound)
     number = site.number(found)
-    return Markup("else {}, {} {}").format(number.html, lead, number.claimed_html) if "weakened" in lead else Markup("")
+    return Markup("else {}, {} {}").format(number.said, lead, number.claimed_html) if "weakened" in lead else Markup("")

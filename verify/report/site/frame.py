@@ -20,6 +20,7 @@ from verify.report.model import NAMED, ReportData, Result
 from verify.report.outline import Outline, ReadingOutline, StatementOutline, outline
 from verify.report.plots import stylesheet
 from verify.report.site import cell_numbers as numbers
+from verify.report.site import number_signs
 from verify.report.site.cell_numbers import Number
 from verify.report.site.glossary import explained
 
@@ -34,6 +35,8 @@ MENU: tuple[tuple[str, str], ...] = (
     (f"{FOLDER}archive.html", "Archive"), (f"{FOLDER}glossary.html", "Symbols"),
 )  # fmt: skip
 """Pages of the menu, by file; one that a report does not have is left out."""
+OF_A_PROGRAM = "The program"
+"""What the menu calls the front page of a report on a program that is not the reference: it tells no story."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +164,8 @@ class Site:
     @property
     def menu(self) -> Sequence[tuple[str, str]]:
         """The pages that every page leads to, file and words."""
-        return [(file, words) for file, words in MENU if file in self.files]
+        front = {} if self.report.is_of_the_paper else {FRONT: OF_A_PROGRAM}
+        return [(file, front.get(file, words)) for file, words in MENU if file in self.files]
 
 
 _TICKED = re.compile(r"`([^`<>]+)`|(?<![\w/.>-])([a-z][a-z_]*\.[A-Za-z]\w*_\w+)(?![\w/])")
@@ -238,7 +242,7 @@ def _environment() -> Environment:
     made.filters |= {"set": wording.typeset, "reading_title": wording.reading_title}
     made.globals |= {
         "words": wording, "numbers": numbers, "named": NAMED, "mark": numbers.drawn_mark, "figure": numbers.figure,
-        "rung_sign": numbers.rung_sign,
+        "signs": number_signs,
     }  # fmt: skip
     return made
 

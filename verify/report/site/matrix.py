@@ -9,6 +9,7 @@ from verify.report.outline import StatementOutline
 from verify.report.site import cell_numbers as numbers
 from verify.report.site.cell_numbers import Number
 from verify.report.site.frame import FOLDER, Page, Site, drawn
+from verify.report.site.number_signs import MEANS
 from verify.report.site.paper_stages import staged
 from verify.verdict import Verdict
 
@@ -45,8 +46,7 @@ def pages(site: Site) -> list[Page]:
     rungs = {rung for row in rows for rung in row.evidence.split()}
     body = drawn(
         "matrix.html.j2", site, stages=stages, options=options, counts=_counts(site),
-        rungs=[(rung, f"{glyph} {rung}") for rung, glyph in numbers.GLYPHS.items() if rung in rungs],
-        shown=len(rows), means=numbers.MEANS, glyphs=numbers.GLYPHS,
+        rungs=[rung for rung in MEANS if rung in rungs], shown=len(rows),
     )  # fmt: skip
     return [Page(FILE, "All claims", body, f"{wording.counted(len(rows), 'claim and step', 'claims and steps')}, "
                  "with what was measured of each under both readings.")]  # fmt: skip

@@ -142,12 +142,9 @@ class AnnotatedPaper:
         return list(found.values())
 
     def shown(self, judge: JudgedStatement, reading: str) -> Markup:
-        """Mark and number of a statement under a reading, then its interval and how it was obtained."""
+        """A statement's number under a reading as a cell has it; else how it stands."""
         number = judge.found.get(reading)
-        if number is None:
-            return stands(judge.standing(reading))
-        interval = Markup(' <span class="iv">{}</span>').format(number.interval) if number.interval else Markup("")
-        return number.value + interval
+        return stands(judge.standing(reading)) if number is None else number.value
 
     def code(self, passage: ArgumentPassage) -> list[tuple[int, CodeOfLine | None, bool]]:
         """For each line of a passage's algorithm: its number, its code, and whether a line above has it already."""

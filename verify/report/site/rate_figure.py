@@ -34,6 +34,7 @@ class Series:
         name: ``as written``, ``repaired`` or ``claimed``.
         letter: The variable in print.
         exponent: Of the variable.
+        quantity: What was measured; empty of the claimed slope.
     """
 
     tone: str
@@ -41,6 +42,7 @@ class Series:
     name: str
     letter: str
     exponent: float
+    quantity: str = ""
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,14 @@ class RateFigure:
         place: float = at * (low / high) ** (1 / gap)
         return place if math.isfinite(place) else None
 
+    @property
+    def counted(self) -> str:
+        """What each line is of, where that is not the same: ``calls as written, samples repaired``; else empty."""
+        found = {line.name: line.quantity for line in self.series if line.quantity}
+        if len(set(found.values())) < 2:
+            return ""
+        return ", ".join(f"{quantity} {name}" for name, quantity in found.items())
+
 
 def power(exponent: float) -> str:
     """An exponent in print: whole where it is, else with two decimals."""
@@ -91,7 +101,7 @@ def rate_figure(written: ReadingOutline, repaired: ReadingOutline | None) -> Rat
     claimed = written.claimed_exponent(rate)
     tone = "bad" if written.status == "REFUTED" else "good"
     points = _points(rate, written.toward, result)
-    lines = [Series(tone, points, "as written", wording.letter(rate.variable), _settled(result))]
+    lines = [Series(tone, points, "as written", wording.letter(rate.variable), _settled(result), rate.quantity)]
     if repaired is not None:
         there = sorted(repaired.results, key=lambda other: other.instance != result.instance)
         again = _swept([one for one in there if one.verdict == repaired.status], rate.variable)
@@ -100,7 +110,8 @@ def rate_figure(written: ReadingOutline, repaired: ReadingOutline | None) -> Rat
                 "good" if repaired.status == "SUPPORTED" else "bad",
                 _points(again[1], repaired.toward, again[0]),
             )
-            lines.append(Series(tone, points, "repaired", wording.letter(rate.variable), _settled(again[0])))
+            name = wording.letter(rate.variable)
+            lines.append(Series(tone, points, "repaired", name, _settled(again[0]), again[1].quantity))
     if claimed is not None:
         (at, value), *_ = lines[0].points
         end = min((line.points[-1][0] for line in lines), key=lambda far: far if written.toward == "zero" else -far)

@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 
 from verify.evidence.model import Point, RateEvidence, superscript
 from verify.report import wording
+from verify.report.heard import heard
 from verify.report.model import Result
 from verify.report.outline import ReadingOutline
 from verify.report.site.cell_numbers import Number
@@ -28,7 +29,10 @@ ROOM = 8.0
 
 @dataclass(frozen=True)
 class Line:
-    """The deciding sweep of one reading: its usable points, nearest the limit last."""
+    """The deciding sweep of one reading: its usable points, nearest the limit last.
+
+    ``sign`` says of its exponent whether it is exact or fitted, as the cell of the reading does.
+    """
 
     words: str
     tone: str
@@ -36,6 +40,7 @@ class Line:
     points: tuple[Point, ...]
     claimed: float | None
     instance: str
+    sign: str
 
     @property
     def is_curve(self) -> bool:
@@ -82,7 +87,7 @@ def _line(found: ReadingOutline, number: Number, words: str) -> Iterator[Line]:
     points = tuple(sorted(shown, key=lambda point: point.at, reverse=backwards))
     if len(points) > 1:
         called = words or wording.reading_title(found.reading).lower()
-        yield Line(called, number.tone, rate, points, found.claimed_exponent(rate), result.instance)
+        yield Line(called, number.tone, rate, points, found.claimed_exponent(rate), result.instance, number.sign)
 
 
 def _same(exponent: float, measured: float | None) -> bool:
@@ -136,9 +141,9 @@ class _Canvas:
         """The picture."""
         body = "".join([*self._scale(), *self._claimed(), *(part for line in self.lines for part in self._series(line)),
                         *self._labels()])  # fmt: skip
-        label = f"{title}: " + "; ".join(f"{line.words}, {_slope(line)}" for line in self.lines)
+        label = f"{title}: " + "; ".join(f"{line.words} {_slope(line)}" for line in self.lines)
         return Markup('<svg class="slopes" viewBox="0 0 {:g} {:g}" role="img" aria-label="{}">{}</svg>').format(
-            WIDTH, HEIGHT, label, Markup(body)
+            WIDTH, HEIGHT, heard(label), Markup(body)
         )  # numbers and escaped words
 
     def _scale(self) -> Iterator[str]:
@@ -201,7 +206,7 @@ class _Canvas:
     def _labels(self) -> Iterator[str]:
         """What each line is, at its end; labels that would touch are pushed apart."""
         wanted = [
-            (self.up(math.log10(line.points[-1].measured)), f"t-{line.tone}", f"{line.words}, {_slope(line)}")
+            (self.up(math.log10(line.points[-1].measured)), f"t-{line.tone}", f"{line.words} {_slope(line)}")
             for line in self.lines
         ]
         claim = next((line for line in self.lines if self._has_claim(line)), None)
@@ -221,7 +226,7 @@ class _Canvas:
 
 
 def _slope(line: Line) -> str:
-    return _power(line.rate.variable, round(line.rate.exponent, 2))
+    return f"{line.sign} {_power(line.rate.variable, round(line.rate.exponent, 2))}".strip()
 
 
 def _power(variable: str, exponent: float) -> str:
@@ -238,6 +243,8 @@ def _ticks(low: float, high: float) -> list[tuple[float, str]]:
         return [(at, _ten(at)) for at in range(first, last + 1) if (last - at) % stride == 0]
     values = [digit * 10.0**power for power in range(first - 1, last + 2) for digit in (1, 2, 5)]
     near = [value for value in values if low - 1e-9 <= math.log10(value) <= high + 1e-9]
+    if len(near) < 2:  # a narrow range has no round values: its ends say where it lies
+        near = [10.0**low, 10.0**high]
     return [(math.log10(value), wording.number(value, 2)) for value in near]
 
 

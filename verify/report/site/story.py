@@ -59,9 +59,17 @@ def _beside(site: Site) -> list[tuple[Markup, str, Markup, str]]:
     ]  # fmt: skip
 
 
-def _spark(cause: Cause) -> Markup:
+def _spark(cause: Cause) -> tuple[Markup, str]:
+    """The small plot of a cause, and what must be known to read it: where the repaired line lies above, and why."""
     figure = rate_figure(cause.written, cause.repaired)
-    return spark(figure) if figure else Markup("")
+    if figure is None:
+        return Markup(""), ""
+    if figure.crossing is None:
+        return spark(figure), ""
+    place = f"{figure.variable} = {wording.number(figure.crossing, 2)}"
+    counts = f" Counted: {figure.counted}." if figure.counted else ""
+    told = f"● starts higher and grows more slowly: at these slopes it is below ◆ from {place} on."
+    return spark(figure), told + counts
 
 
 def _holding(site: Site) -> list[StatementOutline]:

@@ -201,12 +201,9 @@ def _unasked(site: Site) -> list[Unasked]:
     return sorted(made, key=lambda one: -len(one.entries))
 
 
-_TENS = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]\d+)")
-
-
 def told(text: str) -> Markup:
-    """A sentence of a letter set as prose: code in it as words, powers of ten as such."""
-    plain = _TENS.sub(lambda found: f"{found[1]} × 10^{int(found[2])}", text.replace("`", ""))
+    """A sentence of a letter set as prose: code in it as words."""
+    plain = text.replace("`", "")
     # A Greek letter is a symbol, and "line 6" opens a formula: neither becomes a capital.
     opens = plain[:1].isascii() and not plain.startswith("line")
     return wording.typeset(plain[:1].upper() + plain[1:] if opens else plain)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from tests.verify.report.site.browser import CHROMIUM, DESK, PHONE, Visit, visit
 from verify.campaign.baseline.history import history_of, read_commits
 from verify.campaign.baseline.history_page import history_page
 from verify.campaign.baseline.model import Baseline
@@ -60,7 +62,25 @@ def test_the_page_has_a_line_a_number_and_the_same_bytes_twice():
     page = history_page(history_of(RUN))
     assert page == history_page(history_of(RUN))
     assert page.count("<polyline") == 2
-    assert "SUPPORTED → SUPPORTED → REFUTED" in page
+    assert "<td>holds → refuted</td>" in page
+    marks = page[page.index("What moved") : page.index("<td>holds → refuted</td>")]
+    assert re.findall(r'<span class="(good|bad)"><svg class="m"', marks) == ["good", "good", "bad"]
+
+
+def test_a_record_without_a_result_has_no_mark_and_says_so():
+    short = baseline().model_copy(update={"results": baseline().results[1:]})
+    page = history_page(history_of([("a", short), ("b", baseline())]))
+    assert "<td>not there → " in page
+    assert page.count('aria-hidden="true">·</span>') == 1
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
+def test_on_a_phone_nothing_is_cut_and_axe_finds_nothing(tmp_path):
+    (tmp_path / "history.html").write_text(history_page(history_of(RUN)), encoding="utf-8")
+    seen, console = visit(tmp_path, [Visit("history.html", PHONE, True), Visit("history.html", DESK)], tmp_path)
+    assert [page.width for page in seen] == [PHONE, DESK]
+    assert [(page.over, page.beyond, page.axe) for page in seen if page.over > 0 or page.axe] == []
+    assert console == []
 
 
 def test_names_cannot_write_into_the_page():

@@ -111,6 +111,17 @@ def visit(folder: Path, visits: Sequence[Visit], scratch: Path, *, dark: bool = 
     return seen, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
 
 
+def printed(page: Path, scratch: Path) -> int:
+    """How many sheets of paper a page takes."""
+    out = scratch / "page.pdf"
+    subprocess.run(
+        [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer",
+         f"--user-data-dir={scratch / 'printing'}", f"--print-to-pdf={out}", page.as_uri()],
+        capture_output=True, timeout=SECONDS, check=True,
+    )  # fmt: skip
+    return len(re.findall(rb"/Type\s*/Page\b", out.read_bytes()))
+
+
 def _address(folder: Path, name: str) -> str:
     file, mark, fragment = name.partition("#")
     return (folder / file).as_uri() + mark + fragment

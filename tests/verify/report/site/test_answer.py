@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from spec.claims import load_claims
 from tests.verify.report.site.story_reports import FELL, HELD, both, failing, holding, report, result
 from verify.report.faces import Report
+from verify.report.site.added_hypotheses import RATES, hypothesis_texts
 from verify.report.site.answer import answer, asked, numeral, tallied
 from verify.report.site.failure_causes import causes
 from verify.report.site.frame import Site
@@ -20,10 +22,12 @@ def told(made: Report) -> str:
 
 def test_what_fails_is_told_with_its_numbers_and_causes() -> None:
     said = told(failing())
-    assert said.startswith("Not as written. The gradient estimate is off by α−2 where O(α) is claimed")
-    assert "a run costs ε−9 samples where O(ε⁻⁵ δ⁻¹) is claimed" in said
+    assert said.startswith("Not as written. The gradient estimate is off by ≈ α−2 where O(α) is claimed")
+    assert "a run costs ≈ ε−9 samples where O(ε⁻⁵ δ⁻¹) is claimed" in said
     assert "Five faults cause this." in said
-    assert said.endswith("both rates hold.")
+    assert said.endswith(
+        "both rates hold: the cost with one sample shared by lines 3, 5 and 6. With fresh ones it is ≈ ε−9."
+    )
 
 
 def test_another_exponent_is_another_sentence() -> None:
@@ -95,10 +99,38 @@ def test_counts_stand_in_words_with_the_worst_first() -> None:
 
 def test_hypotheses_are_those_that_the_run_shows_to_be_needed() -> None:
     with_it = [*both("bias-bound/uniformity", FELL, 0.0), *both("bias-bound", HELD, 1.0)]
-    added = answer(Site.of(report(with_it)), ()).hypotheses
-    assert [name for name, _ in added] == ["strict complementarity"]
+    (added,) = answer(Site.of(report(with_it)), ()).added
+    assert (added.premise, added.instance) == ("strict-complementarity", "toy1")
+    assert "the largest bias is ≈ α0, claimed O(α)" in added.without.striptags()
+    assert added.href.endswith("bias-bound.html#bias-bound/uniformity")
     without = [*both("bias-bound/uniformity", HELD, 1.0), *both("bias-bound", HELD, 1.0)]
-    assert answer(Site.of(report(without)), ()).hypotheses == []
+    assert answer(Site.of(report(without)), ()).added == ()
+
+
+def test_another_number_without_a_hypothesis_is_another_sentence() -> None:
+    made = report([*both("bias-bound/uniformity", FELL, -3.0), *both("bias-bound", HELD, 1.0)])
+    (added,) = answer(Site.of(made), ()).added
+    assert "the largest bias is ≈ α−3, claimed O(α)" in added.without.striptags()
+
+
+def test_every_hypothesis_that_may_be_added_is_told_and_no_other() -> None:
+    possible = {
+        premise.id for name in RATES for premise in load_claims()[name].premises
+        if premise.shown_by and "as-written" not in premise.readings
+    }  # fmt: skip
+    assert set(hypothesis_texts()) == possible
+
+
+@pytest.mark.parametrize("verdict", [FELL, Verdict.INCONCLUSIVE])
+def test_a_cost_that_does_not_hold_with_fresh_samples_is_named_in_the_headline(verdict: Verdict) -> None:
+    fresh = ("sfo-complexity", "repaired")
+    changed = [
+        one.model_copy(update={"verdict": verdict}) if (one.claim, one.reading) == fresh else one
+        for one in failing().results
+    ]  # fmt: skip
+    said = told(report(changed))
+    assert "not sfo-complexity." in said
+    assert "both rates hold" not in said
 
 
 def test_small_counts_are_words() -> None:

@@ -18,6 +18,7 @@ from verify.report.model import Result
 from verify.report.outline import ReadingOutline
 from verify.report.site import cell_numbers as numbers
 from verify.report.site.frame import Site
+from verify.report.site.number_signs import MEANS
 from verify.verdict import Verdict
 
 
@@ -32,8 +33,8 @@ def found(site: Site, full: str, reading: str) -> numbers.Number:
 
 def test_the_number_is_the_power_and_what_was_claimed_stands_in_both_cells(site: Site) -> None:
     written, repaired = (found(site, "bias-bound", reading) for reading in ("as-written", "repaired"))
-    assert (written.mark, written.text, written.glyph, written.claimed) == ("◆", "α⁻²", "≈", "O(α)")
-    assert (repaired.mark, repaired.text, repaired.glyph, repaired.claimed) == ("○", "α²", "≡", "O(α)")
+    assert (written.mark, written.text, written.rung, written.claimed) == ("◆", "α⁻²", "numeric", "O(α)")
+    assert (repaired.mark, repaired.text, repaired.rung, repaired.claimed) == ("○", "α²", "symbolic", "O(α)")
     assert written.html == "α<sup>−2</sup>"
     assert (written.tone, repaired.tone) == ("bad", "good")
     assert written.is_order
@@ -43,8 +44,9 @@ def test_the_number_is_the_power_and_what_was_claimed_stands_in_both_cells(site:
 
 def test_a_compared_value_stands_beside_what_was_predicted(site: Site) -> None:
     number = found(site, "variance-bound", "as-written")
-    assert (number.text, number.claimed, number.glyph) == ("199.4", "≤ 0.01 ± 1.2", "∼")
+    assert (number.text, number.claimed, number.rung) == ("199.4", "≤ 0.01 ± 1.2", "statistical")
     assert not number.is_order
+    assert number.sign == number.where == ""
 
 
 def test_a_fault_and_what_is_not_applicable_have_words_and_no_number(site: Site) -> None:
@@ -78,12 +80,14 @@ def test_a_claim_that_falls_with_a_part_shows_the_parts_number(claims: dict) -> 
     [
         (-2.0, (-2.0, -2.0), "α⁻²", ""),
         (0.9997, (0.9991, 1.0004), "α", ""),
-        (-0.0, (-0.01, 0.01), "α⁰", ""),
+        (-0.0, (-0.004, 0.004), "α⁰", ""),
+        (-0.0, (-0.01, 0.01), "α⁰", "[−0.01, 0.01]"),
         (0.5, (0.5, 0.5), "α¹ᐟ²", ""),
         (-1.5, (-1.5, -1.5), "α⁻³ᐟ²", ""),
         (-4.02, (-4.19, -3.77), "α⁻⁴·⁰²", "[−4.19, −3.77]"),
         (-6.0, (-6.3, -5.7), "α⁻⁶", "[−6.30, −5.70]"),
-        (1.38, (1.37, 1.385), "α¹·³⁸", ""),
+        (1.38, (1.376, 1.384), "α¹·³⁸", ""),
+        (1.38, (1.37, 1.385), "α¹·³⁸", "[1.37, 1.39]"),
         (math.inf, (math.inf, math.inf), "0", ""),
     ],
 )
@@ -123,6 +127,51 @@ def test_what_is_proven_beyond_the_power_is_told_with_its_end() -> None:
     assert numbers.measured(refuted).detail.endswith("at least 0.5 α for all α in (0, 1/4]")
 
 
+def judged(rate: RateEvidence, rung: str, interval: tuple[float, float]) -> numbers.Number:
+    return numbers.measured(
+        Result(claim="c", reading="repaired", instance="i", verdict=Verdict.SUPPORTED, sentence="",
+               measured=rate.exponent, interval=interval, rung=rung, evidence=(rate,))
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("rung", ["numeric", "statistical"])
+def test_a_fitted_exponent_looks_unlike_an_exact_one(rung: str) -> None:
+    fitted = judged(sweep(-4.02, rung=rung), rung, (-4.19, -3.77))
+    exact = judged(sweep(-4.0, rung="certified", coefficient=1.0), rung, (-4.0, -4.0))
+    assert (fitted.sign, fitted.interval, exact.sign, exact.interval) == ("≈", "[−4.19, −3.77]", "=", "")
+    assert f"≈ α−4.02 [−4.19, −3.77] {rung}" in fitted.value.striptags()
+    assert f"= α−4 {rung}" in exact.value.striptags()
+    assert (fitted.said.striptags(), exact.said.striptags()) == ("≈ α−4.02", "α−4")
+
+
+def test_what_was_read_in_a_source_is_not_fitted_and_a_zero_has_no_power() -> None:
+    assert judged(sweep(-3.0, rung="cited"), "cited", (-3.0, -3.0)).sign == "="
+    zero = RateEvidence(quantity="q", variable="alpha", points=(), exponent=math.inf, interval=(math.inf, math.inf))
+    assert judged(zero, "numeric", (math.inf, math.inf)).sign == ""
+
+
+@pytest.mark.parametrize(
+    ("measured", "relation", "predicted", "text", "where"),
+    [
+        (2.8838349e36, "==", 0.0, "2.9 × 10³⁶", "at steps = 254"),
+        (1.82493e13, "<=", 64.0, "1.8 × 10¹³", "at steps = 254"),
+        (4.26742e-16, "<=", 1.0, "4.3 × 10⁻¹⁶", ""),
+        (1.2345678e6, "<=", 1.2345e6, "1.235 × 10⁶", ""),
+        (0.155, "==", 1.0, "0.155", ""),
+    ],
+)
+def test_a_value_of_an_extreme_size_has_few_digits_and_says_where_it_arose(
+    measured: float, relation: str, predicted: float, text: str, where: str
+) -> None:
+    compared = ComparisonEvidence.model_validate(
+        {"quantity": "q", "measured": measured, "relation": relation, "predicted": predicted, "context": {"steps": 254}}
+    )
+    verdict = Verdict.SUPPORTED if compared.holds else Verdict.REFUTED
+    shown = numbers.measured(Result(claim="c", reading="repaired", instance="i", verdict=verdict, sentence="",
+                                    measured=measured, rung="numeric", evidence=(compared,)))  # fmt: skip
+    assert (shown.text, shown.where) == (text, where)
+
+
 def reading(exponent: str, *, tag: str = "upper", toward: str = "zero", variable: str = "alpha") -> ReadingOutline:
     bound = Bound(quantity="q", exponents={variable: exponent}, tag=tag, toward=toward)
     return ReadingOutline("c", "repaired", "SUPPORTED", "", Assertion(text="t", bound=bound), (), {})
@@ -147,7 +196,7 @@ def test_a_claim_made_weaker_is_said_to_be(written: ReadingOutline | None, repai
 
 def test_every_status_and_every_rung_has_its_sign() -> None:
     assert set(numbers.LOOKS) == {*wording.STATUSES, wording.MIXED}
-    assert set(numbers.GLYPHS) == set(numbers.MEANS) == set(RUNGS)
+    assert set(MEANS) == set(RUNGS)
     marks = [numbers.look(status)[2] for status in (Verdict.REFUTED, Verdict.SUPPORTED, Verdict.VACUOUS, wording.MIXED)]
     assert len(set(marks)) == 4
 

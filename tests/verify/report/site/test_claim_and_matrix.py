@@ -27,7 +27,7 @@ def answer(page: str) -> str:
 
 def test_the_first_sentence_is_the_answer_with_its_numbers(files: dict[str, str]) -> None:
     said = answer(files["pages/bias-bound.html"])
-    assert said.startswith("Refuted as written: α−2 where O(α) is claimed (norm of the bias).")
+    assert said.startswith("Refuted as written: ≈\u00a0α−2 where O(α) is claimed (norm of the bias).")
     assert "Repaired it holds" in said
     assert "α2 where O(α) is claimed" in said
     assert answer(files["pages/variance-bound.html"]).startswith("Refuted as written: 199.4 where ≤ 0.01 ± 1.2")

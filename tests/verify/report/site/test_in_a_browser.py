@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from spec.claims import load_claims
 from spec.files import write_files
 from tests.verify.report.conftest import make_report
-from tests.verify.report.site.browser import AXE, CHROMIUM, DESK, PHONE, Seen, Visit, visit
+from tests.verify.report.site.browser import AXE, CHROMIUM, DESK, PHONE, Seen, Visit, printed, visit
+from tests.verify.report.site.story_reports import FELL, both, report
 from verify.report.site.all_pages import site_files
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
@@ -68,6 +70,16 @@ def test_what_an_address_names_is_open(found: Found) -> None:
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not there: npm install --no-save axe-core")
 def test_axe_finds_nothing(found: Found) -> None:
     assert {page.name: page.axe for page in found.seen if page.axe} == {}
+
+
+def test_a_page_of_every_claim_and_step_prints_on_few_sheets(tmp_path: Path) -> None:
+    statements = [full for claim in load_claims().values() for full, _ in claim.statements()]
+    made = report([one for full in statements for one in both(full, FELL, -2.0)])
+    write_files(tmp_path / "site", site_files(made))
+    assert len(statements) > 200
+    assert 1 < printed(tmp_path / "site" / "pages" / "matrix.html", tmp_path) <= 12
+    # Each of its steps is told with the problem that refutes it, a plot and its hypotheses.
+    assert 1 < printed(tmp_path / "site" / "pages" / "bias-bound.html", tmp_path) <= 20
 
 
 BAD = """<!DOCTYPE html><html lang="en"><head><title>Bad</title></head><body><main><h1>Bad</h1>

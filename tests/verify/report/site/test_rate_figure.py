@@ -93,6 +93,17 @@ def test_a_repaired_line_above_says_where_it_crosses() -> None:
     assert below.crossing is None
 
 
+def test_what_is_counted_is_told_where_it_is_not_the_same() -> None:
+    calls = rate(-4.0).model_copy(update={"quantity": "calls"})
+    written = result("bias-bound/T1", "as-written", FELL, -4.0, evidence=[calls])
+    figure = figure_of(written, result("bias-bound/T1", "repaired", HELD, 1.0))
+    assert figure is not None
+    assert figure.counted == "calls as written, T₃ repaired"
+    same = figure_of(result("bias-bound/T1", "as-written", FELL, -4.0), result("bias-bound/T1", "repaired", HELD, 1.0))
+    assert same is not None
+    assert same.counted == ""
+
+
 def _times(evidence: RateEvidence, factor: float) -> RateEvidence:
     points = tuple(point.model_copy(update={"measured": factor * point.measured}) for point in evidence.points)
     return evidence.model_copy(update={"points": points})

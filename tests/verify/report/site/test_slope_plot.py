@@ -39,12 +39,27 @@ def test_both_readings_the_claim_and_their_slopes_are_named() -> None:
     made = drawn(read("as-written", sweep(-2.0), Verdict.REFUTED), read("repaired", sweep(2.0), Verdict.SUPPORTED))
     labels = re.findall(r"<text class=\"t-\w+\"[^>]*>(.*?)</text>", made.svg)
     words = {re.sub(r"<[^>]*>|\u200b", "", label) for label in labels}
-    assert words == {"as written, α−2", "repaired, α2", "claimed α"}
+    assert words == {"as written ≈ α−2", "repaired ≈ α2", "claimed α"}
     assert made.svg.count('class="s-claim"') == 1
     assert 'class="s-bad"' in made.svg
     assert 'class="s-good"' in made.svg
     assert "Bias &amp; &lt;co&gt;" in made.svg
     assert "Dashed: the claimed slope, through the first point as written." in made.caption
+
+
+def test_an_exact_slope_is_told_from_a_fitted_one() -> None:
+    exact = sweep(-2.0).model_copy(update={"coefficient": 1.0})
+    made = drawn(read("as-written", exact, Verdict.REFUTED), read("repaired", sweep(2.0), Verdict.SUPPORTED))
+    words = re.sub(r"<[^>]*>|\u200b", "", made.svg)
+    assert "as written = α−2" in words
+    assert "repaired ≈ α2" in words
+
+
+def test_a_narrow_range_has_its_ends_for_ticks() -> None:
+    points = tuple(Point(at=at, measured=at**-2) for at in (0.27, 0.29, 0.31))
+    made = drawn(read("as-written", sweep(-2.0).model_copy(update={"points": points}), Verdict.REFUTED))
+    ticks = re.findall(r'<text class="tick"[^>]*text-anchor="middle">([^<]*)<', made.svg)
+    assert sorted(ticks) == ["0.27", "0.31"]
 
 
 def test_what_grows_as_the_variable_shrinks_rises_to_the_right() -> None:

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from markupsafe import Markup
 
 from spec.claims import load_claims
 from spec.reading import find_choice
-from tests.verify.report.site.story_reports import FELL, HELD, SMALLEST, both, failing, holding, report, result
+from tests.verify.report.site.story_reports import FELL, HELD, SMALLEST, both, failing, holding, rate, report, result
 from verify.report.faces import Report
 from verify.report.site import cause_pages, story
 from verify.report.site.all_pages import site_files
@@ -68,11 +69,48 @@ def test_a_cause_whose_statement_holds_is_left_out() -> None:
     assert "Not as written" not in page
 
 
+def test_a_plot_is_drawn_once() -> None:
+    page = front(failing())
+    causes_part, found = page.split('<h2 id="findings">')
+    assert causes_part.count('<svg class="spk"') == len(causes(Site.of(failing())))
+    for number in range(1, 6):
+        assert f'<li id="cause-{number}">' in causes_part
+        assert found.count(f'href="#cause-{number}"') == 1
+    assert found.count('<svg class="spk"') == 0
+    alone = report(both("dual-extraction", FELL, -4.0))
+    assert front(alone).count('<svg class="spk"') == 1
+
+
+def test_a_repaired_line_above_is_explained_at_its_plot() -> None:
+    made = [result("sfo-complexity", "as-written", FELL, -9.0, variable="epsilon")]
+    far = rate(-5.0, "epsilon")
+    high = far.model_copy(
+        update={
+            "quantity": "samples",
+            "points": tuple(point.model_copy(update={"measured": 1e9 * point.measured}) for point in far.points),
+        }
+    )
+    made += [result("sfo-complexity/shared-sample", "repaired", HELD, -5.0, variable="epsilon", evidence=[high])]
+    page = front(report(made))
+    assert "starts higher and grows more slowly: at these slopes it is below ◆ from ε = 0.0056 on." in page
+    assert "Counted: T3 as written, samples repaired." in Markup(page).striptags()
+    assert "starts higher" not in front(failing())
+
+
+def test_an_added_hypothesis_says_what_goes_wrong_without_it() -> None:
+    page = Markup(front(report([*both("bias-bound/uniformity", FELL, 0.0), *both("bias-bound", HELD, 1.0)])))
+    assert '<a href="#added">one hypothesis added</a>' in page
+    assert 'id="added"' in page
+    said = page.striptags()
+    assert "Without it around points x where a row is just about to bind the largest bias is" in said
+    assert "What must be added" not in front(holding())
+
+
 def test_a_cause_says_what_was_measured() -> None:
     (cause,) = causes(Site.of(report(both("bias-bound/T1", FELL, -7.0))))
     assert "<sup>−7</sup>" in cause.brief
     assert "claimed O(α³)" in cause.brief.striptags()
-    assert "Then T₁ is α, claim weakened to O(α)" in cause.repair.striptags()
+    assert "Then T₁ is ≈ α, claim weakened to O(α)" in cause.repair.striptags()
 
 
 @pytest.mark.parametrize(

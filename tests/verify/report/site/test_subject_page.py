@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.verify.report.site.story_reports import FELL, HELD, report, result
@@ -9,6 +11,7 @@ from verify.report.faces import Report
 from verify.report.letter import Letter, StageTold, WrongTold
 from verify.report.model import Result
 from verify.report.site import subject_page
+from verify.report.site.all_pages import site_files
 from verify.report.site.frame import Site
 from verify.report.site.subject_page import conform_command, headline, told
 from verify.verdict import Verdict
@@ -48,6 +51,16 @@ def mine(*results: Result, letter: Letter | None = None) -> Report:
 def body(made: Report) -> str:
     (page,) = subject_page.pages(Site.of(made))
     return str(page.body)
+
+
+def test_the_menu_names_the_program_and_no_story() -> None:
+    menus = {
+        subject: re.findall(r'<nav class="page top".*?</nav>', site_files(made)["pages/matrix.html"], re.S)
+        for subject, made in (("mine", mine(*FAILING)), ("paper", report(FAILING)))
+    }
+    assert 'href="../report.html">The program</a>' in menus["mine"][0]
+    assert "story" not in menus["mine"][0]
+    assert 'href="../report.html">The story</a>' in menus["paper"][0]
 
 
 def test_what_is_wrong_comes_first_by_name() -> None:

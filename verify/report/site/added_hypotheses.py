@@ -1,0 +1,105 @@
+"""Hypotheses that the repaired rates need and the paper does not list, each with what the run shows without it."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+
+from markupsafe import Markup
+
+from spec.files import Frozen
+from verify.report.hypothesis_ledger import Hypothesis, ledgers
+from verify.report.outline import ReadingOutline
+from verify.report.site.cell_numbers import Number
+from verify.report.site.failure_causes import put, told_as
+from verify.report.site.frame import Site
+from verify.report.wording import typeset
+
+RATES = ("bias-bound", "variance-bound", "hypergradient-accuracy", "goldstein-convergence", "sfo-complexity")
+"""Claims whose added hypotheses count as those of the two rates."""
+
+
+class HypothesisText(Frozen):
+    """What the front page says of a hypothesis.
+
+    Args:
+        premise: Its id in a claim.
+        title: A few words.
+        asks: What it asks for, in a sentence.
+        without: What goes wrong without it, with slots for what the run measured there and what was claimed.
+    """
+
+    premise: str
+    title: str
+    asks: str
+    without: str
+
+
+@dataclass(frozen=True)
+class AddedHypothesis:
+    """One that the run shows to be needed.
+
+    Args:
+        premise: Its id.
+        title: A few words.
+        asks: What it asks for.
+        without: What goes wrong without it, with the run's number.
+        instance: The instance that decides this.
+        href: Address of the statement that goes without it; empty outside of the run.
+    """
+
+    premise: str
+    title: str
+    asks: Markup
+    without: Markup
+    instance: str
+    href: str
+
+
+@lru_cache(maxsize=1)
+def hypothesis_texts() -> Mapping[str, HypothesisText]:
+    """What is said of each, by id."""
+    text = (resources.files("verify.report.site") / "hypotheses.toml").read_text(encoding="utf-8")
+    return {row["premise"]: HypothesisText(**row) for row in tomllib.loads(text)["hypotheses"]}
+
+
+def added_hypotheses(site: Site) -> tuple[AddedHypothesis, ...]:
+    """Each once, by its id; those of a step alone are that step's business."""
+    found: dict[str, Hypothesis] = {}
+    for ledger in ledgers(site.report.summary, site.claims):
+        if ledger.claim in RATES:
+            for one in ledger.missing:
+                if one.claim == ledger.claim:
+                    found.setdefault(one.premise.id, one)
+    return tuple(_told(site, one) for one in found.values())
+
+
+def _told(site: Site, one: Hypothesis) -> AddedHypothesis:
+    premise = one.premise
+    reading = next(iter(_going_without(site, one)), None)
+    number = site.number(reading) if reading is not None else None
+    text = hypothesis_texts().get(premise.id) or HypothesisText(
+        premise=premise.id, title=premise.id.replace("-", " ").capitalize(), asks=premise.text, without="",
+    )  # fmt: skip
+    instance = number.instance if number is not None else ""
+    return AddedHypothesis(premise.id, text.title, typeset(text.asks), _without(text, number), instance,
+                           site.href(premise.shown_by))  # fmt: skip
+
+
+def _going_without(site: Site, one: Hypothesis) -> Iterator[ReadingOutline]:
+    """The statement that shows the need, under the reading that goes without the hypothesis."""
+    entry = site.statements.get(one.premise.shown_by)
+    if entry is not None:
+        yield from (found for found in entry.readings if found.reading == one.shown_under)
+
+
+def _without(text: HypothesisText, number: Number | None) -> Markup:
+    if number is None:
+        return Markup("")
+    values = told_as(number, "measured", "claimed")
+    if text.without:
+        return put(text.without, values)
+    return Markup("{}: {}, claimed {}").format(typeset(number.quantity), values["measured"], values["claimed"])
