@@ -132,6 +132,15 @@ def test_another_number_without_a_hypothesis_is_another_sentence() -> None:
     assert "the largest bias is ≈ α−3, claimed O(α)" in added.without.striptags()
 
 
+def test_without_a_number_no_sentence_about_one_is_told() -> None:
+    empty = result("bias-bound/uniformity", "as-written", Verdict.VACUOUS).model_copy(
+        update={"measured": None, "interval": None, "evidence": ()}
+    )
+    held = result("bias-bound/uniformity", "repaired", HELD)
+    (added,) = answer(Site.of(report([empty, held, *both("bias-bound", HELD, 1.0)])), ()).added
+    assert added.without == "the statement that shows its need comes out as vacuous"
+
+
 def test_every_hypothesis_that_may_be_added_is_told_and_no_other() -> None:
     possible = {
         premise.id for name in RATES for premise in load_claims()[name].premises
