@@ -99,6 +99,8 @@ def _going_without(site: Site, one: Hypothesis) -> Iterator[ReadingOutline]:
 def _without(text: HypothesisText, number: Number | None) -> Markup:
     if number is None:
         return Markup("")
+    if not number.quantity or number.part:  # nothing was measured there that the sentence is about
+        return Markup("the statement that shows its need comes out as {}").format(number.word)
     values = told_as(number, "measured", "claimed")
     if text.without:
         return put(text.without, values)

@@ -94,9 +94,13 @@ def _rates(site: Site) -> Iterator[Markup]:
         entry = _fallen(site, claim)
         if entry is not None:
             number = site.number(entry.named["as-written"])
-            text = words if said else words[0].upper() + words[1:]
+            measured = (number.said, number.claimed_html)
+            if number.part:  # the power of what that is about, and not of the rate
+                fallen = (typeset(entry.title), site.link(number.part))
+                yield Markup("“{}” falls with its part {}: {} where {} is claimed").format(*fallen, *measured)
+            else:
+                yield Markup(words if said else words[0].upper() + words[1:]).format(*measured)
             said = True
-            yield Markup(text).format(number.said, number.claimed_html)
 
 
 def _fallen(site: Site, claim: str) -> StatementOutline | None:

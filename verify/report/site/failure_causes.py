@@ -225,14 +225,17 @@ def told_as(number: Number, measured: str, claimed: str) -> dict[str, Markup]:
 
 
 def causes(site: Site) -> tuple[Cause, ...]:
-    """The causes that this run shows, numbered from 1: statements that it refutes as written."""
+    """The causes that this run shows, numbered from 1: statements that it refutes as written.
+
+    One that falls with a part of its own is left out: what was measured there is the part's, and another fault.
+    """
     if not site.report.is_of_the_paper:
         return ()
     found: list[Cause] = []
     for text in cause_texts():
         entry = site.statements.get(text.statement)
         written = entry.named.get("as-written") if entry else None
-        if entry is None or written is None or written.status != Verdict.REFUTED:
+        if entry is None or written is None or written.status != Verdict.REFUTED or site.number(written).part:
             continue
         found.append(Cause(len(found) + 1, text, site, entry, site.statements.get(text.repaired or text.statement)))
     return tuple(found)

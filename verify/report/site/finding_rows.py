@@ -67,7 +67,12 @@ def _row(site: Site, finding: Finding, causes: Mapping[str, Cause]) -> FindingRo
 def _written(site: Site, entry: StatementOutline, found: ReadingOutline) -> Cell:
     number = site.number(found)
     return Cell(number, _claimed(number), Markup("<br>").join(
-        part for part in (_detail(number), _readings(entry)) if part))  # fmt: skip
+        part for part in (_detail(number), _part(site, number), _readings(entry)) if part))  # fmt: skip
+
+
+def _part(site: Site, number: Number) -> Markup:
+    """Where a part decides: which one, as the number is of what that is about."""
+    return Markup("by its part {}").format(site.link(number.part)) if number.part else Markup("")
 
 
 def _claimed(number: Number, lead: str = "claimed") -> Markup:

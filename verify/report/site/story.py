@@ -59,17 +59,14 @@ def _beside(site: Site) -> list[tuple[Markup, str, Markup, str]]:
     ]  # fmt: skip
 
 
-def _spark(cause: Cause) -> tuple[Markup, str]:
-    """The small plot of a cause, and what must be known to read it: where the repaired line lies above, and why."""
+def _spark(cause: Cause) -> tuple[Markup, str, str]:
+    """The small plot of a cause; where a repaired line that lies above crosses, and what is counted if not the same."""
     figure = rate_figure(cause.written, cause.repaired)
     if figure is None:
-        return Markup(""), ""
+        return Markup(""), "", ""
     if figure.crossing is None:
-        return spark(figure), ""
-    place = f"{figure.variable} = {wording.number(figure.crossing, 2)}"
-    counts = f" Counted: {figure.counted}." if figure.counted else ""
-    told = f"● starts higher and grows more slowly: at these slopes it is below ◆ from {place} on."
-    return spark(figure), told + counts
+        return spark(figure), "", ""
+    return spark(figure), f"{figure.variable} = {wording.number(figure.crossing, 2)}", figure.counted
 
 
 def _holding(site: Site) -> list[StatementOutline]:

@@ -36,6 +36,25 @@ def test_another_exponent_is_another_sentence() -> None:
     assert "α−2" not in said
 
 
+def test_a_rate_that_falls_with_a_part_is_not_told_by_the_parts_number_alone() -> None:
+    made = report([*both("sfo-complexity", FELL, -9.0), *both("sfo-complexity/noise-proportional", FELL, 0.0)])
+    part = next(one for one in made.results if one.claim.endswith("noise-proportional"))
+    rows = tuple(
+        row.model_copy(update={"reproduce": part.reproduce, "deciding": part.instance})
+        if (row.claim, row.reading) == ("sfo-complexity", "as-written") else row
+        for row in made.summary
+    )  # fmt: skip
+    changed = made.model_copy(update={"summary": rows})
+    said = told(changed)
+    assert (
+        "“Total number of stochastic gradient calls” falls with its part sfo-complexity/noise-proportional: ≈ α0"
+        in said
+    )
+    assert "a run costs" not in said.lower()
+    assert causes(Site.of(changed)) == ()
+    assert [cause.text.name for cause in causes(Site.of(made))] == ["uncounted-loops"]
+
+
 def test_where_all_holds_nothing_fails() -> None:
     said = told(holding())
     assert "Not as written" not in said
@@ -111,6 +130,15 @@ def test_another_number_without_a_hypothesis_is_another_sentence() -> None:
     made = report([*both("bias-bound/uniformity", FELL, -3.0), *both("bias-bound", HELD, 1.0)])
     (added,) = answer(Site.of(made), ()).added
     assert "the largest bias is ≈ α−3, claimed O(α)" in added.without.striptags()
+
+
+def test_without_a_number_no_sentence_about_one_is_told() -> None:
+    empty = result("bias-bound/uniformity", "as-written", Verdict.VACUOUS).model_copy(
+        update={"measured": None, "interval": None, "evidence": ()}
+    )
+    held = result("bias-bound/uniformity", "repaired", HELD)
+    (added,) = answer(Site.of(report([empty, held, *both("bias-bound", HELD, 1.0)])), ()).added
+    assert added.without == "the statement that shows its need comes out as vacuous"
 
 
 def test_every_hypothesis_that_may_be_added_is_told_and_no_other() -> None:

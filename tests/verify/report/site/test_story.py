@@ -110,7 +110,7 @@ def test_a_cause_says_what_was_measured() -> None:
     (cause,) = causes(Site.of(report(both("bias-bound/T1", FELL, -7.0))))
     assert "<sup>−7</sup>" in cause.brief
     assert "claimed O(α³)" in cause.brief.striptags()
-    assert "Then T₁ is ≈ α, claim weakened to O(α)" in cause.repair.striptags()
+    assert "Then this part of the bias, T₁, is ≈ α, claim weakened to O(α)" in cause.repair.striptags()
 
 
 @pytest.mark.parametrize(
