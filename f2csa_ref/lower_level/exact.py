@@ -164,7 +164,9 @@ def solve_program(H: Matrix, c: Vector, B: Matrix, r: Vector, *, size: float, x:
     if flag == _INFEASIBLE:
         if not allowed(-B / scale[:, None], upper):
             raise _infeasible(x)
-        raise LowerLevelError("daqp took the rows for infeasible, which they are not: g is too ill-conditioned for it")
+        raise LowerLevelError(
+            "daqp took the rows for infeasible, which they are not: g or the rows are too ill-conditioned for it"
+        )
     if flag != _OPTIMAL:
         raise LowerLevelError(
             f"daqp stopped with exit flag {flag} after {info['iterations']} iterations{_hint(len(c))}"

@@ -153,6 +153,12 @@ def _counted(counts: Mapping[str, int]) -> str:
     )
 
 
+def _links(site: Site, entries: Sequence[StatementOutline]) -> str:
+    """The first three, and how many more, as HTML."""
+    parts = [str(site.link(entry.id)) for entry in entries[:3]]
+    return wording.listing([*parts, f"{len(entries) - 3} more"] if len(entries) > 3 else parts)
+
+
 def _repaired(site: Site, added: Sequence[AddedHypothesis]) -> Markup:
     counts = site.outline.counts.get("repaired", {})
     total, held = sum(counts.values()), counts.get(Verdict.SUPPORTED, 0)
@@ -163,9 +169,11 @@ def _repaired(site: Site, added: Sequence[AddedHypothesis]) -> Markup:
             entry for entry in site.outline.statements
             if "repaired" in entry.named and entry.named["repaired"].status != Verdict.SUPPORTED
         ]  # fmt: skip
-        links = wording.listing(str(site.link(entry.id)) for entry in others[:3])
-        more = f" and {len(others) - 3} more" if len(others) > 3 else ""
-        return Markup("Repaired, {} of {} hold; not {}{}.").format(held, total, Markup(links), more)  # our links
+        silent = [entry for entry in others if entry.named["repaired"].status == Verdict.NOT_APPLICABLE]
+        open_ = [entry for entry in others if entry not in silent]
+        said = f"; not {_links(site, open_)}" if open_ else ""
+        said += f"; {_links(site, silent)} {'does' if len(silent) == 1 else 'do'} not apply here" if silent else ""
+        return Markup("Repaired, {} of {} hold{}.").format(held, total, Markup(said))  # our links
     hypotheses = Markup("")
     if added:
         said = f"{numeral(len(added))} {_noun(added)} added"

@@ -163,3 +163,11 @@ def test_a_cost_that_does_not_hold_with_fresh_samples_is_named_in_the_headline(v
 
 def test_small_counts_are_words() -> None:
     assert (numeral(5, opening=True), numeral(9), numeral(40)) == ("Five", "nine", "40")
+
+
+def test_what_does_not_apply_to_what_was_run_is_no_failure_and_no_success() -> None:
+    absent = both("bias-bound/T2", FELL, -1.0, repaired=Verdict.NOT_APPLICABLE)
+    said = told(report([*both("bias-bound/T1", FELL, -1.0), *absent]))
+    assert "Repaired, 1 of 2 hold; bias-bound/T2 does not apply here." in said
+    worse = told(report([*both("bias-bound/T1", FELL, -1.0, repaired=FELL), *absent]))
+    assert "Repaired, 0 of 2 hold; not bias-bound/T1; bias-bound/T2 does not apply here." in worse
