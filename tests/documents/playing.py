@@ -11,7 +11,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -54,7 +54,7 @@ class Player:
         played = []
         for number, example in enumerate(examples):
             row = row_of(example, self.table)
-            if row is not None and (row.not_run or row.elsewhere or (row.needs and shutil.which(row.needs) is None)):
+            if row is not None and (row.is_left_out or (row.needs and shutil.which(row.needs) is None)):
                 if example.kind == "file" and not row.not_run:
                     self._put(example.name, example.text)
                 continue
@@ -74,7 +74,10 @@ class Player:
     def _play_one(self, example: Example, row: Row | None) -> None:
         instead, code = (row.instead, row.exit) if row else ((), 0)
         if example.kind == "python":
-            self._execute(example)
+            self._execute(example, row.put if row else {})
+            if row is not None and row.tested_by:
+                self._put("test_of_page.py", example.text)
+                self._run(row.tested_by.replace("FILE", "test_of_page.py"), row.exit, example.place)
         elif example.kind == "file":
             self._put(example.name, example.text)
         elif example.kind == "correction":
@@ -91,9 +94,14 @@ class Player:
         (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
         (self.folder / name).write_text(text, encoding="utf-8")
 
-    def _execute(self, example: Example) -> None:
+    def _execute(self, example: Example, put: Mapping[str, str]) -> None:
+        text = example.text
+        for old, new in put.items():
+            if text.count(old) != 1:
+                raise FalseExampleError(f"{example.place}: what is put elsewhere must be there once; got {old!r}")
+            text = text.replace(old, new)
         # Lines are counted as on the page, so that an error's place is the page's.
-        code = compile("\n" * (example.line - 1) + example.text, example.page, "exec")
+        code = compile("\n" * (example.line - 1) + text, example.page, "exec")
         with self._entered():
             try:
                 exec(code, self.namespace)
@@ -109,9 +117,7 @@ class Player:
 
     def _correct(self, example: Example) -> None:
         """Apply a diff to the one file that has its lines."""
-        out, put = (
-            "".join(f"{line[1:]}\n" for line in example.text.splitlines() if line.startswith(sign)) for sign in "-+"
-        )
+        out, put = sides(example.text)
         files = [file for file in self.folder.iterdir() if file.is_file() and out in file.read_text(encoding="utf-8")]
         if not out or len(files) != 1:
             raise FalseExampleError(f"{example.place}: {len(files)} files have the lines that are taken out")
@@ -206,16 +212,22 @@ def held_against(example: Example, printed: str) -> None:
 
 
 def given(source: str) -> str:
-    """A file's text: of ``given/``, or ``PAGE#NAME``, a page's file with the page's correction, or its problem."""
-    page, mark, name = source.partition("#")
+    """A file's text: of ``given/``; ``PAGE#NAME``, a page's file corrected, ``##`` as first shown; a page's ``#problem``."""
+    page, mark, name = re.fullmatch(r"([^#]+)(#*)(.*)", source).groups()  # type: ignore[union-attr]  # it fits all
     if not mark:
         return (GIVEN / source).read_text(encoding="utf-8")
-    if name == "problem":
-        (problem,) = (example.text for example in of_page(page) if example.kind == "data")
-        return problem
-    examples = list(in_markdown(page, (ROOT / page).read_text(encoding="utf-8")))
-    (text,) = (example.text for example in examples if example.name == name)
-    for diff in (example.text for example in examples if example.kind == "correction"):
-        out, put = ("".join(f"{line[1:]}\n" for line in diff.splitlines() if line.startswith(sign)) for sign in "-+")
-        text = text.replace(out, put)
+    examples = of_page(page)
+    (text,) = (
+        example.text for example in examples if example.name == name or (name, example.kind) == ("problem", "data")
+    )
+    for example in examples if mark == "#" else ():
+        if example.kind == "correction":
+            out, put = sides(example.text)
+            text = text.replace(out, put)
     return text
+
+
+def sides(diff: str) -> tuple[str, str]:
+    """The lines that a diff takes out, and those that it puts in."""
+    out, put = ("".join(f"{line[1:]}\n" for line in diff.splitlines() if line.startswith(sign)) for sign in "-+")
+    return out, put

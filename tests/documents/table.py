@@ -23,11 +23,14 @@ class Row:
         why: The reason.
         not_run: It is not run at all.
         elsewhere: The test that runs it, ``file.py::test_name``; that test names the example, or ``names`` instead.
+        same_as: The page that has the same example, and runs it.
         instead: Commands to run in its place.
+        put: Of Python: what is put in the place of what, each there once.
         exit: The exit code, where not 0; ``says`` are the page's words for it.
         files: What is put into the folder before: by name, the file in ``given/``, or ``PAGE#NAME`` of a page's file.
         before: Commands that are run before.
         needs: The program without which it is not run.
+        tested_by: Of Python that pytest collects: the command that runs its tests, FILE for the file's name.
     """
 
     page: str
@@ -35,12 +38,20 @@ class Row:
     why: str
     not_run: bool = False
     elsewhere: str = ""
+    same_as: str = ""
     instead: tuple[str, ...] = ()
+    put: dict[str, str] = field(default_factory=dict)
     exit: int = 0
     says: str = ""
     files: dict[str, str] = field(default_factory=dict)
     before: tuple[str, ...] = ()
     needs: str = ""
+    tested_by: str = ""
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether the example is not run on its page."""
+        return bool(self.not_run or self.elsewhere or self.same_as)
 
     def fits(self, example: Example) -> bool:
         return example.page == self.page and example.text.strip().splitlines()[0] == self.example
