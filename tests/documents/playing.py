@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from tests.documents.table import Row, row_of
 from verify.cli.main import COMMANDS, PROGRAM, _parser, invoke
 
 GIVEN = Path(__file__).parent / "given"
-TOOLS = ("node", "git", "g++", "cc", "as", "ld", "rustc", "cargo", "sh", "cat", "dirname", "uname", "tee")
+TOOLS = ("node", "git", "g++", "cc", "as", "ld", "rustc", "cargo", "sh", "cat", "dirname", "uname", "sed", "test")
 """Programs a page may use. Coq is none of them, so that a page's run is the same everywhere."""
 _OF_SHELL = re.compile(r"[|&;<>$`*\n]|^\w+=|^(?:if|for) ")
 
@@ -68,22 +68,26 @@ class Player:
     def _prepare(self, row: Row | None, example: Example) -> None:
         for name, source in (row.files if row else {}).items():
             self._put(name, given(source))
-        for command in row.before if row else ():
-            self._run(command, 0, example.place)
+        for each in row.before if row else ():
+            code, _, command = each.rpartition(": ") if re.match(r"\d: ", each) else ("0", "", each)
+            self._run(command, int(code), example.place)
 
     def _play_one(self, example: Example, row: Row | None) -> None:
         instead, code = (row.instead, row.exit) if row else ((), 0)
+        text = replaced(example, row.put if row else {})
         if example.kind == "python":
-            self._execute(example, row.put if row else {})
+            if row is not None and row.prelude:
+                self._execute(replace(example, text=given(row.prelude), line=1, page=row.prelude))
+            self._execute(replace(example, text=text))
             if row is not None and row.tested_by:
-                self._put("test_of_page.py", example.text)
-                self._run(row.tested_by.replace("FILE", "test_of_page.py"), row.exit, example.place)
+                self._put("test_of_page.py", text)
+                self._run(row.tested_by.replace("FILE", "test_of_page.py"), code, example.place)
         elif example.kind == "file":
-            self._put(example.name, example.text)
+            self._put(example.name, text)
         elif example.kind == "correction":
             self._correct(example)
         elif example.kind == "command":
-            for command in instead or (example.text,):
+            for command in instead or (text,):
                 self._run(command, code, example.place)
         elif example.kind == "shown":
             for command in instead:
@@ -94,14 +98,9 @@ class Player:
         (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
         (self.folder / name).write_text(text, encoding="utf-8")
 
-    def _execute(self, example: Example, put: Mapping[str, str]) -> None:
-        text = example.text
-        for old, new in put.items():
-            if text.count(old) != 1:
-                raise FalseExampleError(f"{example.place}: what is put elsewhere must be there once; got {old!r}")
-            text = text.replace(old, new)
+    def _execute(self, example: Example) -> None:
         # Lines are counted as on the page, so that an error's place is the page's.
-        code = compile("\n" * (example.line - 1) + text, example.page, "exec")
+        code = compile("\n" * (example.line - 1) + example.text, example.page, "exec")
         with self._entered():
             try:
                 exec(code, self.namespace)
@@ -211,20 +210,38 @@ def held_against(example: Example, printed: str) -> None:
         at = found + len(piece)
 
 
+def replaced(example: Example, put: Mapping[str, str]) -> str:
+    """The example's text with some of it put otherwise.
+
+    Raises:
+        FalseExampleError: If what is replaced is not there once.
+    """
+    text = example.text
+    for old, new in put.items():
+        if text.count(old) != 1:
+            raise FalseExampleError(f"{example.place}: what is put otherwise must be there once; got {old!r}")
+        text = text.replace(old, new)
+    return text
+
+
 def given(source: str) -> str:
-    """A file's text: of ``given/``; ``PAGE#NAME``, a page's file corrected, ``##`` as first shown; a page's ``#problem``."""
+    """The text of a file that a row names, as :class:`tests.documents.table.Row` says."""
+    if " + " in source:
+        return "\n\n".join(given(part) for part in source.split(" + "))
     page, mark, name = re.fullmatch(r"([^#]+)(#*)(.*)", source).groups()  # type: ignore[union-attr]  # it fits all
     if not mark:
-        return (GIVEN / source).read_text(encoding="utf-8")
+        return ((GIVEN if (GIVEN / source).is_file() else ROOT) / source).read_text(encoding="utf-8")
     examples = of_page(page)
-    (text,) = (
-        example.text for example in examples if example.name == name or (name, example.kind) == ("problem", "data")
-    )
+    (text,) = (example.text for example in examples if name in (example.name, GIVEN_KINDS.get(example.kind)))
     for example in examples if mark == "#" else ():
         if example.kind == "correction":
             out, put = sides(example.text)
             text = text.replace(out, put)
     return text
+
+
+GIVEN_KINDS = {"data": "problem", "python": "python"}
+"""Names for what has none on its page."""
 
 
 def sides(diff: str) -> tuple[str, str]:

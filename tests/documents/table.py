@@ -22,13 +22,16 @@ class Row:
         example: Its text; of more than one line the first.
         why: The reason.
         not_run: It is not run at all.
-        elsewhere: The test that runs it, ``file.py::test_name``; that test names the example, or ``names`` instead.
+        elsewhere: The test that runs it, ``file.py::test_name``; that test has its text.
         same_as: The page that has the same example, and runs it.
         instead: Commands to run in its place.
-        put: Of Python: what is put in the place of what, each there once.
+        put: Of Python and scripts: what is put in the place of what, each there once.
         exit: The exit code, where not 0; ``says`` are the page's words for it.
-        files: What is put into the folder before: by name, the file in ``given/``, or ``PAGE#NAME`` of a page's file.
-        before: Commands that are run before.
+        names: What that test calls it.
+        files: What is put into the folder before, by name: a file of ``given/`` or of the repository, or a page's
+            (``PAGE#NAME`` corrected, ``PAGE##NAME`` as first shown, ``PAGE#problem``, ``PAGE#python``); + joins them.
+        prelude: Of Python: such a file that is executed before it.
+        before: Commands that are run before; a number and a colon before one are its exit code.
         needs: The program without which it is not run.
         tested_by: Of Python that pytest collects: the command that runs its tests, FILE for the file's name.
     """
@@ -43,6 +46,8 @@ class Row:
     put: dict[str, str] = field(default_factory=dict)
     exit: int = 0
     says: str = ""
+    names: str = ""
+    prelude: str = ""
     files: dict[str, str] = field(default_factory=dict)
     before: tuple[str, ...] = ()
     needs: str = ""
