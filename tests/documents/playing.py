@@ -42,6 +42,7 @@ class Player:
     folder: Path
     table: Sequence[Row] = ()
     namespace: dict[str, Any] = field(default_factory=lambda: {"__name__": "page"})
+    prepared: list[Row] = field(default_factory=list)
     printed: str = ""
     """What the last command printed."""
 
@@ -66,9 +67,12 @@ class Player:
         return played
 
     def _prepare(self, row: Row | None, example: Example) -> None:
-        for name, source in (row.files if row else {}).items():
+        if row is None or row in self.prepared:
+            return
+        self.prepared.append(row)
+        for name, source in row.files.items():
             self._put(name, given(source))
-        for each in row.before if row else ():
+        for each in row.before:
             code, _, command = each.rpartition(": ") if re.match(r"\d: ", each) else ("0", "", each)
             self._run(command, int(code), example.place)
 
@@ -182,7 +186,7 @@ def _unquoted(command: str) -> str:
 def with_one_job(words: list[str]) -> list[str]:
     """The same in this process, where the command takes a number of them: answers are the same with any."""
     asked = _parser()(words, prog_name=PROGRAM, standalone_mode=False) if words else None
-    takes = type(asked) in COMMANDS and getattr(asked, "jobs", 0) is None
+    takes = type(asked) in COMMANDS and getattr(asked, "jobs", 0) is None and "--with" not in words
     return [*words, "--jobs", "1"] if takes else words
 
 

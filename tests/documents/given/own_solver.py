@@ -8,7 +8,7 @@ def hypergradient(problem, x, lam1, lam2):
     assert np.isclose(lam2, lam1**2)
     a, alpha = guide.arrays(problem), lam1**-0.5
     y_star, lam = guide.lower_level(a, x)
-    rho = (lam > 0).astype(float)
+    rho = guide.activation(a.A @ x - a.B @ y_star - a.b, lam, 2 * alpha**3 * np.linalg.norm(a.B, 2), 0.1)
     return guide.gradient_x(a, x, alpha, y_star, lam, rho, guide.penalty_shift(a, x, alpha, y_star, lam, rho))
 
 

@@ -1,4 +1,5 @@
-"""A solver that gives up in its line 17."""
+"""A solver that gives up in its line 17: the penalty solve of some
+problem does not converge."""
 
 import numpy as np
 
