@@ -22,7 +22,7 @@ from verify.cli.main import COMMANDS, PROGRAM, _parser, invoke
 
 GIVEN = Path(__file__).parent / "given"
 TOOLS = ("node", "git", "g++", "cc", "as", "ld", "rustc", "cargo", "sh", "cat", "dirname", "uname", "sed", "test")
-"""Programs a page may use. Coq is none of them, so that a page's run is the same everywhere."""
+"""Programs that the shell finds."""
 _OF_SHELL = re.compile(r"[|&;<>$`*\n]|^\w+=|^(?:if|for) ")
 
 
@@ -55,7 +55,7 @@ class Player:
         played = []
         for number, example in enumerate(examples):
             row = row_of(example, self.table)
-            if row is not None and (row.is_left_out or (row.needs and shutil.which(row.needs) is None)):
+            if row is not None and row.is_left_out:
                 if example.kind == "file" and not row.not_run:
                     self._put(example.name, example.text)
                 continue
@@ -142,28 +142,28 @@ class Player:
                 with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
                     code = invoke(words)
                 return code, out.getvalue(), error.getvalue()
-            ended = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+            environment = {**os.environ, "PATH": str(self._tools()), "PYTHONPATH": str(ROOT)}
+            ended = subprocess.run(
+                ["sh", "-c", command], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+            )
             return ended.returncode, ended.stdout, ended.stderr
 
     @contextlib.contextmanager
     def _entered(self) -> Iterator[None]:
-        """The folder as working directory and first place for modules, with programs of its own; modules are forgotten."""
-        tools = self._tools()
-        kept, paths, known = dict(os.environ), list(sys.path), set(sys.modules)
-        os.environ |= {"PATH": str(tools), "PYTHONPATH": str(ROOT)}
+        """The folder as working directory and first place for modules; its modules are forgotten afterwards."""
+        paths, known = list(sys.path), set(sys.modules)
         sys.path.insert(0, str(self.folder))
         try:
             with contextlib.chdir(self.folder):
                 yield
         finally:
-            os.environ.clear()
-            os.environ |= kept
             sys.path[:] = paths
             for name in set(sys.modules) - known:
                 if str(getattr(sys.modules[name], "__file__", None)).startswith(str(self.folder)):
                     del sys.modules[name]
 
     def _tools(self) -> Path:
+        """Programs for the shell: ours, this Python, and :data:`TOOLS`."""
         tools = self.folder.with_name(f"{self.folder.name}-programs")
         if not tools.exists():
             tools.mkdir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
@@ -33,6 +34,7 @@ class Row:
         prelude: Of Python: such a file that is executed before it.
         before: Commands that are run before; a number and a colon before one are its exit code.
         needs: The program without which it is not run.
+        without: The program with which it is not run.
         tested_by: Of Python that pytest collects: the command that runs its tests, FILE for the file's name.
     """
 
@@ -51,12 +53,14 @@ class Row:
     files: dict[str, str] = field(default_factory=dict)
     before: tuple[str, ...] = ()
     needs: str = ""
+    without: str = ""
     tested_by: str = ""
 
     @property
     def is_left_out(self) -> bool:
-        """Whether the example is not run on its page."""
-        return bool(self.not_run or self.elsewhere or self.same_as)
+        """Whether the example is not run on its page, here."""
+        lacking = self.needs and shutil.which(self.needs) is None
+        return bool(self.not_run or self.elsewhere or self.same_as or lacking or shutil.which(self.without or " "))
 
     def fits(self, example: Example) -> bool:
         return example.page == self.page and example.text.strip().splitlines()[0] == self.example
