@@ -18,10 +18,26 @@ from typing import Any
 
 from tests.documents.pages import ROOT, Example, in_markdown, of_page
 from tests.documents.table import Row, row_of
-from verify.cli.main import COMMANDS, PROGRAM, _parser, invoke
+from verify.cli.main import COMMANDS, PROGRAM, invoke
 
 GIVEN = Path(__file__).parent / "given"
-TOOLS = ("node", "git", "g++", "cc", "as", "ld", "rustc", "cargo", "sh", "cat", "dirname", "uname", "sed", "test")
+TOOLS = (
+    "node",
+    "git",
+    "g++",
+    "cc",
+    "as",
+    "ld",
+    "rustc",
+    "cargo",
+    "sh",
+    "cat",
+    "dirname",
+    "uname",
+    "sed",
+    "test",
+    "mkdir",
+)
 """Programs that the shell finds."""
 _OF_SHELL = re.compile(r"[|&;<>$`*\n]|^\w+=|^(?:if|for) ")
 
@@ -129,9 +145,8 @@ class Player:
     def _run(self, command: str, wanted: int, place: str) -> None:
         code, self.printed, error = self._outcome(command)
         if code != wanted:
-            raise FalseExampleError(
-                f"{place}: exit code must be {wanted}; got {code} of {command!r}\n{self.printed[-1000:]}\n{error[-2000:]}"
-            )
+            said = f"{self.printed[-1000:]}\n{error[-2000:]}"
+            raise FalseExampleError(f"{place}: exit code must be {wanted}; got {code} of {command!r}\n{said}")
 
     def _outcome(self, command: str) -> tuple[int, str, str]:
         """Exit code, output and errors of a command: in this process where it is one of ours, else by the shell."""
@@ -144,7 +159,12 @@ class Player:
                 return code, out.getvalue(), error.getvalue()
             environment = {**os.environ, "PATH": str(self._tools()), "PYTHONPATH": str(ROOT)}
             ended = subprocess.run(
-                ["sh", "-c", command], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+                ["sh", "-c", command],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                check=False,
             )
             return ended.returncode, ended.stdout, ended.stderr
 
@@ -185,8 +205,8 @@ def _unquoted(command: str) -> str:
 
 def with_one_job(words: list[str]) -> list[str]:
     """The same in this process, where the command takes a number of them: answers are the same with any."""
-    asked = _parser()(words, prog_name=PROGRAM, standalone_mode=False) if words else None
-    takes = type(asked) in COMMANDS and getattr(asked, "jobs", 0) is None and "--with" not in words
+    taking = [name.split() for options, (name, _) in COMMANDS.items() if "jobs" in options.__dataclass_fields__]
+    takes = any(words[: len(name)] == name for name in taking) and not {"--jobs", "--with"} & set(words)
     return [*words, "--jobs", "1"] if takes else words
 
 

@@ -1,4 +1,4 @@
-"""The table ``examples.toml``: what an example presupposes, and which is run otherwise than as printed, with its reason."""
+"""The table ``examples.toml``: what examples presuppose, and which are run otherwise than as printed, and why."""
 
 from __future__ import annotations
 
@@ -74,7 +74,9 @@ def rows(text: str | None = None) -> list[Row]:
     """
     found: list[Row] = []
     for each in tomllib.loads(TABLE.read_text(encoding="utf-8") if text is None else text).get("example", []):
-        said: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in each.items()}
+        said: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in each.items()
+        }
         if unknown := set(said) - {known.name for known in fields(Row)}:
             raise ValueError(f"a row's fields must be those of Row; got {sorted(unknown)}")
         if not said.get("why") or len(said) < 4:

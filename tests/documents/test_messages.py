@@ -19,7 +19,7 @@ def messages() -> list[tuple[str, str]]:
     """Direction and text of every message shown; a line that goes on is indented."""
     found = []
     for example in SHOWN:
-        text = example.text.replace(', …}', "}")  # fields left out of a problem's file
+        text = example.text.replace(", …}", "}")  # fields left out of a problem's file
         found += re.findall(r"^([→←]) (.*(?:\n +.*)*)", text, re.M)
     return [(way, text) for way, text in found if "…" not in text]
 

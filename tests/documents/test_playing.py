@@ -34,7 +34,7 @@ WRONG = {
     "a command of the shell": (block("sh", "cat nothing | cat && false"), "exit code must be 0; got 1"),
     "a command in running text": ("Say `f2csa schema nonsense` to see.\n", "got 2"),
     "a step of a workflow": (block("yaml", "      - run: f2csa schema nonsense"), "got 2"),
-    "another output": (block("sh", "f2csa --version") + block("", "version nothing"), "shown, and not printed: 'version"),
+    "another output": (block("sh", "f2csa --version") + block("", "version 9"), "shown, and not printed: 'version 9'"),
     "a correction of nothing": (block("diff", "-a\n+b"), "0 files have the lines"),
 }  # fmt: skip
 
@@ -58,7 +58,9 @@ def test_what_is_shown_is_compared_in_order(tmp_path):
 
 def test_a_page_is_one_namespace_and_one_folder(tmp_path):
     text = block("python", "a = 2") + block("python", "# mine.py\nvalue = 3") + block("diff", "-value = 3\n+value = 4")
-    text += block("python", "import mine\n\nassert mine.value + a == 6\nopen('x', 'w').close()") + block("sh", "test -f x")
+    text += block("python", "import mine\n\nassert mine.value + a == 6\nopen('x', 'w').close()") + block(
+        "sh", "test -f x"
+    )
     assert len(play(tmp_path, text)) == 5
 
 
@@ -74,7 +76,7 @@ def test_what_a_row_replaces_must_be_there(tmp_path):
 
 
 def test_a_block_in_a_language_nobody_decided_on_is_refused():
-    with pytest.raises(ValueError, match="got 'ruby' at page.md:2"):
+    with pytest.raises(ValueError, match=r"got 'ruby' at page\.md:2"):
         list(in_markdown("page.md", block("ruby", "1")))
 
 
@@ -93,7 +95,11 @@ def test_a_row_is_about_an_example_and_what_it_refers_to_is_there(row):
     if row.elsewhere:
         file, _, name = row.elsewhere.partition("::")
         (body,) = re.findall(rf"^def {name}\(.*?(?=^\S|\Z)", (ROOT / file).read_text(encoding="utf-8"), re.S | re.M)
-        assert (row.names or row.example) in (ROOT / file).read_text(encoding="utf-8") if row.names else row.example in body
+        assert (
+            (row.names or row.example) in (ROOT / file).read_text(encoding="utf-8")
+            if row.names
+            else row.example in body
+        )
     if row.same_as:
         same = [example for example in of_page(row.same_as) if example.text == row.example]
         assert same
@@ -113,7 +119,7 @@ def test_most_examples_run():
 
 @pytest.mark.parametrize("form", [e for e in ALL if e.kind == "form" and e.text.startswith(f"{PROGRAM} ")], ids=str)
 def test_a_form_names_a_command_and_options_that_are_there(form):
-    words = [word for word in re.findall(r"[\w-]+", form.text)][1:]
+    words = re.findall(r"[\w-]+", form.text)[1:]
     command = _parser()
     if words[0] == "COMMAND":
         words = words[1:]

@@ -29,5 +29,3 @@ def solve(problem, x0, D, eta, M, K, alpha, rng):
         step = step * min(1.0, D / max(np.linalg.norm(step), 1e-300))
         path.append(x)
     return {"path": np.array(path), "x_out": path[M // 2]}
-
-
