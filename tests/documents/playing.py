@@ -1,4 +1,4 @@
-"""Play a page: its Python in one namespace, its commands in one folder, and what it shows held against what comes out."""
+"""Play a page: its Python in one namespace, its commands in one folder, what it shows against what comes out."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tests.documents.pages import ROOT, Example, in_markdown, of_page
+from tests.documents.pages import ROOT, Example, of_page
 from tests.documents.table import Row, row_of
 from verify.cli.main import COMMANDS, PROGRAM, invoke
 
