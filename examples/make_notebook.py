@@ -1,4 +1,6 @@
-"""Turn a Python file of ``# %%`` cells into a notebook with its outputs: ``python examples/make_notebook.py story.py``.
+"""Turn a Python file of ``# %%`` cells into a notebook with its outputs.
+
+``python examples/make_notebook.py examples/story.py`` writes ``examples/story.ipynb``.
 
 Every cell is run, in order, in one namespace; what it prints, and the value of its last line, are its output.
 """

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.documents.pages import of_page
+from tests.documents.playing import held_against
 from verify.cli.main import invoke
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "ten-minutes.md").read_text(encoding="utf-8")
@@ -60,8 +62,8 @@ def test_the_first_file_is_diagnosed_and_the_correction_corrects_it(capsys, dire
     assert code == 1
     assert "my_solver:Subject deviates in hypergradient." in out
     assert "∇F off by up to 1.3e+04: line 6 = the right one + α₁·Aᵀλ̃ (" in out
-    (told,) = re.findall(r"^Where the error comes from: .*?\.$", GUIDE, re.S | re.M)
-    assert told.replace("\n", " ") in out
+    (shown,) = (example for example in of_page("docs/ten-minutes.md") if example.kind == "shown")
+    held_against(shown, out)
     assert "Paste this" in out
     sys.modules.pop("my_solver", None)  # judged in a process of its own
     apply_the_correction(directory / "my_solver.py")
