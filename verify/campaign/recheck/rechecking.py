@@ -249,13 +249,15 @@ def _expected(report: ReportData) -> list[Task]:
         claims = [full_id for full_id in claims if known_statements[full_id].about == "subject"]
     if not claims or not (named or alone):
         return []
-    # Who names no instance runs them all.
-    everywhere = {task.instance for task in plan(claims, named + alone, [], profile, report.subject, report.seed)}
-    instances = {result.instance for result in found}
-    made = plan(
-        claims, named + alone, sorted(instances) if instances < everywhere else [], profile, report.subject, report.seed
-    )
+    # Who names no instance runs them all, but for what the profile leaves out.
     skipped = {full_id for full_id in known if profile.leaves_out(full_id)} - here
+    whole = plan(claims, named + alone, [], profile, report.subject, report.seed)
+    everywhere = {task.instance for task in whole if task.claim not in skipped}
+    instances = {result.instance for result in found}
+    if instances < everywhere:
+        made = plan(claims, named + alone, sorted(instances), profile, report.subject, report.seed)
+    else:
+        made = whole
     return [task for task in made if task.claim not in skipped]
 
 

@@ -14,12 +14,17 @@ from pathlib import Path
 import pytest
 
 import verify
+from spec.claims import find as find_claim
 from tests.verify.campaign.recheck.tamperings import FIELDS, TAMPERINGS, Data, result, verdict
+from verify.campaign.plan import plan
 from verify.campaign.recheck.expected_evidence import RECORD, inventory, recorded
-from verify.campaign.recheck.rechecking import share_of
+from verify.campaign.recheck.rechecking import recheck, share_of
+from verify.campaign.summary import summarise
+from verify.checks.measuring.case import PROFILES, find_profile
 from verify.cli.main import invoke
 from verify.report.faces import Report, render_json
-from verify.report.model import ReportData
+from verify.report.model import NAMED, ReportData, Result
+from verify.verdict import Verdict
 
 CLAIMS = ["bias-bound", "bias-bound/T1", "bias-bound/T2", "bias-bound/T3", "solution-error/active-rows",
           "dual-extraction", "variance-bound/per-sample"]  # fmt: skip
@@ -40,6 +45,25 @@ def told(capsys, tmp_path) -> Callable[[Data], tuple[int, str]]:
         return code, found.out + found.err
 
     return recheck
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("subject", ["reference", "solver:Mine"])
+def test_a_whole_run_of_each_profile_misses_nothing(profile, subject):
+    made = plan([], NAMED, [], find_profile(profile), subject, 0)
+    results = [
+        Result(**task.named, verdict=Verdict.INCONCLUSIVE, sentence="", about=find_claim(task.claim).about)
+        for task in made
+    ]
+    summary = tuple(summarise(results, (), subject, lambda _: None))
+    report = ReportData(
+        environment={}, seed=0, profile=profile, subject=subject, results=tuple(results), summary=summary
+    )
+    assert not [str(line) for line in recheck(report).refusals if line.field == "results"]
+    kept = [result for result in results if result.key != made[len(made) // 2].key]
+    gone = [line for line in recheck(report.model_copy(update={"results": tuple(kept)})).refusals
+            if line.field == "results"]  # fmt: skip
+    assert [line.where for line in gone] == [made[len(made) // 2].where]
 
 
 def test_a_report_is_accepted_as_produced_and_says_what_could_not_be_decided_again(produced, told):
