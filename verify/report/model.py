@@ -217,6 +217,7 @@ class ReportData(Frozen):
         changes: What differs from the record without being worse, or could not be compared, one line each.
         evidence_file: Where the results' evidence is; ``None`` where they hold it themselves.
         draws: What became of statements on drawn problems, counted; ``results`` holds of those what went wrong.
+        draws_asked: Of each family, how many drawn problems were asked about; ``evidence.json`` says it, too.
     """
 
     schema_: Literal["f2csa-report/1", "f2csa-report/2"] = Field(default=SCHEMA, alias="schema")
@@ -233,6 +234,7 @@ class ReportData(Frozen):
     changes: tuple[str, ...] = ()
     evidence_file: EvidenceFile | None = None
     draws: Draws | None = None
+    draws_asked: int = 0
 
     _letter: Letter | None = PrivateAttr(default=None)
 

@@ -20,6 +20,7 @@ from spec.drawn import is_drawn
 from verify.campaign.baseline.comparison import hold_verdicts, is_missing_stage
 from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.plan import Task, plan
+from verify.campaign.recheck.drawn_counts import miscounted, unasked
 from verify.campaign.recheck.expected_evidence import missing
 from verify.campaign.recheck.measured_evidence import error_spent, exact_partners, measured_rate
 from verify.campaign.recheck.obligations import asserted, obligation
@@ -263,6 +264,7 @@ def _whole(report: ReportData) -> Iterator[Refusal]:
         for task in _expected(report):
             if task.key not in held:
                 yield Refusal(task.where, "results", "must hold it: the run that this report is of makes it")
+    yield from (Refusal(*broken) for broken in miscounted(report))
     asked = list(dict.fromkeys(row.claim for row in report.summary))
     try:
         again = {(row.claim, row.reading): row for row in summarise(report.results, asked, report.subject)}
@@ -333,8 +335,7 @@ def _notes(report: ReportData) -> Iterator[str]:
         yield f"{counted(faults, 'fault')} in the report: no verdict to decide"
     if silent := sum(result.verdict is not None and not result.evidence for result in report.results):
         yield f"{silent} verdicts say only that the subject lacks a stage"
-    if report.draws is not None and report.draws.asked:
-        yield f"{report.draws.asked} results on drawn problems are counted: each can be run again by its name"
+    yield from unasked(report)
     if not report.complete:
         yield "the run was interrupted: what it left out is not asked for"
     if report.profile in PROFILES:

@@ -56,7 +56,8 @@ def assembled(
         environment=request.environment, seed=request.seed, profile=request.profile, subject=request.subject,
         subject_version=request.subject_version, results=tuple(judged),
         summary=tuple(summarise(judged, request.claims, request.subject, search)), findings=tuple(findings),
-        changes=tuple(left_out(find_profile(request.profile), request.claims, request.subject)), **how,
+        changes=tuple(left_out(find_profile(request.profile), request.claims, request.subject)),
+        draws_asked=request.draws, **how,
     )  # fmt: skip
 
 
