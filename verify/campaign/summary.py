@@ -79,7 +79,9 @@ def summarise(
                 if not own and not parts:
                     continue
                 row = _row(full_id, reading, own, [r for s in parts for r in by_key.get((s, reading), [])])
-                searched = is_searched(subject, reading) and row.status is Verdict.REFUTED
+                # Where a part fails, the part's counterexample is shown: of the claim itself none was found.
+                own_fails = row.status is Verdict.REFUTED and row.decided_by == full_id
+                searched = is_searched(subject, reading) and own_fails
                 known: dict[str, Any] = {"smallest": search(full_id)} if searched else {}
                 yield row.model_copy(update=known | _told(full_id, statement))
 

@@ -19,6 +19,7 @@ from spec import InvalidInputError
 from verify.campaign.plan import Task, fault, perform
 from verify.campaign.starting import as_the_user_has_it, context, main_left_alone, one_blas_thread
 from verify.checks.measuring.case import checks
+from verify.checks.measuring.long_runs import TOGETHER
 from verify.report.model import Result
 from verify.subjects import Subject, load_subject
 from verify.subjects.loading import end, load_apart, offered, version_of
@@ -185,8 +186,8 @@ class Crew:
         if not self.waiting:
             source = max((worker.own for worker in self.workers), key=len)
             yield from reversed([source.pop() for _ in range(len(source) // 2)])
-        elif shares_runs(self.waiting[0][0]):
-            while self.waiting and shares_runs(self.waiting[0][0]):
+        elif row := row_of(self.waiting[0][0]):
+            while self.waiting and row_of(self.waiting[0][0]) == row:
                 yield self.waiting.popleft()
         else:
             # Fewer towards the end, so that no worker is left without.
@@ -269,19 +270,36 @@ class Crew:
 
 
 def arranged(tasks: Sequence[Task]) -> list[Task]:
-    """The longest row of tasks first, so that the others are shared out around it; then a claim's by instance."""
+    """The longest rows of tasks first, so that the others are shared out around them; then a claim's by instance."""
     families: dict[str, int] = {}
     for task in tasks:
         families.setdefault(task.claim.split("/")[0], len(families))
     return sorted(
         tasks,
-        key=lambda task: (0, 0, "") if shares_runs(task) else (1, families[task.claim.split("/")[0]], task.instance),
+        key=lambda task: (
+            (0, ROWS.index(row), "")
+            if (row := row_of(task))
+            else (1, families[task.claim.split("/")[0]], task.instance)
+        ),
     )
 
 
+RUNS = "runs of Algorithm 2"
+ROWS = (RUNS, *TOGETHER)
+"""Tasks that share what is long in them, which one worker makes once for all who ask."""
+
+
 def shares_runs(task: Task) -> bool:
-    """Whether it asks for runs of Algorithm 2, which one worker makes once for all who ask."""
-    return "optimise" in checks()[task.claim].needs
+    """Whether it belongs to one of them."""
+    return bool(row_of(task))
+
+
+def row_of(task: Task) -> str:
+    """Which of :data:`ROWS` it belongs to; empty if none."""
+    if "optimise" in checks()[task.claim].needs:
+        return RUNS
+    claim = task.claim.split("/")[0]
+    return claim if claim in TOGETHER else ""
 
 
 def _work(pipe: Any, cells: Any, name: str, seconds: float | None, in_process: bool) -> None:

@@ -144,7 +144,7 @@ def run_claims(asked: Judged, ignored: Sequence[str], *, silent: bool = False) -
 
         start(0)
         found = run(subject=paced, progress=start)
-    elif asked.loadable and asked.jobs > 1 and not silent:
+    elif asked.loadable and asked.jobs > 1 and (asked.in_process or not silent):
         found = run(
             subject=asked.name, jobs=asked.jobs, progress=asked.told, watch=asked.clock.check,
             time_limit=asked.time_limit, in_process=asked.in_process,

@@ -51,10 +51,12 @@ class EvidenceData(Frozen):
 
     Args:
         schema: ``f2csa-evidence/1``.
+        draws_asked: As in the report; left out where it is 0.
         results: Those that rest on something, in the report's order.
     """
 
     schema_: str = Field(default=EVIDENCE_SCHEMA, alias="schema")
+    draws_asked: int = 0
     results: tuple[Measured, ...]
 
     model_config = ConfigDict(populate_by_name=True, title="Evidence")
@@ -74,8 +76,9 @@ def data_files(report: ReportData) -> dict[str, str]:
     timeless = report.timeless.model_copy(update={"schema_": SCHEMA})
     measured = [{name: getattr(result, name) for name in ("claim", "reading", "instance", *BULKY)}
                 for result in timeless.results]  # fmt: skip
-    held = EvidenceData(results=tuple(Measured(**one) for one in measured if any(one[name] for name in BULKY)))
-    evidence = _lines(_plain(held), "results")
+    rested = tuple(Measured(**one) for one in measured if any(one[name] for name in BULKY))
+    held = _plain(EvidenceData(draws_asked=timeless.draws_asked, results=rested))
+    evidence = _lines({name: value for name, value in held.items() if name != "draws_asked" or value}, "results")
     digest = hashlib.sha256(evidence.encode()).hexdigest()
     bare = _plain(timeless.model_copy(update={"evidence_file": EvidenceFile(sha256=digest)}))
     bare["results"] = [
@@ -113,6 +116,9 @@ def rejoined(report: AnyReport, text: str, argument: str = "report", path: str |
         held = EvidenceData.model_validate_json(text)
     except ValidationError as error:
         raise from_validation(error, EVIDENCE) from None
+    if held.draws_asked != report.draws_asked:
+        rule = f"must say as its {EVIDENCE} that {held.draws_asked} drawn problems of each family were asked about"
+        raise InvalidInputError(argument, rule, report.draws_asked)
     by_key = {one.key: one for one in held.results}
     if held.schema_ != EVIDENCE_SCHEMA:
         raise InvalidInputError(EVIDENCE, f"must have the schema {EVIDENCE_SCHEMA}", held.schema_)

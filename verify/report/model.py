@@ -137,6 +137,7 @@ class ReportData(Frozen):
         changes: What differs from the record without being worse, or could not be compared, one line each.
         evidence_file: Where the results' evidence is; ``None`` where they hold it themselves.
         draws: What became of statements on drawn problems, counted; ``results`` holds of those what went wrong.
+        draws_asked: Of each family, how many drawn problems were asked about; ``evidence.json`` says it, too.
         expected_failures: What the user expects to be refuted, with reasons; that is no finding then, and a verdict all
             the same.
         skips: What the user asked not to be asked, with reasons; its results are not applicable.
@@ -156,6 +157,7 @@ class ReportData(Frozen):
     changes: tuple[str, ...] = ()
     evidence_file: EvidenceFile | None = None
     draws: Draws | None = None
+    draws_asked: int = 0
     expected_failures: tuple[ExpectedFailure, ...] = ()
     skips: tuple[Skip, ...] = ()
 

@@ -102,6 +102,10 @@ def test_a_workers_tasks_lie_together_by_instance_and_none_is_lost():
     assert [place for place, _ in groupby(places)] == list(dict.fromkeys(places))
     shared = [workers.shares_runs(task) for task in arranged]
     assert shared == sorted(shared, reverse=True)
+    rows = [workers.row_of(task) for task in arranged]
+    assert [row for row, _ in groupby(rows)] == [*workers.ROWS, ""]
+    counted = [task for task in tasks if task.claim.startswith("scaling-experiment") and not workers.shares_runs(task)]
+    assert not counted, "what one of them counts, all of them look at"
 
 
 def test_a_report_names_what_runs_among_those_who_judge() -> None:

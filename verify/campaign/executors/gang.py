@@ -16,7 +16,7 @@ from spec.errors import InvalidInputError
 from verify.campaign.executors.chunks import Chunk, Done, House, introduced, performed
 from verify.campaign.executors.named import factory_of
 from verify.campaign.plan import Task, fault
-from verify.campaign.workers import TICK, TRIES, arranged, shares_runs
+from verify.campaign.workers import TICK, TRIES, arranged, row_of, shares_runs
 from verify.report.model import Result
 from verify.subjects.faults import described
 
@@ -222,7 +222,7 @@ class Gang:
 
 def cut(tasks: Sequence[Task]) -> Iterator[Share]:
     """Those that share runs together by instance, the others in neighbourhoods, the long first."""
-    for shared, row in groupby(arranged(tasks), shares_runs):
+    for shared, row in groupby(arranged(tasks), row_of):
         mine = list(row)
         if shared:
             by_instance: dict[str, list[Task]] = {}

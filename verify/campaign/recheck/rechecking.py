@@ -21,6 +21,7 @@ from verify.campaign.baseline.judging import hold_verdicts, is_missing_stage
 from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.expectations import overdue
 from verify.campaign.plan import Task, plan
+from verify.campaign.recheck.drawn_counts import miscounted, unasked
 from verify.campaign.recheck.expected_evidence import missing
 from verify.campaign.recheck.identities import identity_broken, statements
 from verify.campaign.recheck.measured_evidence import error_spent, exact_partners, measured_rate
@@ -222,6 +223,7 @@ def _whole(report: ReportData) -> Iterator[Refusal]:
         for task in _expected(report):
             if task.key not in held:
                 yield Refusal(task.where, "results", "must hold it: the run that this report is of makes it")
+    yield from (Refusal(*broken) for broken in miscounted(report))
     asked = list(dict.fromkeys(row.claim for row in report.summary))
     try:
         again = {(row.claim, row.reading): row for row in summarise(report.results, asked, report.subject)}
@@ -299,8 +301,7 @@ def _notes(report: ReportData) -> Iterator[str]:
     lacking = [result for result in report.results if result.verdict is not None and not result.is_skipped]
     if silent := sum(not result.evidence for result in lacking):
         yield f"{silent} verdicts say only that the subject lacks a stage"
-    if report.draws is not None and report.draws.asked:
-        yield f"{report.draws.asked} results on drawn problems are counted: each can be run again by its name"
+    yield from unasked(report)
     if not report.complete:
         yield "the run was interrupted: what it left out is not asked for"
     if report.profile in PROFILES:

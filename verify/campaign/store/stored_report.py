@@ -61,7 +61,7 @@ def assembled(
         subject_version=request.subject_version, results=tuple(judged),
         summary=tuple(summarise(judged, request.claims, request.subject, search)), findings=tuple(findings),
         changes=tuple(left_out(find_profile(request.profile), request.claims, request.subject)),
-        expected_failures=request.expected_failures, skips=request.skips, **how,
+        draws_asked=request.draws, expected_failures=request.expected_failures, skips=request.skips, **how,
     )  # fmt: skip
     late = tuple(line for _, line in overdue(made))
     return made.model_copy(update={"findings": (*made.findings, *late)}) if late else made
