@@ -142,7 +142,8 @@ def run(
     require_askable(left_out, name, "skips")
     require_askable(excuses, name, "expected_failures")
     planned, apart = set_apart(planned, left_out)
-    drawn, _ = set_apart(drawn, left_out)
+    # Draws are counted together: all of a statement's, or none.
+    drawn, _ = set_apart(drawn, [skip for skip in left_out if not skip.instance])
     if executor is None:
         workers = loaded(subject, jobs, time_limit, watch, in_process=in_process)
     else:

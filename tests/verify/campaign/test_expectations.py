@@ -230,3 +230,13 @@ def test_every_face_tells_of_the_lists() -> None:
     sarif = render_sarif(issues, About("x", "smoke", 0, 0))
     assert '"justification": "our note 12"' in sarif
     assert sarif.count("suppressions") == 1
+
+
+def test_a_skip_of_a_statement_is_one_of_its_draws_too_and_of_one_instance_of_none() -> None:
+    lists = {"skips": {f"{HOLDS}|repaired": "all", f"{FAILS}|repaired|toy1": "one"}}
+    made = run("reference", instances=[], draws=1, **lists)
+    assert made.draws is not None
+    assert {row.claim for row in made.draws.rows} == {FAILS}
+    assert recheck(made).refusals == ()
+    less = made.model_copy(update={"skips": made.skips[1:]})
+    assert any(refusal.field == "draws" for refusal in recheck(less).refusals)

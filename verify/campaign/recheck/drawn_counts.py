@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from spec.drawn import FAMILIES
+from spec.expectations import reason_of
 from verify.checks.measuring.case import PROFILES, checks
 from verify.checks.measuring.where_asked import can_draw
 from verify.report.model import NAMED, ReportData
@@ -49,7 +50,11 @@ def _rows(report: ReportData, each: int) -> Iterator[tuple[str, str, str]]:
 def _expected(report: ReportData) -> Iterator[tuple[str, str, str]]:
     """Rows that a run makes over the statements and readings found here."""
     known = checks()
-    on_atlas = [result for result in report.results if result.claim in known and result.reading in NAMED]
+    unasked = [skip for skip in report.skips if not skip.instance]
+    on_atlas = [
+        result for result in report.results
+        if result.claim in known and result.reading in NAMED and not reason_of(unasked, **result.named)
+    ]  # fmt: skip
     for claim, reading in dict.fromkeys((result.claim, result.reading) for result in on_atlas):
         yield from ((claim, reading, name) for name, family in FAMILIES.items() if can_draw(known[claim], family))
 
