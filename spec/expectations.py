@@ -6,14 +6,15 @@ There are no patterns: what is excused is what somebody wrote down. In a file a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from pydantic import ValidationError, model_validator
 
 from spec.atlas import find as find_instance
 from spec.claims import find as find_claim
+from spec.drawn import is_drawn
 from spec.errors import InvalidInputError, from_validation, shorten
 from spec.files import Frozen
 
@@ -46,6 +47,8 @@ class Listed(Frozen):
             except InvalidInputError as error:
                 raise InvalidInputError("reading", error.rule, parts[1]) from None
         if len(parts) > 2:
+            if is_drawn(parts[2]):
+                raise InvalidInputError("instance", "must be of the atlas: draws are counted, not listed", parts[2])
             find_instance(parts[2])
         reason = self.reason
         if not reason.strip() or not reason.isprintable() or len(reason) > LONGEST:
@@ -91,16 +94,20 @@ class Skip(Listed):
 Kind = TypeVar("Kind", bound=Listed)
 
 
-def listed(kind: type[Kind], reasons: Mapping[str, str] | Iterable[Kind], argument: str) -> tuple[Kind, ...]:
+def listed(kind: type[Kind], reasons: Mapping[str, str] | Sequence[Kind], argument: str) -> tuple[Kind, ...]:
     """Names with their reasons as entries, checked; entries stay as they are.
 
     Raises:
         InvalidInputError: If a name means nothing or a reason is missing.
     """
     if not isinstance(reasons, Mapping):
-        return tuple(reasons)
+        given: Any = reasons
+        if not isinstance(given, list | tuple) or not all(isinstance(entry, kind) for entry in given):
+            raise InvalidInputError(argument, "must give each name a reason: {NAME: REASON}", given)
+        return tuple(given)
     made = []
-    for name, reason in reasons.items():
+    said: Mapping[Any, Any] = reasons
+    for name, reason in said.items():
         if not isinstance(name, str) or not isinstance(reason, str):
             raise InvalidInputError(argument, "must give each name a reason, both text", {name: reason})
         try:
@@ -117,11 +124,14 @@ def read_list(kind: type[Kind], path: Path, argument: str) -> tuple[Kind, ...]:
         InvalidInputError: If the file cannot be read, or on the first line that is no entry.
     """
     reasons: dict[str, str] = {}
-    for number, line in enumerate(hand_written(path, argument).splitlines(), 1):
+    for number, line in enumerate(hand_written(path, argument).split("\n"), 1):
+        where = f"{argument} {path}, line {number}"
+        if not line.strip().replace("\t", " ").isprintable():
+            # What looks like one line to a reader must be one.
+            raise InvalidInputError(where, "must hold printable characters only", line)
         name, _, reason = (part.strip() for part in line.partition("#"))
         if not name:
             continue
-        where = f"{argument} {path}, line {number}"
         if not reason:
             raise InvalidInputError(where, "must be NAME  # REASON", line.strip())
         if name in reasons:

@@ -6,6 +6,7 @@ command line goes before them.
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,9 +18,12 @@ from pydantic.alias_generators import to_snake
 from spec.errors import InvalidInputError, from_validation
 from spec.expectations import ExpectedFailure, Skip, hand_written, listed
 from spec.files import Frozen
+from spec.reading import KEEPING, NAMED, NAMES
 
 OWN, SHARED = "f2csa.toml", "pyproject.toml"
 """Names of the files."""
+EFFORTS = tuple(4**k for k in range(7))
+"""Factors that there are on sample sizes."""
 
 
 def _dashed(name: str) -> str:
@@ -41,13 +45,13 @@ class Settings(Frozen):
         skips: The same of what is not to be asked.
     """
 
-    subject: str | None = None
+    subject: str | None = Field(default=None, min_length=1)
     profile: Literal["smoke", "ci", "full"] | None = None
     reading: tuple[str, ...] = ()
     seed: int | None = Field(default=None, ge=0)
     effort: int | None = Field(default=None, ge=1)
-    time_limit: float | None = Field(default=None, gt=0)
-    baseline: str | None = None
+    time_limit: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    baseline: str | None = Field(default=None, min_length=1)
     expected_failures: dict[str, str] = Field(default_factory=dict)
     skips: dict[str, str] = Field(default_factory=dict)
 
@@ -57,6 +61,21 @@ class Settings(Frozen):
     @classmethod
     def _one_or_more(cls, given: Any) -> Any:
         return (given,) if isinstance(given, str) else tuple(given) if isinstance(given, list) else given
+
+    @field_validator("reading")
+    @classmethod
+    def _are_readings(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        for name in given:
+            if name not in NAMED and not name.startswith(("only:", "choose:", KEEPING)):
+                raise InvalidInputError("", NAMES, name)
+        return given
+
+    @field_validator("effort")
+    @classmethod
+    def _is_a_step(cls, given: int | None) -> int | None:
+        if given is not None and given not in EFFORTS:
+            raise InvalidInputError("", f"must be one of {', '.join(map(str, EFFORTS))}", given)
+        return given
 
     @model_validator(mode="after")
     def _lists_are_of_a_subject(self) -> Self:
@@ -100,10 +119,13 @@ def load_settings(folder: str | Path = ".") -> FoundSettings:
     Raises:
         InvalidInputError: If a file is broken, says what is no setting, or both files say something.
     """
+    if not Path(folder).is_dir():
+        raise InvalidInputError("folder", "must be a folder", str(folder))
     own, shared = Path(folder) / OWN, Path(folder) / SHARED
-    table = _table(shared).get("tool", {}) if shared.is_file() else {}
+    # A link to nowhere and a folder of that name are no settings left out: they are wrong.
+    table = _table(shared).get("tool", {}) if os.path.lexists(shared) else {}
     mine = table.get("f2csa") if isinstance(table, Mapping) else None
-    if own.is_file():
+    if os.path.lexists(own):
         if mine is not None:
             raise InvalidInputError(OWN, f"must not stand beside [tool.f2csa] in {SHARED}: one of them says it")
         return FoundSettings(settings=_read(_table(own), OWN), source=OWN)
@@ -115,7 +137,7 @@ def load_settings(folder: str | Path = ".") -> FoundSettings:
 def _table(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(hand_written(path, path.name))
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # a number of too many digits is no error of TOML to its reader
         raise InvalidInputError(path.name, f"must be TOML ({error})") from None
     except RecursionError:
         raise InvalidInputError(path.name, "must be TOML, and not nested so deeply") from None

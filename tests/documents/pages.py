@@ -29,7 +29,7 @@ _SPAN = re.compile(r"(?<!`)(``?)(?!`)(.+?)(?<!`)\1(?!`)", re.S)
 _NAMED = re.compile(r"(?://|#) ([\w.]+\.(?:py|mjs))\n")
 _STEP = re.compile(r"^( *)(?:- )?run: (\|\n((?:\1 +.*\n)+)|.*\n)", re.M)
 
-Kind = Literal["python", "file", "command", "correction", "shown", "data", "form"]
+Kind = Literal["python", "file", "command", "correction", "shown", "data", "settings", "form"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Example:
     """One example: where it stands, of which kind it is, its text; ``name`` of a file.
 
     A ``form`` is a command with something to fill in, such as ``f2csa claims ID``; ``correction`` is a diff, ``shown``
-    what comes out, and ``data`` a problem.
+    what comes out, ``data`` a problem, and ``settings`` an ``f2csa.toml``.
     """
 
     page: str
@@ -96,8 +96,8 @@ def _block(page: str, line: int, language: str, text: str) -> Iterator[Example]:
         for step in _STEP.finditer(text):
             script = re.sub(r"^ +", "", step[3], flags=re.M) if step[3] else step[2]
             yield from _commands(page, line + _line(text, step.start()) - 1, script)
-    elif language in ("diff", "json", ""):
-        kind: dict[str, Kind] = {"diff": "correction", "json": "data", "": "shown"}
+    elif language in ("diff", "json", "toml", ""):
+        kind: dict[str, Kind] = {"diff": "correction", "json": "data", "toml": "settings", "": "shown"}
         yield Example(page, line, kind[language], text)
     else:
         raise ValueError(f"a block's language must be one that is run or compared; got {language!r} at {page}:{line}")

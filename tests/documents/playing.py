@@ -16,6 +16,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from spec.errors import InvalidInputError
+from spec.settings import load_settings
 from tests.documents.pages import ROOT, Example, of_page
 from tests.documents.table import Row, row_of
 from verify.cli.main import COMMANDS, PROGRAM, invoke
@@ -109,6 +111,13 @@ class Player:
         elif example.kind == "command":
             for command in instead or (text,):
                 self._run(command, code, example.place)
+        elif example.kind == "settings":
+            # Read, and not left there for the commands that follow, which are of other subjects.
+            self._put("settings/f2csa.toml", text)
+            try:
+                load_settings(self.folder / "settings")
+            except InvalidInputError as error:
+                raise FalseExampleError(f"{example.place}: {error}") from error
         elif example.kind == "shown":
             for command in instead:
                 self._run(command, code, example.place)

@@ -19,9 +19,11 @@ from typing import Any, TypeVar
 import pytest
 
 from spec.errors import InvalidInputError
+from spec.expectations import ExpectedFailure, listed
 from verify.campaign.baseline.judging import is_missing_stage
 from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.plan import DEFAULT_SEED, Task, plan
+from verify.campaign.summary import is_unanswered
 from verify.campaign.workers import Crew, run_here
 from verify.checks.measuring.case import ProfileName, checks, find_profile
 from verify.report.model import Result
@@ -145,6 +147,10 @@ class ClaimTest:
             )
         if bad:
             pytest.fail(_told("", bad), pytrace=False)
+        refused = [result for result in self.results if is_unanswered(result)]
+        if refused and any(result.verdict is Verdict.SUPPORTED for result in self.results):
+            # Who chooses the questions proves nothing.
+            pytest.fail(_told("undecided", refused), pytrace=False)
         if not applies and not self._source.answers():
             pytest.fail(f"FAULT: {self._source.name} answers nothing: no comparison was made", pytrace=False)
         if not applies and self.reading == "repaired":
@@ -180,9 +186,9 @@ def parametrize_with_claims(
     Args:
         subject: ``"package.module:Attribute"`` or ``"command:COMMAND LINE"``, run in a process of its own; or an
             object with stages, or a class (called without arguments), run in this one, which it can end.
-        expected_failed: Reasons by id: ``"bias-bound/T1"``, or narrower, ``"bias-bound/T1|repaired"`` and, with
-            ``per_instance``, ``"bias-bound/T1|repaired|toy1"``. One that passes fails its test; an id that no
-            test has is an error at collection.
+        expected_failed: Reasons by id: ``"bias-bound/T1"``, which is of the repaired reading,
+            ``"bias-bound/T1|as-written"`` and, with ``per_instance``, ``"bias-bound/T1|repaired|toy1"``. One that
+            passes fails its test; an id that no test has, or without a reason, is an error at collection.
         claims: Full ids of claims or steps; a claim brings its steps. All if empty.
         readings: ``"repaired"``, ``"as-written"`` or ``"only:FIELD"``.
         instances: Atlas names; each check's own list if empty.
@@ -199,9 +205,10 @@ def parametrize_with_claims(
     wanted = [[value] if isinstance(value, str) else list(value) for value in (claims, readings, instances)]
     try:
         tests = _tests(_planned(wanted, profile, source.name, seed), source, per_instance)
+        entries = listed(ExpectedFailure, expected_failed or {}, "expected_failed")
     except InvalidInputError as error:
         raise pytest.Collector.CollectError(f"parametrize_with_claims: {error}") from None
-    expected = dict(expected_failed or {})
+    expected = {entry.id: entry.reason for entry in entries}
     unused = set(expected)
     parameters = []
     for name, test in tests.items():
@@ -253,7 +260,7 @@ def _tests(tasks: Sequence[Task], source: _Source, per_instance: bool) -> dict[s
 
 def _keys(test: ClaimTest, per_instance: bool) -> list[str]:
     """Ids of a test, the widest first."""
-    keys = [test.claim, f"{test.claim}|{test.reading}"]
+    keys = [*([test.claim] if test.reading == "repaired" else []), f"{test.claim}|{test.reading}"]
     return [*keys, test._tasks[0].key] if per_instance else keys
 
 

@@ -116,7 +116,7 @@ def _readings_present(full_id: str, steps: list[str], by_key: dict[tuple[str, st
 def _row(full_id: str, reading: str, own: list[Result], inherited: list[Result]) -> SummaryRow:
     weighed = own + inherited
     answered = {result.claim for result in weighed if result.verdict is Verdict.SUPPORTED}
-    weighed = [_open(result) if result.claim in answered and _is_unanswered(result) else result for result in weighed]
+    weighed = [_open(result) if result.claim in answered and is_unanswered(result) else result for result in weighed]
     parts: dict[str, list[Verdict | None]] = {}
     for result in weighed:
         parts.setdefault(result.claim, []).append(result.verdict)
@@ -132,7 +132,7 @@ def _row(full_id: str, reading: str, own: list[Result], inherited: list[Result])
     )  # fmt: skip
 
 
-def _is_unanswered(result: Result) -> bool:
+def is_unanswered(result: Result) -> bool:
     """Whether a stage that is offered did not answer there, or was not asked by somebody's wish."""
     refused = result.verdict is Verdict.NOT_APPLICABLE and result.sentence.startswith(f"Not applicable: {REFUSED}")
     return refused or result.is_skipped
@@ -141,5 +141,6 @@ def _is_unanswered(result: Result) -> bool:
 def _open(result: Result) -> Result:
     """One that was refused where others of its statement were answered: who chooses the questions proves nothing."""
     said = result.sentence.removeprefix("Not applicable: ")
-    sentence = f"Supported where it answers; on {result.instance} {said}"
+    where = "was asked" if result.is_skipped else "answers"
+    sentence = f"Supported where it {where}; on {result.instance} {said}"
     return result.model_copy(update={"verdict": Verdict.INCONCLUSIVE, "sentence": sentence})

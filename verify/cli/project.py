@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,11 +11,12 @@ from typing import Any, NamedTuple, TypeVar
 
 from spec.errors import InvalidInputError
 from spec.expectations import ExpectedFailure, Kind, Skip, read_list
-from spec.settings import FoundSettings, load_settings
+from spec.settings import OWN, SHARED, FoundSettings, load_settings
 from verify.cli import options
 from verify.cli.conform_options import Conform
 from verify.cli.console import print_json, printable
 from verify.cli.skeleton_options import Settings
+from verify.cli.sources import require_one_of
 
 
 class Lists(NamedTuple):
@@ -70,6 +72,13 @@ def settings(asked: Settings) -> None:
     """Print the settings of the working directory, as they are understood."""
     found = load_settings()
     held = found.settings.model_dump(mode="json", by_alias=True, exclude_defaults=not asked.as_json)
+    if asked.name is not None:
+        whole = found.settings.model_dump(mode="json", by_alias=True)
+        value = whole[require_one_of("name", asked.name, whole)]
+        if value in (None, [], {}):
+            raise InvalidInputError(asked.name, f"must be set in {OWN} or in [tool.f2csa] of {SHARED}")
+        _print([json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else " ".join(map(str, _each(value)))])
+        return
     if asked.as_json:
         print_json({"source": found.source or None} | held)
         return
@@ -105,6 +114,10 @@ def _joined(own: Sequence[Kind], kind: type[Kind], file: Path | None, option: st
         if entry.id in known:
             raise InvalidInputError(option, "must not name what the settings name, too", entry.id)
     return (*own, *more)
+
+
+def _each(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value]
 
 
 def _print(lines: Sequence[str]) -> None:

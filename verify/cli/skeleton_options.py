@@ -24,6 +24,7 @@ class Init:
 class Settings:
     """What f2csa.toml, or [tool.f2csa] in pyproject.toml, says in this folder."""
 
+    name: Annotated[str | None, Argument(help="One setting, such as subject: its value alone.")] = None
     as_json: AsJson = False
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from spec.errors import InvalidInputError
+from spec.expectations import reason_of
 from spec.files import refuse_to_replace, write_files
 from spec.settings import FoundSettings
 from verify.campaign import run as campaign
@@ -46,6 +47,8 @@ def verify(asked: options.Verify) -> int:
     own_baseline = asked.baseline is not None
     asked, settings = with_settings(asked, asked.subject)
     lists = lists_of(settings, asked.xfails_file, asked.skips_file)
+    if settings.is_of_another and (asked.quiet or asked.as_json):
+        sys.stderr.write(f"f2csa: {lists.said}\n")
     subject, profile = _whom(asked), _profile(asked)
     shard = None if asked.shard is None else Shard.parse(asked.shard)
     record_to = _record_to(asked)
@@ -60,6 +63,10 @@ def verify(asked: options.Verify) -> int:
     if on_record is not None and compared is None and not own_baseline and (asked.claims or asked.instance):
         # A part that the settings' baseline holds nothing of is compared with what ships.
         on_record = None
+    if compared is not None and all(reason_of(lists.skips, **entry.named) for entry in compared.results):
+        raise InvalidInputError(
+            named, "must hold a result of what is to be run; the skips leave none", str(asked.baseline)
+        )
     if on_record is not None and compared is None:
         # Compared with nothing, nothing would ever differ.
         raise InvalidInputError(named, "must hold a result of what is to be run; none is", str(asked.baseline))
@@ -82,7 +89,7 @@ def verify(asked: options.Verify) -> int:
         folder = folder_for(asked.out, [result.key for result in report.results])
     # An interrupted run leaves the report of a whole one; what it finished is kept to go on from.
     paths = [] if not report.complete and holds_complete(folder) else written(report, folder, store)
-    judged = len(report.faults) < len(report.results) and not report.nothing_compared
+    judged = report.has_verdicts and not report.nothing_compared
     if record_to is not None and report.complete and judged:
         keep(Baseline.of(report).bare, record_to, argument=RECORD_TO)
     ci_output.report(report)
@@ -96,7 +103,11 @@ def verify(asked: options.Verify) -> int:
         if lists.said:
             report = report.after(report.kept, (*report.notices, lists.said))
         show(report, Ending(paths, folder, time.monotonic() - started, stopped_at), quiet=asked.quiet)
-    return report.exit_code if stopped_at is None else 3 if report.faults else 1
+    if stopped_at is not None:
+        return 3 if report.faults else 1
+    # Whether anything holds is asked of all shards together.
+    is_share = shard is not None and report.exit_code == 1 and not report.findings
+    return 0 if is_share else report.exit_code
 
 
 def _whom(asked: options.Verify | options.Record | options.Compare) -> str:
@@ -192,7 +203,7 @@ def record(asked: options.Record) -> int:
         _print([f"{NOTHING}: nothing was recorded"])
         return 3
     faults = [f"{result.where}: {result.fault}" for result in report.faults]
-    kept = Baseline.of(report) if len(faults) < len(report.results) else None
+    kept = Baseline.of(report) if report.has_verdicts else None
     kept = selected(asked).narrow(kept) if kept is not None else None
     if kept is not None:
         keep(kept, asked.out)
@@ -204,7 +215,8 @@ def record(asked: options.Record) -> int:
         named = ", ".join(asked.claims or ())
         raise InvalidInputError("claims", "must select at least one result of the report", named)
     how = f"profile {kept.profile}, seed {kept.seed}"
-    _print([f"{counted(len(kept.results), 'result')} of {kept.subject} ({how}) recorded: {asked.out}"])
+    left = f", {counted(len(report.skipped), 'result')} skipped on request not" if report.skipped else ""
+    _print([f"{counted(len(kept.results), 'result')} of {kept.subject} ({how}) recorded{left}: {asked.out}"])
     if report.nothing_holds:
         _print([NONE_HOLDS])
     return 3 if faults else int(report.nothing_holds)
@@ -237,7 +249,7 @@ def compare(asked: options.Compare) -> int:
         write(judged, folder_for(asked.out, [result.key for result in judged.results]))
     ci_output.report(judged)
     if asked.comment is not None:
-        found = Baseline.of(judged) if len(judged.faults) < len(judged.results) else None
+        found = Baseline.of(judged) if judged.has_verdicts else None
         comment = render_comment(comparison, kept, found, complete=judged.complete)
         write_files(asked.comment.parent, {asked.comment.name: comment}, "--comment")
     if asked.as_json:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from spec.errors import InvalidInputError
 from spec.files import find_named, write_files
+from spec.settings import load_settings
 
 WORKFLOW = ".github/workflows/f2csa.yml"
 GUIDE = "F2CSA.md"
@@ -117,12 +118,15 @@ def write_skeleton(language: str, folder: Path, *, force: bool = False) -> list[
             be replaced; then nothing is written.
     """
     texts = skeleton_texts(language)
+    if folder.is_dir() and not (folder / SETTINGS).exists() and (there := load_settings(folder)).source:
+        rule = f"must not have settings already: {SETTINGS} would stand beside them"
+        raise InvalidInputError("--out", rule, there.source)
     if os.path.lexists(folder) and not folder.is_dir():
         raise InvalidInputError("--out", "must be a folder", str(folder))
-    there = [name for name in texts if os.path.lexists(folder / name)]
-    if there and not force:
+    held = [name for name in texts if os.path.lexists(folder / name)]
+    if held and not force:
         rule = "must not hold files that init would replace (--force replaces them)"
-        raise InvalidInputError("--out", rule, ", ".join(str(folder / name) for name in there))
+        raise InvalidInputError("--out", rule, ", ".join(str(folder / name) for name in held))
     return write_files(folder, texts)
 
 

@@ -107,10 +107,22 @@ def issues_of(report: ReportData, tree: SourceTree) -> list[Issue]:
     found = [*told(report.findings, faults, report.results, tree), *_of_run(report)]
     known = {issue.rule for issue in found}
     return found + [
-        _known(row, reason_of(report.expected_failures, row.decided_by or row.claim, row.reading, row.deciding))
+        _known(row, _excuse(report, row))
         for row in report.summary
         if row.reading == "repaired" and row.status is Verdict.REFUTED and row.claim not in known
     ]
+
+
+def _excuse(report: ReportData, row: SummaryRow) -> str:
+    """Why a row is expected to be refuted; empty unless all that is refuted behind it is."""
+    behind = [
+        result for result in report.results
+        if result.verdict is Verdict.REFUTED and result.reading == row.reading
+        and row.claim in (result.claim, result.claim.partition("/")[0])
+    ]  # fmt: skip
+    if not all(map(report.excuse, behind)):
+        return ""
+    return reason_of(report.expected_failures, row.decided_by or row.claim, row.reading, row.deciding)
 
 
 def _known(row: SummaryRow, excuse: str) -> Issue:

@@ -52,6 +52,9 @@ def render_junit(report: ReportData) -> str:
     if report.nothing_compared:
         case = _case(_suite(root, suites, "run"), "compared something", "run")
         ElementTree.SubElement(case, "error", message="nothing that was asked applies to the subject")
+    if report.nothing_holds:
+        case = _case(_suite(root, suites, "run"), "a repaired statement about a solver holds", "run")
+        ElementTree.SubElement(case, "failure", message="no repaired statement about a solver holds for this subject")
     if not report.complete:
         case = _case(_suite(root, suites, "run"), "ran to its end", "run")
         ElementTree.SubElement(case, "error", message="the run was interrupted; its report is incomplete")

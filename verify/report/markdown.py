@@ -84,9 +84,7 @@ def render_markdown(report: ReportData, claims: Mapping[str, Claim] | None = Non
 
 
 def _listed_by_user(report: ReportData) -> list[str]:
-    return [
-        f"- `{escape(row.id)}`, {row.kind}: {escape(row.reason)} ({row.outcome})" for row in user_lists.rows(report)
-    ]
+    return [f"- `{row.id}`, {row.kind}: {escape(row.reason)} ({row.outcome})" for row in user_lists.rows(report)]
 
 
 def _drawn(report: ReportData) -> list[str]:

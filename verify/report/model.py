@@ -241,6 +241,11 @@ class ReportData(Frozen):
         return tuple(r for r in self.results if self.excuse(r)) if self.expected_failures else ()
 
     @property
+    def has_verdicts(self) -> bool:
+        """Whether anything that was asked has one: what was skipped has none of its own."""
+        return any(result.verdict is not None and not result.is_skipped for result in self.results)
+
+    @property
     def skipped(self) -> tuple[Result, ...]:
         """Results that were not asked, by the user's list."""
         return tuple(result for result in self.results if result.is_skipped)
@@ -260,7 +265,10 @@ class ReportData(Frozen):
         """Whether nothing that was asked of a foreign subject applied to it, or nothing was asked: no success."""
         if self.is_of_the_paper:
             return bool(self.results) and len(self.skipped) == len(self.results)
-        return all(result.verdict in (Verdict.NOT_APPLICABLE, Verdict.VACUOUS) for result in self.results)
+        # Who has all that is asked of a right solver left out is judged by nothing.
+        repaired = [result for result in self.results if result.reading == "repaired"]
+        judged = repaired if any(result.is_skipped for result in repaired) else self.results
+        return all(result.verdict in (Verdict.NOT_APPLICABLE, Verdict.VACUOUS) for result in judged)
 
     @property
     def nothing_holds(self) -> bool:

@@ -37,6 +37,7 @@ def overview(report: ReportData, arranged: Outline) -> list[str]:
         said = [f"{opening} put to “{report.subject}” on {on}, giving {results}; each is about what a solver does."]
         said += ["Nothing that was asked applies to it: no comparison was made."] if report.nothing_compared else []
         said += [f"Repaired, {report.coverage}."] if report.coverage.all and not report.nothing_compared else []
+        said += ["That none holds is a finding."] if report.nothing_holds else []
     said += [
         f"Read as {reading.removeprefix('as-')}, {_counts(counts)}."
         for reading, counts in arranged.counts.items()
@@ -78,10 +79,10 @@ def standing(report: ReportData) -> list[str]:
         said.append(
             f"Every verdict on record is unchanged, but there {'is' if len(report.findings) == 1 else 'are'} {noun}."
         )
-    elif excused:
+    elif excused and excused < len(on_record):
         said.append("Every other verdict is the one on record.")
     elif on_record:
-        missing = len(report.results) - len(on_record) - len(report.faults)
+        missing = len(report.results) - len(on_record) - len(report.faults) - len(report.skipped)
         new = f"; {wording.counted(missing, 'result has', 'results have')} none to compare with" if missing else ""
         said.append(f"Every verdict is the one on record{new}.")
     if not report.complete:

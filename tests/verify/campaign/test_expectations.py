@@ -217,7 +217,7 @@ def test_every_face_tells_of_the_lists() -> None:
     made = run(skips={f"{HOLDS}|repaired|toy1": "later"}, expected_failures={FAILS: "our note 12"})
     assert ReportData.model_validate_json(data_files(made)["report.json"]).skips == made.skips
     markdown, pages = render_markdown(made), site_files(made)
-    assert f"`{FAILS} \\[repaired\\]`, expected to fail: our note 12 (refuted on 2 of 2 instances)" in markdown
+    assert f"`{FAILS} [repaired]`, expected to fail: our note 12 (refuted on 2 of 2 instances)" in markdown
     assert "2 results are refuted as the user expects" in markdown
     assert "our note 12" in pages["pages/archive.html"]
     assert "1 result was skipped on request" in pages["report.html"]

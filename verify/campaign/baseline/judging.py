@@ -10,6 +10,7 @@ from verify.campaign.baseline.model import Baseline
 from verify.campaign.expectations import overdue
 from verify.report.faces import Report
 from verify.report.model import Result
+from verify.report.wording import counted
 from verify.subjects.stage_table import REFUSED
 from verify.verdict import Verdict
 
@@ -23,13 +24,16 @@ def judge(report: Report, recorded: Baseline) -> tuple[Report, Comparison]:
     The report comes back with its findings, with what changed for the better or is new, and with every result marked
     as expected or not.
     """
-    if any(result.verdict is not None for result in report.results):
+    if report.has_verdicts:
         found = Baseline.of(report)
     else:
         found = recorded.model_copy(update={"results": (), "subject": report.subject, "seed": report.seed})
     left_out = {result.key for result in report.skipped}
     asked = tuple(entry for entry in recorded.results if entry.key not in left_out)
     comparison = _held_to_lists(compare(recorded.model_copy(update={"results": asked}), found, report.results), report)
+    if missed := len(recorded.results) - len(asked):
+        note = f"{counted(missed, 'result')} on record {'was' if missed == 1 else 'were'} skipped on request"
+        comparison = comparison.model_copy(update={"notes": (*comparison.notes, note)})
     verdicts = {change.key: change.worse for change in comparison.changes if change.kind == "verdict"}
     on_record = recorded.entries
 

@@ -74,7 +74,7 @@ def _parsed(text: str, argument: str, path: str, beside: Path | None = None) -> 
         report = _whole(report, beside, argument, path)
     if report is None or report.lacks_evidence:
         return _verdicts(data, argument, path)
-    if all(result.verdict is None for result in report.results):
+    if not report.has_verdicts:
         raise InvalidInputError(argument, NOTHING, path)
     return Baseline.of(report)
 

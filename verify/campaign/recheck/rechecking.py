@@ -19,7 +19,7 @@ from spec.claims import Bound
 from spec.expectations import reason_of
 from verify.campaign.baseline.judging import hold_verdicts, is_missing_stage
 from verify.campaign.baseline.storage import shipped_record
-from verify.campaign.expectations import overdue
+from verify.campaign.expectations import overdue, skipped
 from verify.campaign.plan import Task, plan
 from verify.campaign.recheck.drawn_counts import miscounted, unasked
 from verify.campaign.recheck.expected_evidence import missing
@@ -32,7 +32,7 @@ from verify.checks.measuring.case import PROFILES, checks, find_profile, full_ru
 from verify.checks.measuring.identity import PREMISE
 from verify.evidence.budget import TOTAL_ERROR, Share, level_of
 from verify.evidence.model import ComparisonEvidence, PremiseEvidence, RateEvidence
-from verify.report.model import FIRST_SCHEMA, NAMED, SKIPPED, ReportData, Result
+from verify.report.model import FIRST_SCHEMA, NAMED, ReportData, Result
 from verify.report.summary_row import SummaryRow
 from verify.report.wording import counted
 from verify.subjects.loading import REFERENCE
@@ -69,7 +69,8 @@ class Rechecked:
     def said(self) -> str:
         """The outcome in a line."""
         done = f"{counted(self.verdicts, 'verdict')} decided again, {counted(self.certificates, 'certificate')} checked"
-        return f"{done}: {counted(len(self.refusals), 'refusal') if self.refusals else 'all follow'}"
+        follow = "all follow" if self.verdicts else "nothing was decided"
+        return f"{done}: {counted(len(self.refusals), 'refusal') if self.refusals else follow}"
 
 
 def share_of(effort: int) -> Share:
@@ -93,7 +94,7 @@ def recheck(
         except UNDECIDABLE as error:
             refusals.append(Refusal(result.where, "evidence", f"must hold numbers that can be decided by; {error}"))
     refusals += _whole(report)
-    judged = [result for result in report.results if result.verdict is not None]
+    judged = [result for result in report.results if result.verdict is not None and not result.is_skipped]
     return Rechecked(tuple(refusals), len(judged), _certificates(report), tuple(_notes(report)))
 
 
@@ -109,8 +110,12 @@ def recheck_result(result: Result, report: ReportData) -> Iterator[tuple[str, st
             yield "fault", "must come without verdict or evidence, and be what its sentence says"
         return
     if result.is_skipped:
-        if result.evidence or result.sentence != f"{SKIPPED}{reason_of(report.skips, **result.named)}":
-            yield "sentence", "must be the reason of the report's list of skips, without evidence"
+        task = Task(
+            **result.named, subject=report.subject, profile=report.profile, seed=report.seed, effort=result.effort
+        )
+        bare = result.model_copy(update={"expected": None, "seconds": None})
+        if not reason_of(report.skips, **result.named) or bare != skipped(task, report.skips):
+            yield "sentence", "must be the reason of the report's list of skips, and nothing else of it be said"
         return
     if not result.evidence:
         reference = report.subject == REFERENCE

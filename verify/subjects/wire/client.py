@@ -14,7 +14,7 @@ from pydantic_core import to_json
 
 from spec import OuterParameters, Problem, Reading
 from spec.exact import Vector
-from verify.subjects.protocol import WHOLE_RUNS, Call, MissingCapabilityError, StageFaultError, answer_shapes
+from verify.subjects.protocol import SPEAKERS, WHOLE_RUNS, Call, MissingCapabilityError, StageFaultError, answer_shapes
 from verify.subjects.stage_table import END_TO_END, ROWS, STAGES, Asked
 from verify.subjects.wire.conversation import MEMORY_MIB, START_LIMIT, TIME_LIMIT, Conversation
 from verify.subjects.wire.messages import SEEDS, Hello, numbers, printable
@@ -330,3 +330,6 @@ def _numbers_in(stage: Asked, given: dict[str, Any]) -> int:
 
 def _seed(rng: np.random.Generator | None) -> int | None:
     return None if rng is None else int(rng.integers(SEEDS))
+
+
+SPEAKERS.add(WireSubject)
