@@ -11,7 +11,8 @@ from functools import cached_property, lru_cache
 
 from pydantic import ValidationError
 
-from f2csa_ref.objectives import Objectives, QuadraticObjectives, as_vector, objectives_of
+from f2csa_ref.objectives import Objectives, as_vector, objectives_of
+from f2csa_ref.shared_sample import quadratic_in_y
 from spec.errors import InvalidInputError, from_validation
 from spec.exact import Matrix, Vector
 from spec.parameters import PenaltyParameters
@@ -109,16 +110,20 @@ class PenaltyLagrangian:
 
     @cached_property
     def grad_y_here(self) -> Callable[[Vector], Vector]:
-        """:meth:`grad_y` of one vector, bit for bit, as a function that has worked out what x alone decides."""
-        q, (alpha_1, alpha_2) = self.objectives, self._weights
-        if type(q) is not QuadraticObjectives or self.y_star.ndim > 1:
+        """:meth:`grad_y`, bit for bit, as a function that has worked out what x alone decides."""
+        found, (alpha_1, alpha_2) = quadratic_in_y(self.objectives), self._weights
+        if found is None:
             return self.grad_y
+        q, offset = found
         B, B_turned, g_turned, f_turned, fixed = q.B, q.B.T, q.g_yy.T, q.f_yy.T, q.f_y
         at_x, y_star, rho, h_star, stationarity = self.x @ q.f_xy, self.y_star, self.rho, self.h_star, self.stationarity
+        many, shared = y_star.ndim > 1, at_x + fixed
 
         def gradient(w: Vector) -> Vector:
-            rows = alpha_2 * (rho * (h_star - w @ B_turned))
-            upper = at_x + (y_star + w) @ f_turned + fixed
+            rows, at_y = alpha_2 * (rho * (h_star - w @ B_turned)), (y_star + w) @ f_turned
+            upper = at_y + shared if many else at_x + at_y + fixed
+            if offset is not None:
+                upper = upper + offset
             of_w: Vector = upper + alpha_1 * (stationarity + w @ g_turned) - rows @ B
             return of_w
 

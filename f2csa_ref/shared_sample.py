@@ -159,6 +159,18 @@ def grad_y_g_at(objectives: Objectives, x: Vector, runs: tuple[int, ...] = ()) -
     return gradient
 
 
+def quadratic_in_y(objectives: Objectives) -> tuple[QuadraticObjectives, Vector | None] | None:
+    """The quadratic whose gradients in y these objectives have, and what a shared sample adds to that of f.
+
+    ``None`` where f and g are no such quadratic, or a sample's noise moves with y.
+    """
+    sampled = objectives if isinstance(objectives, SampledObjectives) else SampledObjectives(objectives)
+    moved = {"f.y", "g.y"} & {*sampled.matrices, *sampled.jumps}
+    if type(sampled.base) is not QuadraticObjectives or moved:
+        return None
+    return sampled.base, sampled.offsets.get("f.y")
+
+
 def price(objectives: Objectives) -> int:
     """Samples behind one gradient."""
     return objectives.batch if isinstance(objectives, SampledObjectives) else 1
