@@ -83,8 +83,8 @@ class CallPoint:
         return self.q.A @ self.x - self.q.B @ self.y_star - self.q.b
 
     @cached_property
-    def table(self) -> dict[str, Any]:
-        """What was already computed here, by name."""
+    def table(self) -> dict[Any, Any]:
+        """What was already computed here, by name, or by what computes it."""
         return {}
 
     def at(self, y: Vector) -> CallPoint:

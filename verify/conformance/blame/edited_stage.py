@@ -91,7 +91,7 @@ class EditedStage:
                 return None
             for j, part in enumerate(RIGHT_PARTS[self.space]):
                 if part.group == group and j not in self.summed.dropped:
-                    total = total + part.value(at)
+                    total = total + part.at(at)
         for added in self.summed.added:
             value = added.value(c)
             if value is None:
@@ -103,7 +103,7 @@ class EditedStage:
     def _exchanged_everywhere(self, c: CallPoint) -> CallPoint | None:
         at: CallPoint | None = c
         for scoped in self.exchanged:
-            at = scoped.exchange.change(at) if at is not None and not scoped.group else at
+            at = scoped.exchange.at(at) if at is not None and not scoped.group else at
         return at
 
     def _points(self, c: CallPoint) -> Iterator[tuple[str, CallPoint | None]]:
@@ -111,7 +111,7 @@ class EditedStage:
             at: CallPoint | None = c
             for scoped in self.exchanged:
                 if at is not None and scoped.group in ("", group):
-                    at = scoped.exchange.change(at)
+                    at = scoped.exchange.at(at)
             yield group, at
 
     def value(self, c: CallPoint) -> Vector | None:
@@ -150,10 +150,14 @@ class EditedStage:
 
 def right_minimiser(c: CallPoint) -> Vector:
     """The penalty minimiser as it is right, in doubles, from its system in y − ỹ*."""
-    q = c.q
-    H = q.f_yy + c.alpha_1 * q.g_yy + c.alpha_2 * (q.B.T * c.rho) @ q.B
-    shift = np.linalg.solve(H, right_sum("y", c.at(c.y_star)))
-    return np.asarray(c.y_star - shift)
+    key = "right minimiser"
+    if key not in c.table:
+        q = c.q
+        H = q.f_yy + c.alpha_1 * q.g_yy + c.alpha_2 * (q.B.T * c.rho) @ q.B
+        shift = np.linalg.solve(H, right_sum("y", c.at(c.y_star)))
+        c.table[key] = np.asarray(c.y_star - shift)
+    solved: Vector = c.table[key]
+    return solved
 
 
 def zero_of(gradient: Callable[[Vector], Vector | None], start: Vector) -> Vector | None:
