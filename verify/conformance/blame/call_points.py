@@ -61,7 +61,7 @@ class CallPoint:
         of_g = here * mean.get("g_x", nothing) - there * mean.get("g_x_star", nothing)
         return of_f, self.noise.scale("g.x") * of_g
 
-    @property
+    @cached_property
     def noise_x(self) -> Vector:
         """Noise of line 6."""
         of_f, of_g = self.mean_noises

@@ -254,12 +254,13 @@ class StageSearch:
         inner += [EditedStage(self.space, summed=SumEdit(self.space, d)) for d in drops(self.space, pairs=False)[1:]]
         changes = [*FIXED, *(RULES if self.space == "y" else ())]
         first, found = witnesses[0], []
+        near = 1e-9 + 1e-6 * np.abs(first.got)
         for edit in inner:
             plain = edit.beside(first.point, first.probe.expected)
             if plain is None:
                 continue
             for change in changes:
-                if np.allclose(change.change(plain, first.point), first.got, rtol=1e-6, atol=1e-9):
+                if (np.abs(change.change(plain, first.point) - first.got) <= near).all():
                     whole = EditedStage(self.space, edit.exchanged, edit.summed, change)
                     found += [whole] if explained(whole, witnesses) else []
         return found
