@@ -164,11 +164,12 @@ def quadratic_in_y(objectives: Objectives) -> tuple[QuadraticObjectives, Vector 
 
     ``None`` where f and g are no such quadratic, or a sample's noise moves with y.
     """
-    sampled = objectives if isinstance(objectives, SampledObjectives) else SampledObjectives(objectives)
-    moved = {"f.y", "g.y"} & {*sampled.matrices, *sampled.jumps}
-    if type(sampled.base) is not QuadraticObjectives or moved:
+    if type(objectives) is QuadraticObjectives:
+        return objectives, None
+    if not isinstance(objectives, SampledObjectives) or type(objectives.base) is not QuadraticObjectives:
         return None
-    return sampled.base, sampled.offsets.get("f.y")
+    moved = {"f.y", "g.y"} & {*objectives.matrices, *objectives.jumps}
+    return None if moved else (objectives.base, objectives.offsets.get("f.y"))
 
 
 def price(objectives: Objectives) -> int:
