@@ -11,8 +11,8 @@ from functools import cached_property, lru_cache
 
 from pydantic import ValidationError
 
-from f2csa_ref.objectives import Objectives, QuadraticObjectives, as_vector, objectives_of
-from f2csa_ref.shared_sample import SampledObjectives
+from f2csa_ref.objectives import Objectives, as_vector, objectives_of
+from f2csa_ref.shared_sample import quadratic_in_y
 from spec.errors import InvalidInputError, from_validation
 from spec.exact import Matrix, Vector
 from spec.parameters import PenaltyParameters
@@ -111,26 +111,19 @@ class PenaltyLagrangian:
     @cached_property
     def grad_y_here(self) -> Callable[[Vector], Vector]:
         """:meth:`grad_y`, bit for bit, as a function that has worked out what x alone decides."""
-        q, (alpha_1, alpha_2) = self.objectives, self._weights
-        base = q.base if isinstance(q, SampledObjectives) else q
-        if type(base) is not QuadraticObjectives or (isinstance(q, SampledObjectives) and (q.matrices or q.jumps)):
+        found, (alpha_1, alpha_2) = quadratic_in_y(self.objectives), self._weights
+        if found is None:
             return self.grad_y
-        offset = q.offsets.get("f.y") if isinstance(q, SampledObjectives) else None
-        B, B_turned, g_turned, f_turned, fixed = base.B, base.B.T, base.g_yy.T, base.f_yy.T, base.f_y
-        at_x, y_star, rho, h_star, stationarity = (
-            self.x @ base.f_xy,
-            self.y_star,
-            self.rho,
-            self.h_star,
-            self.stationarity,
-        )
-        one, shared = y_star.ndim == 1, at_x + fixed
+        q, offset = found
+        B, B_turned, g_turned, f_turned, fixed = q.B, q.B.T, q.g_yy.T, q.f_yy.T, q.f_y
+        at_x, y_star, rho, h_star, stationarity = self.x @ q.f_xy, self.y_star, self.rho, self.h_star, self.stationarity
+        many, shared = y_star.ndim > 1, at_x + fixed
 
         def gradient(w: Vector) -> Vector:
-            rows = alpha_2 * (rho * (h_star - w @ B_turned))
-            at_y = (y_star + w) @ f_turned
-            upper = at_x + at_y + fixed if one else at_y + shared
-            upper = upper if offset is None else upper + offset
+            rows, at_y = alpha_2 * (rho * (h_star - w @ B_turned)), (y_star + w) @ f_turned
+            upper = at_y + shared if many else at_x + at_y + fixed
+            if offset is not None:
+                upper = upper + offset
             of_w: Vector = upper + alpha_1 * (stationarity + w @ g_turned) - rows @ B
             return of_w
 

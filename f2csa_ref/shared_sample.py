@@ -159,6 +159,19 @@ def grad_y_g_at(objectives: Objectives, x: Vector, runs: tuple[int, ...] = ()) -
     return gradient
 
 
+def quadratic_in_y(objectives: Objectives) -> tuple[QuadraticObjectives, Vector | None] | None:
+    """The quadratic whose gradients in y these objectives have, and what a shared sample adds to that of f.
+
+    ``None`` where f and g are no such quadratic, or a sample's noise moves with y.
+    """
+    if type(objectives) is QuadraticObjectives:
+        return objectives, None
+    if not isinstance(objectives, SampledObjectives) or type(objectives.base) is not QuadraticObjectives:
+        return None
+    moved = {"f.y", "g.y"} & {*objectives.matrices, *objectives.jumps}
+    return None if moved else (objectives.base, objectives.offsets.get("f.y"))
+
+
 def price(objectives: Objectives) -> int:
     """Samples behind one gradient."""
     return objectives.batch if isinstance(objectives, SampledObjectives) else 1

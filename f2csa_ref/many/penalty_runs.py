@@ -98,12 +98,12 @@ def preconditioner(L: PenaltyLagrangian) -> Matrix:
 def _averaged(L: PenaltyLagrangian, steps: int, rng: np.random.Generator) -> tuple[Matrix, int]:
     """SGD with steps 2 / (mu (t + t_0)) and weights t + 1: the error's mean square falls like 1 / t."""
     low, high = usable_curvature(L), smoothness(L)
-    P, w = preconditioner(L), np.zeros_like(L.y_star)
+    P, w, gradient = preconditioner(L), np.zeros_like(L.y_star), L.grad_y_here
     start = 2 * high / low
     mean = np.zeros_like(w)
     for t in range(steps):
         # P is 1 / high on the free directions, hence the factor.
-        w -= 2 * high / (low * (t + start)) * _apply(P, L.grad_y(w) + _noise(L, w, rng))
+        w -= 2 * high / (low * (t + start)) * _apply(P, gradient(w) + _noise(L, w, rng))
         mean += (w - mean) * (2.0 / (t + 2.0))
     return mean, steps
 
@@ -125,19 +125,19 @@ class _Terms:
 def _svrg(L: PenaltyLagrangian, epochs: int, N: int, rng: np.random.Generator, *, fixed: bool) -> tuple[Matrix, int]:
     """SVRG; ``fixed`` keeps one set of N terms, else each epoch draws its own."""
     high = smoothness(L)
-    P, w = preconditioner(L), np.zeros_like(L.y_star)
+    P, w, gradient = preconditioner(L), np.zeros_like(L.y_star), L.grad_y_here
     length = math.ceil(SVRG_LENGTH * high / usable_curvature(L))
     terms = _draw_terms(L, N, rng) if fixed else None
     R = np.arange(len(w))
     for _ in range(epochs):
         used = terms if terms is not None else _draw_terms(L, N, rng)
         anchor = w.copy()
-        slope = L.grad_y(anchor)
+        slope = gradient(anchor)
         full = slope + used.offset
         if used.matrix is not None:
             full += np.einsum("rij,rj->ri", used.matrix.mean(axis=1), L.y_star + anchor)
         for _ in range(length):
-            change = L.grad_y(w) - slope
+            change = gradient(w) - slope
             if used.matrix is not None:
                 j = rng.integers(N, size=len(w))
                 change += np.einsum("rij,rj->ri", used.matrix[R, j], w - anchor)

@@ -44,6 +44,7 @@ def test_the_narrowest_reason_is_told() -> None:
         ("bias-bound/*", "r", "known claim or step"),
         ("bias-bound/T1|fixed", "r", "reading"),
         ("bias-bound/T1|repaired|toy9", "r", "instance"),
+        ("bias-bound/T1|repaired|drawn:ties:7", "r", "draws are counted"),
         ("bias-bound/T1||toy1", "r", "CLAIM|READING|INSTANCE"),
         ("bias-bound/T1|repaired|toy1|x", "r", "CLAIM|READING|INSTANCE"),
         ("", "r", "CLAIM|READING|INSTANCE"),
@@ -76,6 +77,8 @@ def test_a_file_has_a_name_and_a_reason_on_each_line(tmp_path: Path) -> None:
         (b"bias-bound/T1 # a\nbias-bound/T1 # b\n", "line 2: must not name the same twice"),
         (b"\nbias-bound/T77 # a\n", "line 2"),
         (b"\xff\xfe", "UTF-8"),
+        (b"# harmless\x0cbias-bound/T1 # hidden\n", "line 1: must hold printable"),
+        ("# harmless\u2028bias-bound/T1 # hidden\n".encode(), "line 1: must hold printable"),
         (b"#" * (LARGEST + 1), "at most"),
     ],
 )

@@ -90,7 +90,7 @@ def test_a_script_to_paste_is_run_again_in_a_process_that_finds_ours(
     folder: Path, installed: str, how: tuple[str, ...]
 ) -> None:
     (folder / "weights.py").write_text(WEIGHTS)
-    done = ran(folder, installed, "conform", "--python", "weights:Solver", *how)
+    done = ran(folder, installed, "conform", "dual-extraction/ramp-slope", "--python", "weights:Solver", *how)
     assert done.returncode == 1, done.stderr
     assert "A fresh process shows it, too." in done.stdout
 

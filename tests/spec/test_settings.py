@@ -65,6 +65,12 @@ def test_two_places_are_one_too_many(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("seed = ", "must be TOML"),
+        (f"seed = {'9' * 5000}", "must be TOML"),
+        ("effort = 3", "f2csa.toml.effort: must be one of 1, 4, 16"),
+        ("reading = 'fixed'", "f2csa.toml.reading"),
+        ("subject = ''", "f2csa.toml.subject"),
+        ("baseline = ''", "f2csa.toml.baseline"),
+        ("time-limit = inf", "f2csa.toml.time-limit"),
         ("[" * 5000, "must be TOML"),
         ("subjct = 'a:B'", "is not a field"),
         ("subject = 3", "f2csa.toml.subject"),
@@ -94,3 +100,19 @@ def test_a_table_that_is_none_is_refused(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool]\nf2csa = 3\n")
     with pytest.raises(InvalidInputError, match="must be an object"):
         load_settings(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["f2csa.toml", "pyproject.toml"])
+def test_a_folder_or_a_link_to_nowhere_is_no_absence_of_settings(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    with pytest.raises(InvalidInputError, match=name):
+        load_settings(tmp_path)
+    (tmp_path / name).rmdir()
+    (tmp_path / name).symlink_to("nowhere.toml")
+    with pytest.raises(InvalidInputError, match=name):
+        load_settings(tmp_path)
+
+
+def test_settings_are_looked_for_in_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match="must be a folder"):
+        load_settings(tmp_path / "none")

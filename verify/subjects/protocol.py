@@ -14,7 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from spec import REPAIRED, OracleParameters, OuterParameters, Problem, Reading
+from spec import REPAIRED, OracleParameters, OuterParameters, Problem, Quadratic, Reading
 from spec.exact import Vector
 from verify.subjects.faults import MissingCapabilityError as MissingCapabilityError
 from verify.subjects.faults import StageFaultError as StageFaultError
@@ -325,5 +325,6 @@ def _copied(argument: Any) -> Any:
 
 def sizes(problem: Problem) -> tuple[int, int, int]:
     """(n, m, p) of a problem of any kind."""
-    sized: Any = getattr(problem, "quadratic", problem)
+    # Of a model, an attribute that is not there is dear to ask for.
+    sized: Any = problem if isinstance(problem, Quadratic) else getattr(problem, "quadratic", problem)
     return sized.n, sized.m, sized.p

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import verify
+from spec.atlas import find
 from spec.errors import InvalidInputError
 from verify.campaign.baseline.judging import judge
 from verify.campaign.baseline.model import Baseline
@@ -240,3 +241,72 @@ def test_a_skip_of_a_statement_is_one_of_its_draws_too_and_of_one_instance_of_no
     assert recheck(made).refusals == ()
     less = made.model_copy(update={"skips": made.skips[1:]})
     assert any(refusal.field == "draws" for refusal in recheck(less).refusals)
+
+
+def test_who_skips_all_that_is_asked_of_a_right_solver_is_judged_by_nothing() -> None:
+    made = run(readings=["as-written", "repaired"], skips={FAILS: "a", f"{HOLDS}|repaired": "b"})
+    assert made.nothing_compared
+    assert made.exit_code == 3
+
+
+def test_a_comparison_says_what_was_skipped() -> None:
+    recorded = Baseline.of(run())
+    held, comparison = judge(run(skips={FAILS: "slow"}), recorded)
+    assert "2 results on record were skipped on request" in comparison.notes
+    assert "2 results on record were skipped on request" in held.changes
+
+
+def test_a_run_that_skips_everything_is_compared_without_a_fault_of_ours() -> None:
+    recorded = Baseline.of(run())
+    held, comparison = judge(run(skips={FAILS: "a", HOLDS: "b"}), recorded)
+    assert comparison.compared == 0
+    assert held.exit_code == 3
+    crashed, comparison = judge(run(Crashing(), skips={HOLDS: "b"}), recorded)
+    assert len(comparison.faults) == 2
+    assert crashed.exit_code == 3
+
+
+def test_junit_fails_where_nothing_holds() -> None:
+    made = run(Null(), expected_failures={FAILS: "a", HOLDS: "b"})
+    assert 'failures="1"' in render_junit(made).splitlines()[1]
+    assert "That none holds is a finding." in render_markdown(made)
+
+
+def test_a_skipped_result_says_nothing_but_its_reason() -> None:
+    whole = run(skips={f"{HOLDS}|repaired|toy1": "later"})
+    (skipped,) = whole.skipped
+    assert recheck(whole).verdicts == len(whole.results) - 1
+    for more in ({"measured": 1.0, "rung": "certified"}, {"claimed": "O(α)"}, {"error_rates": {"x": 0.5}}):
+        forged = tuple(r.model_copy(update=more) if r.key == skipped.key else r for r in whole.results)
+        refused = recheck(whole.model_copy(update={"results": forged})).refusals
+        assert any("list of skips" in str(refusal) for refusal in refused)
+    assert "nothing was decided" in recheck(run(skips={FAILS: "a", HOLDS: "b"})).said
+
+
+def test_an_alert_is_suppressed_only_where_all_behind_it_is_expected() -> None:
+    recorded = Baseline.of(run())
+    for name, excuse in ((f"{FAILS}|repaired|toy1", ""), (FAILS, "only here")):
+        held, _ = judge(run(expected_failures={name: "only here"}), recorded)
+        (issue,) = issues_of(held, SourceTree(Path.cwd(), Path.cwd()))
+        assert (issue.level, issue.excuse) == ("warning", excuse)
+
+
+@pytest.mark.parametrize("given", [[FAILS], FAILS, None, {FAILS: 3}, {FAILS: ""}, [{"id": FAILS}]])
+def test_lists_in_python_are_refused_in_one_line(given: Any) -> None:
+    for name in ("skips", "expected_failures"):
+        with pytest.raises(InvalidInputError) as refused:
+            run(**{name: given})
+        assert str(refused.value).startswith(name)
+        assert "\n" not in str(refused.value)
+
+
+def test_a_subject_has_no_words_of_its_own_to_be_left_unasked() -> None:
+    class Choosy(Mixed):
+        def penalty_minimiser(self, problem: Any, x: Any, call: Call, tol: float) -> Any:
+            if problem == find("toy1").problem:
+                raise verify.MissingCapabilityError("the subject offers no penalty_minimiser")
+            return super().penalty_minimiser(problem, x, call, tol)
+
+    made = run(Choosy(), claims=[HOLDS])
+    assert {row.status for row in made.summary} == {Verdict.INCONCLUSIVE}
+    assert made.coverage.held == 0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-import verify
 from spec import Noise
+from tests.verify.own_results import own_results
 from verify.campaign.calibration.noise_laws import NOISE_LAWS
 from verify.subjects import ReferenceSubject
 
@@ -46,8 +46,7 @@ def opposites(rng, k, n):
 
 
 def judged(claim, law, instance="toy1"):
-    report = verify.run([claim], readings=["repaired"], instances=[instance], subject=Noisy(law))
-    (result,) = (result for result in report.results if result.claim == claim)
+    (result,) = own_results(claim, Noisy(law), instances=[instance])
     assert result.fault is None, result.fault
     return result
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-import verify
 from spec.claims import Bound
 from spec.claims import find as find_claim
+from tests.verify.own_results import own_results
 from verify.campaign.plan import DEFAULT_SEED, Task, perform
 from verify.checks.measuring.own_values import fresh_alphas
 from verify.conformance.bugs.bent_subject import by_id
@@ -64,10 +64,8 @@ NULLS = [
 ]
 
 
-def verdict_of(claim, subject="reference", **options):
-    report = verify.run([claim], subject=subject, readings=["repaired"], **({"profile": "smoke"} | options))
-    results = [result for result in report.results if result.claim == claim]
-    assert results
+def verdict_of(claim, subject=None, **options):
+    results = own_results(claim, subject, **({"profile": "smoke"} | options))
     return combine([result.verdict for result in results]), results
 
 

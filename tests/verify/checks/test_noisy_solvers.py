@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-import verify
+from tests.verify.own_results import own_results
 from verify.campaign.calibration.noise_laws import NOISE_LAWS
 from verify.subjects import ReferenceSubject
 
@@ -36,8 +36,7 @@ class NoisySolver(ReferenceSubject):
 
 
 def judged(law, claim="inner-cost/samples-for-accuracy", instance="concave-upper"):
-    report = verify.run([claim], readings=["repaired"], instances=[instance], subject=NoisySolver(law))
-    (result,) = (result for result in report.results if result.claim == claim)
+    (result,) = own_results(claim, NoisySolver(law), instances=[instance])
     assert result.fault is None, result.fault
     return result
 

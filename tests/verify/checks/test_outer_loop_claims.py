@@ -7,18 +7,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import verify
 from f2csa_ref import outer_loop
 from spec import OuterParameters, load_claims
+from tests.verify.own_results import own_results
 from verify.checks.measuring.case import checks
 from verify.evidence.model import RateEvidence
 from verify.subjects import ReferenceSubject
+from verify.subjects.protocol import Stages
 from verify.verdict import Verdict
 
 
-def judge(claim, reading, instance, subject="reference"):
-    report = verify.run([claim], subject=subject, readings=[reading], instances=[instance], profile="ci")
-    (result,) = [r for r in report.results if r.claim == claim]
+def judge(claim, reading, instance, subject=None):
+    (result,) = own_results(claim, subject, readings=[reading], instances=[instance])
     assert result.verdict is not None, result.fault
     return result
 
@@ -165,7 +165,7 @@ def test_without_the_replicated_stage_single_runs_serve():
         def optimise(self, oracle, x0, parameters, rng):
             return outer_loop(oracle, x0, parameters=parameters, rng=rng, keep_path=True)
 
-    stages = verify.subjects.protocol.Stages(Single())
+    stages = Stages(Single())
     schedule = OuterParameters(goldstein_radius=0.2, epsilon=0.1, D=0.05, eta=0.1, M=4, K=3)
     means, path = stages.optimise_runs(np.sign, np.ones((2, 1)), schedule, np.random.default_rng(0), keep_path=True)
     assert (means.shape, path.shape) == ((3, 2, 1), (13, 2, 1))

@@ -61,7 +61,7 @@ class CallPoint:
         of_g = here * mean.get("g_x", nothing) - there * mean.get("g_x_star", nothing)
         return of_f, self.noise.scale("g.x") * of_g
 
-    @property
+    @cached_property
     def noise_x(self) -> Vector:
         """Noise of line 6."""
         of_f, of_g = self.mean_noises
@@ -83,8 +83,8 @@ class CallPoint:
         return self.q.A @ self.x - self.q.B @ self.y_star - self.q.b
 
     @cached_property
-    def table(self) -> dict[str, Any]:
-        """What was already computed here, by name."""
+    def table(self) -> dict[Any, Any]:
+        """What was already computed here, by name, or by what computes it."""
         return {}
 
     def at(self, y: Vector) -> CallPoint:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -13,7 +14,7 @@ from verify.conformance.blame.answer_changes import AnswerChange
 from verify.conformance.blame.call_points import CallPoint, point_of
 from verify.conformance.blame.edit_words import exchanged_words, sentence_of
 from verify.conformance.blame.exchanges import Exchange
-from verify.conformance.blame.right_sums import RIGHT_PARTS, Space, right_sum
+from verify.conformance.blame.right_sums import RIGHT_PARTS, RightPart, Space, right_sum
 from verify.conformance.blame.sparse_sums import SumEdit
 from verify.conformance.blame.whole_calls import play
 from verify.conformance.probes import Probe
@@ -84,14 +85,13 @@ class EditedStage:
 
     def total(self, c: CallPoint) -> Vector | None:
         """The sum at a point, before it is solved or changed."""
-        size = len(c.x) if self.space == "x" else len(c.y)
-        total = np.zeros(size)
+        total, dropped = np.zeros(len(c.x) if self.space == "x" else len(c.y)), self.summed.dropped
         for group, at in self._points(c):
             if at is None:
                 return None
-            for j, part in enumerate(RIGHT_PARTS[self.space]):
-                if part.group == group and j not in self.summed.dropped:
-                    total = total + part.value(at)
+            for j, part in _members(self.space)[group]:
+                if j not in dropped:
+                    total = total + part.at(at)
         for added in self.summed.added:
             value = added.value(c)
             if value is None:
@@ -103,7 +103,7 @@ class EditedStage:
     def _exchanged_everywhere(self, c: CallPoint) -> CallPoint | None:
         at: CallPoint | None = c
         for scoped in self.exchanged:
-            at = scoped.exchange.change(at) if at is not None and not scoped.group else at
+            at = scoped.exchange.at(at) if at is not None and not scoped.group else at
         return at
 
     def _points(self, c: CallPoint) -> Iterator[tuple[str, CallPoint | None]]:
@@ -111,7 +111,7 @@ class EditedStage:
             at: CallPoint | None = c
             for scoped in self.exchanged:
                 if at is not None and scoped.group in ("", group):
-                    at = scoped.exchange.change(at)
+                    at = scoped.exchange.at(at)
             yield group, at
 
     def value(self, c: CallPoint) -> Vector | None:
@@ -148,12 +148,23 @@ class EditedStage:
         return value if np.isfinite(value).all() else None
 
 
+@cache
+def _members(space: Space) -> dict[str, list[tuple[int, RightPart]]]:
+    """The right formula's summands with their numbers, by group."""
+    parts = [*enumerate(RIGHT_PARTS[space])]
+    return {group: [(j, part) for j, part in parts if part.group == group] for group in ("f", "g", "penalty")}
+
+
 def right_minimiser(c: CallPoint) -> Vector:
     """The penalty minimiser as it is right, in doubles, from its system in y − ỹ*."""
-    q = c.q
-    H = q.f_yy + c.alpha_1 * q.g_yy + c.alpha_2 * (q.B.T * c.rho) @ q.B
-    shift = np.linalg.solve(H, right_sum("y", c.at(c.y_star)))
-    return np.asarray(c.y_star - shift)
+    key = "right minimiser"
+    if key not in c.table:
+        q = c.q
+        H = q.f_yy + c.alpha_1 * q.g_yy + c.alpha_2 * (q.B.T * c.rho) @ q.B
+        shift = np.linalg.solve(H, right_sum("y", c.at(c.y_star)))
+        c.table[key] = np.asarray(c.y_star - shift)
+    solved: Vector = c.table[key]
+    return solved
 
 
 def zero_of(gradient: Callable[[Vector], Vector | None], start: Vector) -> Vector | None:

@@ -30,6 +30,13 @@ class Exchange:
     change: Exchanged
     of_y: bool = False
 
+    def at(self, c: CallPoint) -> CallPoint | None:
+        """What :attr:`change` makes of a point, made there once."""
+        if self not in c.table:
+            c.table[self] = self.change(c)
+        made: CallPoint | None = c.table[self]
+        return made
+
 
 _WEIGHTS_BY_RHO: dict[str, tuple[float, Callable[[CallPoint], Vector], bool]] = {
     "ρ replaced by 1 in every row": (0.1, lambda c: np.ones(len(c.rho)), False),

@@ -46,7 +46,8 @@ def apart(one: Recorded, expected: Vector, got: Vector) -> float:
     with np.errstate(invalid="ignore", over="ignore"):
         allowed = TOLERANCE * (np.abs(one.run.path).max(initial=0.0) + np.abs(got) + np.abs(expected))
         ratio = np.abs(got - expected) / np.maximum(allowed, 1e-300)
-    return float(np.nan_to_num(ratio, nan=math.inf).max(initial=0.0))
+        worst = float(ratio.max(initial=0.0))
+    return math.inf if math.isnan(worst) else worst
 
 
 def row_by_row(

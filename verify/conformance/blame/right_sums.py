@@ -23,6 +23,13 @@ class RightPart:
     group: str
     value: Callable[[CallPoint], Vector]
 
+    def at(self, c: CallPoint) -> Vector:
+        """Its value at a point, computed there once; nobody may write into it."""
+        if self not in c.table:
+            c.table[self] = self.value(c)
+        value: Vector = c.table[self]
+        return value
+
 
 def _lower_gradient_x(c: CallPoint, y: Vector) -> Vector:
     return c.q.g_xx @ c.x + c.q.g_xy @ y + c.q.g_x
@@ -91,5 +98,15 @@ RIGHT_PARTS: dict[Space, tuple[RightPart, ...]] = {
 def right_sum(space: Space, c: CallPoint, dropped: Sequence[int] = ()) -> Vector:
     """The right formula's value, noise included, without the summands of the given numbers."""
     size = len(c.x) if space == "x" else len(c.y)
-    kept = (part.value(c) for j, part in enumerate(RIGHT_PARTS[space]) if j not in dropped)
+    kept = (part.at(c) for j, part in enumerate(RIGHT_PARTS[space]) if j not in dropped)
     return sum(kept, c.noise_x if space == "x" else np.zeros(size))
+
+
+def summed_sizes(space: Space, c: CallPoint) -> Vector:
+    """What the right formula adds up, in size: the yardstick of rounding."""
+    key = f"sizes in {space}"
+    if key not in c.table:
+        parts = RIGHT_PARTS[space]
+        c.table[key] = sum((np.abs(part.at(c)) for part in parts), np.zeros(len(c.x) if space == "x" else len(c.y)))
+    sizes: Vector = c.table[key]
+    return sizes

@@ -127,7 +127,7 @@ class Sheet:
     @cached_property
     def parts(self) -> FloatArray:
         """The right summands, shape (J, L)."""
-        return np.array([np.concatenate([part.value(c) for c in self.points]) for part in RIGHT_PARTS[self.space]])
+        return np.array([np.concatenate([part.at(c) for c in self.points]) for part in RIGHT_PARTS[self.space]])
 
     @cached_property
     def factors(self) -> FloatArray:

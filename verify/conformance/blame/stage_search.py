@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice, product
 
 import numpy as np
@@ -15,7 +16,7 @@ from verify.conformance.blame.edited_stage import EditedStage, ScopedExchange
 from verify.conformance.blame.exchanges import exchanges
 from verify.conformance.blame.minimiser_rules import RULES, counted_steps, fitted_rules
 from verify.conformance.blame.questions import PARTS, SOLVED_TO, Part
-from verify.conformance.blame.right_sums import RIGHT_PARTS, Space, right_sum
+from verify.conformance.blame.right_sums import RIGHT_PARTS, Space, right_sum, summed_sizes
 from verify.conformance.blame.sparse_sums import (
     ROUNDING,
     Sheet,
@@ -45,6 +46,11 @@ class Witness:
     got: Vector
     limits: Vector
 
+    @cached_property
+    def answered(self) -> CallPoint:
+        """The point with what came as its y."""
+        return self.point.at(self.got)
+
     @property
     def seen(self) -> Seen:
         """Without the limits."""
@@ -73,18 +79,18 @@ def apart(edit: EditedStage, witness: Witness) -> float:
         return np.inf
     size = np.abs(answer)
     if edit.space == "x":
-        size = size + sum((np.abs(part.value(witness.point)) for part in RIGHT_PARTS["x"]), np.zeros(len(size)))
+        size = size + summed_sizes("x", witness.point)
     distance = float(np.max(np.abs(answer - witness.got) / (witness.limits + ROUNDING * size), initial=0.0))
     return distance if edit.space == "x" or edit.changed is not None else min(distance, _unsolved(edit, witness))
 
 
 def _unsolved(edit: EditedStage, witness: Witness) -> float:
     """How far an answer is from solving the edited problem, in what was asked for: it may be flatter than the right."""
-    at, tol = witness.point.at(witness.got), witness.probe.tol
+    at, tol = witness.answered, witness.probe.tol
     left = edit.total(at)
     if left is None or not np.isfinite(left).all():
         return np.inf
-    size = sum((np.abs(part.value(at)) for part in RIGHT_PARTS["y"]), np.zeros(len(left)))
+    size = summed_sizes("y", at)
     asked = ANY_PROGRAM.stop * (witness.point.alpha if tol is None else tol)
     return float(np.linalg.norm(left) / (asked + ROUNDING * np.linalg.norm(size)))
 
@@ -124,7 +130,7 @@ class StageSearch:
             got = np.concatenate([w.got for w in witnesses])
             limits = np.concatenate([w.limits for w in witnesses])
         else:
-            points = [w.point.at(w.got) for w in witnesses]
+            points = [w.answered for w in witnesses]
             got = np.zeros(sum(len(w.got) for w in witnesses))
             limits = np.concatenate([self._gradient_limits(w) for w in witnesses])
         moved = np.zeros(len(got))
@@ -136,9 +142,13 @@ class StageSearch:
         return Sheet(self.space, points, got, limits, moved)
 
     def _gradient_limits(self, w: Witness) -> Vector:
-        c = w.point
-        H = np.abs(c.q.f_yy) + c.alpha_1 * np.abs(c.q.g_yy) + c.alpha_2 * (np.abs(c.q.B.T) * c.rho) @ np.abs(c.q.B)
-        return np.asarray(3.0 * SOLVED_TO + 3.0 * H @ (self.accuracy * (np.abs(w.got) + 1e-3)) + np.zeros(len(w.got)))
+        c, key = w.answered, f"limits of the gradient for answers of accuracy {self.accuracy}"
+        if key not in c.table:
+            H = np.abs(c.q.f_yy) + c.alpha_1 * np.abs(c.q.g_yy) + c.alpha_2 * (np.abs(c.q.B.T) * c.rho) @ np.abs(c.q.B)
+            off = self.accuracy * (np.abs(w.got) + 1e-3)
+            c.table[key] = np.asarray(3.0 * SOLVED_TO + 3.0 * H @ off + np.zeros(len(w.got)))
+        limits: Vector = c.table[key]
+        return limits
 
     def single(self, witnesses: Sequence[Witness]) -> list[EditedStage]:
         """Single edits that give every answer."""
@@ -167,12 +177,11 @@ class StageSearch:
     def _vanishes(self, edit: EditedStage, witnesses: Sequence[Witness]) -> bool:
         """Whether an edited gradient is zero at the answers: cheaper than solving for its zero."""
         for w in witnesses:
-            c = w.point.at(w.got)
+            c = w.answered
             total = edit.total(c)
             if total is None:
                 return False
-            size = sum(np.abs(part.value(c)) for part in RIGHT_PARTS["y"])
-            if not (np.abs(total) <= 4 * self._gradient_limits(w) + 1e-9 * size).all():
+            if not (np.abs(total) <= 4 * self._gradient_limits(w) + 1e-9 * summed_sizes("y", c)).all():
                 return False
         return True
 
@@ -245,12 +254,13 @@ class StageSearch:
         inner += [EditedStage(self.space, summed=SumEdit(self.space, d)) for d in drops(self.space, pairs=False)[1:]]
         changes = [*FIXED, *(RULES if self.space == "y" else ())]
         first, found = witnesses[0], []
+        near = 1e-9 + 1e-6 * np.abs(first.got)
         for edit in inner:
             plain = edit.beside(first.point, first.probe.expected)
             if plain is None:
                 continue
             for change in changes:
-                if np.allclose(change.change(plain, first.point), first.got, rtol=1e-6, atol=1e-9):
+                if (np.abs(change.change(plain, first.point) - first.got) <= near).all():
                     whole = EditedStage(self.space, edit.exchanged, edit.summed, change)
                     found += [whole] if explained(whole, witnesses) else []
         return found

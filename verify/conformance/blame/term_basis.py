@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -193,12 +193,16 @@ def _through_lower(c: CallPoint) -> Vector:
     return _times_inverse(c, c.q.g_xy)
 
 
+@cache
+def _makers() -> dict[str, dict[str, Callable[[CallPoint], Vector]]]:
+    vectors = {kind: {name: found[1] for name, found in table.items()} for kind, table in _KINDS.items()}
+    return {"matrix": _MATRICES, **vectors, "weight": {name: found[1] for name, found in ROW_WEIGHTS.items()}}
+
+
 def _looked_up(c: CallPoint, kind: str, name: str) -> Vector:
     key = f"{kind}:{name}"
     if key not in c.table:
-        makers = {"matrix": _MATRICES, **{k: {n: v[1] for n, v in table.items()} for k, table in _KINDS.items()},
-                  "weight": {n: v[1] for n, v in ROW_WEIGHTS.items()}}  # fmt: skip
-        c.table[key] = makers[kind][name](c)
+        c.table[key] = _makers()[kind][name](c)
     value: Vector = c.table[key]
     return value
 

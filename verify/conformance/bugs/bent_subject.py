@@ -16,7 +16,7 @@ import numpy as np
 
 from f2csa_ref import objectives_of
 from f2csa_ref.lower_level.exact import solve_program
-from spec import InvalidInputError, Problem
+from spec import Generated, InvalidInputError, Problem, Quadratic
 from spec.exact import Vector
 from spec.quadratic import QuadraticArrays
 from verify.conformance.bugs.bent_sampling import BentRuns, BentSampling
@@ -38,7 +38,7 @@ MOST_PAIRS = 4096
 
 def arrays_of(problem: Problem) -> QuadraticArrays | None:
     """Blocks of a quadratic problem as doubles; ``None`` for other kinds."""
-    return getattr(getattr(problem, "quadratic", problem), "arrays", None)
+    return problem.arrays if isinstance(problem, Quadratic | Generated) else None
 
 
 class BentSubject(ReferenceSubject):

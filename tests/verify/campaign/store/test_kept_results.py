@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -27,12 +28,19 @@ from verify.campaign.store import database
 from verify.campaign.store.kept_results import Row, Store
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Path:
-    """A store of a whole run."""
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the store of a whole run, made once: nobody may change it here."""
+    folder = tmp_path_factory.mktemp("kept")
     with performer():
-        run(tmp_path / STORE)
-    return tmp_path / STORE
+        run(folder / STORE)
+    return folder
+
+
+@pytest.fixture
+def store(kept: Path, tmp_path: Path) -> Path:
+    """A copy of it, to be changed."""
+    return Path(shutil.copytree(kept, tmp_path, dirs_exist_ok=True)) / STORE
 
 
 def test_a_second_run_takes_everything(store: Path) -> None:

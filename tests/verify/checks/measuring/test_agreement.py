@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import pytest
 
-import verify
 from spec.atlas import find
+from tests.verify.own_results import own_results
 from verify.checks.measuring.agreement import held
 from verify.conformance.bugs.bent_subject import DropsImplicitTerm
 from verify.evidence.model import RateEvidence
@@ -39,9 +39,7 @@ def derived_anew():
 
 
 def run(claim: str, instance: str, reading: str = "repaired", subject=None):
-    chosen = {} if subject is None else {"subject": subject}
-    results = verify.run([claim], readings=[reading], instances=[instance], profile="ci", **chosen).results
-    return next(result for result in results if result.claim == claim)
+    return own_results(claim, subject, readings=[reading], instances=[instance])[0]
 
 
 def forms(result) -> list:

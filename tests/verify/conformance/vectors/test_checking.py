@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,18 @@ from verify.conformance.vectors.checking import Finding, check
 from verify.conformance.vectors.release import MANIFEST, contents, write
 
 
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The vectors, written once: nobody may change them here."""
+    folder = tmp_path_factory.mktemp("written") / "vectors"
+    write(folder)
+    return folder
+
+
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    write(tmp_path / "vectors")
-    return tmp_path / "vectors"
+def folder(written: Path, tmp_path: Path) -> Path:
+    """A copy of them, to be changed."""
+    return Path(shutil.copytree(written, tmp_path / "vectors"))
 
 
 def rewrite(folder: Path, name: str, change: Any, *, honest: bool = True) -> None:
