@@ -121,7 +121,7 @@ QUICK = {"claims": "bias-bound/black-box", "arguments": "--instance toy1 --jobs 
 @needs_bash
 def test_a_fault_is_annotated_summed_up_and_the_exit_code(job: Job) -> None:
     done = job.step("Judge", subject="solver:Crashing", sarif="f2csa.sarif", **QUICK)
-    assert (done.code, done.outputs) == (3, "exit-code=3\n"), done.err
+    assert (done.code, done.outputs) == (3, "exit-code=3\nreport=report\n"), done.err
     assert "::error file=solver.py,line=10,title=fault%3A bias-bound/black-box [repaired] on toy1::" in done.out
     assert done.summary == (job.here / "report" / "report.md").read_text(encoding="utf-8")
     assert "## Faults" in done.summary
@@ -131,7 +131,7 @@ def test_a_fault_is_annotated_summed_up_and_the_exit_code(job: Job) -> None:
 @needs_bash
 def test_a_baseline_is_compared_and_what_moved_is_written(job: Job) -> None:
     first = job.step("Judge", subject="solver:Right", **QUICK)
-    assert (first.code, first.outputs) == (0, "exit-code=0\n"), first.err
+    assert (first.code, first.outputs) == (0, "exit-code=0\nreport=report\n"), first.err
     assert "::error" not in first.out
     (job.here / "old.json").write_bytes((job.here / "report" / "report.json").read_bytes())
     (job.here / "report" / "evidence.json").replace(job.here / "evidence.json")
@@ -144,7 +144,7 @@ def test_a_baseline_is_compared_and_what_moved_is_written(job: Job) -> None:
 def test_conform_takes_a_program_by_its_command_line(job: Job) -> None:
     job.tool("f2csa", '#!/bin/sh\nfor word in "$@"; do echo "<$word>"; done\nexit 1\n')
     done = job.step("Judge", judge="conform", subject="command:node 'my subject.mjs'", out="a folder")
-    assert (done.code, done.outputs, done.summary) == (1, "exit-code=1\n", "")
+    assert (done.code, done.outputs, done.summary) == (1, "exit-code=1\nreport=\n", "")
     assert done.out.splitlines() == [
         "<conform>", "<--annotations>", "<github>", "<--out=a folder>", "<--command=node 'my subject.mjs'>", "<-->",
     ]  # fmt: skip
@@ -176,11 +176,33 @@ def test_nobody_is_judged_where_nobody_is_named(job: Job, judge: str) -> None:
 
 
 @needs_bash
+def test_the_subject_of_the_settings_is_judged_whatever_else_is_asked(job: Job) -> None:
+    (job.here / "f2csa.toml").write_text('subject = "solver:Crashing"\n')
+    asked = {"claims": "bias-bound/black-box", "profile": "smoke"}
+    done = job.step("Judge", arguments="--no-settings --instance toy1 --jobs 1", **asked)
+    assert (done.code, done.outputs) == (3, "exit-code=3\nreport=report\n")
+
+
+@needs_bash
+def test_a_second_part_is_summed_up_and_compared_by_itself(job: Job) -> None:
+    more = {"subject": "solver:Right", "arguments": "--instance toy1 --jobs 1", "profile": "smoke"}
+    both = "bias-bound/black-box solution-error/gradient-difference"
+    assert job.step("Judge", claims=both, **more).code == 0
+    (job.here / "old.json").write_bytes((job.here / "report" / "report.json").read_bytes())
+    (job.here / "evidence.json").write_bytes((job.here / "report" / "evidence.json").read_bytes())
+    part = {"claims": "bias-bound/black-box", "baseline": "old.json", "comment": "moved.md"}
+    done = job.step("Judge", **(more | part))
+    assert (done.code, done.outputs) == (0, "exit-code=0\nreport=report/part\n"), done.err
+    assert done.summary == (job.here / "report" / "part" / "report.md").read_text(encoding="utf-8")
+    assert "nothing moved" in (job.here / "moved.md").read_text(encoding="utf-8")
+
+
+@needs_bash
 def test_the_settings_name_the_subject_its_reading_and_its_known_failures(job: Job) -> None:
     known = '[expected-failures]\n"bias-bound/black-box" = "crashes"\n'
     (job.here / "f2csa.toml").write_text(f'subject = "solver:Right"\nreading = "repaired"\nprofile = "smoke"\n{known}')
     done = job.step("Judge", claims="bias-bound/black-box", arguments="--jobs 1")
-    assert (done.code, done.outputs) == (1, "exit-code=1\n"), done.err
+    assert (done.code, done.outputs) == (1, "exit-code=1\nreport=report\n"), done.err
     assert "bias-bound/black-box [repaired] is expected to fail (crashes), but holds on 2 instances" in done.out
 
 
@@ -189,7 +211,7 @@ def test_after_wrong_input_the_report_of_another_run_is_no_summary(job: Job) -> 
     (job.here / "report").mkdir()
     (job.here / "report" / "report.md").write_text("<!-- f2csa-verify -->\nof another run")
     done = job.step("Judge", subject="solver:Right", claims="no-such-claim")
-    assert (done.code, done.outputs, done.summary) == (2, "exit-code=2\n", "")
+    assert (done.code, done.outputs, done.summary) == (2, "exit-code=2\nreport=\n", "")
 
 
 @needs_bash

@@ -171,7 +171,10 @@ def test_expected_failures(project: Project) -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"expected_failed": {"bias-bound/T9": "?"}}, "expected_failed must name tests there are"),
+        ({"expected_failed": {"bias-bound/T9": "?"}}, "expected_failed bias-bound/T9.claim: must be a known claim"),
+        ({"expected_failed": {"bias-bound/T3": " "}}, "must have a reason"),
+        ({"expected_failed": {"bias-bound/T3|as-written": "?"}}, "expected_failed must name tests there are"),
+        ({"expected_failed": {"bias-bound/T3": "?"}, "readings": ["as-written"]}, "must name tests there are"),
         ({"expected_failed": {"bias-bound/T3|repaired|toy1": "?"}}, "single instances need per_instance=True"),
         ({"claims": ["bias-bond"]}, "bias-bond"),
         ({"readings": ["literal"]}, "must be as-written, repaired, only:FIELD, choose:... or keep:FIELD=VALUE"),
@@ -191,7 +194,7 @@ def test_a_stale_name_stops_pytest_without_a_traceback(project: Project) -> None
     text = decorated("my_solver.Right", expected_failed={"bias-bound/T9": "?"})
     counts, out = project.run(text)
     assert counts == {"errors": 1}
-    assert "parametrize_with_claims: expected_failed must name tests there are" in out
+    assert "parametrize_with_claims: expected_failed bias-bound/T9.claim: must be a known claim or step" in out
     assert "Traceback" not in out
     assert "pytest_plugin.py" not in out
 
@@ -215,3 +218,25 @@ def test_as_written_the_verdict_on_record_passes(project: Project) -> None:
     text += decorated("my_solver.Wrong", "test_wrong", **given)
     counts, _ = project.run(text)
     assert counts == {"passed": 2}  # the text itself keeps the term
+
+
+def test_who_answers_only_where_it_is_right_proves_nothing(project: Project) -> None:
+    project.pytester.makepyfile(
+        choosy="""
+from verify import MissingCapabilityError
+from verify.subjects import ReferenceSubject
+
+class Choosy:
+    asked = 0
+    def hypergradient(self, problem, x, call, rng):
+        if problem.m > 1:
+            raise MissingCapabilityError("I do not do this one")
+        return ReferenceSubject().hypergradient(problem, x, call, rng)
+"""
+    )
+    text = "import choosy\nfrom verify import parametrize_with_claims\n\n"
+    text += "@parametrize_with_claims(choosy.Choosy, claims=['bias-bound/black-box'])\n"
+    text += "def test_claims(claim):\n    claim.check()\n    raise RuntimeError('passed')\n"
+    counts, out = project.run(text)
+    assert counts == {"failed": 1}
+    assert "undecided: bias-bound/black-box [repaired] on two-of-three" in out
