@@ -301,19 +301,22 @@ def told(report: ReportData, claims: Mapping[str, Claim] | None = None) -> Summa
     if not 0 < len(report.results) <= FEW:
         return summary_table(report, claims)
     caption = " ".join(prose.overview(report, outline(report, claims)))
-    return Numbers(tuple(map(_told, report.results)), caption)
+    return Numbers(tuple(_told(result, report.excuse(result)) for result in report.results), caption)
 
 
-def _told(result: Result) -> Told:
+def _told(result: Result, excuse: str = "") -> Told:
     status = wording.status_of(result)
     verdict = Mark(wording.mark(status), wording.word(status), _style(status))
-    numbers = numbers_of(result)
+    numbers = numbers_of(result, excuse)
     said = result.fault if result.fault is not None else result.sentence
     return Told(verdict, result.where, tuple(line for line in (numbers, said) if line))
 
 
-def numbers_of(result: Result) -> str:
-    """``claimed O(α), measured α^-2 …`` in one line: claim, measured value, interval, and what it rests on."""
+def numbers_of(result: Result, excuse: str = "") -> str:
+    """``claimed O(α), measured α^-2 …`` in one line: claim, measured value, interval, and what it rests on.
+
+    ``excuse`` is why a refutation is expected, where it is.
+    """
     parts = [f"claimed {_signs(result.claimed)}"] if result.claimed else []
     if result.interval is not None and result.measured is not None:
         measured = wording.exponent(result.measured)
@@ -322,7 +325,9 @@ def numbers_of(result: Result) -> str:
         parts.append(f"measured {wording.number(result.measured, 6)}")
     if result.rung is not None and parts:
         parts.append(str(result.rung))
-    if result.expected is False:
+    if excuse:
+        parts.append(f"expected to fail: {excuse}")
+    elif result.expected is False:
         parts.append("not the verdict on record")
     return "; ".join(parts)
 

@@ -227,6 +227,9 @@ def test_every_face_tells_of_the_lists() -> None:
     # Of what holds, one instance was skipped: nothing is supported, and that is the one failure.
     assert 'failures="1"' in junit.splitlines()[1]
     assert badge_of(made).message.endswith("2 expected failures")
+    assert pages["pages/bias-bound.html"].count("<b>Expected to fail:</b> our note 12.") == 2
+    assert "not the verdict on record" not in str(made)
+    assert str(made).count("expected to fail: our note 12") == 2
     issues = issues_of(made, SourceTree(Path.cwd(), Path.cwd()))
     assert [(issue.level, issue.excuse) for issue in issues] == [("error", ""), ("warning", "our note 12")]
     sarif = render_sarif(issues, About("x", "smoke", 0, 0))
