@@ -103,11 +103,7 @@ def verify(asked: options.Verify) -> int:
         if lists.said:
             report = report.after(report.kept, (*report.notices, lists.said))
         show(report, Ending(paths, folder, time.monotonic() - started, stopped_at), quiet=asked.quiet)
-    if stopped_at is not None:
-        return 3 if report.faults else 1
-    # Whether anything holds is asked of all shards together.
-    is_share = shard is not None and report.exit_code == 1 and not report.findings
-    return 0 if is_share else report.exit_code
+    return report.exit_code if stopped_at is None else 3 if report.faults else 1
 
 
 def _whom(asked: options.Verify | options.Record | options.Compare) -> str:
