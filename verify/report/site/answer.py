@@ -215,7 +215,7 @@ def _afresh(site: Site) -> Markup:
     if "weakened" not in change(entry.statement.repaired.bound, entry.statement.as_written.bound):
         return Markup(".")
     told = site.number(found).said
-    return Markup(": the cost with one sample shared by lines 3, 5 and 6. With fresh ones it is {}.").format(told)
+    return Markup(", the cost only if lines 3, 5 and 6 share one sample; with fresh samples it is {}.").format(told)
 
 
 def asked(site: Site) -> str:

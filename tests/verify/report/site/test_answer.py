@@ -26,7 +26,7 @@ def test_what_fails_is_told_with_its_numbers_and_causes() -> None:
     assert "a run costs ≈ ε−9 samples where O(ε⁻⁵ δ⁻¹) is claimed" in said
     assert "Five faults cause this." in said
     assert said.endswith(
-        "both rates hold: the cost with one sample shared by lines 3, 5 and 6. With fresh ones it is ≈ ε−9."
+        "both rates hold, the cost only if lines 3, 5 and 6 share one sample; with fresh samples it is ≈ ε−9."
     )
 
 
