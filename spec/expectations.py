@@ -16,7 +16,7 @@ from spec.atlas import find as find_instance
 from spec.claims import find as find_claim
 from spec.drawn import is_drawn
 from spec.errors import InvalidInputError, from_validation, shorten
-from spec.files import Frozen
+from spec.files import Frozen, read_text
 
 LONGEST = 500
 """Characters of a reason."""
@@ -142,22 +142,12 @@ def read_list(kind: type[Kind], path: Path, argument: str) -> tuple[Kind, ...]:
 
 
 def hand_written(path: Path, argument: str) -> str:
-    """The text of a small file.
+    """The text of a small file, as editors leave it: a byte order mark is no part of it.
 
     Raises:
         InvalidInputError: If it cannot be read, is too large, or is not UTF-8.
     """
-    try:
-        with path.open("rb") as file:
-            held = file.read(LARGEST + 1)
-    except OSError as error:
-        raise InvalidInputError(argument, f"must be a file that can be read ({error.strerror})", str(path)) from None
-    if len(held) > LARGEST:
-        raise InvalidInputError(argument, f"must have at most {LARGEST} bytes", str(path))
-    try:
-        return held.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InvalidInputError(argument, "must be UTF-8 text", str(path)) from None
+    return read_text(path, argument, LARGEST).removeprefix("\ufeff")
 
 
 def reason_of(entries: Sequence[Listed], claim: str, reading: str, instance: str) -> str:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
-from pydantic.alias_generators import to_snake
 
 from spec.errors import InvalidInputError, from_validation
 from spec.expectations import ExpectedFailure, Skip, hand_written, listed
@@ -27,7 +26,7 @@ EFFORTS = tuple(4**k for k in range(7))
 
 
 def _dashed(name: str) -> str:
-    return to_snake(name).replace("_", "-")
+    return name.replace("_", "-")
 
 
 class Settings(Frozen):
@@ -49,7 +48,7 @@ class Settings(Frozen):
     profile: Literal["smoke", "ci", "full"] | None = None
     reading: tuple[str, ...] = ()
     seed: int | None = Field(default=None, ge=0)
-    effort: int | None = Field(default=None, ge=1)
+    effort: int | None = None
     time_limit: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     baseline: str | None = Field(default=None, min_length=1)
     expected_failures: dict[str, str] = Field(default_factory=dict)

@@ -91,7 +91,7 @@ def test_a_broken_file_names_its_line(tmp_path: Path, text: bytes, said: str) ->
 
 def test_no_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "none"):
-        with pytest.raises(InvalidInputError, match="can be read"):
+        with pytest.raises(InvalidInputError, match="cannot be read"):
             read_list(Skip, path, "--skips-file")
 
 

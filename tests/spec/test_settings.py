@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from spec.errors import InvalidInputError
-from spec.settings import Settings, load_settings
+from spec.settings import EFFORTS, Settings, load_settings
+from verify.evidence.budget import EFFORT_STEP, LEVELS
 
 WHOLE = """
 subject = "my_solver:Subject"
@@ -111,6 +112,10 @@ def test_a_folder_or_a_link_to_nowhere_is_no_absence_of_settings(tmp_path: Path,
     (tmp_path / name).symlink_to("nowhere.toml")
     with pytest.raises(InvalidInputError, match=name):
         load_settings(tmp_path)
+
+
+def test_efforts_are_those_that_a_run_takes() -> None:
+    assert tuple(EFFORT_STEP**k for k in range(LEVELS + 1)) == EFFORTS
 
 
 def test_settings_are_looked_for_in_a_folder(tmp_path: Path) -> None:

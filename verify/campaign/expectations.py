@@ -14,8 +14,6 @@ from verify.report.model import SKIPPED, ReportData, Result
 from verify.report.wording import counted
 from verify.verdict import Verdict
 
-SILENT = (Verdict.NOT_APPLICABLE, Verdict.VACUOUS)
-
 
 class Overdue(NamedTuple):
     """An expected failure that did not fail, and what to say of it."""

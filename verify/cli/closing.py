@@ -83,9 +83,8 @@ def closing_line(report: Report, ending: Ending) -> str:
     """``1,912 results in 55 s; report: report/report.html``."""
     took = "" if ending.seconds is None else f" in {_seconds(ending.seconds)}"
     page = "".join(f"; report: {path}" for path in ending.paths if path.name == FRONT)
-    kinds = ((len(report.excused), "expected failure"), (len(report.skipped), "result"))
-    beside = [counted(count, noun) + (" skipped" if noun == "result" else "") for count, noun in kinds if count]
-    told = f", {', '.join(beside)}" if beside else ""
+    told = f", {counted(len(report.excused), 'expected failure')}" if report.excused else ""
+    told += f", {counted(len(report.skipped), 'result')} skipped" if report.skipped else ""
     return f"{counted_in_print(len(report.results))}{told}{took}{page}"
 
 

@@ -20,7 +20,7 @@ def recheck(asked: options.Recheck) -> int:
     mine, theirs = environment()[PACKAGE], report.environment.get(PACKAGE)
     if theirs != mine:
         raise InvalidInputError("REPORT", f"must be of version {mine}, which knows what it says", theirs)
-    if all(result.verdict is None for result in report.results):
+    if not report.has_verdicts:
         raise InvalidInputError("REPORT", "must hold at least one verdict", str(asked.report))
     with progress_bar() as progress:
         found = decide_again(report, progress)

@@ -61,8 +61,9 @@ def verify(asked: options.Verify) -> int:
     folder = folder_for(asked.out, [task.key for task in _planned(selection, asked)])
     compared = None if on_record is None else selection.narrow(on_record)
     if on_record is not None and compared is None and not own_baseline and (asked.claims or asked.instance):
-        # A part that the settings' baseline holds nothing of is compared with what ships.
+        # A part that the settings' baseline holds nothing of is compared with what ships, and that is said.
         on_record = None
+        lists = lists._replace(said=f"{lists.said}; {asked.baseline} holds nothing of this part: not compared with it")
     if compared is not None and all(reason_of(lists.skips, **entry.named) for entry in compared.results):
         raise InvalidInputError(
             named, "must hold a result of what is to be run; the skips leave none", str(asked.baseline)

@@ -120,7 +120,7 @@ def _excuse(report: ReportData, row: SummaryRow) -> str:
         if result.verdict is Verdict.REFUTED and result.reading == row.reading
         and row.claim in (result.claim, result.claim.partition("/")[0])
     ]  # fmt: skip
-    if not all(map(report.excuse, behind)):
+    if not behind or not all(map(report.excuse, behind)):
         return ""
     return reason_of(report.expected_failures, row.decided_by or row.claim, row.reading, row.deciding)
 

@@ -16,6 +16,7 @@ from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.recheck.rechecking import recheck
 from verify.campaign.store.kept_results import Store
 from verify.campaign.store.stored_report import fullest, report_of
+from verify.cli.main import invoke
 from verify.report.badge import badge_of
 from verify.report.data_files import data_files
 from verify.report.faces import Report, render_json
@@ -276,7 +277,7 @@ def test_junit_fails_where_nothing_holds() -> None:
     assert "That none holds is a finding." in render_markdown(made)
 
 
-def test_a_skipped_result_says_nothing_but_its_reason() -> None:
+def test_a_skipped_result_says_nothing_but_its_reason(tmp_path: Path) -> None:
     whole = run(skips={f"{HOLDS}|repaired|toy1": "later"})
     (skipped,) = whole.skipped
     assert recheck(whole).verdicts == len(whole.results) - 1
@@ -284,7 +285,10 @@ def test_a_skipped_result_says_nothing_but_its_reason() -> None:
         forged = tuple(r.model_copy(update=more) if r.key == skipped.key else r for r in whole.results)
         refused = recheck(whole.model_copy(update={"results": forged})).refusals
         assert any("list of skips" in str(refusal) for refusal in refused)
-    assert "nothing was decided" in recheck(run(skips={FAILS: "a", HOLDS: "b"})).said
+    nothing = run(skips={FAILS: "a", HOLDS: "b"})
+    assert "nothing was decided" in recheck(nothing).said
+    nothing.write(tmp_path)
+    assert invoke(["recheck", str(tmp_path)]) == 2
 
 
 def test_an_alert_is_suppressed_only_where_all_behind_it_is_expected() -> None:

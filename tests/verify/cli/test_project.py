@@ -115,7 +115,7 @@ def test_an_expected_failure_does_not_stop_a_run(at: Any) -> None:
         ("sead = 1", (), "f2csa.toml.sead"),
         ("baseline = 'none.json'", (), "f2csa.toml baseline: must be there: f2csa baseline record writes it"),
         (EXPECTED, ("--xfails-file", "x.txt"), "--xfails-file: must not name what the settings name, too"),
-        (SETTINGS, ("--skips-file", "none.txt"), "--skips-file: must be a file"),
+        (SETTINGS, ("--skips-file", "none.txt"), "--skips-file: cannot be read"),
         (SETTINGS + "[skips]\n'smoothness' = 'r'", (), "skips smoothness"),
     ],
 )
@@ -135,7 +135,9 @@ def test_the_baseline_of_the_settings_is_compared_and_a_part_beyond_it_is_not_re
     Path("f2csa.toml").write_text(f"baseline = 'f2csa-baseline.json'\n{EXPECTED}")
     code, out, _ = verified(at)
     assert code == 0, out
-    assert at("verify", HOLDS, "--jobs", "1", "--in-process", "--out", "beside")[0] == 0
+    code, out, _ = at("verify", HOLDS, "--jobs", "1", "--in-process", "--out", "beside")
+    assert code == 0
+    assert "f2csa-baseline.json holds nothing of this part: not compared with it" in out
     assert at("verify", HOLDS, "--baseline", "f2csa-baseline.json", "--out", "beside")[0] == 2
     code, out, _ = at("baseline", "compare", "f2csa-baseline.json", "--jobs", "1", "--in-process")
     assert "0 findings, 0 faults" in out
