@@ -212,9 +212,8 @@ def _whole_over_seen(A: Vector, B: Vector) -> float:
 
 
 def _moved(lam: Vector, row: int, size: float) -> list[Vector]:
-    """Admissible multipliers that differ on one row, upwards first."""
-    tried = [np.where(np.arange(len(lam)) == row, lam + sign * size, lam) for sign in (1.0, -1.0)]
-    return [moved for moved in tried if (moved >= 0).all()]
+    """Multipliers that differ on one row, upwards first."""
+    return [np.where(np.arange(len(lam)) == row, lam + sign * size, lam) for sign in (1.0, -1.0)]
 
 
 def _agreement(worst: float, alpha: float) -> ComparisonEvidence:

@@ -31,7 +31,7 @@ def shift(case: Case) -> Measurement:
         return Measurement((premise,))
     rate, values = _shift_rate(case, truth, rows=None, quantity="‖Δy‖ at the worst allowed λ̃")
     exact = _exact_shift(case, truth, rows=None, name="‖Δy‖ at the worst λ̃")
-    note = "‖λ̃ - λ*‖ = α³ in the direction that moves the minimiser most."
+    note = "‖λ̃ - λ*‖ = α³ in the direction of the whole ball that moves the minimiser most."
     return Measurement((premise, rate, _accuracy(case, truth), *exact), values, note)
 
 
@@ -132,10 +132,7 @@ def _shift_rate(
     points = []
     for alpha in _convex_alphas(case):
         geometry, call = at_truth(case, truth, alpha)
-        response = _response(geometry)
-        lam = truth.lam + geometry.worst_lam_within(alpha**3, response, rows=rows)
-        rho = ramp(geometry.h * (truth.active == 0), lam, _width(case, call, geometry), call.parameters.lam_width)
-        moved = replace(geometry, lam=lam, rho=rho)
+        moved = _moved_worst(case, truth, geometry, call, rows)
         y, y_moved = _minimisers(case, call, geometry, moved)
         # Rounding of the gradient at the solution, carried to y by the softest direction it can reach.
         rounding = EPS * (_gradient_scale(geometry) / float(np.linalg.eigvalsh(geometry.H)[0]) + spectral_norm(y[None]))
@@ -157,7 +154,7 @@ def _exact_shift(
     geometry, call = at_truth(case, truth, DIRECTION_ALPHA)
     if not multipliers_clear_of_the_ramp(truth, call.parameters.lam_width):
         return ()
-    direction = unit(geometry.worst_lam_within(DIRECTION_ALPHA**3, _response(geometry), rows=rows))
+    direction = unit(geometry.worst_lam_within(DIRECTION_ALPHA**3, geometry.lam_to_minimiser(), rows=rows))
     spending = Spending(rho=geometry.rho, lam=(3, direction))
     allowed = range(len(truth.lam)) if rows is None else np.flatnonzero(rows).tolist()
     return exact_rate(case, truth, [spending], "solution-shift", name=name, every_error=allowed)
@@ -191,9 +188,20 @@ def _convex_alphas(case: Case) -> list[float]:
     return [alpha for alpha in case.profile.alphas if 2 * C_f * alpha**2 <= mu_g]
 
 
-def _response(geometry: Geometry) -> Vector:
-    """Derivative of the minimiser in the multipliers, weights held, shape (m, p)."""
-    return solve(geometry.H, geometry.alpha**-2 * geometry.a.B.T)
+def _moved_worst(case: Case, truth: Truth, geometry: Geometry, call: Call, rows: Vector | None) -> Geometry:
+    """The same with the multipliers' error α³ that moves the minimiser most, weights on their ramps included.
+
+    A negative λ̃ is within the premise, and its row's weight is 0; of both signs the worse counts.
+    """
+    lam_width, width = call.parameters.lam_width, _width(case, call, geometry)
+    response, distance = geometry.lam_to_minimiser(lam_width=lam_width), geometry.alpha**3
+    error = geometry.worst_lam_within(distance, response, rows=rows)
+    h = geometry.h * (truth.active == 0)
+    signed = (truth.lam + error, truth.lam - error)
+    ends = [replace(geometry, lam=lam, rho=ramp(h, lam, width, lam_width)) for lam in signed]
+    if all((end.rho == geometry.rho).all() for end in ends):
+        return ends[0]
+    return max(ends, key=lambda end: float(np.linalg.norm(end.minimiser - geometry.minimiser)))
 
 
 def _minimisers(case: Case, call: Call, geometry: Geometry, moved: Geometry) -> tuple[Vector, Vector]:

@@ -107,31 +107,40 @@ class Geometry:
         """Error of the minimiser that leaves a gradient of given norm and moves the estimator most, shape (m,)."""
         return solve(self.H, norm * _top_right(self.lagrangian.left_to_estimate))
 
-    def lam_to_estimate(self, *, dual_term: DualTerm) -> Vector:
-        """Derivative of the estimator at its minimiser in the multipliers, weights held, shape (n, p)."""
-        return self.lagrangian.lam_to_estimate(dual_term)
+    def lam_to_estimate(self, *, dual_term: DualTerm, lam_width: float | None = None) -> Vector:
+        """Derivative of the estimator at its minimiser in the multipliers, shape (n, p).
+
+        The weights are held; with ``lam_width`` they move where a multiplier lies on a ramp of that width.
+        """
+        held = self.lagrangian.lam_to_estimate(dual_term)
+        push = self._push_of_weights(lam_width)
+        if not push.any():
+            return held
+        through_y = self.E
+        if dual_term == "both-maps":
+            through_y = through_y - self.weights.alpha_1 * self._maps()[1].T @ self.a.B
+        return np.asarray(held + (through_y @ solve(self.H, self.a.B.T) + self.a.A.T) * push)
+
+    def lam_to_minimiser(self, *, lam_width: float | None = None) -> Vector:
+        """Derivative of the minimiser in the multipliers, the weights as for :meth:`lam_to_estimate`, shape (m, p)."""
+        return solve(self.H, self.a.B.T * (self.weights.alpha_1 + self._push_of_weights(lam_width)))
+
+    def _push_of_weights(self, lam_width: float | None) -> Vector:
+        """α₂h_i(x, y) times the slope of each row's weight in its own multiplier, at the minimiser, shape (p,)."""
+        on_ramp = (self.lam > 0) & (self.lam < (lam_width or 0.0)) & (self.rho > 0)
+        if not on_ramp.any():
+            return np.zeros(len(self.lam))
+        slope = np.where(on_ramp, self.rho / np.where(on_ramp, self.lam, 1.0), 0.0)
+        return np.asarray(self.weights.alpha_2 * slope * (self.h - self.a.B @ (self.minimiser - self.y_star)))
 
     def worst_lam_within(self, distance: float, response: Vector, *, rows: Vector | None = None) -> Vector:
-        """Admissible error of the multipliers, of given length, that moves a linear response most, shape (p,).
+        """Error of the multipliers, of given length, that moves a linear response most, shape (p,).
 
-        Multipliers stay nonnegative, as the dual update keeps them. The top singular direction is tried with both
-        signs, its inadmissible part removed and rescaled; single rows are tried as well. ``rows`` masks what may move.
+        It is the worst of the whole ball: no premise keeps multipliers from being negative. ``rows`` masks what may
+        move; where nothing moves the response the error is 0.
         """
-        allowed = np.ones(len(self.lam), dtype=bool) if rows is None else rows.astype(bool)
-        masked = response * allowed
-        top = _top_right(masked)
-        candidates = [top, -top, *np.eye(len(self.lam))[allowed], *-np.eye(len(self.lam))[allowed]]
-        best, best_size = np.zeros(len(self.lam)), 0.0
-        for direction in candidates:
-            kept = np.where(allowed & ((direction > 0) | (self.lam >= distance)), direction, 0.0)
-            length = float(np.linalg.norm(kept))
-            if length == 0.0:
-                continue
-            error = kept * (distance / length)
-            size = float(np.linalg.norm(masked @ error))
-            if size > best_size:
-                best, best_size = error, size
-        return best
+        masked = response if rows is None else response * rows.astype(bool)
+        return distance * _top_right(masked) if masked.any() else np.zeros(len(self.lam))
 
     def retreats(self, distance: float) -> list[Vector]:
         """Errors of ỹ* of given length to try: into the feasible side of the active rows, and along g_xy.

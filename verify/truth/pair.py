@@ -145,9 +145,18 @@ def geometry_at_truth(instance: Instance, truth: Truth, alpha: float, h_width: f
 
 def exact_bias(instance: Instance, truth: Truth, geometry: Geometry, *, dual_term: DualTerm) -> float:
     """Norm of (penalty estimator - gradient of F) at the exact minimiser, in rational arithmetic."""
+    return minimiser_and_bias(instance, truth, geometry, dual_term=dual_term)[1]
+
+
+def minimiser_and_bias(
+    instance: Instance, truth: Truth, geometry: Geometry, *, dual_term: DualTerm
+) -> tuple[FloatArray, float]:
+    """The exact penalty minimiser, correctly rounded, shape (m,), and the bias there, as :func:`exact_bias` has it."""
     assert truth.exact_grad_F is not None  # of a regular point
     family = Family.at(quadratic_of(instance.problem), instance.x)
     scenario = Scenario(dual_term=dual_term, rho=tuple(map(Fraction, geometry.rho.tolist())))
     there = family.lagrangian_over(RATIONALS, rational(geometry.alpha), scenario)
-    estimate = fractions(there.estimate(there.minimiser(), dual_term).entries)
-    return float(np.linalg.norm([double(add(a, -b)) for a, b in zip(estimate, truth.exact_grad_F, strict=True)]))
+    minimiser = there.minimiser()
+    estimate = fractions(there.estimate(minimiser, dual_term).entries)
+    bias = float(np.linalg.norm([double(add(a, -b)) for a, b in zip(estimate, truth.exact_grad_F, strict=True)]))
+    return as_float(fractions(minimiser.entries)), bias

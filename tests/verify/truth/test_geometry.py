@@ -43,18 +43,39 @@ def test_no_random_error_moves_the_estimate_more_than_the_worst_one(seed, name):
     assert np.linalg.norm(g.E @ drawn) <= by_gradient * np.linalg.norm(g.H @ drawn) * (1 + 1e-9)
 
 
-@given(st.integers(0, 2**32))
-def test_multiplier_errors_stay_admissible_and_beat_random_admissible_ones(seed):
-    _, truth, g = geometry("two-of-three")
-    response = g.lam_to_estimate(dual_term="cancelled")
-    error = g.worst_lam_within(1e-3, response)
-    assert np.linalg.norm(error) == pytest.approx(1e-3)
-    assert (truth.lam + error >= 0).all()
-    drawn = np.random.default_rng(seed).standard_normal(len(error))
-    drawn = np.where(truth.lam + 1e-3 * drawn >= 0, drawn, 0)
-    size = np.linalg.norm(drawn)
-    if size:
-        assert np.linalg.norm(response @ drawn) / size * 1e-3 <= 1.2 * np.linalg.norm(response @ error)
+@given(st.integers(0, 2**32), st.sampled_from(["two-of-three", "random-3x5x4", "box-rational"]))
+def test_no_error_of_the_multipliers_moves_a_response_more_than_the_worst_of_the_whole_ball(seed, name):
+    _, _, g = geometry(name)
+    for response in (g.lam_to_estimate(dual_term="frozen"), g.lam_to_minimiser()):
+        error = g.worst_lam_within(1e-3, response)
+        assert np.linalg.norm(error) == pytest.approx(1e-3)
+        worst = np.linalg.norm(response @ error)
+        assert worst == pytest.approx(1e-3 * np.linalg.norm(response, 2))
+        drawn = np.random.default_rng(seed).standard_normal(len(error))
+        assert 1e-3 * np.linalg.norm(response @ drawn) <= worst * np.linalg.norm(drawn) * (1 + 1e-9)
+    only = np.array([1.0, *[0.0] * (len(g.lam) - 1)])
+    assert np.flatnonzero(g.worst_lam_within(1e-3, response, rows=only)).tolist() == [0]
+    assert not g.worst_lam_within(1e-3, 0 * response).any()
+
+
+def test_derivatives_in_a_multiplier_on_its_ramp_have_the_weights_move():
+    instance, truth, _ = geometry("two-of-three")
+    width = 4 * truth.lam.max()
+
+    def at(lam):
+        return geometry_at_truth(instance, replace(truth, lam=lam), 0.1, 0.1, width)
+
+    def value(lam):
+        return np.concatenate([at(lam).estimate(at(lam).minimiser, dual_term="cancelled"), at(lam).minimiser])
+
+    step = 1e-6 * truth.active * np.array([1.0, 2.0, 0.0])
+    slope = (value(truth.lam + step) - value(truth.lam - step)) / 2
+    here = at(truth.lam)
+    response = np.vstack([here.lam_to_estimate(dual_term="cancelled", lam_width=width),
+                          here.lam_to_minimiser(lam_width=width)])  # fmt: skip
+    held = np.vstack([here.lam_to_estimate(dual_term="cancelled"), here.lam_to_minimiser()])
+    assert slope == pytest.approx(response @ step, rel=1e-5, abs=1e-12)
+    assert held @ step != pytest.approx(slope, rel=1e-4, abs=1e-12)
 
 
 def test_derivative_in_the_multipliers_matches_a_difference():

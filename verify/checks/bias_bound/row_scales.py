@@ -16,7 +16,7 @@ from verify.checks.measuring.piece_constants import PieceConstants
 from verify.checks.measuring.premises import SHOWN_ALPHA, at_truth, estimate, regular_truth, sweep_ends
 from verify.evidence.model import Counterexample, Evidence, Point
 from verify.evidence.rates import fit_rate
-from verify.truth.geometry import EPS, quadratic_of, solve
+from verify.truth.geometry import EPS, quadratic_of
 from verify.truth.pair import exact_bias
 
 SCALES = (Fraction(1, 2), Fraction(1), Fraction(2))
@@ -77,8 +77,7 @@ def _shift(case: Case, alpha: float, s: Fraction) -> tuple[Point, float]:
     truth = regular_truth(there.instance)
     geometry, call = at_truth(there, truth, alpha)
     geometry = replace(geometry, rho=truth.active)
-    response = solve(geometry.H, alpha**-2 * geometry.a.B.T)
-    error = geometry.worst_lam_within(alpha**3, response, rows=truth.active)
+    error = geometry.worst_lam_within(alpha**3, geometry.lam_to_minimiser(), rows=truth.active)
     moved = replace(geometry, lam=truth.lam + error)
     problem, given = there.instance.problem, replace(call, rho=truth.active)
     y, y_moved = (

@@ -34,11 +34,13 @@ from verify.checks.measuring.premises import (
     sweep_point,
     with_maps_frozen,
 )
+from verify.checks.measuring.rounding_bounds import rounding_of_estimate, rows_are_exact
 from verify.evidence.model import Point, RateEvidence
 from verify.evidence.rates import fit_rate
+from verify.subjects.protocol import Call
 from verify.truth import lower_level as exact_lower_level
 from verify.truth.geometry import EPS, Geometry, quadratic_of, ramp, spectral_norm
-from verify.truth.pair import Truth, exact_bias
+from verify.truth.pair import Truth, minimiser_and_bias
 
 SMALLEST_RETREAT = 0.02
 """A retreat of this share of δ leaves a ramp of width δ² for every alpha up to 1/4 (δ = 1/64)."""
@@ -48,22 +50,13 @@ SMALLEST_RETREAT = 0.02
 def penalty_bias(case: Case) -> Measurement:
     """Exact pair, exact minimiser: what the penalty itself costs."""
     truth = regular_truth(case.instance)
-    points = []
-    for alpha in case.profile.alphas:
-        geometry, call = at_truth(case, truth, alpha)
-        error = estimate(case, call, geometry.minimiser) - truth.grad_F
-        rounding = geometry.rounding(geometry.minimiser, dual_term=case.reading.dual_term)
-        ideal = exact_bias(case.instance, truth, geometry, dual_term=case.reading.dual_term)
-        points.append(sweep_point(alpha, error, rounding, ideal))
-    geometry, call = at_truth(case, truth, SHOWN_ALPHA)
-    shown = estimate(case, call, geometry.minimiser)
+    points = [_penalty_bias_at(case, truth, alpha)[0] for alpha in case.profile.alphas]
+    point, call, shown = _penalty_bias_at(case, truth, SHOWN_ALPHA)
     rate = fit_rate(points, quantity="T₃", variable="alpha")
-    ideal = exact_bias(case.instance, truth, geometry, dual_term=case.reading.dual_term)
     beside = compare(
-        "T₃ of the subject against its exact rational value", float(np.linalg.norm(shown - truth.grad_F)), "==", ideal,
-        geometry.rounding(geometry.minimiser, dual_term=case.reading.dual_term) + 1e-12 * ideal,
+        "T₃ of the subject against its exact rational value", point.measured, "==", point.predicted or 0.0,
+        point.uncertainty, role="support",
         context={"alpha": SHOWN_ALPHA, "estimate": shown_vector(shown), "gradient of F": shown_vector(truth.grad_F)},
-        role="support",
     )  # fmt: skip
     note = (
         f"At alpha = {SHOWN_ALPHA:g}, with the exact pair (y*, λ*) and the exact penalty minimiser, the estimate is "
@@ -82,6 +75,23 @@ def penalty_bias(case: Case) -> Measurement:
     exact = exact_rate(case, truth, spendings, "T3", name="T₃")
     exact = tuple(_on_same_alphas(case, item, points) if isinstance(item, RateEvidence) else item for item in exact)
     return Measurement((rate, beside, *exact), values, note)
+
+
+def _penalty_bias_at(case: Case, truth: Truth, alpha: float) -> tuple[Point, Call, Vector]:
+    """T3 at one alpha beside its exact value, the call, and the estimate.
+
+    The subject is asked at the exact minimiser, correctly rounded: a minimiser found in doubles is off by their roundings
+    times the condition of the system it solves, which the estimator's Jacobian in y multiplies by α⁻⁴.
+    """
+    geometry, call = at_truth(case, truth, alpha)
+    dual_term, grad_F = case.reading.dual_term, truth.grad_F
+    y, ideal = minimiser_and_bias(case.instance, truth, geometry, dual_term=dual_term)
+    found = estimate(case, call, y)
+    # The gradient of F, the difference from it, and the two norms are rounded as well.
+    exact_rows = truth.lower is not None and rows_are_exact(case.instance, truth.lower.y_star)
+    width = None if exact_rows else h_width(case, alpha, call)
+    rounding = rounding_of_estimate(geometry, y, dual_term=dual_term, h_width=width) + EPS * float(np.linalg.norm(grad_F))
+    return sweep_point(alpha, found - grad_F, rounding + len(grad_F) * EPS * ideal, ideal), call, found
 
 
 def _on_same_alphas(case: Case, rate: RateEvidence, points: Sequence[Point]) -> RateEvidence:
@@ -122,16 +132,18 @@ def inexact_multipliers(case: Case) -> Measurement:
     points = []
     for alpha in case.profile.alphas:
         geometry, call = at_truth(case, truth, alpha)
-        response = geometry.lam_to_estimate(dual_term=case.reading.dual_term)
-        lam = truth.lam + geometry.worst_lam_within(alpha**3, response)
-        moved = with_pair(case, geometry, truth.y_star, lam, alpha)
-        call_moved = replace(call, lam=lam)
-        change = estimate(case, call_moved, moved.minimiser) - estimate(case, call, geometry.minimiser)
+        error, response = _worst_multipliers(case, geometry)
+        ends = [with_pair(case, geometry, truth.y_star, truth.lam + s * error, alpha) for s in (1.0, -1.0)]
+        held = all((end.rho == geometry.rho).all() for end in ends)
+        here = estimate(case, call, geometry.minimiser)
+        # Where no weight moves the change is linear, and as large for either sign.
+        changes = [estimate(case, replace(call, lam=e.lam), e.minimiser) - here for e in (ends[:1] if held else ends)]
+        change = max(changes, key=lambda one: float(np.linalg.norm(one)))
         rounding = 2 * geometry.rounding(geometry.minimiser, dual_term=case.reading.dual_term)
-        predicted = float(np.linalg.norm(response @ (lam - truth.lam))) if (moved.rho == geometry.rho).all() else None
+        predicted = float(np.linalg.norm(response @ (ends[0].lam - truth.lam))) if held else None
         points.append(sweep_point(alpha, change, rounding, predicted))
     rate = fit_rate(points, quantity="T₂ at the worst allowed λ̃", variable="alpha")
-    note = "‖λ̃ - λ*‖ = α³ in the direction that moves the estimate most."
+    note = "‖λ̃ - λ*‖ = α³ in the direction of the whole ball that moves the estimate most."
     if not multipliers_clear_of_the_ramp(truth, case.call(DIRECTION_ALPHA).parameters.lam_width):
         return Measurement((rate,), sweep_ends(points), note)
     geometry, _ = at_truth(case, truth, DIRECTION_ALPHA)
@@ -153,7 +165,7 @@ def _weakly_active_multipliers(case: Case) -> Measurement:
         call = case.call(alpha, y_star=y_star, lam=lam, parameters=parameters)
         width, errors = h_width(case, alpha, call), alpha**3 * np.vstack([np.eye(len(lam)), -np.eye(len(lam))])
         found = []
-        for multipliers in (lam, *(lam + error for error in errors if (lam + error >= 0).all())):
+        for multipliers in (lam, *(lam + error for error in errors)):
             rho = ramp(h, multipliers, width, parameters.lam_width)
             geometry = Geometry(problem, case.x, alpha, y_star, multipliers, rho)
             found.append(estimate(case, replace(call, lam=multipliers), geometry.minimiser))
@@ -261,8 +273,17 @@ def slip_spent(case: Case, geometry: Geometry, spending: Spending, *, sign: floa
 
 
 def _lam_direction(case: Case, geometry: Geometry) -> Vector:
-    alpha = geometry.alpha
-    return unit(geometry.worst_lam_within(alpha**3, geometry.lam_to_estimate(dual_term=case.reading.dual_term)))
+    return unit(_worst_multipliers(case, geometry)[0])
+
+
+def _worst_multipliers(case: Case, geometry: Geometry) -> tuple[Vector, Vector]:
+    """The error α³ of the multipliers that moves the estimate most, weights on their ramps included; and how it does.
+
+    A negative λ̃ has weight 0, as λ̃ = 0 has: for small α that is a row with weight 0 at λ*, too.
+    """
+    lam_width = case.call(geometry.alpha).parameters.lam_width
+    response = geometry.lam_to_estimate(dual_term=case.reading.dual_term, lam_width=lam_width)
+    return geometry.worst_lam_within(geometry.alpha**3, response), response
 
 
 def _retreat_spendings(case: Case, truth: Truth) -> list[Spending]:
@@ -302,9 +323,8 @@ def with_pair(case: Case, geometry: Geometry, y_star: Vector, lam: Vector, alpha
 
 def _spent(case: Case, truth: Truth, alpha: float, geometry: Geometry) -> Iterator[Vector]:
     """Estimates with every premise's error spent, over the candidates for the worst and all their signs."""
-    response = geometry.lam_to_estimate(dual_term=case.reading.dual_term)
-    shift = geometry.worst_lam_within(alpha**3, response)
-    multipliers = [truth.lam + sign * shift for sign in (1.0, -1.0) if (truth.lam + sign * shift >= 0).all()]
+    shift, _ = _worst_multipliers(case, geometry)
+    multipliers = [truth.lam + sign * shift for sign in (1.0, -1.0)]
     for error in (np.zeros(len(truth.y_star)), *geometry.retreats(alpha**3)):
         for lam in multipliers:
             moved = with_pair(case, geometry, truth.y_star + error, lam, alpha)
