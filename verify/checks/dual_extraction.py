@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 from operator import itemgetter
 
 import numpy as np
@@ -13,13 +12,13 @@ from spec.atlas import find
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.exact import symbolic_rate
+from verify.checks.measuring.gradient_change import exact_leading, gradient, one_beyond, rounding_of, worst_change
 from verify.checks.measuring.own_values import agreement, roundings
 from verify.checks.measuring.premises import (
     REGULAR,
     SHOWN_ALPHA,
     PremiseUnmetError,
     at_truth,
-    estimate,
     feasible,
     h_width,
     keeps_dual_term,
@@ -30,9 +29,7 @@ from verify.checks.measuring.premises import (
 )  # fmt: skip
 from verify.evidence.model import Point
 from verify.evidence.rates import fit_rate
-from verify.subjects.protocol import Call
-from verify.truth.formulas import as_float
-from verify.truth.geometry import EPS, Geometry, quadratic_of, ramp, spectral_norm
+from verify.truth.geometry import EPS, quadratic_of, ramp, spectral_norm
 
 RAMP_PIECES = 96
 """Pieces on which a ramp's slope is read, from below it to above."""
@@ -45,7 +42,7 @@ MOVING = tuple(name for name in REGULAR if "A-nonzero" in find(name).strata)
 @check("dual-extraction", instances=("weakly-active", *MOVING, "box-rational", "licq-fails", "infeasible"),
        needs=("hypergradient", "penalty_minimiser"))  # fmt: skip
 def conclusion(case: Case) -> Measurement:
-    """‖∇L_{λ*} - ∇L_{λ̃}‖ in (x, y) at a fixed y one unit beyond the first row, λ̃ off by δ = α³.
+    """‖∇L_{λ*} - ∇L_{λ̃}‖ in (x, y) at a fixed y one unit beyond a row, λ̃ off by δ = α³; the worst row and error.
 
     Where ε_λ may be any small number it is spent as ε_λ = δ; else it is fixed. Where ỹ* is a map of x, what its
     derivative adds is the same on both sides: the difference is that of frozen maps.
@@ -55,25 +52,24 @@ def conclusion(case: Case) -> Measurement:
     lower = feasible(case.instance)
     if not lower.licq:
         raise PremiseUnmetError("licq", f"the active rows have rank {lower.licq_rank}")
-    y_star, lam = as_float(lower.y_star), as_float(lower.lam)
-    y = _violating(quadratic_of(case.instance.problem).arrays.B, y_star)
     name = "‖∇L_{λ*} - ∇L_{λ̃}‖ at a fixed y"
-    found = [_difference(case, alpha, y_star, lam, y) for alpha in (*case.profile.alphas, SHOWN_ALPHA)]
-    points, off = [point for point, _, _ in found], {point.at: worst for point, _, worst in found}
+    found = [worst_change(case, alpha, lower) for alpha in (*case.profile.alphas, SHOWN_ALPHA)]
+    points, off = [one.point for one in found], {one.point.at: one.off for one in found}
     rate = fit_rate(points[:-1], quantity=name, variable="alpha")
-    moved, claimed = points[-1].measured, (SHOWN_ALPHA**-2 + SHOWN_ALPHA**-4) * SHOWN_ALPHA**3
-    ratio = compare("‖∇L_{λ*} - ∇L_{λ̃}‖ in units of (α₁ + α₂)δ", moved / claimed, "<=", _constant(case, y),
+    shown = found[-1]
+    moved, claimed = shown.point.measured, (SHOWN_ALPHA**-2 + SHOWN_ALPHA**-4) * SHOWN_ALPHA**3
+    ratio = compare("‖∇L_{λ*} - ∇L_{λ̃}‖ in units of (α₁ + α₂)δ", moved / claimed, "<=", _constant(case, shown.y),
                     context={"alpha": SHOWN_ALPHA}, role="support")  # fmt: skip
     values: dict[str, float | str] = {
-        "alpha": SHOWN_ALPHA, "difference of the gradients": moved, "its part in x": found[-1][1],
+        "alpha": SHOWN_ALPHA, "difference of the gradients": moved, "its part in x": shown.in_x,
         "(alpha_1 + alpha_2) delta": claimed, "ratio": moved / claimed,
     }  # fmt: skip
     width = "δ" if shrinks(case) else "fixed"
     note = (
-        f"y is fixed, one unit beyond the first row; λ̃ is λ* plus δ on the worst row, ε_λ = {width}. "
-        "The weight changes by min(1, δ/ε_λ) and is multiplied by α₂h."
+        f"y is fixed, one unit beyond the worst row; λ̃ is λ* off by δ in the worst direction, ε_λ = {width}. "
+        "A weight changes by up to min(1, δ/ε_λ) and is multiplied by α₂h."
     )
-    exact = symbolic_rate(case, _exact_terms(case), rate, off, name=name)
+    exact = symbolic_rate(case, exact_leading(case, lower), rate, off, name=name)
     return Measurement((rate, ratio, *exact), values, note)
 
 
@@ -90,8 +86,8 @@ def linear_term(case: Case) -> Measurement:
         call = replace(call, rho=geometry.rho)
         error = geometry.worst_lam_within(alpha**3, kept)
         moved = replace(geometry, lam=truth.lam + error)
-        change = _gradient(case, call, moved, truth.y_star) - _gradient(case, call, geometry, truth.y_star)
-        exact, rounding = alpha**-2 * kept @ error, _rounding(geometry, truth.y_star)
+        change = gradient(case, call, moved, truth.y_star) - gradient(case, call, geometry, truth.y_star)
+        exact, rounding = alpha**-2 * kept @ error, rounding_of(geometry, truth.y_star)
         points.append(sweep_point(alpha, change, rounding, float(np.linalg.norm(exact))))
         off[alpha] = roundings(change, exact, rounding)
     name = "‖α₁[A, -B]ᵀ(λ* - λ̃)‖" if keeps_dual_term(case) else "‖α₁Bᵀ(λ* - λ̃)‖"
@@ -99,7 +95,9 @@ def linear_term(case: Case) -> Measurement:
     M = max(spectral_norm(a.A), spectral_norm(a.B))
     M, unit = (2 * M, "2M") if keeps_dual_term(case) else (M, "M")
     largest = max(((p.measured - p.uncertainty) / (M * p.at) for p in rate.points if p.usable), default=0.0)
-    within = compare(f"linear term in units of {unit}·α₁δ", largest, "<=", 1.0, 1e-6)
+    # What is left to round are α₁δ, the norm M and the quotient: a few operations a row or column.
+    rounding = 8 * sum(a.B.shape) * EPS
+    within = compare(f"linear term in units of {unit}·α₁δ", largest, "<=", 1.0, rounding)
     return Measurement((rate, within, agreement(case, off, name)))
 
 
@@ -157,7 +155,7 @@ def active_rows(case: Case) -> Measurement:
     a = quadratic_of(case.instance.problem).arrays
     smallest = min((value for value in truth.lam if value > 0), default=np.inf)
     parameters = OracleParameters(lam_width=float(min(0.1, smallest / 4)))
-    y = _violating(a.B, truth.y_star)
+    y = one_beyond(a.B, truth.y_star)
     kept = np.vstack([a.A.T if keeps_dual_term(case) else 0 * a.A.T, -a.B.T])
     points, off = [], {}
     for alpha in case.profile.alphas:
@@ -165,117 +163,12 @@ def active_rows(case: Case) -> Measurement:
         call = replace(call, parameters=parameters)
         error = geometry.worst_lam_within(min(alpha**3, smallest / 4), kept, rows=truth.active)
         moved = replace(geometry, lam=truth.lam + error)
-        change = _gradient(case, call, moved, y) - _gradient(case, call, geometry, y)
-        exact, rounding = alpha**-2 * kept @ error, _rounding(geometry, y)
+        change = gradient(case, call, moved, y) - gradient(case, call, geometry, y)
+        exact, rounding = alpha**-2 * kept @ error, rounding_of(geometry, y)
         points.append(sweep_point(alpha, change, rounding, float(np.linalg.norm(exact))))
         off[alpha] = roundings(change, exact, rounding)
     name = "‖∇L_{λ*} - ∇L_{λ̃}‖, active multipliers above ε_λ"
     return Measurement((fit_rate(points, quantity=name, variable="alpha"), agreement(case, off, name)))
-
-
-def _gradient(case: Case, call: Call, at: Geometry, y: Vector) -> Vector:
-    """∇L of the subject at y, its x-part before its y-part, shape (n + m,), with the pair and the weights of ``at``.
-
-    The x-part is its estimate there. What it has of ∇_yL shows in where it vanishes: as L is quadratic in y, ∇_yL(y) is
-    H times the distance of y from the subject's own minimiser.
-    """
-    given = replace(call, y_star=at.y_star, lam=at.lam)
-    least = case.stages.penalty_minimiser(case.instance.problem, case.x, replace(given, rho=at.rho), 0.0)
-    return np.concatenate([estimate(case, given, y), at.H @ (y - least)])
-
-
-def _rounding(at: Geometry, y: Vector) -> float:
-    """Rounding of the difference of two such gradients: their terms cancel, in y about as in x."""
-    a, sizes = at.a, np.abs(y) + np.abs(at.y_star)
-    size_h = np.abs(a.A) @ np.abs(at.x) + np.abs(a.B) @ sizes + np.abs(a.b)
-    rows = np.abs(np.hstack([a.A, a.B])).T @ (at.rho * size_h)
-    lower = np.abs(np.hstack([a.A, a.B])).T @ np.abs(at.lam) + float(np.linalg.norm(np.abs(a.g_yy) @ sizes))
-    upper = float(np.linalg.norm(np.abs(a.f_yy) @ sizes)) + float(np.linalg.norm(np.abs(a.f_xy) @ sizes))
-    return 8 * EPS * (float(np.linalg.norm(at.alpha**-4 * rows + at.alpha**-2 * lower)) + upper)
-
-
-def _violating(B: Vector, y_star: Vector) -> Vector:
-    """A fixed y at which the first row's value is one above its value at y*."""
-    return np.asarray(y_star - B[0] / float(B[0] @ B[0]))
-
-
-def _difference(case: Case, alpha: float, y_star: Vector, lam: Vector, y: Vector) -> tuple[Point, float, float]:
-    """The largest difference over rows and signs beside the exact one, its part in x, and the most roundings off."""
-    inner_tol = alpha**3
-    parameters = OracleParameters(lam_width=inner_tol) if shrinks(case) else OracleParameters()
-    call = case.call(alpha, y_star=y_star, lam=lam, parameters=parameters)
-    problem = quadratic_of(case.instance.problem)
-    a = problem.arrays
-    h_star = a.A @ case.x - a.B @ y_star - a.b
-    h_star = np.where(np.abs(h_star) <= 16 * EPS * (1 + np.abs(a.b)), 0.0, h_star)
-    width = h_width(case, alpha, call)
-
-    def weighed(multipliers: Vector) -> Geometry:
-        rho = ramp(h_star, multipliers, width, parameters.lam_width)
-        return Geometry(problem, case.x, alpha, y_star, multipliers, rho)
-
-    at_star, rows = weighed(lam), np.hstack([a.A, -a.B])
-    before = _gradient(case, call, at_star, y)
-    changes, predicted, rounding, off = [], [], 0.0, 0.0
-    for i in range(len(lam)):
-        for sign in (1.0, -1.0):
-            multipliers = lam + sign * inner_tol * np.eye(len(lam))[i]
-            if multipliers[i] < 0:
-                continue
-            moved = weighed(multipliers)
-            changes.append(_gradient(case, call, moved, y) - before)
-            kept = np.hstack([a.A if keeps_dual_term(case) else 0 * a.A, -a.B]).T @ (multipliers - lam)
-            h = a.A @ case.x - a.B @ y - a.b
-            exact = alpha**-4 * rows.T @ ((moved.rho - at_star.rho) * h) + alpha**-2 * kept
-            predicted.append(float(np.linalg.norm(exact)))
-            own = max(_rounding(moved, y), _rounding(at_star, y))
-            rounding, off = max(rounding, own), max(off, roundings(changes[-1], exact, own))
-    largest = max(changes, key=lambda change: float(np.linalg.norm(change)))
-    size, in_x = (float(np.linalg.norm(part)) for part in (largest, largest[: len(case.x)]))
-    return Point(at=alpha, measured=size, uncertainty=rounding, predicted=max(predicted)), in_x, off
-
-
-def _exact_terms(case: Case) -> dict[int, tuple[Fraction, ...]]:
-    """The difference as a sum of powers of alpha, for the row and sign whose leading power is smallest.
-
-    With Δλ = ±α³ on one row, the weight of an active row changes by -Δλ/ε_λ where its multiplier is on the ramp, by
-    1 where ε_λ = α³ and the multiplier leaves 0, and not at all otherwise.
-    """
-    problem = quadratic_of(case.instance.problem)
-    lower = feasible(case.instance)
-    A, B, b = (getattr(problem.constraints, name).to_fractions() for name in ("A", "B", "b"))
-    scale = sum((value * value for value in B[0]), Fraction(0))
-    y = [value - row / scale for value, row in zip(lower.y_star, B[0], strict=True)]
-    moves: list[dict[int, tuple[Fraction, ...]]] = []
-    for i in range(problem.p):
-        across, along = zip(A[i], case.instance.x, strict=True), zip(B[i], y, strict=True)
-        h = sum(p * q for p, q in across) - sum(p * q for p, q in along) - b[0][i]
-        for sign in (1, -1):
-            if sign < 0 and lower.lam[i] == 0:
-                continue
-            terms: dict[int, tuple[Fraction, ...]] = {}
-            if i in lower.active:
-                power, change = _weight_change(case, lower.lam[i], sign)
-                terms[power] = tuple(change * h * value for value in (*A[i], *(-value for value in B[i])))
-            kept = A[i] if keeps_dual_term(case) else [Fraction(0)] * problem.n
-            terms[1] = tuple(sign * value for value in (*kept, *(-value for value in B[i])))
-            moves.append(terms)
-    return min(moves, key=_leading)
-
-
-def _leading(terms: dict[int, tuple[Fraction, ...]]) -> tuple[int, Fraction]:
-    """What makes one sum larger than another as alpha tends to 0: the smallest power, then the largest coefficient."""
-    power = min((power for power, vector in terms.items() if any(vector)), default=99)
-    return power, -sum((value * value for value in terms.get(power, ())), Fraction(0))
-
-
-def _weight_change(case: Case, lam: Fraction, sign: int) -> tuple[int, Fraction]:
-    """Power of alpha and factor of α₂Δρ on an active row."""
-    if shrinks(case):
-        return -4, Fraction(int(lam == 0))
-    lam_width = Fraction(str(OracleParameters().lam_width))
-    on_ramp = lam < lam_width or (lam == lam_width and sign < 0)
-    return -1, sign / lam_width if on_ramp else Fraction(0)
 
 
 def _constant(case: Case, y: Vector) -> float:

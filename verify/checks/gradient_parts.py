@@ -9,6 +9,7 @@ import numpy as np
 from spec import OracleParameters
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check, compare
+from verify.checks.measuring.gradient_change import beyond_each_row
 from verify.checks.measuring.own_values import AGREEMENT_ROUNDINGS
 from verify.checks.measuring.premises import PremiseUnmetError, estimate, feasible, h_width, shrinks, sweep_ends
 from verify.evidence.model import ComparisonEvidence, Point
@@ -39,35 +40,38 @@ def jacobian_bound(case: Case) -> Measurement:
     needs=("hypergradient",),
 )
 def weights_part(case: Case) -> Measurement:
-    """α₂‖Δρ_i h_i ∇h_i‖ at a fixed y one unit beyond the first row, λ̃ off by δ on one row; the worst row and sign.
+    """α₂‖Δρ_i h_i ∇h_i‖ at a fixed y one unit beyond a row, λ̃ off by δ on one row; the worst of both rows and the sign.
 
     The dual term is cancelled, so the estimate moves by α₂Δρ_i h_i A_i: with ∇h_i = [A_i, -B_i] in place of A_i that is
     the whole part. As written ε_λ may be any small number and is spent as δ; repaired it is fixed, and twice the
     largest multiplier, so that every active row is on its ramp.
     """
     start = _Start(case, wide=True)
-    a, y = start.a, start.y_star - start.a.B[0] / float(start.a.B[0] @ start.a.B[0])
+    a, ys = start.a, beyond_each_row(start.a.B, start.y_star)
     whole = [_whole_over_seen(a.A[i], a.B[i]) for i in start.rows]
     points, worst, at = [], 0.0, case.profile.alphas[0]
     for alpha in case.profile.alphas:
         call, weights = start.call(alpha), start.weights(alpha, start.lam)
-        h = a.A @ case.x - a.B @ y - a.b
-        here = estimate(case, call, y)
-        rounding = 2 * start.geometry(alpha, start.lam).rounding(y, dual_term="cancelled", h_width=start.width(alpha))
-        # Every row at full weight bounds the rounding whatever the weights are.
-        rounding += 2 * EPS * alpha**-4 * float(np.linalg.norm(np.abs(a.A.T) @ (np.abs(h) + np.abs(a.B) @ np.abs(y))))
-        sizes, predicted = [0.0], [0.0]
-        for i in start.rows:
-            for lam in _moved(start.lam, i, alpha**3):
-                change = estimate(case, replace(call, lam=lam), y) - here
-                exact = alpha**-4 * a.A.T @ ((start.weights(alpha, lam) - weights) * h)
-                worst, at = max((worst, at), (float(np.linalg.norm(change - exact)) / rounding, alpha))
-                sizes.append(float(whole[i] * np.linalg.norm(change)))
-                predicted.append(float(whole[i] * np.linalg.norm(exact)))
-        points.append(Point(at=alpha, measured=max(sizes), uncertainty=max(whole) * rounding, predicted=max(predicted)))
+        sizes, predicted, roundings = [0.0], [0.0], []
+        for y in ys:
+            h = a.A @ case.x - a.B @ y - a.b
+            here = estimate(case, call, y)
+            own = start.geometry(alpha, start.lam).rounding(y, dual_term="cancelled", h_width=start.width(alpha))
+            # Every row at full weight bounds the rounding whatever the weights are.
+            full = float(np.linalg.norm(np.abs(a.A.T) @ (np.abs(h) + np.abs(a.B) @ np.abs(y))))
+            roundings.append(2 * own + 2 * EPS * alpha**-4 * full)
+            for i in start.rows:
+                for lam in _moved(start.lam, i, alpha**3):
+                    change = estimate(case, replace(call, lam=lam), y) - here
+                    exact = alpha**-4 * a.A.T @ ((start.weights(alpha, lam) - weights) * h)
+                    worst, at = max((worst, at), (float(np.linalg.norm(change - exact)) / roundings[-1], alpha))
+                    sizes.append(float(whole[i] * np.linalg.norm(change)))
+                    predicted.append(float(whole[i] * np.linalg.norm(exact)))
+        rounding = max(whole) * max(roundings)
+        points.append(Point(at=alpha, measured=max(sizes), uncertainty=rounding, predicted=max(predicted)))
     rate = fit_rate(points, quantity="α₂‖Σ Δρ_i h_i ∇h_i‖ at a fixed y", variable="alpha")
     width = "δ" if start.shrinks else "fixed"
-    note = f"y is fixed, one unit beyond the first row; λ̃ is λ* ± δ on the worst row, ε_λ = {width}."
+    note = f"y is fixed, one unit beyond the worst row; λ̃ is λ* ± δ on the worst row, ε_λ = {width}."
     return Measurement((rate, _agreement(worst, at)), sweep_ends(points), note)
 
 

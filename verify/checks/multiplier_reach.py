@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, log
@@ -64,22 +65,23 @@ def _doubles(values: Flint) -> Doubles:
     return as_float(fractions(values.entries))
 
 
-def _beyond(case: Case, radius: Fraction) -> Vector:
-    """A y at which the first row's value is ``radius`` above its value at y*."""
+def _beyond(case: Case, row: Sequence[Fraction], radius: Fraction) -> Vector:
+    """A y at which this row's value is ``radius`` above its value at y*; y* where y does not move it."""
     lower = feasible(case.instance)
-    row = quadratic_of(case.instance.problem).constraints.B.to_fractions()[0]
-    square = sum((v * v for v in row), Fraction(0))
+    square = sum((v * v for v in row), Fraction(0)) or Fraction(1)
     return tuple(y - radius * v / square for y, v in zip(lower.y_star, row, strict=True))
 
 
 @check("dual-extraction/fixed-point", instances=("weakly-active",))
 def far_from_the_boundary(case: Case) -> Measurement:
-    """‖∇L_{λ*} - ∇L_{λ̃}‖ over (α₁ + α₂)δ at α = 1/10 and a fixed ε_λ, y further and further beyond the first row."""
+    """‖∇L_{λ*} - ∇L_{λ̃}‖ over (α₁ + α₂)δ at α = 1/10 and a fixed ε_λ, y further and further beyond a row; the worst."""
     problem = quadratic_of(case.instance.problem)
-    pair = Pair(problem, case.instance.x, ALPHA, 0, DEFAULT_LAM_WIDTH)
     unit, points = float((ALPHA**-2 + ALPHA**-4) * ALPHA**3), []
+    rows = {i: row for i, row in enumerate(problem.constraints.B.to_fractions()) if any(row)}
+    pairs = {i: Pair(problem, case.instance.x, ALPHA, i, DEFAULT_LAM_WIDTH) for i in rows}
     for radius in RADII:
-        size = float(np.linalg.norm(np.concatenate(pair.change(_beyond(case, radius))))) / unit
+        changes = (pairs[i].change(_beyond(case, row, radius)) for i, row in rows.items())
+        size = max(float(np.linalg.norm(np.concatenate(change))) for change in changes) / unit
         points.append(Point(at=float(radius), measured=size, uncertainty=8 * EPS * size))
     rate = fit_rate(points, quantity="‖∇L_{λ*} - ∇L_{λ̃}‖/((α₁ + α₂)δ) at distance radius", variable="radius")
     note = "The row's weight moves by δ/ε_λ and multiplies α₂h(x, y), which grows with y."
@@ -181,11 +183,11 @@ def _has_minimiser(problem: Quadratic, active: Doubles, alpha: Fraction) -> bool
 
 @check("solution-error/y-part", instances=("toy1", "two-of-three", "weakly-active", "random-2x3x4"))
 def part_in_y(case: Case) -> Measurement:
-    """‖∇_yL_{λ*} - ∇_yL_{λ̃}‖ against the same of the gradient in (x, y), for every row's error δ, at a fixed y."""
-    problem, y = quadratic_of(case.instance.problem), _beyond(case, Fraction(1))
-    feasible(case.instance)
+    """‖∇_yL_{λ*} - ∇_yL_{λ̃}‖ against the same of the gradient in (x, y), for every row's error δ, y beyond that row."""
+    problem = quadratic_of(case.instance.problem)
     worst, at = -np.inf, (0.0, 0.0)
-    for row in range(problem.p):
+    for row, along in enumerate(problem.constraints.B.to_fractions()):
+        y = _beyond(case, along, Fraction(1))
         in_x, in_y = Pair(problem, case.instance.x, ALPHA, row, DEFAULT_LAM_WIDTH).change(y)
         part, whole = float(np.linalg.norm(in_y)), float(np.linalg.norm(np.concatenate([in_x, in_y])))
         if part - whole > worst:

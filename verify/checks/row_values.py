@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import sqrt
 
 import numpy as np
 
@@ -98,8 +99,8 @@ class _Sweep:
     def derived(self, case: Case) -> tuple[RateEvidence | ComparisonEvidence, ...]:
         """The exact rate with its closed form, and the subject's agreement with it."""
         first = self.exact.leading()
-        terms = {} if first.exponent is None else {first.exponent: first.coefficient}
-        exact, agrees = symbolic_rate(case, terms, self.rate, self.off, name=self.name)
+        leading = None if first.exponent is None else (first.exponent, sqrt(first.norm_squared))
+        exact, agrees = symbolic_rate(case, leading, self.rate, self.off, name=self.name)
         scenario = Spending(rho=self.at[0][1].rho).scenario("cancelled")
         formula = closed_row_change(self.family, scenario, self.rows)
         form = held(formula, self.exact, case.profile.alphas, self.name, measured=agrees.holds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 
@@ -12,12 +13,17 @@ from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.exact import DIRECTION_ALPHA, Spending, exact_rate, multipliers_clear_of_the_ramp, unit
 from verify.checks.measuring.premises import DEGENERATE, REGULAR, PremiseUnmetError, at_truth, regular_truth
+from verify.checks.measuring.rounding_bounds import gradient_left
 from verify.evidence.model import ComparisonEvidence, Point, PremiseEvidence, RateEvidence
 from verify.evidence.rates import fit_rate
 from verify.subjects.protocol import Call
-from verify.truth.geometry import EPS, Geometry, quadratic_of, ramp, solve, spectral_norm
+from verify.truth.algebra.rationals import is_positive_definite, rational
+from verify.truth.algebra.reals import extreme_eigenvalue, frobenius_norm
+from verify.truth.algebra.rings import RATIONALS
+from verify.truth.geometry import EPS, Geometry, quadratic_of, ramp, spectral_norm
 from verify.truth.pair import Truth
-from verify.truth.penalty_functions import convex_up_to
+from verify.truth.penalty_functions import Family, convex_up_to
+from verify.truth.scenario import Error, Scenario
 
 SOME_ACTIVE = tuple(name for name in REGULAR if "no-active-row" not in find(name).strata)
 
@@ -109,21 +115,63 @@ def _certified_convexity(case: Case, truth: Truth, mu_g: float, edge: float) -> 
 @check("solution-error/monotonicity", instances=("toy1", "two-of-three", "box-rational", "random-3x5x4"),
        needs=("penalty_minimiser",))  # fmt: skip
 def monotonicity(case: Case) -> Measurement:
-    """μ‖Δy‖ ≤ ‖∇_yL_{λ*}(ỹ) - ∇_yL_{λ̃}(ỹ)‖ at the subject's own minimisers; the largest ratio counts."""
+    """μ‖Δy‖ ≤ ‖∇_yL_{λ*}(ỹ) - ∇_yL_{λ̃}(ỹ)‖, decided exactly, and at the subject's own minimisers up to rounding."""
     truth = regular_truth(case.instance)
-    worst, at = -np.inf, 0.0
+    exact, found = [], []
     for alpha in case.profile.alphas[:6]:
         geometry, call = at_truth(case, truth, alpha)
-        lam = truth.lam + geometry.worst_lam_within(alpha**3, _response(geometry))
-        moved = replace(geometry, lam=lam)
-        y, y_moved = _minimisers(case, call, geometry, moved)
-        mu = float(np.linalg.eigvalsh(geometry.H)[0])
-        change = float(np.linalg.norm(geometry.gradient_y(y_moved) - moved.gradient_y(y_moved)))
-        ratio = mu * float(np.linalg.norm(y_moved - y)) / change
-        if ratio > worst:
-            worst, at = ratio, alpha
-    compared = compare("μ‖Δy‖ / ‖difference of the gradients‖", worst, "<=", 1.0, 1e-4, context={"alpha": at})
-    return Measurement((compared,))
+        moved = _moved_worst(case, truth, geometry, call, None)
+        if (ratio := _exact_ratio(case, geometry, moved)) is not None:
+            exact.append((ratio, alpha))
+            found.append(_own_ratio(case, call, geometry, moved, alpha))
+    if not exact:
+        raise PremiseUnmetError("penalty-strong-convexity", "the penalty Lagrangian is convex at no α of the sweep")
+    ratio, at = max(exact)
+    decided = compare("μ‖Δy‖ / ‖difference of the gradients‖, exactly", ratio, "<=", 1.0, rung="symbolic",
+                      context={"alpha": at})  # fmt: skip
+    return Measurement((decided, max(found, key=lambda one: one.measured - one.tolerance)))
+
+
+def _exact_ratio(case: Case, geometry: Geometry, moved: Geometry) -> float | None:
+    """The two sides' quotient in exact arithmetic at rational α, λ̃ and weights; none where there is no minimiser.
+
+    A double at most 1 where the quotient is at most 1, and larger where it is larger: both sides may be equal.
+    """
+    family, alpha = Family.at(quadratic_of(case.instance.problem), case.instance.x), Fraction(str(geometry.alpha))
+    off = Error(power=0, direction=tuple(map(Fraction, (moved.lam - geometry.lam).tolist())))
+    plain, other = (
+        family.lagrangian_over(
+            RATIONALS, rational(alpha), Scenario(rho=tuple(map(Fraction, rho.tolist())), lam_error=errors)
+        )
+        for rho, errors in ((geometry.rho, ()), (moved.rho, (off,)))
+    )
+    hessian = plain.H.entries
+    if not (is_positive_definite(hessian) and is_positive_definite(other.H.entries)):
+        return None
+    y, y_moved = plain.minimiser(), other.minimiser()
+    shift, change = y_moved - y, plain.gradient_y(y_moved) - other.gradient_y(y_moved)
+    left = extreme_eigenvalue(hessian, smallest=True) * frobenius_norm(shift.entries)
+    right = frobenius_norm(change.entries)
+    if right.sign == 0:
+        return math.inf if left.sign > 0 else 0.0
+    ratio = float(left / right)
+    return min(ratio, 1.0) if (left - right).sign <= 0 else max(ratio, math.nextafter(1.0, 2.0))
+
+
+def _own_ratio(case: Case, call: Call, geometry: Geometry, moved: Geometry, alpha: float) -> ComparisonEvidence:
+    """The same quotient at the subject's minimisers, up to what two direct solves in doubles may leave."""
+    y, y_moved = _minimisers(case, call, geometry, moved)
+    mu = float(np.linalg.eigvalsh(geometry.H)[0])
+    # L is quadratic: the gradients' difference at a point y off the minimiser by e is H e less that of the other.
+    change = float(np.linalg.norm(geometry.gradient_y(y_moved) - moved.gradient_y(y_moved)))
+    left, left_moved = gradient_left(geometry, y), gradient_left(moved, y_moved)
+    softest = float(np.linalg.eigvalsh(moved.H)[0])
+    # ‖e‖ ≤ left/μ at either minimiser; the second also moves the gradients' difference, which is rounded itself.
+    carried = left + left_moved * (mu + spectral_norm(geometry.H - moved.H)) / softest + left + left_moved
+    ratio = mu * float(np.linalg.norm(y_moved - y))
+    size = change or 1.0
+    return compare("μ‖Δy‖ / ‖difference of the gradients‖ at the subject's minimisers", ratio / size, "<=", 1.0,
+                   carried / size, context={"alpha": alpha})  # fmt: skip
 
 
 def _shift_rate(

@@ -80,8 +80,8 @@ def penalty_bias(case: Case) -> Measurement:
 def _penalty_bias_at(case: Case, truth: Truth, alpha: float) -> tuple[Point, Call, Vector]:
     """T3 at one alpha beside its exact value, the call, and the estimate.
 
-    The subject is asked at the exact minimiser, correctly rounded: a minimiser found in doubles is off by their roundings
-    times the condition of the system it solves, which the estimator's Jacobian in y multiplies by α⁻⁴.
+    The subject is asked at the exact minimiser, correctly rounded: a minimiser found in doubles is off by their
+    roundings times the condition of the system it solves, which the estimator's Jacobian in y multiplies by α⁻⁴.
     """
     geometry, call = at_truth(case, truth, alpha)
     dual_term, grad_F = case.reading.dual_term, truth.grad_F
@@ -90,7 +90,9 @@ def _penalty_bias_at(case: Case, truth: Truth, alpha: float) -> tuple[Point, Cal
     # The gradient of F, the difference from it, and the two norms are rounded as well.
     exact_rows = truth.lower is not None and rows_are_exact(case.instance, truth.lower.y_star)
     width = None if exact_rows else h_width(case, alpha, call)
-    rounding = rounding_of_estimate(geometry, y, dual_term=dual_term, h_width=width) + EPS * float(np.linalg.norm(grad_F))
+    rounding = rounding_of_estimate(geometry, y, dual_term=dual_term, h_width=width) + EPS * float(
+        np.linalg.norm(grad_F)
+    )
     return sweep_point(alpha, found - grad_F, rounding + len(grad_F) * EPS * ideal, ideal), call, found
 
 

@@ -7,7 +7,7 @@ values agree with them; one that does not agree is refuted by that.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -139,13 +139,13 @@ def exact_rate(
 
 def symbolic_rate(
     case: Case,
-    terms: Mapping[int, Sequence[Fraction]],
+    leading: tuple[int, float] | None,
     measured: RateEvidence,
     off: dict[float, float],
     *,
     name: str,
 ) -> tuple[RateEvidence, ComparisonEvidence]:
-    """A quantity that begins with a short sum of powers of alpha, exactly: its leading term decides.
+    """A quantity whose leading term is known exactly, its power and coefficient, or that is zero: that decides.
 
     ``measured`` is the sweep on the subject, whose points carry the exact values as ``predicted``, and ``off`` how far
     its values are from them, in roundings, by alpha; the exact rate decides only where every one agrees, and that
@@ -155,12 +155,10 @@ def symbolic_rate(
         RungDisagreementError: If the reference itself does not agree.
         NoEvidenceError: If at no point the exact value stands out of what is rounding.
     """
-    powers = sorted(power for power, vector in terms.items() if any(vector))
     agrees = agreement(case, off, name)
-    if powers and not says_something(measured.points):
+    if leading and not says_something(measured.points):
         raise NoEvidenceError(f"every value of {name} is below its own rounding: the subject was not asked")
-    exponent = float(powers[0]) if powers else math.inf
-    size = math.sqrt(sum((value * value for value in terms[powers[0]]), Fraction(0))) if powers else None
+    exponent, size = (float(leading[0]), leading[1]) if leading else (math.inf, None)
     rate = RateEvidence(
         quantity=name, variable="alpha", points=(), exponent=exponent, interval=(exponent, exponent), rung="symbolic",
         role="conclusion" if agrees.holds else "support", coefficient=size,

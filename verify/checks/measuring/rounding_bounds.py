@@ -1,8 +1,9 @@
 """Counted bounds of rounding: operations on the longest way to a result, times unit roundoff, times its terms' sizes.
 
-Source: N. J. Higham, "Accuracy and Stability of Numerical Algorithms" (2nd ed., 2002), sections 3.1 and 10.1: k operations
-are off by at most ``k u / (1 - k u)`` of the sum of their terms' sizes, in whatever order they are made, and a Cholesky
-solve of size m is one with a matrix off by ``(3 m + 1) u`` times ``|L| |L'|``, whose norm is at most m times the matrix's.
+Source: N. J. Higham, "Accuracy and Stability of Numerical Algorithms" (2nd ed., 2002), sections 3.1 and 10.1: k
+operations are off by at most ``k u / (1 - k u)`` of the sum of their terms' sizes, in whatever order they are made, and
+a Cholesky solve of size m is one with a matrix off by ``(3 m + 1) u`` times ``|L| |L'|``, whose norm is at most m times
+the matrix's.
 """
 
 from __future__ import annotations
