@@ -74,8 +74,9 @@ def penalty_solve(case: Case) -> Measurement:
     """Plain gradient steps of the inner solves counted, to their accuracies against alpha, logarithms divided out.
 
     Of the lower level from 0, or from (1, …, 1) where 0 is its solution, to δ = α³ without its rows, and of the penalty
-    problem from y* to its stopping rule unless the lower level is counted alone. A quadratic's gradient steps are
-    counted in its eigenbasis, where each component shrinks by a factor of its own.
+    problem from y* to its stopping rule unless the lower level is counted alone; from (1, …, 1) beside its minimiser
+    where y* meets that rule already. A quadratic's gradient steps are counted in its eigenbasis, where each component
+    shrinks by a factor of its own.
     """
     truth = regular_truth(case.instance)
     alone, points = lower_level_alone(case), []
@@ -85,8 +86,10 @@ def penalty_solve(case: Case) -> Measurement:
         lower = lower if lower.any() else np.ones_like(lower)
         price = _over_logarithm(geometry.a.g_yy, lower, alpha**3)
         if not alone:
-            error = solve(geometry.H, geometry.gradient_y(truth.y_star))
-            stop = alpha if case.reading.inner_stop == "gradient" else None
+            left = geometry.gradient_y(truth.y_star)
+            error, stop = solve(geometry.H, left), alpha if case.reading.inner_stop == "gradient" else None
+            if float(np.linalg.norm(error if stop is None else left)) <= (stop or alpha**3):
+                error = np.ones_like(error)
             price += _over_logarithm(geometry.H, error, alpha**3, gradient=stop)
         points.append(Point(at=alpha, measured=price))
     which = "the lower level" if alone else "both inner solves"

@@ -254,17 +254,19 @@ def two_sided(b: Vector) -> list[Outcome]:
 
 
 def run_factor(noises: Sequence[Law], b: Vector) -> Fraction:
-    """The largest ‖a + b‖²/(‖a‖² + ‖b‖²) over all outcomes a."""
-    return max(square(plus(o.value, b)) / (square(o.value) + square(b)) for law in noises for o in law)
+    """The largest ‖a + b‖²/(‖a‖² + ‖b‖²) over all outcomes a that leave one of the two; 0 where there is none."""
+    pairs = [(square(plus(o.value, b)), square(o.value) + square(b)) for law in noises for o in law]
+    return max((whole / parts for whole, parts in pairs if parts), default=ZERO)
 
 
 def mean_factors(noises: Sequence[Law], b: Vector) -> tuple[Fraction, Fraction]:
-    """The least and the largest E‖a + b‖²/(E‖a‖² + ‖b‖²) over the laws of a."""
+    """The least and the largest E‖a + b‖²/(E‖a‖² + ‖b‖²) over the laws of a; where all is 0 any factor serves."""
     nought = tuple(ZERO for _ in b)
-    found = [
-        mean_square([Outcome(o.weight, plus(o.value, b)) for o in law], nought) / (mean_square(law, nought) + square(b))
-        for law in noises
-    ]
+    sums = [mean_square([Outcome(o.weight, plus(o.value, b)) for o in law], nought) for law in noises]
+    parts = [mean_square(law, nought) + square(b) for law in noises]
+    found = [whole / part for whole, part in zip(sums, parts, strict=True) if part]
+    if not found:
+        raise NoEvidenceError("neither noise nor bias is there")
     return min(found), max(found)
 
 

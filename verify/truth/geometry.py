@@ -169,7 +169,8 @@ class Geometry:
         """
         a, w = self.a, self.weights
         s, x_size, y_size = a.sizes, np.abs(self.x), np.abs(y)
-        size_h = s.A @ x_size + s.B @ y_size + s.b
+        # h(x, y) may be had from h(x, y*): where y* is the longer of the two, its terms cancel.
+        size_h = s.A @ x_size + s.B @ np.maximum(y_size, np.abs(self.y_star)) + s.b
         penalty = w.alpha_2 * s.A.T @ (self.rho * size_h)
         if h_width is not None:
             violation = np.abs(self.h - a.B @ (y - self.y_star))

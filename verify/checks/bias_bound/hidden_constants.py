@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -11,7 +12,7 @@ from spec import Quadratic
 from spec.exact import ExactArray
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
 from verify.checks.measuring.premises import regular_truth
-from verify.evidence.model import Point
+from verify.evidence.model import Point, RateEvidence
 from verify.evidence.rates import fit_rate
 from verify.truth import lower_level
 from verify.truth.algebra.rationals import Vector
@@ -20,11 +21,15 @@ from verify.truth.geometry import EPS, quadratic_of, spectral_norm
 from verify.truth.penalty_functions import Family, error
 from verify.truth.point_values import PointValues, multiplier_slope
 from verify.truth.scenario import Scenario, exact_error
+from verify.verdict import NoEvidenceError
 
 
 @check("bias-bound/from-two-lemmas", instances=("kink", "two-of-three", "toy1", "fixed-rows"))
 def part_of_the_lemmas(case: Case) -> Measurement:
-    """The bias over T₂, all that the two lemmas bound; repaired, over T₁ + T₂ + T₃."""
+    """The bias over T₂, all that the two lemmas bound; repaired, over T₁ + T₂ + T₃: its order, from exact expansions.
+
+    The terms may cancel one another at some α and not at others: a power fitted to the quotient would say nothing.
+    """
     truth = regular_truth(case.instance)
     family = Family.at(quadratic_of(case.instance.problem), case.instance.x)
     first = min(truth.strictly_active)
@@ -32,13 +37,21 @@ def part_of_the_lemmas(case: Case) -> Measurement:
     y = [int(i == 0) for i in range(len(truth.y_star))]
     scenario = Scenario(lam_error=(exact_error(3, lam),), gradient_error=(exact_error(1, y),))
     parts = {name: error(family, scenario, name) for name in ("bias", "T1", "T2", "T3")}
-    points = []
+    bounding = ("T2",) if case.as_written else ("T1", "T2", "T3")
+    leads = {name: part.leading() for name, part in parts.items()}
+    orders = {name: math.inf if lead.exponent is None else lead.exponent for name, lead in leads.items()}
+    least = min(orders[name] for name in bounding)
+    if math.isinf(least):
+        raise NoEvidenceError("no part of the bias that is asserted to bound it is there at all")
+    points, exponent = [], orders["bias"] - least
     for alpha in case.profile.alphas:
         size = {name: float(np.linalg.norm(as_float(part(Fraction(alpha))))) for name, part in parts.items()}
-        below = size["T2"] if case.as_written else size["T1"] + size["T2"] + size["T3"]
+        below = sum(size[name] for name in bounding)
         points.append(Point(at=alpha, measured=size["bias"] / below, uncertainty=8 * EPS * size["bias"] / below))
-    name = "bias over T₂" if case.as_written else "bias over T₁ + T₂ + T₃"
-    rate = fit_rate(points, quantity=name, variable="alpha")
+    rate = RateEvidence(
+        quantity="bias over T₂" if case.as_written else "bias over T₁ + T₂ + T₃", variable="alpha", points=tuple(points),
+        exponent=exponent, interval=(exponent, exponent), rung="symbolic",
+    )  # fmt: skip
     return Measurement((rate,), values_at("at alpha", [points[0], points[-1]]))
 
 

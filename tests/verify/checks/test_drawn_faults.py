@@ -1,0 +1,28 @@
+"""Draws on which a check once faulted, or refuted what is proven: each answers now."""
+
+from __future__ import annotations
+
+import pytest
+
+from verify.campaign.plan import DEFAULT_SEED, Task, perform
+from verify.subjects import ReferenceSubject
+from verify.verdict import Verdict
+
+ANSWERED = {
+    "bias-bound": ["rows:84"],
+    "bias-bound/ramp": ["rows:84"],
+    "bias-bound/T3": ["rows:118", "fixed-rows:43", "fixed-rows:168"],
+    "bias-bound/hessian-lipschitz": ["rows:118"],
+    "bias-bound/from-two-lemmas": ["fixed-rows:56", "fixed-rows:185"],
+    "hypergradient-accuracy/jensen": ["rows:164", "rows:185"],
+    "inner-loop-remark/penalty-solve": ["rows:164", "rows:185", "box:128"],
+    "goldstein-convergence/moment-order": ["rows:93", "rows:178"],
+}
+
+
+@pytest.mark.parametrize(("claim", "name"), [(claim, name) for claim, names in ANSWERED.items() for name in names])
+def test_a_repaired_statement_holds_there(claim, name):
+    task = Task(claim, "repaired", f"drawn:{name}", "reference", "smoke", DEFAULT_SEED)
+    result = perform(task, ReferenceSubject())
+    assert result.fault is None, result.fault
+    assert result.verdict is Verdict.SUPPORTED, result.sentence
