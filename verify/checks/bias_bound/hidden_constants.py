@@ -49,8 +49,8 @@ def part_of_the_lemmas(case: Case) -> Measurement:
         below = sum(size[name] for name in bounding)
         points.append(Point(at=alpha, measured=size["bias"] / below, uncertainty=8 * EPS * size["bias"] / below))
     rate = RateEvidence(
-        quantity="bias over T₂" if case.as_written else "bias over T₁ + T₂ + T₃", variable="alpha", points=tuple(points),
-        exponent=exponent, interval=(exponent, exponent), rung="symbolic",
+        quantity="bias over T₂" if case.as_written else "bias over T₁ + T₂ + T₃", variable="alpha",
+        points=tuple(points), exponent=exponent, interval=(exponent, exponent), rung="symbolic",
     )  # fmt: skip
     return Measurement((rate,), values_at("at alpha", [points[0], points[-1]]))
 

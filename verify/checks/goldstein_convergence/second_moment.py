@@ -49,7 +49,7 @@ SIGNS = Fraction(1, 40)
 """Noise of one component of a sample."""
 
 
-@check("goldstein-convergence/second-moment", instances=("rows-nearly-dependent", "random-4x6x6"),
+@check("goldstein-convergence/second-moment", instances=("random-4x6x6", "rows-nearly-dependent"),
        needs=("optimise", "hypergradient"), decisions=2, sure=1)  # fmt: skip
 def second_moment_of_answers(case: Case) -> Measurement:
     """Mean squared answer of the subject's Algorithm 1 along its own run, where the bias lies along the gradient."""

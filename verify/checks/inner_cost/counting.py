@@ -191,7 +191,7 @@ def moment_order(case: Case) -> Measurement:
 
 
 def _slope_of_F(case: Case) -> float:  # noqa: N802  # the paper's letter
-    """‖∇F‖, a lower bound of F's Lipschitz constant: the first that is not 0, at x or one step along an axis from it."""
+    """‖∇F‖, no more than F's Lipschitz constant: the first that is not 0, at x or a step along an axis from it."""
 
     def lengths() -> Iterator[float]:
         yield float(np.linalg.norm(regular_truth(case.instance).grad_F))
