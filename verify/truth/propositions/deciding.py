@@ -1,0 +1,172 @@
+"""What a formula says of a problem: its order, or at which alphas it holds, and where its premises do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from spec import InvalidInputError
+from spec.formulas import Node, names_within
+from verify.truth.algebra.reals import ExactReal, UndecidedSignError
+from verify.truth.propositions.arithmetic import NoValueError
+from verify.truth.propositions.germs import Germ
+from verify.truth.propositions.places import REPAIRED_CHOICES, Site
+from verify.truth.propositions.valuation import Place, value_of
+
+ERRORS = ("e_ys", "e_lam", "e_y")
+
+
+@dataclass(frozen=True)
+class AtOnePlace:
+    """A relation at one alpha: whether it holds, exactly, and its two sides as doubles where it has two numbers."""
+
+    alpha: Fraction
+    holds: bool
+    left: float | None = None
+    right: float | None = None
+
+
+@dataclass(frozen=True)
+class InTheLimit:
+    """A quantity against an order: the first terms of both, the variable's power and coefficient."""
+
+    holds: bool
+    order: Fraction | None
+    coefficient: float | None
+    claimed: Fraction | None
+
+
+def in_the_limit(formula: Node, site: Site, choices: Mapping[str, str] = REPAIRED_CHOICES) -> InTheLimit:
+    """Decide ``left <= O(right)``, or the like, as the variable of the right side tends to its limit.
+
+    Where errors of the stages stand in it outside of a ``sup``, the worst of those tried decides: none, and each
+    coordinate's alone, up and down.
+
+    Raises:
+        NoValueError: If it has no value on this site.
+    """
+    order = formula.order
+    if order is None:
+        raise NoValueError("it has no order")
+    outcomes = []
+    for one in tried(formula, site):
+        place = one.towards_zero(choices, infinite=_infinite(order))
+        left, right = value_of(formula.args[0], place), value_of(order.args[0], place)
+        holds = place.arithmetic.order(order.name, left, right)
+        if holds is None:
+            raise NoValueError("its order is not decided")
+        outcomes.append((holds, left, right))
+    holds, left, right = min(outcomes, key=lambda outcome: (outcome[0], _rank(outcome[1])))
+    return InTheLimit(holds, left.order, _number(left.coefficient), right.order)
+
+
+def at_each(
+    formula: Node, site: Site, alphas: Sequence[Fraction], choices: Mapping[str, str] = REPAIRED_CHOICES
+) -> Iterator[AtOnePlace]:
+    """Decide a relation exactly at each alpha, at the worst of the errors tried.
+
+    Raises:
+        NoValueError: If it has no value there.
+    """
+    sides = formula.kind == "relation" and not formula.args[0].shape
+    for alpha in alphas:
+        worst: AtOnePlace | None = None
+        for one in tried(formula, site):
+            place = one.at(alpha, choices)
+            truth = _decided(value_of(formula, place))
+            left, right = (float(value_of(side, place)) for side in formula.args) if sides else (None, None)
+            if worst is None or (worst.holds and not truth):
+                worst = AtOnePlace(alpha, truth, left, right)
+        if worst is not None:
+            yield worst
+
+
+def is_met(premise: Node, site: Site, alpha: Fraction | None, choices: Mapping[str, str] = REPAIRED_CHOICES) -> bool:
+    """Whether a premise holds on a site: at one alpha, or, without one, for all small enough.
+
+    Raises:
+        NoValueError: If it has no value there.
+    """
+    place = site.towards_zero(choices) if alpha is None else site.at(alpha, choices)
+    return _decided(value_of(premise, place))
+
+
+def has_order(formula: Node) -> bool:
+    """Whether a statement, or a part of it, is about a limit."""
+    return any(part.is_order for part in formula.walk())
+
+
+def tried(formula: Node, site: Site) -> Iterator[Site]:
+    """The site with each error that stands free in the formula: none, and each coordinate alone, up and down."""
+    spent = {part.args[1].name for part in formula.walk() if part.kind == "function" and part.name == "sup"}
+    free = sorted(names_within(formula) & set(ERRORS) - spent)
+    yield site
+    if site.errors:
+        return
+    sizes = {"e_ys": site.problem.m, "e_lam": site.problem.p, "e_y": site.problem.m}
+    for name in free:
+        for i in range(sizes[name]):
+            for sign in (1, -1):
+                error = tuple(Fraction(sign * int(i == j)) for j in range(sizes[name]))
+                yield replace(site, errors={name: error})
+
+
+def _infinite(order: Node) -> str:
+    """The number that is taken to infinity: the samples averaged, where the order is in them."""
+    return "N_g" if "N_g" in {part.name for part in order.walk()} else ""
+
+
+def _decided(truth: bool | None) -> bool:
+    if truth is None:
+        raise NoValueError("it is not decided here")
+    return truth
+
+
+def _rank(germ: Germ) -> tuple[bool, Fraction, float]:
+    """The larger for small values of the variable, the earlier."""
+    if germ.order is None:
+        return True, Fraction(0), 0.0
+    return False, germ.order, -(_number(germ.coefficient) or 0.0)
+
+
+def _number(value: ExactReal | None) -> float | None:
+    return None if value is None else float(value)
+
+
+REFUSED = (NoValueError, InvalidInputError, UndecidedSignError)
+"""What says that a formula has no value at a place."""
+
+
+def changes_with(formula: Node, site: Site, field: str, values: Sequence[str], *, base: Mapping[str, str]) -> bool:
+    """Whether the values of a choice, all others held, make a difference to a formula's sides there.
+
+    A value under which one of them has no value is left out.
+    """
+    shown = set()
+    for value in values:
+        for one in tried(formula, site):
+            place = (
+                one.towards_zero({**base, field: value})
+                if has_order(formula)
+                else one.at(Fraction(1, 10), {**base, field: value})
+            )
+            try:
+                shown.add((value, tuple(_identity(side, place) for side in _sides(formula))))
+            except REFUSED:
+                continue
+    by_value = {value: {answer for other, answer in shown if other == value} for value, _ in shown}
+    return len({frozenset(answers) for answers in by_value.values()}) > 1
+
+
+def _sides(formula: Node) -> tuple[Node, ...]:
+    if formula.kind != "relation":
+        return (formula,)
+    return formula.args if formula.order is None else (formula.args[0], *formula.order.args)
+
+
+def _identity(side: Node, place: Place) -> str:
+    value = value_of(side, place)
+    if isinstance(value, Germ):
+        return f"{value.order} {_number(value.coefficient)} {value.function.reduced() if value.function else ''}"
+    return repr(float(value)) if isinstance(value, ExactReal) else str(value)
