@@ -11,7 +11,7 @@ from spec.formulas import Node, names_within
 from verify.truth.algebra.reals import ExactReal, UndecidedSignError
 from verify.truth.propositions.arithmetic import NoValueError
 from verify.truth.propositions.germs import Germ
-from verify.truth.propositions.places import REPAIRED_CHOICES, Site
+from verify.truth.propositions.places import GROWING, REPAIRED_CHOICES, Site
 from verify.truth.propositions.valuation import Place, value_of
 
 ERRORS = ("e_ys", "e_lam", "e_y")
@@ -29,16 +29,23 @@ class AtOnePlace:
 
 @dataclass(frozen=True)
 class InTheLimit:
-    """A quantity against an order: the first terms of both, the variable's power and coefficient."""
+    """The first term of a quantity in a variable, and whether it is of the order asserted.
+
+    Args:
+        holds: Whether it is.
+        exponent: The variable's power; ``None`` where the quantity is exactly 0.
+        coefficient: Of the first term, where it is known.
+    """
 
     holds: bool
-    order: Fraction | None
+    exponent: Fraction | None
     coefficient: float | None
-    claimed: Fraction | None
 
 
-def in_the_limit(formula: Node, site: Site, choices: Mapping[str, str] = REPAIRED_CHOICES) -> InTheLimit:
-    """Decide ``left <= O(right)``, or the like, as the variable of the right side tends to its limit.
+def in_the_limit(
+    formula: Node, site: Site, choices: Mapping[str, str] = REPAIRED_CHOICES, variable: str = "alpha"
+) -> InTheLimit:
+    """Decide ``left <= O(right)``, or the like, as a variable of the right side tends to its limit.
 
     Where errors of the stages stand in it outside of a ``sup``, the worst of those tried decides: none, and each
     coordinate's alone, up and down.
@@ -51,14 +58,15 @@ def in_the_limit(formula: Node, site: Site, choices: Mapping[str, str] = REPAIRE
         raise NoValueError("it has no order")
     outcomes = []
     for one in tried(formula, site):
-        place = one.towards_zero(choices, infinite=_infinite(order))
+        place = one.in_the_limit(choices, variable)
         left, right = value_of(formula.args[0], place), value_of(order.args[0], place)
         holds = place.arithmetic.order(order.name, left, right)
         if holds is None:
             raise NoValueError("its order is not decided")
         outcomes.append((holds, left, right))
     holds, left, right = min(outcomes, key=lambda outcome: (outcome[0], _rank(outcome[1])))
-    return InTheLimit(holds, left.order, _number(left.coefficient), right.order)
+    exponent = left.order if left.order is None or variable not in GROWING else -left.order
+    return InTheLimit(holds, exponent, _number(left.coefficient))
 
 
 def at_each(
@@ -88,7 +96,7 @@ def is_met(premise: Node, site: Site, alpha: Fraction | None, choices: Mapping[s
     Raises:
         NoValueError: If it has no value there.
     """
-    place = site.towards_zero(choices) if alpha is None else site.at(alpha, choices)
+    place = site.in_the_limit(choices) if alpha is None else site.at(alpha, choices)
     return _decided(value_of(premise, place))
 
 
@@ -110,11 +118,6 @@ def tried(formula: Node, site: Site) -> Iterator[Site]:
             for sign in (1, -1):
                 error = tuple(Fraction(sign * int(i == j)) for j in range(sizes[name]))
                 yield replace(site, errors={name: error})
-
-
-def _infinite(order: Node) -> str:
-    """The number that is taken to infinity: the samples averaged, where the order is in them."""
-    return "N_g" if "N_g" in {part.name for part in order.walk()} else ""
 
 
 def _decided(truth: bool | None) -> bool:
@@ -147,7 +150,7 @@ def changes_with(formula: Node, site: Site, field: str, values: Sequence[str], *
     for value in values:
         for one in tried(formula, site):
             place = (
-                one.towards_zero({**base, field: value})
+                one.in_the_limit({**base, field: value})
                 if has_order(formula)
                 else one.at(Fraction(1, 10), {**base, field: value})
             )

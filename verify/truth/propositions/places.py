@@ -29,6 +29,10 @@ LITERAL_CHOICES = {choice.field: choice.as_written for choice in CHOICES}
 
 SMALL = ("alpha", "epsilon")
 """What tends to 0 together: a call of the theorem takes alpha = epsilon."""
+GROWING = ("N_g",)
+"""What tends to infinity."""
+HELD = Fraction(1, 10)
+"""Where alpha and epsilon stay while another variable is taken to its limit."""
 START = Fraction(1, 2**20)
 """Where a path to a kink is entered: the rows that are active there are those of every smaller step."""
 _ERRORS = {"e_ys": "m", "e_lam": "p", "e_y": "m"}
@@ -57,9 +61,9 @@ class Site:
     path: tuple[Sequence[Number], int] | None = None
     seed: int = 0
 
-    def towards_zero(self, choices: Mapping[str, str] = REPAIRED_CHOICES, *, infinite: str = "") -> Place:
-        """As alpha, and epsilon, tend to 0; or, ``infinite = "N_g"``, as that number grows."""
-        return self._place(GERMS, None, choices, infinite)
+    def in_the_limit(self, choices: Mapping[str, str] = REPAIRED_CHOICES, variable: str = "alpha") -> Place:
+        """As a variable tends to its limit: alpha and epsilon to 0 together, N_g to infinity, all others to 0 alone."""
+        return self._place(GERMS, None, choices, variable)
 
     def at(self, alpha: Fraction, choices: Mapping[str, str] = REPAIRED_CHOICES, *, doubles: bool = False) -> Place:
         """At one alpha > 0, exactly or in doubles.
@@ -69,10 +73,10 @@ class Site:
         """
         if alpha <= 0:
             raise InvalidInputError("alpha", "must be > 0", str(alpha))
-        return self._place(DOUBLES if doubles else EXACT, Fraction(alpha), choices, "")
+        return self._place(DOUBLES if doubles else EXACT, Fraction(alpha), choices, "alpha")
 
     def _place(
-        self, arithmetic: Arithmetic, alpha: Fraction | None, choices: Mapping[str, str], infinite: str
+        self, arithmetic: Arithmetic, alpha: Fraction | None, choices: Mapping[str, str], variable: str
     ) -> Place:
         at = self.x
         if self.path is not None:
@@ -80,7 +84,7 @@ class Site:
             step = START if alpha is None else alpha**power
             at = tuple(v + step * Fraction(d) for v, d in zip(self.x, direction, strict=True))
         lower = lower_level.solve(self.problem, at)
-        given = _Given(self, arithmetic, alpha, at, lower, infinite)
+        given = _Given(self, arithmetic, alpha, at, lower, variable)
         rows = {
             "active": lower.active, "inactive": lower.inactive, "strictly_active": lower.strictly_active,
             "weakly_active": lower.weakly_active,
@@ -93,10 +97,10 @@ class _Given(Mapping[str, Any]):
 
     def __init__(
         self, site: Site, arithmetic: Arithmetic, alpha: Fraction | None, at: Vector, lower: ExactLowerLevel,
-        infinite: str,
+        variable: str,
     ) -> None:  # fmt: skip
         self._site, self._over, self._alpha, self._at, self._lower = site, arithmetic, alpha, at, lower
-        self._infinite = infinite
+        self._variable = variable
         self._known: dict[str, Any] = {}
         self._makers = self._all()
 
@@ -130,8 +134,9 @@ class _Given(Mapping[str, Any]):
         makers["row_norm"] = lambda: a.number(row_norm_of(problem))
         for name in SMALL:
             makers[name] = self._small
-        if self._infinite:
-            makers[self._infinite] = lambda: Germ.of(VARIABLE**-1)
+        if self._variable not in SMALL:
+            power = -1 if self._variable in GROWING else 1
+            makers[self._variable] = lambda: Germ.of(VARIABLE**power)
         errors = site.errors or {}
         for name, size in _ERRORS.items():
             makers[name] = partial(a.vector, errors.get(name, [0] * sizes[size]))
@@ -160,7 +165,7 @@ class _Given(Mapping[str, Any]):
         if self._alpha is not None:
             return self._over.number(self._alpha)
         # Where another variable is taken to its limit, these stay where they are.
-        return self._over.number(Fraction(1, 10)) if self._infinite else Germ.of(VARIABLE)
+        return Germ.of(VARIABLE) if self._variable in SMALL else self._over.number(HELD)
 
     @property
     def _slopes(self) -> tuple[tuple[Vector, ...], tuple[Vector, ...]]:
