@@ -12,7 +12,7 @@ from verify.truth.algebra.reals import ExactReal, UndecidedSignError
 from verify.truth.propositions.arithmetic import NoValueError
 from verify.truth.propositions.germs import Germ
 from verify.truth.propositions.places import GROWING, REPAIRED_CHOICES, Site
-from verify.truth.propositions.valuation import Place, value_of
+from verify.truth.propositions.valuation import value_of
 
 ERRORS = ("e_ys", "e_lam", "e_y")
 
@@ -139,37 +139,3 @@ def _number(value: ExactReal | None) -> float | None:
 
 REFUSED = (NoValueError, InvalidInputError, UndecidedSignError)
 """What says that a formula has no value at a place."""
-
-
-def changes_with(formula: Node, site: Site, field: str, values: Sequence[str], *, base: Mapping[str, str]) -> bool:
-    """Whether the values of a choice, all others held, make a difference to a formula's sides there.
-
-    A value under which one of them has no value is left out.
-    """
-    shown = set()
-    for value in values:
-        for one in tried(formula, site):
-            place = (
-                one.in_the_limit({**base, field: value})
-                if has_order(formula)
-                else one.at(Fraction(1, 10), {**base, field: value})
-            )
-            try:
-                shown.add((value, tuple(_identity(side, place) for side in _sides(formula))))
-            except REFUSED:
-                continue
-    by_value = {value: {answer for other, answer in shown if other == value} for value, _ in shown}
-    return len({frozenset(answers) for answers in by_value.values()}) > 1
-
-
-def _sides(formula: Node) -> tuple[Node, ...]:
-    if formula.kind != "relation":
-        return (formula,)
-    return formula.args if formula.order is None else (formula.args[0], *formula.order.args)
-
-
-def _identity(side: Node, place: Place) -> str:
-    value = value_of(side, place)
-    if isinstance(value, Germ):
-        return f"{value.order} {_number(value.coefficient)} {value.function.reduced() if value.function else ''}"
-    return repr(float(value)) if isinstance(value, ExactReal) else str(value)
