@@ -35,6 +35,7 @@ from verify.checks.measuring.case import (
     kept_texts,
     of_family,
 )
+from verify.checks.measuring.formula_evidence import beside as formula_beside
 from verify.checks.measuring.formula_evidence import premises_asked, premises_decided
 from verify.checks.measuring.identity import not_as_asked
 from verify.checks.measuring.long_runs import LONG, TELLING
@@ -267,11 +268,12 @@ def _measured(case: Case, found: Check, *, held: bool) -> Measurement:
             )
     if any(not item.holds for item in examined):
         return measured
+    measured = replace(measured, evidence=(*measured.evidence, *formula_beside(case, measured.evidence)))
     known = {item.premise for item in examined}
     met = premises_met(case.instance.name)
-    beside = [item for item in decided if item.premise not in known]
-    beside += [met[one] for one in met if one in asked.keys() - known - {item.premise for item in beside}]
-    return replace(measured, evidence=(*beside, *wrong, *measured.evidence))
+    others = [item for item in decided if item.premise not in known]
+    others += [met[one] for one in met if one in asked.keys() - known - {item.premise for item in others}]
+    return replace(measured, evidence=(*others, *wrong, *measured.evidence))
 
 
 def _result(task: Task, instance: Instance, measured: Measurement, decision: Decision, started: float) -> Result:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, cast
 
 from spec import Holder
 from spec.claims import Premise, ReadingName, Statement, find
 from spec.formulas import Node, names_within, plain_text
-from verify.checks.measuring.case import Case, Measurement, compare
-from verify.evidence.model import ComparisonEvidence, PremiseEvidence, RateEvidence
+from verify.checks.measuring.case import Case, Measurement, checks, compare
+from verify.evidence.model import ComparisonEvidence, Evidence, PremiseEvidence, RateEvidence
 from verify.truth.geometry import quadratic_of
 from verify.truth.propositions.deciding import REFUSED, AtOnePlace, at_each, in_the_limit, is_met
 from verify.truth.propositions.places import Site
+from verify.verdict import DISAGREE, EXACT, RungDisagreementError
 
 PLACES = 4
 """Alphas of the sweep, the largest ones, at which a relation is decided."""
@@ -74,6 +75,32 @@ def exact_evidence(case: Case, node: Node, site: Site) -> Iterator[RateEvidence 
     )  # fmt: skip
     if shown.left is not None and shown.right is not None:
         yield _sides(node, shown)
+
+
+def beside(case: Case, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """What the statement's formula decides of the reference, where its check has derived no exponent of its own.
+
+    Raises:
+        RungDisagreementError: If the check has derived one, and the formula's is another.
+    """
+    node, site = find(case.claim).assertion(case.reading_name).proposition, site_of(case)
+    if node is None or site is None or not case.stages.are_the_reference or checks()[case.claim].function is by_formula:
+        return ()
+    try:
+        decided = tuple(exact_evidence(case, node, site))
+    except REFUSED:
+        return ()
+    derived: dict[str, list[float]] = {}
+    for item in evidence:
+        if isinstance(item, RateEvidence) and item.rung in EXACT and item.role == "conclusion":
+            derived.setdefault(item.variable, []).append(item.exponent)
+    for item in decided:
+        if isinstance(item, RateEvidence) and item.variable in derived:
+            worst = (min if case.bound.toward == "zero" else max)(derived[item.variable])
+            if worst != item.exponent:
+                rule = f"the formula of {case.claim} has exponent {item.exponent:g} where its check derives {worst:g}"
+                raise RungDisagreementError(f"{DISAGREE}; {rule}")
+    return tuple(item for item in decided if not (isinstance(item, RateEvidence) and item.variable in derived))
 
 
 def _sides(node: Node, shown: AtOnePlace) -> ComparisonEvidence:
