@@ -10,21 +10,24 @@ quotients and sums of named quantities; constants are left out. Whether an order
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations, product
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
-from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
+from pydantic import Field, model_validator
 
+from spec.claim_parts import Assertion as Assertion
+from spec.claim_parts import Bound as Bound
+from spec.claim_parts import Inference as Inference
+from spec.claim_parts import Premise as Premise
+from spec.claim_parts import ReadingName as ReadingName
+from spec.claim_parts import Relation as Relation
+from spec.claim_parts import Tag as Tag
 from spec.errors import InvalidInputError
 from spec.files import Frozen, find_named, package_text, parse_toml
 from spec.reading import KEEPING, NAMES, Interpretation, Reading, chosen_by, find_choice, is_repaired_text
 from spec.works import find as find_work
 
-Relation = Literal["upper", "lower"]
-ReadingName = Literal["as-written", "repaired"]
-Tag = Literal["upper", "lower", "tight", "equality"]
 ClaimKind = Literal["assumption", "lemma", "theorem", "remark", "experiment", "context", "consistency"]
 TextRelation = Literal["said", "implied", "silent", "consequence"]
 """How a statement stands to the paper's words: they say it; they take it for granted; they say nothing of it; or it is
@@ -38,97 +41,12 @@ About = Literal["subject", "mathematics", "paper"]
 """Whom a statement is about: the program under test; problems and formulas, whatever the program; the paper's own data
 and citations."""
 
-Exponent = Annotated[Fraction, BeforeValidator(Fraction), PlainSerializer(str)]
-
 ORDER = (
     "smoothness", "lipschitz-solution", "stochastic-oracles", "dual-extraction", "solution-error", "bias-bound",
     "variance-bound", "hypergradient-accuracy", "inner-cost", "inner-loop-remark", "goldstein-convergence",
     "sfo-complexity", "related-rates", "convergence-experiment", "scaling-experiment", "background", "consistency",
 )  # fmt: skip
 """Claim ids in the paper's order. Ids never change once released."""
-
-
-class Inference(Frozen):
-    """One inequality of a proof step, with the order the text reads off it.
-
-    Args:
-        quantity: Name of what is bounded, for later steps to use; empty if the step only collects hypotheses.
-        relation: Bounded from above (O) or from below (Omega).
-        bound_by: The bound as an expression; empty with ``quantity``.
-        asserted: The order asserted; empty for the exponents of the assertion's own bound.
-        given: Orders the text plugs in here, by name: of a quantity (then its source must provide it) or of a
-            variable (then it is a choice, such as ``alpha = "epsilon"``).
-        hypotheses: Inequalities assumed here, such as ``"alpha >= C_f / mu_g"``.
-        provided: Inequalities without which the bound is not valid.
-        variables: What the order is meant in, all else held fixed; empty for the variables of the assertion's bound,
-            or alpha.
-        everywhere: Whether it is meant for all values of these variables, not only near their limits.
-        by: Where the bound comes from, in a few words.
-    """
-
-    quantity: str = Field(default="", pattern=r"^([A-Za-z]\w*)?$")
-    relation: Relation = "upper"
-    bound_by: str = ""
-    asserted: str = ""
-    given: dict[str, str] = Field(default_factory=dict)
-    hypotheses: tuple[str, ...] = ()
-    provided: tuple[str, ...] = ()
-    variables: tuple[str, ...] = ()
-    everywhere: bool = False
-    by: str = Field(min_length=1)
-
-
-class Bound(Frozen):
-    """What is bounded, and how fast the bound moves.
-
-    Args:
-        quantity: The measured quantity, in words or a formula of our notation.
-        exponents: Claimed power of each variable, e.g. ``{"alpha": "1"}``; empty for a plain comparison of a
-            measured with a predicted value.
-        toward: Where the variables tend.
-        tag: ``upper`` (O), ``lower`` (Omega), ``tight`` (Theta) or ``equality``.
-    """
-
-    quantity: str = Field(min_length=1)
-    exponents: dict[str, Exponent] = Field(default_factory=dict)
-    toward: Literal["zero", "infinity"] = "zero"
-    tag: Tag = "upper"
-
-
-class Assertion(Frozen):
-    """What the paper asserts under one reading.
-
-    Args:
-        text: One or two sentences, in our words.
-        latex: The same as a formula for display.
-        bound: The measurable part.
-        orders: The inequalities it is inferred from, with the order of each; empty where no order is inferred.
-    """
-
-    text: str = Field(min_length=1)
-    latex: str = ""
-    bound: Bound
-    orders: tuple[Inference, ...] = ()
-
-
-class Premise(Frozen):
-    """A hypothesis a claim stands on.
-
-    Args:
-        id: Short name, unique in its claim.
-        text: What must hold.
-        latex: The same as a formula for display.
-        readings: Under which readings the claim asks for it.
-        shown_by: Id of a statement that, as written, goes without it: its verdicts show whether it is needed.
-        without: The choice of that statement that goes without it, where it makes several.
-    """
-
-    id: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
-    text: str = Field(min_length=1)
-    latex: str = ""
-    readings: tuple[ReadingName, ...] = ("as-written", "repaired")
-    shown_by: str = ""
-    without: str = ""
 
 
 class Statement(Frozen):
@@ -152,6 +70,9 @@ class Statement(Frozen):
         rests_on: Ids it depends on.
         sources: Works by others that it rests on, by id (:mod:`spec.works`).
         left_open: Why nothing that is computed or was looked up decides it; empty where something can.
+        asked_on: Instances of the atlas that a statement is asked on which its formula alone decides, the most telling
+            first; empty where a check says where it is asked.
+        no_formula: Why it has none in the language of :mod:`spec.formulas`; empty where it has, or waits for one.
         refuted_by: What observation would refute it.
     """
 
@@ -171,12 +92,19 @@ class Statement(Frozen):
     rests_on: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     left_open: str = ""
+    asked_on: tuple[str, ...] = ()
+    no_formula: str = ""
     refuted_by: str = Field(min_length=1)
 
     @model_validator(mode="after")
     def _known_choices(self) -> Self:
         for name in self.choices:
             find_choice(name)
+        formulas = bool(self.as_written.formula or self.repaired.formula)
+        if formulas and self.no_formula:
+            raise InvalidInputError("no_formula", "must be empty where a reading has a formula", self.no_formula)
+        if self.asked_on and not (self.as_written.formula and self.repaired.formula):
+            raise InvalidInputError("asked_on", "must come with a formula under both readings", list(self.asked_on))
         return self
 
     def assertion(self, reading: str) -> Assertion:

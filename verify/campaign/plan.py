@@ -21,7 +21,7 @@ from spec.claims import find as find_claim
 from spec.drawn import is_drawn
 from spec.drawn import names as draws_named
 from spec.exact_json import plain
-from spec.reading import KEEPING, NAMES, chosen_by, is_repaired_text
+from spec.reading import KEEPING, NAMES, chosen_by
 from verify.campaign.summary import selected
 from verify.checks.measuring.case import (
     Case,
@@ -35,13 +35,15 @@ from verify.checks.measuring.case import (
     kept_texts,
     of_family,
 )
+from verify.checks.measuring.formula_evidence import beside as formula_beside
+from verify.checks.measuring.formula_evidence import premises_asked, premises_decided
 from verify.checks.measuring.identity import not_as_asked
 from verify.checks.measuring.long_runs import LONG, TELLING
 from verify.checks.measuring.premises import PremiseUnmetError, premises_met
 from verify.checks.measuring.silence import NoNoiseError
 from verify.checks.measuring.where_asked import is_place_of
 from verify.evidence.budget import level_of
-from verify.evidence.model import Counterexample, PremiseEvidence
+from verify.evidence.model import Counterexample, Evidence, PremiseEvidence
 from verify.evidence.streams import Ledger
 from verify.report.identified import Identified
 from verify.report.model import NAMED, Result
@@ -211,19 +213,12 @@ def perform(task: Task, subject: Subject, bound: Bound | None = None, *, held: b
     )  # fmt: skip
     try:
         case.stages.require(found.needs)
-        with _threads().limit(limits=1), np.errstate(all="ignore"):
-            measured = found.function(case)
-            wrong = () if case.stages.are_the_reference or not held else not_as_asked(case, found)
-        enforce(found, measured.evidence, case.share.error, drew=case.ledger.drew)
-        measured = replace(measured, evidence=(*_premises(task, measured), *wrong, *measured.evidence))
-        decision = decide(bound, measured.evidence)
-    except (PremiseUnmetError, NoNoiseError) as found_out:
-        measured = Measurement((found_out.evidence,))
+        measured = _measured(case, found, held=held)
         decision = decide(bound, measured.evidence)
     except MissingCapabilityError as missing_stage:
         measured = Measurement(())
         decision = Decision(Verdict.NOT_APPLICABLE, f"Not applicable: {missing_stage}.")
-    except (SubjectFaultError, NoEvidenceError, OverspentError) as error:
+    except (SubjectFaultError, NoEvidenceError, OverspentError, UnlistedPremiseError) as error:
         return fault(task, str(error), started)
     except Exception as error:  # a check that fails on what a subject answers costs its own result
         return fault(task, f"the check failed: {described(error)}", started)
@@ -239,14 +234,46 @@ def _threads() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _premises(task: Task, measured: Measurement) -> Iterator[PremiseEvidence]:
-    """The claim's common premises that this instance meets, beside those the check examined itself."""
-    statement, claim = find_claim(task.claim), find_claim(task.claim.split("/")[0])
-    named = "repaired" if is_repaired_text(task.reading) else "as-written"
-    asked = {premise.id for premise in (*claim.premises, *statement.premises) if named in premise.readings}
-    examined = {item.premise for item in measured.evidence if isinstance(item, PremiseEvidence)}
-    met = premises_met(task.instance)
-    yield from (met[premise] for premise in met if premise in asked - examined)
+class UnlistedPremiseError(RuntimeError):
+    """A check excused itself by a premise that its statement has not: a fault of the check."""
+
+
+def _measured(case: Case, found: Check, *, held: bool) -> Measurement:
+    """What a check brings back where the statement's premises hold, with what was decided of these before.
+
+    Raises:
+        UnlistedPremiseError: If a premise fails that the statement does not have under this reading.
+    """
+    statement, claim = find_claim(case.claim), find_claim(case.claim.split("/")[0])
+    asked = premises_asked(statement, claim, "as-written" if case.as_written else "repaired")
+    decided = tuple(premises_decided(case, asked))
+    if any(not premise.holds for premise in decided):
+        return Measurement(decided)
+    wrong: tuple[Evidence, ...] = ()
+    try:
+        with _threads().limit(limits=1), np.errstate(all="ignore"):
+            measured = found.function(case)
+            if held and not case.stages.are_the_reference:
+                wrong = not_as_asked(case, found)
+        enforce(found, measured.evidence, case.share.error, drew=case.ledger.drew)
+    except NoNoiseError as silent:
+        return Measurement((silent.evidence,))
+    except PremiseUnmetError as unmet:
+        measured = Measurement((unmet.evidence,))
+    examined = [item for item in measured.evidence if isinstance(item, PremiseEvidence)]
+    for item in examined:
+        if not item.holds and item.premise not in asked:
+            raise UnlistedPremiseError(
+                f"{case.claim} excused itself by “{item.premise}”, which it does not ask for here"
+            )
+    if any(not item.holds for item in examined):
+        return measured
+    measured = replace(measured, evidence=(*measured.evidence, *formula_beside(case, measured.evidence)))
+    known = {item.premise for item in examined}
+    met = premises_met(case.instance.name)
+    others = [item for item in decided if item.premise not in known]
+    others += [met[one] for one in met if one in asked.keys() - known - {item.premise for item in others}]
+    return replace(measured, evidence=(*others, *wrong, *measured.evidence))
 
 
 def _result(task: Task, instance: Instance, measured: Measurement, decision: Decision, started: float) -> Result:

@@ -14,6 +14,7 @@ from rich.text import Text
 from spec import InvalidInputError, load_claims
 from spec.assertions import load_assertions
 from spec.claims import Claim, ProofStep, ReadingName, Statement, find
+from spec.formulas import choices_within, plain_text
 from spec.works import find as find_work
 from verify.campaign.baseline.storage import shipped_record
 from verify.checks.measuring.case import checks
@@ -100,11 +101,20 @@ def _explain(full_id: str, statement: Statement) -> None:
         limit = "0" if bound.toward == "zero" else "∞"
         rate = f" ~ {powers}, {next(iter(bound.exponents))} → {limit}" if powers else ""
         line(f"  {bound.tag}: {bound.quantity}{rate}")
+        if (formula := assertion.proposition) is not None:
+            line(f"  as a formula: {plain_text(formula)}")
+            if hangs := choices_within(formula):
+                line(f"  defined by the choices: {', '.join(hangs)}")
     if statement.premises:
         line("\nPremises:")
         for premise in statement.premises:
             where = "" if len(premise.readings) == 2 else f" ({', '.join(premise.readings)} only)"
             line(f"  {premise.id}: {premise.text}{where}")
+            formulas = {plain_text(node): name for name in premise.readings if (node := premise.predicate(name))}
+            for formula_text, name in formulas.items():
+                line(f"    decided as{'' if len(formulas) == 1 else f' ({name})'}: {formula_text}")
+    if statement.no_formula:
+        line(f"No formula: {statement.no_formula}")
     if statement.choices:
         line(f"\nIts own choices of reading: {', '.join(statement.choices)}")
     for work in map(find_work, statement.sources):

@@ -6,7 +6,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from spec.claims import About, Exponent, Tag
+from spec.claim_parts import Exponent, Tag
+from spec.claims import About
 from verify.evidence.model import Frozen, Rung
 from verify.subjects.stage_table import Capability
 from verify.verdict import Verdict

@@ -60,7 +60,7 @@ class Setting:
     @property
     def row_norm(self) -> Fraction:
         """Spectral norm of B, from above, to more digits than a double has."""
-        return _row_norm(self.problem)
+        return row_norm_of(self.problem)
 
     def h_width(self, choice: str | None = None) -> float:
         """Width of the ramp below the boundary, as a double; of another choice than the reading's if given."""
@@ -71,7 +71,8 @@ class Setting:
 
 
 @kept(1)
-def _row_norm(problem: Quadratic) -> Fraction:
+def row_norm_of(problem: Quadratic) -> Fraction:
+    """Spectral norm of B, from above, to more digits than a double has."""
     B = blocks(problem).B
     gram = B * B.transpose()
     trace = sum((fraction(gram[i, i]) for i in range(gram.nrows())), Fraction(0))

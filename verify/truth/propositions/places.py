@@ -1,0 +1,203 @@
+"""Where formulas are asked: a problem at a point, at one alpha, as alpha tends to 0, or on a path towards a kink."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from spec import InvalidInputError, Noise, Quadratic
+from spec.reading import CHOICES
+from verify.truth import lower_level
+from verify.truth.algebra.rationals import Number, Vector
+from verify.truth.lower_level import DegenerateLowerLevelError, ExactLowerLevel
+from verify.truth.propositions.arithmetic import Arithmetic, NoValueError
+from verify.truth.propositions.exact_values import ExactArithmetic
+from verify.truth.propositions.germs import VARIABLE, Germ, GermArithmetic
+from verify.truth.propositions.rounded_values import DoubleArithmetic
+from verify.truth.propositions.valuation import Place
+from verify.truth.stages import row_norm_of
+
+EXACT, GERMS, DOUBLES = ExactArithmetic(), GermArithmetic(), DoubleArithmetic()
+REPAIRED_CHOICES = {choice.field: choice.repaired for choice in CHOICES}
+"""Every choice as the repaired text makes it."""
+LITERAL_CHOICES = {choice.field: choice.as_written for choice in CHOICES}
+"""Every choice at its first literal value."""
+
+SMALL = ("alpha", "epsilon")
+"""What tends to 0 together: a call of the theorem takes alpha = epsilon."""
+GROWING = ("N_g",)
+"""What tends to infinity."""
+HELD = Fraction(1, 10)
+"""Where alpha and epsilon stay while another variable is taken to its limit."""
+START = Fraction(1, 2**20)
+"""Where a path to a kink is entered: the rows that are active there are those of every smaller step."""
+_ERRORS = {"e_ys": "m", "e_lam": "p", "e_y": "m"}
+_STEPS = 16
+
+
+@dataclass(frozen=True)
+class Site:
+    """A problem at a point, its lower level solved, and what is free there.
+
+    Args:
+        problem: The problem.
+        x: The point, exact.
+        noise: Its noise; one that no formula speaks of counts as noise that is linear in the point.
+        errors: Errors of the stages by name, each of length at most 1; none where not given.
+        numbers: Constants by name that a problem does not determine.
+        path: A direction d and a power q: the point is x + alpha**q d, its lower level that of all small alpha.
+        seed: Where the free points ``y_any`` and so on are drawn.
+    """
+
+    problem: Quadratic
+    x: Vector
+    noise: Noise | None = None
+    errors: Mapping[str, Sequence[Number]] | None = None
+    numbers: Mapping[str, Fraction] | None = None
+    path: tuple[Sequence[Number], int] | None = None
+    seed: int = 0
+
+    def in_the_limit(self, choices: Mapping[str, str] = REPAIRED_CHOICES, variable: str = "alpha") -> Place:
+        """As a variable tends to its limit: alpha and epsilon to 0 together, N_g to infinity, all others to 0 alone."""
+        return self._place(GERMS, None, choices, variable)
+
+    def at(self, alpha: Fraction, choices: Mapping[str, str] = REPAIRED_CHOICES, *, doubles: bool = False) -> Place:
+        """At one alpha > 0, exactly or in doubles.
+
+        Raises:
+            InvalidInputError: If alpha is not above 0.
+        """
+        if alpha <= 0:
+            raise InvalidInputError("alpha", "must be > 0", str(alpha))
+        return self._place(DOUBLES if doubles else EXACT, Fraction(alpha), choices, "alpha")
+
+    def _place(
+        self, arithmetic: Arithmetic, alpha: Fraction | None, choices: Mapping[str, str], variable: str
+    ) -> Place:
+        at = self.x
+        if self.path is not None:
+            direction, power = self.path
+            step = START if alpha is None else alpha**power
+            at = tuple(v + step * Fraction(d) for v, d in zip(self.x, direction, strict=True))
+        lower = lower_level.solve(self.problem, at)
+        given = _Given(self, arithmetic, alpha, at, lower, variable)
+        rows = {
+            "active": lower.active, "inactive": lower.inactive, "strictly_active": lower.strictly_active,
+            "weakly_active": lower.weakly_active,
+        }  # fmt: skip
+        return Place(arithmetic, given, rows, {**REPAIRED_CHOICES, **choices})
+
+
+class _Given(Mapping[str, Any]):
+    """What a site gives, each value made when it is first asked for."""
+
+    def __init__(
+        self, site: Site, arithmetic: Arithmetic, alpha: Fraction | None, at: Vector, lower: ExactLowerLevel,
+        variable: str,
+    ) -> None:  # fmt: skip
+        self._site, self._over, self._alpha, self._at, self._lower = site, arithmetic, alpha, at, lower
+        self._variable = variable
+        self._known: dict[str, Any] = {}
+        self._makers = self._all()
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._known:
+            self._known[name] = self._makers[name]()
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+    def _all(self) -> dict[str, Callable[[], Any]]:
+        problem, site, a = self._site.problem, self._site, self._over
+        sizes = {"n": problem.n, "m": problem.m, "p": problem.p}
+        makers: dict[str, Callable[[], Any]] = {}
+        for block, array in problem.blocks.items():
+            makers[block] = partial(self._array, array)
+        noise = site.noise or problem.noise
+        linear = noise.model not in ("additive", "jump")
+        numbers = {
+            **sizes, "C_lambda": 1, "sigma": 1, "N_g": 1, "lipschitz_F": 1, "initial_gap": 1, "bias_constant": 1,
+            "goldstein_radius": 1, "mixing": Fraction(1, 3), "noise_fixed": int(not linear),
+            "noise_linear": int(linear), "sigma_f": noise.sigma_f or 1, "sigma_g": noise.sigma_g or 1,
+            **(site.numbers or {}),
+        }  # fmt: skip
+        for name, number in numbers.items():
+            makers[name] = partial(a.number, Fraction(number))
+        makers["row_norm"] = lambda: a.number(row_norm_of(problem))
+        for name in SMALL:
+            makers[name] = self._small
+        if self._variable not in SMALL:
+            power = -1 if self._variable in GROWING else 1
+            makers[self._variable] = lambda: Germ.of(VARIABLE**power)
+        errors = site.errors or {}
+        for name, size in _ERRORS.items():
+            makers[name] = partial(a.vector, errors.get(name, [0] * sizes[size]))
+        makers |= {
+            "zero_x": lambda: a.vector([0] * problem.n),
+            "zero_y": lambda: a.vector([0] * problem.m),
+            "ones": lambda: a.vector([1] * problem.p),
+            "x": lambda: self._moving(self._at, lambda d: d),
+            "y_star": lambda: self._moving(self._lower.y_star, lambda d: _times(self._slopes[0], d)),
+            "lam_star": lambda: self._moving(self._lower.lam, lambda d: _times(self._slopes[1], d)),
+            "Dy_star": lambda: a.matrix(self._slopes[0], problem.n),
+            "Dlam_star": lambda: a.matrix(self._slopes[1], problem.n),
+            "x_other": lambda: a.vector(self._other),
+            "y_star_other": lambda: a.vector(self._solved(self._other).y_star),
+            "y_any": lambda: a.vector(self._free("y_any", self._lower.y_star)),
+            "y_other": lambda: a.vector(self._free("y_other", self._lower.y_star)),
+            "direction_x": lambda: a.vector(self._free("direction_x", [0] * problem.n)),
+        }
+        return makers
+
+    def _array(self, array: Any) -> Any:
+        rows = array.to_fractions()
+        return self._over.vector(rows[0]) if array.ndim == 1 else self._over.matrix(rows, array.shape[1])
+
+    def _small(self) -> Any:
+        if self._alpha is not None:
+            return self._over.number(self._alpha)
+        # Where another variable is taken to its limit, these stay where they are.
+        return Germ.of(VARIABLE) if self._variable in SMALL else self._over.number(HELD)
+
+    @property
+    def _slopes(self) -> tuple[tuple[Vector, ...], tuple[Vector, ...]]:
+        try:
+            return lower_level.solution_maps(self._site.problem, self._at)
+        except DegenerateLowerLevelError:
+            raise NoValueError("y* has no derivative here") from None
+
+    @property
+    def _other(self) -> Vector:
+        return self._free("x_other", self._at)
+
+    def _solved(self, x: Vector) -> ExactLowerLevel:
+        try:
+            return lower_level.solve(self._site.problem, x)
+        except InvalidInputError as error:
+            raise NoValueError(f"no lower-level solution at x′: {error}") from None
+
+    def _moving(self, value: Vector, slope: Callable[[Sequence[Number]], Sequence[Number]]) -> Any:
+        """A vector at the point; on a path as a function of alpha: linear, since the active rows stay."""
+        if self._site.path is None or self._alpha is not None:
+            return self._over.vector(value)
+        direction, power = self._site.path
+        along = [Fraction(v) for v in slope(direction)]
+        start = [v - START * s for v, s in zip(value, along, strict=True)]
+        step = self._over.power(Germ.of(VARIABLE), Fraction(power))
+        return self._over.add(self._over.vector(start), self._over.scale(step, self._over.vector(along)))
+
+    def _free(self, name: str, centre: Sequence[Number]) -> Vector:
+        draws = random.Random(f"{name} {self._site.seed}")
+        return tuple(Fraction(v) + Fraction(draws.randint(-3 * _STEPS, 3 * _STEPS), _STEPS) for v in centre)
+
+
+def _times(rows: Sequence[Vector], direction: Sequence[Number]) -> list[Fraction]:
+    return [sum((v * Fraction(d) for v, d in zip(row, direction, strict=True)), Fraction(0)) for row in rows]

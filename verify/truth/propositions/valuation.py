@@ -1,0 +1,200 @@
+"""One walk over a formula's tree: its value at a place, over whatever arithmetic the place is in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from spec.formulas import Node, load_quantities
+from spec.formulas.tree import exponent_of
+from verify.truth.propositions.arithmetic import Arithmetic, NoValueError, negated
+
+Values = Mapping[str, Any]
+
+
+class _Layered(Mapping[str, Any]):
+    """Values over others, which are read only where they are asked for."""
+
+    def __init__(self, above: Values, below: Values) -> None:
+        self._above, self._below = above, below
+
+    def __getitem__(self, name: str) -> Any:
+        return self._above[name] if name in self._above else self._below[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**dict.fromkeys(self._below), **dict.fromkeys(self._above)})
+
+    def __len__(self) -> int:
+        return len({*self._above, *self._below})
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a formula is asked.
+
+    Args:
+        arithmetic: Over what.
+        given: What is given there, by the quantity's name.
+        rows: The sets of rows.
+        choices: The value of every choice.
+        defined: Values of defined quantities, filled as they are asked for.
+    """
+
+    arithmetic: Arithmetic
+    given: Values
+    rows: Mapping[str, Sequence[int]]
+    choices: Mapping[str, str]
+    defined: dict[tuple[str, tuple[int, ...]], tuple[tuple[Any, ...], Any]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    def with_given(self, **values: Any) -> Place:
+        """The same place with some values given otherwise."""
+        return Place(self.arithmetic, _Layered(values, self.given), self.rows, self.choices)
+
+
+def value_of(node: Node, place: Place, arguments: Values | None = None) -> Any:
+    """The value of a formula, or part of one, at a place.
+
+    Raises:
+        NoValueError: If it has none there in this arithmetic; one line says why.
+    """
+    return _Walk(place, arguments or {}).at(node)
+
+
+@dataclass(frozen=True)
+class _Walk:
+    place: Place
+    arguments: Values
+
+    def at(self, node: Node) -> Any:
+        a, place = self.place.arithmetic, self.place
+        match node.kind:
+            case "number":
+                return a.number(Fraction(node.name))
+            case "argument":
+                return self.arguments[node.name]
+            case "quantity":
+                return self._quantity(node)
+            case "observed":
+                return self._given(node.name)
+            case "rows":
+                return a.number(Fraction(len(place.rows[node.name])))
+            case "negative":
+                return negated(a, self.at(node.args[0]), node.shape)
+            case "transpose":
+                return a.transpose(self.at(node.args[0]))
+            case "select":
+                return a.select(self.at(node.args[0]), place.rows[node.name])
+            case "binary":
+                return self._binary(node)
+            case "relation":
+                return self._relation(node)
+            case "logic":
+                return _joined(node.name, [self.at(part) for part in node.args])
+            case "function":
+                return self._function(node)
+
+    def _given(self, name: str) -> Any:
+        try:
+            return self.place.given[name]
+        except KeyError:
+            quantity = load_quantities().get(name)
+            raise NoValueError(f"{quantity.text if quantity else name} is not known here") from None
+
+    def _quantity(self, node: Node) -> Any:
+        quantity, place = load_quantities()[node.name], self.place
+        if not quantity.cases:
+            return self._given(node.name)
+        values = tuple(self.at(part) for part in node.args)
+        key = (node.name, tuple(map(id, values)))
+        if key not in place.defined:
+            definition = quantity.definition(dict(place.choices))
+            walk = _Walk(place, dict(zip(quantity.local, values, strict=True)))
+            # The arguments are kept beside the value: their identities are the key.
+            place.defined[key] = values, walk.at(definition)
+        return place.defined[key][1]
+
+    def _binary(self, node: Node) -> Any:
+        a, (left, right) = self.place.arithmetic, node.args
+        if node.name == "^":
+            return a.power(self.at(left), exponent_of(right))
+        u, v = self.at(left), self.at(right)
+        if node.name in "+-":
+            v = v if node.name == "+" else negated(a, v, right.shape)
+            return a.add(u, v) if node.shape else a.plus(u, v)
+        if node.name == "@":
+            product = a.matmul(a.transpose(u) if len(left.shape) == 1 else u, v)
+            if node.shape:
+                return a.transpose(product) if len(left.shape) == 1 and len(right.shape) == 2 else product
+            return a.entries(product)[0]
+        if node.name == "/":
+            inverse = a.power(v, Fraction(-1))
+            return a.scale(inverse, u) if left.shape else a.times(u, inverse)
+        if left.shape and right.shape:
+            return a.entrywise(u, v)
+        if not node.shape:
+            return a.times(u, v)
+        return a.scale(u, v) if right.shape else a.scale(v, u)
+
+    def _relation(self, node: Node) -> Any:
+        a, (left, right) = self.place.arithmetic, node.args
+        if (order := node.order) is not None:
+            return a.order(order.name, self.at(left), self.at(order.args[0]))
+        u, v = self.at(left), self.at(right)
+        if not left.shape:
+            return a.compare(node.name, u, v)
+        if not right.shape:
+            return [a.compare(node.name, entry, v) for entry in a.entries(u)]
+        pairs = zip(a.entries(u), a.entries(v), strict=True)
+        return _joined("and", [a.compare(node.name, s, t) for s, t in pairs])
+
+    def _function(self, node: Node) -> Any:
+        if node.name == "sup":
+            return self._farthest(node)
+        if node.name == "count":
+            return self.at(node.args[0])
+        values = [self.at(part) for part in node.args]
+        if node.name == "all":
+            return _joined("and", values[0])
+        return self.place.arithmetic.function(node.name, values, [part.shape for part in node.args])
+
+    def _farthest(self, node: Node) -> Any:
+        """The largest norm over an error of length at most 1, of what is affine in that error."""
+        inner, over = node.args
+        if not (inner.kind == "function" and inner.name == "norm" and len(inner.args[0].shape) == 1):
+            raise NoValueError("sup must be of the norm of a vector")
+        if over.kind != "quantity" or over.args or load_quantities()[over.name].cases:
+            raise NoValueError("sup must be over an error that a place gives")
+        place, a = self.place, self.place.arithmetic
+        size = len(a.entries(place.given[over.name]))
+
+        def moved(error: list[int]) -> Any:
+            return _Walk(place.with_given(**{over.name: a.vector(error)}), self.arguments).at(inner.args[0])
+
+        def minus(value: Any) -> Any:
+            return negated(a, value, ("",))
+
+        fixed = moved([0] * size)
+        columns = [a.add(moved([int(i == j) for i in range(size)]), minus(fixed)) for j in range(size)]
+        total = fixed
+        for column in columns:
+            total = a.add(total, a.add(column, column))
+        if not columns:
+            return a.function("norm", [fixed], [("",)])
+        if not a.is_zero(a.add(moved([2] * size), minus(total))):
+            raise NoValueError(f"what sup is of is not affine in {load_quantities()[over.name].text} here")
+        matrix = columns[0]
+        for column in columns[1:]:
+            matrix = a.beside(matrix, column)
+        return a.farthest(fixed, matrix)
+
+
+def _joined(name: str, parts: Sequence[bool | None]) -> bool | None:
+    """All, or some, of several answers; not known where one that would decide is not."""
+    deciding = name != "and"
+    if deciding in parts:
+        return deciding
+    return None if None in parts else not deciding
