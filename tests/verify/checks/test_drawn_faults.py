@@ -9,8 +9,9 @@ from verify.subjects import ReferenceSubject
 from verify.verdict import Verdict
 
 ANSWERED = {
-    "bias-bound": ["rows:84"],
-    "bias-bound/ramp": ["rows:84"],
+    "bias-bound": ["rows:84", "moving-box:132"],
+    "bias-bound/ramp": ["rows:84", "moving-box:78", "moving-box:132", "moving-box:137"],
+    "bias-bound/black-box": ["rows:94", "moving-box:141"],
     "bias-bound/T3": ["rows:118", "fixed-rows:43", "fixed-rows:168"],
     "bias-bound/hessian-lipschitz": ["rows:118"],
     "bias-bound/from-two-lemmas": ["fixed-rows:56", "fixed-rows:185"],
