@@ -64,7 +64,11 @@ class WorstChange:
 
 
 def worst_change(case: Case, alpha: float, lower: ExactLowerLevel) -> WorstChange:
-    """The worst over y one unit beyond each row, and over errors δ of λ̃: on one row, and in the worst direction."""
+    """The worst over y one unit beyond each row, and over errors δ of λ̃: on one row, and in the worst direction.
+
+    By the formulas the worst direction is known for each y. The subject is asked for all of these, and for the errors
+    on single rows at the y where it is worst of all.
+    """
     inner_tol, (y_star, lam) = alpha**3, (as_float(lower.y_star), as_float(lower.lam))
     parameters = OracleParameters(lam_width=inner_tol) if shrinks(case) else OracleParameters()
     call = case.call(alpha, y_star=y_star, lam=lam, parameters=parameters)
@@ -79,24 +83,25 @@ def worst_change(case: Case, alpha: float, lower: ExactLowerLevel) -> WorstChang
 
     at_star, rows = weighed(0.0 * lam), np.hstack([a.A, -a.B])
     kept = np.hstack([a.A if keeps_dual_term(case) else 0 * a.A, -a.B])
-    single = inner_tol * np.eye(len(lam))
-    tried = [(end, own_minimiser(case, call, end)) for end in map(weighed, (*single, *-single))]
-    least = own_minimiser(case, call, at_star)
-    found = []
-    for y in beyond_each_row(a.B, y_star):
+
+    def formula(end: Geometry, y: Vector) -> Vector:
         h = a.A @ case.x - a.B @ y - a.b
+        return np.asarray(alpha**-4 * rows.T @ ((end.rho - at_star.rho) * h) + alpha**-2 * kept.T @ (end.lam - lam))
 
-        def formula(end: Geometry, h: Vector = h) -> Vector:
-            weights = alpha**-4 * rows.T @ ((end.rho - at_star.rho) * h)
-            return np.asarray(weights + alpha**-2 * kept.T @ (end.lam - lam))
-
-        by_row = np.column_stack([formula(end) for end, _ in tried]) / inner_tol
-        mixed = weighed(inner_tol * longest(by_row[:, : len(lam)], -by_row[:, len(lam) :]))
+    single = inner_tol * np.eye(len(lam))
+    ends = [weighed(error) for error in (*single, *-single)]
+    asked: list[tuple[Vector, list[Geometry]]] = []
+    for y in beyond_each_row(a.B, y_star):
+        up, down = np.hsplit(np.column_stack([formula(end, y) for end in ends]) / inner_tol, 2)
+        asked.append((y, [weighed(inner_tol * longest(up, -down))]))
+    _, beside = max(asked, key=lambda one: float(np.linalg.norm(formula(one[1][0], one[0]))))
+    beside += ends
+    least, found = own_minimiser(case, call, at_star), []
+    for y, moved in asked:
         before = gradient(case, call, at_star, y, least)
-        for end, at in (*tried, (mixed, own_minimiser(case, call, mixed))):
-            change, exact = gradient(case, call, end, y, at) - before, formula(end)
-            rounding = max(rounding_of(end, y), rounding_of(at_star, y))
-            found.append((change, exact, rounding, y))
+        for end in moved:
+            change = gradient(case, call, end, y) - before
+            found.append((change, formula(end, y), max(rounding_of(end, y), rounding_of(at_star, y)), y))
     sizes = [float(np.linalg.norm(change)) for change, *_ in found]
     worst, _, _, y = found[int(np.argmax(sizes))]
     point = Point(
