@@ -18,7 +18,7 @@ from verify.truth.propositions.places import Site
 def require_meetable(full_id: str, instances: Sequence[str]) -> None:
     """Refuse a repaired premise with a formula that none of the instances meets for small alpha.
 
-    As written such a premise is the text's own, and its statement vacuous; repaired it is a mistake of the claim's file.
+    As written such a premise is the text's own, and its statement vacuous; repaired it is a mistake of the file.
 
     Raises:
         InvalidInputError: If there is one, naming its file and key.
