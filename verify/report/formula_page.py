@@ -14,7 +14,7 @@ HEAD = """# The language of formulas
 What a statement asserts, and what a premise asks for, stands in the claim files as one formula: a string, read once
 into a typed tree, never evaluated as code. From that tree follow the measured quantity and the claimed powers, the
 formula that reports show, its exact value at a point, its order as α → 0, its value in doubles with a bound of
-rounding, the choices that it hangs on, and the sentence that Coq is asked to prove. A statement that has no formula says
+rounding, the choices that it hangs on, and the sentence that Coq is asked to prove. A statement without a formula says
 why (`no_formula`), or waits for one.
 
 ```toml
