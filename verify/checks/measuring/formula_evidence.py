@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import chain, islice
 from typing import Any, cast
 
 from spec import Holder
@@ -13,14 +14,20 @@ from spec.formulas import Node, names_within, plain_text
 from verify.checks.measuring.case import Case, Measurement, checks, compare
 from verify.evidence.model import ComparisonEvidence, Evidence, PremiseEvidence, RateEvidence
 from verify.truth.geometry import quadratic_of
-from verify.truth.propositions.deciding import REFUSED, AtOnePlace, at_each, in_the_limit, is_met
+from verify.truth.propositions.arithmetic import NoValueError
+from verify.truth.propositions.deciding import REFUSED, AtOnePlace, at_each, has_order, in_the_limit, is_met
 from verify.truth.propositions.places import Site
+from verify.truth.propositions.valuation import value_of
 from verify.verdict import DISAGREE, EXACT, RungDisagreementError
 
 PLACES = 4
 """Alphas of the sweep, the largest ones, at which a relation is decided."""
 LARGEST = Fraction(1000)
 """The largest alpha that parameters may have."""
+NOWHERE = Fraction(1)
+"""The alpha of a place whose formula does not have it."""
+HALVINGS = 40
+"""How often the smallest alpha of a sweep is halved in search of one at which premises hold."""
 DIGITS = 10**6
 """Denominators of the alphas asked: round ones keep rational arithmetic short."""
 
@@ -37,9 +44,40 @@ def choices_of(case: Case) -> dict[str, str]:
     return {**case.reading.model_dump(), **case.sense.model_dump()}
 
 
-def alphas_of(case: Case) -> list[Fraction]:
-    """Where a relation is decided: the largest alphas of the sweep, as short rationals."""
-    return [Fraction(alpha).limit_denominator(DIGITS) for alpha in case.profile.alphas[:PLACES]]
+def alphas_of(case: Case, site: Site) -> list[Fraction]:
+    """Where a relation is decided: the largest alphas of the sweep, as short rationals, at which all premises hold.
+
+    Where a premise asks for a smaller alpha than the sweep has, the sweep goes on.
+
+    Raises:
+        NoValueError: If premises hold at no alpha tried.
+    """
+    asked = premises_asked(find(case.claim), find(case.claim.split("/")[0]), reading_of(case))
+    nodes = [node for premise in asked.values() if (node := premise.predicate(reading_of(case))) is not None]
+    bounding = [node for node in nodes if "alpha" in names_within(node) and not has_order(node)]
+    sweep = [Fraction(alpha).limit_denominator(DIGITS) for alpha in case.profile.alphas]
+    below = (sweep[-1] / 2**k for k in range(1, HALVINGS))
+    choices = choices_of(case)
+    held = (a for a in chain(sweep, below) if all(is_met(node, site, a, choices) for node in bounding))
+    alphas = list(islice(held, PLACES))
+    if not alphas:
+        raise NoValueError("its premises hold at no α tried")
+    return alphas
+
+
+def reading_of(case: Case) -> ReadingName:
+    """The reading whose premises and assertion a case has."""
+    return "as-written" if case.as_written else "repaired"
+
+
+def right_side(claim: str, case: Case, **numbers: float) -> float:
+    """The right side of a statement's formula under the case's reading, numbers of a run given by name."""
+    node, site = find(claim).assertion(case.reading_name).proposition, site_of(case)
+    if node is None or site is None:
+        raise ValueError(f"{claim} has no formula that could be asked of {case.instance.name}")
+    place = site.at(NOWHERE, choices_of(case))
+    given = {name: place.arithmetic.number(Fraction(value)) for name, value in numbers.items()}
+    return float(value_of(node.args[1], place.with_given(**given)))
 
 
 def by_formula(case: Case) -> Measurement:
@@ -66,7 +104,7 @@ def exact_evidence(case: Case, node: Node, site: Site) -> Iterator[RateEvidence 
                 interval=(exponent, exponent), rung="symbolic", coefficient=outcome.coefficient,
             )  # fmt: skip
         return
-    outcomes = list(at_each(node, site, alphas_of(case), choices))
+    outcomes = list(at_each(node, site, alphas_of(case, site), choices))
     failing = [outcome for outcome in outcomes if not outcome.holds]
     shown = (failing or outcomes)[0]
     yield compare(
@@ -116,7 +154,7 @@ def shown_values(case: Case, node: Node, site: Site) -> dict[str, float | str]:
     """What a counterexample shows: both sides at one alpha."""
     if node.order is not None or node.kind != "relation" or node.args[0].shape:
         return {}
-    shown = next(at_each(node, site, alphas_of(case)[:1], choices_of(case)))
+    shown = next(at_each(node, site, alphas_of(case, site)[:1], choices_of(case)))
     left, right = (plain_text(side) for side in node.args)
     return {"alpha": float(shown.alpha), left: shown.left or 0.0, right: shown.right or 0.0}
 
@@ -132,9 +170,8 @@ def premises_decided(case: Case, asked: Mapping[str, Premise]) -> Iterator[Premi
     One that holds at the largest alpha there is and at no small one cannot be met where alpha tends to 0.
     """
     site, choices = site_of(case), choices_of(case)
-    reading: ReadingName = "as-written" if case.as_written else "repaired"
     for premise in asked.values():
-        node = premise.predicate(reading)
+        node = premise.predicate(reading_of(case))
         if node is None or site is None:
             continue
         try:

@@ -11,10 +11,13 @@ from spec.formulas import Node, names_within
 from verify.truth.algebra.reals import ExactReal, UndecidedSignError
 from verify.truth.propositions.arithmetic import NoValueError
 from verify.truth.propositions.germs import Germ
-from verify.truth.propositions.places import GROWING, REPAIRED_CHOICES, Site
+from verify.truth.propositions.places import GROWING, REPAIRED_CHOICES, WHOLE, Site
 from verify.truth.propositions.valuation import value_of
 
 ERRORS = ("e_ys", "e_lam", "e_y")
+FREE = {*WHOLE, "lam_any"}
+"""What a formula is tried with anew at several seeds."""
+SEEDS = 8
 
 
 @dataclass(frozen=True)
@@ -106,10 +109,15 @@ def has_order(formula: Node) -> bool:
 
 
 def tried(formula: Node, site: Site) -> Iterator[Site]:
-    """The site with each error that stands free in the formula: none, and each coordinate alone, up and down."""
+    """The site with each error that stands free in the formula: none, and each coordinate alone, up and down.
+
+    Where whole numbers or multipliers are free, with several draws of them.
+    """
     spent = {part.args[1].name for part in formula.walk() if part.kind == "function" and part.name == "sup"}
     free = sorted(names_within(formula) & set(ERRORS) - spent)
     yield site
+    if names_within(formula) & FREE:
+        yield from (replace(site, seed=site.seed + k) for k in range(1, SEEDS))
     if site.errors:
         return
     sizes = {"e_ys": site.problem.m, "e_lam": site.problem.p, "e_y": site.problem.m}

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from spec import InvalidInputError, Noise, Quadratic
+from spec.formulas import load_quantities
 from spec.reading import CHOICES
 from verify.truth import lower_level
 from verify.truth.algebra.rationals import Number, Vector
@@ -29,8 +30,10 @@ LITERAL_CHOICES = {choice.field: choice.as_written for choice in CHOICES}
 
 SMALL = ("alpha", "epsilon")
 """What tends to 0 together: a call of the theorem takes alpha = epsilon."""
-GROWING = ("N_g",)
+GROWING = tuple(name for name, quantity in load_quantities().items() if quantity.toward == "infinity")
 """What tends to infinity."""
+WHOLE = {"M": 12, "K": 9, "budget": 60}
+"""Whole numbers that a method is told, each drawn from 1 up to this one."""
 HELD = Fraction(1, 10)
 """Where alpha and epsilon stay while another variable is taken to its limit."""
 START = Fraction(1, 2**20)
@@ -50,7 +53,7 @@ class Site:
         errors: Errors of the stages by name, each of length at most 1; none where not given.
         numbers: Constants by name that a problem does not determine.
         path: A direction d and a power q: the point is x + alpha**q d, its lower level that of all small alpha.
-        seed: Where the free points ``y_any`` and so on are drawn.
+        seed: Where the free points ``y_any`` and so on, and the whole numbers, are drawn.
     """
 
     problem: Quadratic
@@ -124,9 +127,13 @@ class _Given(Mapping[str, Any]):
         noise = site.noise or problem.noise
         linear = noise.model not in ("additive", "jump")
         numbers = {
-            **sizes, "C_lambda": 1, "sigma": 1, "N_g": 1, "lipschitz_F": 1, "initial_gap": 1, "bias_constant": 1,
+            **sizes, "C_lambda": 1, "N_g": 1, "L_F": 1, "initial_gap": 1, "bias_constant": 1,
             "goldstein_radius": 1, "mixing": Fraction(1, 3), "noise_fixed": int(not linear),
             "noise_linear": int(linear), "sigma_f": noise.sigma_f or 1, "sigma_g": noise.sigma_g or 1,
+            # No power of 2: where every other constant is 1, that of the batch would be a whole number.
+            "sigma": Fraction(3, 8), "D": Fraction(1, 8), "eta": Fraction(1, 7), "oracle_bias": Fraction(1, 7),
+            "oracle_variance": Fraction(1, 2), "inner_scale": Fraction(1, 3),
+            **{name: self._whole(name, most) for name, most in WHOLE.items()},
             **(site.numbers or {}),
         }  # fmt: skip
         for name, number in numbers.items():
@@ -152,6 +159,7 @@ class _Given(Mapping[str, Any]):
             "x_other": lambda: a.vector(self._other),
             "y_star_other": lambda: a.vector(self._solved(self._other).y_star),
             "y_any": lambda: a.vector(self._free("y_any", self._lower.y_star)),
+            "lam_any": lambda: a.vector([abs(v) for v in self._free("lam_any", self._lower.lam)]),
             "y_other": lambda: a.vector(self._free("y_other", self._lower.y_star)),
             "direction_x": lambda: a.vector(self._free("direction_x", [0] * problem.n)),
         }
@@ -193,6 +201,9 @@ class _Given(Mapping[str, Any]):
         start = [v - START * s for v, s in zip(value, along, strict=True)]
         step = self._over.power(Germ.of(VARIABLE), Fraction(power))
         return self._over.add(self._over.vector(start), self._over.scale(step, self._over.vector(along)))
+
+    def _whole(self, name: str, most: int) -> int:
+        return random.Random(f"{name} {self._site.seed}").randint(1, most)
 
     def _free(self, name: str, centre: Sequence[Number]) -> Vector:
         draws = random.Random(f"{name} {self._site.seed}")
