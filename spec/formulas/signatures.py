@@ -82,6 +82,6 @@ SIGNATURES: dict[str, Signature] = {
     "all": _of_one(lambda s: s[1:] == TRUTH, lambda _: TRUTH),
     **{name: _number_to(ORDER) for name in ORDERS},
 }
-"""``norm`` of a vector is Euclidean, of a matrix spectral; ``clip`` cuts entries to [0, 1], ``positive`` at 0; ``sup(number, e)`` is the
-largest value over errors e of length at most 1; ``beside`` and ``above`` join blocks; ``all(v >= 0)`` is of each
-entry."""
+"""``norm`` of a vector is Euclidean, of a matrix spectral; ``clip`` cuts entries to [0, 1], ``positive`` at 0;
+``sup(number, e)`` is the largest value over errors e of length at most 1; ``beside`` and ``above`` join blocks;
+``all(v >= 0)`` is of each entry."""
