@@ -104,11 +104,13 @@ def exact_evidence(case: Case, node: Node, site: Site) -> Iterator[RateEvidence 
                 interval=(exponent, exponent), rung="symbolic", coefficient=outcome.coefficient,
             )  # fmt: skip
         return
-    outcomes = list(at_each(node, site, alphas_of(case, site), choices))
+    alphas = alphas_of(case, site) if "alpha" in names_within(node) else [NOWHERE]
+    outcomes = list(at_each(node, site, alphas, choices))
     failing = [outcome for outcome in outcomes if not outcome.holds]
     shown = (failing or outcomes)[0]
+    places = f"α at which it fails, of {len(outcomes)}" if len(outcomes) > 1 else "places at which it fails, of 1"
     yield compare(
-        f"{plain_text(node)}: number of α at which it fails, of {len(outcomes)}", len(failing), "==", 0,
+        f"{plain_text(node)}: number of {places}", len(failing), "==", 0,
         rung="certified", context={"alpha": float(shown.alpha)},
     )  # fmt: skip
     if shown.left is not None and shown.right is not None:
