@@ -133,6 +133,8 @@ class Premise(Frozen):
     def _one_for_each_reading(self) -> Self:
         if isinstance(self.formula, dict) and set(self.formula) != set(self.readings):
             raise InvalidInputError("formula", f"must have one for each of {', '.join(self.readings)}", self.formula)
+        for reading in self.readings:
+            self.predicate(reading)
         return self
 
     def predicate(self, reading: ReadingName) -> Node | None:
