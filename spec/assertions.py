@@ -80,15 +80,19 @@ class PaperAssertion(Frozen):
 
 
 class Inventory(Frozen):
-    """All assertions, and why a statement that none of them asks for is there.
+    """All assertions.
 
     Args:
         assertions: In reading order, numbered from 1.
-        beside: By full id of a statement that is silent or a consequence: why it is among the claims.
     """
 
     assertions: tuple[PaperAssertion, ...]
-    beside: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def beside(self) -> dict[str, str]:
+        """Why a statement that no assertion asks for is among the claims, by full id."""
+        every = (entry for claim in load_claims().values() for entry in claim.statements())
+        return {full: statement.beside for full, statement in every if statement.beside}
 
     @property
     def covering(self) -> dict[str, tuple[int, ...]]:
@@ -106,7 +110,7 @@ class Inventory(Frozen):
     def unasked(self, statements: dict[str, Statement]) -> tuple[str, ...]:
         """Statements that no assertion asks for and no reason excuses."""
         asked = self.covering
-        excused = {full for full, why in self.beside.items() if why and statements[full].relation in FREE}
+        excused = {full for full, statement in statements.items() if statement.beside and statement.relation in FREE}
         return tuple(full for full in statements if full not in asked and full not in excused)
 
     def at_odds(self, statements: Mapping[str, Statement]) -> tuple[str, ...]:
@@ -152,7 +156,4 @@ def load_assertions() -> Inventory:
         for full in entry.covered_by:
             if full not in known:
                 raise InvalidInputError(f"{where}.covered_by", "must name known claims or steps", full)
-    for full in found.beside:
-        if full not in known:
-            raise InvalidInputError("beside", "must name known claims or steps", full)
     return found

@@ -57,6 +57,7 @@ class Statement(Frozen):
         title: A few words.
         about: Whom it is about; a program under test is asked, and credited, what is about the ``subject`` alone.
         relation: How it stands to the paper's words.
+        beside: Why it is among the claims where no assertion of the paper asks for it.
         question: What is asked of it.
         location: Where it stands in the paper.
         statement: In our words.
@@ -80,6 +81,7 @@ class Statement(Frozen):
     title: str = Field(min_length=1)
     about: About
     relation: TextRelation = "said"
+    beside: str = ""
     question: Question = "holds"
     location: str = Field(min_length=1)
     statement: str = Field(min_length=1)

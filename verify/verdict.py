@@ -196,6 +196,8 @@ def _decide_exact(
     lead = _formulas(rate) + rate.quantity
     if rate.coefficient is not None:
         lead += f" = {_times(rate.coefficient, rate.variable, rate.exponent)} + …, exactly"
+    elif not rate.bounds:
+        lead += f" is of order {_power(rate.variable, rate.exponent)}, exactly"
     proven = "".join(
         f"; it is {'at most' if b.side == 'upper' else 'at least'} {_times(b.constant, rate.variable, b.exponent)} "
         f"for all {name} in (0, {b.end:g}]{_whose(b)}"

@@ -7,6 +7,7 @@ from typing import Any
 
 from spec.errors import InvalidInputError
 from spec.formulas.display import plain_text
+from spec.formulas.quantities import load_quantities
 from spec.formulas.tree import Node, exponent_of
 
 _TAGS = {"O": "upper", "Omega": "lower", "Theta": "tight", "<=": "upper", "<": "upper", ">=": "lower", ">": "lower"}
@@ -16,7 +17,7 @@ def bound_of(node: Node) -> dict[str, Any]:
     """The fields of a claim's bound.
 
     Raises:
-        InvalidInputError: If its order is not a product of powers.
+        InvalidInputError: If its order is not a product of powers, of variables that tend to one limit.
     """
     if node.kind != "relation":
         return {"quantity": plain_text(node), "tag": "equality"}
@@ -25,10 +26,12 @@ def bound_of(node: Node) -> dict[str, Any]:
         quantity = f"{plain_text(left)}, against {plain_text(right)}"
         return {"quantity": quantity, "tag": _TAGS.get(node.name, "equality")}
     powers = _powers(right.args[0])
-    toward = "infinity" if set(powers) == {"N_g"} else "zero"
     if not powers:
         powers = {"alpha": Fraction(0)}
-    return {"quantity": plain_text(left), "exponents": powers, "tag": _TAGS[right.name], "toward": toward}
+    ends = {load_quantities()[name].toward for name in powers}
+    if len(ends) > 1:
+        raise InvalidInputError("formula", "must have an order in what tends to one limit", plain_text(node))
+    return {"quantity": plain_text(left), "exponents": powers, "tag": _TAGS[right.name], "toward": ends.pop()}
 
 
 def _powers(node: Node) -> dict[str, Fraction]:

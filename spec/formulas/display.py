@@ -27,6 +27,7 @@ class _Style:
     norm: str
     root: str
     ceiling: str
+    floor: str
     bracket: str
     shown: Callable[[Quantity], str]
 
@@ -36,7 +37,8 @@ _TEXT = _Style(
     rows={"active": "I", "inactive": "Iᶜ", "strictly_active": "I⁺", "weakly_active": "I⁰"},
     orders={"O": "O", "Omega": "Ω", "Theta": "Θ"},
     joined={"and": " and ", "or": " or "},
-    entrywise=" ⊙ ", beside=" ", norm="‖{}‖", root="√({})", ceiling="⌈{}⌉", bracket="({})",
+    entrywise=" ⊙ ", beside=" ", norm="‖{}‖", root="√({})", ceiling="⌈{}⌉", floor="⌊{}⌋",
+    bracket="({})",
     shown=lambda quantity: quantity.text,
 )  # fmt: skip
 _LATEX = _Style(
@@ -45,6 +47,7 @@ _LATEX = _Style(
     orders={"O": "O", "Omega": r"\Omega", "Theta": r"\Theta"},
     joined={"and": r"\ \wedge\ ", "or": r"\ \vee\ "},
     entrywise=r"\odot ", beside=r"\,", norm=r"\lVert {}\rVert", root=r"\sqrt{{{}}}", ceiling=r"\lceil {}\rceil",
+    floor=r"\lfloor {}\rfloor",
     bracket=r"\left({}\right)", shown=lambda quantity: quantity.latex,
 )  # fmt: skip
 
@@ -134,6 +137,10 @@ class _Printer:
                 return style.root.format(args[0])
             case "ceil":
                 return style.ceiling.format(args[0])
+            case "floor":
+                return style.floor.format(args[0])
+            case "positive":
+                return style.bracket.format(args[0]) + ("_{+}" if self.tex else "₊")
             case "eig_min" | "eig_max":
                 end = node.name[4:]
                 return rf"\lambda_{{\{end}}}({args[0]})" if self.tex else f"λ_{end}({args[0]})"

@@ -13,7 +13,7 @@ from spec.formulas.tree import Quantity, Shape, shape_words
 from spec.reading import CHOICES
 
 WHERE = "formulas/quantities.toml"
-_KEYS = {"shape", "says", "text", "latex", "of", "choice", "is"}
+_KEYS = {"shape", "says", "text", "latex", "of", "choice", "is", "toward"}
 
 
 @lru_cache(maxsize=1)
@@ -44,7 +44,9 @@ def _quantity(name: str, row: dict[str, Any], table: dict[str, Quantity], where:
         raise InvalidInputError(where, f"must have a shape and no keys but {', '.join(sorted(_KEYS))}", unknown or row)
     shape = _shape(row["shape"])
     arguments = tuple((word, _shape(text)) for word, text in row.get("of", {}).items())
-    choice, formulas = row.get("choice", ""), row.get("is", {})
+    choice, formulas, toward = row.get("choice", ""), row.get("is", {}), row.get("toward", "zero")
+    if toward not in ("zero", "infinity"):
+        raise InvalidInputError(where, "must tend to zero or infinity", toward)
     cases = {"": formulas} if isinstance(formulas, str) else formulas
     if choice:
         values = _values_of(choice, where)
@@ -61,7 +63,7 @@ def _quantity(name: str, row: dict[str, Any], table: dict[str, Quantity], where:
         definitions.append((value, node))
     shown = row.get("text", name)
     return Quantity(
-        name, shape, row.get("says", ""), shown, row.get("latex", shown), arguments, choice, tuple(definitions)
+        name, shape, row.get("says", ""), shown, row.get("latex", shown), arguments, choice, tuple(definitions), toward
     )
 
 

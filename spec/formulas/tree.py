@@ -71,6 +71,7 @@ class Quantity:
         arguments: Its arguments with their shapes; none of most.
         choice: The choice of the paper's that its definition hangs on, if it does.
         cases: Its definition, one a value of the choice; none of what a place gives.
+        toward: Where it tends when an order is one in it.
     """
 
     name: str
@@ -81,6 +82,7 @@ class Quantity:
     arguments: tuple[tuple[str, Shape], ...] = ()
     choice: str = ""
     cases: tuple[tuple[str, Node], ...] = ()
+    toward: Literal["zero", "infinity"] = "zero"
 
     @property
     def local(self) -> dict[str, Shape]:

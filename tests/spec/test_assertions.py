@@ -46,14 +46,15 @@ def test_a_statement_that_loses_its_assertions_is_noticed(full: str) -> None:
         a.model_copy(update={"covered_by": tuple(name for name in a.covered_by if name != full)})
         for a in INVENTORY.assertions
     )
-    assert Inventory(assertions=kept, beside=INVENTORY.beside).unasked(STATEMENTS) == (full,)
+    assert Inventory(assertions=kept).unasked(STATEMENTS) == (full,)
 
 
 def test_no_reason_excuses_a_statement_that_the_paper_makes() -> None:
     said = next(full for full, statement in STATEMENTS.items() if statement.relation == "said")
-    bare = Inventory(assertions=(), beside={said: "for no reason", "inner-cost/shared-sample": "ours"})
-    assert said in bare.unasked(STATEMENTS)
-    assert "inner-cost/shared-sample" not in bare.unasked(STATEMENTS)
+    excused = STATEMENTS | {said: STATEMENTS[said].model_copy(update={"beside": "for no reason"})}
+    bare = Inventory(assertions=())
+    assert said in bare.unasked(excused)
+    assert "inner-cost/shared-sample" not in bare.unasked(excused)
 
 
 def test_an_assertion_without_a_statement_is_noticed() -> None:
@@ -88,7 +89,6 @@ def test_no_verdict_is_stored_with_an_assertion() -> None:
         ("number = 2\n", "number = 3\n", "must count from 1"),
         ('covered_by = ["bias-bound"]', 'covered_by = ["bias-bond"]', "must name known claims"),
         ('covered_by = ["bias-bound"]', 'covered_by = ["bias-bound", "bias-bound"]', "must not repeat"),
-        ("[beside]\n", '[beside]\n"no-such/step" = "x"\n', "must name known claims"),
     ],
 )
 def test_a_malformed_inventory_is_refused(monkeypatch: pytest.MonkeyPatch, old: str, new: str, rule: str) -> None:
@@ -140,7 +140,7 @@ def test_words_that_a_row_and_its_statement_tell_differently_are_noticed(
     number: int, change: dict[str, object], told: str
 ) -> None:
     changed = tuple(a.model_copy(update=change) if a.number == number else a for a in INVENTORY.assertions)
-    assert told in Inventory(assertions=changed, beside=INVENTORY.beside).at_odds(STATEMENTS)
+    assert told in Inventory(assertions=changed).at_odds(STATEMENTS)
 
 
 def test_a_definition_stands_alone_and_an_open_choice_is_a_known_one() -> None:

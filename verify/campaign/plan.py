@@ -39,6 +39,7 @@ from verify.checks.measuring.formula_evidence import beside as formula_beside
 from verify.checks.measuring.formula_evidence import premises_asked, premises_decided
 from verify.checks.measuring.identity import not_as_asked
 from verify.checks.measuring.long_runs import LONG, TELLING
+from verify.checks.measuring.meetable_premises import require_meetable
 from verify.checks.measuring.premises import PremiseUnmetError, premises_met
 from verify.checks.measuring.silence import NoNoiseError
 from verify.checks.measuring.where_asked import is_place_of
@@ -96,6 +97,7 @@ def plan(
     tasks: list[Task] = []
     for full_id in statements_asked(claims, profile, subject):
         found, statement = checks()[full_id], find_claim(full_id)
+        require_meetable(full_id, found.instances)
         for reading in _readings(statement, found, readings, profile, lattice=subject == REFERENCE):
             tasks += [
                 Task(full_id, reading, instance, subject, profile.name, seed)

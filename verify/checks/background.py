@@ -1,4 +1,4 @@
-"""What the paper says of its field, as far as it can be computed: kinks, implicit gradients, penalties; all exactly."""
+"""What the paper says of its field, as far as it can be computed: kinks and implicit gradients; all exactly."""
 
 from __future__ import annotations
 
@@ -8,14 +8,10 @@ from fractions import Fraction
 from spec import InvalidInputError, Quadratic
 from spec.problem import parse_problem
 from verify.checks.measuring.case import Case, Measurement, check, compare
-from verify.evidence.model import Point, RateEvidence
-from verify.evidence.rates import fit_rate
 from verify.truth import lower_level
 from verify.truth.algebra.numbers import Real
 from verify.truth.geometry import quadratic_of
-from verify.truth.stages import RIGHT, Rules, Setting, evaluate
 
-ALPHAS = tuple(Fraction(1, 10 * 2**k) for k in range(8))
 STEEPER = 2
 """Factor on the second derivatives of the other lower level."""
 
@@ -59,24 +55,6 @@ def implicit_gradient(case: Case) -> Measurement:
     same = compare("distance between the two solutions", _apart(*solutions), "==", 0.0, rung="symbolic")
     differ = compare("difference of ∇F between the two lower levels", _apart(*gradients), ">=", 0.1, rung="symbolic")
     return Measurement((differ, same))
-
-
-@check("background/penalty-proxy", instances=("interior",))
-def penalty_proxy(case: Case) -> Measurement:
-    """The distance of the penalty's gradient from ∇F, exactly, as α falls."""
-    return Measurement((proxy_error(quadratic_of(case.instance.problem), case.instance.x),))
-
-
-def proxy_error(problem: Quadratic, x: Sequence[Fraction], rules: Rules = RIGHT) -> RateEvidence:
-    """Its rate, under rules of the stages."""
-    gradient = lower_level.hypergradient(problem, x)
-    points = [
-        Point(
-            at=float(alpha), measured=_apart(evaluate(Setting(problem, tuple(x), alpha), rules).hypergradient, gradient)
-        )
-        for alpha in ALPHAS
-    ]
-    return fit_rate(points, quantity="distance of the proxy from ∇F", variable="alpha")
 
 
 def _apart(a: Sequence[Real], b: Sequence[Real]) -> float:

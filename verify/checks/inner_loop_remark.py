@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import replace
 from math import log, sqrt
 from typing import Any
@@ -14,10 +13,10 @@ from spec.problem import parse_problem
 from verify.checks.inner_cost.lower_level_solve import calls_for_accuracy
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
 from verify.checks.measuring.iteration_runs import constant_step, measured_steps, settled_iteration, steps_call
-from verify.checks.measuring.premises import lower_level_alone, regular_truth, weighted
+from verify.checks.measuring.premises import regular_truth
 from verify.evidence.model import Point, RateEvidence
 from verify.evidence.rates import fit_rate
-from verify.truth.geometry import quadratic_of, solve
+from verify.truth.geometry import quadratic_of
 from verify.truth.iterations import LinearIteration, averaged_mean_square
 
 UNCONSTRAINED = ("concave-upper", "interior")
@@ -29,8 +28,6 @@ SAME_RATE = 0.01
 """Relative difference of two contraction rates that are one."""
 LONG = tuple(2**k for k in range(9, 16))
 """Steps of the averaged iteration at which its exact law is read, one coordinate at a time."""
-PENALTY_ALPHAS = tuple(0.05 / 2**k for k in range(8))
-"""Small enough that the stopping rule is met after many steps, whatever the profile."""
 SIGMA = 0.1
 
 
@@ -69,47 +66,6 @@ def noise_free(case: Case) -> Measurement:
     return Measurement((rate, compared), values_at("steps at κ_g", rate.points))
 
 
-@check("inner-loop-remark/penalty-solve", instances=("two-of-three", "box-rational", "random-3x5x4"))
-def penalty_solve(case: Case) -> Measurement:
-    """Plain gradient steps of the inner solves counted, to their accuracies against alpha, logarithms divided out.
-
-    Of the lower level from 0, or from (1, …, 1) where 0 is its solution, to δ = α³ without its rows, and of the penalty
-    problem from y* to its stopping rule unless the lower level is counted alone; from (1, …, 1) beside its minimiser
-    where y* meets that rule already. A quadratic's gradient steps are counted in its eigenbasis, where each component
-    shrinks by a factor of its own.
-    """
-    truth = regular_truth(case.instance)
-    alone, points = lower_level_alone(case), []
-    for alpha in PENALTY_ALPHAS:
-        geometry = weighted(case, truth, alpha)
-        lower = solve(geometry.a.g_yy, geometry.a.g_xy.T @ case.x + geometry.a.g_y)
-        lower = lower if lower.any() else np.ones_like(lower)
-        price = _over_logarithm(geometry.a.g_yy, lower, alpha**3)
-        if not alone:
-            left = geometry.gradient_y(truth.y_star)
-            error, stop = solve(geometry.H, left), alpha if case.reading.inner_stop == "gradient" else None
-            if float(np.linalg.norm(error if stop is None else left)) <= (stop or alpha**3):
-                error = np.ones_like(error)
-            price += _over_logarithm(geometry.H, error, alpha**3, gradient=stop)
-        points.append(Point(at=alpha, measured=price))
-    which = "the lower level" if alone else "both inner solves"
-    rate = fit_rate(points, quantity=f"gradient steps of {which} over the logarithm of the reduction", variable="alpha")
-    return Measurement((rate,), values_at("steps over the logarithm at alpha", rate.points))
-
-
-def _over_logarithm(
-    H: np.ndarray[Any, Any], start: np.ndarray[Any, Any], distance: float, *, gradient: float | None = None
-) -> float:
-    """Steps of size 1/L from an error to a distance, or to a gradient norm, over the reduction's logarithm."""
-    values, vectors = np.linalg.eigh(H)
-    error = vectors.T @ start
-    target = distance
-    if gradient is not None:
-        error, target = values * error, gradient
-    reduction = log(float(np.linalg.norm(error)) / target)
-    return _steps_until(error, 1 - values / values[-1], target) / reduction
-
-
 def _steps(case: Case, *, power: float, name: str) -> Measurement:
     truth = regular_truth(case.instance)
     iteration = settled_iteration(case.instance, truth, sigma=SIGMA)
@@ -137,23 +93,6 @@ def _averaged_rate(iteration: LinearIteration, power: float, name: str) -> RateE
         ]
         points.append(Point(at=sqrt(sum(squares)) ** power, measured=float(steps)))
     return fit_rate(points, quantity="steps to accuracy, averaged iteration", variable=name)
-
-
-def _steps_until(error: np.ndarray[Any, Any], shrink: np.ndarray[Any, Any], target: float) -> float:
-    """Steps t with ‖shrink**t * error‖ = target, by bisection; within the last one the error shrinks evenly."""
-
-    def left(t: int) -> float:
-        return float(np.linalg.norm(error * shrink**t))
-
-    if left(0) <= target:
-        return 0.0
-    high = 1
-    while left(high) > target:
-        high *= 2
-    # Beyond half of it the rule is met from some step on.
-    last = bisect_left(range(high + 1), True, lo=high // 2 + 1, key=lambda t: left(t) <= target)
-    before, after = left(last - 1), left(last)
-    return last - 1 + (log(before / target) / log(before / after) if after > 0 else 1.0)
 
 
 def _conditioned(problem: Any, kappa: int) -> Quadratic:

@@ -7,7 +7,6 @@ from fractions import Fraction
 from math import ceil
 
 from spec import parse_problem
-from verify.checks.goldstein_convergence.parameter_orders import repaired
 from verify.checks.measuring.case import Case, Measurement, check
 from verify.checks.measuring.finite_laws import ExactOracle, exactly
 from verify.truth.algebra.numbers import Real
@@ -31,8 +30,9 @@ def _call(case: Case, rows: dict[str, object]) -> tuple[Real, ...]:
 
 def prescribed(bounds: dict[str, Fraction]) -> tuple[Fraction, ...]:
     """N_g, D, M and K for these bounds."""
-    plan = repaired(RADIUS, EPSILON, bounds["L_F"], bounds["F(x₀) - inf F"])
-    return Fraction(ceil(bounds["σ"] ** 2 / ALPHA**2)), plan.D, plan.M, plan.K
+    M = Fraction(ceil(36 * bounds["L_F"] ** 2 / EPSILON**2))
+    K = Fraction(ceil(2 * bounds["F(x₀) - inf F"] / (RADIUS * EPSILON)))
+    return Fraction(ceil(bounds["σ"] ** 2 / ALPHA**2)), RADIUS / M, M, K
 
 
 def used(case: Case) -> Iterator[str]:

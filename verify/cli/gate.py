@@ -1,22 +1,27 @@
-"""``f2csa gate``: whether each statement about a solver can fail."""
+"""``f2csa gate``: whether each statement about a solver can fail, and whether its hypotheses are needed."""
 
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from functools import partial
+from typing import TypeVar
 
 from rich.table import Table
 
 from spec.errors import InvalidInputError
 from spec.files import refuse_to_replace, write_files
 from verify.campaign.starting import context, one_blas_thread
+from verify.campaign.summary import selected
 from verify.cli import options
 from verify.cli.console import plain_console, print_json, progress_bar
 from verify.cli.sources import require_at_least
 from verify.conformance.gates import Passage, about_solvers, page, passage
+from verify.truth.propositions.needs import Needs, searched, statements_searched
+
+T = TypeVar("T")
 
 
 def gate(asked: options.Gate) -> int:
@@ -26,36 +31,58 @@ def gate(asked: options.Gate) -> int:
     if asked.out is not None:
         refuse_to_replace(asked.out)
     named = tuple(asked.claims or ())
-    claims = about_solvers(named)
-    if not claims:
-        raise InvalidInputError("claims", "must say something about a solver that is checked", ", ".join(named))
-    found = list(_passages(claims, asked.seed, asked.jobs or multiprocessing.cpu_count()))
+    claims, chosen = about_solvers(named), set(selected(named))
+    formulas = [name for name in statements_searched() if name in chosen]
+    if not (claims or formulas):
+        rule = "must say something about a solver that is checked, or have hypotheses with formulas"
+        raise InvalidInputError("claims", rule, ", ".join(named))
+    jobs = asked.jobs or multiprocessing.cpu_count()
+    passages = list(_shared(partial(passage, seed=asked.seed), claims, jobs))
+    dropped = dict(zip(formulas, _shared(searched, formulas, jobs), strict=True))
     if asked.out is not None:
-        write_files(asked.out.parent, {asked.out.name: page(found)})
+        write_files(asked.out.parent, {asked.out.name: page(passages, dropped)})
     if asked.as_json:
-        print_json([asdict(passage) for passage in found])
+        rows = [{"statement": name, **need.model_dump()} for name, entry in dropped.items() for need in entry.needs]
+        print_json({"passages": [asdict(one) for one in passages], "hypotheses": rows})
     else:
-        _show(found)
-    return 0 if all(passage.passed for passage in found) else 1
+        _show(passages)
+        _show_dropped(dropped)
+    return 0 if all(one.passed for one in passages) else 1
 
 
-def _passages(claims: Sequence[str], seed: int, jobs: int) -> Iterator[Passage]:
+def _shared(take: Callable[[str], T], names: Sequence[str], jobs: int) -> Iterator[T]:
     """In the paper's order, however many processes share the work."""
-    take = partial(passage, seed=seed)
     with progress_bar() as progress, one_blas_thread(), ProcessPoolExecutor(jobs, mp_context=context()) as pool:
-        for k, found in enumerate(pool.map(take, claims)):
-            progress(k + 1, len(claims), found.claim)
-            yield found
+        for k, (name, outcome) in enumerate(zip(names, pool.map(take, names), strict=True)):
+            progress(k + 1, len(names), name)
+            yield outcome
 
 
-def _show(found: Sequence[Passage]) -> None:
+def _show(passages: Sequence[Passage]) -> None:
+    if not passages:
+        return
     table = Table(box=None, pad_edge=False)
     for column in ("", "statement", "killed", "strengthened", "null subjects supported"):
         table.add_column(column, no_wrap=column == "statement")
-    for row in found:
+    for row in passages:
         mark = "✓" if row.passed else "✗"
         table.add_row(mark, row.claim, row.killed or "none", row.strengthened, ", ".join(row.null) or "–")
     console = plain_console()
     console.print(table)
-    failed = [row.claim for row in found if not row.passed]
-    console.print(f"{len(found) - len(failed)} of {len(found)} statements about a solver pass all three gates.")
+    failed = [row.claim for row in passages if not row.passed]
+    console.print(f"{len(passages) - len(failed)} of {len(passages)} statements about a solver pass all three gates.")
+
+
+def _show_dropped(dropped: Mapping[str, Needs]) -> None:
+    needs = [(name, need) for name, entry in dropped.items() for need in entry.needs]
+    if not needs:
+        return
+    table = Table(box=None, pad_edge=False)
+    for column in ("statement", "hypothesis dropped", "without it"):
+        table.add_column(column, no_wrap=column == "statement")
+    for name, need in needs:
+        table.add_row(name, need.premise, f"{need.where}: {need.finding}" if need.where else "not known to be needed")
+    console = plain_console()
+    console.print(table)
+    shown = sum(bool(need.where) for _, need in needs)
+    console.print(f"{shown} of {len(needs)} hypotheses with a formula are shown to be needed.")

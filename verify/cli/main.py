@@ -172,14 +172,18 @@ def main() -> NoReturn:
     """Entry point of the console script."""
     if refused := _hold_closed():
         sys.exit(_say(refused, 2))
+    from verify.cli.outlets import patient, told
     from verify.cli.spelling import is_wanted, settle
+    from verify.cli.supervision import supervised
 
     ascii_wanted = is_wanted()
+    (sys.stdout, out), (sys.stderr, err) = patient(sys.stdout), patient(sys.stderr)
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show Greek letters shows their names, after the work is done, not a fault.
         if isinstance(stream, io.TextIOWrapper):
             settle(stream, ascii_wanted=ascii_wanted)
-    sys.exit(invoke())
+    outlets = [one for one in (out, err) if one is not None]
+    sys.exit(supervised(lambda: told(invoke(), outlets), sys.argv[1:]))
 
 
 def _hold_closed() -> str:
@@ -208,15 +212,10 @@ def invoke(arguments: list[str] | None = None) -> int:
         code = _run(asked) if type(asked) in COMMANDS else asked
     except KeyboardInterrupt:
         return _say("interrupted", 3)
-    except (BrokenPipeError, SystemExit) as error:
-        if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
-            if completing:
-                return error.code if isinstance(error.code, int) else 0
-            return _say(f"something called exit({error.code}) in the middle of the run", 3)
-        # The reader of a pipe left; that is its right. The option parser may have noticed first, and would exit with
-        # 1, which means something else here. Python would complain again when flushing at exit.
-        sys.stdout = None  # its documented way to skip the flush at exit
-        return 0
+    except SystemExit as error:
+        if completing:
+            return error.code if isinstance(error.code, int) else 0
+        return _say(f"something called exit({error.code}) in the middle of the run", 3)
     except RuntimeError as error:
         # A solver that gave up on data at the edge of double precision: said, not hidden, and no verdict.
         return _say(_words(error), 3)

@@ -1,4 +1,4 @@
-"""Three gates that every repaired statement about a solver must pass, so that being supported is earned.
+"""Gates that every repaired statement about a solver must pass, so that being supported is earned.
 
 *Killed*: a catalogued wrong implementation is refuted. *Strengthened*: half an order stronger, the statement is not
 supported for the reference, else the sharper one would be the truth. *Null*: nothing that knows nothing is supported.
@@ -6,7 +6,7 @@ supported for the reference, else the sharper one would be the truth. *Null*: no
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -23,6 +23,7 @@ from verify.conformance.null_subjects import Deaf, null_subjects
 from verify.evidence.model import ComparisonEvidence
 from verify.report.model import Result
 from verify.subjects import ReferenceSubject
+from verify.truth.propositions.needs import Needs
 from verify.verdict import Verdict, combine
 
 HALF = Fraction(1, 2)
@@ -133,23 +134,48 @@ def _reached(results: Sequence[Result]) -> float | None:
     return max((item.measured / item.predicted for item in bounds), default=None)
 
 
-def page(passages: Sequence[Passage]) -> str:
-    """The table as Markdown: docs/gates.md."""
+def page(passages: Sequence[Passage], dropped: Mapping[str, Needs]) -> str:
+    """The tables as Markdown: docs/gates.md."""
     rows = "\n".join(
         f"| {'✓' if row.passed else '✗'} | `{row.claim}` | {row.killed or 'none'} | {row.strengthened} "
         f"| {', '.join(row.null) or '–'} |"
         for row in passages
     )
     passed = sum(p.passed for p in passages)
-    return HEAD.format(passed=passed, all=len(passages), nulls=", ".join(null_subjects())) + rows + "\n"
+    head = HEAD.format(passed=passed, all=len(passages), nulls=", ".join(null_subjects()))
+    return f"{head}{rows}\n{_dropped_table(dropped)}"
 
 
-HEAD = """# Three gates
+def _dropped_table(dropped: Mapping[str, Needs]) -> str:
+    needs = [(name, need) for name, entry in dropped.items() for need in entry.needs]
+    rows = "\n".join(
+        f"| `{name}` | {need.premise} | {f'{need.where}: {need.finding}' if need.where else 'not known to be needed'} |"
+        for name, need in needs
+    )
+    shown = sum(bool(need.where) for _, need in needs)
+    return DROPPED.format(shown=shown, all=len(needs), rows=rows) if needs else ""
+
+
+DROPPED = """
+## Hypotheses dropped
+
+The fourth gate is about hypotheses. Each one that has a formula is dropped in turn from each repaired statement that
+has one: the problems of the atlas, draws of every family and paths to the kinks next to them are searched for one that
+breaks it alone and on which the statement is refuted. {shown} of {all} are shown to be needed; the others are listed as
+not known to be.
+
+| statement | hypothesis | without it |
+|---|---|---|
+{rows}
+"""
+
+
+HEAD = """# Four gates
 
 <!-- f2csa-verify -->
 
-A statement about a solver is worth supporting if it can fail. `f2csa gate` takes each through three gates;
-{passed} of {all} pass all three:
+A statement about a solver is worth supporting if it can fail. `f2csa gate` takes each through three gates, and
+hypotheses through a fourth, below; {passed} of {all} pass all three:
 
 * **Killed**: a wrong implementation from the [catalogue](mutants.md) is refuted by the statement's own check, without
   the comparison of stages with exact values that every other subject must pass besides; the first one found is named.

@@ -12,27 +12,34 @@ from typing import Literal
 
 from spec.claims import Claim, Premise, find, load_claims
 from verify.report.summary_row import SummaryRow
+from verify.truth.propositions.needs import needs_of
 from verify.verdict import Verdict
 
-Need = Literal["needed", "not needed here", "open", "not judged"]
+Need = Literal["needed", "not needed here", "not known", "open", "not judged"]
 """``needed``: without it the statement that shows it fails; ``not needed here``: that one holds as written all the
-same; ``open``: its verdicts decide neither; ``not judged``: nothing on record goes without it, or it was not run."""
+same; ``not known``: dropped alone, no problem searched breaks the statement; ``open``: its verdicts decide neither;
+``not judged``: nothing on record goes without it, or it was not run."""
 
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """One hypothesis of a claim, or of a step of its own: whether the paper lists it, and whether it is needed."""
+    """One hypothesis of a claim, or of a step of its own: whether the paper lists it, and whether it is needed.
+
+    ``dropped`` is what was found by dropping it alone, where that shows the need: the statement, and where it fails.
+    """
 
     claim: str
     premise: Premise
     need: Need
+    dropped: str = ""
 
     @property
     def words(self) -> str:
         """The need in words, with what shows it."""
         shown = f"`{self.premise.shown_by}`"
         return {
-            "needed": f"needed: without it {shown} fails",
+            "needed": f"needed: without it {self.dropped or f'{shown} fails'}",
+            "not known": "not known to be needed: dropped alone, no problem searched breaks a statement",
             "not needed here": f"not shown to be needed: {shown} holds without it",
             "open": f"open: {shown} is undecided",
             "not judged": "not judged",
@@ -82,7 +89,7 @@ def ledgers(summary: Sequence[SummaryRow], claims: Mapping[str, Claim] | None = 
                 # A step that asks for a hypothesis of its claim once more adds nothing but what shows its need.
                 known = seen.get(premise.id)
                 if known is None or (known.need == "not judged" and premise.shown_by):
-                    seen[premise.id] = Hypothesis(full_id, premise, _need(premise, statuses))
+                    seen[premise.id] = _judged(full_id, premise, statuses)
         if any(hypothesis.need != "not judged" for hypothesis in seen.values()):
             yield Ledger(name, claim.title, tuple(seen.values()))
 
@@ -90,6 +97,17 @@ def ledgers(summary: Sequence[SummaryRow], claims: Mapping[str, Claim] | None = 
 def needs(summary: Sequence[SummaryRow], claims: Mapping[str, Claim]) -> dict[str, dict[str, Need]]:
     """By claim and id of a hypothesis, what the ledger says of it."""
     return {one.claim: {h.premise.id: h.need for h in one.hypotheses} for one in ledgers(summary, claims)}
+
+
+def _judged(full_id: str, premise: Premise, statuses: Mapping[tuple[str, str], str]) -> Hypothesis:
+    """By dropping it alone, where formulas decide that; else by the verdicts of what goes without it."""
+    need = _need(premise, statuses)
+    on_record = needs_of(full_id.split("/")[0], premise.id)
+    shown = next(((name, one) for name, one in on_record if one.where), None)
+    if shown is not None:
+        name, one = shown
+        return Hypothesis(full_id, premise, "needed", f"`{name}` fails on {one.where}: {one.finding}")
+    return Hypothesis(full_id, premise, "not known" if on_record and need == "not judged" else need)
 
 
 def _need(premise: Premise, statuses: Mapping[tuple[str, str], str]) -> Need:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +13,6 @@ from spec.atlas import find
 from spec.claims import find as statement
 from tests.verify.checks.verdicts_of import REFUTED, SUPPORTED, result, under, verdict
 from verify.checks.compact_domain import SIDE, Box, box_bounds, settled
-from verify.checks.inner_loop_remark import _steps_until
 from verify.truth.geometry import quadratic_of
 from verify.truth.point_values import PointValues
 from verify.verdict import Verdict, decide
@@ -109,11 +107,3 @@ def test_no_point_of_the_box_exceeds_its_vertices(offsets):
     z = tuple(c + SIDE * (offsets * (n + m))[i] for i, c in enumerate(centre))
     gradient = PointValues(problem).gradient("g", z[:n], z[n:])
     assert box.square("g", z) == sum(v * v for v in gradient) <= box.largest("g", SIDE)
-
-
-def test_steps_are_counted_between_whole_ones():
-    error, shrink = np.array([1.0]), np.array([0.5])
-    assert _steps_until(error, shrink, 0.25) == pytest.approx(2.0)
-    assert _steps_until(error, shrink, 2.0**-2.5) == pytest.approx(2.5)
-    assert _steps_until(error, shrink, 2.0) == 0.0
-    assert _steps_until(error, np.array([0.0]), 0.1) == 1.0

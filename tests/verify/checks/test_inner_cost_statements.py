@@ -14,12 +14,11 @@ from spec.atlas import find
 from spec.claims import find as statement
 from tests.verify.checks.asking import found, stronger, verdict
 from verify.checks.inner_cost import contraction, counting, solvers
-from verify.checks.inner_cost.contraction import Dual, best_factor, factor
+from verify.checks.inner_cost.contraction import best_factor, factor
 from verify.checks.measuring.case import Case, checks, find_profile
-from verify.checks.measuring.finite_laws import ExactOracle, plus
+from verify.checks.measuring.finite_laws import ExactOracle
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import Stages
-from verify.truth.geometry import quadratic_of
 from verify.truth.iterations import LinearIteration, best_radius
 from verify.verdict import Verdict
 
@@ -85,36 +84,6 @@ def test_other_orders_of_the_dual_rate_are_refuted():
         )
 
 
-def test_the_other_sign_descends(monkeypatch):
-    def descent(dual, lam):
-        return tuple(max(Fraction(0), value) for value in plus(lam, dual.slope(lam), -dual.eta))
-
-    monkeypatch.setattr(Dual, "step", descent)
-    assert verdict("inner-cost/dual-step") is Verdict.REFUTED
-
-
-def test_a_dual_step_ten_times_too_long_overshoots(monkeypatch):
-    def long(dual, lam):
-        return tuple(max(Fraction(0), value) for value in plus(lam, dual.slope(lam), 10 * dual.eta))
-
-    monkeypatch.setattr(Dual, "step", long)
-    assert verdict("inner-cost/dual-step") is Verdict.REFUTED
-
-
-def test_the_duals_rise_is_that_of_its_minimum():
-    instance = find("scalar-rational")
-    dual = Dual.of(quadratic_of(instance.problem), instance.x)
-    # g + λh at its minimiser over y, by hand: q = 3/2, c = 1/2, g_y = 1, a = 2/3, b = 4/5, β = 1/7, x = 1.
-    slope, a_x = Fraction(3, 2), Fraction(2, 3) - Fraction(1, 7)
-
-    def value(lam):
-        y = (Fraction(4, 5) * lam - slope) / Fraction(3, 2)
-        return slope * y + Fraction(3, 4) * y**2 + lam * (a_x - Fraction(4, 5) * y)
-
-    lam, to = Fraction(1, 3), Fraction(7, 5)
-    assert dual.rise((lam,), (to,)) == value(to) - value(lam)
-
-
 def test_a_call_without_one_of_its_gradients_is_seen(monkeypatch):
     g_x = counting.Counted.g_x
     monkeypatch.setattr(counting.Counted, "g_x", lambda self, y: self.a.g_xy @ y)
@@ -126,18 +95,6 @@ def test_a_call_without_one_of_its_gradients_is_seen(monkeypatch):
 def test_draws_of_the_average_are_three_a_sample_whatever_the_batch():
     oracle = ExactOracle.at(find("toy1"), Fraction(1, 4))
     assert [counting.play(oracle, steps=2, batch=N).average for N in (1, 4, 9)] == [3, 12, 27]
-
-
-def test_a_batch_rounded_down_is_refuted(monkeypatch):
-    monkeypatch.setattr(counting.math, "ceil", counting.math.floor)
-    assert verdict("inner-cost/batch-integer") is Verdict.REFUTED
-
-
-def test_another_power_of_alpha_breaks_the_logarithm(monkeypatch):
-    gap = counting.log_gap
-    monkeypatch.setattr(counting, "log_gap", lambda alpha, delta: gap(alpha, delta / alpha))
-    assert verdict("inner-cost/final-arithmetic") is Verdict.REFUTED
-    assert verdict("inner-cost/final-arithmetic", "as-written") is Verdict.REFUTED
 
 
 def test_half_an_order_more_is_refuted():

@@ -5,12 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.verify.checks.asking import found, stronger, verdict
-from verify.checks.goldstein_convergence import parameter_orders, small_steps
-from verify.checks.goldstein_convergence.parameter_orders import best_step, mean_distance
+from verify.checks.goldstein_convergence import output_distance, small_steps
+from verify.checks.goldstein_convergence.output_distance import mean_distance
 from verify.verdict import Verdict
 
 G = "goldstein-convergence/"
@@ -100,37 +98,12 @@ def test_a_second_moment_without_its_noise_is_refuted(monkeypatch):
     assert verdict(G + "error-names") is Verdict.REFUTED
 
 
-def test_blocks_of_one_step_leave_none_out(monkeypatch):
-    monkeypatch.setattr(parameter_orders, "range", lambda *ends: [1] if ends[0] == 1 else range(*ends), raising=False)
-    assert verdict(G + "whole-steps", "as-written") is Verdict.SUPPORTED
-
-
-def test_too_few_blocks_are_refuted(monkeypatch):
-    monkeypatch.setattr(parameter_orders, "ceil", int)
-    assert verdict(G + "block-count") is Verdict.REFUTED
-
-
-@given(
-    st.fractions(min_value=Fraction(1, 9), max_value=9, max_denominator=9),
-    st.integers(1, 40),
-    st.fractions(min_value=Fraction(1, 9), max_value=9, max_denominator=9),
-    st.fractions(min_value=Fraction(1, 9), max_value=9, max_denominator=9),
-)
-def test_no_step_size_gives_a_smaller_regret_bound(D, root, G_, other):
-    M = Fraction(root**2)
-
-    def bound(eta):
-        return 2 * D**2 / eta + eta * M * G_**2 / 2
-
-    assert bound(best_step(D, M, G_)) <= bound(other)
-
-
 def test_from_afar_the_distance_is_not_zero():
-    radius = parameter_orders.RADIUS
+    radius = output_distance.RADIUS
     assert mean_distance(3 * radius, radius / 9, 9, 6) > 0
     assert mean_distance(radius / 2, radius / 9, 9, 6) == 0
 
 
 def test_a_start_outside_the_radius_has_a_distance_of_some_order(monkeypatch):
-    monkeypatch.setattr(parameter_orders, "START", Fraction(5, 2))
+    monkeypatch.setattr(output_distance, "START", Fraction(5, 2))
     assert verdict(G + "theta-epsilon") is Verdict.REFUTED, "three blocks whatever ε are too few from there"

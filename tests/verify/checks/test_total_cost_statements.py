@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 from tests.verify.checks.asking import found, stronger, verdict
-from verify.checks import inputs, missing_hypotheses, total_cost
+from verify.checks import inputs, larger_alpha, missing_hypotheses
 from verify.checks.missing_hypotheses import LEDGER, OF_THE_TOTAL, Missing
 from verify.verdict import Verdict
 
@@ -36,20 +35,6 @@ def test_refuted_as_written_and_supported_repaired(claim):
 )
 def test_half_an_order_more_is_refuted(claim, variable, by):
     assert verdict(claim, bound=stronger(claim, variable, by)) is Verdict.REFUTED
-
-
-def test_it_is_the_inner_term_that_stays_without_noise(monkeypatch):
-    monkeypatch.setattr(total_cost, "log", lambda _: 0.0)
-    assert verdict("sfo-complexity/noise-proportional", "as-written") is Verdict.SUPPORTED
-
-
-@pytest.mark.parametrize("high", [9.0, 100.0, 2500.0])
-def test_steps_shrink_the_error_as_far_as_asked_and_no_fewer_do(high):
-    values = np.array([1.0, (1 + high) / 2, high])
-    t = total_cost.plain_steps(values, 1e-6)
-    factors = 1 - 2 / (1 + high) * values
-    assert np.abs(factors**t).max() <= 1e-6 < np.abs(factors ** (t - 1)).max()
-    assert total_cost.accelerated_steps(values, 1e-6) < t
 
 
 @pytest.mark.parametrize("make", [*LEDGER, *OF_THE_TOTAL])
@@ -101,6 +86,6 @@ def test_an_input_without_effect_is_refuted(monkeypatch):
 
 
 def test_a_width_above_the_radius_is_refuted(monkeypatch):
-    monkeypatch.setattr(total_cost, "BEYOND", Fraction(2))
+    monkeypatch.setattr(larger_alpha, "BEYOND", Fraction(2))
     assert verdict("sfo-complexity/larger-alpha-width") is Verdict.SUPPORTED
     assert verdict("sfo-complexity/larger-alpha-width", "as-written") is Verdict.REFUTED

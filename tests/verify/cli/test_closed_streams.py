@@ -28,7 +28,9 @@ def run(redirected: str, *arguments: str, program: str = PROGRAM) -> subprocess.
         ("<&- >&- 2>&-", ("claims",), 2, "", ""),
         ("2>&-", ("claims", "nope"), 2, "", ""),
         ("2>/dev/full", ("claims", "nope"), 2, "", ""),
-        (">/dev/full", ("claims",), 2, "", "f2csa: input/output: No space left on device\n"),
+        (">/dev/full", ("claims",), 3, "", "f2csa: output was lost: No space left on device\n"),
+        (">/dev/full", ("--version",), 3, "", "f2csa: output was lost: No space left on device\n"),
+        ("2>/dev/full", ("claims", "nope"), 2, "", ""),
         ("<&-", ("hypergradient", "-", "--x", "0"), 2, "", "f2csa: standard input: is not valid JSON"),
     ],
 )
@@ -37,6 +39,40 @@ def test_a_stream_that_is_closed_or_full_is_one_line(redirected, arguments, code
     assert (made.returncode, made.stdout) == (code, out)
     assert made.stderr.startswith(err)
     assert made.stderr.count("\n") == bool(err)
+
+
+REFUTED = ("verify", "bias-bound/T3", "--subject", "null_here:Zero", "--instance", "toy1", "--reading", "repaired",
+           "--profile", "smoke", "--out", "out")  # fmt: skip
+ZERO = "class Zero:\n    name = 'zero'\n\n    def hypergradient(self, problem, x, call, rng):\n        return 0 * x\n"
+
+
+@pytest.mark.parametrize("reader", ["true", "head -c 1 > /dev/null", "cat > /dev/null"])
+def test_a_reader_that_leaves_changes_no_exit_code(tmp_path, reader):
+    (tmp_path / "null_here.py").write_text(ZERO)
+    script = f'set -o pipefail; "$@" | {reader}'
+    for arguments, code in ((REFUTED, 1), (("claims",), 0), (("claims", "nope"), 2)):
+        command = ["bash", "-c", script, "bash", sys.executable, "-c", PROGRAM, *arguments]
+        made = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path)
+        assert made.returncode == code, made.stderr
+
+
+def test_an_executor_that_quits_is_a_fault(tmp_path):
+    (tmp_path / "quitting.py").write_text("import os\n\n\ndef now():\n    os._exit(0)\n")
+    command = [sys.executable, "-c", PROGRAM, "verify", "bias-bound/T3", "--instance", "toy1", "--profile", "smoke",
+               "--executor", "quitting:now", "--out", "out"]  # fmt: skip
+    made = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path)
+    assert made.returncode == 3
+    assert made.stderr.endswith("ended its process before the run was over (exit code 0)\n")
+
+
+def test_an_executor_that_works_has_its_own_exit_code(tmp_path):
+    (tmp_path / "working.py").write_text(
+        "from concurrent.futures import ThreadPoolExecutor\n\n\ndef pool():\n    return ThreadPoolExecutor(1)\n"
+    )
+    (tmp_path / "null_here.py").write_text(ZERO)
+    command = [sys.executable, "-c", PROGRAM, *REFUTED, "--executor", "working:pool"]
+    made = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path)
+    assert made.returncode == 1, made.stderr
 
 
 def test_no_file_takes_the_number_of_a_closed_stream(tmp_path):

@@ -71,7 +71,7 @@ def test_the_command_prints_writes_and_refuses(tmp_path, capsys):
     out = tmp_path / "gates.md"
     assert invoke(["gate", "bias-bound/T3", "bias-bound/L-H-y", "--jobs", "1", "--out", str(out)]) == 0
     assert "2 of 2 statements about a solver pass all three gates" in capsys.readouterr().out
-    assert out.read_text() == page([passage("bias-bound/L-H-y"), passage("bias-bound/T3")])
+    assert out.read_text().startswith(page([passage("bias-bound/L-H-y"), passage("bias-bound/T3")], {}))
     assert all(null in out.read_text() for null in null_subjects())
     out.write_text("mine")
     assert invoke(["gate", "bias-bound/T3", "--out", str(out)]) == 2

@@ -1,4 +1,4 @@
-r"""Step C1, its rate: the best factor of the printed primal-dual iteration, and its dual line, in exact arithmetic.
+r"""Step C1, its rate: the best factor of the printed primal-dual iteration, in exact arithmetic.
 
 For :math:`g = \tfrac12\lVert y\rVert^2` and rows with singular values b, a step acts on each b alone, as a 2 by 2
 matrix with determinant :math:`d = 1 - \eta_y` and trace :math:`1 + d - c b^2`, :math:`c = \eta_y\eta_\lambda`. Both its
@@ -8,21 +8,15 @@ eigenvalues lie within q of 0 iff (Schur and Cohn) :math:`|d| \le q^2` and :math
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, sqrt
 
 import numpy as np
-from flint import fmpq_mat
 
-from spec import Quadratic
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
-from verify.checks.measuring.finite_laws import ZERO, exactly, minus, plus, square, units
-from verify.checks.measuring.premises import feasible
+from verify.checks.measuring.finite_laws import ZERO, exactly
 from verify.evidence.model import Point
 from verify.evidence.rates import fit_rate
-from verify.truth.algebra.rationals import Vector, blocks, column, fraction, fractions
-from verify.truth.geometry import quadratic_of
 from verify.truth.iterations import LinearIteration
 
 SMALLEST = tuple(Fraction(1, 2**k) for k in range(1, 11))
@@ -101,54 +95,3 @@ def _multiplier_factor(iteration: LinearIteration, steps: int) -> float:
     half = np.linalg.matrix_power(iteration.step()[0], steps)
     early, late = half @ iteration.start, half @ half @ iteration.start
     return float((np.linalg.norm(late[iteration.m :]) / np.linalg.norm(early[iteration.m :])) ** (1 / steps))
-
-
-@check("inner-cost/dual-step", instances=("toy1", "two-of-three", "box-rational", "scalar-rational"))
-def dual_step(case: Case) -> Measurement:
-    """How much the printed line raises the dual function, from a grid of multipliers; and that it rests at λ*."""
-    problem, lower = quadratic_of(case.instance.problem), feasible(case.instance)
-    dual = Dual.of(problem, case.instance.x)
-    starts = [plus(lower.lam, d, size) for d in units(problem.p) for size in (Fraction(1, 3), Fraction(2))]
-    starts = [tuple(max(ZERO, value) for value in start) for start in (*starts, (ZERO,) * problem.p)]
-    least = min(dual.rise(start, dual.step(start)) for start in starts)
-    raised = exactly("least rise of the dual function in a step", least, ">=")
-    moved = square(minus(dual.step(lower.lam), lower.lam))
-    rests = exactly("squared length of a step from λ*", moved)
-    return Measurement((raised, rests), {"multipliers tried": float(len(starts))})
-
-
-@dataclass(frozen=True)
-class Dual:
-    """The dual function min over y of g + λᵀh of a quadratic lower level: its slope is h at that minimiser.
-
-    ``h_0`` are the rows' values at λ = 0, shape (p,), and ``W = B G⁻¹ Bᵀ``, so that h = h_0 - W λ; ``eta`` is at most
-    one over the largest eigenvalue of W.
-    """
-
-    W: fmpq_mat
-    h_0: fmpq_mat
-    eta: Fraction
-
-    @classmethod
-    def of(cls, problem: Quadratic, x: Vector) -> Dual:
-        """Of a problem's lower level at a point."""
-        rows, at = blocks(problem), column(x)
-        W = rows.B * rows.g_yy.solve(rows.B.transpose())
-        y_0 = -1 * rows.g_yy.solve(rows.g_y + rows.g_xy.transpose() * at)
-        trace = sum((fraction(W[i, i]) for i in range(problem.p)), ZERO)
-        return cls(W, rows.A * at - rows.B * y_0 - rows.b, 1 / max(trace, Fraction(1)))
-
-    def slope(self, lam: Vector) -> Vector:
-        """The slope, h at the minimiser over y, shape (p,)."""
-        return fractions(self.h_0 - self.W * column(lam))
-
-    def step(self, lam: Vector) -> Vector:
-        """The printed line: max{0, λ + η h}."""
-        return tuple(max(ZERO, value) for value in plus(lam, self.slope(lam), self.eta))
-
-    def rise(self, lam: Vector, to: Vector) -> Fraction:
-        """Change of the dual function between two multipliers."""
-        move = minus(to, lam)
-        bent = fractions(self.W * column(move))
-        pairs = zip(self.slope(lam), bent, move, strict=True)
-        return sum(((h - b / 2) * d for h, b, d in pairs), ZERO)

@@ -11,7 +11,7 @@ from itertools import product
 from spec import Holder, InvalidInputError, Problem, Quadratic
 from spec.atlas import ORDER
 from spec.atlas import find as find_instance
-from spec.claims import Premise, Statement, find
+from spec.claims import Premise, Statement
 from spec.drawn import FAMILIES
 from spec.formulas import Node
 from verify.truth import lower_level
@@ -45,8 +45,10 @@ class Shown:
     finding: str
 
 
-def without(statement: Statement, premises: Sequence[Premise], dropped: Premise) -> Shown | None:
-    """The first candidate that breaks one premise of a repaired statement alone, and on which that is refuted.
+def without(
+    statement: Statement, premises: Sequence[Premise], dropped: Premise, among: Sequence[Candidate] | None = None
+) -> Shown | None:
+    """The first candidate, by default of all, that breaks one premise of a repaired statement alone, and refutes it.
 
     Only premises with a formula are looked at; ``None`` where no candidate shows that the dropped one is needed.
     """
@@ -54,7 +56,7 @@ def without(statement: Statement, premises: Sequence[Premise], dropped: Premise)
     if formula is None or broken is None:
         return None
     others = [node for one in premises if one.id != dropped.id and (node := one.predicate("repaired")) is not None]
-    for candidate in candidates():
+    for candidate in candidates() if among is None else among:
         shown = _shown(candidate, formula, broken, others)
         if shown is not None:
             return Shown(candidate.name, shown)
@@ -153,11 +155,3 @@ def _nearest_kink(site: Site, direction: Vector) -> Vector | None:
     if not times:
         return None
     return tuple(v + min(times) * d for v, d in zip(site.x, direction, strict=True))
-
-
-def needed(full_id: str) -> dict[str, Shown | None]:
-    """For each premise with a formula of a repaired statement, what shows that it is needed, if anything does."""
-    statement, claim = find(full_id), find(full_id.split("/")[0])
-    premises = list({one.id: one for one in (*claim.premises, *statement.premises)}.values())
-    asked = [one for one in premises if one.predicate("repaired") is not None]
-    return {one.id: without(statement, asked, one) for one in asked}

@@ -90,6 +90,8 @@ class ExactArithmetic:
                 return ExactReal.of(sum(vector.entries(), fmpq(0)))
             case "clip", [vector]:
                 return fmpq_mat(vector.nrows(), 1, [min(max(value, fmpq(0)), fmpq(1)) for value in vector.entries()])
+            case "positive", [vector]:
+                return fmpq_mat(vector.nrows(), 1, [max(value, fmpq(0)) for value in vector.entries()])
             case "diag", [vector]:
                 size, listed = vector.nrows(), vector.entries()
                 return fmpq_mat(size, size, [listed[i] if i == j else 0 for i in range(size) for j in range(size)])
@@ -107,6 +109,8 @@ class ExactArithmetic:
                 return number if number.sign >= 0 else -number
             case "ceil", [number]:
                 return ExactReal.of(_ceiling(number))
+            case "floor", [number]:
+                return ExactReal.of(-_ceiling(-number))
             case "min" | "max", _:
                 numbers = self.entries(args[0]) if len(args) == 1 else list(args)
                 if not numbers:

@@ -167,7 +167,9 @@ class GermArithmetic:
             case "sum", [vector]:
                 return Germ.of(RationalVector((sum(vector.numerators, ZERO),), vector.denominator))
             case "clip", [vector]:
-                return self._clip(vector)
+                return self._cut(vector, 1)
+            case "positive", [vector]:
+                return self._cut(vector, None)
             case "diag", [vector]:
                 size, listed = len(vector.numerators), vector.numerators
                 square = tuple(listed[i] if i == j else ZERO for i in range(size) for j in range(size))
@@ -184,9 +186,11 @@ class GermArithmetic:
             case "sqrt", [number]:
                 return self.power(number, Fraction(1, 2))
             case "abs", [number]:
-                return number if number.sign >= 0 else self.times(self.number(Fraction(-1)), number)
+                return number if number.sign >= 0 else self._minus(number)
             case "ceil", [number]:
                 return self._ceiling(number)
+            case "floor", [number]:
+                return self._minus(self._ceiling(self._minus(number)))
             case "min" | "max", _:
                 return self._extreme(name, self.entries(args[0]) if len(args) == 1 else list(args))
         raise NoValueError(f"{name} has no exact first term")
@@ -198,7 +202,7 @@ class GermArithmetic:
                 return None  # of one order: constants decide, at a place
             if not known and a.coefficient and b.coefficient and (a.coefficient - b.coefficient).sign == 0:
                 return None
-        return holds(relation, self.plus(a, self.times(self.number(Fraction(-1)), b)).sign)
+        return holds(relation, self.plus(a, self._minus(b)).sign)
 
     def order(self, name: str, left: Germ, right: Germ) -> bool:
         if right.order is None:
@@ -206,6 +210,9 @@ class GermArithmetic:
         small = left.order is None or left.order >= right.order
         large = left.order is not None and left.order <= right.order
         return {"O": small, "Omega": large, "Theta": small and large}[name]
+
+    def _minus(self, a: Germ) -> Germ:
+        return self.times(self.number(Fraction(-1)), a)
 
     def _norm(self, matrix: RationalVector) -> Germ:
         first = matrix.leading()
@@ -216,13 +223,13 @@ class GermArithmetic:
         )
         return Germ.first_term(Fraction(first.exponent), spectral_norm(constant))
 
-    def _clip(self, vector: RationalVector) -> RationalVector:
-        one = RationalVector.constant([1])
+    def _cut(self, vector: RationalVector, largest: int | None) -> RationalVector:
         cut: list[RationalVector] = []
         for entry in self.entries(vector):
-            function = entry.function or NOTHING.function
-            over = Germ.of(function - one).sign if function is not None else 0
-            cut.append(one if over >= 0 else RationalVector.constant([0]) if entry.sign <= 0 else entry_of(entry))
+            whole = RationalVector.constant([0]) if entry.sign <= 0 else entry_of(entry)
+            if largest is not None and Germ.of(whole - RationalVector.constant([largest])).sign >= 0:
+                whole = RationalVector.constant([largest])
+            cut.append(whole)
         joined = cut[0] if cut else vector
         for part in cut[1:]:
             joined = self.beside(joined, part)

@@ -115,6 +115,9 @@ class DoubleArithmetic:
             case "clip", [vector]:
                 surely = (vector.value + vector.bound < 0) | (vector.value - vector.bound > 1)
                 return Rounded(np.clip(vector.value, 0, 1), np.where(surely, 0.0, vector.bound))
+            case "positive", [vector]:
+                surely = vector.value + vector.bound < 0
+                return Rounded(np.maximum(vector.value, 0), np.where(surely, 0.0, vector.bound))
             case "diag", [vector]:
                 return Rounded(np.diag(vector.value[:, 0]), np.diag(vector.bound[:, 0]))
             case "solve", [matrix, right]:
@@ -129,6 +132,8 @@ class DoubleArithmetic:
                 return Rounded(np.abs(number.value), number.bound)
             case "ceil", [number] if np.ceil(number.value - number.bound) == np.ceil(number.value + number.bound):
                 return Rounded(np.ceil(number.value), np.asarray(0.0))
+            case "floor", [number] if np.floor(number.value - number.bound) == np.floor(number.value + number.bound):
+                return Rounded(np.floor(number.value), np.asarray(0.0))
             case "min" | "max", _:
                 numbers = self.entries(args[0]) if len(args) == 1 else list(args)
                 if not numbers:
