@@ -62,9 +62,7 @@ def monotonicity(case: Case) -> Measurement:
             exact.append((ratio, alpha))
             found.append(_own_ratio(case, call, geometry, moved, alpha))
     if not exact:
-        raise PremiseUnmetError(
-            "penalty-strong-convexity", "L is convex in y at no α of the sweep"
-        )
+        raise PremiseUnmetError("penalty-strong-convexity", "L is convex in y at no α of the sweep")
     ratio, at = max(exact)
     decided = compare("μ‖Δy‖ / ‖difference of the gradients‖, exactly", ratio, "<=", 1.0, rung="symbolic",
                       context={"alpha": at})  # fmt: skip
