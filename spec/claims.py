@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import combinations, product
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -66,7 +66,7 @@ class Statement(Frozen):
             claim is judged as written, so that one error cannot hide another.
         premises: Its hypotheses.
         regime: Range of the parameters in which it is asserted.
-        as_written: What the literal text asserts.
+        as_written: What the literal text asserts. In a file a ``formula`` beside the two readings is that of both.
         repaired: What the repaired text asserts.
         rests_on: Ids it depends on.
         sources: Works by others that it rests on, by id (:mod:`spec.works`).
@@ -97,6 +97,18 @@ class Statement(Frozen):
     asked_on: tuple[str, ...] = ()
     no_formula: str = ""
     refuted_by: str = Field(min_length=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_formula(cls, data: Any) -> Any:
+        """A formula beside the two readings is that of both."""
+        if not isinstance(data, dict) or "formula" not in data:
+            return data
+        formula, readings = data["formula"], {name: data.get(name) for name in ("as_written", "repaired")}
+        if any(not isinstance(asserted, dict) or "formula" in asserted for asserted in readings.values()):
+            raise InvalidInputError("formula", "must stand beside two readings that have none of their own", formula)
+        both = {name: {"formula": formula, **asserted} for name, asserted in readings.items() if asserted is not None}
+        return {name: value for name, value in data.items() if name != "formula"} | both
 
     @model_validator(mode="after")
     def _known_choices(self) -> Self:
