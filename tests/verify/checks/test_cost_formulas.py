@@ -1,4 +1,4 @@
-"""Statements on costs that a formula decides: each hangs on what it says, as what is a little otherwise does not hold."""
+"""Statements on costs that a formula decides: what says a little else does not hold."""
 
 from __future__ import annotations
 
