@@ -139,9 +139,10 @@ def test_both_readings_measure_powers_of_the_same_variables_or_say_otherwise() -
         if statement.as_written.bound.exponents.keys() != statement.repaired.bound.exponents.keys()
     }
     # A rate that as written is asserted and repaired is plainly absent, or the other way round.
-    assert differing == {"dual-extraction/T2", "inner-cost/alpha-accurate", "inner-cost/noise-floor", "smoothness/bounded-gradient",
-                         "smoothness/bounded-gradient-note",
-                         "smoothness/f-lipschitz"}  # fmt: skip
+    assert differing == {
+        "dual-extraction/T2", "inner-cost/alpha-accurate", "inner-cost/noise-floor", "smoothness/bounded-gradient",
+        "smoothness/bounded-gradient-note", "smoothness/f-lipschitz",
+    }  # fmt: skip
 
 
 def values(statement: Statement, name: str) -> dict[str, str]:

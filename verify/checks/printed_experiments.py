@@ -7,17 +7,14 @@ from collections.abc import Iterable
 from fractions import Fraction
 from itertools import product
 
-import numpy as np
 from flint import fmpq_mat
 
 from spec import Quadratic
 from spec.extract import load_extract
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.extracted import orders_with
-from verify.evidence.model import Point, RateEvidence
-from verify.evidence.rates import fit_rate
 from verify.truth.algebra.rationals import blocks, select
-from verify.truth.geometry import EPS, quadratic_of
+from verify.truth.geometry import quadratic_of
 
 FAMILY = ("experiment-1d", "experiment-5d")
 SECONDS = {"F2CSA": Fraction("7.7"), "DSBLO": Fraction("22.6"), "SSIGD": Fraction("22.0")}
@@ -25,33 +22,10 @@ SECONDS = {"F2CSA": Fraction("7.7"), "DSBLO": Fraction("22.6"), "SSIGD": Fractio
 CROSSING, LARGEST = 1000, 4000
 INPUTS = ("x_0", "T", "D", "eta", "delta_G", "alpha", "N_g")
 """What Algorithms 1 and 2 take, but for the problem and its constants."""
-RADII = (1.0, 2.0, 4.0, 8.0, 16.0)
-"""Sizes of x, towards infinity."""
 PRINTED = {"eta": Fraction("1e-5")}
 """Values of them in "Problem Setup"."""
 UNSTATED = 6
 """How many the repaired statement names as missing."""
-
-
-@check("convergence-experiment/gradients-in-x", instances=FAMILY)
-def gradients_in_x(case: Case) -> Measurement:
-    """‖∇_x f(t e₁, 0) - ∇_x f(0, 0)‖ = t‖Q_u e₁‖ exactly: of degree 1 unless Q_u e₁ = 0."""
-    problem = quadratic_of(case.instance.problem)
-    column = [row[0] for row in problem.f.xx.to_fractions()]
-    size = math.sqrt(sum(value * value for value in column))
-    points = []
-    for t in RADII:
-        # As doubles have the gradient at t e₁, where f_x rounds it.
-        moved = problem.arrays.f_xx[:, 0] * t + problem.arrays.f_x - problem.arrays.f_x
-        slack = 4 * EPS * (t * size + float(np.linalg.norm(problem.arrays.f_x)))
-        points.append(Point(at=t, measured=float(np.linalg.norm(moved)), uncertainty=slack, predicted=t * size))
-    name = "change of ∇_x f along a ray"
-    power = 1.0 if any(column) else math.inf
-    rate = RateEvidence(
-        quantity=name, variable="radius", points=(), exponent=power, interval=(power, power), rung="symbolic",
-        coefficient=size or None,
-    )  # fmt: skip
-    return Measurement((fit_rate(points, quantity=name, variable="radius"), rate))
 
 
 def rank_deficit(problem: Quadratic) -> int:

@@ -18,6 +18,8 @@ SHOWN = {
     "alpha - (1 - alpha) >= 0": ("α - (1 - α) ≥ 0", None),
     "alpha / (2 * alpha) <= 1": ("α/(2 α) ≤ 1", r"\frac{\alpha}{2\,\alpha}\le 1"),
     "ceil(sigma^2 / alpha^2) == Theta(alpha^-2)": ("⌈σ²/α²⌉ = Θ(α⁻²)", None),
+    "floor(budget / M) * M == budget": ("⌊T/M⌋ M = T", r"\lfloor \frac{T}{M}\rfloor\,M=T"),
+    "norm(positive(lam_any)) >= 0": ("‖(λ)₊‖ ≥ 0", None),
     "all(lam_star[active] > 0) or alpha <= 1/2": ("λ*_I > 0 or α ≤ 1/2", None),
 }  # fmt: skip
 

@@ -15,6 +15,7 @@ BROKEN = {
     "a = { shape = '', form = '1' }": "must have a shape and no keys but",
     "a = { shape = '', is = 'b' }": "names an unknown quantity",
     "a = { shape = '', is = 'b' }\nb = { shape = '' }": "names an unknown quantity",
+    "a = { shape = '', toward = 'one' }": "must tend to zero or infinity; got one",
     "a = { shape = 'n', is = '1' }": "must come out as vector n; got number",
     "a = { shape = '', choice = 'dual', is = { x = '1' } }": "must hang on one of",
     "a = { shape = '', choice = 'ramp_width', is = { delta = '1' } }": "must have one definition for each of tau-delta",

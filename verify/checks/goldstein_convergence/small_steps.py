@@ -60,16 +60,6 @@ def steps(answers: Sequence[Fraction]) -> list[Fraction]:
 PATTERNS = tuple(product((Fraction(-2), ZERO, Fraction(1, 4), Fraction(3)), repeat=5))
 
 
-@check("goldstein-convergence/step-length", instances=("kink",))
-def step_length(case: Case) -> Measurement:  # noqa: ARG001  # every check is given its case
-    """Longest step in units of D over all patterns of answers, in one dimension and, squared, in two."""
-    longest = max(abs(step) for answers in PATTERNS for step in steps(answers))
-    inside = exactly("largest ‖Δ_t‖ over D", longest / D, "<=", 1)
-    across = max(extended(v, D) * square(v) for v in (plus((D, ZERO), g, -ETA) for g in ANSWERS))
-    plane = exactly("largest ‖Δ_t‖² over D² in two dimensions", across / D**2, "<=", 1)
-    return Measurement((inside, plane), {"patterns": float(len(PATTERNS))})
-
-
 @check("goldstein-convergence/first-step", instances=("kink",))
 def first_step(case: Case) -> Measurement:
     """How far the first question is from x_0, and x_1 from it; repaired, steps that can move a run, less T - 1."""

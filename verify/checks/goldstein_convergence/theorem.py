@@ -15,6 +15,7 @@ from spec import OuterParameters, Quadratic, parse_problem
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.following import farthest
+from verify.checks.measuring.formula_evidence import right_side
 from verify.checks.measuring.outer_runs import (
     SIGMA,
     Recorded,
@@ -191,6 +192,8 @@ def _mean_inner(function: WeightedAbsolute, a: Vector, b: Vector) -> float:
 KINKED = ("experiment-1d", "crossing-kinks", "kink", "absolute-fixed")
 STRAIGHT = OuterParameters(goldstein_radius=0.4, epsilon=0.1, D=0.02, eta=1.0, M=20, K=12)
 """Steps at full length: blocks as long as they can be."""
+REACH = "goldstein-convergence/block-radius"
+"""What says how far a query point may be from its block's mean."""
 TOLERANCE = 1e-6
 """Gap of the certified distances."""
 
@@ -201,16 +204,10 @@ def _exact_run(case: Case, schedule: OuterParameters, start: Vector | None = Non
     return record(case, gradient, case.x if start is None else start, schedule)
 
 
-def _reach(case: Case) -> float:
-    """Largest distance of a query point from its block's mean, as asserted: MD as written, (M + 1)D/2 repaired."""
-    M, D = STRAIGHT.M, STRAIGHT.D
-    return M * D if case.as_written else (M + 1) * D / 2
-
-
 @check("goldstein-convergence/block-radius", instances=KINKED, needs=("optimise",), sure=3)
 def block_radius(case: Case) -> Measurement:
     """Largest distance of a query point from its block's mean, on straight runs and beside kinks."""
-    recorded, bound = _exact_run(case, STRAIGHT), _reach(case)
+    recorded, bound = _exact_run(case, STRAIGHT), right_side(REACH, case, M=STRAIGHT.M, D=STRAIGHT.D)
     blocks = recorded.blocks(recorded.z)
     worst = float(np.linalg.norm(blocks - recorded.run.x_bar[:, None], axis=2).max())
     context: dict[str, float | str] = {"M": float(STRAIGHT.M), "D": STRAIGHT.D}
@@ -223,7 +220,10 @@ def block_radius(case: Case) -> Measurement:
 @check("goldstein-convergence/membership", instances=KINKED[:3], needs=("optimise",), sure=2)
 def membership(case: Case) -> Measurement:
     """Certified distance of a block's mean gradient from the subdifferential at the block's mean, worst block."""
-    recorded, radius = _exact_run(case, STRAIGHT.model_copy(update={"K": 6})), _reach(case)
+    recorded, radius = (
+        _exact_run(case, STRAIGHT.model_copy(update={"K": 6})),
+        right_side(REACH, case, M=STRAIGHT.M, D=STRAIGHT.D),
+    )
     problem = quadratic_of(case.instance.problem)
     gradients = np.array([Pieces(problem).gradient(z) for z in recorded.z])
     means = recorded.blocks(gradients).mean(axis=1)
