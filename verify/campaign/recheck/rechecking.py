@@ -19,6 +19,7 @@ from verify.campaign.expectations import skipped
 from verify.campaign.plan import Task
 from verify.campaign.plan import left_out as said_left_out
 from verify.campaign.recheck.derived_anew import closed_forms_broken, counterexample_broken
+from verify.campaign.recheck.drawn_again import decided_again
 from verify.campaign.recheck.drawn_counts import unasked
 from verify.campaign.recheck.expected_evidence import missing
 from verify.campaign.recheck.identities import identity_broken, statements
@@ -90,8 +91,11 @@ def recheck(
         except UNDECIDABLE as error:
             refusals.append(Refusal(result.where, "evidence", f"must hold numbers that can be decided by; {error}"))
     refusals += [Refusal(*broken) for broken in whole_broken(report)]
+    again = list(decided_again(report))
+    refusals += [Refusal(*broken) for broken in again if broken is not None]
     judged = [result for result in report.results if result.verdict is not None and not result.is_skipped]
-    return Rechecked(tuple(refusals), len(judged), _certificates(report), tuple(_notes(report)))
+    said = (*_notes(report), *unasked(report, len(again)))
+    return Rechecked(tuple(refusals), len(judged) + len(again), _certificates(report), said)
 
 
 def recheck_result(result: Result, report: ReportData) -> Iterator[tuple[str, str]]:
@@ -236,7 +240,6 @@ def _notes(report: ReportData) -> Iterator[str]:
     if reference and (said := [line for line in report.changes if line not in _known_changes(report)]):
         yield f"{counted(len(said), 'line')} on what changed beside the verdicts on record: as stated"
     yield from notes(report)
-    yield from unasked(report)
 
 
 def _known_changes(report: ReportData) -> list[str]:

@@ -16,7 +16,6 @@ from typing import Any
 
 from spec.errors import InvalidInputError
 from verify.campaign.baseline.storage import load_report
-from verify.campaign.plan import DEFAULT_SEED
 from verify.campaign.recheck import expected_evidence, recorded_results
 from verify.campaign.recheck.recorded_results import Row, derived_rows
 from verify.evidence.budget import Share
@@ -32,16 +31,19 @@ PROCESSORS: dict[str, dict[str, str]] = {
     "prescott": {"OPENBLAS_CORETYPE": "Prescott", "NPY_DISABLE_CPU_FEATURES": f"X86_V3 {_OLD}"},
 }
 """Settings of OpenBLAS and numpy that make them compute as on an older processor; the first is recorded."""
-OTHER_SEED = DEFAULT_SEED + 1
+OTHER_SEED = 1
 OTHER_SUBJECT = "verify.campaign.recheck.displaced_subject:Displaced"
 
 
-def record(folder: Path, share: Share) -> None:
+def record(folders: Sequence[Path], share: Share) -> None:
     """Run all that is to be recorded into a folder, going on from what is there, and write both records.
 
     Raises:
-        InvalidInputError: If a run ends in a fault: nothing is written then.
+        InvalidInputError: If it is not one folder, or a run ends in a fault: nothing is written then.
     """
+    if len(folders) != 1:
+        raise InvalidInputError("FOLDER", "must be given, and alone", " ".join(map(str, folders)))
+    (folder,) = folders
     made: dict[str, dict[str, dict[str, str]]] = {}
     for profile in PROFILES:
         runs = [_run(folder, profile, name, setting) for name, setting in PROCESSORS.items()]

@@ -12,6 +12,7 @@ from verify.campaign.baseline.judging import hold_verdicts
 from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.expectations import overdue
 from verify.campaign.plan import Task, plan
+from verify.campaign.recheck.drawn_again import named_broken
 from verify.campaign.recheck.drawn_counts import miscounted
 from verify.campaign.recheck.identities import statements
 from verify.campaign.summary import summarise
@@ -44,6 +45,7 @@ def whole_broken(report: ReportData) -> Iterator[Broken]:
     if not report.complete and known and not left_out(report) and not report.draws_asked:
         yield "report", "complete", "must be true: every result of the run is in it"
     yield from miscounted(report)
+    yield from named_broken(report)
     yield from _surroundings(report)
     if report.subject == REFERENCE:
         yield from _against_the_record(report)

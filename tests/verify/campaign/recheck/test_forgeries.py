@@ -1,4 +1,4 @@
-"""Reports edited with care, report.json and evidence.json together: what is on record or follows from the spec stays."""
+"""Reports edited with care, both files together: what is on record, or follows from the spec, stays as it is."""
 
 from __future__ import annotations
 
