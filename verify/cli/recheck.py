@@ -30,7 +30,7 @@ def recheck(asked: options.Recheck) -> int:
             {"verdicts": found.verdicts, "certificates": found.certificates, "refused": refused, "notes": found.notes}
         )
     else:
-        lines = [f"refused: {one}" for one in found.refusals] + [f"not rechecked: {line}" for line in found.notes]
+        lines = [f"refused: {one}" for one in found.refusals] + [f"not decided again: {line}" for line in found.notes]
         for line in [*lines, found.said]:
             sys.stdout.write(printable(line) + "\n")
     return 1 if found.refusals else 0

@@ -1,13 +1,17 @@
-"""``python -m verify.campaign.recheck REPORT``: record which evidence a full run of the reference holds."""
+"""``python -m verify.campaign.recheck FOLDER``: run the reference into FOLDER and record what reports are held to."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from verify.campaign.baseline.storage import load_report
-from verify.campaign.recheck.expected_evidence import RECORD, write
+from spec.errors import InvalidInputError
 from verify.campaign.recheck.rechecking import share_of
+from verify.campaign.recheck.recording import record
 
 if __name__ == "__main__":
-    write(load_report(Path(sys.argv[1]), "REPORT", "record what it holds"), share_of(1), Path(str(RECORD)))
+    try:
+        record([Path(name) for name in sys.argv[1:]], share_of(1))
+    except InvalidInputError as error:
+        sys.stderr.write(f"{error}\n")
+        sys.exit(2)

@@ -44,10 +44,10 @@ def _rows(report: ReportData, each: int) -> Iterator[tuple[str, str, str]]:
         ):
             yield where, "verdicts", f"must add up to {each}, a draw each; they add up to {row.problems}"
     if report.complete:
-        yield from ((" ".join(key), "draws", "must have this row") for key in _expected(report) if key not in held)
+        yield from ((" ".join(key), "draws", "must have this row") for key in expected_rows(report) if key not in held)
 
 
-def _expected(report: ReportData) -> Iterator[tuple[str, str, str]]:
+def expected_rows(report: ReportData) -> Iterator[tuple[str, str, str]]:
     """Rows that a run makes over the statements and readings found here."""
     known = checks()
     unasked = [skip for skip in report.skips if not skip.instance]
@@ -59,10 +59,11 @@ def _expected(report: ReportData) -> Iterator[tuple[str, str, str]]:
         yield from ((claim, reading, name) for name, family in FAMILIES.items() if can_draw(known[claim], family))
 
 
-def unasked(report: ReportData) -> Iterator[str]:
-    """What is to be said of drawn problems that nothing decides again."""
+def unasked(report: ReportData, again: int = 0) -> Iterator[str]:
+    """What is to be said of drawn problems that nothing decides again, but for those that were."""
     if report.draws is not None and report.draws.asked:
-        yield f"{report.draws.asked} results on drawn problems are counted: each can be run again by its name"
+        said = f"{report.draws.asked} results on drawn problems are counted: each can be run again by its name"
+        yield f"{said}, as {again} were" if again else said
     usual = PROFILES[report.profile].draws if report.profile in PROFILES else 0
     if report.draws_asked < usual and report.draws is None:
         yield f"the profile asks about {counted(usual, 'drawn problem')} of each family; this run asked about none"

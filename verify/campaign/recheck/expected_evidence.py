@@ -1,6 +1,6 @@
 """Which evidence each result of the reference holds, as recorded by running: so that none can be left out unseen.
 
-``python -m verify.campaign.recheck REPORT`` records that of a report anew.
+``python -m verify.campaign.recheck FOLDER`` records it anew (:mod:`verify.campaign.recheck.recording`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from verify.checks.measuring.identity import PREMISE
 from verify.evidence.budget import Share
-from verify.evidence.model import STANDS_FOR, Evidence, PremiseEvidence
+from verify.evidence.model import STANDS_FOR, ComparisonEvidence, Evidence, PremiseEvidence
 from verify.report.model import ReportData, Result
 from verify.verdict import Verdict
 
@@ -71,20 +71,25 @@ def missing(result: Result, share: Share, *, reference: bool) -> Iterator[str] |
     expected = recorded().get(result.key)
     if expected is None or (result.verdict is Verdict.REFUTED and not reference):
         return None
-    found = [kind_of(item, share) for item in result.evidence if reference or not _is_own(item)]
-    return _missing(expected, found) if reference else _missing(map(asked, expected), map(asked, found))
+    found = [kind_of(item, share) for item in result.evidence]
+    if reference:
+        return _missing(expected, found, [])
+    own = [asked(kind) for kind, item in zip(found, result.evidence, strict=True) if _is_own(item)]
+    return _missing(map(asked, expected), map(asked, found), own)
 
 
 def _is_own(item: Evidence) -> bool:
-    """Whether it is about a foreign subject alone."""
-    return isinstance(item, PremiseEvidence) and item.premise == PREMISE
+    """Whether it may be about a foreign subject alone: what speaks against it flatters nobody."""
+    return (isinstance(item, PremiseEvidence) and item.premise == PREMISE) or (
+        isinstance(item, ComparisonEvidence) and not item.holds
+    )
 
 
-def _missing(expected: Iterable[str], found: Iterable[str]) -> Iterator[str]:
+def _missing(expected: Iterable[str], found: Iterable[str], own: Iterable[str]) -> Iterator[str]:
     wanted, held = Counter(expected), Counter(found)
     for kind in wanted - held:
         yield f"must hold: {kind}"
-    for kind in held - wanted:
+    for kind in held - wanted - Counter(own):
         yield f"must not hold: {kind}"
 
 

@@ -65,7 +65,7 @@ def _bound(
         return
     certificates = []
     for k, raw in enumerate(bound.certificates):
-        certificate, rule = _checked(json.dumps(raw))
+        certificate, rule = checked(json.dumps(raw))
         if certificate is None:
             yield f"certificates[{k}]", rule
             return
@@ -92,7 +92,7 @@ def _bound(
 
 
 @lru_cache(maxsize=4096)
-def _checked(text: str) -> tuple[Certificate | None, str]:
+def checked(text: str) -> tuple[Certificate | None, str]:
     """A certificate that its checker accepts and whose reference is the only gradient, or what is wrong with it."""
     if len(text) > LONGEST or _POWER_OF_TEN.search(text):
         return None, f"must spell rationals as p/q, in at most {LONGEST} characters"
@@ -154,7 +154,7 @@ def exact_sweep(evidence: Sequence[Evidence]) -> Iterator[Shortcoming]:
     sweeps = [rate for rate in rates if rate.rung == "numeric" and rate.role == "conclusion"]
     proven = [(rate, bound) for rate in rates for bound in rate.bounds if rate.rung == "certified"]
     for rate, bound in proven:
-        certificate = _checked(json.dumps(bound.certificates[0]))[0] if bound.certificates else None
+        certificate = checked(json.dumps(bound.certificates[0]))[0] if bound.certificates else None
         if certificate is None or certificate.quantity != "T3" or not set(certificate.scenario.rho or ()) <= {0, 1}:
             continue
         for point in (point for sweep in sweeps for point in sweep.points if 0 < point.at <= bound.end):

@@ -6,42 +6,39 @@ reading as the spec has them, and re-derived where the report holds enough to do
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from spec import Reading
-from spec.atlas import atlas
 from spec.atlas import find as find_instance
 from spec.claims import Bound
 from spec.expectations import reason_of
-from verify.campaign.baseline.judging import hold_verdicts, is_missing_stage
-from verify.campaign.baseline.storage import shipped_record
-from verify.campaign.expectations import overdue, skipped
-from verify.campaign.plan import Task, plan
-from verify.campaign.recheck.drawn_counts import miscounted, unasked
+from verify.campaign.baseline.judging import is_missing_stage
+from verify.campaign.expectations import skipped
+from verify.campaign.plan import Task
+from verify.campaign.plan import left_out as said_left_out
+from verify.campaign.recheck.derived_anew import closed_forms_broken, counterexample_broken
+from verify.campaign.recheck.drawn_again import decided_again
+from verify.campaign.recheck.drawn_counts import unasked
 from verify.campaign.recheck.expected_evidence import missing
 from verify.campaign.recheck.identities import identity_broken, statements
 from verify.campaign.recheck.measured_evidence import error_spent, exact_partners, measured_rate
 from verify.campaign.recheck.obligations import asserted, obligation
 from verify.campaign.recheck.proven_bounds import certified_rate, exact_sweep
-from verify.campaign.summary import summarise
+from verify.campaign.recheck.recorded_results import departures, shipped
+from verify.campaign.recheck.whole_report import UNDECIDABLE, notes, same, whole_broken
 from verify.checks.measuring.case import PROFILES, checks, find_profile, full_run_decisions
 from verify.checks.measuring.identity import PREMISE
 from verify.evidence.budget import TOTAL_ERROR, Share, level_of
 from verify.evidence.model import ComparisonEvidence, PremiseEvidence, RateEvidence
-from verify.report.model import FIRST_SCHEMA, NAMED, ReportData, Result
-from verify.report.summary_row import SummaryRow
+from verify.report.model import FIRST_SCHEMA, ReportData, Result
 from verify.report.wording import counted
 from verify.subjects.loading import REFERENCE
-from verify.verdict import Decision, NoEvidenceError, Verdict, decide
+from verify.verdict import EXACT, Decision, NoEvidenceError, Verdict, decide
 
 DECIDED = ("verdict", "sentence", "claimed", "quantity", "measured", "interval", "loose_by", "rung")
 """Fields of a result that its evidence decides."""
-UNDECIDABLE = (ArithmeticError, ValueError, LookupError, TypeError, RecursionError)
-"""What numbers that no run produces may raise where they are decided by."""
 
 
 @dataclass(frozen=True)
@@ -93,9 +90,12 @@ def recheck(
             refusals += [Refusal(result.where, *broken) for broken in recheck_result(result, report)]
         except UNDECIDABLE as error:
             refusals.append(Refusal(result.where, "evidence", f"must hold numbers that can be decided by; {error}"))
-    refusals += _whole(report)
+    refusals += [Refusal(*broken) for broken in whole_broken(report)]
+    again = list(decided_again(report))
+    refusals += [Refusal(*broken) for broken in again if broken is not None]
     judged = [result for result in report.results if result.verdict is not None and not result.is_skipped]
-    return Rechecked(tuple(refusals), len(judged), _certificates(report), tuple(_notes(report)))
+    said = (*_notes(report), *unasked(report, len(again)))
+    return Rechecked(tuple(refusals), len(judged) + len(again), _certificates(report), said)
 
 
 def recheck_result(result: Result, report: ReportData) -> Iterator[tuple[str, str]]:
@@ -127,7 +127,10 @@ def recheck_result(result: Result, report: ReportData) -> Iterator[tuple[str, st
     yield from _evidence(result, bound, reading, reference=report.subject == REFERENCE)
     first = report.schema_ == FIRST_SCHEMA
     yield from _decision(result, bound, [name for name in DECIDED if not first or name in result.model_fields_set])
-    yield from _counterexample(result)
+    yield from counterexample_broken(result)
+    yield from closed_forms_broken(result, report.profile)
+    share = share_of(result.effort)
+    yield from departures(result, report, reference=report.subject == REFERENCE, share=share)
 
 
 def follows(result: Result) -> str | None:
@@ -141,7 +144,7 @@ def follows(result: Result) -> str | None:
     try:
         bound, reading = asserted(result.claim, result.reading)
         broken = [*_items(result, bound, reading, proofs=False), *exact_partners(result.evidence)]
-        broken += [*_decision(result, bound), *_counterexample(result)]
+        broken += [*_decision(result, bound), *counterexample_broken(result)]
     except UNDECIDABLE as error:
         return f"evidence must hold numbers that can be decided by; {error}"
     return " ".join(broken[0]) if broken else None
@@ -161,6 +164,12 @@ def _evidence(result: Result, bound: Bound, reading: Reading, *, reference: bool
     """Every piece of evidence against what it was made of, and that none is left out."""
     for line in missing(result, share_of(result.effort), reference=reference) or ():
         yield "evidence", line
+    for item in result.evidence:
+        if isinstance(item, RateEvidence) and item.rung in EXACT and bool(item.held_at) == reference:
+            yield (
+                f"{item.quantity}: held_at",
+                "must say where another subject than the reference was asked, and no more",
+            )
     yield from _items(result, bound, reading)
     yield from exact_partners(result.evidence)
     yield from exact_sweep(result.evidence)
@@ -201,81 +210,10 @@ def _decision(result: Result, bound: Bound, names: Iterable[str] = DECIDED) -> I
         yield "verdict", f"must follow from the evidence; {error}"
         return
     for name in names:
-        if not _same(getattr(result, name), getattr(again, name)):
+        if not same(getattr(result, name), getattr(again, name)):
             yield name, f"must be {getattr(again, name)}, as the evidence says; it is {getattr(result, name)}"
     if result.error_rates != (again.error_rates or {}):
         yield "error_rates", "must be those of the deciding evidence"
-
-
-def _same(first: object, second: object) -> bool:
-    if isinstance(first, float) and isinstance(second, float) and math.isnan(first) and math.isnan(second):
-        return True
-    return first == second
-
-
-def _counterexample(result: Result) -> Iterator[tuple[str, str]]:
-    wanted = result.verdict is Verdict.REFUTED and result.about != "paper"
-    if (result.counterexample is not None) != wanted:
-        yield "counterexample", "must come with a refutation by a problem, and with nothing else"
-
-
-def _whole(report: ReportData) -> Iterator[Refusal]:
-    """What only the report as a whole shows: results left out or doubled, and the rows of the summary."""
-    held = Counter(result.key for result in report.results)
-    for key in (key for key, count in held.items() if count > 1):
-        yield Refusal(key.replace("|", " "), "results", "must hold it once")
-    if report.complete and report.profile in PROFILES:
-        for task in _expected(report):
-            if task.key not in held:
-                yield Refusal(task.where, "results", "must hold it: the run that this report is of makes it")
-    yield from (Refusal(*broken) for broken in miscounted(report))
-    asked = list(dict.fromkeys(row.claim for row in report.summary))
-    try:
-        again = {(row.claim, row.reading): row for row in summarise(report.results, asked, report.subject)}
-    except (*UNDECIDABLE, StopIteration, RuntimeError):
-        yield Refusal("summary", "claim", "must be known")
-        return
-    found = {(row.claim, row.reading): row for row in report.summary}
-    first = report.schema_ == FIRST_SCHEMA
-    for name in [*again, *(name for name in found if name not in again)]:
-        row = found.get(name)
-        fields = [one for one in SummaryRow.model_fields if not first or row is None or one in row.model_fields_set]
-        yield from _row(" ".join(name).strip(), again.get(name), row, fields)
-
-
-def _expected(report: ReportData) -> list[Task]:
-    """Results that a run over the claims, readings and instances found here makes; a claim brings its steps."""
-    known, profile = checks(), find_profile(report.profile)
-    found = [result for result in report.results if result.claim in known and result.instance in atlas()]
-    here = {result.claim for result in found}
-    known_statements = dict(statements())
-    claims = [full_id for full_id in known_statements if full_id in here | {row.claim for row in report.summary}]
-    named = [reading for reading in NAMED if any(result.reading == reading for result in found)]
-    alone = sorted({r.reading for r in found if r.reading not in NAMED}) if len(named) < len(NAMED) else []
-    if report.subject != REFERENCE:
-        claims = [full_id for full_id in claims if known_statements[full_id].about == "subject"]
-    if not claims or not (named or alone):
-        return []
-    # Who names no instance runs them all, but for what the profile leaves out.
-    skipped = {full_id for full_id in known if profile.leaves_out(full_id)} - here
-    whole = plan(claims, named + alone, [], profile, report.subject, report.seed)
-    everywhere = {task.instance for task in whole if task.claim not in skipped}
-    instances = {result.instance for result in found}
-    if instances < everywhere:
-        made = plan(claims, named + alone, sorted(instances), profile, report.subject, report.seed)
-    else:
-        made = whole
-    return [task for task in made if task.claim not in skipped]
-
-
-def _row(where: str, again: SummaryRow | None, found: SummaryRow | None, fields: Iterable[str]) -> Iterator[Refusal]:
-    if again is None or found is None:
-        yield Refusal(where, "summary", "must have this row" if found is None else "must not have this row")
-        return
-    for name in fields:
-        if not _same(getattr(again, name), getattr(found, name)):
-            yield Refusal(f"summary of {where}", name, "must follow from the results")
-            return
 
 
 def _certificates(report: ReportData) -> int:
@@ -285,36 +223,28 @@ def _certificates(report: ReportData) -> int:
 
 def _notes(report: ReportData) -> Iterator[str]:
     """What the report does not hold enough of to be decided again."""
-    items = [item for result in report.results for item in result.evidence]
-    sampled = sum(getattr(item, "rung", "") == "statistical" for item in items)
-    values = sum(isinstance(item, ComparisonEvidence) and item.rung == "numeric" for item in items)
-    points = sum(isinstance(item, RateEvidence) and item.rung == "numeric" for item in items)
-    exact = sum(isinstance(item, ComparisonEvidence) and item.rung == "certified" for item in items)
-    series = sum(getattr(item, "rung", "") == "symbolic" for item in items)
-    if sampled:
-        yield f"{sampled} statistical items: samples are not kept, so means, tolerances and intervals are as stated"
-    if values or points:
-        yield f"{values} measured values and the points of {points} sweeps are as stated; only a new run repeats them"
-    if exact or series:
-        yield f"{exact} exact comparisons and {series} leading terms come without a certificate and are as stated"
-    if faults := len(report.results) - sum(result.verdict is not None for result in report.results):
-        yield f"{counted(faults, 'fault')} in the report: no verdict to decide"
-    if report.skipped:
-        yield f"{counted(len(report.skipped), 'result')} skipped on request: nothing decides them"
-    if report.excused:
-        yield f"{counted(len(report.excused), 'refutation')} the user expects: whether rightly, nothing here says"
-    lacking = [result for result in report.results if result.verdict is not None and not result.is_skipped]
-    if silent := sum(not result.evidence for result in lacking):
-        yield f"{silent} verdicts say only that the subject lacks a stage"
-    yield from unasked(report)
-    if not report.complete:
-        yield "the run was interrupted: what it left out is not asked for"
-    if report.profile in PROFILES:
-        whole = plan([], list(NAMED), [], find_profile(report.profile), report.subject, report.seed)
-        left = len({task.key for task in whole} - {result.key for result in report.results})
-        if left:
-            yield f"a partial run: {left} of the {len(whole)} results of a whole one are not in it"
-    judged, findings = hold_verdicts(report.results, shipped_record(), report.expected_failures)
-    findings += [line for _, line in overdue(report)]
-    if tuple(findings) != report.findings or [r.expected for r in judged] != [r.expected for r in report.results]:
-        yield "findings and expected verdicts are not those against the record shipped here; they are as stated"
+    reference, here = report.subject == REFERENCE, shipped()
+    judged = [result for result in report.results if result.evidence]
+    rows = [here.row(result, report) for result in judged]
+    if loose := [result for result, row in zip(judged, rows, strict=True) if row is None]:
+        of = f"no record is of them at profile {report.profile} and seed {report.seed}"
+        yield f"the numbers of {counted(len(loose), 'result')} are as stated: {of}"
+    if not reference and (answered := sum(row is not None for row in rows)):
+        yield f"what the subject answered in {counted(answered, 'result')} is as stated: only a new run repeats it"
+    shown = ("numpy", "scipy", "daqp", "python-flint", "python", "system")
+    if moved := [f"{name} {report.environment.get(name)}" for name in shown
+                 if report.environment.get(name) != here.environment.get(name)]:  # fmt: skip
+        yield f"that the run was with {', '.join(moved)}: the record is of others, and held to within rounding"
+    if report.seconds or any(result.seconds for result in report.results):
+        yield "times are as stated"
+    if reference and (said := [line for line in report.changes if line not in _known_changes(report)]):
+        yield f"{counted(len(said), 'line')} on what changed beside the verdicts on record: as stated"
+    yield from notes(report)
+
+
+def _known_changes(report: ReportData) -> list[str]:
+    """What a report says of what its profile leaves out."""
+    named = list(dict.fromkeys(row.claim for row in report.summary))
+    if report.profile not in PROFILES:
+        return []
+    return [line for claims in ([], named) for line in said_left_out(find_profile(report.profile), claims, REFERENCE)]

@@ -19,6 +19,8 @@ from verify.evidence.rates import fit_rate
 from verify.truth.geometry import EPS, quadratic_of
 from verify.truth.pair import exact_bias
 
+SHOWN = {"bias-bound/T3-uniform": Fraction(SHOWN_ALPHA)}
+"""Row scale of the counterexample that a statement shows in place of the instance itself."""
 SCALES = (Fraction(1, 2), Fraction(1), Fraction(2))
 """Row scales in units of alpha: there the rows' penalty α₂s² is as weak as α₁."""
 
@@ -39,7 +41,7 @@ def uniform_in_rows(case: Case) -> Measurement:
         largest = max(largest, *ratios)
     name = "T₃ at the worst row scale"
     rate = fit_rate(points, quantity=name, variable="alpha")
-    instance = _scaled(case, Fraction(SHOWN_ALPHA))
+    instance = scaled(case.instance, SHOWN[case.claim], as_written=case.as_written)
     shown = Counterexample(
         problem=instance.problem.to_dict(), x=[str(value) for value in instance.x], values=sweep_ends(points),
         note=f"The rows at alpha = {SHOWN_ALPHA:g}: they shrink with alpha, and T₃ does not.",
@@ -73,7 +75,7 @@ def shift_uniform_in_rows(case: Case) -> Measurement:
 
 def _shift(case: Case, alpha: float, s: Fraction) -> tuple[Point, float]:
     """The subject's shift beside the exact one, the error of λ̃ in its worst direction, and its bound without σ_min."""
-    there = replace(case, instance=_scaled(case, s))
+    there = replace(case, instance=scaled(case.instance, s, as_written=case.as_written))
     truth = regular_truth(there.instance)
     geometry, call = at_truth(there, truth, alpha)
     geometry = replace(geometry, rho=truth.active)
@@ -91,16 +93,16 @@ def _shift(case: Case, alpha: float, s: Fraction) -> tuple[Point, float]:
     return Point(at=alpha, measured=size, uncertainty=rounding, predicted=exact), bound
 
 
-def _scaled(case: Case, s: Fraction) -> Instance:
+def scaled(instance: Instance, s: Fraction, *, as_written: bool) -> Instance:
     """As written h becomes s·h; repaired the lower level shrinks with B, so that λ* and its derivative stay."""
-    problem = quadratic_of(case.instance.problem)
+    problem = quadratic_of(instance.problem)
     data, rows = problem.to_dict(), problem.constraints
-    by_A, by_g = (s, Fraction(1)) if case.as_written else (s * s, s)
+    by_A, by_g = (s, Fraction(1)) if as_written else (s * s, s)
     data["constraints"] = {
         name: _times(getattr(rows, name), by) for name, by in (("A", by_A), ("B", s), ("b", by_A))
     }  # fmt: skip
     data["g"] = data["g"] | {name: _times(getattr(problem.g, name), by_g) for name in ("xy", "y")}
-    return Instance(f"{case.instance.name} scaled", Quadratic.model_validate(data), case.instance.x, "", frozenset())
+    return Instance(f"{instance.name} scaled", Quadratic.model_validate(data), instance.x, "", frozenset())
 
 
 def _times(array: ExactArray, factor: Fraction) -> list[object]:
@@ -110,7 +112,7 @@ def _times(array: ExactArray, factor: Fraction) -> list[object]:
 
 def _T3(case: Case, alpha: float, s: Fraction) -> tuple[Point, float]:  # noqa: N802  # the paper's letter
     """The subject's T3 beside its exact value, and the bound of it that knows no σ_min."""
-    there = replace(case, instance=_scaled(case, s))
+    there = replace(case, instance=scaled(case.instance, s, as_written=case.as_written))
     truth = regular_truth(there.instance)
     geometry, call = at_truth(there, truth, alpha)
     # Multipliers are to be clear of the ramp whatever the scale.

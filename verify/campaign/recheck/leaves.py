@@ -1,0 +1,114 @@
+"""What a result holds as plain values in order: its evidence item by item, counterexample, pictures, continuation.
+
+Left out is what is derived again from the rest: fits of deterministic sweeps, what certificates prove.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from verify.campaign.baseline.drift import ROUNDINGS
+from verify.campaign.recheck.sketches import Leaf
+from verify.evidence.model import ComparisonEvidence, Evidence, RateEvidence
+from verify.report.model import Result
+
+FITTED = {"exponent", "interval", "local_exponents", "settled", "floor"}
+"""Of a numeric rate: made again from its points."""
+NOISE = 1024.0
+"""A measured value this many times below its tolerance is rounding, and where it is largest is chance."""
+OF_TOLERANCE = 1 / 64
+"""Width, in tolerances, of the cell that such a value is held to."""
+OF_ITSELF = 2.0**-16
+"""Width, relative, of the cell that an uncertainty is held to."""
+ROUNDED_UP, STEP = ("samples_needed",), 4.0
+"""A whole number that a double was rounded up to: rounding may decide about its last step."""
+Group = tuple[Leaf, ...]
+
+
+def groups(result: Result) -> tuple[Group, ...]:
+    """The leaves of each piece of evidence, then of the counterexample, pictures and continuation."""
+    known: dict[float, float] = {}
+    evidence = tuple(tuple(_item(item, known)) for item in result.evidence)
+    shown = None if result.counterexample is None else result.counterexample.model_dump()
+    pictures = [picture.model_dump() for picture in result.pictures]
+    rest = (shown, pictures, list(result.continuation))
+    return (*evidence, *(tuple(_leaves(one, lambda value: known.get(value, 0.0))) for one in rest))
+
+
+def derived_leaves(item: Evidence) -> tuple[Group, ...]:
+    """What of a piece of evidence may depend on no subject, the most first: predictions, tolerances, orders of exact
+    series, closed forms.
+
+    Which of these it is can only be told by asking two subjects; empty where there is none.
+    """
+    if isinstance(item, ComparisonEvidence):
+        return (Leaf(item.predicted), Leaf(item.tolerance)), (Leaf(item.predicted),)
+    if not isinstance(item, RateEvidence):
+        return ()
+    found: list[Leaf] = []
+    if item.rung == "symbolic":
+        found += _leaves([item.exponent, item.coefficient])
+    if any(point.predicted is not None for point in item.points):
+        for point in item.points:
+            slack = point.uncertainty if item.rung == "numeric" else 0.0
+            found += (Leaf(point.at), Leaf(point.predicted, slack))
+    if item.closed_form is not None:
+        found += _leaves(item.closed_form.model_dump(exclude={"measured"}))
+    return (tuple(found),) if found else ()
+
+
+def _item(item: Evidence, known: dict[float, float]) -> Iterator[Leaf]:
+    if isinstance(item, ComparisonEvidence):
+        yield from _comparison(item, known)
+    elif isinstance(item, RateEvidence):
+        yield from _rate(item, known)
+    else:
+        yield from _leaves(item.model_dump())
+
+
+def _comparison(item: ComparisonEvidence, known: dict[float, float]) -> Iterator[Leaf]:
+    plain = item.model_dump()
+    where, measured = plain.pop("context"), plain.pop("measured")
+    slack = 0.0
+    if item.rung not in ("statistical", "cited"):
+        if ROUNDINGS in item.quantity:
+            slack = max(1.0, abs(item.predicted) / 4)
+        elif abs(item.measured) * NOISE <= item.tolerance:
+            slack = item.tolerance * OF_TOLERANCE
+    if slack:
+        known[item.measured] = slack
+    yield Leaf(measured, slack)
+    yield from _leaves(plain)
+    for name in sorted(where):
+        yield Leaf(name)
+        # A largest rounding lies where chance has it.
+        yield Leaf(where[name], math.inf if slack else 0.0)
+
+
+def _rate(item: RateEvidence, known: dict[float, float]) -> Iterator[Leaf]:
+    left_out = {"points", "bounds"} | (FITTED if item.rung == "numeric" else set())
+    for point in item.points:
+        # In a deterministic sweep the uncertainty is rounding; prediction and measurement agree within it, no closer.
+        slack = point.uncertainty if item.rung == "numeric" else 0.0
+        known[point.measured] = slack
+        yield from (Leaf(point.at), Leaf(point.measured, slack), Leaf(point.predicted, slack))
+        yield Leaf(point.uncertainty, point.uncertainty * OF_ITSELF)
+        if item.rung != "numeric":
+            yield Leaf(point.usable)
+    yield from _leaves(item.model_dump(exclude=left_out))
+
+
+def _leaves(value: Any, slack: Any = lambda _value: 0.0) -> Iterator[Leaf]:
+    if isinstance(value, Mapping):
+        for name in sorted(value):
+            yield Leaf(str(name))
+            rounded = name in ROUNDED_UP and value[name] is not None
+            yield from [Leaf(float(value[name]), STEP)] if rounded else _leaves(value[name], slack)
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        yield Leaf(len(value))
+        for one in value:
+            yield from _leaves(one, slack)
+    else:
+        yield Leaf(value, slack(value) if isinstance(value, float) else 0.0)
