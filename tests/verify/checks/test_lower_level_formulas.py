@@ -181,7 +181,7 @@ def test_a_relation_is_asked_where_its_premises_on_alpha_hold():
     assert min(literal) == 2
     assert max(literal) == 1000
     repaired = alphas_of(case(convex, "repaired", "concave-upper"))
-    assert Fraction(4999, 10000) < max(repaired) ** 2 <= Fraction(1, 2)
+    assert Fraction(4998, 10000) < max(repaired) ** 2 <= Fraction(1, 2)
     assert {Fraction(1, 5), TENTH} <= set(repaired)
     # The value chosen decides which of a premise's two formulas is asked, not the text's name.
     assert alphas_of(case(convex, "choose:alpha_range=upper-bound", "concave-upper")) == repaired
