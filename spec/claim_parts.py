@@ -91,10 +91,10 @@ class Assertion(Frozen):
         if not isinstance(data, dict) or not data.get("formula") or isinstance(data.get("bound"), Bound):
             return data
         node = parse_formula(data["formula"])
-        derived = bound_of(node)
-        if "bound" in data and Bound.model_validate(data["bound"]) != Bound.model_validate(derived):
+        bound = Bound.model_validate(bound_of(node))
+        if "bound" in data and Bound.model_validate(data["bound"]) != bound:
             raise InvalidInputError("bound", "must not be given beside a formula, which it follows from", data["bound"])
-        return {"latex": latex(node), **data, "bound": derived}
+        return {"latex": latex(node), **data, "bound": bound}
 
     @property
     def proposition(self) -> Node | None:

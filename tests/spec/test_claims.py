@@ -128,10 +128,6 @@ def test_bounds_are_powers_of_named_variables_only() -> None:
         assert f"`{variable}`" in NOTATION, variable
 
 
-FREE = {"lipschitz-solution/from-smoothness"}
-"""Comparisons whose predicted value is that a number be finite."""
-
-
 def test_both_readings_measure_powers_of_the_same_variables_or_say_otherwise() -> None:
     differing = {
         full

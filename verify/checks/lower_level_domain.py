@@ -7,18 +7,16 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
-from flint import fmpq_mat
 
 from spec import Quadratic
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.premises import PremiseUnmetError, feasible, regular_truth
-from verify.evidence.model import Point, PremiseEvidence
-from verify.evidence.rates import fit_rate
+from verify.evidence.model import PremiseEvidence
 from verify.truth import lower_level
-from verify.truth.algebra.rationals import Vector, column, diagonal, fractions, is_positive_definite, matrix
+from verify.truth.algebra.rationals import Vector, column, fractions, matrix
 from verify.truth.complementarity import InfeasibleLowerLevelError
 from verify.truth.formulas import as_float
-from verify.truth.geometry import EPS, quadratic_of, spectral_norm
+from verify.truth.geometry import quadratic_of, spectral_norm
 from verify.truth.point_values import PointValues, moved
 from verify.truth.stages import Setting, evaluate
 
@@ -26,9 +24,7 @@ REACH = (0, 1, -1, 10, -10, 100, -100)
 """How far along every axis a solution is looked for, in units of x."""
 ENLARGED = 2
 """Radius of the ball put around a point of X, in units of x."""
-RADII = tuple(Fraction(2) ** k for k in range(2, 12))
 ALPHA = Fraction(1, 10)
-GRID = 2**20
 
 
 @check("smoothness/existence", instances=("infeasible", "random-2x3x4", "two-of-three", "toy1"))
@@ -118,46 +114,6 @@ def _steepest(problem: Quadratic, places: Sequence[Vector]) -> tuple[float, floa
 def _points_around(x: Vector) -> Iterator[Vector]:
     yield x
     yield from (moved(x, i, Fraction(reach)) for i in range(len(x)) for reach in REACH if reach)
-
-
-@check("smoothness/bounded-gradient-note", instances=("toy1", "two-of-three", "ill-conditioned"))
-def sublevel_sets(case: Case) -> Measurement:
-    """‖∇_y g‖ on growing spheres around the minimiser of g, whose sublevel sets are bounded; repaired, on one box."""
-    lower, problem = feasible(case.instance), quadratic_of(case.instance.problem)
-    values, x = PointValues(problem), case.instance.x
-    if not case.as_written:
-        corners = product((-1, 1), repeat=problem.m)
-        ends = [tuple(v + s for v, s in zip(lower.y_star, corner, strict=True)) for corner in corners]
-        largest = max(_length(values.grad_y("g", x, y)) for y in ends)
-        bound = _length(values.grad_y("g", x, lower.y_star)) + spectral_norm(problem.arrays.g_yy) * problem.m**0.5
-        quantity = "largest ‖∇_yg‖ over a box around y*(x), against ‖∇_yg(x, y*)‖ + C_g times its radius"
-        return Measurement((compare(quantity, largest, "<=", bound, 1e-9 * bound),))
-    premise = _sublevel_premise(problem)
-    least = fractions(-1 * matrix(problem.g.yy).solve(_slope_at_zero(problem, x)))
-    points = []
-    for radius in RADII:
-        ends = [moved(least, i, sign * radius) for i in range(problem.m) for sign in (1, -1)]
-        # The axis along which the gradient grows slowest; even there it is not bounded.
-        size = min(_length(values.grad_y("g", x, y)) for y in ends)
-        points.append(Point(at=float(radius), measured=size, uncertainty=4 * EPS * size))
-    rate = fit_rate(points, quantity="‖∇_yg‖ at a distance from the minimiser of g", variable="radius")
-    shown: dict[str, float | str] = {f"at radius {point.at:g}": point.measured for point in (points[0], points[-1])}
-    return Measurement((premise, rate), shown, "g = y²/2: the sublevel sets are intervals, the gradient is y.")
-
-
-def _slope_at_zero(problem: Quadratic, x: Vector) -> fmpq_mat:
-    return matrix(problem.g.xy).transpose() * column(x) + matrix(problem.g.y)
-
-
-def _sublevel_premise(problem: Quadratic) -> PremiseEvidence:
-    """Whether {y: g(x, y) ≤ min g + 1} lies in a ball, its radius proven by an exact lower bound on the curvature."""
-    G, modulus = matrix(problem.g.yy), Fraction(1)
-    while modulus > Fraction(1, GRID) and not is_positive_definite(G - diagonal([modulus] * problem.m)):
-        modulus /= 2
-    bounded = is_positive_definite(G - diagonal([modulus] * problem.m))
-    half, radius = float(modulus) / 2, (2 / float(modulus)) ** 0.5
-    finding = f"g ≥ min g + {half:.3g}‖y - y₀‖², so {{g ≤ min g + 1}} has radius at most {radius:.3g}"
-    return PremiseEvidence(premise="bounded-sublevel-sets", holds=bounded, finding=finding)
 
 
 @check("smoothness/compact-domain-note", instances=("box-rational", "moving-box", "experiment-5d"))

@@ -10,10 +10,9 @@ from spec import parse_problem
 from spec.atlas import find
 from spec.claims import find as statement
 from tests.verify.checks.verdicts_of import REFUTED, SUPPORTED, UNMET, number, under, verdict
-from verify.checks.smoothness_parts import optimal_pairs, parts_met, steepest_change
+from verify.checks.smoothness_parts import optimal_pairs, parts_met
 from verify.truth import lower_level
 from verify.truth.geometry import quadratic_of
-from verify.truth.point_values import PointValues
 
 
 @pytest.mark.parametrize(
@@ -61,21 +60,6 @@ def test_the_one_pair_is_the_exact_solvers(name):
     problem = quadratic_of(instance.problem)
     lower = lower_level.solve(problem, instance.x)
     assert optimal_pairs(problem, instance.x) == ({(lower.y_star, lower.lam)}, 0)
-
-
-def test_a_gradient_too_long_exceeds_the_steepest_change():
-    instance = find("two-of-three")
-    problem = quadratic_of(instance.problem)
-    z = (*instance.x, *lower_level.solve(problem, instance.x).y_star)
-
-    class Longer(PointValues):
-        def gradient(self, name, x, y):
-            return tuple(2 * value for value in super().gradient(name, x, y))
-
-    size, steepest = steepest_change(PointValues(problem), z)
-    assert size <= steepest
-    longer, steepest = steepest_change(Longer(problem), z)
-    assert longer > steepest
 
 
 def test_growth_below_the_first_power_is_refuted():

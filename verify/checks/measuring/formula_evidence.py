@@ -30,6 +30,8 @@ LARGEST = Fraction(1000)
 """The largest alpha that parameters may have."""
 POWERS = (*(Fraction(4) ** k for k in range(-4, 5)), LARGEST)
 """Further alphas, for premises that ask for small or for large ones."""
+SHORT = 64
+"""Largest denominator of an alpha at which premises are looked for to end exactly."""
 DRAWN = 8
 """Drawn points at which a relation between any points is decided: one after the other at each alpha."""
 NOWHERE = Fraction(1)
@@ -69,12 +71,16 @@ def alphas_of(case: Case) -> list[Fraction]:
 
 
 def _edge(met: Callable[[Fraction], bool], low: Fraction, high: Fraction) -> Fraction:
-    """The last alpha, up to a share of a thousandth, at which premises hold that do so at one end alone."""
+    """The last alpha, up to a share of a thousandth, at which premises hold that do so at one end alone.
+
+    Where they end at a short rational, it is that.
+    """
     inside, outside = (low, high) if met(low) else (high, low)
     for _ in range(10):
         middle = (inside + outside) / 2
         inside, outside = (middle, outside) if met(middle) else (inside, middle)
-    return inside
+    short = ((inside + outside) / 2).limit_denominator(SHORT)
+    return short if met(short) else inside
 
 
 def _bounds(case: Case) -> list[Node]:

@@ -72,7 +72,7 @@ def in_the_limit(
 def at_each(
     formula: Node, site: Site, alphas: Sequence[Fraction], choices: Mapping[str, str] = REPAIRED_CHOICES
 ) -> Iterator[AtOnePlace]:
-    """Decide a relation exactly at each alpha, at the worst of the errors tried.
+    """Decide a relation exactly at each alpha, at the worst of the errors tried: one at which it fails, or the largest.
 
     Raises:
         NoValueError: If it has no value there.
@@ -84,7 +84,8 @@ def at_each(
             place = one.at(alpha, choices)
             truth = _decided(value_of(formula, place))
             left, right = (float(value_of(side, place)) for side in formula.args) if sides else (None, None)
-            if worst is None or (worst.holds and not truth):
+            larger = worst is None or (left or 0.0) > (worst.left or 0.0)
+            if worst is None or (worst.holds and (larger or not truth)):
                 worst = AtOnePlace(alpha, truth, left, right)
         if worst is not None:
             yield worst

@@ -46,7 +46,9 @@ START = Fraction(1, 2**20)
 """Where a path to a kink is entered: the rows that are active there are those of every smaller step."""
 _ERRORS = {"e_ys": "m", "e_lam": "p", "e_y": "m"}
 _STEPS = 16
-FREE = frozenset({"x_other", "y_star_other", "y_any", "y_other", "lam_any", "direction_x", "direction_y", *WHOLE})
+FREE = frozenset(
+    {"x_other", "y_star_other", "y_any", "y_other", "lam_any", "direction", "direction_x", "direction_y", *WHOLE}
+)
 """What stands for any point, multipliers or whole number: drawn from a site's seed."""
 
 
@@ -184,6 +186,7 @@ class _Given(Mapping[str, Any]):
             "lam_any": lambda: a.vector([abs(v) for v in self._free("lam_any", self.lower.lam)]),
             "y_other": lambda: a.vector(self._free("y_other", self.lower.y_star)),
             "direction_x": lambda: a.vector(self._free("direction_x", [0] * problem.n)),
+            "direction": lambda: a.vector(self._free("direction", [0] * (problem.n + problem.m))),
             "direction_y": lambda: a.vector(self._free("direction_y", [0] * problem.m)),
         }
         return makers
