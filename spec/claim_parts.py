@@ -89,9 +89,11 @@ class Assertion(Frozen):
         if not isinstance(data, dict) or not data.get("formula") or isinstance(data.get("bound"), Bound):
             return data
         node = parse_formula(data["formula"])
-        if "bound" in data:
+        derived = Bound(**bound_of(node))
+        # What was written as JSON has both.
+        if "bound" in data and data["bound"] != derived.model_dump(mode="json"):
             raise InvalidInputError("bound", "must not be given beside a formula, which it follows from", data["bound"])
-        return {"latex": latex(node), **data, "bound": bound_of(node)}
+        return {"latex": latex(node), **data, "bound": derived}
 
     @property
     def proposition(self) -> Node | None:

@@ -11,10 +11,10 @@ from spec import Holder
 from spec.claims import Premise, ReadingName, Statement, find
 from spec.formulas import Node, names_within, plain_text
 from verify.checks.measuring.case import Case, Measurement, compare
-from verify.evidence.model import ComparisonEvidence, PremiseEvidence, RateEvidence
+from verify.evidence.model import VALUE, ComparisonEvidence, PremiseEvidence, RateEvidence
 from verify.truth.geometry import quadratic_of
-from verify.truth.propositions.deciding import REFUSED, AtOnePlace, at_each, in_the_limit, is_met
-from verify.truth.propositions.places import Site
+from verify.truth.propositions.deciding import REFUSED, AtOnePlace, at_each, has_order, in_the_limit, is_met
+from verify.truth.propositions.places import Site, Stated
 
 PLACES = 4
 """Alphas of the sweep, the largest ones, at which a relation is decided."""
@@ -29,6 +29,13 @@ def site_of(case: Case) -> Site | None:
     if isinstance(case.instance.problem, Holder):
         return None
     return Site(quadratic_of(case.instance.problem), tuple(map(Fraction, case.instance.x)))
+
+
+def premises_site_of(case: Case) -> Site | Stated:
+    """Where its premises are decided."""
+    if isinstance(case.instance.problem, Holder):
+        return Stated({"hessian_exponent": Fraction(case.instance.problem.s)})
+    return site_of(case) or Stated({})
 
 
 def choices_of(case: Case) -> dict[str, str]:
@@ -95,8 +102,16 @@ def shown_values(case: Case, node: Node, site: Site) -> dict[str, float | str]:
 
 
 def premises_asked(statement: Statement, claim: Statement, reading: ReadingName) -> dict[str, Premise]:
-    """The premises that a statement has under a reading, its claim's among them, by id."""
-    return {p.id: p for p in (*claim.premises, *statement.premises) if reading in p.readings}
+    """The premises of a statement under a reading, by id: its own, and its claim's but those that it goes without."""
+    inherited = [premise for premise in claim.premises if premise.id not in statement.goes_without]
+    return {p.id: p for p in (*inherited, *statement.premises) if reading in p.readings}
+
+
+def without_value(case: Case) -> PremiseEvidence | None:
+    """Where what the statement's formula names has no value at the case's point: that, and why; else nothing."""
+    node, site = find(case.claim).assertion(case.reading_name).proposition, site_of(case)
+    why = site.lacks(names_within(node)) if node is not None and site is not None else ""
+    return PremiseEvidence(premise=VALUE, holds=False, finding=why) if why else None
 
 
 def premises_decided(case: Case, asked: Mapping[str, Premise]) -> Iterator[PremiseEvidence]:
@@ -104,15 +119,15 @@ def premises_decided(case: Case, asked: Mapping[str, Premise]) -> Iterator[Premi
 
     One that holds at the largest alpha there is and at no small one cannot be met where alpha tends to 0.
     """
-    site, choices = site_of(case), choices_of(case)
+    site, choices = premises_site_of(case), choices_of(case)
     reading: ReadingName = "as-written" if case.as_written else "repaired"
     for premise in asked.values():
         node = premise.predicate(reading)
-        if node is None or site is None:
+        if node is None:
             continue
         try:
             met = is_met(node, site, None, choices)
-            satisfiable = met or not is_met(node, site, LARGEST, choices)
+            satisfiable = met or has_order(node) or not is_met(node, site, LARGEST, choices)
         except REFUSED:
             continue
         where = " for all small α" if "alpha" in names_within(node) else ""

@@ -11,7 +11,7 @@ from spec.formulas import Node, names_within
 from verify.truth.algebra.reals import ExactReal, UndecidedSignError
 from verify.truth.propositions.arithmetic import NoValueError
 from verify.truth.propositions.germs import Germ
-from verify.truth.propositions.places import GROWING, REPAIRED_CHOICES, Site
+from verify.truth.propositions.places import GROWING, REPAIRED_CHOICES, Site, Stated
 from verify.truth.propositions.valuation import Place, value_of
 
 ERRORS = ("e_ys", "e_lam", "e_y")
@@ -90,7 +90,9 @@ def at_each(
             yield worst
 
 
-def is_met(premise: Node, site: Site, alpha: Fraction | None, choices: Mapping[str, str] = REPAIRED_CHOICES) -> bool:
+def is_met(
+    premise: Node, site: Site | Stated, alpha: Fraction | None, choices: Mapping[str, str] = REPAIRED_CHOICES
+) -> bool:
     """Whether a premise holds on a site: at one alpha, or, without one, for all small enough.
 
     Raises:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -13,6 +13,7 @@ from spec import InvalidInputError, Noise, Quadratic
 from spec.reading import CHOICES
 from verify.truth import lower_level
 from verify.truth.algebra.rationals import Number, Vector
+from verify.truth.complementarity import InfeasibleLowerLevelError
 from verify.truth.lower_level import DegenerateLowerLevelError, ExactLowerLevel
 from verify.truth.propositions.arithmetic import Arithmetic, NoValueError
 from verify.truth.propositions.exact_values import ExactArithmetic
@@ -35,6 +36,7 @@ HELD = Fraction(1, 10)
 """Where alpha and epsilon stay while another variable is taken to its limit."""
 START = Fraction(1, 2**20)
 """Where a path to a kink is entered: the rows that are active there are those of every smaller step."""
+NO_SOLUTION = "y* has no value here: {}"
 _ERRORS = {"e_ys": "m", "e_lam": "p", "e_y": "m"}
 _STEPS = 16
 
@@ -83,23 +85,64 @@ class Site:
             direction, power = self.path
             step = START if alpha is None else alpha**power
             at = tuple(v + step * Fraction(d) for v, d in zip(self.x, direction, strict=True))
-        lower = lower_level.solve(self.problem, at)
+        lower: ExactLowerLevel | str
+        rows: dict[str, Sequence[int]] = {}
+        try:
+            lower = lower_level.solve(self.problem, at)
+            rows = {
+                "active": lower.active, "inactive": lower.inactive, "strictly_active": lower.strictly_active,
+                "weakly_active": lower.weakly_active,
+            }  # fmt: skip
+        except InfeasibleLowerLevelError as error:
+            lower = error.rule
         given = _Given(self, arithmetic, alpha, at, lower, variable)
-        rows = {
-            "active": lower.active, "inactive": lower.inactive, "strictly_active": lower.strictly_active,
-            "weakly_active": lower.weakly_active,
-        }  # fmt: skip
         return Place(arithmetic, given, rows, {**REPAIRED_CHOICES, **choices})
+
+    def lacks(self, names: Collection[str]) -> str:
+        """Why one of these quantities has no value at the point, y* or ∇F; empty where both have one, or none is named.
+
+        Of ∇F the pieces of F that meet there decide: it may have one where y* has no derivative.
+        """
+        if "y_star" not in names:
+            return ""
+        try:
+            lower_level.solve(self.problem, self.x)
+            if "grad_F" in names:
+                lower_level.hypergradient(self.problem, self.x)
+        except InfeasibleLowerLevelError as error:
+            return NO_SOLUTION.format(error.rule)
+        except DegenerateLowerLevelError as error:
+            return error.reason
+        return ""
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A problem that is not quadratic: of it formulas know what is stated in numbers, by name, and nothing else."""
+
+    numbers: Mapping[str, Fraction]
+
+    def in_the_limit(self, choices: Mapping[str, str] = REPAIRED_CHOICES) -> Place:
+        """As alpha tends to 0."""
+        return self._place(GERMS, choices)
+
+    def at(self, alpha: Fraction, choices: Mapping[str, str] = REPAIRED_CHOICES) -> Place:  # noqa: ARG002  # a site's
+        """At one alpha, on which nothing that is stated depends."""
+        return self._place(EXACT, choices)
+
+    def _place(self, arithmetic: Arithmetic, choices: Mapping[str, str]) -> Place:
+        given = {name: arithmetic.number(value) for name, value in self.numbers.items()}
+        return Place(arithmetic, given, {}, {**REPAIRED_CHOICES, **choices})
 
 
 class _Given(Mapping[str, Any]):
     """What a site gives, each value made when it is first asked for."""
 
     def __init__(
-        self, site: Site, arithmetic: Arithmetic, alpha: Fraction | None, at: Vector, lower: ExactLowerLevel,
+        self, site: Site, arithmetic: Arithmetic, alpha: Fraction | None, at: Vector, lower: ExactLowerLevel | str,
         variable: str,
     ) -> None:  # fmt: skip
-        self._site, self._over, self._alpha, self._at, self._lower = site, arithmetic, alpha, at, lower
+        self._site, self._over, self._alpha, self._at, self._solution = site, arithmetic, alpha, at, lower
         self._variable = variable
         self._known: dict[str, Any] = {}
         self._makers = self._all()
@@ -118,13 +161,15 @@ class _Given(Mapping[str, Any]):
     def _all(self) -> dict[str, Callable[[], Any]]:
         problem, site, a = self._site.problem, self._site, self._over
         sizes = {"n": problem.n, "m": problem.m, "p": problem.p}
+        solutions = int(not isinstance(self._solution, str))
         makers: dict[str, Callable[[], Any]] = {}
         for block, array in problem.blocks.items():
             makers[block] = partial(self._array, array)
         noise = site.noise or problem.noise
         linear = noise.model not in ("additive", "jump")
         numbers = {
-            **sizes, "C_lambda": 1, "sigma": 1, "N_g": 1, "lipschitz_F": 1, "initial_gap": 1, "bias_constant": 1,
+            **sizes, "solutions": solutions, "hessian_exponent": 1,
+            "C_lambda": 1, "sigma": 1, "N_g": 1, "lipschitz_F": 1, "initial_gap": 1, "bias_constant": 1,
             "goldstein_radius": 1, "mixing": Fraction(1, 3), "noise_fixed": int(not linear),
             "noise_linear": int(linear), "sigma_f": noise.sigma_f or 1, "sigma_g": noise.sigma_g or 1,
             **(site.numbers or {}),
@@ -166,6 +211,12 @@ class _Given(Mapping[str, Any]):
             return self._over.number(self._alpha)
         # Where another variable is taken to its limit, these stay where they are.
         return Germ.of(VARIABLE) if self._variable in SMALL else self._over.number(HELD)
+
+    @property
+    def _lower(self) -> ExactLowerLevel:
+        if isinstance(self._solution, str):
+            raise NoValueError(NO_SOLUTION.format(self._solution))
+        return self._solution
 
     @property
     def _slopes(self) -> tuple[tuple[Vector, ...], tuple[Vector, ...]]:
