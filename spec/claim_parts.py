@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Annotated, Any, Literal, Self
 
@@ -11,6 +12,7 @@ from spec.errors import InvalidInputError
 from spec.files import Frozen
 from spec.formulas import Node, latex, parse_formula
 from spec.formulas.bounds import bound_of
+from spec.reading import find_choice
 
 Relation = Literal["upper", "lower"]
 ReadingName = Literal["as-written", "repaired"]
@@ -109,6 +111,8 @@ class Premise(Frozen):
         text: What must hold.
         formula: The same in the language of :mod:`spec.formulas`, one for all readings or one for each; then it is
             decided at each place before a check is asked. A premise without one is spent by the checks.
+        choice: The choice that tells its two formulas apart, where it is one: then the value chosen decides which is
+            asked, not the text's name.
         latex: The same for display; from the formula where none is given.
         readings: Under which readings the claim asks for it.
         shown_by: Id of a statement that, as written, goes without it: its verdicts show whether it is needed.
@@ -118,6 +122,7 @@ class Premise(Frozen):
     id: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
     text: str = Field(min_length=1)
     formula: str | dict[ReadingName, str] = ""
+    choice: str = ""
     latex: str = ""
     readings: tuple[ReadingName, ...] = ("as-written", "repaired")
     shown_by: str = ""
@@ -135,10 +140,14 @@ class Premise(Frozen):
     def _one_for_each_reading(self) -> Self:
         if isinstance(self.formula, dict) and set(self.formula) != set(self.readings):
             raise InvalidInputError("formula", f"must have one for each of {', '.join(self.readings)}", self.formula)
+        if self.choice and isinstance(self.formula, str):
+            raise InvalidInputError("choice", "must come with a formula for each reading", self.choice)
         return self
 
-    def predicate(self, reading: ReadingName) -> Node | None:
+    def predicate(self, reading: ReadingName, choices: Mapping[str, str] | None = None) -> Node | None:
         """What is decided under a reading; ``None`` where it is not asked then, or has no formula."""
         if reading not in self.readings or not self.formula:
             return None
+        if self.choice and choices:
+            reading = "repaired" if choices[self.choice] == find_choice(self.choice).repaired else "as-written"
         return parse_formula(self.formula if isinstance(self.formula, str) else self.formula[reading])

@@ -9,6 +9,8 @@ from spec.errors import InvalidInputError
 from spec.formulas.display import plain_text
 from spec.formulas.tree import Node, exponent_of
 
+GROWING = {"N_g", "radius"}
+"""Variables that tend to infinity; all others tend to 0."""
 _TAGS = {"O": "upper", "Omega": "lower", "Theta": "tight", "<=": "upper", "<": "upper", ">=": "lower", ">": "lower"}
 
 
@@ -25,7 +27,7 @@ def bound_of(node: Node) -> dict[str, Any]:
         quantity = f"{plain_text(left)}, against {plain_text(right)}"
         return {"quantity": quantity, "tag": _TAGS.get(node.name, "equality")}
     powers = _powers(right.args[0])
-    toward = "infinity" if set(powers) == {"N_g"} else "zero"
+    toward = "infinity" if powers and set(powers) <= GROWING else "zero"
     if not powers:
         powers = {"alpha": Fraction(0)}
     return {"quantity": plain_text(left), "exponents": powers, "tag": _TAGS[right.name], "toward": toward}

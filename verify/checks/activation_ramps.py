@@ -10,12 +10,8 @@ from typing import Literal
 
 import numpy as np
 
-from spec import Quadratic
 from verify.checks.measuring.case import Case, Measurement, check, compare
-from verify.truth import lower_level
-from verify.truth.algebra.rationals import Vector
 from verify.truth.geometry import EPS, quadratic_of, spectral_norm
-from verify.truth.point_values import PointValues, moved
 from verify.truth.stages import weights
 
 ALPHA = Fraction(1, 10)
@@ -165,22 +161,3 @@ def sizes_of_rows(case: Case) -> Measurement:
         compare("largest ‖∇h_i‖, against 2M_∇h", largest, "<=", bound, 8 * EPS * bound),
         compare("largest |Δρ_i|, against 1", float(max(found) - min(found)), "<=", 1.0, rung="certified"),
     ))  # fmt: skip
-
-
-@check("dual-extraction/row-difference", instances=("toy1", "two-of-three", "box-rational", "random-2x3x4"))
-def difference_of_rows(case: Case) -> Measurement:
-    """Rows at y* and one unit away along every axis and in between, against B(y* - y)."""
-    problem, x = quadratic_of(case.instance.problem), case.instance.x
-    y_star = lower_level.solve(problem, x).y_star
-    away = [moved(y_star, j, Fraction(sign)) for j, sign in product(range(problem.m), (1, -1))]
-    away.append(tuple(v + Fraction(k, 3) for k, v in enumerate(y_star, 1)))
-    off = max(abs(v) for y in away for v in left_of_rows(problem, x, y, y_star))
-    return Measurement((compare("largest |h_i(y) - h_i(y*) - B_i(y* - y)|", float(off), "==", 0.0, rung="certified"),))
-
-
-def left_of_rows(problem: Quadratic, x: Vector, y: Vector, y_star: Vector, sign: int = 1) -> Vector:
-    """h(x, y) - h(x, y*) less B(y* - y), by default with that sign."""
-    values, B = PointValues(problem), problem.constraints.B.to_fractions()
-    change = [a - b for a, b in zip(values.rows(x, y), values.rows(x, y_star), strict=True)]
-    through = [sum((b * (v - w) for b, v, w in zip(row, y_star, y, strict=True)), Fraction(0)) for row in B]
-    return tuple(a - sign * b for a, b in zip(change, through, strict=True))

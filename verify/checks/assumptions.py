@@ -6,8 +6,7 @@ Does an instance, or any instance, satisfy them, and does the second follow from
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import combinations, islice
-from math import comb
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from spec.atlas import experiment
 from spec.exact import Vector
 from verify.checks.compact_domain import SIDE, around, is_compact, is_everywhere, settled
 from verify.checks.measuring.case import Case, Measurement, check, compare
-from verify.checks.measuring.premises import DEGENERATE, REGULAR, PremiseUnmetError, feasible, regular_truth
+from verify.checks.measuring.premises import REGULAR, feasible, regular_truth
 from verify.evidence.model import ComparisonEvidence, Counterexample, Point, PremiseEvidence, Relation
 from verify.evidence.rates import fit_rate
 from verify.truth import lower_level as exact_lower_level
@@ -31,28 +30,6 @@ PAIRS = 200
 """Random pairs of points for a Lipschitz or monotonicity ratio; the extreme direction is tried besides."""
 RATIO_ROUNDING = 1e-9
 RADII = tuple(2.0**k for k in range(2, 12))
-
-
-@check("smoothness/f-smooth", instances=REGULAR, sure=1)
-def f_smooth(case: Case) -> Measurement:
-    """‖∇f(z) - ∇f(z')‖ / ‖z - z'‖ over random pairs and along the top eigenvector, against C_f."""
-    a = quadratic_of(case.instance.problem).arrays
-    hessian = np.block([[a.f_xx, a.f_xy], [a.f_xy.T, a.f_yy]])
-    steps = _directions(case.rng, hessian)
-    ratio = max(float(np.linalg.norm(_grad_f(case, step) - _grad_f(case, 0 * step))) for step in steps)
-    quantity = "largest ‖∇f(z) - ∇f(z')‖ / ‖z - z'‖ against C_f"
-    return Measurement((_bounded(quantity, ratio, "<=", spectral_norm(hessian)),))
-
-
-@check("smoothness/strong-convexity", instances=REGULAR, sure=2)
-def strong_convexity(case: Case) -> Measurement:
-    """⟨∇g(y) - ∇g(y'), y - y'⟩ / ‖y - y'‖² over random pairs and along the bottom eigenvector, against μ_g > 0."""
-    G = quadratic_of(case.instance.problem).arrays.g_yy
-    values, vectors = np.linalg.eigh(G)
-    steps = [*_directions(case.rng, G), vectors[:, 0]]
-    ratio = min(float(step @ (_grad_y_g(case, step) - _grad_y_g(case, 0 * step))) for step in steps)
-    positive = _bounded("μ_g", float(values[0]), ">=", np.finfo(np.float64).tiny)
-    return Measurement((_bounded("smallest monotonicity ratio of ∇_yg against μ_g", ratio, ">=", values[0]), positive))
 
 
 @check("smoothness/bounded-gradient", instances=REGULAR, sure=1)
@@ -90,17 +67,6 @@ def bounded_gradient(case: Case) -> Measurement:
     )
     premise = PremiseEvidence(premise="bounded-gradient", holds=not grows, satisfiable=not grows, finding=finding)
     return Measurement((premise, rate))
-
-
-@check("smoothness/licq", instances=(*REGULAR, *DEGENERATE))
-def licq(case: Case) -> Measurement:
-    """Rank of the active rows of B against their number, exactly."""
-    lower = feasible(case.instance)
-    active = len(lower.active)
-    if not lower.licq:
-        rank = f"{active} rows are active and their rank is {lower.licq_rank}"
-        raise PremiseUnmetError("licq", f"{rank}: this instance is outside the assumption")
-    return Measurement((compare("rank of the active rows", lower.licq_rank, "==", active),))
 
 
 @check("smoothness/experiment-data", instances=("experiment-5d",), sure=4)
@@ -151,12 +117,6 @@ def _directions(rng: np.random.Generator, matrix: Vector) -> list[Vector]:
     return [step / np.linalg.norm(step) for step in drawn] + [vectors[:, 0], vectors[:, -1]]
 
 
-def _grad_f(case: Case, z: Vector) -> Vector:
-    objectives = objectives_of(case.instance.problem)
-    x, y = z[: objectives.n], z[objectives.n :]
-    return np.concatenate([objectives.grad_x_f(x, y), objectives.grad_y_f(x, y)])
-
-
 def _grad_y_g(case: Case, y: Vector) -> Vector:
     return np.asarray(objectives_of(case.instance.problem).grad_y_g(case.x, y))
 
@@ -170,15 +130,12 @@ def _bounded(quantity: str, measured: float, relation: Relation, predicted: floa
 POINT_PAIRS = 24
 REACH = (1e-3, 0.1, 1.0, 3.0)
 """Distances between the two points of a pair, in units of x."""
-MOST_ROW_SETS = 1 << 16
-"""Most row sets enumerated for the Lipschitz constant."""
-SINGULAR = 1e-9
 PAIR_ACCURACY = 1e-8
 """Relative accuracy asked of a lower-level pair: below the δ = α³ that the sweeps spend."""
 COMPARED_POINTS = 6
 
 
-@check("lipschitz-solution", instances=(*REGULAR, *DEGENERATE), needs=("lower_level",), sure=2)
+@check("lipschitz-solution", instances=(*REGULAR, "weakly-active", "licq-fails"), needs=("lower_level",), sure=2)
 def solution_map(case: Case) -> Measurement:
     """Steepest change of the subject's y* over pairs of points, against the largest sensitivity of any row set."""
     steepest = _steepest(case, "y*", lambda x: case.stages.lower_level(case.instance.problem, x)[0], 1e-6)
@@ -220,43 +177,13 @@ def objective(case: Case) -> Measurement:
     return Measurement((compare(quantity, worst[1], "<=", worst[2], tolerance),))
 
 
-@check("lipschitz-solution/from-smoothness", instances=(*REGULAR, "weakly-active"), sure=1)
-def follows(case: Case) -> Measurement:
-    """Slopes of the exact solution map against the finite constant that the rows and g alone give.
-
-    The subject has no part in it: the step is about the paper's argument.
-    """
-    problem = _feasible(case)
-    return Measurement((_steepest(case, "the exact y*", lambda x: _exact(problem, x).y_star, 1e-9),))
-
-
 def largest_sensitivity(problem: Quadratic) -> float:
     """L_y = max over independent row sets S of ‖dy*/dx‖ with the rows S held as equations.
 
     y* is piecewise affine in x for affine rows, each piece belonging to one such set, so this bounds its
-    Lipschitz constant. With too many sets to try them all the premise is unmet.
+    Lipschitz constant.
     """
-    a = problem.arrays
-    Ginv_gxy = np.linalg.solve(a.g_yy, a.g_xy.T)
-    best = spectral_norm(Ginv_gxy)
-    for rows in _row_sets(problem):
-        B, A = a.B[rows], a.A[rows]
-        if np.linalg.svd(B, compute_uv=False)[-1] <= SINGULAR * spectral_norm(B):
-            continue
-        Z = np.linalg.solve(a.g_yy, B.T)
-        J = -Ginv_gxy + Z @ np.linalg.solve(B @ Z, A + B @ Ginv_gxy)
-        best = max(best, spectral_norm(J))
-    return best
-
-
-def _row_sets(problem: Quadratic) -> Iterator[list[int]]:
-    largest = min(problem.m, problem.p)
-    count = sum(comb(problem.p, size) for size in range(1, largest + 1))
-    if count > MOST_ROW_SETS:
-        tried = f"{count} row sets would have to be tried for L_y, more than {MOST_ROW_SETS}"
-        raise PremiseUnmetError("enumerable", tried)
-    for size in range(1, largest + 1):
-        yield from (list(rows) for rows in combinations(range(problem.p), size))
+    return max(spectral_norm(np.array(J, dtype=np.float64)) for J in exact_lower_level.row_set_slopes(problem))
 
 
 def _feasible(case: Case) -> Quadratic:

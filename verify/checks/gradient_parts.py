@@ -25,14 +25,6 @@ MINIMISER_SHARE = 1e-3
 """The gradient left at the subject's minimiser must be this small beside the difference measured there."""
 
 
-@check("dual-extraction/jacobian-bound", instances=("toy1", "two-of-three", "box-rational", "random-3x5x4"))
-def jacobian_bound(case: Case) -> Measurement:
-    """‖[A, -B]‖ against ‖A‖ + ‖B‖."""
-    a = quadratic_of(case.instance.problem).arrays
-    whole, parts = spectral_norm(np.hstack([a.A, -a.B])), spectral_norm(a.A) + spectral_norm(a.B)
-    return Measurement((compare("‖[A, -B]‖", whole, "<=", parts, 8 * EPS * parts),))
-
-
 @check(
     "dual-extraction/T1",
     instances=("weakly-active", "toy1", "absolute-moving", "two-of-three", "random-3x5x4"),

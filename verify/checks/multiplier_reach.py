@@ -15,7 +15,7 @@ from verify.checks.measuring.premises import feasible, regular_truth
 from verify.evidence.model import Point, PremiseEvidence
 from verify.evidence.rates import fit_rate
 from verify.truth import lower_level
-from verify.truth.algebra.rationals import Vector, fractions, is_positive_definite, rational
+from verify.truth.algebra.rationals import Vector, fractions, rational
 from verify.truth.algebra.rings import RATIONALS, Flint
 from verify.truth.formulas import Lagrangian, as_float
 from verify.truth.geometry import EPS, quadratic_of, spectral_norm
@@ -150,45 +150,3 @@ def with_upper_slope(problem: Quadratic, factor: Fraction) -> Quadratic:
 
 def _table(H: Flint) -> list[list[float]]:
     return [[float(value.p) / float(value.q) for value in row] for row in H.entries.tolist()]
-
-
-@check("solution-error/convexity-source", instances=("concave-upper", "experiment-1d"))
-def where_convexity_comes_from(case: Case) -> Measurement:
-    """α in the stated range at which L has no minimiser in y, its Hessian having a direction of negative curvature."""
-    truth, problem = regular_truth(case.instance), quadratic_of(case.instance.problem)
-    a = problem.arrays
-    C_f = spectral_norm(np.block([[a.f_xx, a.f_xy], [a.f_xy.T, a.f_yy]]))
-    mu_g = float(np.linalg.eigvalsh(a.g_yy)[0])
-    edge = (
-        Fraction(2 * C_f / mu_g) if case.reading.alpha_range == "lower-bound" else Fraction((mu_g / (2 * C_f)) ** 0.5)
-    )
-    grow = 2 if case.reading.alpha_range == "lower-bound" else Fraction(1, 2)
-    tried = [edge * grow**k * (1 if k else Fraction(10**6 + (1 if grow == 2 else -1), 10**6)) for k in range(8)]
-    without = [alpha for alpha in tried if not _has_minimiser(problem, truth.active, alpha)]
-    quantity = "number of α in the stated range at which L has no minimiser in y"
-    values: dict[str, float | str] = {"tried": float(len(tried)), "C_f": C_f, "mu_g": mu_g}
-    if without:
-        values["first without"] = float(without[0])
-    return Measurement((compare(quantity, float(len(without)), "==", 0.0, rung="certified"),), values)
-
-
-def _has_minimiser(problem: Quadratic, active: Doubles, alpha: Fraction) -> bool:
-    zero, scales = (Fraction(0),), (rational(alpha**-2), rational(alpha**-4))
-    stages = zero * problem.m, zero * problem.p, tuple(map(Fraction, active.tolist()))
-    lagrangian = Lagrangian.of(RATIONALS, problem, zero * problem.n, scales, stages)
-    return is_positive_definite(lagrangian.H.entries)
-
-
-@check("solution-error/y-part", instances=("toy1", "two-of-three", "weakly-active", "random-2x3x4"))
-def part_in_y(case: Case) -> Measurement:
-    """‖∇_yL_{λ*} - ∇_yL_{λ̃}‖ against the same of the gradient in (x, y), for every row's error δ, at a fixed y."""
-    problem, y = quadratic_of(case.instance.problem), _beyond(case, Fraction(1))
-    feasible(case.instance)
-    worst, at = -np.inf, (0.0, 0.0)
-    for row in range(problem.p):
-        in_x, in_y = Pair(problem, case.instance.x, ALPHA, row, DEFAULT_LAM_WIDTH).change(y)
-        part, whole = float(np.linalg.norm(in_y)), float(np.linalg.norm(np.concatenate([in_x, in_y])))
-        if part - whole > worst:
-            worst, at = part - whole, (part, whole)
-    quantity = "‖∇_yL_{λ*} - ∇_yL_{λ̃}‖, against the norm in (x, y)"
-    return Measurement((compare(quantity, at[0], "<=", at[1], 4 * EPS * at[1]),))

@@ -8,7 +8,6 @@ from itertools import combinations
 
 import numpy as np
 
-from f2csa_ref import objectives_of
 from spec import Quadratic
 from spec.exact import Vector as Doubles
 from verify.checks.compact_domain import around, is_compact, is_everywhere
@@ -33,8 +32,6 @@ from verify.truth.lower_level import ExactLowerLevel
 from verify.truth.point_values import PointValues, moved
 
 RADII = tuple(Fraction(2) ** k for k in range(2, 12))
-PAIRS = 100
-"""Random directions for a ratio; the direction of largest curvature is tried besides."""
 ROUNDING = 1e-9
 
 
@@ -113,48 +110,6 @@ def lipschitz_upper(case: Case) -> Measurement:
         points.append(Point(at=float(radius), measured=size, uncertainty=4 * EPS * size))
     rate = fit_rate(points, quantity="largest ‖∇f‖ at a distance along an axis", variable="radius")
     return Measurement((rate,), {f"at radius {point.at:g}": point.measured for point in points[:: len(points) - 1]})
-
-
-@check("smoothness/lipschitz-bounds-gradient", instances=("two-of-three", "toy1", "experiment-1d"))
-def gradient_below_lipschitz(case: Case) -> Measurement:
-    """‖∇f(z)‖ against the steepest change of f over pairs of points symmetric to z, the pair along ∇f among them."""
-    lower, problem = feasible(case.instance), quadratic_of(case.instance.problem)
-    values, z = PointValues(problem), (*case.instance.x, *lower.y_star)
-    size, steepest = steepest_change(values, z)
-    pairs = compare("‖∇f(z)‖², against the square of the steepest change of f per distance around z", float(size), "<=",
-                    float(steepest), rung="certified")  # fmt: skip
-    return Measurement((pairs,))
-
-
-def steepest_change(values: PointValues, z: Vector) -> tuple[Fraction, Fraction]:
-    """‖∇f(z)‖² and the largest squared quotient |f(z + d) - f(z - d)|/(2‖d‖), d along the axes and along ∇f."""
-    n, gradient = values.problem.n, _gradient(values, "f", z)
-    axes = [tuple(Fraction(int(i == j)) for j in range(len(z))) for i in range(len(z))]
-    quotients = [Fraction(0)]
-    for d in (*axes, gradient):
-        if not any(d):
-            continue
-        ahead, behind = _plus(z, d), _minus(z, d)
-        change = values.value("f", ahead[:n], ahead[n:]) - values.value("f", behind[:n], behind[n:])
-        quotients.append(change**2 / (4 * _square(d)))
-    return _square(gradient), max(quotients)
-
-
-@check("smoothness/g-smooth", instances=("two-of-three", "toy1", "random-3x5x4", "experiment-5d"), sure=1)
-def smooth_lower(case: Case) -> Measurement:
-    """‖∇g(z) - ∇g(z')‖ / ‖z - z'‖ over random pairs and along the top eigenvector, against C_g."""
-    objectives, n = objectives_of(case.instance.problem), quadratic_of(case.instance.problem).n
-    hessian = _hessian(quadratic_of(case.instance.problem), "g")
-    drawn = case.rng.standard_normal((PAIRS, len(hessian)))
-    steps = [*(drawn / np.linalg.norm(drawn, axis=1, keepdims=True)), np.linalg.eigh(hessian)[1][:, -1]]
-
-    def gradient(z: Doubles) -> Doubles:
-        return np.concatenate([objectives.grad_x_g(z[:n], z[n:]), objectives.grad_y_g(z[:n], z[n:])])
-
-    ratio = max(float(np.linalg.norm(gradient(step) - gradient(0 * step))) for step in steps)
-    bound = spectral_norm(hessian)
-    quantity = "largest ‖∇g(z) - ∇g(z')‖ / ‖z - z'‖ against C_g"
-    return Measurement((compare(quantity, ratio, "<=", bound, ROUNDING * bound),))
 
 
 @check("smoothness/uniqueness", instances=("toy1", "two-of-three", "box-rational", "weakly-active", "licq-fails"))

@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import comb
 
 import daqp
 import numpy as np
@@ -250,6 +251,26 @@ def _require_convex(rows: RationalBlocks) -> None:
 
 def _distinct_gradients(problem: Quadratic, x: Sequence[Number], lower: ExactLowerLevel) -> tuple[Vector, ...]:
     return tuple(dict.fromkeys(pieces(problem, x, lower).values()))
+
+
+MOST_ROW_SETS = 1 << 16
+"""Most sets of rows whose slopes are made."""
+
+
+@kept(16)
+def row_set_slopes(problem: Quadratic) -> tuple[tuple[Vector, ...], ...]:
+    """The derivatives of y in x, (m, n) each, with any independent rows held as equations: y* has one on each piece.
+
+    Raises:
+        InvalidInputError: If there are too many sets of rows.
+    """
+    rows, p, most = blocks(problem), problem.p, min(problem.m, problem.p)
+    count = sum(comb(p, size) for size in range(most + 1))
+    if count > MOST_ROW_SETS:
+        raise InvalidInputError("rows", f"must have at most {MOST_ROW_SETS} sets, to find L_y", count)
+    sets = (S for size in range(most + 1) for S in itertools.combinations(range(p), size))
+    slopes = (_slopes(rows, S)[0] for S in sets if not S or select(rows.B, S).rank() == len(S))
+    return tuple(dict.fromkeys(tuple(tuple(map(fraction, row)) for row in J.tolist()) for J in slopes))
 
 
 def _slopes(rows: RationalBlocks, S: tuple[int, ...]) -> tuple[fmpq_mat, fmpq_mat]:

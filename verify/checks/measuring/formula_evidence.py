@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise
 from typing import Any, cast
 
 from spec import Holder
 from spec.claims import Premise, ReadingName, Statement, find
-from spec.formulas import Node, names_within, plain_text
+from spec.formulas import Node, choices_within, names_within, plain_text
+from spec.reading import KEEPING, chosen_by
 from verify.checks.measuring.case import Case, Measurement, compare
 from verify.evidence.model import VALUE, ComparisonEvidence, PremiseEvidence, RateEvidence
 from verify.truth.geometry import quadratic_of
-from verify.truth.propositions.deciding import REFUSED, AtOnePlace, at_each, has_order, in_the_limit, is_met
-from verify.truth.propositions.places import Site, Stated
+from verify.truth.propositions.arithmetic import NoSolutionError, NoValueError
+from verify.truth.propositions.deciding import ERRORS, REFUSED, AtOnePlace, at_each, has_order, in_the_limit, is_met
+from verify.truth.propositions.places import FREE, Site, Stated
 
 PLACES = 4
 """Alphas of the sweep, the largest ones, at which a relation is decided."""
 LARGEST = Fraction(1000)
 """The largest alpha that parameters may have."""
+POWERS = (*(Fraction(4) ** k for k in range(-4, 5)), LARGEST)
+"""Further alphas, for premises that ask for small or for large ones."""
+DRAWN = 8
+"""Drawn points at which a relation between any points is decided: one after the other at each alpha."""
 DIGITS = 10**6
 """Denominators of the alphas asked: round ones keep rational arithmetic short."""
 
@@ -34,8 +44,8 @@ def site_of(case: Case) -> Site | None:
 def premises_site_of(case: Case) -> Site | Stated:
     """Where its premises are decided."""
     if isinstance(case.instance.problem, Holder):
-        return Stated({"hessian_exponent": Fraction(case.instance.problem.s)})
-    return site_of(case) or Stated({})
+        return Stated((("hessian_exponent", Fraction(case.instance.problem.s)),))
+    return site_of(case) or Stated(())
 
 
 def choices_of(case: Case) -> dict[str, str]:
@@ -44,8 +54,55 @@ def choices_of(case: Case) -> dict[str, str]:
 
 
 def alphas_of(case: Case) -> list[Fraction]:
-    """Where a relation is decided: the largest alphas of the sweep, as short rationals."""
-    return [Fraction(alpha).limit_denominator(DIGITS) for alpha in case.profile.alphas[:PLACES]]
+    """Where a relation is decided: the largest alphas of the sweep, as short rationals.
+
+    Where premises are about one alpha, these, powers of 2 up to the largest there may be, and where the premises end.
+    """
+    sweep, bounds = [Fraction(alpha).limit_denominator(DIGITS) for alpha in case.profile.alphas[:PLACES]], _bounds(case)
+    site = site_of(case)
+    if not bounds or site is None:
+        return sweep
+
+    def met(alpha: Fraction) -> bool:
+        return all(is_met(node, site, alpha, choices_of(case)) for node in bounds)
+
+    tried = {alpha: met(alpha) for alpha in sorted({*sweep, *POWERS})}
+    edges = [_edge(met, *ends) for ends in pairwise(tried) if tried[ends[0]] != tried[ends[1]]]
+    return [*(alpha for alpha in sweep if tried[alpha]), *edges, *(a for a in POWERS if tried[a] and a not in sweep)]
+
+
+def _edge(met: Callable[[Fraction], bool], low: Fraction, high: Fraction) -> Fraction:
+    """The last alpha, up to a share of a thousandth, at which premises hold that do so at one end alone."""
+    inside, outside = (low, high) if met(low) else (high, low)
+    for _ in range(10):
+        middle = (inside + outside) / 2
+        inside, outside = (middle, outside) if met(middle) else (inside, middle)
+    return inside
+
+
+def _bounds(case: Case) -> list[Node]:
+    """The premises about one alpha, where the statement is no limit."""
+    if case.bound.exponents:
+        return []
+    nodes = (_predicate(case, premise) for premise in _premises(case).values())
+    return [node for node in nodes if node is not None and _is_about_one_alpha(node)]
+
+
+def _is_about_one_alpha(node: Node) -> bool:
+    names = names_within(node)
+    return "alpha" in names and names.isdisjoint(ERRORS) and not has_order(node)
+
+
+def _premises(case: Case) -> dict[str, Premise]:
+    reading: ReadingName = "as-written" if case.as_written else "repaired"
+    return premises_asked(find(case.claim), find(case.claim.split("/")[0]), reading)
+
+
+def _predicate(case: Case, premise: Premise) -> Node | None:
+    """A premise's formula; none where the text is kept with a literal choice that this very premise excludes."""
+    node = premise.predicate("as-written" if case.as_written else "repaired", choices_of(case))
+    left = chosen_by(case.reading_name) if case.reading_name.startswith(KEEPING) else {}
+    return None if node is None or left.keys() & {*choices_within(node)} else node
 
 
 def by_formula(case: Case) -> Measurement:
@@ -57,7 +114,14 @@ def by_formula(case: Case) -> Measurement:
     node, site = find(case.claim).assertion(case.reading_name).proposition, site_of(case)
     if node is None or site is None:
         raise ValueError(f"{case.claim} has no formula that could be asked of {case.instance.name}")
-    return Measurement(tuple(exact_evidence(case, node, site)), shown_values(case, node, site))
+    evidence = tuple(exact_evidence(case, node, site))
+    values: dict[str, float | str] = {}
+    for item in evidence:
+        if isinstance(item, ComparisonEvidence) and item.role == "support":
+            # What a counterexample shows: both sides at one place.
+            left, right = (plain_text(side) for side in node.args)
+            values = {**item.context, left: item.measured, right: item.predicted}
+    return Measurement(evidence, values)
 
 
 def exact_evidence(case: Case, node: Node, site: Site) -> Iterator[RateEvidence | ComparisonEvidence]:
@@ -72,33 +136,35 @@ def exact_evidence(case: Case, node: Node, site: Site) -> Iterator[RateEvidence 
                 interval=(exponent, exponent), rung="symbolic", coefficient=outcome.coefficient,
             )  # fmt: skip
         return
-    outcomes = list(at_each(node, site, alphas_of(case), choices))
+    outcomes = list(_outcomes(case, node, site))
+    if not outcomes:
+        raise NoValueError("it has no value at any place tried")
     failing = [outcome for outcome in outcomes if not outcome.holds]
     shown = (failing or outcomes)[0]
+    context: dict[str, float | str] = {"alpha": float(shown.alpha)} if "alpha" in names_within(node) else {}
     yield compare(
-        f"{plain_text(node)}: number of α at which it fails, of {len(outcomes)}", len(failing), "==", 0,
-        rung="certified", context={"alpha": float(shown.alpha)},
+        f"{plain_text(node)}: number of places at which it fails, of {len(outcomes)}", len(failing), "==", 0,
+        rung="certified", context=context,
     )  # fmt: skip
     if shown.left is not None and shown.right is not None:
-        yield _sides(node, shown)
+        relation = cast(Any, node.name if node.name in ("<=", ">=", "==") else node.name + "=")
+        yield compare(
+            plain_text(node.args[0]), shown.left, relation, shown.right, rung="certified", role="support",
+            context=context,
+        )  # fmt: skip
 
 
-def _sides(node: Node, shown: AtOnePlace) -> ComparisonEvidence:
-    """Both sides as doubles, beside the exact decision."""
-    relation = cast(Any, node.name if node.name in ("<=", ">=", "==") else node.name + "=")
-    return compare(
-        plain_text(node.args[0]), shown.left or 0.0, relation, shown.right or 0.0, rung="certified", role="support",
-        context={"alpha": float(shown.alpha)},
-    )  # fmt: skip
+def _outcomes(case: Case, node: Node, site: Site) -> Iterator[AtOnePlace]:
+    """A relation at each alpha, if it hangs on that, and at points drawn for those that may be any.
 
-
-def shown_values(case: Case, node: Node, site: Site) -> dict[str, float | str]:
-    """What a counterexample shows: both sides at one alpha."""
-    if node.order is not None or node.kind != "relation" or node.args[0].shape:
-        return {}
-    shown = next(at_each(node, site, alphas_of(case)[:1], choices_of(case)))
-    left, right = (plain_text(side) for side in node.args)
-    return {"alpha": float(shown.alpha), left: shown.left or 0.0, right: shown.right or 0.0}
+    A drawn point without a solution of the lower level is no place.
+    """
+    names = names_within(node)
+    alphas = alphas_of(case) if "alpha" in names else [Fraction(1)]
+    for k in range(max(len(alphas), DRAWN) if names & FREE and alphas else len(alphas)):
+        drawn = replace(site, seed=k % DRAWN)
+        with suppress(NoSolutionError):
+            yield from at_each(node, drawn, [alphas[k % len(alphas)]], choices_of(case))
 
 
 def premises_asked(statement: Statement, claim: Statement, reading: ReadingName) -> dict[str, Premise]:
@@ -114,22 +180,34 @@ def without_value(case: Case) -> PremiseEvidence | None:
     return PremiseEvidence(premise=VALUE, holds=False, finding=why) if why else None
 
 
-def premises_decided(case: Case, asked: Mapping[str, Premise]) -> Iterator[PremiseEvidence]:
-    """Each premise that has a formula and a value here: whether it holds for all small alpha.
+@lru_cache(maxsize=4096)
+def _in_the_limit(node: Node, site: Site | Stated, choices: tuple[tuple[str, str], ...]) -> tuple[bool, bool]:
+    """Whether a premise holds for all small alpha, and whether it can there; many statements ask for the same one."""
+    met = is_met(node, site, None, dict(choices))
+    return met, met or has_order(node) or not is_met(node, site, LARGEST, dict(choices))
 
-    One that holds at the largest alpha there is and at no small one cannot be met where alpha tends to 0.
+
+def premises_decided(case: Case, asked: Mapping[str, Premise]) -> Iterator[PremiseEvidence]:
+    """Each premise that has a formula and a value here: whether it holds for all small alpha, or at some.
+
+    One that holds at the largest alpha there is and at no small one cannot be met where alpha tends to 0; where the
+    statement is about each alpha, it is asked where the premise holds.
     """
-    site, choices = premises_site_of(case), choices_of(case)
-    reading: ReadingName = "as-written" if case.as_written else "repaired"
+    site, choices, bounds = premises_site_of(case), choices_of(case), _bounds(case)
     for premise in asked.values():
-        node = premise.predicate(reading)
+        node = _predicate(case, premise)
         if node is None:
             continue
+        where, satisfiable = "", True
         try:
-            met = is_met(node, site, None, choices)
-            satisfiable = met or has_order(node) or not is_met(node, site, LARGEST, choices)
+            if node in bounds:
+                alphas = [alpha for alpha in POWERS if is_met(node, site, alpha, choices)]
+                met = bool(alphas)
+                where = f" at α = {float(min(alphas)):.3g} to {float(max(alphas)):.3g}" if met else " at every α tried"
+            else:
+                met, satisfiable = _in_the_limit(node, site, tuple((c, choices[c]) for c in choices_within(node)))
+                where = " for all small α" if "alpha" in names_within(node) else ""
         except REFUSED:
             continue
-        where = " for all small α" if "alpha" in names_within(node) else ""
         finding = f"{plain_text(node)} {'holds' if met else 'fails'}{where}"
         yield PremiseEvidence(premise=premise.id, holds=met, satisfiable=satisfiable, finding=finding)

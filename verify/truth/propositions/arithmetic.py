@@ -14,6 +14,10 @@ class NoValueError(ArithmeticError):
     """The formula has no value here in this arithmetic; one line says why."""
 
 
+class NoSolutionError(NoValueError):
+    """The lower level has no solution at a second point."""
+
+
 class Arithmetic(Protocol):
     """Numbers and matrices of one kind, vectors as columns; ``Any`` is a value of that kind.
 

@@ -93,13 +93,14 @@ def at_each(
 def is_met(
     premise: Node, site: Site | Stated, alpha: Fraction | None, choices: Mapping[str, str] = REPAIRED_CHOICES
 ) -> bool:
-    """Whether a premise holds on a site: at one alpha, or, without one, for all small enough.
+    """Whether a premise holds on a site: at one alpha, or, without one, for all small enough; at all errors tried.
 
     Raises:
         NoValueError: If it has no value there.
     """
-    place = site.in_the_limit(choices) if alpha is None else site.at(alpha, choices)
-    return _decided(value_of(premise, place))
+    sites = tried(premise, site) if isinstance(site, Site) else [site]
+    places = (one.in_the_limit(choices) if alpha is None else one.at(alpha, choices) for one in sites)
+    return all(_decided(value_of(premise, place)) for place in places)
 
 
 def has_order(formula: Node) -> bool:

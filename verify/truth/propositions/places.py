@@ -6,16 +6,19 @@ import random
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
+import numpy as np
+
 from spec import InvalidInputError, Noise, Quadratic
+from spec.formulas.tree import ROW_SETS
 from spec.reading import CHOICES
 from verify.truth import lower_level
 from verify.truth.algebra.rationals import Number, Vector
 from verify.truth.complementarity import InfeasibleLowerLevelError
 from verify.truth.lower_level import DegenerateLowerLevelError, ExactLowerLevel
-from verify.truth.propositions.arithmetic import Arithmetic, NoValueError
+from verify.truth.propositions.arithmetic import Arithmetic, NoSolutionError, NoValueError
 from verify.truth.propositions.exact_values import ExactArithmetic
 from verify.truth.propositions.germs import VARIABLE, Germ, GermArithmetic
 from verify.truth.propositions.rounded_values import DoubleArithmetic
@@ -30,15 +33,19 @@ LITERAL_CHOICES = {choice.field: choice.as_written for choice in CHOICES}
 
 SMALL = ("alpha", "epsilon")
 """What tends to 0 together: a call of the theorem takes alpha = epsilon."""
-GROWING = ("N_g",)
+GROWING = ("N_g", "radius")
 """What tends to infinity."""
 HELD = Fraction(1, 10)
 """Where alpha and epsilon stay while another variable is taken to its limit."""
+CLOSE = 1e-9
+"""Relative difference below which two norms are compared exactly: doubles are off by far less."""
 START = Fraction(1, 2**20)
 """Where a path to a kink is entered: the rows that are active there are those of every smaller step."""
 NO_SOLUTION = "y* has no value here: {}"
 _ERRORS = {"e_ys": "m", "e_lam": "p", "e_y": "m"}
 _STEPS = 16
+FREE = frozenset({"x_other", "y_star_other", "y_any", "y_other", "direction_x", "direction_y"})
+"""What stands for any point: drawn from a site's seed."""
 
 
 @dataclass(frozen=True)
@@ -85,18 +92,8 @@ class Site:
             direction, power = self.path
             step = START if alpha is None else alpha**power
             at = tuple(v + step * Fraction(d) for v, d in zip(self.x, direction, strict=True))
-        lower: ExactLowerLevel | str
-        rows: dict[str, Sequence[int]] = {}
-        try:
-            lower = lower_level.solve(self.problem, at)
-            rows = {
-                "active": lower.active, "inactive": lower.inactive, "strictly_active": lower.strictly_active,
-                "weakly_active": lower.weakly_active,
-            }  # fmt: skip
-        except InfeasibleLowerLevelError as error:
-            lower = error.rule
-        given = _Given(self, arithmetic, alpha, at, lower, variable)
-        return Place(arithmetic, given, rows, {**REPAIRED_CHOICES, **choices})
+        given = _Given(self, arithmetic, alpha, at, variable)
+        return Place(arithmetic, given, _Rows(given), {**REPAIRED_CHOICES, **choices})
 
     def lacks(self, names: Collection[str]) -> str:
         """Why one of these quantities has no value at the point, y* or ∇F; empty where both have one, or none is named.
@@ -120,7 +117,7 @@ class Site:
 class Stated:
     """A problem that is not quadratic: of it formulas know what is stated in numbers, by name, and nothing else."""
 
-    numbers: Mapping[str, Fraction]
+    numbers: tuple[tuple[str, Fraction], ...]
 
     def in_the_limit(self, choices: Mapping[str, str] = REPAIRED_CHOICES) -> Place:
         """As alpha tends to 0."""
@@ -131,18 +128,34 @@ class Stated:
         return self._place(EXACT, choices)
 
     def _place(self, arithmetic: Arithmetic, choices: Mapping[str, str]) -> Place:
-        given = {name: arithmetic.number(value) for name, value in self.numbers.items()}
+        given = {name: arithmetic.number(value) for name, value in self.numbers}
         return Place(arithmetic, given, {}, {**REPAIRED_CHOICES, **choices})
+
+
+class _Rows(Mapping[str, Sequence[int]]):
+    """The sets of rows, found when one is first asked for."""
+
+    def __init__(self, given: _Given) -> None:
+        self._given = given
+
+    def __getitem__(self, name: str) -> Sequence[int]:
+        if name not in ROW_SETS:
+            raise KeyError(name)
+        rows: Sequence[int] = getattr(self._given.lower, name)
+        return rows
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(ROW_SETS)
+
+    def __len__(self) -> int:
+        return len(ROW_SETS)
 
 
 class _Given(Mapping[str, Any]):
     """What a site gives, each value made when it is first asked for."""
 
-    def __init__(
-        self, site: Site, arithmetic: Arithmetic, alpha: Fraction | None, at: Vector, lower: ExactLowerLevel | str,
-        variable: str,
-    ) -> None:  # fmt: skip
-        self._site, self._over, self._alpha, self._at, self._solution = site, arithmetic, alpha, at, lower
+    def __init__(self, site: Site, arithmetic: Arithmetic, alpha: Fraction | None, at: Vector, variable: str) -> None:
+        self._site, self._over, self._alpha, self._at = site, arithmetic, alpha, at
         self._variable = variable
         self._known: dict[str, Any] = {}
         self._makers = self._all()
@@ -161,14 +174,13 @@ class _Given(Mapping[str, Any]):
     def _all(self) -> dict[str, Callable[[], Any]]:
         problem, site, a = self._site.problem, self._site, self._over
         sizes = {"n": problem.n, "m": problem.m, "p": problem.p}
-        solutions = int(not isinstance(self._solution, str))
         makers: dict[str, Callable[[], Any]] = {}
         for block, array in problem.blocks.items():
             makers[block] = partial(self._array, array)
         noise = site.noise or problem.noise
         linear = noise.model not in ("additive", "jump")
         numbers = {
-            **sizes, "solutions": solutions, "hessian_exponent": 1,
+            **sizes, "hessian_exponent": 1,
             "C_lambda": 1, "sigma": 1, "N_g": 1, "lipschitz_F": 1, "initial_gap": 1, "bias_constant": 1,
             "goldstein_radius": 1, "mixing": Fraction(1, 3), "noise_fixed": int(not linear),
             "noise_linear": int(linear), "sigma_f": noise.sigma_f or 1, "sigma_g": noise.sigma_g or 1,
@@ -190,15 +202,19 @@ class _Given(Mapping[str, Any]):
             "zero_y": lambda: a.vector([0] * problem.m),
             "ones": lambda: a.vector([1] * problem.p),
             "x": lambda: self._moving(self._at, lambda d: d),
-            "y_star": lambda: self._moving(self._lower.y_star, lambda d: _times(self._slopes[0], d)),
-            "lam_star": lambda: self._moving(self._lower.lam, lambda d: _times(self._slopes[1], d)),
+            "y_star": lambda: self._moving(self.lower.y_star, lambda d: _times(self._slopes[0], d)),
+            "lam_star": lambda: self._moving(self.lower.lam, lambda d: _times(self._slopes[1], d)),
+            "on_active": lambda: a.vector([int(i in self.lower.active) for i in range(problem.p)]),
+            "feasible": lambda: a.number(Fraction(int(self._is_feasible))),
+            "L_y": lambda: self._steepest,
             "Dy_star": lambda: a.matrix(self._slopes[0], problem.n),
             "Dlam_star": lambda: a.matrix(self._slopes[1], problem.n),
             "x_other": lambda: a.vector(self._other),
             "y_star_other": lambda: a.vector(self._solved(self._other).y_star),
-            "y_any": lambda: a.vector(self._free("y_any", self._lower.y_star)),
-            "y_other": lambda: a.vector(self._free("y_other", self._lower.y_star)),
+            "y_any": lambda: a.vector(self._free("y_any", self.lower.y_star)),
+            "y_other": lambda: a.vector(self._free("y_other", self.lower.y_star)),
             "direction_x": lambda: a.vector(self._free("direction_x", [0] * problem.n)),
+            "direction_y": lambda: a.vector(self._free("direction_y", [0] * problem.m)),
         }
         return makers
 
@@ -212,11 +228,30 @@ class _Given(Mapping[str, Any]):
         # Where another variable is taken to its limit, these stay where they are.
         return Germ.of(VARIABLE) if self._variable in SMALL else self._over.number(HELD)
 
+    @cached_property
+    def lower(self) -> ExactLowerLevel:
+        """The lower level at the point.
+
+        Raises:
+            InfeasibleLowerLevelError: If no y satisfies the rows there.
+        """
+        return lower_level.solve(self._site.problem, self._at)
+
     @property
-    def _lower(self) -> ExactLowerLevel:
-        if isinstance(self._solution, str):
-            raise NoValueError(NO_SOLUTION.format(self._solution))
-        return self._solution
+    def _is_feasible(self) -> bool:
+        try:
+            return bool(self.lower.y_star)
+        except InfeasibleLowerLevelError:
+            return False
+
+    @property
+    def _steepest(self) -> Any:
+        a, slopes = self._over, lower_level.row_set_slopes(self._site.problem)
+        sizes = [float(np.linalg.norm(np.array(J, dtype=np.float64), 2)) for J in slopes]
+        # Doubles tell which are surely not the largest.
+        near = [J for J, size in zip(slopes, sizes, strict=True) if size >= (1 - CLOSE) * max(sizes)]
+        norms = [a.function("norm", [a.matrix(J, self._site.problem.n)], [("m", "n")]) for J in near]
+        return norms[0] if len(norms) == 1 else a.function("max", norms, [()] * len(norms))
 
     @property
     def _slopes(self) -> tuple[tuple[Vector, ...], tuple[Vector, ...]]:
@@ -233,7 +268,7 @@ class _Given(Mapping[str, Any]):
         try:
             return lower_level.solve(self._site.problem, x)
         except InvalidInputError as error:
-            raise NoValueError(f"no lower-level solution at x′: {error}") from None
+            raise NoSolutionError(f"no lower-level solution at x′: {error}") from None
 
     def _moving(self, value: Vector, slope: Callable[[Sequence[Number]], Sequence[Number]]) -> Any:
         """A vector at the point; on a path as a function of alpha: linear, since the active rows stay."""
