@@ -65,6 +65,7 @@ class Statement(Frozen):
         choices: Fields of :class:`Reading` that this very text decides; only these are set to as-written when the
             claim is judged as written, so that one error cannot hide another.
         premises: Its hypotheses.
+        goes_without: Ids of its claim's hypotheses that it does not ask for itself.
         regime: Range of the parameters in which it is asserted.
         as_written: What the literal text asserts. In a file a ``formula`` beside the two readings is that of both.
         repaired: What the repaired text asserts.
@@ -88,6 +89,7 @@ class Statement(Frozen):
     latex: str = ""
     choices: tuple[str, ...] = ()
     premises: tuple[Premise, ...] = ()
+    goes_without: tuple[str, ...] = ()
     regime: str = ""
     as_written: Assertion
     repaired: Assertion
@@ -233,6 +235,9 @@ def load_claims() -> dict[str, Claim]:
     known = {full for claim in claims.values() for full, _ in claim.statements()}
     for claim in claims.values():
         for full, statement in claim.statements():
+            unheld = set(statement.goes_without) - {premise.id for premise in claim.premises}
+            if unheld:
+                raise InvalidInputError(f"{full}.goes_without", "must name premises of its claim", min(unheld))
             missing = [target for target in statement.rests_on if target not in known]
             if missing:
                 raise InvalidInputError(f"{full}.rests_on", "must name known claims or steps", missing[0])

@@ -11,6 +11,7 @@ from spec.claims import Bound, Statement
 from verify.evidence.model import (
     RUNGS,
     STANDS_FOR,
+    VALUE,
     CertifiedBound,
     ComparisonEvidence,
     Evidence,
@@ -78,6 +79,8 @@ def decide(bound: Bound, evidence: Sequence[Evidence]) -> Decision:
     """
     for item in evidence:
         if isinstance(item, PremiseEvidence) and not item.holds:
+            if item.premise == VALUE:
+                return Decision(Verdict.NOT_APPLICABLE, f"Not applicable: {item.finding}.")
             verdict = Verdict.NOT_APPLICABLE if item.satisfiable else Verdict.VACUOUS
             how = "is not met on this instance" if item.satisfiable else "cannot be met"
             return Decision(verdict, f"Premise “{item.premise}” {how}: {item.finding}")

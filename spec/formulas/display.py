@@ -118,7 +118,9 @@ class _Printer:
         signs = {"+": " + ", "-": " - ", "/": "/", "@": self.style.beside}
         entrywise = node.name == "*" and bool(a.shape) and bool(b.shape)
         sign = signs.get(node.name, self.style.entrywise if entrywise else self.style.beside)
-        return self.shown(a, level) + sign + self.shown(b, level + (node.name in "-/"))
+        # A product of matrices and one entry by entry do not associate.
+        closed = node.name in "-/" or (node.name == "@" and b.name == "*")
+        return self.shown(a, level) + sign + self.shown(b, level + closed)
 
     def _relation(self, node: Node) -> str:
         a, b = node.args

@@ -36,7 +36,7 @@ from verify.checks.measuring.case import (
     of_family,
 )
 from verify.checks.measuring.formula_evidence import beside as formula_beside
-from verify.checks.measuring.formula_evidence import premises_asked, premises_decided
+from verify.checks.measuring.formula_evidence import premises_asked, premises_decided, without_value
 from verify.checks.measuring.identity import not_as_asked
 from verify.checks.measuring.long_runs import LONG, TELLING
 from verify.checks.measuring.meetable_premises import require_meetable
@@ -44,7 +44,7 @@ from verify.checks.measuring.premises import PremiseUnmetError, premises_met
 from verify.checks.measuring.silence import NoNoiseError
 from verify.checks.measuring.where_asked import is_place_of
 from verify.evidence.budget import level_of
-from verify.evidence.model import Counterexample, Evidence, PremiseEvidence
+from verify.evidence.model import VALUE, Counterexample, Evidence, PremiseEvidence
 from verify.evidence.streams import Ledger
 from verify.report.identified import Identified
 from verify.report.model import NAMED, Result
@@ -52,6 +52,7 @@ from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError
 from verify.subjects.faults import described
 from verify.subjects.loading import REFERENCE
 from verify.subjects.protocol import Stages
+from verify.truth.propositions.arithmetic import NoValueError
 from verify.verdict import Decision, NoEvidenceError, Verdict, decide
 
 
@@ -251,6 +252,8 @@ def _measured(case: Case, found: Check, *, held: bool) -> Measurement:
     decided = tuple(premises_decided(case, asked))
     if any(not premise.holds for premise in decided):
         return Measurement(decided)
+    if (absent := without_value(case)) is not None:
+        return Measurement((*decided, absent))
     wrong: tuple[Evidence, ...] = ()
     try:
         with _threads().limit(limits=1), np.errstate(all="ignore"):
@@ -260,6 +263,11 @@ def _measured(case: Case, found: Check, *, held: bool) -> Measurement:
         enforce(found, measured.evidence, case.share.error, drew=case.ledger.drew)
     except NoNoiseError as silent:
         return Measurement((silent.evidence,))
+    except NoValueError as absent_here:
+        # Its formula says what a statement names: with one, it is the check that asks for more.
+        if statement.assertion(case.reading_name).formula:
+            raise
+        return Measurement((*decided, PremiseEvidence(premise=VALUE, holds=False, finding=str(absent_here))))
     except PremiseUnmetError as unmet:
         measured = Measurement((unmet.evidence,))
     examined = [item for item in measured.evidence if isinstance(item, PremiseEvidence)]

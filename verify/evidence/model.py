@@ -239,6 +239,10 @@ class ComparisonEvidence(Frozen):
         return self.wanted is None or (self.detectable is not None and self.detectable <= self.wanted * (1 + 1e-9))
 
 
+VALUE = "has-a-value"
+"""No hypothesis of a text: what a statement names has no value at the point, which leaves nothing to hold or fail."""
+
+
 class PremiseEvidence(Frozen):
     """Whether a hypothesis of the claim is met on this instance.
 

@@ -53,9 +53,18 @@ class DegenerateLowerLevelError(InvalidInputError):
     ) -> None:
         self.weakly_active = weakly_active
         self.gradients = gradients
+        self.needed = rule
         listed = " or ".join("(" + ", ".join(map(str, gradient)) + ")" for gradient in gradients[:3])
         named = ", ".join(map(str, weakly_active)) or "none"
         super().__init__("x", f"{rule}; row(s) {named} weakly active, gradient {listed or 'none'}")
+
+    @property
+    def reason(self) -> str:
+        """Why ∇F has no value there, with the gradients of the pieces that meet."""
+        shown = [f"({', '.join(map(str, gradient))})" for gradient in self.gradients]
+        if len(shown) > 1:
+            return f"∇F has no value here: the adjoining pieces have gradients {', '.join(shown[:-1])} and {shown[-1]}"
+        return f"∇F has no value here: x {self.needed}"
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from verify.truth.formulas import as_float
 from verify.truth.geometry import Geometry, quadratic_of, ramp
 from verify.truth.lower_level import DegenerateLowerLevelError, ExactLowerLevel
 from verify.truth.penalty_functions import Family
+from verify.truth.propositions.arithmetic import NoValueError
 from verify.truth.scenario import Scenario
 
 MAX_RATIONAL = 40
@@ -35,7 +36,8 @@ class Truth:
     At a kink there is no ``hypergradient``, but the gradients of the adjoining pieces. Strictly active rows have a
     positive multiplier, weakly active ones none; ``licq`` says whether all these are linearly independent. Every double
     is within ``error`` of the truth, rounding included; where pair and gradient were found as rationals, they are in
-    ``lower``, ``exact_grad_F`` and ``exact_kinks``, and the doubles are correctly rounded.
+    ``lower``, ``exact_grad_F`` and ``exact_kinks``, and the doubles are correctly rounded. ``no_gradient`` says why
+    there is none.
     """
 
     y_star: FloatArray
@@ -50,11 +52,17 @@ class Truth:
     lower: ExactLowerLevel | None = None
     exact_grad_F: Vector | None = None  # noqa: N815  # the paper's letter
     exact_kinks: tuple[Vector, ...] = ()
+    no_gradient: str = ""
 
     @property
     def grad_F(self) -> FloatArray:  # noqa: N802  # the paper's letter
-        """The gradient, at a point that is no kink."""
-        assert self.hypergradient is not None  # for whoever checked
+        """The gradient.
+
+        Raises:
+            NoValueError: At a kink, or where F ends; ``no_gradient`` says which.
+        """
+        if self.hypergradient is None:
+            raise NoValueError(self.no_gradient)
         return self.hypergradient
 
     @cached_property
@@ -103,10 +111,11 @@ def from_rationals(problem: Quadratic, x: Sequence[Number], lower: ExactLowerLev
     """The truth at a point whose lower level is solved."""
     gradient: Vector | None = None
     kinks: tuple[Vector, ...] = ()
+    no_gradient = ""
     try:
         gradient = lower_level.hypergradient(problem, x)
     except DegenerateLowerLevelError as error:
-        kinks = error.gradients
+        kinks, no_gradient = error.gradients, error.reason
     values = [*lower.y_star, *lower.lam, *(gradient or ()), *(value for kink in kinks for value in kink)]
     return Truth(
         y_star=as_float(lower.y_star),
@@ -122,6 +131,7 @@ def from_rationals(problem: Quadratic, x: Sequence[Number], lower: ExactLowerLev
         lower=lower,
         exact_grad_F=gradient,
         exact_kinks=kinks,
+        no_gradient=no_gradient,
     )
 
 
@@ -152,7 +162,8 @@ def minimiser_and_bias(
     instance: Instance, truth: Truth, geometry: Geometry, *, dual_term: DualTerm
 ) -> tuple[FloatArray, float]:
     """The exact penalty minimiser, correctly rounded, shape (m,), and the bias there, as :func:`exact_bias` has it."""
-    assert truth.exact_grad_F is not None  # of a regular point
+    if truth.exact_grad_F is None:
+        raise NoValueError(truth.no_gradient)
     family = Family.at(quadratic_of(instance.problem), instance.x)
     scenario = Scenario(dual_term=dual_term, rho=tuple(map(Fraction, geometry.rho.tolist())))
     there = family.lagrangian_over(RATIONALS, rational(geometry.alpha), scenario)

@@ -12,6 +12,7 @@ from spec.atlas import find
 from verify.checks.measuring.premises import PremiseUnmetError, regular_truth
 from verify.truth.geometry import Geometry, quadratic_of, ramp, spectral_norm
 from verify.truth.pair import exact_bias, geometry_at_truth
+from verify.truth.propositions.arithmetic import NoValueError
 
 
 def geometry(name="two-of-three", alpha=0.1):
@@ -97,15 +98,20 @@ def test_ramp_values():
     assert ramp(h, lam, 1.0, 0.1).tolist() == [0, 0, 0.5, 1, 1, 0.5, 0]
 
 
-@pytest.mark.parametrize(
-    ("name", "premise"),
-    [("weakly-active", "strict-complementarity"), ("licq-fails", "licq"), ("infeasible", "feasible")],
-)
-def test_degenerate_points_name_the_premise_that_fails(name, premise):
+def test_dependent_rows_are_a_premise_unmet():
     with pytest.raises(PremiseUnmetError) as caught:
-        regular_truth(find(name))
-    assert caught.value.evidence.premise == premise
+        regular_truth(find("licq-fails"))
+    assert caught.value.evidence.premise == "licq"
     assert not caught.value.evidence.holds
+
+
+def test_what_has_no_value_at_a_point_says_why():
+    with pytest.raises(NoValueError, match=r"y\* has no value here: the lower level is infeasible here: 1·h_0"):
+        regular_truth(find("infeasible"))
+    truth = regular_truth(find("weakly-active"))
+    assert truth.lam.tolist() == [0]
+    with pytest.raises(NoValueError, match=r"∇F has no value here: .* gradients \(0\) and \(1\)"):
+        _ = truth.grad_F
 
 
 def test_a_family_member_is_drawn_once_and_other_kinds_have_no_quadratic_geometry():

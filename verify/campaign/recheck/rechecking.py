@@ -31,7 +31,7 @@ from verify.campaign.recheck.whole_report import UNDECIDABLE, notes, same, whole
 from verify.checks.measuring.case import PROFILES, checks, find_profile, full_run_decisions
 from verify.checks.measuring.identity import PREMISE
 from verify.evidence.budget import TOTAL_ERROR, Share, level_of
-from verify.evidence.model import ComparisonEvidence, PremiseEvidence, RateEvidence
+from verify.evidence.model import VALUE, ComparisonEvidence, PremiseEvidence, RateEvidence
 from verify.report.model import FIRST_SCHEMA, ReportData, Result
 from verify.report.wording import counted
 from verify.subjects.loading import REFERENCE
@@ -199,7 +199,7 @@ def _items(result: Result, bound: Bound, reading: Reading, *, proofs: bool = Tru
 @lru_cache(maxsize=1)
 def _premise_ids() -> frozenset[str]:
     """Every premise that some text names: a check may find one unmet that only a neighbouring text spells out."""
-    return frozenset({PREMISE, *(premise.id for _, statement in statements() for premise in statement.premises)})
+    return frozenset({PREMISE, VALUE, *(premise.id for _, statement in statements() for premise in statement.premises)})
 
 
 def _decision(result: Result, bound: Bound, names: Iterable[str] = DECIDED) -> Iterator[tuple[str, str]]:

@@ -6,11 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
-from verify.checks.measuring.premises import regular_truth, weighted
-from verify.evidence.model import Point
-from verify.evidence.rates import fit_rate
-from verify.truth.geometry import EPS, quadratic_of, spectral_norm
+from verify.checks.measuring.case import Case, Measurement, check, compare
+from verify.checks.measuring.premises import regular_truth
+from verify.truth.geometry import quadratic_of, spectral_norm
 from verify.truth.penalty_functions import convex_up_to
 
 GRID = 2**20
@@ -37,15 +35,3 @@ def smallest_admitted(case: Case) -> Measurement:
     # Where the curvature fails for some alpha of the range, the range is no evidence for any below its end.
     admitted = compare(name, 0.0 if proven else float(end), "==", 0.0, rung="certified")
     return Measurement((admitted,), values | {"largest alpha admitted": edge})
-
-
-@check("bias-bound/mu-order", instances=("two-of-three", "toy1", "moving-box"))
-def order_of_the_modulus(case: Case) -> Measurement:
-    """Smallest eigenvalue of ∇²_yy L at exact weights, against alpha."""
-    truth, points = regular_truth(case.instance), []
-    for alpha in case.profile.alphas:
-        H = weighted(case, truth, alpha).H
-        values = np.linalg.eigvalsh(H)
-        points.append(Point(at=alpha, measured=float(values[0]), uncertainty=EPS * len(H) * float(values[-1])))
-    rate = fit_rate(points, quantity="smallest eigenvalue of ∇²_yy L", variable="alpha")
-    return Measurement((rate,), values_at("μ at alpha", points[:3]))

@@ -14,13 +14,10 @@ from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.premises import feasible, regular_truth
 from verify.truth import lower_level
 from verify.truth.algebra.numbers import Real, double
-from verify.truth.algebra.rationals import Vector, column, fraction, fractions, matrix, rational
-from verify.truth.algebra.rings import RATIONALS
+from verify.truth.algebra.rationals import Vector, column, fraction, fractions, matrix
 from verify.truth.formulas import as_float
 from verify.truth.geometry import quadratic_of
-from verify.truth.penalty_functions import Family
 from verify.truth.point_values import PointValues, derivative, moved, quiet_step
-from verify.truth.scenario import Scenario
 from verify.truth.stages import Rules, Setting, evaluate
 
 ALPHA = Fraction(1, 10)
@@ -41,29 +38,6 @@ def printed_lagrangian(
         return values.value("f", x, y) + ALPHA**-2 * (gap + pull) + ALPHA**-4 / 2 * squares
 
     return L
-
-
-@check("bias-bound/parent-limit", instances=("toy1", "two-of-three", "box-rational", "random-2x3x4"))
-def parent_of_the_estimator(case: Case) -> Measurement:
-    """The estimate at exact stages against the x-derivative of the deterministic method's Lagrangian.
-
-    There -g(x, y*(x)) is minus the value of the lower level, differentiated as the function of x that it is; λ* and the
-    rows in force are held. The derivative is taken by differences of exact values.
-    """
-    truth, problem = regular_truth(case.instance), quadratic_of(case.instance.problem)
-    rho = tuple(map(Fraction, truth.active.tolist()))
-    x, values = case.instance.x, PointValues(problem)
-    family, term = Family.at(problem, x), case.reading.dual_term
-    there = family.lagrangian_over(RATIONALS, rational(ALPHA), Scenario(dual_term=term, rho=rho))
-    y = fractions(there.minimiser().entries)
-    L = printed_lagrangian(values, y, rho, _solution_of(problem), lambda _: family.lower.lam)
-    parent = derivative(L, x, quiet_step(problem, x))
-    found = fractions(there.estimate(there.minimiser(), term).entries)
-    estimate = [float(value) for value in found]
-    apart = [float(a - b) for a, b in zip(found, parent, strict=True)]
-    quantity = "‖estimate at exact stages - the deterministic method's gradient‖"
-    note = f"α = 1/10: the estimate is {estimate}, the derivative {[float(value) for value in parent]}."
-    return Measurement((compare(quantity, float(np.linalg.norm(apart)), "==", 0.0, rung="certified"),), {}, note)
 
 
 def _solution_of(problem: Quadratic, error: Vector | None = None) -> MapOfX:

@@ -13,15 +13,13 @@ from verify.checks.bias_bound.steps import penalty_bias
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.own_values import points_agree
 from verify.checks.measuring.premises import estimate, sweep_ends
-from verify.evidence.model import Point, PremiseEvidence, Relation
+from verify.evidence.model import Point, Relation
 from verify.evidence.rates import fit_rate
 from verify.truth.geometry import EPS
 from verify.truth.pair import holder_bias, holder_minimiser
 
 POWERS = range(1, 7)
 """α = 4⁻ᵏ at which T3 is a power of two."""
-HALF = 0.45
-"""Smallest exponent measured of a Hessian that is Hölder with exponent one half."""
 
 
 @check(
@@ -43,10 +41,8 @@ def hessian_regularity(case: Case) -> Measurement:
     rate = fit_rate(points, quantity="T₃", variable="alpha")
     # A subject that is right agrees with α^{2s} everywhere: a rate of wrong values says nothing.
     evidence = (rate, points_agree(case, points, "T₃"))
-    if case.as_written:
-        note = "At x = 0 the estimate is -1 - α^{2s} by hand: ỹ = -α², α₁(ỹ + ỹ|ỹ|^s) = -1 - α^{2s}."
-        return Measurement(evidence, sweep_ends(points), note)
-    return Measurement((_hessian_premise(problem), *evidence), sweep_ends(points))
+    note = "At x = 0 the estimate is -1 - α^{2s} by hand: ỹ = -α², α₁(ỹ + ỹ|ỹ|^s) = -1 - α^{2s}."
+    return Measurement(evidence, sweep_ends(points), note)
 
 
 @check("bias-bound/holder-order", instances=("holder-1-4", "holder-1-2", "holder-3-4", "holder-1"))
@@ -77,18 +73,3 @@ def _exact_T3(problem: Holder, alpha: float) -> float:  # noqa: N802  # the pape
     y = np.array([holder_minimiser(alpha)])
     estimate = alpha**-2 * (objectives.grad_x_g(zero, y) - objectives.grad_x_g(zero, zero))
     return float(abs(estimate[0] + 1.0))
-
-
-def _hessian_premise(problem: Holder) -> PremiseEvidence:
-    """How ∂²g/∂x∂y(0, r) leaves its value at r = 0: at least like the root of r."""
-    objectives = objectives_of(problem)
-    zero = np.zeros(1)
-
-    def quotient(r: float) -> float:
-        return float((objectives.grad_x_g(zero, np.array([r])) - objectives.grad_x_g(zero, zero))[0] / r)
-
-    radii = [2.0**-k for k in range(4, 16)]
-    changes = [Point(at=r, measured=abs(quotient(r) - 1.0), uncertainty=4 * EPS) for r in radii]
-    rate = fit_rate(changes, quantity="change of ∇²g", variable="distance")
-    finding = f"∇²g changes like distance^{rate.exponent:.2f}; asked for is distance^0.5 at least"
-    return PremiseEvidence(premise="hessian-lipschitz", holds=rate.interval[0] >= HALF, finding=finding)

@@ -128,9 +128,9 @@ def inexact_multipliers(case: Case) -> Measurement:
     multiplier that clears the ramp its width says nothing.
     """
     frozen = with_maps_frozen(case)
-    if case.as_written and "weakly-active" in case.instance.strata:
-        return _weakly_active_multipliers(frozen)
     truth = regular_truth(case.instance)
+    if truth.weakly_active:
+        return _weakly_active_multipliers(frozen)
     points = []
     for alpha in case.profile.alphas:
         geometry, call = at_truth(case, truth, alpha)

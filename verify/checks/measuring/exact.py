@@ -101,7 +101,9 @@ def exact_rate(
     claimed = case.bound.exponents.get("alpha")
     if not spendings or claimed is None:
         return ()
-    family = Family.at(quadratic_of(case.instance.problem), case.instance.x)
+    # At a kink a piece's gradient stands in for ∇F, which what is asked about there does not contain.
+    gradient = truth.exact_grad_F or next(iter(truth.exact_kinks), None)
+    family = Family.at(quadratic_of(case.instance.problem), case.instance.x, gradient)
     dual_term = case.reading.dual_term
     tried = [(spending, spending.scenario(dual_term)) for spending in spendings]
     errors = [error(family, scenario, quantity) for _, scenario in tried]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, cast
 
@@ -15,12 +16,11 @@ from spec.claims import Premise, ReadingName, Statement, find
 from spec.formulas import Node, choices_within, names_within, plain_text
 from spec.reading import KEEPING, chosen_by
 from verify.checks.measuring.case import Case, Measurement, checks, compare
-from verify.evidence.model import ComparisonEvidence, Evidence, PremiseEvidence, RateEvidence
-from verify.truth.complementarity import InfeasibleLowerLevelError
+from verify.evidence.model import VALUE, ComparisonEvidence, Evidence, PremiseEvidence, RateEvidence
 from verify.truth.geometry import quadratic_of
 from verify.truth.propositions.arithmetic import NoSolutionError, NoValueError
 from verify.truth.propositions.deciding import ERRORS, REFUSED, AtOnePlace, at_each, has_order, in_the_limit, is_met
-from verify.truth.propositions.places import FREE, Site
+from verify.truth.propositions.places import FREE, Site, Stated
 from verify.truth.propositions.valuation import value_of
 from verify.verdict import DISAGREE, EXACT, RungDisagreementError
 
@@ -45,6 +45,13 @@ def site_of(case: Case) -> Site | None:
     if isinstance(case.instance.problem, Holder):
         return None
     return Site(quadratic_of(case.instance.problem), tuple(map(Fraction, case.instance.x)))
+
+
+def premises_site_of(case: Case) -> Site | Stated:
+    """Where its premises are decided."""
+    if isinstance(case.instance.problem, Holder):
+        return Stated((("hessian_exponent", Fraction(case.instance.problem.s)),))
+    return site_of(case) or Stated(())
 
 
 def choices_of(case: Case) -> dict[str, str]:
@@ -207,8 +214,23 @@ def beside(case: Case, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
 
 
 def premises_asked(statement: Statement, claim: Statement, reading: ReadingName) -> dict[str, Premise]:
-    """The premises that a statement has under a reading, its claim's among them, by id."""
-    return {p.id: p for p in (*claim.premises, *statement.premises) if reading in p.readings}
+    """The premises of a statement under a reading, by id: its own, and its claim's but those that it goes without."""
+    inherited = [premise for premise in claim.premises if premise.id not in statement.goes_without]
+    return {p.id: p for p in (*inherited, *statement.premises) if reading in p.readings}
+
+
+def without_value(case: Case) -> PremiseEvidence | None:
+    """Where what the statement's formula names has no value at the case's point: that, and why; else nothing."""
+    node, site = find(case.claim).assertion(case.reading_name).proposition, site_of(case)
+    why = site.lacks(names_within(node)) if node is not None and site is not None else ""
+    return PremiseEvidence(premise=VALUE, holds=False, finding=why) if why else None
+
+
+@lru_cache(maxsize=4096)
+def _in_the_limit(node: Node, site: Site | Stated, choices: tuple[tuple[str, str], ...]) -> tuple[bool, bool]:
+    """Whether a premise holds for all small alpha, and whether it can there; many statements ask for the same one."""
+    met = is_met(node, site, None, dict(choices))
+    return met, met or has_order(node) or not is_met(node, site, LARGEST, dict(choices))
 
 
 def premises_decided(case: Case, asked: Mapping[str, Premise]) -> Iterator[PremiseEvidence]:
@@ -217,10 +239,10 @@ def premises_decided(case: Case, asked: Mapping[str, Premise]) -> Iterator[Premi
     One that holds at the largest alpha there is and at no small one cannot be met where alpha tends to 0; where the
     statement is about each alpha, it is asked where the premise holds.
     """
-    site, choices, bounds = site_of(case), choices_of(case), _bounds(case)
+    site, choices, bounds = premises_site_of(case), choices_of(case), _bounds(case)
     for premise in asked.values():
         node = _predicate(case, premise)
-        if node is None or site is None:
+        if node is None:
             continue
         where, satisfiable = "", True
         try:
@@ -229,12 +251,8 @@ def premises_decided(case: Case, asked: Mapping[str, Premise]) -> Iterator[Premi
                 met = bool(alphas)
                 where = f" at α = {float(min(alphas)):.3g} to {float(max(alphas)):.3g}" if met else " at every α tried"
             else:
-                met = is_met(node, site, None, choices)
-                satisfiable = met or not is_met(node, site, LARGEST, choices)
+                met, satisfiable = _in_the_limit(node, site, tuple((c, choices[c]) for c in choices_within(node)))
                 where = " for all small α" if "alpha" in names_within(node) else ""
-        except InfeasibleLowerLevelError as error:
-            yield PremiseEvidence(premise=premise.id, holds=False, finding=f"there is no y*: {error}")
-            continue
         except REFUSED:
             continue
         finding = f"{plain_text(node)} {'holds' if met else 'fails'}{where}"

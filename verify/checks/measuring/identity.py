@@ -28,6 +28,7 @@ from verify.truth.coordinates import in_other_coordinates
 from verify.truth.formulas import as_float
 from verify.truth.geometry import Geometry, quadratic_of, ramp
 from verify.truth.pair import Truth
+from verify.truth.propositions.arithmetic import NoValueError
 
 Ask = Callable[[Case, np.random.Generator], ComparisonEvidence]
 
@@ -93,7 +94,7 @@ def _compared(case: Case, ask: Ask) -> Iterator[ComparisonEvidence | PremiseEvid
     try:
         # Of its own, so that no draw of the check moves.
         yield ask(case, np.random.default_rng([case.seed, 7]))
-    except PremiseUnmetError:
+    except (PremiseUnmetError, NoValueError):
         return  # the instance has no such stage: no feasible y
     except MissingCapabilityError as missing:
         # What it answers where the check asks alone may be known by heart.

@@ -7,15 +7,17 @@ from functools import lru_cache
 
 import numpy as np
 
-from spec import Holder, InvalidInputError, Noise, OracleParameters
+from spec import Holder, Noise, OracleParameters
 from spec.atlas import Instance, find
 from spec.exact import Vector
 from verify.checks.measuring.case import Case
 from verify.evidence.model import Point, PremiseEvidence
 from verify.subjects.protocol import Call
 from verify.truth import lower_level as exact_lower_level
+from verify.truth.complementarity import InfeasibleLowerLevelError
 from verify.truth.geometry import Geometry, quadratic_of, ramp, spectral_norm
 from verify.truth.pair import Truth, from_rationals, geometry_at_truth
+from verify.truth.propositions.arithmetic import NoValueError
 
 REGULAR = (
     "toy1", "two-of-three", "box-rational", "scalar-rational", "absolute-moving", "toy2", "kink", "crossing-kinks",
@@ -41,21 +43,27 @@ class PremiseUnmetError(Exception):
 
 
 def feasible(instance: Instance) -> exact_lower_level.ExactLowerLevel:
-    """The exact lower level at the instance's point; the premise is unmet if no y satisfies the rows there."""
+    """The exact lower level at the instance's point.
+
+    Raises:
+        NoValueError: If no y satisfies the rows there, so that y* has no value.
+    """
     try:
         return exact_lower_level.solve(quadratic_of(instance.problem), instance.x)
-    except InvalidInputError as error:
-        raise PremiseUnmetError("feasible", str(error)) from None
+    except InfeasibleLowerLevelError as error:
+        raise NoValueError(f"y* has no value here: {error.rule}") from None
 
 
 def regular_truth(instance: Instance) -> Truth:
-    """The truth where the lower level is feasible, LICQ holds and every active row has a multiplier, or what fails."""
+    """The truth where the lower level has a solution with multipliers of its own; at a kink of F without ∇F.
+
+    Raises:
+        NoValueError: If no y satisfies the rows.
+        PremiseUnmetError: If active rows are dependent.
+    """
     lower = feasible(instance)
     if not lower.licq:
         raise PremiseUnmetError("licq", f"{len(lower.active)} rows are active, their rank is {lower.licq_rank}")
-    if not lower.strict_complementarity:
-        finding = f"row {lower.weakly_active[0]} is active with multiplier exactly 0, so F may have a kink here"
-        raise PremiseUnmetError("strict-complementarity", finding)
     return from_rationals(quadratic_of(instance.problem), instance.x, lower)
 
 
@@ -86,7 +94,7 @@ def premises_met(name: str) -> dict[str, PremiseEvidence]:
         return {}
     try:
         lower = feasible(instance)
-    except PremiseUnmetError:
+    except NoValueError:
         return {}
     a = quadratic_of(instance.problem).arrays
     smallest = min((lower.lam[i] for i in lower.active), default=None)

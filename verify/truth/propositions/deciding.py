@@ -11,7 +11,7 @@ from spec.formulas import Node, names_within
 from verify.truth.algebra.reals import ExactReal, UndecidedSignError
 from verify.truth.propositions.arithmetic import NoValueError
 from verify.truth.propositions.germs import Germ
-from verify.truth.propositions.places import GROWING, REPAIRED_CHOICES, Site
+from verify.truth.propositions.places import GROWING, REPAIRED_CHOICES, Site, Stated
 from verify.truth.propositions.valuation import value_of
 
 ERRORS = ("e_ys", "e_lam", "e_y")
@@ -91,13 +91,16 @@ def at_each(
             yield worst
 
 
-def is_met(premise: Node, site: Site, alpha: Fraction | None, choices: Mapping[str, str] = REPAIRED_CHOICES) -> bool:
+def is_met(
+    premise: Node, site: Site | Stated, alpha: Fraction | None, choices: Mapping[str, str] = REPAIRED_CHOICES
+) -> bool:
     """Whether a premise holds on a site: at one alpha, or, without one, for all small enough; at all errors tried.
 
     Raises:
         NoValueError: If it has no value there.
     """
-    places = (one.in_the_limit(choices) if alpha is None else one.at(alpha, choices) for one in tried(premise, site))
+    sites = tried(premise, site) if isinstance(site, Site) else [site]
+    places = (one.in_the_limit(choices) if alpha is None else one.at(alpha, choices) for one in sites)
     return all(_decided(value_of(premise, place)) for place in places)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -44,6 +44,7 @@ CLOSE = 1e-9
 """Relative difference below which two norms are compared exactly: doubles are off by far less."""
 START = Fraction(1, 2**20)
 """Where a path to a kink is entered: the rows that are active there are those of every smaller step."""
+NO_SOLUTION = "y* has no value here: {}"
 _ERRORS = {"e_ys": "m", "e_lam": "p", "e_y": "m"}
 _STEPS = 16
 FREE = frozenset(
@@ -99,6 +100,42 @@ class Site:
         given = _Given(self, arithmetic, alpha, at, variable)
         return Place(arithmetic, given, _Rows(given), {**REPAIRED_CHOICES, **choices})
 
+    def lacks(self, names: Collection[str]) -> str:
+        """Why one of these quantities has no value at the point, y* or ∇F; empty where both have one, or none is named.
+
+        Of ∇F the pieces of F that meet there decide: it may have one where y* has no derivative.
+        """
+        if "y_star" not in names:
+            return ""
+        try:
+            lower_level.solve(self.problem, self.x)
+            if "grad_F" in names:
+                lower_level.hypergradient(self.problem, self.x)
+        except InfeasibleLowerLevelError as error:
+            return NO_SOLUTION.format(error.rule)
+        except DegenerateLowerLevelError as error:
+            return error.reason
+        return ""
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A problem that is not quadratic: of it formulas know what is stated in numbers, by name, and nothing else."""
+
+    numbers: tuple[tuple[str, Fraction], ...]
+
+    def in_the_limit(self, choices: Mapping[str, str] = REPAIRED_CHOICES) -> Place:
+        """As alpha tends to 0."""
+        return self._place(GERMS, choices)
+
+    def at(self, alpha: Fraction, choices: Mapping[str, str] = REPAIRED_CHOICES) -> Place:  # noqa: ARG002  # a site's
+        """At one alpha, on which nothing that is stated depends."""
+        return self._place(EXACT, choices)
+
+    def _place(self, arithmetic: Arithmetic, choices: Mapping[str, str]) -> Place:
+        given = {name: arithmetic.number(value) for name, value in self.numbers}
+        return Place(arithmetic, given, {}, {**REPAIRED_CHOICES, **choices})
+
 
 class _Rows(Mapping[str, Sequence[int]]):
     """The sets of rows, found when one is first asked for."""
@@ -148,7 +185,7 @@ class _Given(Mapping[str, Any]):
         noise = site.noise or problem.noise
         linear = noise.model not in ("additive", "jump")
         numbers = {
-            **sizes, "C_lambda": 1, "N_g": 1, "L_F": 1, "initial_gap": 1, "bias_constant": 1,
+            **sizes, "hessian_exponent": 1, "C_lambda": 1, "N_g": 1, "L_F": 1, "initial_gap": 1, "bias_constant": 1,
             "goldstein_radius": 1, "mixing": Fraction(1, 3), "noise_fixed": int(not linear),
             "noise_linear": int(linear), "sigma_f": noise.sigma_f or 1, "sigma_g": noise.sigma_g or 1,
             # No power of 2: where every other constant is 1, that of the batch would be a whole number.

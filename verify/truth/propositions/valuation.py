@@ -70,7 +70,7 @@ class _Walk:
     arguments: Values
 
     def at(self, node: Node) -> Any:
-        a, place = self.place.arithmetic, self.place
+        a = self.place.arithmetic
         match node.kind:
             case "number":
                 return a.number(Fraction(node.name))
@@ -81,13 +81,13 @@ class _Walk:
             case "observed":
                 return self._given(node.name)
             case "rows":
-                return a.number(Fraction(len(place.rows[node.name])))
+                return a.number(Fraction(len(self._rows(node.name))))
             case "negative":
                 return negated(a, self.at(node.args[0]), node.shape)
             case "transpose":
                 return a.transpose(self.at(node.args[0]))
             case "select":
-                return a.select(self.at(node.args[0]), place.rows[node.name])
+                return a.select(self.at(node.args[0]), self._rows(node.name))
             case "binary":
                 return self._binary(node)
             case "relation":
@@ -103,6 +103,11 @@ class _Walk:
         except KeyError:
             quantity = load_quantities().get(name)
             raise NoValueError(f"{quantity.text if quantity else name} is not known here") from None
+
+    def _rows(self, name: str) -> Sequence[int]:
+        if name not in self.place.rows:
+            raise NoValueError("which rows are active has no answer here")
+        return self.place.rows[name]
 
     def _quantity(self, node: Node) -> Any:
         quantity, place = load_quantities()[node.name], self.place

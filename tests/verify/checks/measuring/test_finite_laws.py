@@ -22,7 +22,7 @@ from verify.checks.measuring.finite_laws import (
     units,
     variance,
 )
-from verify.checks.measuring.premises import PremiseUnmetError
+from verify.truth.propositions.arithmetic import NoValueError
 
 entries = st.fractions(min_value=-5, max_value=5, max_denominator=9)
 vectors = st.tuples(entries, entries)
@@ -70,7 +70,7 @@ def test_the_oracle_is_the_papers_on_exact_stages():
 
 
 def test_where_nothing_is_feasible_there_is_no_oracle():
-    with pytest.raises(PremiseUnmetError):
+    with pytest.raises(NoValueError, match="infeasible"):
         ExactOracle.at(find("infeasible"), Fraction(1, 10))
 
 
