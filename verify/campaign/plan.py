@@ -35,7 +35,7 @@ from verify.checks.measuring.case import (
     kept_texts,
     of_family,
 )
-from verify.checks.measuring.identity import not_as_asked
+from verify.checks.measuring.identity import NotAsAsked, not_as_asked
 from verify.checks.measuring.long_runs import LONG, TELLING
 from verify.checks.measuring.premises import PremiseUnmetError, premises_met
 from verify.checks.measuring.silence import NoNoiseError
@@ -213,9 +213,13 @@ def perform(task: Task, subject: Subject, bound: Bound | None = None, *, held: b
         case.stages.require(found.needs)
         with _threads().limit(limits=1), np.errstate(all="ignore"):
             measured = found.function(case)
-            wrong = () if case.stages.are_the_reference or not held else not_as_asked(case, found)
+            trusted = case.stages.are_the_reference or not held
+            wrong = NotAsAsked() if trusted else not_as_asked(case, found)
         enforce(found, measured.evidence, case.share.error, drew=case.ledger.drew)
-        measured = replace(measured, evidence=(*_premises(task, measured), *wrong, *measured.evidence))
+        measured = replace(
+            measured, evidence=(*_premises(task, measured), *wrong.evidence, *measured.evidence),
+            counterexample=wrong.counterexample or measured.counterexample,
+        )  # fmt: skip
         decision = decide(bound, measured.evidence)
     except (PremiseUnmetError, NoNoiseError) as found_out:
         measured = Measurement((found_out.evidence,))
