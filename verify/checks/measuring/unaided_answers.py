@@ -9,7 +9,7 @@ larger of α³ and what the program says of its accuracy, it may be off by
           + \alpha\lVert EH^{-1}\rVert,
 
 where half the weights are used for :math:`e_{1/2}`: no ramp as wide as asked goes below where the pair is off by δ. The
-last is δ‖E‖ where the penalty's solver may stop within δ of its minimiser.
+last is δ‖E‖ where the penalty's solver may stop within δ of its minimiser. Nobody is allowed half of the gradient.
 """
 
 from __future__ import annotations
@@ -29,18 +29,20 @@ from verify.truth.pair import Truth
 
 ALPHAS = (0.006, 0.06)
 """Where complete estimates are asked for: at one drawn between these, evenly in its logarithm."""
+COARSEST = 0.1
+"""Largest alpha at which a complete estimate is asked for, however coarse a solver says it is."""
 TELLS = 0.5
-"""Largest error allowed, in units of the gradient, at which an answer says something: zero is at distance 1."""
+"""Largest error allowed to anybody, in units of the gradient: zero is at distance 1."""
 
 
 def unaided(case: Case, rng: np.random.Generator) -> ComparisonEvidence | None:
     """The distance of a complete estimate from what it may be, in units of the error allowed.
 
     Repaired that is ∇F; under another reading its own estimate on the exact pair serves as well. There is no evidence
-    where so much is allowed that every answer is right.
+    where so much is allowed to everybody that every answer is right.
     """
     truth, alpha = regular_truth(case.instance), _alpha(case, rng)
-    targets = [(centre, allowed) for centre, allowed in _targets(case, truth, alpha) if _tells(centre, allowed)]
+    targets = list(_targets(case, truth, alpha))
     if not targets:
         return None
     found = case.stages.hypergradient(case.instance.problem, case.x, case.call(alpha))
@@ -49,30 +51,29 @@ def unaided(case: Case, rng: np.random.Generator) -> ComparisonEvidence | None:
     return compare(quantity, off, "<=", 1.0, context={"alpha": alpha, "n": float(len(found))})
 
 
-def _tells(centre: Vector, allowed: float) -> bool:
-    return allowed <= TELLS * float(np.linalg.norm(centre))
-
-
 def _alpha(case: Case, rng: np.random.Generator) -> float:
     low, high = np.log(ALPHAS)
     drawn = float(np.exp(rng.uniform(low, high)))
-    # Coarser solvers than δ asks for are asked where δ is as coarse.
-    return float(max(drawn, np.cbrt(solved_to(case.stages.subject, 0.0))))
+    # Coarser solvers than δ asks for are asked where δ is as coarse, if an answer is one there.
+    return float(max(drawn, min(COARSEST, np.cbrt(solved_to(case.stages.subject, 0.0)))))
 
 
 def _targets(case: Case, truth: Truth, alpha: float) -> Iterator[tuple[Vector, float]]:
-    """What the answer may be near to, each with how near."""
-    geometry, _ = at_truth(case, truth, alpha)
-    whole = geometry.estimate(geometry.minimiser, dual_term=case.reading.dual_term)
-    allowed = _allowed(case, geometry, whole)
-    yield truth.grad_F, allowed + float(np.linalg.norm(whole - truth.grad_F))
-    if case.as_written:
-        yield whole, allowed
+    """What the answer may be near to, each with how near, where that is nearer than zero is."""
+    at, _ = at_truth(case, truth, alpha)
+    whole = at.estimate(at.minimiser, dual_term=case.reading.dual_term)
+    usual, stated = (_allowed(case, at, whole, solved) for solved in (0.0, solved_to(case.stages.subject, 0.0)))
+    bias = float(np.linalg.norm(whole - truth.grad_F))
+    for centre, beside in [(truth.grad_F, bias), *([(whole, 0.0)] if case.as_written else [])]:
+        # No statement of one's own accuracy makes an answer of what is none.
+        most = TELLS * float(np.linalg.norm(centre))
+        if usual + beside <= most:
+            yield centre, min(stated + beside, most)
 
 
-def _allowed(case: Case, at: Geometry, whole: Vector) -> float:
-    """The error that its own stages may cause."""
-    kept, a, w, solved = case.reading.dual_term, at.a, at.weights, solved_to(case.stages.subject, 0.0)
+def _allowed(case: Case, at: Geometry, whole: Vector, solved: float) -> float:
+    """The error that its own stages may cause, each solved to a relative error."""
+    kept, a, w = case.reading.dual_term, at.a, at.weights
     halved = replace(at, rho=at.rho / 2)
     weights = 2 * float(np.linalg.norm(halved.estimate(halved.minimiser, dual_term=kept) - whole))
     delta = max(w.inner_tol, solved * (1 + float(np.linalg.norm(np.concatenate([at.y_star, at.lam])))))
