@@ -71,7 +71,7 @@ def test_the_counterexample_is_a_problem_where_it_is_wrong():
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"), [("table-unaided", 1), ("table-unaided-refusing", 3), ("small-sizes", 1), ("scalars", 1)]
+    ("name", "expected"), [("table-unaided", 1), ("table-unaided-refusing", 3), ("small-sizes", 1)]
 )
 def test_the_command_says_so(
     name: str, expected: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
