@@ -37,14 +37,14 @@ from verify.checks.measuring.case import (
 )
 from verify.checks.measuring.formula_evidence import beside as formula_beside
 from verify.checks.measuring.formula_evidence import premises_asked, premises_decided, without_value
-from verify.checks.measuring.identity import not_as_asked
+from verify.checks.measuring.identity import NotAsAsked, not_as_asked
 from verify.checks.measuring.long_runs import LONG, TELLING
 from verify.checks.measuring.meetable_premises import require_meetable
 from verify.checks.measuring.premises import PremiseUnmetError, premises_met
 from verify.checks.measuring.silence import NoNoiseError
 from verify.checks.measuring.where_asked import is_place_of
 from verify.evidence.budget import level_of
-from verify.evidence.model import VALUE, Counterexample, Evidence, PremiseEvidence
+from verify.evidence.model import VALUE, Counterexample, PremiseEvidence
 from verify.evidence.streams import Ledger
 from verify.report.identified import Identified
 from verify.report.model import NAMED, Result
@@ -254,7 +254,7 @@ def _measured(case: Case, found: Check, *, held: bool) -> Measurement:
         return Measurement(decided)
     if (absent := without_value(case)) is not None:
         return Measurement((*decided, absent))
-    wrong: tuple[Evidence, ...] = ()
+    wrong = NotAsAsked()
     try:
         with _threads().limit(limits=1), np.errstate(all="ignore"):
             measured = found.function(case)
@@ -283,7 +283,10 @@ def _measured(case: Case, found: Check, *, held: bool) -> Measurement:
     met = premises_met(case.instance.name)
     others = [item for item in decided if item.premise not in known]
     others += [met[one] for one in met if one in asked.keys() - known - {item.premise for item in others}]
-    return replace(measured, evidence=(*others, *wrong, *measured.evidence))
+    return replace(
+        measured, evidence=(*others, *wrong.evidence, *measured.evidence),
+        counterexample=wrong.counterexample or measured.counterexample,
+    )  # fmt: skip
 
 
 def _result(task: Task, instance: Instance, measured: Measurement, decision: Decision, started: float) -> Result:

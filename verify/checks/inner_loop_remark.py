@@ -18,6 +18,7 @@ from verify.evidence.model import Point, RateEvidence
 from verify.evidence.rates import fit_rate
 from verify.truth.geometry import quadratic_of
 from verify.truth.iterations import LinearIteration, averaged_mean_square
+from verify.verdict import NoEvidenceError
 
 UNCONSTRAINED = ("concave-upper", "interior")
 CURVATURES = (4, 16, 64, 256)
@@ -58,6 +59,8 @@ def noise_free(case: Case) -> Measurement:
             call = steps_call(case, steps, 1 / kappa, 1 / kappa, **choices)
             y, _ = case.stages.lower_level_runs(problem, case.x, call, case.rng, 1)
             distances.append(float(np.linalg.norm(y[0] - truth.y_star)))
+        if distances[1] in (0.0, distances[0]):
+            raise NoEvidenceError("lower_level_runs is as far from y* after three times the steps: no rate shows")
         factor = (distances[1] / distances[0]) ** (1 / (4 * kappa))
         off = max(off, abs(log(factor) / log(1 - 1 / kappa) - 1))
         points.append(Point(at=float(kappa), measured=log(TARGET) / log(factor)))

@@ -83,6 +83,8 @@ def _on_expectation(case: Case, given: Call, geometry: Geometry) -> RateEvidence
         low, high = mean_square_interval(moments, each, isotropic=y.shape[1] == 1, worth=laws[-1].worth)
         at, square = {"calls": calls}, moments.mean_square
         estimates.append(Estimate(at, square, None, low, high, moments.count, law="exponent (mean squares)"))
+    if len({estimate.at["calls"] for estimate in estimates}) == 1:
+        raise NoEvidenceError("penalty_runs counted the same samples for anchors of every size: no rate shows")
     worst = min(laws, key=lambda taken: taken.worth)
     squares = fit_power_law(estimates, share, quantity="mean squared error")["calls"]
     squares = squares.model_copy(update={"law": worst.law, "checked": worst.checked})

@@ -22,7 +22,7 @@ from verify.truth.propositions.arithmetic import NoValueError
 REGULAR = (
     "toy1", "two-of-three", "box-rational", "scalar-rational", "absolute-moving", "toy2", "kink", "crossing-kinks",
     "absolute-fixed", "fixed-rows", "interior", "experiment-1d", "experiment-5d", "random-2x3x4", "random-3x5x4",
-    "random-4x6x6", "ill-conditioned", "rows-nearly-dependent", "moving-box",
+    "random-4x6x6", "ill-conditioned", "rows-nearly-dependent", "moving-box", "random-10x12x6",
 )  # fmt: skip
 DEGENERATE = ("weakly-active", "licq-fails", "infeasible")
 SHOWN_ALPHA = 0.1

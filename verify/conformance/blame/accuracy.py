@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from numbers import Real
 
 import numpy as np
 
-from spec import InvalidInputError, Quadratic
+from spec import Quadratic
 from spec.exact import Vector
 from verify.conformance import known_answers as known
 from verify.conformance.answers import Answer, setting_of
@@ -22,12 +21,9 @@ from verify.conformance.sizes import ANY_PROGRAM, Allowance, Sizing
 from verify.conformance.stage_comparison import Seen
 from verify.conformance.tolerances import Penalty
 from verify.subjects.protocol import Stages
+from verify.subjects.stated_accuracy import FACTOR, stated_accuracy
 from verify.truth.stages import Setting, evaluate
 
-COARSEST = 1e-3
-"""Accuracies beyond this are refused: an answer wrong by a thousandth is wrong."""
-FACTOR = 10.0
-"""Errors of so many times the accuracy are allowed to a single system that is solved."""
 LARGEST_PART = 0.01
 """Of an answer's largest entry, of a penalty minimiser's largest distance from ỹ*: no larger error is allowed,
 whatever the accuracy does to later stages."""
@@ -84,13 +80,11 @@ def declared_accuracy(stages: Stages) -> Accuracy:
     Raises:
         InvalidInputError: If that is no number from 0 to 0.001.
     """
-    value = getattr(stages.subject, "accuracy", None)
+    value = stated_accuracy(stages.subject)
     if value is None:
         return EXACT
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= COARSEST:
-        raise InvalidInputError("accuracy", f"must be a number from 0 to {COARSEST:g}", value)
     words = f"It declares an accuracy of {value:.1g}; {FACTOR:g} times that is allowed to its solvers."
-    return Accuracy(float(value), True, words)
+    return Accuracy(value, True, words)
 
 
 def _has_a_cause(pairs: Sequence[Answer]) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from spec.exact import Vector
 from verify.conformance.answers import Answer
-from verify.conformance.blame.accuracy import EXACT, FACTOR, Accuracy
+from verify.conformance.blame.accuracy import EXACT, Accuracy
 from verify.conformance.blame.edited_stage import STAGE_OF, EditedStage
 from verify.conformance.blame.explanation import Blame
 from verify.conformance.blame.questions import HELD_OUT, Part, line_6_question, minimiser_question, noisy_question
@@ -19,6 +19,7 @@ from verify.conformance.blame.stage_search import StageSearch, Witness, apart, e
 from verify.conformance.probes import Probe
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
+from verify.subjects.stated_accuracy import FACTOR
 
 FIRST = range(10)
 """Seeds of the probes on which explanations are looked for."""
