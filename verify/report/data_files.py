@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from spec.errors import InvalidInputError, from_validation
+from spec.exact_json import loads
 from verify.evidence.charts import Plot
 from verify.evidence.model import Evidence, Frozen
 from verify.report.identified import Identified
@@ -112,6 +113,7 @@ def rejoined(report: AnyReport, text: str, argument: str = "report", path: str |
         return report
     if hashlib.sha256(text.encode()).hexdigest() != report.evidence_file.sha256:
         raise InvalidInputError(argument, APART, path)
+    loads(text, EVIDENCE)  # a key that repeats would say one thing to a reader and another to us
     try:
         held = EvidenceData.model_validate_json(text)
     except ValidationError as error:

@@ -22,6 +22,8 @@ OF_TOLERANCE = 1 / 64
 """Width, in tolerances, of the cell that such a value is held to."""
 OF_ITSELF = 2.0**-16
 """Width, relative, of the cell that an uncertainty is held to."""
+OF_A_BOUND = 1e-4
+"""The same of a proven bound's numbers: the errors that are spent are rounded to a grid."""
 ROUNDED_UP, STEP = ("samples_needed",), 4.0
 """A whole number that a double was rounded up to: rounding may decide about its last step."""
 Group = tuple[Leaf, ...]
@@ -98,6 +100,9 @@ def _rate(item: RateEvidence, known: dict[float, float]) -> Iterator[Leaf]:
         if item.rung != "numeric":
             yield Leaf(point.usable)
     yield from _leaves(item.model_dump(exclude=left_out))
+    for bound in item.bounds:
+        yield from _leaves([bound.side, bound.exponent, bound.worst_case, len(bound.certificates)])
+        yield from (Leaf(value, value * OF_A_BOUND) for value in (bound.constant, bound.end, bound.tightness))
 
 
 def _leaves(value: Any, slack: Any = lambda _value: 0.0) -> Iterator[Leaf]:

@@ -92,7 +92,8 @@ def _surroundings(report: ReportData) -> Iterator[Broken]:
 
 
 def _summary(report: ReportData) -> Iterator[Broken]:
-    asked = list(dict.fromkeys(row.claim for row in report.summary))
+    named = [*(row.claim for row in report.summary), *(result.claim for result in report.results)]
+    asked = list(dict.fromkeys(named))
     try:
         again = {(row.claim, row.reading): row for row in summarise(report.results, asked, report.subject)}
     except (*UNDECIDABLE, StopIteration, RuntimeError):

@@ -55,7 +55,7 @@ def test_one_without_draws_says_none_and_its_evidence_nothing(tmp_path: Path) ->
 def test_counts_as_they_were_written_follow(rechecked: Callable[[Edit], tuple[int, str]]) -> None:
     code, said = rechecked(lambda data: None)
     assert code == 0
-    assert "results on drawn problems are counted: each can be run again by its name" in said
+    assert "results on drawn problems are counted: each can be run again by its name, as 12 were" in said
     assert "all follow" in said
 
 
@@ -99,9 +99,46 @@ def fewer(data: dict[str, Any]) -> None:
         row["verdicts"] = dict.fromkeys(list(row["verdicts"])[:1], 1)
 
 
+def better(data: dict[str, Any]) -> None:
+    """Every outcome turned into another, names and sums along."""
+    for row in data["draws"]["rows"]:
+        row["verdicts"] = {"INCONCLUSIVE": 2}
+        row["named"] = {"INCONCLUSIVE": [f"drawn:{row['family']}:{seed}" for seed in range(2)]}
+
+
+def other_names(data: dict[str, Any]) -> None:
+    data["draws"]["rows"][0]["named"] = {
+        outcome: [f"{name}7" for name in names] for outcome, names in data["draws"]["rows"][0]["named"].items()
+    }
+
+
+def no_names(data: dict[str, Any]) -> None:
+    data["draws"]["rows"][0]["named"] = {}
+
+
+def stratum(data: dict[str, Any]) -> None:
+    data["draws"]["strata"][0]["problems"] += 1
+
+
+def another_statement(data: dict[str, Any]) -> None:
+    data["draws"]["rows"].append(data["draws"]["rows"][0] | {"claim": "consistency/figures"})
+
+
+def wrong_and_not_shown(data: dict[str, Any]) -> None:
+    row = next(row for row in data["draws"]["rows"] if row["reading"] == "repaired")
+    names = [name for named in row["named"].values() for name in named]
+    row |= {"verdicts": {"REFUTED": 2}, "named": {"REFUTED": sorted(names)}}
+
+
 @pytest.mark.parametrize(
     ("edit", "line"),
     [
+        (better, "verdict must be SUPPORTED, run again; it is INCONCLUSIVE"),
+        (other_names, "named must be the first 3 draws of each outcome"),
+        (no_names, "named must be the first 3 draws of each outcome"),
+        (stratum, "draws: strata "),
+        (another_statement, "must not have this row: the statement is not asked there"),
+        (wrong_and_not_shown, "results must hold the draws that went wrong"),
         (cut_all, "refused: draws: draws must not be left out: 2 problems of each family were asked about"),
         (cut_key, "refused: draws: draws must not be left out: 2 problems of each family were asked about"),
         (cut_row, "draws must have this row"),
