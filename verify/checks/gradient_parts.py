@@ -9,7 +9,7 @@ import numpy as np
 from spec import OracleParameters
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check, compare
-from verify.checks.measuring.gradient_change import beyond_each_row
+from verify.checks.measuring.gradient_change import beyond_each_row, gradient, own_minimiser, rounding_of
 from verify.checks.measuring.own_values import AGREEMENT_ROUNDINGS
 from verify.checks.measuring.premises import PremiseUnmetError, estimate, feasible, h_width, shrinks, sweep_ends
 from verify.evidence.model import ComparisonEvidence, Point
@@ -29,38 +29,40 @@ MINIMISER_SHARE = 1e-3
 @check(
     "dual-extraction/T1",
     instances=("weakly-active", "toy1", "absolute-moving", "two-of-three", "random-3x5x4"),
-    needs=("hypergradient",),
+    needs=("hypergradient", "penalty_minimiser"),
 )
 def weights_part(case: Case) -> Measurement:
     """α₂‖Δρ_i h_i ∇h_i‖ at a fixed y one unit beyond a row, λ̃ off by δ on one row; the worst of both rows and the sign.
 
-    The dual term is cancelled, so the estimate moves by α₂Δρ_i h_i A_i: with ∇h_i = [A_i, -B_i] in place of A_i that is
-    the whole part. As written ε_λ may be any small number and is spent as δ; repaired it is fixed, and twice the
-    largest multiplier, so that every active row is on its ramp.
+    It is what ∇L changes by in (x, y), the dual term cancelled, less the multipliers' own -α₁BᵀΔλ. As written ε_λ may
+    be any small number and is spent as δ; repaired it is fixed, and twice the largest multiplier, so that every active
+    row is on its ramp.
     """
     start = _Start(case, wide=True)
-    a, ys = start.a, beyond_each_row(start.a.B, start.y_star)
-    whole = [_whole_over_seen(a.A[i], a.B[i]) for i in start.rows]
+    a, rows = start.a, np.hstack([start.a.A, -start.a.B])
     points, worst, at = [], 0.0, case.profile.alphas[0]
     for alpha in case.profile.alphas:
-        call, weights = start.call(alpha), start.weights(alpha, start.lam)
-        sizes, predicted, roundings = [0.0], [0.0], []
-        for y in ys:
+        call, exact_pair = start.call(alpha), start.geometry(alpha, start.lam)
+        moved = [start.geometry(alpha, lam) for i in start.rows for lam in _moved(start.lam, i, alpha**3)]
+        least = [own_minimiser(case, call, one) for one in (exact_pair, *moved)]
+        sizes, predicted, roundings = [0.0], [0.0], [0.0]
+        for y in beyond_each_row(a.B, start.y_star):
             h = a.A @ case.x - a.B @ y - a.b
-            here = estimate(case, call, y)
-            own = start.geometry(alpha, start.lam).rounding(y, dual_term="cancelled", h_width=start.width(alpha))
-            # Every row at full weight bounds the rounding whatever the weights are.
-            full = float(np.linalg.norm(np.abs(a.A.T) @ (np.abs(h) + np.abs(a.B) @ np.abs(y))))
-            roundings.append(2 * own + 2 * EPS * alpha**-4 * full)
-            for i in start.rows:
-                for lam in _moved(start.lam, i, alpha**3):
-                    change = estimate(case, replace(call, lam=lam), y) - here
-                    exact = alpha**-4 * a.A.T @ ((start.weights(alpha, lam) - weights) * h)
-                    worst, at = max((worst, at), (float(np.linalg.norm(change - exact)) / roundings[-1], alpha))
-                    sizes.append(float(whole[i] * np.linalg.norm(change)))
-                    predicted.append(float(whole[i] * np.linalg.norm(exact)))
-        rounding = max(whole) * max(roundings)
-        points.append(Point(at=alpha, measured=max(sizes), uncertainty=rounding, predicted=max(predicted)))
+            here = gradient(case, call, exact_pair, y, least[0])
+            for one, its_least in zip(moved, least[1:], strict=True):
+                linear = np.concatenate([0 * case.x, -(alpha**-2) * a.B.T @ (one.lam - start.lam)])
+                change = gradient(case, call, one, y, its_least) - here - linear
+                exact = alpha**-4 * rows.T @ ((one.rho - exact_pair.rho) * h)
+                rounding = rounding_of(one, y) + rounding_of(exact_pair, y)
+                # The subject's own weights move by the rounding of h over the width of its ramp.
+                rounding += one.rounding(y, dual_term="cancelled", h_width=start.width(alpha))
+                worst, at = max((worst, at), (float(np.linalg.norm(change - exact)) / rounding, alpha))
+                sizes.append(float(np.linalg.norm(change)))
+                predicted.append(float(np.linalg.norm(exact)))
+                roundings.append(rounding)
+        # What is there by rounding alone, where no weight moves, is nothing.
+        size = max(sizes) if max(predicted) > 0 or max(sizes) > AGREEMENT_ROUNDINGS * max(roundings) else 0.0
+        points.append(Point(at=alpha, measured=size, uncertainty=max(roundings), predicted=max(predicted)))
     rate = fit_rate(points, quantity="α₂‖Σ Δρ_i h_i ∇h_i‖ at a fixed y", variable="alpha")
     width = "δ" if start.shrinks else "fixed"
     note = f"y is fixed, one unit beyond the worst row; λ̃ is λ* ± δ on the worst row, ε_λ = {width}."
@@ -201,12 +203,6 @@ class _Start:
         return np.asarray(self.y_star + depth * B / float(B @ B))
 
 
-def _whole_over_seen(A: Vector, B: Vector) -> float:
-    """‖[A_i, -B_i]‖ over ‖A_i‖; 0 where the estimate does not see the row."""
-    seen = float(np.linalg.norm(A))
-    return float(np.hypot(seen, np.linalg.norm(B))) / seen if seen else 0.0
-
-
 def _moved(lam: Vector, row: int, size: float) -> list[Vector]:
     """Multipliers that differ on one row, upwards first."""
     return [np.where(np.arange(len(lam)) == row, lam + sign * size, lam) for sign in (1.0, -1.0)]
@@ -215,6 +211,6 @@ def _moved(lam: Vector, row: int, size: float) -> list[Vector]:
 def _agreement(worst: float, alpha: float) -> ComparisonEvidence:
     """Whether the subject's own values are the formulas': a rate of wrong values says nothing of the claim."""
     return compare(
-        "changes of the estimate against the formulas, in roundings", worst, "<=", AGREEMENT_ROUNDINGS,
+        "changes of the gradient against the formulas, in roundings", worst, "<=", AGREEMENT_ROUNDINGS,
         context={"alpha": alpha},
     )  # fmt: skip

@@ -20,7 +20,7 @@ def rates(claim, reading, instance):
     return [item for item in evidence if isinstance(item, RateEvidence)]
 
 
-@pytest.mark.parametrize("seed", [502, 19, 21, 45])
+@pytest.mark.parametrize("seed", [502, 19, 21, 45, 14, 48])
 @pytest.mark.parametrize("claim", ["dual-extraction", "dual-extraction/T1"])
 def test_a_weight_that_switches_on_is_found_whatever_row_it_is_on(claim, seed):
     instance = f"drawn:weakly-active:{seed}"
