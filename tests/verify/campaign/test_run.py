@@ -225,7 +225,8 @@ def test_a_hypothesis_is_met_by_one_problem_and_a_program_right_on_all():
     claim = "stochastic-oracles/unbiasedness"
     assert find(claim).question == "can-be-met"
     report = verify.run([claim], subject=BiasedElsewhere(), readings=["repaired"])
-    assert {result.verdict for result in report.results} == {Verdict.SUPPORTED, Verdict.REFUTED}
+    # Where it is right by itself it is held to problems where it is not.
+    assert {result.verdict for result in report.results} == {Verdict.REFUTED}
     assert [row.status for row in report.summary] == [Verdict.REFUTED]
     assert report.coverage.held == 0
 
