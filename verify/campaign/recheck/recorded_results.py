@@ -44,7 +44,7 @@ class Row:
         how: How each number is held.
         derived: Of each rate and comparison what does not depend on the subject: which of :func:`derived_leaves`, its
             digest and sketches; or ``-``.
-        any_seed: Whether it is the same at every seed.
+        any_seed: Whether it is the same at every seed: its check draws nothing, and another seed gave the same.
     """
 
     digest: str
