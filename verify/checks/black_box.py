@@ -14,9 +14,8 @@ import numpy as np
 
 from spec import Noise, OracleParameters, Problem, Quadratic, parse_problem
 from verify.checks.measuring.case import Case, Measurement, check, compare
-from verify.checks.measuring.premises import PremiseUnmetError, h_width, regular_truth, sweep_ends
+from verify.checks.measuring.premises import h_width, regular_truth, sweep_ends
 from verify.checks.measuring.samples import ADDITIVE, Setting, second_moment
-from verify.checks.stochastic_oracles import may_jump
 from verify.evidence.decisions import VarianceDecision
 from verify.evidence.model import Evidence, Point
 from verify.evidence.rates import fit_rate
@@ -169,8 +168,6 @@ def variance_from_outside(case: Case) -> Measurement:
     twice as large, not a finer law. Noise around what is no answer has no variance to speak of, so repaired the quiet
     answer must be one.
     """
-    if may_jump(case):
-        raise PremiseUnmetError("mean-square-smooth", "noise that jumps is drawn for single samples alone")
     truth = regular_truth(case.instance)
     alpha = case.profile.sample_alphas[1]
     quiet = case.instance.with_noise(Noise()).problem

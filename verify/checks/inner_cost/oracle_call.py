@@ -67,7 +67,7 @@ ACCURATE = 0.2
 def batch_size(case: Case) -> Measurement:
     """Conditional variance at N_g = σ²/α² against alpha; where noise may jump, that of one sample over this N_g."""
     truth = regular_truth(case.instance)
-    if may_jump(case):
+    if may_jump(case, truth):
         rate = jumping_rate(case, truth, "variance of one sample over N_g = σ²/α², jump noise", lambda alpha: alpha**-2)
         return Measurement((rate,), values_at("variance at alpha", rate.points))
     settings = []
