@@ -148,7 +148,7 @@ def proof_lines(full_id: str) -> list[str]:
         lines += [f"  {shown.theorem.coq}: {shown.theorem.says}" for shown in found.theorems]
         lines += [f"  premise: {text} (granted by {by})" for text, by in found.grants]
         lines += [f"  a premise more than the statement has: {text}" for text in found.gaps]
-        lines += [f"  not in the theorems: {text}" for text in found.row.short]
+        lines += [f"  not in the theorems: {text}" for text in found.lacks]
     reason = load_theorems().reasons.get(full_id)
     return [*lines, f"\nNot proven for every problem: {reason}"] if reason else lines
 

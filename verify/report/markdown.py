@@ -169,7 +169,7 @@ def _proven(arranged: Outline) -> list[str]:
     found = [(entry.id, one) for entry in arranged.statements for one in standings(entry.id)]
     rows = [
         f"| `{name}` | {one.grade} | {' '.join(one.row.by)} | {escape('; '.join(one.gaps))} | "
-        f"{escape('; '.join(one.row.short))} |"
+        f"{escape('; '.join(one.lacks))} |"
         for name, one in found
     ]
     head = [

@@ -55,7 +55,7 @@ def _claim(claim: Claim, table: TheoremTable) -> str:
     for full, _ in claim.statements():
         for found in standings(full):
             gaps = [f"*premise more:* {escape(text)}" for text in found.gaps]
-            short = [f"*not in the theorems:* {escape(text)}" for text in found.row.short]
+            short = [f"*not in the theorems:* {escape(text)}" for text in found.lacks]
             by = ", ".join(f"`{name}`" for name in found.row.by)
             rows.append(f"| `{full}` | {found.grade} | {by} | {'<br>'.join([*gaps, *short])} |")
         if full in table.reasons:

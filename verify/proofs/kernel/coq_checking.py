@@ -17,6 +17,7 @@ from typing import Literal
 
 from verify.proofs.kernel.coq_run import ALLOWED, Answer, CoqRun
 from verify.proofs.kernel.coq_sources import FOLDER, CoqSource, needed, read_sources
+from verify.proofs.kernel.goals import compile_goals, load_goals
 from verify.proofs.kernel.proof_record import ProofRecord, RecordedDefinition, RecordedTheorem, edited
 from verify.proofs.kernel.theorems import TheoremTable, load_theorems
 
@@ -104,6 +105,8 @@ def check(
             refusals += [] if record is None else _differing(made, record, run.files)
         elif answer:
             refusals = [answer]
+        if not refusals:
+            refusals = _goal_faults(run, table, names)
         if kernel and not refusals:
             refusals = run.small_kernel()
     # A file whose statements tell what was edited in it needs no second line.
@@ -111,6 +114,18 @@ def check(
     refusals += [line for name, line in changed if name not in told]
     state = "refused" if refusals else "re-checked"
     return Outcome(state, run.version, asked, tuple(refusals), made, kernel, on_record=version)
+
+
+def _goal_faults(run: CoqRun, table: TheoremTable, names: Sequence[str]) -> list[str]:
+    """Goals that Coq does not accept: of all, or of the theorems asked for alone."""
+    goals, faults = load_goals(table)
+    mine = {full: goal for full, goal in goals.items() if not names or {*goal.row.by} & {*names}}
+    for name in needed(dict(run.sources), table.order, {"terms"} if mine else set()):
+        if name not in run.files:
+            (run.place / f"{name}.v").write_bytes(run.sources[name].raw)
+            if run.coqc(f"{name}.v").returncode:
+                return [f"{name}.v does not compile"]
+    return [*faults.values(), *compile_goals(run, mine)]
 
 
 def _groups(asked: Sequence[str], record: ProofRecord | None) -> list[tuple[str, ...]]:
@@ -135,6 +150,8 @@ def _made(run: CoqRun, answer: Answer, groups: Sequence[Sequence[str]], table: T
             name: RecordedTheorem(statement=text, explicit=full, axioms=axioms[name], row=table.row_digest(name))
             for name, (text, full) in answer.statements.items()
         },
+        map=table.map_digests(),
+        goals={full: goal.digest for full, goal in load_goals(table)[0].items()},
     )
 
 

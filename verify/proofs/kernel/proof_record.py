@@ -15,6 +15,7 @@ from pydantic import ConfigDict, Field, ValidationError
 from spec.errors import from_validation
 from spec.files import Frozen
 from verify.proofs.kernel.coq_sources import FOLDER, CoqSource
+from verify.proofs.kernel.goals import goal_deviations
 from verify.proofs.kernel.record_digest import DIGEST
 from verify.proofs.kernel.theorems import TheoremTable
 
@@ -53,13 +54,17 @@ class ProofRecord(Frozen):
         sources: SHA-256 of each file.
         definitions: By ``FILE.NAME``.
         theorems: By ``FILE.NAME``.
+        map: By statement and reading, the hash of its row in the table, of its words, formula and premises.
+        goals: By statement, the hash of its goal.
     """
 
-    schema_: Literal["f2csa-proofs/2"] = Field(default="f2csa-proofs/2", alias="schema")
+    schema_: Literal["f2csa-proofs/3"] = Field(default="f2csa-proofs/3", alias="schema")
     coq: str
     sources: dict[str, str]
     definitions: dict[str, RecordedDefinition]
     theorems: dict[str, RecordedTheorem]
+    map: dict[str, str]
+    goals: dict[str, str]
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
@@ -108,8 +113,20 @@ def edited(sources: Mapping[str, CoqSource], record: ProofRecord, table: Theorem
     ours, recorded = table.theorems.keys(), record.theorems.keys()
     found += [(name, f"{name} is not on record") for name in sorted(ours - recorded)]
     found += [(name, f"{name} is on record and not in the table") for name in sorted(recorded - ours)]
+    found += [(line.split(" ")[0], line) for line in map_deviations(record, table).values()]
+    found += list(goal_deviations(record.goals, table).items())
     return found + [
         (name, f"{name} is described otherwise than on record: its words, or the premises it asks for, changed since")
         for name in table.theorems
         if name in recorded and record.theorems[name].row != table.row_digest(name)
     ]
+
+
+def map_deviations(record: ProofRecord, table: TheoremTable) -> dict[str, str]:
+    """Rows that are not as recorded, by statement and reading, a line each."""
+    now = table.map_digests()
+    lines = {}
+    for name in sorted(now.keys() | record.map.keys()):
+        if now.get(name) != record.map.get(name):
+            lines[name] = f"{name} is mapped otherwise than on record: its row, formula or premises changed since"
+    return lines

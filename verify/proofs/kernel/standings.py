@@ -9,9 +9,11 @@ from typing import Literal
 
 from verify.evidence.model import PROVEN
 from verify.proofs.kernel.coq_checking import Outcome, check
-from verify.proofs.kernel.proof_record import ProofRecord, load_record
+from verify.proofs.kernel.goals import goal_deviations
+from verify.proofs.kernel.proof_record import ProofRecord, load_record, map_deviations
 from verify.proofs.kernel.theorems import Settled, Theorem, load_theorems
 
+NO_GOAL = "no goal of its own yet: the theorems are matched with it by hand"
 Grade = Literal["proven", "proven in part", "refuted", "no proof"]
 
 
@@ -41,6 +43,7 @@ class Standing:
         gaps: Premises that the theorems ask for and the statement does not.
         grants: Their other premises, each with what grants it.
         outcome: Whether they were re-checked, or are only recorded.
+        changed: Why no proof counts though the theorems stand: its formula, premises or row are not those on record.
     """
 
     row: Settled
@@ -48,21 +51,30 @@ class Standing:
     gaps: tuple[str, ...]
     grants: tuple[tuple[str, str], ...]
     outcome: Outcome
+    changed: str = ""
 
     @property
     def grade(self) -> Grade:
         """Proven whole, in part, or refuted as written; no proof where the theorems are refused."""
-        if self.outcome.state == "refused":
+        if self.outcome.state == "refused" or self.changed:
             return "no proof"
         if self.row.reading == "as-written":
             return "refuted"
-        return "proven in part" if self.row.short else PROVEN
+        return "proven in part" if self.lacks else PROVEN
+
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """What the statement says beyond what is proven of it."""
+        none = self.row.reading == "repaired" and self.row.under is None
+        return (*self.row.short, *((NO_GOAL,) if none else ()))
 
     @property
     def headline(self) -> str:
         """The grade and the theorems, in a line; of what is refused, that."""
         if self.outcome.state == "refused":
             return f"no proof counts: {self.outcome.words}"
+        if self.changed:
+            return f"no proof counts: {self.changed}"
         names = ", ".join(self.row.by)
         if self.grade == "refuted":
             return f"Refuted as written by {names}; {self.outcome.words}."
@@ -90,9 +102,17 @@ def standings(full_id: str, outcome: Outcome | None = None) -> tuple[Standing, .
             tuple(table.gaps(row)),
             tuple(table.grants(row)),
             on_record() if outcome is None else outcome,
+            _changed().get(f"{row.statement} [{row.reading}]", _changed().get(row.statement, "")),
         )
         for row in table.settling(full_id)
     )
+
+
+@lru_cache(maxsize=1)
+def _changed() -> Mapping[str, str]:
+    """Rows and goals that are not as recorded, each with why."""
+    record, table = _shipped(), load_theorems()
+    return goal_deviations(record.goals, table) | map_deviations(record, table)
 
 
 def _shown(theorem: Theorem, record: ProofRecord) -> TheoremShown:
@@ -104,7 +124,7 @@ def counts(reading: str = "repaired") -> Mapping[str, int]:
     """How many statements are proven, of these with a premise more, proven in part, and left."""
     table = load_theorems()
     rows = [row for row in table.settled if row.reading == reading]
-    whole = [row for row in rows if not row.short]
+    whole = [row for row in rows if not row.short and (row.under is not None or reading == "as-written")]
     return {
         "proven": len(whole),
         "gaps": sum(bool(table.gaps(row)) for row in whole),

@@ -71,6 +71,8 @@ class Settled(Frozen):
         granted: By premise of the theorems, the statement's own premise (or its claim's) or a statement that grants it.
         itself: Premises of the theorems that the statement's own words state.
         short: What the statement says beyond the theorems; then it is proven in part.
+        under: The premises with a formula that its own goal is proven under (:mod:`verify.proofs.kernel.goals`);
+            ``None`` where it has no goal: then it is proven in part.
     """
 
     statement: str
@@ -79,6 +81,7 @@ class Settled(Frozen):
     granted: dict[str, str] = Field(default_factory=dict)
     itself: tuple[str, ...] = ()
     short: tuple[str, ...] = ()
+    under: tuple[str, ...] | None = None
 
 
 class Left(Frozen):
@@ -117,6 +120,19 @@ class TheoremTable(Frozen):
         theorem = self.theorems[name]
         asked = {one: self.premises[one].text if one in self.premises else "" for one in theorem.asks}
         return hashlib.sha256(json.dumps([theorem.says, asked]).encode()).hexdigest()
+
+    def map_digests(self) -> dict[str, str]:
+        """SHA-256 of each row, and of what its statement says and assumes."""
+        digests = {}
+        for row in self.settled:
+            told: list[object] = [row.model_dump(mode="json", exclude_none=True)]
+            if row.statement in _catalogue():
+                statement, claim = _catalogue()[row.statement]
+                said = statement.assertion(row.reading)
+                told += [said.text, said.formula]
+                told += [[one.id, one.text, one.formula] for one in (*claim.premises, *statement.premises)]
+            digests[f"{row.statement} [{row.reading}]"] = hashlib.sha256(json.dumps(told).encode()).hexdigest()
+        return digests
 
     def settling(self, full_id: str) -> tuple[Settled, ...]:
         """What is settled of a statement."""
