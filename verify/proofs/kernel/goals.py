@@ -1,6 +1,6 @@
 """Goals: each statement that is called proven has a theorem of its own, whose sentence is printed from the spec.
 
-``coq/goals/CLAIM.STEP.v`` holds the proof alone: imports, lemmas, and the line ``Goal.`` where the printed sentence goes.
+``coq/goals/CLAIM.STEP.v`` holds the proof alone: imports, lemmas, the line ``Goal.`` where the printed sentence goes.
 """
 
 from __future__ import annotations
@@ -128,7 +128,10 @@ def goal_deviations(recorded: Mapping[str, str], table: TheoremTable, folder: Pa
     for full, goal in goals.items():
         if recorded.get(full) != goal.digest:
             lines[full] = f"{full} is stated or proven otherwise than on record: no proof counts"
-    lines |= {full: f"{full} has a goal on record and none in the table" for full in recorded.keys() - goals.keys() - faults.keys()}
+    lines |= {
+        full: f"{full} has a goal on record and none in the table"
+        for full in recorded.keys() - goals.keys() - faults.keys()
+    }
     return lines
 
 
