@@ -89,9 +89,7 @@ def test_what_has_no_value_at_a_point_says_why():
         regular_truth(find("infeasible"))
     truth = regular_truth(find("weakly-active"))
     assert truth.lam.tolist() == [0]
-    with pytest.raises(
-        NoValueError, match=r"∇F has no value here: .* gradients \(0\) and \(1\)"
-    ):
+    with pytest.raises(NoValueError, match=r"∇F has no value here: .* gradients \(0\) and \(1\)"):
         _ = truth.grad_F
 
 
