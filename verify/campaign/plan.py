@@ -46,12 +46,13 @@ from verify.checks.measuring.where_asked import is_place_of
 from verify.evidence.budget import level_of
 from verify.evidence.model import VALUE, Counterexample, PremiseEvidence
 from verify.evidence.streams import Ledger
+from verify.proofs.kernel.standings import proven_by
 from verify.report.identified import Identified
 from verify.report.model import NAMED, Result
 from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError
 from verify.subjects.faults import described
 from verify.subjects.loading import REFERENCE
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import TRUSTED, Stages
 from verify.truth.propositions.arithmetic import NoValueError
 from verify.verdict import Decision, NoEvidenceError, Verdict, decide
 
@@ -225,6 +226,12 @@ def perform(task: Task, subject: Subject, bound: Bound | None = None, *, held: b
         return fault(task, str(error), started)
     except Exception as error:  # a check that fails on what a subject answers costs its own result
         return fault(task, f"the check failed: {described(error)}", started)
+    own = bound == statement.assertion(task.reading).bound and task.reading == "repaired"
+    # A theorem is about the formulas, not about a foreign program: one of the two is mistaken.
+    about_formulas = statement.about == "mathematics" or (task.subject == REFERENCE and type(subject) in TRUSTED)
+    against = own and about_formulas and decision.verdict is Verdict.REFUTED
+    if against and (theorem := proven_by(task.claim)):
+        return fault(task, f"{decision.sentence} But it is proven: {theorem}", started)
     made = _result(task, instance, measured, decision, started)
     if decision.verdict is Verdict.INCONCLUSIVE and decision.rung == "statistical":
         return made.model_copy(update={"continuation": tuple(case.ledger.states())})

@@ -10,6 +10,7 @@ import pytest
 from spec import InvalidInputError
 from spec.formulas import parse_formula
 from tests.verify.proofs.edited_proofs import RECORD, needs_coq
+from verify.campaign.plan import Task, perform
 from verify.proofs.kernel.coq_checking import check
 from verify.proofs.kernel.coq_run import CoqRun
 from verify.proofs.kernel.coq_sources import FOLDER, needed, read_sources
@@ -17,6 +18,8 @@ from verify.proofs.kernel.goal_printing import print_sentence
 from verify.proofs.kernel.goals import GOALS, compile_goals, goal_deviations, load_goals
 from verify.proofs.kernel.standings import NO_GOAL, standings
 from verify.proofs.kernel.theorems import load_theorems, parse_table
+from verify.subjects.loading import REFERENCE, load_subject
+from verify.verdict import Decision, Verdict
 
 TABLE = load_theorems()
 TEXT = (FOLDER.parent / "theorems.toml").read_text(encoding="utf-8")
@@ -111,3 +114,14 @@ def test_coq_proves_the_sentence_and_not_another(tmp_path: Path) -> None:
     other = type(goals[name])(goals[name].row, wrong, goals[name].proof)
     (line,) = compile_goals(run, {name: other})
     assert line.startswith(f"{name} is not proven by its goal")
+
+
+def test_a_verdict_against_a_proven_statement_is_a_fault_that_shows_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = Task(claim="dual-extraction/jacobian-bound", reading="repaired", instance="toy1", profile="smoke",
+                subject=REFERENCE, seed=0)  # fmt: skip
+    refuted = Decision(Verdict.REFUTED, "Refuted: 2 > 1.")
+    monkeypatch.setattr("verify.campaign.plan.decide", lambda *_: refuted)
+    result = perform(task, load_subject(REFERENCE))
+    assert result.verdict is None
+    assert result.fault is not None
+    assert "Refuted: 2 > 1. But it is proven: Proven for every problem" in result.fault

@@ -108,6 +108,11 @@ def standings(full_id: str, outcome: Outcome | None = None) -> tuple[Standing, .
     )
 
 
+def proven_by(full_id: str) -> str:
+    """Of a repaired statement that is proven whole, by what; empty of all others."""
+    return next((one.headline for one in standings(full_id) if one.grade == PROVEN), "")
+
+
 @lru_cache(maxsize=1)
 def _changed() -> Mapping[str, str]:
     """Rows and goals that are not as recorded, each with why."""
