@@ -23,7 +23,7 @@ from verify.truth.geometry import quadratic_of
 from verify.truth.penalty_functions import Family, error
 from verify.truth.point_values import PointValues, derivative, quiet_step
 from verify.truth.propositions.deciding import at_each, in_the_limit
-from verify.truth.propositions.places import Site
+from verify.truth.propositions.sites import Site
 from verify.truth.propositions.valuation import value_of
 from verify.truth.scenario import Scenario, exact_error
 from verify.verdict import Verdict

@@ -13,7 +13,7 @@ from tests.verify.checks.asking import case_of, verdict
 from verify.checks.measuring.formula_evidence import exact_evidence, right_side, site_of
 from verify.truth.geometry import quadratic_of
 from verify.truth.propositions.deciding import at_each, in_the_limit
-from verify.truth.propositions.places import Site
+from verify.truth.propositions.sites import Site
 from verify.verdict import Verdict
 
 EVERYWHERE = ("convergence-experiment/gradients-in-x", "inner-loop-remark/penalty-solve")

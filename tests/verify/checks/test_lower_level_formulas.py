@@ -24,7 +24,7 @@ from verify.truth import lower_level
 from verify.truth.geometry import Geometry, quadratic_of, ramp
 from verify.truth.propositions.arithmetic import NoSolutionError
 from verify.truth.propositions.deciding import at_each, in_the_limit, is_met
-from verify.truth.propositions.places import LITERAL_CHOICES, REPAIRED_CHOICES, Site
+from verify.truth.propositions.sites import LITERAL_CHOICES, REPAIRED_CHOICES, Site
 from verify.truth.propositions.valuation import value_of
 
 TENTH = Fraction(1, 10)

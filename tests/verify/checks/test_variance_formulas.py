@@ -13,7 +13,7 @@ from verify.checks.measuring.samples import ADDITIVE, F_ONLY, G_ONLY, MATRIX
 from verify.truth.algebra.numbers import double
 from verify.truth.geometry import quadratic_of
 from verify.truth.noise import variance
-from verify.truth.propositions.places import Site
+from verify.truth.propositions.sites import Site
 from verify.truth.propositions.valuation import value_of
 
 TENTH = Fraction(1, 10)

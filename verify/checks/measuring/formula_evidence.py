@@ -20,7 +20,7 @@ from verify.evidence.model import VALUE, ComparisonEvidence, Evidence, PremiseEv
 from verify.truth.geometry import quadratic_of
 from verify.truth.propositions.arithmetic import NoSolutionError, NoValueError
 from verify.truth.propositions.deciding import ERRORS, REFUSED, AtOnePlace, at_each, has_order, in_the_limit, is_met
-from verify.truth.propositions.places import FREE, Site, Stated
+from verify.truth.propositions.sites import FREE, Site, Stated
 from verify.truth.propositions.valuation import value_of
 from verify.verdict import DISAGREE, EXACT, RungDisagreementError
 

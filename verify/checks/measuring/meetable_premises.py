@@ -12,7 +12,7 @@ from spec.claims import find
 from spec.formulas import parse_formula
 from verify.truth.geometry import quadratic_of
 from verify.truth.propositions.deciding import REFUSED, is_met
-from verify.truth.propositions.places import Site
+from verify.truth.propositions.sites import Site
 
 
 def require_meetable(full_id: str, instances: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from spec.formulas import Node, choices_within
 from spec.reading import find_choice
 from verify.truth.propositions.deciding import REFUSED, at_each, in_the_limit
-from verify.truth.propositions.places import LITERAL_CHOICES, REPAIRED_CHOICES, Site
+from verify.truth.propositions.sites import LITERAL_CHOICES, REPAIRED_CHOICES, Site
 from verify.truth.propositions.valuation import value_of
 
 ALPHA = Fraction(1, 10)

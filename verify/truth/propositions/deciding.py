@@ -11,7 +11,7 @@ from spec.formulas import Node, names_within
 from verify.truth.algebra.reals import ExactReal, UndecidedSignError
 from verify.truth.propositions.arithmetic import NoValueError
 from verify.truth.propositions.germs import Germ
-from verify.truth.propositions.places import GROWING, REPAIRED_CHOICES, Site, Stated
+from verify.truth.propositions.sites import GROWING, REPAIRED_CHOICES, Site, Stated
 from verify.truth.propositions.valuation import value_of
 
 ERRORS = ("e_ys", "e_lam", "e_y")

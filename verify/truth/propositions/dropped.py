@@ -17,7 +17,7 @@ from spec.formulas import Node
 from verify.truth import lower_level
 from verify.truth.algebra.rationals import Vector
 from verify.truth.propositions.deciding import REFUSED, at_each, in_the_limit, is_met
-from verify.truth.propositions.places import Site
+from verify.truth.propositions.sites import Site
 
 LARGEST = 12
 """Largest n + m + p of a problem that is searched: the search is over many."""

@@ -19,7 +19,7 @@ from verify.truth import lower_level
 from verify.truth.algebra.rationals import fractions
 from verify.truth.geometry import quadratic_of
 from verify.truth.propositions.deciding import at_each, in_the_limit
-from verify.truth.propositions.places import WHOLE, Site
+from verify.truth.propositions.sites import WHOLE, Site
 from verify.truth.propositions.valuation import value_of
 
 ALPHA = Fraction(1, 10)

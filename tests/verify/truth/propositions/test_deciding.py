@@ -12,7 +12,7 @@ from verify.truth.geometry import quadratic_of
 from verify.truth.propositions.arithmetic import NoValueError
 from verify.truth.propositions.axes import axes
 from verify.truth.propositions.deciding import at_each, in_the_limit, is_met, tried
-from verify.truth.propositions.places import LITERAL_CHOICES, REPAIRED_CHOICES, Site
+from verify.truth.propositions.sites import LITERAL_CHOICES, REPAIRED_CHOICES, Site
 
 SHIFT = parse_formula("sup(norm(y_min(y_star, lam_star) - y_min(y_star, lam_t)), e_lam) <= O(alpha^3)")
 MONOTONE = parse_formula(

@@ -18,7 +18,7 @@ from verify.truth.geometry import quadratic_of
 from verify.truth.noise import variance_function
 from verify.truth.penalty_functions import Family
 from verify.truth.propositions.arithmetic import NoValueError
-from verify.truth.propositions.places import Site
+from verify.truth.propositions.sites import Site
 from verify.truth.propositions.valuation import Place, value_of
 from verify.truth.scenario import Scenario
 from verify.truth.stages import Setting, evaluate
