@@ -18,6 +18,8 @@ from verify.truth.algebra.reals import ExactReal, extreme_eigenvalue, spectral_n
 from verify.truth.propositions.arithmetic import NoValueError, holds
 
 ZERO, ONE = fmpq_poly([]), fmpq_poly([1])
+SYSTEMS = 4
+"""Matrices of linear systems whose inverses are kept."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,10 @@ NOTHING = Germ(None, 0, None, RationalVector((ZERO,), ONE))
 
 class GermArithmetic:
     """Matrices of rational functions; numbers are :class:`Germ`."""
+
+    def __init__(self) -> None:
+        # The matrix is kept beside its inverse: its identity is the key.
+        self._systems: dict[int, tuple[RationalVector, RationalVector | None]] = {}
 
     def number(self, value: Fraction) -> Germ:
         return Germ.of(RationalVector.constant([value]))
@@ -175,10 +181,7 @@ class GermArithmetic:
                 square = tuple(listed[i] if i == j else ZERO for i in range(size) for j in range(size))
                 return RationalVector(square, vector.denominator, max(size, 1))
             case "solve", [matrix, right]:
-                try:
-                    return solve(matrix, right)
-                except InvalidInputError:
-                    raise NoValueError("a linear system is singular here") from None
+                return self._solved(matrix, right)
             case "beside", [left, right]:
                 return self.beside(left, right)
             case "above", [top, bottom]:
@@ -213,6 +216,26 @@ class GermArithmetic:
 
     def _minus(self, a: Germ) -> Germ:
         return self.times(self.number(Fraction(-1)), a)
+
+    def _solved(self, matrix: RationalVector, right: RationalVector) -> RationalVector:
+        """A linear system; a matrix that comes back is inverted once for all that follow."""
+        entry = self._systems.pop(id(matrix), None)
+        try:
+            if entry is None:
+                self._systems[id(matrix)] = (matrix, None)
+                return solve(matrix, right)
+            inverse = entry[1]
+            if inverse is None:
+                size = matrix.width
+                identity = [int(i == j) for i in range(size) for j in range(size)]
+                inverse = solve(matrix, RationalVector.constant(identity, size))
+            self._systems[id(matrix)] = (matrix, inverse)
+            return (inverse @ right).reduced()
+        except InvalidInputError:
+            raise NoValueError("a linear system is singular here") from None
+        finally:
+            while len(self._systems) > SYSTEMS:
+                self._systems.pop(next(iter(self._systems)))
 
     def _norm(self, matrix: RationalVector) -> Germ:
         first = matrix.leading()

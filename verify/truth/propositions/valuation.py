@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
-from spec.formulas import Node, load_quantities
+from spec.formulas import Node, load_quantities, names_within
 from spec.formulas.tree import exponent_of
 from verify.truth.propositions.arithmetic import Arithmetic, NoValueError, negated
 
 Values = Mapping[str, Any]
+
+
+@lru_cache(maxsize=256)
+def _rests_on(name: str) -> frozenset[str]:
+    """What a defined quantity's own formulas name, through all definitions; its arguments are no part of that."""
+    cases = load_quantities()[name].cases
+    return frozenset().union(*(names_within(node) for _, node in cases))
 
 
 class _Layered(Mapping[str, Any]):
@@ -51,8 +59,9 @@ class Place:
     )
 
     def with_given(self, **values: Any) -> Place:
-        """The same place with some values given otherwise."""
-        return Place(self.arithmetic, _Layered(values, self.given), self.rows, self.choices)
+        """The same place with some values given otherwise; what hangs on none of them is as it was found."""
+        held = {key: entry for key, entry in self.defined.items() if not _rests_on(key[0]) & values.keys()}
+        return Place(self.arithmetic, _Layered(values, self.given), self.rows, self.choices, held)
 
 
 def value_of(node: Node, place: Place, arguments: Values | None = None) -> Any:
@@ -176,8 +185,11 @@ class _Walk:
         place, a = self.place, self.place.arithmetic
         size = len(a.entries(place.given[over.name]))
 
+        still = place.with_given(**{over.name: a.vector([0] * size)})
+
         def moved(error: list[int]) -> Any:
-            return _Walk(place.with_given(**{over.name: a.vector(error)}), self.arguments).at(inner.args[0])
+            there = still.with_given(**{over.name: a.vector(error)}) if any(error) else still
+            return _Walk(there, self.arguments).at(inner.args[0])
 
         def minus(value: Any) -> Any:
             return negated(a, value, ("",))
