@@ -15,8 +15,8 @@ from verify.truth.propositions.sites import GROWING, REPAIRED_CHOICES, Site, Sta
 from verify.truth.propositions.valuation import value_of
 
 ERRORS = ("e_ys", "e_lam", "e_y")
-MOST_TRIED = 12
-"""Errors that are tried at most: all of them where the stages have half as many coordinates."""
+LARGE = 16
+"""Most variables of a problem on which free errors are tried: each takes an exact solve of their number."""
 
 
 @dataclass(frozen=True)
@@ -114,19 +114,23 @@ def has_order(formula: Node) -> bool:
 def tried(formula: Node, site: Site) -> Iterator[Site]:
     """The site with each error that stands free in the formula: none, and each coordinate alone, up and down.
 
-    Of more than are tried, some are, spread evenly over the coordinates.
+    Raises:
+        NoValueError: If there are such errors and the problem is too large to try them all.
     """
     spent = {part.args[1].name for part in formula.walk() if part.kind == "function" and part.name == "sup"}
     free = sorted(names_within(formula) & set(ERRORS) - spent)
-    yield site
     if site.errors:
+        yield site
         return
+    if free and site.problem.n + site.problem.m > LARGE:
+        raise NoValueError(f"it has more errors to try than problems of {LARGE} variables have")
+    yield site
     sizes = {"e_ys": site.problem.m, "e_lam": site.problem.p, "e_y": site.problem.m}
-    every = [(name, i, sign) for name in free for i in range(sizes[name]) for sign in (1, -1)]
-    step = Fraction(max(len(every), MOST_TRIED), MOST_TRIED)
-    for k in range(min(len(every), MOST_TRIED)):
-        name, i, sign = every[int(k * step)]
-        yield replace(site, errors={name: tuple(Fraction(sign * int(i == j)) for j in range(sizes[name]))})
+    for name in free:
+        for i in range(sizes[name]):
+            for sign in (1, -1):
+                error = tuple(Fraction(sign * int(i == j)) for j in range(sizes[name]))
+                yield replace(site, errors={name: error})
 
 
 def _decided(truth: bool | None) -> bool:
