@@ -13,10 +13,10 @@ from spec.atlas import ORDER
 from spec.atlas import find as find_instance
 from spec.claims import Premise, Statement
 from spec.drawn import FAMILIES
-from spec.formulas import Node
+from spec.formulas import Node, names_within
 from verify.truth import lower_level
 from verify.truth.algebra.rationals import Vector
-from verify.truth.propositions.deciding import REFUSED, at_each, in_the_limit, is_met
+from verify.truth.propositions.deciding import ERRORS, REFUSED, at_each, in_the_limit, is_met
 from verify.truth.propositions.sites import Site
 
 LARGEST = 10
@@ -50,12 +50,14 @@ def without(
 ) -> Shown | None:
     """The first candidate, by default of all, that breaks one premise of a repaired statement alone, and refutes it.
 
-    Only premises with a formula are looked at; ``None`` where no candidate shows that the dropped one is needed.
+    Only premises with a formula are looked at; how far the stages are off is met by every error that is tried.
+    ``None`` where no candidate shows that the dropped one is needed.
     """
     formula, broken = statement.repaired.proposition, dropped.predicate("repaired")
     if formula is None or broken is None:
         return None
-    others = [node for one in premises if one.id != dropped.id and (node := one.predicate("repaired")) is not None]
+    nodes = (node for one in premises if one.id != dropped.id and (node := one.predicate("repaired")) is not None)
+    others = [node for node in nodes if not names_within(node) & set(ERRORS)]
     for candidate in candidates() if among is None else among:
         shown = _shown(candidate, formula, broken, others)
         if shown is not None:
