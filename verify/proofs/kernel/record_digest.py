@@ -1,3 +1,3 @@
 """What the record's content hashes to; written with it by ``f2csa prove --record``."""
 
-DIGEST = "afa5e490819d2c3278caebb0225b5a0de492324edad358687824e08174a22691"
+DIGEST = "15c9fd023a62579b7942400c50d7ddd3022306c91c206b6f02300a2436af7c0e"
