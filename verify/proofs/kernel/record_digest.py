@@ -1,3 +1,3 @@
 """What the record's content hashes to; written with it by ``f2csa prove --record``."""
 
-DIGEST = "15c9fd023a62579b7942400c50d7ddd3022306c91c206b6f02300a2436af7c0e"
+DIGEST = "dc4510226f5e2cc80223800ecce4a15c1c337d12a60d930779a1b366f949bb7c"
