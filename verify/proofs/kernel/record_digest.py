@@ -1,3 +1,3 @@
 """What the record's content hashes to; written with it by ``f2csa prove --record``."""
 
-DIGEST = "dc4510226f5e2cc80223800ecce4a15c1c337d12a60d930779a1b366f949bb7c"
+DIGEST = "8f53068af929cf5eccc09387c36b676a60db8fca5934645e429e5e731260fcf6"
