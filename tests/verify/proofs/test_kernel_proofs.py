@@ -38,7 +38,8 @@ def test_the_table_and_the_catalogue_match_both_ways() -> None:
 
 def test_only_statements_with_a_goal_of_their_own_are_proven() -> None:
     found = counts()
-    assert found["proven"] == len(RECORD.goals) >= 5
+    # A goal proves a formula; where the words say more, the statement is proven in part.
+    assert 5 <= found["proven"] <= len(RECORD.goals)
     assert found["proven"] + found["part"] + found["left"] == sum(
         1 for c in load_claims().values() for _ in c.statements()
     )

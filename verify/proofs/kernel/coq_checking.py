@@ -120,7 +120,8 @@ def _goal_faults(run: CoqRun, table: TheoremTable, names: Sequence[str]) -> list
     """Goals that Coq does not accept: of all, or of the theorems asked for alone."""
     goals, faults = load_goals(table)
     mine = {full: goal for full, goal in goals.items() if not names or {*goal.row.by} & {*names}}
-    for name in needed(dict(run.sources), table.order, {"terms"} if mine else set()):
+    imported = {name for goal in mine.values() for name in goal.source.requires}
+    for name in needed(dict(run.sources), table.order, imported & {*run.sources}):
         if name not in run.files:
             (run.place / f"{name}.v").write_bytes(run.sources[name].raw)
             if run.coqc(f"{name}.v").returncode:

@@ -142,7 +142,7 @@ def _conjunction(terms: Terms, node: Node) -> str:
 def _quantified(terms: Terms, formula: Node, premises: Sequence[tuple[str, Node]]) -> str:
     """The whole sentence: alpha, then the errors, then what depends on them."""
     if formula.kind == "logic" and formula.name == "and":
-        return "(" + r" /\ ".join(_quantified(terms, part, premises) for part in formula.args) + ")"
+        return r" /\ ".join(f"({_quantified(terms, part, premises)})" for part in formula.args)
     parts = [formula, *(node for _, node in premises)]
     if formula.kind == "relation" and formula.order is not None:
         return _order(terms, formula, premises)

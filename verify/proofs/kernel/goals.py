@@ -77,6 +77,9 @@ class Goal:
                 lines.append(f"{path} says what is neither lemma nor proof: {sentence[:60]}")
         words = set(re.findall(r"\w+", self.proof))
         idle = [name for name in self.row.by if name.split(".")[-1] not in words]
+        # Where words say more than the formula, other theorems may be of that.
+        if self.row.short and len(idle) < len(self.row.by):
+            idle = []
         lines += [f"{self.row.statement} is said to be proven by {name}, which its goal does not use" for name in idle]
         return lines + self.source.faults()
 
@@ -92,12 +95,13 @@ def _file(statement: str) -> str:
 def load_goals(table: TheoremTable, folder: Path = GOALS) -> tuple[dict[str, Goal], dict[str, str]]:
     """Goals by statement, and why one that the table names has none, in a line."""
     statements = {full: (one, claim) for claim in load_claims().values() for full, one in claim.statements()}
+    standing = {one.standing: statements[one.standing][0] for one in table.premise if one.standing in statements}
     goals, faults = dict[str, Goal](), dict[str, str]()
     for row in table.settled:
         if row.under is None or row.statement not in statements:
             continue
         try:
-            formula, premises = _parts(row, *statements[row.statement])
+            formula, premises = _parts(row, *statements[row.statement], standing)
             proof = (folder / _file(row.statement)).read_text(encoding="utf-8")
             goals[row.statement] = Goal(row, print_sentence(formula, premises), proof)
         except InvalidInputError as error:
@@ -107,14 +111,18 @@ def load_goals(table: TheoremTable, folder: Path = GOALS) -> tuple[dict[str, Goa
     return goals, faults
 
 
-def _parts(row: Settled, statement: Statement, claim: Statement) -> tuple[Node, list[tuple[str, Node]]]:
+def _parts(
+    row: Settled, statement: Statement, claim: Statement, standing: Mapping[str, Statement]
+) -> tuple[Node, list[tuple[str, Node]]]:
     formula = statement.repaired.proposition
     if formula is None:
         raise InvalidInputError(row.statement, "must have a formula")
-    own = {premise.id: premise for premise in (*claim.premises, *statement.premises)}
+    own = {premise.id: premise.predicate("repaired") for premise in (*claim.premises, *statement.premises)}
+    # What the paper assumes once, for all claims, may be named as well.
+    own |= {full: assumed.repaired.proposition for full, assumed in standing.items()}
     premises = []
     for name in row.under or ():
-        node = own[name].predicate("repaired") if name in own else None
+        node = own.get(name)
         if node is None:
             raise InvalidInputError(row.statement, "must have a premise with a formula of that name", name)
         premises.append((name, node))

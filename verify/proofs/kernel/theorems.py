@@ -71,8 +71,9 @@ class Settled(Frozen):
         granted: By premise of the theorems, the statement's own premise (or its claim's) or a statement that grants it.
         itself: Premises of the theorems that the statement's own words state.
         short: What the statement says beyond the theorems; then it is proven in part.
-        under: The premises with a formula that its own goal is proven under (:mod:`verify.proofs.kernel.goals`);
-            ``None`` where it has no goal: then it is proven in part.
+        under: The premises with a formula that its own goal is proven under (:mod:`verify.proofs.kernel.goals`), and
+            assumptions of the paper that stand for all claims, by the statement's full id; ``None`` where it has no
+            goal: then it is proven in part.
     """
 
     statement: str

@@ -25,9 +25,10 @@ OF_SOLUTIONS = (
 OF_MINIMISERS = "asks for a minimiser among all y of what is no polynomial, which the sentences' reader cannot decide"
 OF_CASES = "its parts have premises of their own that no place meets together, as dh/dx = 0 beside any dh/dx"
 OF_WORDS = "has a quotient of whole numbers, or a choice by a test, for which the sentences' reader has no words"
+OF_TERMS = "of the terms that printed sentences are made of: it passes what they are on to theorems that are tied"
 NOT_TIED_FILES = {
     "several": OF_PIECES, "pieces": OF_PIECES, "conditional": OF_SETS, "polynomials": OF_POLYNOMIALS,
-    "definite": OF_POLYNOMIALS, "certificate_check": OF_POLYNOMIALS,
+    "definite": OF_POLYNOMIALS, "certificate_check": OF_POLYNOMIALS, "penalty": OF_TERMS, "accuracy": OF_TERMS,
 }  # fmt: skip
 NOT_TIED = {
     name: NOT_TIED_FILES[of]
