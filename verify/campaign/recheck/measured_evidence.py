@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
 from verify.campaign.recheck.proven_bounds import ROUNDINGS
@@ -13,6 +13,8 @@ from verify.evidence.rates import FLOOR_SHARE, RESOLVED, fit_rate
 
 FITTED = ("exponent", "interval", "local_exponents", "settled", "floor", "points")
 """What a deterministic fit makes of its points."""
+HALF = 0.5
+"""Of an order: how far the slope between the last points may be from the exponent that is derived for them."""
 Shortcoming = tuple[str, str]
 """A field and the rule it breaks."""
 
@@ -25,7 +27,7 @@ def measured_rate(rate: RateEvidence, share: Share) -> Iterator[Shortcoming]:
         yield from _fit(rate)
     elif rate.rung == "statistical":
         yield from _stochastic_fit(rate)
-    elif (rate.interval != (rate.exponent, rate.exponent)) or rate.points:
+    elif rate.interval != (rate.exponent, rate.exponent) or (rate.points and rate.rung != "symbolic"):
         yield "interval", "must be the exponent, without points: nothing was measured"
     yield from error_spent(rate, share)
     form = rate.closed_form
@@ -106,15 +108,23 @@ def _slope(a: Point, b: Point) -> tuple[float, float]:
     return math.log(a.measured / b.measured) / span, slack + RESOLVED
 
 
-def exact_partners(evidence: Sequence[Evidence]) -> Iterator[Shortcoming]:
+def _leads_to(rate: RateEvidence) -> bool:
+    """Whether the points that a derived exponent brings along lead to it, to half an order."""
+    used = [point for point in rate.points if point.usable][-2:]
+    return len(used) < 2 or abs(_slope(used[0], used[1])[0] - rate.exponent) <= HALF
+
+
+def exact_partners(evidence: Sequence[Evidence], others: Collection[str] = ()) -> Iterator[Shortcoming]:
     """A leading term without certificate against the sweep whose points carry the same sum as predicted.
+
+    ``others`` are quantities that are derived again elsewhere.
 
     Where it decides, the sweep's usable points agree with it too; where the sum is zero, so is every prediction.
     """
     rates = [item for item in evidence if isinstance(item, RateEvidence)]
     sweeps = [rate for rate in rates if rate.rung == "numeric" and rate.role == "conclusion" and rate.points]
     for rate in rates:
-        if rate.rung != "symbolic":
+        if rate.rung != "symbolic" or rate.quantity in others or (rate.points and _leads_to(rate)):
             continue
         sweep = next((one for one in sweeps if one.variable == rate.variable), None)
         if sweep is None or any(point.predicted is None for point in sweep.points):

@@ -22,6 +22,7 @@ from verify.campaign.recheck.derived_anew import closed_forms_broken, counterexa
 from verify.campaign.recheck.drawn_again import decided_again
 from verify.campaign.recheck.drawn_counts import unasked
 from verify.campaign.recheck.expected_evidence import missing
+from verify.campaign.recheck.formula_again import formula_rates, is_of_formula
 from verify.campaign.recheck.identities import identity_broken, statements
 from verify.campaign.recheck.measured_evidence import error_spent, exact_partners, measured_rate
 from verify.campaign.recheck.obligations import asserted, obligation
@@ -143,11 +144,18 @@ def follows(result: Result) -> str | None:
         return None
     try:
         bound, reading = asserted(result.claim, result.reading)
-        broken = [*_items(result, bound, reading, proofs=False), *exact_partners(result.evidence)]
+        broken = [*_items(result, bound, reading, proofs=False), *_derived(result)]
         broken += [*_decision(result, bound), *counterexample_broken(result)]
     except UNDECIDABLE as error:
         return f"evidence must hold numbers that can be decided by; {error}"
     return " ".join(broken[0]) if broken else None
+
+
+def _derived(result: Result) -> Iterator[tuple[str, str]]:
+    """Exponents that are derived, not measured: of the statement's formula, derived again; others, with their sweep."""
+    rates = [item for item in result.evidence if isinstance(item, RateEvidence)]
+    yield from exact_partners(result.evidence, {rate.quantity for rate in rates if is_of_formula(result, rate)})
+    yield from formula_rates(result)
 
 
 def _offered(result: Result, others: Sequence[Result]) -> str | None:
@@ -171,7 +179,7 @@ def _evidence(result: Result, bound: Bound, reading: Reading, *, reference: bool
                 "must say where another subject than the reference was asked, and no more",
             )
     yield from _items(result, bound, reading)
-    yield from exact_partners(result.evidence)
+    yield from _derived(result)
     yield from exact_sweep(result.evidence)
 
 
