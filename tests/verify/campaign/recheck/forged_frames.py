@@ -117,7 +117,7 @@ def picture(data: Data) -> None:
 
 
 def continuation(data: Data) -> None:
-    result(data, "variance-bound/per-sample", instance="toy1")["continuation"] = [{"n": 1}]
+    result(data, "variance-bound/per-sample")["continuation"] = [{"n": 1}]
 
 
 def summary_title(data: Data) -> None:

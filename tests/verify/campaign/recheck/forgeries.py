@@ -74,7 +74,7 @@ def premise(data: Data) -> Data:
 def sampled(data: Data) -> Data:
     """A rate over samples."""
     return next(
-        e for e in result(data, "variance-bound/per-sample", instance="toy1")["evidence"] if e["kind"] == "rate"
+        e for e in result(data, "variance-bound/per-sample")["evidence"] if e["kind"] == "rate" and e["points"]
     )
 
 
