@@ -231,7 +231,7 @@ def smaller_error_rate(data: Data) -> None:
 
 
 def stated_error_rates(data: Data) -> None:
-    result(data, "variance-bound/per-sample")["error_rates"] = {}
+    result(data, "variance-bound/per-sample")["error_rates"] = {"interval misses": 1e-9}
 
 
 def rung(data: Data) -> None:
