@@ -100,11 +100,11 @@ def needs(summary: Sequence[SummaryRow], claims: Mapping[str, Claim]) -> dict[st
 
 
 def _judged(full_id: str, premise: Premise, statuses: Mapping[tuple[str, str], str]) -> Hypothesis:
-    """By dropping it alone, where formulas decide that; else by the verdicts of what goes without it."""
+    """By the verdicts of what goes without it; where nothing does, by dropping it alone, if formulas decide that."""
     need = _need(premise, statuses)
     on_record = needs_of(full_id.split("/")[0], premise.id)
     shown = next(((name, one) for name, one in on_record if one.where), None)
-    if shown is not None:
+    if shown is not None and not premise.shown_by:
         name, one = shown
         return Hypothesis(full_id, premise, "needed", f"`{name}` fails on {one.where}: {one.finding}")
     return Hypothesis(full_id, premise, "not known" if on_record and need == "not judged" else need)

@@ -59,7 +59,7 @@ def test_a_claim_brings_its_steps_and_each_choice_is_isolated():
     plain = {
         t.reading for t in plan(["bias-bound/ramp"], ["as-written", "repaired"], [], find_profile("ci"), "reference", 0)
     }
-    assert plain == {"as-written", "repaired", "choose:ramp_width=delta"}
+    assert plain == {"as-written", "repaired", "choose:ramp_width=delta", "keep:ramp_width=tau-delta"}
     of_the_step = {t.reading for t in tasks if t.claim == "bias-bound/T1"}
     assert of_the_step == {"as-written", "repaired", "choose:inner_stop=gradient", "keep:inner_stop=distance"}
     longer = plan(["inner-cost/total"], ["as-written", "repaired"], [], find_profile("ci"), "reference", 0)

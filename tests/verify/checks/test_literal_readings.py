@@ -11,7 +11,7 @@ import pytest
 from spec import CHOICES, load_claims
 from spec.claims import find as statement
 from tests.verify.checks.asking import case_of
-from tests.verify.checks.verdicts_of import REFUTED, SUPPORTED, UNMET, result, under, verdict
+from tests.verify.checks.verdicts_of import REFUTED, SUPPORTED, result, under, verdict
 from verify.checks.measuring.case import checks
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import Stages
@@ -69,7 +69,7 @@ def test_the_lemma_on_the_variance_falls_with_no_stage_behind_a_bar():
         ("choose:dual_term=map,multiplier_width=fixed", SUPPORTED),
         ("choose:dual_term=cancelled,multiplier_width=fixed", SUPPORTED),
         # The repaired text asks for strict complementarity, which is not met here.
-        ("keep:multiplier_width=shrinking", UNMET),
+        ("keep:multiplier_width=shrinking", REFUTED),
     ],
 )
 def test_a_multiplier_at_zero_breaks_the_second_term_where_its_ramp_shrinks(reading, expected):

@@ -17,7 +17,13 @@ from spec.formulas.parser import Reader
 from tests.verify.checks.verdicts_of import UNMET, result, verdict
 from verify.campaign.plan import DEFAULT_SEED
 from verify.checks.measuring.case import Case, find_profile
-from verify.checks.measuring.formula_evidence import alphas_of, exact_evidence, premises_decided, site_of
+from verify.checks.measuring.formula_evidence import (
+    alphas_of,
+    exact_evidence,
+    premises_decided,
+    site_of,
+    without_value,
+)
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import Stages
 from verify.truth import lower_level
@@ -170,9 +176,11 @@ def test_dependent_rows_and_missing_solutions_are_told_by_the_premises():
     assert not is_met(licq, site("licq-fails"), None)
     assert verdict("smoothness/uniqueness", "as-written", "licq-fails") is UNMET
     asked = case("dual-extraction", "as-written", "infeasible")
-    (unmet,) = premises_decided(asked, {"licq": Premise(id="licq", text="-", formula="rank(B[active]) == 0")})
-    assert not unmet.holds
-    assert unmet.finding.startswith("there is no y*")
+    licq_of_nothing = Premise(id="licq", text="-", formula="rank(B[active]) == 0")
+    assert list(premises_decided(asked, {"licq": licq_of_nothing})) == []
+    absent = without_value(asked)
+    assert absent is not None
+    assert absent.finding.startswith("y* has no value here")
 
 
 def test_a_relation_is_asked_where_its_premises_on_alpha_hold():

@@ -209,7 +209,7 @@ def test_half_an_order_more_is_not_supported(claim, variable, stronger):
         ("goldstein-convergence/telescope", "regret", 0.98),
         ("goldstein-convergence/bias-term", "contribution of the bias", 0.98),
         ("goldstein-convergence/block-radius", "‖z - x_k‖", 0.8),
-        ("goldstein-convergence/second-moment", "(L_F + β)²", 0.98),
+        ("goldstein-convergence/second-moment", "(L_F + β)²", 0.1),
         ("goldstein-convergence/bias-potential", "ε + 2β", 0.4),
         ("goldstein-convergence/explicit-constants", "T = KM", 0.1),
     ],

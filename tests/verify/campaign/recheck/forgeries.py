@@ -73,9 +73,7 @@ def premise(data: Data) -> Data:
 
 def sampled(data: Data) -> Data:
     """A rate over samples."""
-    return next(
-        e for e in result(data, "variance-bound/per-sample")["evidence"] if e["kind"] == "rate" and e["points"]
-    )
+    return next(e for e in result(data, "variance-bound/per-sample")["evidence"] if e["kind"] == "rate" and e["points"])
 
 
 # --- A refutation turned into support by one number -------------------------------------------------------------------
