@@ -13,6 +13,8 @@ from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 
+from spec.claims import find as find_claim
+from spec.formulas import plain_text
 from verify.checks.measuring.identity import PREMISE
 from verify.evidence.budget import Share
 from verify.evidence.model import STANDS_FOR, ComparisonEvidence, Evidence, PremiseEvidence
@@ -75,7 +77,17 @@ def missing(result: Result, share: Share, *, reference: bool) -> Iterator[str] |
     if reference:
         return _missing(expected, found, [])
     own = [asked(kind) for kind, item in zip(found, result.evidence, strict=True) if _is_own(item)]
-    return _missing(map(asked, expected), map(asked, found), own)
+    return _missing(map(asked, _without_formula(result, expected)), map(asked, found), own)
+
+
+def _without_formula(result: Result, expected: Iterable[str]) -> list[str]:
+    """What is expected but for what the statement's formula decides: that stands beside the reference's alone."""
+    node = find_claim(result.claim).assertion(result.reading).proposition
+    if node is None or node.kind != "relation":
+        return list(expected)
+    texts = f" of {plain_text(node)}", f" of {plain_text(node.args[0])}"
+    exact = "(symbolic)", "(certified)"
+    return [kind for kind in expected if not any(f"{rung}{text}" in kind for rung in exact for text in texts)]
 
 
 def _is_own(item: Evidence) -> bool:
