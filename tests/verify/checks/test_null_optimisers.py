@@ -209,13 +209,15 @@ def test_half_an_order_more_is_not_supported(claim, variable, stronger):
         ("goldstein-convergence/telescope", "regret", 0.98),
         ("goldstein-convergence/bias-term", "contribution of the bias", 0.98),
         ("goldstein-convergence/block-radius", "‖z - x_k‖", 0.8),
-        ("goldstein-convergence/second-moment", "(L_F + β)²", 0.1),
+        ("goldstein-convergence/second-moment", "(L_F + β)²", 0.98),
         ("goldstein-convergence/bias-potential", "ε + 2β", 0.4),
         ("goldstein-convergence/explicit-constants", "T = KM", 0.1),
     ],
 )
 def test_a_bound_tightened_past_the_truth_is_not_supported(claim, quantity, share):
-    result, bound = reference(claim), find_claim(claim).repaired.bound
+    # The bound of the second moment is nearly attained where rows are nearly dependent.
+    instance = "rows-nearly-dependent" if claim.endswith("/second-moment") else None
+    result, bound = reference(claim, instance), find_claim(claim).repaired.bound
     assert result.verdict is Verdict.SUPPORTED, result.sentence
     tightened = [
         e.model_copy(update={"predicted": share * e.predicted}) if quantity in e.quantity and e.relation == "<=" else e

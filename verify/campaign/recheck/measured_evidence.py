@@ -111,7 +111,7 @@ def _slope(a: Point, b: Point) -> tuple[float, float]:
 def _leads_to(rate: RateEvidence) -> bool:
     """Whether the points that a derived exponent brings along lead to it, to half an order."""
     used = [point for point in rate.points if point.usable][-2:]
-    return len(used) < 2 or abs(_slope(used[0], used[1])[0] - rate.exponent) <= HALF
+    return len(used) == 2 and abs(_slope(used[0], used[1])[0] - rate.exponent) <= HALF
 
 
 def exact_partners(evidence: Sequence[Evidence], others: Collection[str] = ()) -> Iterator[Shortcoming]:
