@@ -287,9 +287,9 @@ def place(claim: Claim) -> str:
 
 
 _GREEKS = "α-ωΑ-Ωℒℓ"
-_BASE = rf"[{_GREEKS}]\u0303?|(?<![A-Za-z_.])(?:[Dd]?[A-Za-z]\u0303?|clip|sup|inf|min|max|dist)"
+_BASE = rf"\)|[{_GREEKS}]\u0303?|(?<![A-Za-z_.])(?:[Dd]?[A-Za-z]\u0303?|Var|clip|sup|inf|min|max|dist)"
 """What carries an index: a Greek letter anywhere, a Latin one that ends no longer name."""
-_INDEX = r"\{[^{}]{1,24}\}|∇h|[α-ωΑ-Ω]|[A-Za-z0-9]{1,4}(?![A-Za-z0-9_])"
+_INDEX = r"\{[^{}]{1,24}\}|∇h|[α-ωΑ-Ω]|ỹ\*?|[A-Za-z0-9]{1,4}(?![A-Za-z0-9_])"
 _SUBSCRIPT = re.compile(rf"((?:{_BASE})[*′]?)_({_INDEX})")
 _NABLA = re.compile(r"(∇²)_(\{[^{}]{1,24}\}|[a-z]{2})|([∇∂])_(\{[^{}]{1,24}\}|[a-zα-ω])")
 _POWER = re.compile(r"(?<=[\w)\u0303>])\^(\{[^}]{1,24}\}|\([^()]{1,8}\)|[-−+]?\d+(?:[./]\d+)?|[A-Za-z*]\b|\*)")

@@ -229,7 +229,7 @@ from verify.subjects import ReferenceSubject
 class Choosy:
     asked = 0
     def hypergradient(self, problem, x, call, rng):
-        if problem.m > 1:
+        if problem.p == 3:
             raise MissingCapabilityError("I do not do this one")
         return ReferenceSubject().hypergradient(problem, x, call, rng)
 """

@@ -8,6 +8,7 @@ from spec.claims import load_claims
 from verify.campaign.baseline.storage import shipped_record
 from verify.report.hypothesis_ledger import ledgers
 from verify.report.summary_row import SummaryRow
+from verify.truth.propositions.needs import needs_of
 from verify.verdict import combine
 
 
@@ -40,8 +41,9 @@ def test_need_follows_from_the_verdicts(written, repaired, said):
     assert (need(found) in found[0].missing) == (said == "needed")
 
 
-def test_what_was_not_run_is_not_judged():
-    assert list(ledgers(rows(repaired="SUPPORTED"))) == []
+def test_what_was_not_run_is_not_judged_by_verdicts():
+    only = [SummaryRow(claim="goldstein-convergence", reading="repaired", status="SUPPORTED", sentence="")]
+    assert list(ledgers(only)) == []
 
 
 def test_a_choice_alone_shows_what_goes_without_it():
@@ -66,9 +68,13 @@ def test_the_record_shows_what_the_paper_leaves_out():
         ("hypergradient-accuracy", "second-moment-accuracy"),
         ("goldstein-convergence", "unconstrained"),
     }
-    # A hypothesis that nothing shows to be needed is not called so.
-    judged = {h.premise.shown_by for ledger in ledgers(summary) for h in ledger.hypotheses if h.need != "not judged"}
-    assert "" not in judged
+    # A hypothesis that nothing shows to be needed is not called so: no verdict, and no problem found without it.
+    for ledger in ledgers(summary):
+        for hypothesis in ledger.hypotheses:
+            if hypothesis.need == "needed":
+                assert hypothesis.premise.shown_by or hypothesis.dropped
+            elif hypothesis.need != "not judged" and not hypothesis.premise.shown_by:
+                assert needs_of(hypothesis.claim.split("/")[0], hypothesis.premise.id)
 
 
 def test_what_shows_a_need_has_both_readings():
