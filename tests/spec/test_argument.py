@@ -55,7 +55,7 @@ def test_an_assertion_without_its_place_is_refused(number: int) -> None:
         ("{2|", "{1|", "next 2"),
         ("{328|", "{327|", "next 328"),
         ("{bias-bound/T1|", "{bias-bound/T9|", "known claim or step"),
-        ("{see 123|", "{see 999|", "known assertion"),
+        ("{see 161|", "{see 999|", "known assertion"),
         ("[55,66]", "[50,66]", "lines that rise"),
         ("[935,979]", "[935,5000]", "lines that rise"),
         ('"line":361', '"line":100', "within its passage"),

@@ -151,11 +151,6 @@ COUNTS = {
         Count("works with noise, linear rows and a finite-time guarantee", saying(*COMBINED), "==", 0),
         Count("works with these, moving rows and gradients alone", saying(*NEW), "==", 0),
     ),
-    "first-gradients-only": (
-        Count("works with noise, moving rows, finite time and gradients alone", saying(*NEW), "==", 0),
-        Count("works with noise, a fixed convex set, finite time and gradients alone",
-              saying("stochastic", "fixed-lower-level-set", "finite-time", "gradients-only"), ">=", 1),
-    ),
     "three-kinds": (
         Count("works of none of the three kinds", none_of_three, "==", 0),
         Count("works with noise and moving rows that use no second derivatives",

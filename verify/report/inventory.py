@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from itertools import groupby
 
-from spec.assertions import Inventory, PaperAssertion, load_assertions
+from spec.assertions import IN_THE_TEXT, Inventory, PaperAssertion, load_assertions
 from verify.report.judged_assertions import KINDS, decided
 from verify.report.markdown import escape
 
@@ -25,7 +25,11 @@ def page(inventory: Inventory) -> str:
     entries = inventory.assertions
     open_ones = sum(bool(entry.reason) for entry in entries)
     covered = sum(bool(entry.covered_by) for entry in entries)
-    counts = f"{len(entries)} assertions; statements cover {covered}; {open_ones} are left open for a reason."
+    said, implied = (sum(entry.kind == kind for entry in entries) for kind in IN_THE_TEXT)
+    counts = (
+        f"{len(entries)} rows: {said} that the words say, {implied} that they take for granted, the others open in "
+        f"them or ours; statements cover {covered}; of {open_ones} the reason is given why nothing decides them."
+    )
     parts = [HEAD + "\n" + counts + "\n"]
     for section, group in groupby(entries, key=lambda entry: entry.section):
         rows = "\n".join(map(_row, group))

@@ -11,7 +11,7 @@ from verify.report import wording
 from verify.report.model import NAMED
 from verify.report.outline import Outline, StatementOutline
 
-KINDS = {"said": "", "implied": "Taken for granted.", "silent": "Not said.", "consequence": "A consequence."}
+KINDS = {"said": "", "implied": "Taken for granted.", "silent": "Not said.", "consequence": "Ours, not the paper’s."}
 """How an assertion stands to the words; nothing where they say it."""
 
 

@@ -22,13 +22,18 @@ from verify.verdict import Verdict
 ABSENT = "ABSENT"
 """Of a statement that the run has not, or that it judged for another program than the paper's."""
 DEFINITION = "DEFINITION"
-SAID = {ABSENT: "not in this run", DEFINITION: "a definition"}
+ASIDE = "ASIDE"
+"""Of an assertion that no statement says in its own words: what stands beside it does not judge it."""
+SAID = {ABSENT: "not in this run", DEFINITION: "a definition", ASIDE: "not judged by its own words"}
 
 WORST_FIRST = (
     wording.FAULT, Verdict.REFUTED, Verdict.VACUOUS, wording.MIXED, ABSENT, Verdict.INCONCLUSIVE, wording.NOT_CHECKED,
     wording.LEFT_OPEN, Verdict.SUPPORTED, Verdict.NOT_APPLICABLE,
 )  # fmt: skip
-"""An assertion stands as the worst of the statements that judge it: it holds where all of them do."""
+"""An assertion stands as the worst of the statements that say it: it holds where all of them do."""
+PLAIN_ENOUGH = {"said": IN_THE_TEXT[:1], "implied": IN_THE_TEXT}
+"""By how an assertion stands to the words: how a statement must, to judge it. What the words leave open, and what is
+our consequence, any statement may judge."""
 
 
 @dataclass(frozen=True)
@@ -122,17 +127,29 @@ class StandingAssertion:
         """Its place among the evidence."""
         return f"a{self.entry.number}"
 
+    @property
+    def own(self) -> tuple[JudgedStatement, ...]:
+        """The statements that say what it says: no sentence is called wrong for words it does not have."""
+        enough = PLAIN_ENOUGH.get(self.entry.kind)
+        return tuple(one for one in self.judges if enough is None or one.statement.relation in enough)
+
+    @property
+    def beside(self) -> tuple[JudgedStatement, ...]:
+        """The others: what it takes for granted, leaves unsaid, or what we conclude from it."""
+        own = {one.id for one in self.own}
+        return tuple(one for one in self.judges if one.id not in own)
+
     def standing(self, reading: str) -> Standing:
-        """The worst of what judges it; of a definition, or of what nothing can decide, that it is so."""
+        """The worst of what says it; of a definition, or of what nothing can decide, that it is so."""
         if self.entry.is_definition:
             return Standing(DEFINITION)
         if self.entry.reason:
             return Standing(wording.LEFT_OPEN)
-        return self.decider(reading).standing(reading)
+        return self.decider(reading).standing(reading) if self.own else Standing(ASIDE)
 
     def decider(self, reading: str) -> JudgedStatement:
-        """The statement that decides under a reading: the worst of those that count, if any do."""
-        counting = [one for one in self.judges if one.counts(reading)] or self.judges
+        """The statement that decides under a reading: the worst of those that say it, and that count, if any do."""
+        counting = [one for one in self.own if one.counts(reading)] or self.own
         return min(counting, key=lambda one: WORST_FIRST.index(one.standing(reading).status))
 
     @property
@@ -146,15 +163,19 @@ class StandingAssertion:
         return self.standing("repaired")
 
     @property
+    def is_said(self) -> bool:
+        """Whether the paper's words say it: only then it is counted among what holds or fails."""
+        return self.entry.kind == "said"
+
+    @property
     def fails(self) -> bool:
-        """Whether the text's own words fail as written: neither what they leave open, nor a consequence of ours."""
-        said = self.entry.kind in IN_THE_TEXT and bool(self.judges) and self.decider("as-written").counts("as-written")
-        return self.written.fails and said
+        """Whether the text's own words fail as written: not what they take for granted or leave open."""
+        return self.is_said and self.written.fails and self.decider("as-written").counts("as-written")
 
     @property
     def fails_in_part(self) -> bool:
-        """Whether it fails while other statements that judge it hold."""
-        alike = {one.standing("as-written").status for one in self.judges if one.counts("as-written")}
+        """Whether it fails while other statements that say it hold."""
+        alike = {one.standing("as-written").status for one in self.own if one.counts("as-written")}
         return self.fails and Verdict.SUPPORTED in alike
 
     @property
@@ -196,9 +217,14 @@ class JudgedPaper:
         """Those of which anything fails as written, if only under some literal readings."""
         return tuple(self.assertions[number] for number in numbers_ if self.assertions[number].written.stumbles)
 
+    @property
+    def said(self) -> tuple[StandingAssertion, ...]:
+        """Those that the paper's words say."""
+        return tuple(one for one in self.assertions.values() if one.is_said)
+
     def counts(self, reading: str) -> Counter[str]:
-        """How many assertions have each status."""
-        return Counter(one.standing(reading).status for one in self.assertions.values())
+        """How many of what is said has each status."""
+        return Counter(one.standing(reading).status for one in self.said)
 
 
 def judged_paper(site: Site) -> JudgedPaper:

@@ -13,12 +13,16 @@ from markupsafe import Markup, escape
 from spec.argument import ArgumentPart, ArgumentPassage, Piece, load_argument, pieces
 from spec.extract import load_extract
 from verify.report import wording
+from verify.report.model import NAMED
 from verify.report.site import cell_numbers as numbers
 from verify.report.site.algorithm_code import CodeOfLine, code_of
 from verify.report.site.failure_causes import Cause, causes
 from verify.report.site.frame import FOLDER, Page, Site, drawn, render
 from verify.report.site.glossary import explained
 from verify.report.site.judged_paper import (
+    ABSENT,
+    ASIDE,
+    DEFINITION,
     SAID,
     WORST_FIRST,
     JudgedPaper,
@@ -64,10 +68,10 @@ class AnnotatedPaper:
     @property
     def legend(self) -> list[tuple[str, str]]:
         """Each status that assertions of this run have, and what it means."""
-        seen = self.judged.counts("as-written") + self.judged.counts("repaired")
+        seen = {one.standing(reading).status for one in self.judged.assertions.values() for reading in NAMED}
         meanings = {name: status.meaning for name, status in wording.STATUSES.items()}
         meanings[wording.MIXED] = "The words leave a choice open; under some of its values it fails."
-        return [(str(status), meanings[status]) for status in WORST_FIRST if status in meanings and seen[status]]
+        return [(str(status), meanings[status]) for status in WORST_FIRST if status in meanings and status in seen]
 
     def prose(self, text: str, *, repaired: bool = False) -> Markup:
         """A text with its ties marked; of what takes a line's place, by how that stands repaired alone.
@@ -185,29 +189,38 @@ class AnnotatedPaper:
 
 
 def answer(judged: JudgedPaper) -> Iterator[str]:
-    """What became of all assertions, in sentences."""
+    """What became of all assertions, in sentences: of those that the paper's words say, then of the rest."""
     written, every = judged.counts("as-written"), tuple(judged.assertions.values())
     if all(one.written.status in (*SAID, wording.LEFT_OPEN) for one in every):
         yield f"None of the paper’s {len(every)} assertions was judged in this run."
         return
     fails = [one for one in every if one.fails]
-    yield f"Of {len(every)} assertions, {len(fails)} fail as written and {written[Verdict.SUPPORTED]} hold."
+    yield (
+        f"Of {len(judged.said)} assertions that the words say, {len(fails)} fail as written and "
+        f"{written[Verdict.SUPPORTED]} hold."
+    )
     if parts := sum(one.fails_in_part for one in fails):
         yield f"{parts} of those that fail do so in one of several respects."
     if fails:
         yield _mended(fails)
-    beside = sum(one.written.fails for one in every) - len(fails)
     others = {
         "hold under some literal readings and not under all": written[wording.MIXED],
-        "fail in what the words leave open or in a consequence of theirs": beside,
-        "are definitions": written["DEFINITION"], "are left open for a stated reason": written[wording.LEFT_OPEN],
-        "are not in this run": written["ABSENT"], "are inconclusive": written[Verdict.INCONCLUSIVE],
+        "are not judged by their own words, only by what they imply": written[ASIDE],
+        "are definitions": written[DEFINITION], "are left open for a stated reason": written[wording.LEFT_OPEN],
+        "are not in this run": written[ABSENT], "are inconclusive": written[Verdict.INCONCLUSIVE],
         "are not checked": written[wording.NOT_CHECKED], "are not applicable": written[Verdict.NOT_APPLICABLE],
         "are without a verdict for a fault": written[wording.FAULT],
     }  # fmt: skip
     told = wording.listing(f"{number} {words}" for words, number in others.items() if number)
     if told:
         yield f"The others: {told}."
+    unsaid = [one for one in every if not one.is_said]
+    if unsaid:
+        failing = sum(one.written.fails for one in unsaid)
+        yield (
+            f"Beside these stand {len(unsaid)} that the words take for granted, leave open, or that are notes and "
+            f"consequences of ours: {failing} of them {'fails' if failing == 1 else 'fail'} as written."
+        )
 
 
 def _mended(fails: Sequence[StandingAssertion]) -> str:
