@@ -216,10 +216,8 @@ def test_the_answer_counts_what_the_page_shows() -> None:
     fallen = site({("bias-bound", "as-written"): "REFUTED"})
     told = list(answer(judged_paper(fallen)))
     failing = [one for one in judged_paper(fallen).assertions.values() if one.fails]
-    assert (
-        told[0]
-        == f"Of {len(SAID_ONES)} assertions that the words say, {len(failing)} fail as written and {_holding(fallen)} hold."
-    )
+    counts = f"{len(failing)} fail as written and {_holding(fallen)} hold."
+    assert told[0] == f"Of {len(SAID_ONES)} assertions that the words say, {counts}"
     assert f"With the text repaired, all of the {len(failing)} hold." in told
     nothing = list(answer(judged_paper(Site.of(run(only="none")))))
     assert nothing == [f"None of the paper’s {len(ENTRIES)} assertions was judged in this run."]
