@@ -37,6 +37,7 @@ class Course:
         radius: Goldstein radius δ at which the end is judged, and which enters the schedules, units of x.
         d, condition, seed: Of the families; the seed draws the problem, and the condition of ridges is the largest c
             over the least.
+        upper_scale: What f of the paper's family is multiplied by, whose size the text does not give.
         start: Start, where it is not the origin of a family or an atlas instance's own point.
     """
 
@@ -46,6 +47,7 @@ class Course:
     condition: float = 1.0
     seed: int = 0
     start: tuple[float, ...] = ()
+    upper_scale: int = 1
 
     @property
     def plain(self) -> dict[str, Any]:
@@ -61,7 +63,8 @@ class Course:
     def problem(self) -> Quadratic:
         """The problem with its noise."""
         if self.family == "paper":
-            return _noisy(experiment(self.d, condition=self.condition, seed=self.seed))
+            drawn = quadratic_of(experiment(self.d, condition=self.condition, seed=self.seed))
+            return _noisy(drawn if self.upper_scale == 1 else _with_f_times(drawn, self.upper_scale))
         if self.family == "coupled":
             return _noisy(_coupled(self.d, self.condition, self.seed))
         if self.family == "ridges":
@@ -105,6 +108,12 @@ def _kept(course: Course) -> Course:
 
 def _noisy(problem: Any) -> Quadratic:
     return quadratic_of(problem).model_copy(update={"noise": NOISE})
+
+
+def _with_f_times(problem: Quadratic, scale: int) -> Quadratic:
+    blocks = problem.to_dict()
+    multiplied = {name: (np.array(block, dtype=object) * scale).tolist() for name, block in blocks["f"].items()}
+    return quadratic_of(parse_problem(blocks | {"f": multiplied}))
 
 
 def _coupled(d: int, condition: float, seed: int) -> Quadratic:
