@@ -5,17 +5,17 @@ A law of two points is enough to tell a bound that holds for every outcome from 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 
 from spec.atlas import Instance
 from verify.checks.measuring.case import compare
-from verify.checks.measuring.premises import feasible
+from verify.checks.measuring.premises import PremiseUnmetError, feasible
 from verify.evidence.model import ComparisonEvidence, Relation
 from verify.truth import lower_level
-from verify.truth.algebra.rationals import Vector
+from verify.truth.algebra.rationals import Vector, matrix, select
 from verify.truth.geometry import quadratic_of
 from verify.truth.lower_level import ExactLowerLevel
 from verify.truth.stages import Setting, evaluate
@@ -113,6 +113,26 @@ class ExactOracle:
             given["y_penalty"] = y
         setting = replace(self.setting, given=given)
         return tuple(Fraction(value) for value in evaluate(setting).hypergradient if isinstance(value, Fraction))
+
+    def stages(self, *, y_star: Vector, lam: Vector) -> dict[str, Vector]:
+        """All stages on a pair, as a call takes them: its weights, and the minimiser on it."""
+        made = evaluate(replace(self.setting, given={"y_star": y_star, "lam": lam}))
+        return {"y_star": y_star, "lam": lam, "rho": made.rho, "y_penalty": made.y_penalty}
+
+    def require_independent_rows(self, pairs: Iterable[tuple[Vector, Vector]]) -> None:
+        """Refuse a problem on which one of these pairs switches dependent rows on together.
+
+        Raises:
+            PremiseUnmetError: If one does.
+        """
+        B = matrix(self.setting.problem.constraints.B)
+        for y_star, lam in pairs:
+            rows = self.switched_on(y_star, lam)
+            rank = select(B, rows).rank() if rows else 0
+            if rank < len(rows):
+                listed = ", ".join(map(str, rows))
+                finding = f"an error of the pair switches on rows {listed}, of rank {rank}"
+                raise PremiseUnmetError("independent-rows", finding)
 
     def switched_on(self, y_star: Vector, lam: Vector) -> tuple[int, ...]:
         """Rows with a positive weight on a pair."""
