@@ -70,7 +70,7 @@ def regular_truth(instance: Instance) -> Truth:
 BY_CONSTRUCTION = {
     "dual-accuracy": "met by construction: λ̃ is chosen at distance α³, the most the premise allows",
     "lower-level-accuracy": "met by construction: ỹ* is chosen at distance α³, the most the premise allows",
-    "wide-ramp": "met by construction: the lower-level pair is exact, so that every width serves",
+    "wide-ramp": "met by construction: a pair that is off has the weights of a ramp 2‖B‖α² wide",
     "penalty-accuracy": "met by construction: ỹ is chosen at the edge of what the stopping rule allows",
     "fixed-ramp": "met by construction: ε_λ is the same at every α",
     "oracles": "met by construction: the noise models are unbiased with the stated variance",
