@@ -59,11 +59,9 @@ def test_exponents(claim, reading, instance, exponent, verdict):
 )
 def test_the_pair_spends_what_its_accuracy_allows(reading, exponent):
     """A stop by ỹ's gradient alone repairs nothing: a pair accurate in the mean is off by 1 with probability α³."""
-    (of_pair,) = (
-        item
-        for item in result_of("hypergradient-accuracy", reading, "toy1").evidence
-        if "due to the pair" in item.quantity
-    )
+    evidence = result_of("hypergradient-accuracy", reading, "toy1").evidence
+    rates = [item for item in evidence if isinstance(item, RateEvidence)]
+    (of_pair,) = (rate for rate in rates if "due to the pair" in rate.quantity)
     assert of_pair.exponent == pytest.approx(exponent, abs=0.1)
 
 
