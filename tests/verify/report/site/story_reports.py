@@ -65,11 +65,11 @@ def both(claim: str, written: Verdict, exponent: float, repaired: Verdict = HELD
     return [result(claim, "as-written", written, exponent), result(claim, "repaired", repaired, other)]
 
 
-CAUSES = ("bias-bound/T3", "variance-bound/per-sample", "bias-bound/T1", "bias-bound/ramp")
+CAUSES = ("bias-bound/T3", "variance-bound/per-sample", "bias-bound/T1", "bias-bound/ramp", "dual-extraction")
 
 
 def failing(exponent: float = -2.0) -> Report:
-    """The gradient's rate and four causes fail as written and hold repaired; so does the cost."""
+    """The gradient's rate and the causes fail as written and hold repaired; so does the cost."""
     found = [one for claim in ("bias-bound", *CAUSES) for one in both(claim, FELL, exponent)]
     found += [result("sfo-complexity", "as-written", FELL, -9.0, variable="epsilon"),
               result("sfo-complexity", "repaired", HELD, -9.0, variable="epsilon"),

@@ -24,7 +24,7 @@ def test_what_fails_is_told_with_its_numbers_and_causes() -> None:
     said = told(failing())
     assert said.startswith("Not as written. The gradient estimate is off by ≈ α−2 where O(α) is claimed")
     assert "a run costs ≈ ε−9 samples where O(ε⁻⁵ δ⁻¹) is claimed" in said
-    assert "Five faults cause this." in said
+    assert "Six faults cause this." in said
     assert said.endswith(
         "both rates hold, the cost only if lines 3, 5 and 6 share one sample; with fresh samples it is ≈ ε−9."
     )
