@@ -7,11 +7,12 @@ id, ``{bias-bound/T1|stop at ‖∇_yL‖ ≤ α}``; ``{see 96|...}`` names an a
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -24,6 +25,15 @@ from spec.files import Frozen, package_text, parse_toml
 WHERE = "paper/argument.toml"
 _SPAN = re.compile(r"\{(see )?(\d+|[a-z][a-z-]+(?:/[A-Za-z0-9-]+)?)\|((?:[^{}]|\{[^{}]*\})*)\}")
 _FORMULA = re.compile(r"\$\$(.+)\$\$", re.DOTALL)
+
+
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
+
+
+def digest_of(source: Sequence[str], first: int, last: int) -> str:
+    """What lines of a source are known by, ``first`` to ``last`` from 1: the same however they are spaced."""
+    words = " ".join(" ".join(source[first - 1 : last]).split())
+    return hashlib.sha256(words.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -62,12 +72,14 @@ class AlgorithmLine(Frozen):
     Args:
         number: As the algorithm counts, from 1.
         line: Line of the source.
+        digest: :func:`digest_of` that line: what the words stand for, while the source is not shipped.
         text: What it says.
         repaired: What takes its place, tied to the statements that show it; empty where nothing does.
     """
 
     number: int = Field(ge=1)
     line: int = Field(ge=1)
+    digest: Digest
     text: str = Field(min_length=1)
     repaired: str = ""
 
@@ -77,12 +89,14 @@ class ArgumentPassage(Frozen):
 
     Args:
         lines: First and last line of the source; none where it gathers what stands all over.
+        digest: :func:`digest_of` these lines; empty without any.
         text: Paragraphs and formulas, with blank lines between.
         algorithm: Which algorithm it shows, 0 if none.
         steps: The algorithm's lines.
     """
 
     lines: tuple[int, int] | None = None
+    digest: Digest | Literal[""] = ""
     text: str = Field(min_length=1)
     algorithm: Literal[0, 1, 2] = 0
     steps: tuple[AlgorithmLine, ...] = ()
@@ -93,6 +107,12 @@ class ArgumentPassage(Frozen):
             raise InvalidInputError("steps", "must be given for an algorithm, and only there", self.algorithm)
         if [step.number for step in self.steps] != list(range(1, len(self.steps) + 1)):
             raise InvalidInputError("steps", "must count from 1", [step.number for step in self.steps])
+        return self
+
+    @model_validator(mode="after")
+    def _digest_of_its_lines(self) -> Self:
+        if bool(self.lines) != bool(self.digest):
+            raise InvalidInputError("digest", "must be given with lines of the source, and only there", self.digest)
         return self
 
     @property
@@ -159,6 +179,34 @@ class Argument(Frozen):
     def passages(self) -> tuple[ArgumentPassage, ...]:
         """All passages, in order."""
         return tuple(passage for part in self.parts for passage in part.passages)
+
+
+@dataclass(frozen=True)
+class Misquoted:
+    """Lines that are not those on record.
+
+    Attributes:
+        lines: First and last line.
+        what: The part they are in, or the algorithm's line.
+        numbers: Assertions whose words they hold.
+    """
+
+    lines: tuple[int, int]
+    what: str
+    numbers: tuple[int, ...]
+
+
+def misquoted(argument: Argument, source: Sequence[str]) -> Iterator[Misquoted]:
+    """The passages, and lines of algorithms, where a source says something else than the one on record."""
+    for part in argument.parts:
+        for passage in part.passages:
+            if passage.lines and digest_of(source, *passage.lines) != passage.digest:
+                yield Misquoted(passage.lines, part.title, passage.numbers)
+            for step in passage.steps:
+                if digest_of(source, step.line, step.line) != step.digest:
+                    numbers = tuple(piece.number for piece in pieces(step.text) if piece.number and not piece.elsewhere)
+                    what = f"Algorithm {passage.algorithm}, line {step.number}"
+                    yield Misquoted((step.line, step.line), what, numbers)
 
 
 @lru_cache(maxsize=1)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spec import InvalidInputError
-from spec.argument import Argument, ArgumentPassage, checked, load_argument, pieces
+from spec.argument import Argument, ArgumentPassage, checked, digest_of, load_argument, misquoted, pieces
 from spec.assertions import load_assertions
 from spec.claims import find
 from spec.extract import load_extract
@@ -69,7 +69,7 @@ def test_what_leads_nowhere_is_refused(old: str, new: str, why: str) -> None:
 def test_an_algorithm_has_lines_that_count_from_one() -> None:
     shown = {passage.algorithm: [step.number for step in passage.steps] for passage in ARGUMENT.passages}
     assert shown == {0: [], 1: list(range(1, 8)), 2: list(range(1, 14))}
-    step = {"number": 2, "line": 1, "text": "a"}
+    step = {"number": 2, "line": 1, "text": "a", "digest": "0" * 16}
     with pytest.raises(ValueError, match="count from 1"):
         ArgumentPassage.model_validate({"text": "a", "algorithm": 1, "steps": [step]})
     with pytest.raises(ValueError, match="for an algorithm"):
@@ -102,3 +102,21 @@ def test_pieces_give_back_every_word_and_tie(parts: list[tuple[str, str]]) -> No
 def test_braces_of_an_index_end_no_tie() -> None:
     (piece,) = pieces("{120|constants L_{H,y} and L_{H,λ}}")
     assert (piece.number, piece.words) == (120, "constants L_{H,y} and L_{H,λ}")
+
+
+def test_a_line_is_known_by_its_words_and_not_by_its_spaces() -> None:
+    source = ["one", "two  three", "\tfour"]
+    assert digest_of(source, 2, 3) == digest_of(["", "two three four"], 2, 2)
+    assert digest_of(source, 2, 3) != digest_of(source, 1, 3)
+
+
+def test_of_another_source_every_place_is_named() -> None:
+    other = list(misquoted(ARGUMENT, ["other words"] * 2000))
+    places = sum(bool(passage.lines) + len(passage.steps) for passage in ARGUMENT.passages)
+    assert len(other) == places > 70
+    assert {number for one in other for number in one.numbers} >= set(range(1, 321))
+
+
+def test_lines_without_their_digest_are_refused() -> None:
+    with pytest.raises(ValueError, match="with lines of the source"):
+        ArgumentPassage.model_validate({"text": "a", "lines": [1, 2]})

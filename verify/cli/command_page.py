@@ -34,6 +34,7 @@ EXAMPLES: dict[str, str] = {
     "experiment scaling": "experiment scaling --quick",
     "experiment kinks": "experiment kinks --quick",
     "paper annotate": "paper annotate report --out paper.html",
+    "paper check": "paper check paper.tex",
     "paper lint": "paper lint paper.tex",
     "paper extract": "paper extract paper.tex --out extract.toml",
     "paper corrections": "paper corrections --report report",

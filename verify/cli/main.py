@@ -58,6 +58,7 @@ COMMANDS: dict[type, tuple[str, str]] = {
     experiment_options.Scaling: ("experiment scaling", "verify.cli.experiment:scaling"),
     experiment_options.Kinks: ("experiment kinks", "verify.cli.experiment:kinks"),
     paper_options.PaperAnnotate: ("paper annotate", "verify.cli.annotate:annotate"),
+    paper_options.PaperCheck: ("paper check", "verify.cli.paper:check_paper"),
     paper_options.PaperLint: ("paper lint", "verify.cli.paper:lint_paper"),
     paper_options.PaperExtract: ("paper extract", "verify.cli.paper:extract_paper"),
     paper_options.PaperCorrections: ("paper corrections", "verify.cli.paper:corrections"),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from spec.argument import load_argument, misquoted
 from spec.errors import InvalidInputError
 from spec.extract import Extract, dumps_extract, load_extract
 from spec.files import write_files
@@ -16,6 +18,7 @@ from verify.proofs.paper.extraction import extract_of
 from verify.proofs.paper.findings import Finding, quoted
 from verify.proofs.paper.linting import MISSING_FILE, RULES, lint, missing_files
 from verify.proofs.paper.tex import read_source
+from verify.report import wording
 from verify.report.corrections import corrections_in, corrections_json, corrections_markdown
 
 REPORT = "must be a report.json, or a folder with one, such as `f2csa verify --out DIR` writes"
@@ -86,6 +89,22 @@ def _differences(made: Extract, record: Extract) -> list[str]:
         if len(apart) > DIFFERENCES:
             lines.append(f"{words}: {len(apart) - DIFFERENCES} more")
     return lines
+
+
+def check_paper(asked: paper_options.PaperCheck) -> int:
+    """Say which of the lines that the annotated paper rests on a source has otherwise; 1 where there are any."""
+    argument = load_argument()
+    found = list(misquoted(argument, read_source(asked.file).text.split("\n")))
+    if asked.as_json:
+        print_json([asdict(one) for one in found])
+        return int(bool(found))
+    for one in found:
+        first, last = one.lines
+        numbers = f"; assertions {wording.listing(map(str, one.numbers))}" if one.numbers else ""
+        _write(f"{asked.file}:{first}-{last}: {one.what}: not the words on record{numbers}")
+    quoted_ones = sum(bool(passage.lines) + len(passage.steps) for passage in argument.passages)
+    _write(f"{quoted_ones - len(found)} of {quoted_ones} quoted places are as on record")
+    return int(bool(found))
 
 
 def corrections(asked: paper_options.PaperCorrections) -> None:

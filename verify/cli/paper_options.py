@@ -30,6 +30,14 @@ class PaperExtract:
 
 
 @dataclass(frozen=True)
+class PaperCheck:
+    """Hold a TeX source against the lines that the annotated paper quotes; exit 1 where they differ."""
+
+    file: Annotated[Path, Argument(help="A TeX source.")]
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True)
 class PaperCorrections:
     """Show the corrected statements as a diff, each with the verdicts behind it."""
 

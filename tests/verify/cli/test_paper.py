@@ -47,6 +47,17 @@ def test_findings_have_place_rule_reason_and_passages(source):
     assert found[2]["there"]["line"] == 3
 
 
+def test_a_source_of_other_words_is_told_place_by_place(source):
+    file = source(GOOD)
+    outcome = run("paper", "check", file)
+    assert outcome.code == 1
+    assert f"{file}:202-202: Algorithm 1, line 3: not the words on record; assertions 81, 82 and 83" in outcome.out
+    assert outcome.out.endswith("0 of 78 quoted places are as on record\n")
+    told = json.loads(run("paper", "check", file, "--json").out)
+    assert {"lines": [202, 202], "what": "Algorithm 1, line 3", "numbers": [81, 82, 83]} in told
+    assert_refused(run("paper", "check", "no-such-file.tex"))
+
+
 def test_one_rule_alone(source):
     outcome = run("paper", "lint", source(BAD), "--rule", "pair-order")
     assert outcome.code == 1
