@@ -7,11 +7,21 @@ from dataclasses import replace
 
 from spec.claims import Claim
 from verify.report.model import ReportData
-from verify.report.site import cause_pages, claim_page, matrix, paper_page, reference_pages, story, subject_page
+from verify.report.site import (
+    cause_pages,
+    claim_page,
+    matrix,
+    objections,
+    paper_page,
+    reference_pages,
+    story,
+    subject_page,
+)
 from verify.report.site.frame import SCRIPT, STYLE, Page, Site, render, script_text, stylesheet_text
 
 MAKERS: tuple[Callable[[Site], list[Page]], ...] = (
-    matrix.pages, claim_page.pages, reference_pages.pages, cause_pages.pages, paper_page.pages, story.pages,
+    matrix.pages, claim_page.pages, reference_pages.pages, cause_pages.pages, paper_page.pages, objections.pages,
+    story.pages,
     subject_page.pages,
 )  # fmt: skip
 """What makes pages, those first to which others lead."""

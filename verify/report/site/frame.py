@@ -31,7 +31,8 @@ STYLE, SCRIPT = f"{FOLDER}style.css", f"{FOLDER}site.js"
 MARK = "/* f2csa-verify */"
 """What a style sheet or a script of ours begins with (:data:`spec.files.MARKS`)."""
 MENU: tuple[tuple[str, str], ...] = (
-    (FRONT, "The story"), (f"{FOLDER}paper.html", "The paper, annotated"), (f"{FOLDER}matrix.html", "All claims"),
+    (FRONT, "The story"), (f"{FOLDER}paper.html", "The paper, annotated"), (f"{FOLDER}objections.html", "Objections"),
+    (f"{FOLDER}matrix.html", "All claims"),
     (f"{FOLDER}archive.html", "Archive"), (f"{FOLDER}glossary.html", "Symbols"),
 )  # fmt: skip
 """Pages of the menu, by file; one that a report does not have is left out."""
@@ -178,7 +179,7 @@ def _names_in(text: str) -> Iterable[str]:
     return dict.fromkeys(_STEP.findall(text))
 
 
-RESERVED = ("matrix", "archive", "glossary", "paper")
+RESERVED = ("matrix", "archive", "glossary", "objections", "paper")
 """Names of pages that no claim's page may take."""
 
 

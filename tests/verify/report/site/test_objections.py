@@ -1,0 +1,42 @@
+"""The page of objections: each is answered by the run, or says that it is not."""
+
+from __future__ import annotations
+
+from tests.verify.report.site.story_reports import FELL, HELD, both, failing, holding, report, result
+from verify.report.site.all_pages import site_files
+from verify.report.site.frame import Site
+from verify.report.site.objections import FILE, refuted
+
+
+def test_every_refutation_of_the_text_is_there_and_nothing_else() -> None:
+    made = list(refuted(Site.of(failing())))
+    assert "bias-bound/T1" in {one.entry.id for one in made}
+    assert all(one.found.status == "REFUTED" for one in made)
+    assert list(refuted(Site.of(holding()))) == []
+    assert FILE not in site_files(holding())
+
+
+def test_what_the_text_does_not_say_is_not_defended() -> None:
+    made = report([*both("bias-bound/from-two-lemmas", FELL, -2.0), *both("bias-bound/T1", FELL, -1.0)])
+    assert [one.entry.id for one in refuted(Site.of(made))] == ["bias-bound/T1"]
+
+
+def test_another_reading_that_was_not_run_leaves_its_objection_open() -> None:
+    made = report(both("bias-bound/T3", FELL, -2.0))
+    (one,) = refuted(Site.of(made))
+    assert not one.stands
+    (open_one,) = (objection for objection in one.objections if not objection.answers)
+    assert "did not mean" in open_one.says
+    page = site_files(made)[FILE]
+    assert "Nothing in this run answers it." in page
+    assert "To 1 of them an objection is left" in page
+
+
+def test_one_that_holds_under_another_reading_is_not_refuted() -> None:
+    readings = [result("bias-bound/T3", f"choose:dual_term={value}", HELD, 2.0) for value in ("map", "both-maps")]
+    made = report([*both("bias-bound/T3", FELL, -2.0), *readings])
+    assert list(refuted(Site.of(made))) == []
+
+
+def test_a_report_on_another_program_has_no_such_page() -> None:
+    assert FILE not in site_files(report(both("bias-bound/T3", FELL, -2.0), subject="pkg:Mine"))
