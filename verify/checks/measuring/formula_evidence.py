@@ -16,7 +16,7 @@ from spec.claims import Premise, ReadingName, Statement, find
 from spec.formulas import Node, choices_within, names_within, plain_text
 from spec.reading import KEEPING, chosen_by
 from verify.checks.measuring.case import Case, Measurement, checks, compare
-from verify.evidence.model import VALUE, ComparisonEvidence, Evidence, PremiseEvidence, RateEvidence
+from verify.evidence.model import VALUE, ComparisonEvidence, Evidence, PremiseEvidence, RateEvidence, Rung
 from verify.truth.geometry import quadratic_of
 from verify.truth.propositions.arithmetic import NoSolutionError, NoValueError
 from verify.truth.propositions.deciding import ERRORS, REFUSED, AtOnePlace, at_each, has_order, in_the_limit, is_met
@@ -161,15 +161,18 @@ def exact_evidence(case: Case, node: Node, site: Site) -> Iterator[RateEvidence 
         raise NoValueError("it has no value at any place tried")
     failing = [outcome for outcome in outcomes if not outcome.holds]
     shown = (failing or outcomes)[0]
-    context: dict[str, float | str] = {"alpha": float(shown.alpha)} if "alpha" in names_within(node) else {}
+    names = names_within(node)
+    context: dict[str, float | str] = {"alpha": float(shown.alpha)} if "alpha" in names else {}
+    # Exact values at some alphas, points and errors are no proof for all of them.
+    rung: Rung = "certified" if names.isdisjoint({"alpha", *FREE, *ERRORS}) else "numeric"
     yield compare(
         f"{plain_text(node)}: number of places at which it fails, of {len(outcomes)}", len(failing), "==", 0,
-        rung="certified", context=context,
+        rung=rung, context=context,
     )  # fmt: skip
     if shown.left is not None and shown.right is not None:
         relation = cast(Any, node.name if node.name in ("<=", ">=", "==") else node.name + "=")
         yield compare(
-            plain_text(node.args[0]), shown.left, relation, shown.right, rung="certified", role="support",
+            plain_text(node.args[0]), shown.left, relation, shown.right, rung=rung, role="support",
             context=context,
         )  # fmt: skip
 
