@@ -173,8 +173,16 @@ class AnnotatedPaper:
 
     @property
     def answer(self) -> list[str]:
-        """What the page comes to, in sentences."""
-        return list(answer(self.judged))
+        """What the page comes to, in sentences; the last says how assertions, statements and results hang together."""
+        judging = {judge.id for one in self.judged.assertions.values() for judge in one.judges}
+        beside = sum(entry.id not in judging for entry in self.site.outline.statements)
+        asked = wording.counted(len(self.site.report.results), "result")
+        more = f", {beside} more stand beside the text" if beside else ""
+        hang = (
+            f"The {len(self.judged.assertions)} rows are judged by {len(judging)} statements{more}; this run asked them, "
+            f"each under its readings and on its problems, in {asked}."
+        )
+        return [*answer(self.judged), hang]
 
     @property
     def reaches(self) -> str:
