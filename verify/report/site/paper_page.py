@@ -179,7 +179,7 @@ class AnnotatedPaper:
         asked = wording.counted(len(self.site.report.results), "result")
         more = f", {beside} more stand beside the text" if beside else ""
         hang = (
-            f"The {len(self.judged.assertions)} rows are judged by {len(judging)} statements{more}; this run asked them, "
+            f"The {len(self.judged.assertions)} rows are judged by {len(judging)} statements{more}; they were asked, "
             f"each under its readings and on its problems, in {asked}."
         )
         return [*answer(self.judged), hang]
