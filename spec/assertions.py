@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 from spec.claims import Statement, TextRelation, load_claims
 from spec.errors import InvalidInputError
 from spec.files import Frozen, package_text, parse_toml
+from spec.quotes import Quote
 from spec.reading import find_choice
 
 Means = Literal["exact", "sweep", "sampling", "runs", "counting", "citation", "definition", "text", "undecidable"]
@@ -35,6 +36,7 @@ class PaperAssertion(Frozen):
         section: Section, lemma or theorem it stands in.
         place: Where in it.
         asserts: What is asserted, in our words.
+        quote: The paper's own words for it, by place and digest; none where it is ours.
         kind: Whether the words say it, take it for granted, leave it open, or it is our consequence of them.
         leaves_open: Where the words leave a choice open: its field in ``spec/choices.toml``. The statements that make
             it are judged under each of its literal values.
@@ -47,11 +49,20 @@ class PaperAssertion(Frozen):
     section: str = Field(min_length=1)
     place: str = Field(min_length=1)
     asserts: str = Field(min_length=1)
+    quote: Quote | None = None
     kind: TextRelation = "said"
     leaves_open: str = ""
     decided_by: tuple[Means, ...] = Field(min_length=1)
     covered_by: tuple[str, ...]
     reason: str = ""
+
+    @model_validator(mode="after")
+    def _quoted_where_the_paper_speaks(self) -> Self:
+        if self.kind in IN_THE_TEXT and self.quote is None:
+            raise InvalidInputError("quote", "must be given for what stands under the paper's name", self.number)
+        if self.kind == "consequence" and self.quote is not None:
+            raise InvalidInputError("quote", "must not be given for what is ours", self.number)
+        return self
 
     @model_validator(mode="after")
     def _reason_where_undecidable(self) -> Self:

@@ -20,7 +20,8 @@ COUNT = 328
 
 
 def entry(**given: object) -> PaperAssertion:
-    data = {"number": 1, "section": "s", "place": "p", "asserts": "A.", "decided_by": ["exact"], "covered_by": []}
+    data = {"number": 1, "section": "s", "place": "p", "asserts": "A.", "decided_by": ["exact"], "covered_by": [],
+            "quote": {"lines": [1, 1], "digest": "0" * 16}}  # fmt: skip
     return PaperAssertion.model_validate(data | given)
 
 
@@ -133,7 +134,11 @@ def test_assertions_and_their_statements_agree_on_what_the_words_say() -> None:
         (103, {"covered_by": ("dual-extraction/fixed-point",)}, "103 is said, and its statements are all silent"),
         (178, {"kind": "silent"}, "178 is silent, inner-cost/linear-rate is said"),
         (225, {"kind": "implied"}, "dual-extraction/row-difference is said, and no assertion that it covers is"),
-        (22, {"kind": "consequence"}, "bias-bound/parent-limit is implied, and no assertion that it covers is"),
+        (
+            22,
+            {"kind": "consequence", "quote": None},
+            "bias-bound/parent-limit is implied, and no assertion that it covers is",
+        ),
     ],
 )
 def test_words_that_a_row_and_its_statement_tell_differently_are_noticed(

@@ -89,7 +89,8 @@ class AnnotatedPaper:
         if not piece.number:
             return words
         one = self.judged.assertions[piece.number]
-        return _marked(words, f"#{one.anchor}", one.sides, heard(one.sides))
+        ours = Markup("") if one.entry.quote else Markup(' <span class="quiet">(our words)</span>')
+        return _marked(words, f"#{one.anchor}", one.sides, heard(one.sides)) + ours
 
     def felled(self, text: str) -> list[tuple[str, JudgedStatement]]:
         """Statements that fail as written and to which a text is tied, each with the place of its evidence."""
@@ -116,6 +117,14 @@ class AnnotatedPaper:
     def span(self, first: int, last: int) -> str:
         """``Line 5``, or ``Lines 5 to 7``."""
         return f"Line {first}" if first == last else f"Lines {first} to {last}"
+
+    def quoted(self, one: StandingAssertion) -> str:
+        """Where the paper's own words for it stand: ``line 51, words 1 to 29``; or that there are none."""
+        quote = one.entry.quote
+        if quote is None:
+            return "in our words alone"
+        words = f", words {quote.words[0]} to {quote.words[1]}" if quote.words else ""
+        return f"{self.span(*quote.lines).lower()}{words}"
 
     def link(self, judge: JudgedStatement) -> Markup:
         """A statement's id, linked to its claim's page where there is one."""

@@ -87,6 +87,10 @@ def test_every_assertion_has_a_place_and_what_decides_it(entry) -> None:
     assert all(f"<code>{full}</code>" in shown for full in entry.covered_by)
     assert entry.covered_by
     assert ("Nothing decides it" in shown) == bool(entry.reason)
+    assert ("in our words alone" in shown) == (entry.quote is None)
+    assert entry.quote is None or re.search(rf"\blines? {entry.quote.lines[0]}\b", shown)
+    ours = re.findall(rf'href="#a{entry.number}">(?:(?!</a>).)*</a> <span class="quiet">\(our words\)', HOLDS)
+    assert bool(ours) == (entry.quote is None)
     assert ("A definition" in shown) == entry.is_definition
 
 
