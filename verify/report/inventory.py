@@ -13,11 +13,11 @@ HEAD = """\
 <!-- f2csa-verify -->
 # What the paper asserts
 
-Every assertion of the paper in reading order, in our words, with the lines of the sentence that it stands for, the claims
-and steps that judge it, and how. The sentence's digest is on record: `f2csa paper check` holds a source against it; what has
-no lines is ours alone. Whether it holds is not written here: `f2csa verify` computes it, and its report lists these with
-their verdicts; `f2csa claims ID` explains a statement. What nothing decides says why; a definition names the statements
-that build on it. The page is made from `spec/assertions.toml`.
+Every assertion of the paper in reading order, in our words, with the lines of the sentence that it stands for, the
+claims and steps that judge it, and how. The sentence's digest is on record: `f2csa paper check` holds a source
+against it; what has no lines is ours alone. Whether it holds is not written here: `f2csa verify` computes it, and its
+report lists these with their verdicts; `f2csa claims ID` explains a statement. What nothing decides says why; a
+definition names the statements that build on it. The page is made from `spec/assertions.toml`.
 """
 
 
