@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spec import InvalidInputError, load_claims
-from spec.assertions import FREE, Inventory, PaperAssertion, load_assertions
+from spec.assertions import FREE, GRANTED, Inventory, PaperAssertion, load_assertions
 from spec.works import Work, find, load_works
 from tests.spec.test_claims import VERDICT_WORDS
 
@@ -148,10 +148,35 @@ def test_words_that_a_row_and_its_statement_tell_differently_are_noticed(
     assert told in Inventory(assertions=changed).at_odds(STATEMENTS)
 
 
-def test_a_definition_stands_alone_and_an_open_choice_is_a_known_one() -> None:
-    assert {a.number for a in INVENTORY.assertions if a.is_definition} == {5, 18, 47, 72, 74, 80, 96}
-    with pytest.raises(ValueError, match="definition alone"):
-        entry(decided_by=["definition", "exact"])
+def test_what_is_granted_stands_alone_and_an_open_choice_is_a_known_one() -> None:
+    granted = {kind: {a.number for a in INVENTORY.assertions if a.granted == kind} for kind in GRANTED}
+    assert granted["definition"] >= {5, 18, 47, 72, 74, 80, 96, 98}
+    # All of the assumptions, of what a lemma supposes, and of what the theorem on convergence does.
+    assert granted["hypothesis"] >= {
+        46,
+        51,
+        52,
+        54,
+        55,
+        56,
+        62,
+        65,
+        68,
+        69,
+        70,
+        104,
+        120,
+        122,
+        133,
+        158,
+        159,
+        160,
+        162,
+        163,
+    }
+    for kind in GRANTED:
+        with pytest.raises(ValueError, match="definition or hypothesis alone"):
+            entry(decided_by=[kind, "exact"])
     with pytest.raises(ValueError, match="silent alone"):
         entry(leaves_open="noise_pairing")
     with pytest.raises(ValueError, match="must be one of"):

@@ -11,6 +11,7 @@ from functools import cached_property
 from markupsafe import Markup, escape
 
 from spec.argument import ArgumentPart, ArgumentPassage, Piece, load_argument, pieces
+from spec.assertions import GRANTED
 from spec.extract import load_extract
 from verify.report import wording
 from verify.report.model import NAMED
@@ -22,7 +23,7 @@ from verify.report.site.glossary import explained
 from verify.report.site.judged_paper import (
     ABSENT,
     ASIDE,
-    DEFINITION,
+    AT_ODDS,
     SAID,
     WORST_FIRST,
     JudgedPaper,
@@ -223,7 +224,9 @@ def answer(judged: JudgedPaper) -> Iterator[str]:
     others = {
         "hold under some literal readings and not under all": written[wording.MIXED],
         "are not judged by their own words, only by what they imply": written[ASIDE],
-        "are definitions": written[DEFINITION], "are left open for a stated reason": written[wording.LEFT_OPEN],
+        "are definitions or hypotheses": sum(written[what.upper()] for what in GRANTED),
+        "are at odds with another passage, which makes neither false": written[AT_ODDS],
+        "are left open for a stated reason": written[wording.LEFT_OPEN],
         "are not in this run": written[ABSENT], "are inconclusive": written[Verdict.INCONCLUSIVE],
         "are not checked": written[wording.NOT_CHECKED], "are not applicable": written[Verdict.NOT_APPLICABLE],
         "are without a verdict for a fault": written[wording.FAULT],
