@@ -87,7 +87,7 @@ def _objections(
     places = [
         f"{one.place}: {one.asserts}"
         for one in sayings.get(entry.id, ())
-        if one.kind in IN_THE_TEXT and not one.is_definition
+        if one.kind in IN_THE_TEXT and not one.granted
     ]
     if entry.statement is not None:
         at = entry.statement.location.replace("\n", " ")
