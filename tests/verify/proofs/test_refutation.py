@@ -179,7 +179,7 @@ def test_the_command_prints_what_is_derived(claim, reading, printed, tmp_path, c
 
 @pytest.mark.parametrize(
     ("reading", "size"),
-    [("as-written", "1/10"), ("choose:dual_term=map", "-1/2"), ("choose:dual_term=cancelled", "-1/2")],
+    [("as-written", "-1/2"), ("choose:dual_term=map", "-1/2"), ("choose:dual_term=frozen", "1/10")],
 )
 def test_the_bias_near_a_kink_is_what_the_command_prints(reading, size, tmp_path, capsys):
     # Frozen, f = 0 is enough: ε_λ is what stays of α₁Aλ*. Otherwise it takes an f, of whose gradient half is lost.
@@ -270,7 +270,7 @@ def test_formulas():
         ({"claim": "bias-bund"}, "did you mean bias-bound"),
         ({"claim": "inner-cost"}, "must be one with a search"),
         ({"claim": "bias-bound", "reading": "both"}, "reading: must be as-written, repaired"),
-        ({"claim": "bias-bound/T1", "reading": "choose:dual_term=map"}, "reading: must be as-written, repaired"),
+        ({"claim": "bias-bound/T1", "reading": "choose:outer_batch=single"}, "reading: must be as-written, repaired"),
         ({"claim": "bias-bound", "weight": 1}, "weight: must be >= 2"),
         ({"claim": "bias-bound", "seed": -1}, "seed: must be >= 0"),
     ],
