@@ -36,7 +36,7 @@ from verify.checks.measuring.case import (
     of_family,
 )
 from verify.checks.measuring.formula_evidence import beside as formula_beside
-from verify.checks.measuring.formula_evidence import premises_asked, premises_decided, without_value
+from verify.checks.measuring.formula_evidence import has_a_value, premises_asked, premises_decided, without_value
 from verify.checks.measuring.identity import NotAsAsked, not_as_asked
 from verify.checks.measuring.long_runs import LONG, TELLING
 from verify.checks.measuring.meetable_premises import require_meetable
@@ -168,7 +168,7 @@ def _readings(
             if name[5:] in statement.choices:
                 yield name
         elif name.startswith(("choose:", KEEPING)):
-            if chosen_by(name).keys() <= set(statement.choices):
+            if chosen_by(name).keys() <= set(statement.open_choices):
                 yield name
         else:
             raise InvalidInputError("reading", NAMES, name)
@@ -276,8 +276,8 @@ def _measured(case: Case, found: Check, *, held: bool) -> Measurement:
     except NoNoiseError as silent:
         return Measurement((silent.evidence,))
     except NoValueError as absent_here:
-        # Its formula says what a statement names: with one, it is the check that asks for more.
-        if statement.assertion(case.reading_name).formula:
+        # Its formula says what a statement names: where that has a value, it is the check that asks for more.
+        if has_a_value(case):
             raise
         return Measurement((*decided, PremiseEvidence(premise=VALUE, holds=False, finding=str(absent_here))))
     except DegenerateLowerLevelError as edge:

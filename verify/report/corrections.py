@@ -113,7 +113,7 @@ def _statements(
                 parts = [full_id, *(claim.parts(reading) if statement is claim else ())]
                 sides[reading] = _side(statement, reading, parts, results)
             found = sets.get(full_id)
-            words = found.said if found is not None and statement.choices else ""
+            words = found.said if found is not None and statement.open_choices else ""
             yield Corrected(
                 full_id, statement.title, _place(claim, statement), labels.get(claim.label), sides["as-written"],
                 sides["repaired"], words, found.repaired_by if found else "",
