@@ -9,7 +9,6 @@ from enum import StrEnum
 
 from spec.claims import Bound, Statement
 from verify.evidence.model import (
-    RUNGS,
     STANDS_FOR,
     VALUE,
     CertifiedBound,
@@ -19,6 +18,7 @@ from verify.evidence.model import (
     RateEvidence,
     Rung,
     raised,
+    weakest,
 )
 from verify.evidence.undecided import hidden_bend, number, read_over, shown_interval, symbol, undecided, unread
 
@@ -163,8 +163,8 @@ def _decide_rate(bound: Bound, rate: RateEvidence) -> Decision:
         return decision(Verdict.REFUTED, f"{measured}.")
     if holds:
         loose_by = gain_low if bound.tag == "upper" and gain_low >= LOOSE else None
-        loose = f"; the bound is loose by {_in_orders(number(_orders(rate, claimed)))}" if loose_by else ""
-        return decision(Verdict.SUPPORTED, f"{measured}{loose}.", loose_by and _orders(rate, claimed))
+        loose = f"; the bound is loose by {_in_orders(number(abs(rate.exponent - claimed)))}" if loose_by else ""
+        return decision(Verdict.SUPPORTED, f"{measured}{loose}.", loose_by and abs(rate.exponent - claimed))
     return decision(Verdict.INCONCLUSIVE, f"{measured}; {undecided(rate, claimed, RESOLUTION)}")
 
 
@@ -316,24 +316,13 @@ def rolled_up(statement: Statement, verdicts: Mapping[str, Sequence[Verdict | No
 
 
 def not_refuted_by(readings: Mapping[str, Verdict | None]) -> tuple[str, ...]:
-    """Of a text's literal readings, one of which refutes it, those for want of which it is not refuted, by name.
+    """Of a text's literal readings, one of which refutes it, those that neither refute it nor cannot be met, by name.
 
-    It is refuted where it fails under each, or nothing can meet its hypotheses there; where it holds under one, the
-    words decide, and nothing is wanting.
+    Where it holds under one, the words decide, and none is wanting.
     """
     if Verdict.SUPPORTED in readings.values():
         return ()
     return tuple(name for name, found in readings.items() if found not in (Verdict.REFUTED, Verdict.VACUOUS))
-
-
-def weakest(rungs: Iterable[Rung | None]) -> Rung | None:
-    """The weakest rung among some."""
-    present = [rung for rung in rungs if rung is not None]
-    return max(present, key=RUNGS.index, default=None)
-
-
-def _orders(rate: RateEvidence, claimed: float) -> float:
-    return abs(rate.exponent - claimed)
 
 
 def _in_orders(count: str) -> str:

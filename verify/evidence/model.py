@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Annotated, Any, Literal, get_args
 
@@ -47,6 +48,12 @@ STANDS_FOR: dict[str, Law] = {
 RUNGS: tuple[Rung, ...] = ("certified", "symbolic", "numeric", "statistical", "cited")
 PROVEN: Literal["proven"] = "proven"
 """The rung above them: a theorem for every problem. A statement stands on it, never a result: those are measured."""
+
+
+def weakest(rungs: Iterable[Rung | None]) -> Rung | None:
+    """The weakest rung among some."""
+    present = [rung for rung in rungs if rung is not None]
+    return max(present, key=RUNGS.index, default=None)
 
 
 class Frozen(files.Frozen):

@@ -8,12 +8,13 @@ from typing import Any
 
 from spec.claims import Assertion, Claim, ReadingName, Statement, load_claims
 from spec.errors import InvalidInputError
+from verify.evidence.model import weakest
 from verify.report import wording
 from verify.report.model import ReportData, Result
 from verify.report.outline import outline
 from verify.report.reading_sets import ReadingSet
 from verify.report.repairs import FAILS
-from verify.verdict import Verdict, rolled_up, weakest
+from verify.verdict import Verdict, rolled_up
 
 FAULT, ABSENT, PART = "FAULT", "", "PART"
 
