@@ -62,12 +62,12 @@ class Spent:
         return tuple(Fraction(int(v.p), int(v.q)) for v in lagrangian.estimate(y, self.dual_term).entries.entries())
 
     def error_directions(self) -> tuple[list[Vector], list[Vector], list[Vector]]:
-        """Errors to try, of length at most 1: ỹ* along the first row and g_xy, λ̃ on a row, ∇_yL along an axis."""
+        """Errors to try, of length at most 1: ỹ* along active rows and g_xy, λ̃ on an active row, ∇_yL along an axis."""
         a, m, p = self.problem.arrays, self.problem.m, self.problem.p
         lower = lower_level.solve(self.problem, self.x)
-        rows = [a.B[i] for i in lower.active[:1]] + ([a.g_xy[0]] if a.g_xy[0].any() else [])
+        rows = [a.B[i] for i in lower.active if a.B[i].any()] + ([a.g_xy[0]] if a.g_xy[0].any() else [])
         off_y = [(Fraction(0),) * m, *(_direction(s * row) for row in rows for s in (1.0, -1.0))]
-        off_lam = [(Fraction(0),) * p, *(_unit(p, i, s) for i in lower.active[:1] for s in (1, -1))]
+        off_lam = [(Fraction(0),) * p, *(_unit(p, i, s) for i in lower.active for s in (1, -1))]
         return off_y, off_lam, [_unit(m, 0, s) for s in (1, -1)]
 
 

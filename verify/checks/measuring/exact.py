@@ -186,9 +186,9 @@ def unit(vector: Vector) -> Vector:
 
 
 def multipliers_clear_of_the_ramp(truth: Truth, lam_width: float) -> bool:
-    """Whether small errors of the multipliers leave every weight at exactly 0 or 1."""
+    """Whether small errors of the multipliers leave every weight at exactly 0 or 1: not of a weakly active row."""
     active = truth.lam[truth.active > 0]
-    return bool((active > lam_width).all())
+    return not truth.weakly_active and bool((active > lam_width).all())
 
 
 def _errors(spent: tuple[int, Vector] | None) -> tuple[Error, ...]:
