@@ -7,33 +7,24 @@ id, ``{bias-bound/T1|stop at ‖∇_yL‖ ≤ α}``; ``{see 96|...}`` names an a
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from spec.assertions import load_assertions
+from spec.assertions import PaperAssertion, load_assertions
 from spec.claims import find
 from spec.errors import InvalidInputError
 from spec.extract import load_extract
 from spec.files import Frozen, package_text, parse_toml
+from spec.quotes import Digest, digest_of
 
 WHERE = "paper/argument.toml"
 _SPAN = re.compile(r"\{(see )?(\d+|[a-z][a-z-]+(?:/[A-Za-z0-9-]+)?)\|((?:[^{}]|\{[^{}]*\})*)\}")
 _FORMULA = re.compile(r"\$\$(.+)\$\$", re.DOTALL)
-
-
-Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
-
-
-def digest_of(source: Sequence[str], first: int, last: int) -> str:
-    """What lines of a source are known by, ``first`` to ``last`` from 1: the same however they are spaced."""
-    words = " ".join(" ".join(source[first - 1 : last]).split())
-    return hashlib.sha256(words.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -183,11 +174,11 @@ class Argument(Frozen):
 
 @dataclass(frozen=True)
 class Misquoted:
-    """Lines that are not those on record.
+    """Words that are not those on record.
 
     Attributes:
         lines: First and last line.
-        what: The part they are in, or the algorithm's line.
+        what: The part they are in, the algorithm's line, or the assertion's place.
         numbers: Assertions whose words they hold.
     """
 
@@ -196,17 +187,25 @@ class Misquoted:
     numbers: tuple[int, ...]
 
 
+def quoted_places(argument: Argument) -> int:
+    """How many there are: passages, lines of algorithms, and assertions, each with its own words."""
+    of_text = sum(bool(passage.lines) + len(passage.steps) for passage in argument.passages)
+    return of_text + sum(entry.quote is not None for entry in load_assertions().assertions)
+
+
 def misquoted(argument: Argument, source: Sequence[str]) -> Iterator[Misquoted]:
-    """The passages, and lines of algorithms, where a source says something else than the one on record."""
+    """The passages, lines of algorithms and assertions where a source says something else than the one on record."""
     for part in argument.parts:
         for passage in part.passages:
             if passage.lines and digest_of(source, *passage.lines) != passage.digest:
                 yield Misquoted(passage.lines, part.title, passage.numbers)
             for step in passage.steps:
                 if digest_of(source, step.line, step.line) != step.digest:
-                    numbers = tuple(piece.number for piece in pieces(step.text) if piece.number and not piece.elsewhere)
                     what = f"Algorithm {passage.algorithm}, line {step.number}"
-                    yield Misquoted((step.line, step.line), what, numbers)
+                    yield Misquoted((step.line, step.line), what, _told(step.text))
+    for entry in load_assertions().assertions:
+        if entry.quote is not None and not entry.quote.stands_in(source):
+            yield Misquoted(entry.quote.lines, entry.place, (entry.number,))
 
 
 @lru_cache(maxsize=1)
@@ -221,7 +220,8 @@ def load_argument() -> Argument:
 
 
 def checked(argument: Argument) -> Argument:
-    """The same where every assertion has one place, in order, all ties lead somewhere and lines rise.
+    """The same where every assertion has one place, in order, with its own words in it, all ties lead somewhere and
+    lines rise.
 
     Raises:
         InvalidInputError: Where that is not so.
@@ -240,7 +240,28 @@ def checked(argument: Argument) -> Argument:
             elif piece.elsewhere and piece.number not in known:
                 raise InvalidInputError(WHERE, "must name a known assertion", piece.number)
     _check_lines(argument)
+    _check_quotes(argument)
     return argument
+
+
+def _check_quotes(argument: Argument) -> None:
+    """The words that an assertion quotes stand where its own place is: in its passage, or its algorithm's line."""
+    entries = {entry.number: entry for entry in load_assertions().assertions}
+    for passage in argument.passages:
+        lines = {number: (step.line, step.line) for step in passage.steps for number in _told(step.text)}
+        for number in passage.numbers:
+            _check_quote(entries[number], lines.get(number, passage.lines))
+
+
+def _check_quote(entry: PaperAssertion, lines: tuple[int, int] | None) -> None:
+    quote = entry.quote
+    if quote is not None and (lines is None or not quote.within(lines)):
+        rule = f"must have the words of assertion {entry.number} within its place, lines {lines}"
+        raise InvalidInputError(WHERE, rule, quote.lines)
+
+
+def _told(text: str) -> tuple[int, ...]:
+    return tuple(piece.number for piece in pieces(text) if piece.number and not piece.elsewhere)
 
 
 def _check_lines(argument: Argument) -> None:

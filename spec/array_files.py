@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
@@ -19,7 +19,9 @@ from spec.exact import MAX_SIDE, ExactArray, FloatArray, doubles
 MAX_BLOCK_BYTES = 2 * 1024**3
 """Largest array read from a file."""
 _CHUNK = 1 << 20
-_PARTS = ("f", "g", "constraints")
+_FORM = {"xx": "nn", "xy": "nm", "yy": "mm", "x": "n", "y": "m"}
+_SIZES = {"f": _FORM, "g": _FORM, "constraints": {"A": "pn", "B": "pm", "b": "p"}}
+"""What the sides of a block count: upper variables, lower variables, rows."""
 _KEYS = ({"npy"}, {"npz", "array"})
 
 
@@ -32,17 +34,43 @@ def with_arrays(data: object, folder: Path | None, argument: str) -> object:
     """
     if not isinstance(data, dict):
         return data
-    return {name: _part(part, folder, f"{argument}.{name}") if name in _PARTS else part for name, part in data.items()}
+    parts = {name: part for name, part in data.items() if name in _SIZES and isinstance(part, dict)}
+    _agree(
+        {
+            (name, block): _shape(held) or _read(held, folder, f"{argument}.{name}.{block}", of=_header)[0]
+            for name, part in parts.items()
+            for block, held in part.items()
+            if block in _SIZES[name] and (isinstance(held, dict) or _shape(held))
+        },
+        argument,
+    )
+    return data | {
+        name: {
+            block: _read(held, folder, f"{argument}.{name}.{block}", of=_array) if isinstance(held, dict) else held
+            for block, held in part.items()
+        }
+        for name, part in parts.items()
+    }
 
 
-def _part(blocks: object, folder: Path | None, argument: str) -> object:
-    if not isinstance(blocks, dict):
-        return blocks
-    return {name: _read(block, folder, f"{argument}.{name}") if isinstance(block, dict) else block
-            for name, block in blocks.items()}  # fmt: skip
+def _shape(block: object) -> tuple[int, ...]:
+    """Of a list of numbers, or of lists; empty where it is neither."""
+    if not isinstance(block, list) or not block:
+        return ()
+    return (len(block), len(block[0])) if isinstance(block[0], list) else (len(block),)
 
 
-def _read(reference: dict[str, Any], folder: Path | None, argument: str) -> ExactArray:
+def _agree(shapes: Mapping[tuple[str, str], tuple[int, ...]], argument: str) -> None:
+    """Refuse blocks that cannot be of one problem, before any is read."""
+    known: dict[str, int] = {}
+    for (part, block), shape in shapes.items():
+        wanted = tuple(known.setdefault(letter, size) for letter, size in zip(_SIZES[part][block], shape, strict=False))
+        if wanted != shape[: len(wanted)]:
+            raise InvalidInputError(f"{argument}.{part}.{block}", f"must have shape {wanted}", shape)
+
+
+def _read(reference: dict[str, Any], folder: Path | None, argument: str, *, of: Callable[[IO[bytes], str], Any]) -> Any:
+    """What is read of the array that a reference leads to: its header, or all of it."""
     if set(reference) not in _KEYS or not all(isinstance(value, str) for value in reference.values()):
         rule = 'must be a list, {"npy": FILE} or {"npz": FILE, "array": NAME}'
         raise InvalidInputError(argument, rule, reference)
@@ -52,8 +80,11 @@ def _read(reference: dict[str, Any], folder: Path | None, argument: str) -> Exac
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or not path.parts or "\\" in name:
         raise InvalidInputError(argument, "must name a file by its path relative to the problem's", name)
-    with _reasons(argument, name), _opened(folder / path, reference.get("array"), argument) as file:
-        return _array(file, argument)
+    with _reasons(argument, name):
+        if not (folder / path).resolve().is_relative_to(folder.resolve()):
+            raise InvalidInputError(argument, "must name a file in the problem's folder, no link out of it", name)
+        with _opened(folder / path, reference.get("array"), argument) as file:
+            return of(file, argument)
 
 
 @contextmanager
@@ -88,8 +119,8 @@ def _opened(path: Path, member: str | None, argument: str) -> Iterator[IO[bytes]
                 yield file
 
 
-def _array(file: IO[bytes], argument: str) -> ExactArray:
-    """The array at the file's position; its header is judged before its numbers are read."""
+def _header(file: IO[bytes], argument: str) -> tuple[tuple[int, ...], bool, Any]:
+    """Shape, order and type of the array at the file's position, judged before its numbers are read."""
     version = np.lib.format.read_magic(file)
     read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     shape, fortran, dtype = read_header(file)
@@ -103,6 +134,13 @@ def _array(file: IO[bytes], argument: str) -> ExactArray:
         raise InvalidInputError(argument, rule, shape)
     if not count:
         raise InvalidInputError(argument, "must not be empty", shape)
+    return shape, fortran, dtype
+
+
+def _array(file: IO[bytes], argument: str) -> ExactArray:
+    """The array at the file's position."""
+    shape, fortran, dtype = _header(file, argument)
+    count = int(np.prod(shape, dtype=object))
     array = np.empty(count, dtype=dtype)
     view, position = memoryview(array.view(np.uint8)), 0  # type: ignore[arg-type]  # arrays are buffers
     while position < len(view):

@@ -15,11 +15,16 @@ from pydantic import Field, model_validator
 from spec.claims import Statement, TextRelation, load_claims
 from spec.errors import InvalidInputError
 from spec.files import Frozen, package_text, parse_toml
+from spec.quotes import Quote
 from spec.reading import find_choice
 
-Means = Literal["exact", "sweep", "sampling", "runs", "counting", "citation", "definition", "text", "undecidable"]
+Means = Literal["exact", "sweep", "sampling", "runs", "counting", "citation", "definition", "hypothesis", "text",
+                "undecidable"]  # fmt: skip
 """How an assertion is decided: by exact algebra, a sweep of computed values, random samples, whole runs, counted work,
-a source, its being a definition, the paper's own text; or by nothing, for a reason."""
+a source, the paper's own text; by nothing, as it is a definition or a hypothesis; or by nothing, for a reason."""
+
+GRANTED = ("definition", "hypothesis")
+"""What asserts nothing: it is made so, or supposed."""
 
 FREE = ("silent", "consequence")
 """How a statement stands to the words where no assertion need ask for it."""
@@ -35,11 +40,12 @@ class PaperAssertion(Frozen):
         section: Section, lemma or theorem it stands in.
         place: Where in it.
         asserts: What is asserted, in our words.
+        quote: The paper's own words for it, by place and digest; none where it is ours.
         kind: Whether the words say it, take it for granted, leave it open, or it is our consequence of them.
         leaves_open: Where the words leave a choice open: its field in ``spec/choices.toml``. The statements that make
             it are judged under each of its literal values.
-        decided_by: How it is decided; a definition is not, and stands alone.
-        covered_by: Full ids of the claims and steps that judge it, or that build on it where it is a definition.
+        decided_by: How it is decided; a definition or hypothesis is not, and stands alone.
+        covered_by: Full ids of the claims and steps that judge it, or that build on it where it is granted.
         reason: Why nothing decides it; only where that is so.
     """
 
@@ -47,11 +53,20 @@ class PaperAssertion(Frozen):
     section: str = Field(min_length=1)
     place: str = Field(min_length=1)
     asserts: str = Field(min_length=1)
+    quote: Quote | None = None
     kind: TextRelation = "said"
     leaves_open: str = ""
     decided_by: tuple[Means, ...] = Field(min_length=1)
     covered_by: tuple[str, ...]
     reason: str = ""
+
+    @model_validator(mode="after")
+    def _quoted_where_the_paper_speaks(self) -> Self:
+        if self.kind in IN_THE_TEXT and self.quote is None:
+            raise InvalidInputError("quote", "must be given for what stands under the paper's name", self.number)
+        if self.kind == "consequence" and self.quote is not None:
+            raise InvalidInputError("quote", "must not be given for what is ours", self.number)
+        return self
 
     @model_validator(mode="after")
     def _reason_where_undecidable(self) -> Self:
@@ -60,9 +75,10 @@ class PaperAssertion(Frozen):
         return self
 
     @model_validator(mode="after")
-    def _definitions_stand_alone(self) -> Self:
-        if "definition" in self.decided_by and len(self.decided_by) > 1:
-            raise InvalidInputError("decided_by", "must have a definition alone: nothing decides one", self.number)
+    def _what_is_granted_stands_alone(self) -> Self:
+        if set(GRANTED).intersection(self.decided_by) and len(self.decided_by) > 1:
+            rule = "must have a definition or hypothesis alone: nothing decides one"
+            raise InvalidInputError("decided_by", rule, self.number)
         return self
 
     @model_validator(mode="after")
@@ -74,9 +90,9 @@ class PaperAssertion(Frozen):
         return self
 
     @property
-    def is_definition(self) -> bool:
-        """Whether it is a definition: true because it is made, so that no verdict stands beside it."""
-        return "definition" in self.decided_by
+    def granted(self) -> str:
+        """``definition`` or ``hypothesis``, beside which no verdict stands; empty where something is asserted."""
+        return self.decided_by[0] if self.decided_by[0] in GRANTED else ""
 
 
 class Inventory(Frozen):

@@ -124,8 +124,11 @@ def read_text(path: Path, argument: str, most: int) -> str:
     """A user's file as text.
 
     Raises:
-        InvalidInputError: If it cannot be read, has more than ``most`` bytes, or is not UTF-8.
+        InvalidInputError: If it cannot be read, has more than ``most`` bytes, is not UTF-8, or is a pipe that no shell
+            made: nobody may ever write into it.
     """
+    if path.is_fifo() and not path.is_relative_to("/dev"):
+        raise InvalidInputError(argument, "must be a file, no pipe", str(path))
     try:
         with path.open("rb") as file:
             raw = file.read(most + 1)

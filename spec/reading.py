@@ -91,6 +91,7 @@ class Sense(Frozen):
         linear_algebra: How do the compared methods solve the linear system of their implicit gradients?
         noisy_terms: Is the experiments' noise on the terms with drawn matrices, or on xᵀy too?
         given: Is a variance "given x, lam_hat and y_hat" taken given these stages alone, or given y*_hat as well?
+        upper_scale: Eigenvalues of the experiments' Q_u from 1 to its condition number, or so many times that?
     """
 
     constrained_by: Literal["rows", "solution"] = "solution"
@@ -101,6 +102,7 @@ class Sense(Frozen):
     linear_algebra: Literal["conjugate-gradients", "free-block", "full-cholesky", "full-system"] = "free-block"
     noisy_terms: Literal["matrices", "all"] = "matrices"
     given: Literal["named", "all-stages"] = "all-stages"
+    upper_scale: Literal["1", "10", "30"] = "1"
 
 
 class Literally(NamedTuple):

@@ -7,6 +7,7 @@ command line goes before them.
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -133,9 +134,18 @@ def load_settings(folder: str | Path = ".") -> FoundSettings:
     return FoundSettings(settings=_read(mine, f"{SHARED} [tool.f2csa]"), source=f"{SHARED} [tool.f2csa]")
 
 
+_PARTS = 32
+_PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')"""
+_DEEP = re.compile(rf"^[\s[]*(?:{_PART}[ \t]*\.[ \t]*){{{_PARTS}}}", re.MULTILINE)
+"""A key of more parts: the time to read one grows with their square."""
+
+
 def _table(path: Path) -> dict[str, Any]:
+    text = hand_written(path, path.name)
+    if _DEEP.search(text):
+        raise InvalidInputError(path.name, f"must have keys of at most {_PARTS} parts")
     try:
-        return tomllib.loads(hand_written(path, path.name))
+        return tomllib.loads(text)
     except ValueError as error:  # a number of too many digits is no error of TOML to its reader
         raise InvalidInputError(path.name, f"must be TOML ({error})") from None
     except RecursionError:

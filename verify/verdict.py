@@ -315,6 +315,17 @@ def rolled_up(statement: Statement, verdicts: Mapping[str, Sequence[Verdict | No
     return found
 
 
+def not_refuted_by(readings: Mapping[str, Verdict | None]) -> tuple[str, ...]:
+    """Of a text's literal readings, one of which refutes it, those for want of which it is not refuted, by name.
+
+    It is refuted where it fails under each, or nothing can meet its hypotheses there; where it holds under one, the
+    words decide, and nothing is wanting.
+    """
+    if Verdict.SUPPORTED in readings.values():
+        return ()
+    return tuple(name for name, found in readings.items() if found not in (Verdict.REFUTED, Verdict.VACUOUS))
+
+
 def weakest(rungs: Iterable[Rung | None]) -> Rung | None:
     """The weakest rung among some."""
     present = [rung for rung in rungs if rung is not None]

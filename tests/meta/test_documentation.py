@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from spec import CHOICES
-from spec.claims import find
+from spec.assertions import load_assertions
+from spec.claims import find, load_claims
+from spec.reading import Reading
 from verify.campaign.baseline.storage import shipped_record
 
 ROOT = Path(__file__).parents[2]
@@ -49,7 +52,10 @@ def test_the_findings_of_the_readme_are_the_verdicts_on_record(row: tuple[str, s
     assert "REFUTED" not in verdicts["repaired"], repaired
 
 
-HOLDING = {"bias-bound/T3": 2, "variance-bound/per-sample": 0, "bias-bound/ramp": 1, "dual-extraction": 4}
+HOLDING = {
+    "bias-bound/T3": 2, "variance-bound/per-sample": 0, "bias-bound/ramp": 1, "dual-extraction": 4,
+    "convergence-experiment": 2,
+}  # fmt: skip
 """Literal readings under which the README says that a statement holds."""
 
 
@@ -70,6 +76,39 @@ def test_the_readings_document_lists_every_choice() -> None:
     for choice in CHOICES:
         assert f"`{choice.field}` | `{choice.as_written}`" in text
         assert f"`{choice.repaired}`" in text
+
+
+WORDS = ("eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen",
+         "eighteen", "nineteen", "twenty")  # fmt: skip
+
+
+def test_the_counts_of_the_documents_are_those_of_the_data() -> None:
+    text = " ".join((ROOT / "docs" / "paper.md").read_text(encoding="utf-8").split())
+    of_a_program = sum(choice.field in Reading.model_fields for choice in CHOICES)
+    counts = [WORDS[number - 8] for number in (len(CHOICES), of_a_program, len(CHOICES) - of_a_program)]
+    told = "The text leaves {} choices open, {} that a program makes and {} in the sense of its words."
+    assert told.format(*counts) in text
+    rows = load_assertions().assertions
+    kinds = Counter(row.kind for row in rows)
+    granted = Counter(row.granted for row in rows if row.kind == "said")
+    statements = [full for claim in load_claims().values() for full, _ in claim.statements()]
+    judging = len(load_assertions().covering)
+    assert (
+        f"{len(rows)} rows tell the paper, {kinds['said']} that it says, {kinds['implied']} that it takes for "
+        f"granted, {kinds['silent']} on what it leaves open and {kinds['consequence']} of ours; "
+        f"{granted['definition']} of those said are definitions and {granted['hypothesis']} hypotheses. "
+        f"{judging} of the {len(statements)} statements, in {len(load_claims())} claims, judge the rows; the others "
+        f"stand beside the text. Each statement is asked under its readings, of {len(CHOICES)} choices, and on its "
+        f"problems: {len(shipped_record()):,} verdicts in the record"
+    ) in text
+    front = " ".join(README.split())
+    assert f"{kinds['said']} rows, each with the lines of its sentence" in front
+    assert f"those of the {len(statements)} statements that say it" in front
+    theorems = (ROOT / "docs" / "theorems.md").read_text(encoding="utf-8")
+    proven = re.search(r"repaired statements (\d+) are proven .*?, (\d+) in part", theorems)
+    assert proven is not None
+    assert f"Of {proven[1]} repaired statements, " in front
+    assert f"and {proven[2]} are proven in part" in front
 
 
 def test_every_local_link_leads_somewhere() -> None:

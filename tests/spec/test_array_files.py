@@ -117,6 +117,20 @@ def test_a_pipe_or_a_folder_is_refused_unread(tmp_path: Path) -> None:
         assert "must name a file, no folder, pipe or device" in refusal(path)
 
 
+def test_a_block_that_fits_no_other_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path, g_yy=np.zeros((3000, 3000)))
+    monkeypatch.setattr("spec.array_files._array", lambda *_: pytest.fail("read before it was looked at"))
+    assert refusal(path) == "mine.json.constraints.B: must have shape (3, 3000); got (3, 2)"
+
+
+def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    path = write(tmp_path / "own", by_files(y={"npy": "c.npy"}), c=np.array([1, -2]))
+    (tmp_path / "own" / "c.npy").rename(tmp_path / "elsewhere.npy")
+    (tmp_path / "own" / "c.npy").symlink_to(tmp_path / "elsewhere.npy")
+    assert "must name a file in the problem's folder, no link out of it" in refusal(path)
+
+
 def test_a_file_cut_short_or_of_pickles_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path, by_files(yy={"npy": "g_yy.npy"}), g_yy=BLOCKS["g_yy"])
     whole = (tmp_path / "g_yy.npy").read_bytes()

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spec import InvalidInputError, load_claims
-from spec.assertions import FREE, Inventory, PaperAssertion, load_assertions
+from spec.assertions import FREE, GRANTED, Inventory, PaperAssertion, load_assertions
 from spec.works import Work, find, load_works
 from tests.spec.test_claims import VERDICT_WORDS
 
@@ -20,7 +20,8 @@ COUNT = 328
 
 
 def entry(**given: object) -> PaperAssertion:
-    data = {"number": 1, "section": "s", "place": "p", "asserts": "A.", "decided_by": ["exact"], "covered_by": []}
+    data = {"number": 1, "section": "s", "place": "p", "asserts": "A.", "decided_by": ["exact"], "covered_by": [],
+            "quote": {"lines": [1, 1], "digest": "0" * 16}}  # fmt: skip
     return PaperAssertion.model_validate(data | given)
 
 
@@ -133,7 +134,11 @@ def test_assertions_and_their_statements_agree_on_what_the_words_say() -> None:
         (103, {"covered_by": ("dual-extraction/fixed-point",)}, "103 is said, and its statements are all silent"),
         (178, {"kind": "silent"}, "178 is silent, inner-cost/linear-rate is said"),
         (225, {"kind": "implied"}, "dual-extraction/row-difference is said, and no assertion that it covers is"),
-        (22, {"kind": "consequence"}, "bias-bound/parent-limit is implied, and no assertion that it covers is"),
+        (
+            22,
+            {"kind": "consequence", "quote": None},
+            "bias-bound/parent-limit is implied, and no assertion that it covers is",
+        ),
     ],
 )
 def test_words_that_a_row_and_its_statement_tell_differently_are_noticed(
@@ -143,10 +148,35 @@ def test_words_that_a_row_and_its_statement_tell_differently_are_noticed(
     assert told in Inventory(assertions=changed).at_odds(STATEMENTS)
 
 
-def test_a_definition_stands_alone_and_an_open_choice_is_a_known_one() -> None:
-    assert {a.number for a in INVENTORY.assertions if a.is_definition} == {5, 18, 47, 72, 74, 80, 96}
-    with pytest.raises(ValueError, match="definition alone"):
-        entry(decided_by=["definition", "exact"])
+def test_what_is_granted_stands_alone_and_an_open_choice_is_a_known_one() -> None:
+    granted = {kind: {a.number for a in INVENTORY.assertions if a.granted == kind} for kind in GRANTED}
+    assert granted["definition"] >= {5, 18, 47, 72, 74, 80, 96, 98}
+    # All of the assumptions, of what a lemma supposes, and of what the theorem on convergence does.
+    assert granted["hypothesis"] >= {
+        46,
+        51,
+        52,
+        54,
+        55,
+        56,
+        62,
+        65,
+        68,
+        69,
+        70,
+        104,
+        120,
+        122,
+        133,
+        158,
+        159,
+        160,
+        162,
+        163,
+    }
+    for kind in GRANTED:
+        with pytest.raises(ValueError, match="definition or hypothesis alone"):
+            entry(decided_by=[kind, "exact"])
     with pytest.raises(ValueError, match="silent alone"):
         entry(leaves_open="noise_pairing")
     with pytest.raises(ValueError, match="must be one of"):

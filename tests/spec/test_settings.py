@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -121,3 +122,18 @@ def test_efforts_are_those_that_a_run_takes() -> None:
 def test_settings_are_looked_for_in_a_folder(tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match="must be a folder"):
         load_settings(tmp_path / "none")
+
+
+def test_a_pipe_that_nobody_writes_into_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "f2csa.toml")
+    with pytest.raises(InvalidInputError, match=r"f2csa\.toml: must be a file, no pipe"):
+        load_settings(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text", ["a." * 50_000 + "a = 1", "[" + "a." * 50_000 + "a]", "x = 1\n" + '"a" . ' * 99 + "a=1"]
+)
+def test_a_key_of_very_many_parts_is_refused_unread(tmp_path: Path, text: str) -> None:
+    (tmp_path / "f2csa.toml").write_text(text)
+    with pytest.raises(InvalidInputError, match="must have keys of at most 32 parts"):
+        load_settings(tmp_path)

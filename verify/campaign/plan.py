@@ -175,6 +175,9 @@ def _readings(
         alone = [f"only:{choice}" for choice in statement.repairable] if len(statement.repairable) > 1 else []
         beside = [*statement.literal_readings, *statement.repairs.values(), *kept_texts(found)] if lattice else []
         yield from (name for name in dict.fromkeys([*alone, *beside]) if name not in wanted)
+    elif profile.beside is not None and lattice and set(NAMED) <= set(wanted):
+        # What fails under its first literal reading is refuted only where it fails under the others.
+        yield from (name for name in statement.literal_readings if name not in wanted)
 
 
 def _instances(

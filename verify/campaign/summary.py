@@ -16,7 +16,7 @@ from verify.report.summary_row import Claimed, SmallestCounterexample, SummaryRo
 from verify.report.wording import FAULT, status_of
 from verify.subjects.loading import REFERENCE
 from verify.subjects.stage_table import REFUSED
-from verify.verdict import Verdict, claimed_order, rolled_up
+from verify.verdict import Verdict, claimed_order, not_refuted_by, rolled_up
 
 DECIDING = ("claimed", "quantity", "measured", "interval", "loose_by", "rung")
 """What a row takes over from the result that decided it."""
@@ -83,6 +83,8 @@ def summarise(
                 own_fails = row.status is Verdict.REFUTED and row.decided_by == full_id
                 searched = is_searched(subject, reading) and own_fails
                 known: dict[str, Any] = {"smallest": search(full_id)} if searched else {}
+                if reading == "as-written" and subject == REFERENCE:
+                    known |= _left_open([full_id, *parts], row, by_key)
                 yield row.model_copy(update=known | _told(full_id, statement))
 
 
@@ -130,6 +132,37 @@ def _row(full_id: str, reading: str, own: list[Result], inherited: list[Result])
         instances=dict(Counter(map(status_of, own))), reproduce=deciding.reproduce, decided_by=deciding.claim,
         **{name: getattr(deciding, name) for name in DECIDING},
     )  # fmt: skip
+
+
+def _left_open(weighed: Sequence[str], row: SummaryRow, by_key: dict[tuple[str, str], list[Result]]) -> dict[str, Any]:
+    """What a refuted row becomes where “we meant it otherwise” has no answer: other literal readings are undecided.
+
+    A run of one reading by its name is about that point; where the repaired text was asked, too, about the text.
+    """
+    if row.status is not Verdict.REFUTED or not any((claim, "repaired") in by_key for claim in weighed):
+        return {}
+    wanting: dict[str, tuple[str, ...]] = {}
+    for claim in weighed:
+        verdicts = _by_reading(claim, by_key)
+        if verdicts["as-written"] is Verdict.REFUTED:
+            wanting[claim] = not_refuted_by(verdicts)
+    if not wanting or not all(wanting.values()):
+        return {}
+    claim, names = next(iter(wanting.items()))
+    said = "; ".join(name if (claim, name) in by_key else f"{name} (not asked)" for name in names)
+    count = len(find_claim(claim).literal_readings)
+    sentence = f"{row.sentence} Not decided under {len(names)} of {count} literal readings: {said}."
+    return {"status": Verdict.INCONCLUSIVE, "sentence": sentence}
+
+
+def _by_reading(full_id: str, by_key: dict[tuple[str, str], list[Result]]) -> dict[str, Verdict | None]:
+    """The verdict of a statement's own check as written and under each literal reading; none where it was not asked."""
+    statement = find_claim(full_id)
+    results = {name: by_key.get((full_id, name), []) for name in ("as-written", *statement.literal_readings)}
+    return {
+        name: rolled_up(statement, {full_id: [result.verdict for result in own]}) if own else None
+        for name, own in results.items()
+    }
 
 
 def is_unanswered(result: Result) -> bool:

@@ -31,6 +31,8 @@ INSTANCES = ("toy1", "two-of-three", "box-rational", "random-3x5x4")
 LOUD, FAINT = additive("1/2"), additive("1/40")
 """The latter so faint that N_g = σ²/α², n times a power of 4, stays small where the bias becomes a plain power."""
 ALPHAS = (0.025, 0.0125, 0.00625, 0.003125, 0.0015625)
+PAIR_ALPHAS = (0.05, *ALPHAS[:-1])
+"""Where the exact part of the pair is followed: at the smallest of the others rounding hides how it settles."""
 PREASYMPTOTIC = 0.4
 """An alpha at which squared bias and variance are of one size, so that a missing cross term would show."""
 ERROR_SAMPLES = 1 << 14
@@ -84,7 +86,7 @@ def mean_squared_error(case: Case) -> Measurement:
         if decided:
             break
     stop = "‖ỹ - y*‖ = α³" if case.reading.inner_stop == "distance" else "‖∇_yL(x, ỹ)‖ = α"
-    of_pair = part_of_pair(case, truth, ALPHAS)
+    of_pair = part_of_pair(case, truth, PAIR_ALPHAS)
     note = f"ỹ has {stop} in the direction that moves the estimate most. {PAIR_LAWS[case.sense.accuracy]}."
     return Measurement((rate, of_pair, law), values_at("mean squared error at alpha", rate.points), note)
 

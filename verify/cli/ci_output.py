@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from spec.errors import InvalidInputError
 from spec.files import refuse_to_replace, write_files
 from verify.cli.console import printable
+from verify.cli.outlets import ON_GITHUB, Spoken
 from verify.cli.sources import require_one_of
 from verify.report.faces import Report
 from verify.report.found_issues import Issue, SourceTree, issues_of, told
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from verify.conformance.model import Conformance
 
 KINDS = ("github", "none")
-ON_GITHUB = "GITHUB_ACTIONS"
-"""Is ``true`` in every step of a workflow of GitHub Actions."""
 
 
 class CiOutput:
@@ -42,6 +41,10 @@ class CiOutput:
         self.kind = automatic if kind is None else require_one_of("--annotations", kind, KINDS)
         self.sarif = sarif
         self.as_json = as_json
+        if self.kind == "github":
+            for stream in (sys.stdout, sys.stderr):
+                if isinstance(stream, Spoken):
+                    stream.guarded = True
         if sarif is not None:
             if sarif.is_dir():
                 raise InvalidInputError("--sarif", "must be a file, not a folder", str(sarif))
@@ -70,8 +73,9 @@ class CiOutput:
         if self.sarif is not None:
             write_files(self.sarif.parent, {self.sarif.name: render_sarif(issues, about)}, "--sarif")
         if self.kind == "github":
-            for line in commands_of(issues):
-                (sys.stderr if self.as_json else sys.stdout).write(printable(line) + "\n")
+            stream = sys.stderr if self.as_json else sys.stdout
+            for line in map(printable, commands_of(issues)):
+                stream.command(line) if isinstance(stream, Spoken) else stream.write(f"{line}\n")
 
 
 def _tree() -> SourceTree:

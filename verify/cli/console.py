@@ -134,12 +134,16 @@ def progress_bar(*, quiet: bool = False) -> Iterator[Callable[[int, int, str], N
 
 @contextmanager
 def ended_politely() -> Iterator[None]:
-    """Treat a request to terminate like Ctrl-C: workers are stopped and what is done is kept."""
+    """Treat a request to terminate like Ctrl-C: workers are stopped and what is done is kept.
+
+    A signal that is ignored stays ignored: ``nohup`` asks for that.
+    """
 
     def interrupt(_number: int, _frame: object) -> None:
         raise KeyboardInterrupt
 
-    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    known = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    names = [name for name in known if signal.getsignal(getattr(signal, name)) is not signal.SIG_IGN]
     main = threading.current_thread() is threading.main_thread()
     before = {name: signal.signal(getattr(signal, name), interrupt) for name in names} if main else {}
     try:

@@ -2,15 +2,46 @@
 
 A reader that leaves, ``f2csa verify | head -1``, has read enough: the rest is thrown away and the command goes on to
 its own exit code. A stream that cannot be written, a full disk, is remembered, and turns a success into a fault.
+
+A job of GitHub Actions takes lines of a certain form for commands; what is quoted, a subject's message, gives none.
 """
 
 from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import TextIO, cast
+
+ON_GITHUB = "GITHUB_ACTIONS"
+"""Is ``true`` in every step of a workflow of GitHub Actions."""
+_COMMAND = re.compile(r"^(\s*):(?=:)|##(?=\[)", re.MULTILINE)
+"""Where the runner sees a command: ``::`` first in a line, ``##[`` anywhere (actions/runner, ``ActionCommand.cs``)."""
+
+
+class Spoken(io.TextIOWrapper):
+    """A standard stream from which a runner takes no command but those that are meant.
+
+    ``guarded`` says whether one reads it; set where annotations are asked for.
+    """
+
+    guarded = False
+
+    def write(self, text: str, /) -> int:
+        """Write the text, no line of it a command."""
+        super().write(without_commands(text) if self.guarded else text)
+        return len(text)
+
+    def command(self, line: str) -> None:
+        """Write a line that is meant as one."""
+        super().write(f"{line}\n")
+
+
+def without_commands(text: str) -> str:
+    """The text with a space in whatever a runner would take for a command."""
+    return _COMMAND.sub(lambda found: f"{found[1]}: " if found[1] is not None else "# #", text)
 
 
 class Outlet(io.FileIO):
@@ -49,10 +80,11 @@ def patient(stream: TextIO) -> tuple[TextIO, Outlet | None]:
     stream.flush()
     buffered = io.BufferedWriter(cast(io.RawIOBase, outlet))
     line_buffering = bool(getattr(stream, "line_buffering", False)) or os.isatty(outlet.fileno())
-    text = io.TextIOWrapper(
+    text = Spoken(
         buffered, encoding=stream.encoding, errors=stream.errors, line_buffering=line_buffering,
         write_through=bool(getattr(stream, "write_through", False)),
     )  # fmt: skip
+    text.guarded = os.environ.get(ON_GITHUB) == "true"
     return text, outlet
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from spec.argument import load_argument, misquoted
+from spec.argument import load_argument, misquoted, quoted_places
 from spec.errors import InvalidInputError
 from spec.extract import Extract, dumps_extract, load_extract
 from spec.files import write_files
@@ -92,7 +92,7 @@ def _differences(made: Extract, record: Extract) -> list[str]:
 
 
 def check_paper(asked: paper_options.PaperCheck) -> int:
-    """Say which of the lines that the annotated paper rests on a source has otherwise; 1 where there are any."""
+    """Say which of the words that the annotated paper stands for a source has otherwise; 1 where there are any."""
     argument = load_argument()
     found = list(misquoted(argument, read_source(asked.file).text.split("\n")))
     if asked.as_json:
@@ -100,9 +100,9 @@ def check_paper(asked: paper_options.PaperCheck) -> int:
         return int(bool(found))
     for one in found:
         first, last = one.lines
-        numbers = f"; assertions {wording.listing(map(str, one.numbers))}" if one.numbers else ""
-        _write(f"{asked.file}:{first}-{last}: {one.what}: not the words on record{numbers}")
-    quoted_ones = sum(bool(passage.lines) + len(passage.steps) for passage in argument.passages)
+        of = f"; assertion{'s' if len(one.numbers) > 1 else ''} {wording.listing(map(str, one.numbers))}"
+        _write(f"{asked.file}:{first}-{last}: {one.what}: not the words on record{of if one.numbers else ''}")
+    quoted_ones = quoted_places(argument)
     _write(f"{quoted_ones - len(found)} of {quoted_ones} quoted places are as on record")
     return int(bool(found))
 

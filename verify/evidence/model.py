@@ -243,6 +243,9 @@ VALUE = "has-a-value"
 """No hypothesis of a text: what a statement names has no value at the point, which leaves nothing to hold or fail."""
 
 
+CONSTRUCTED = "met by construction"
+
+
 class PremiseEvidence(Frozen):
     """Whether a hypothesis of the claim is met on this instance.
 
@@ -251,7 +254,8 @@ class PremiseEvidence(Frozen):
         premise: Id of the premise in the claim's data.
         holds: Whether it is met here, as computed.
         satisfiable: Whether any instance or parameter in the claimed regime could meet it, as computed.
-        finding: The numbers behind it, in a sentence.
+        finding: The numbers behind it, in a sentence; beginning with :data:`CONSTRUCTED` where the check itself sees to
+            it, by what it chooses.
     """
 
     kind: Literal["premise"] = "premise"
@@ -259,6 +263,11 @@ class PremiseEvidence(Frozen):
     holds: bool
     satisfiable: bool = True
     finding: str
+
+    @property
+    def is_constructed(self) -> bool:
+        """Whether it is no property of the instance, but of what the check chose."""
+        return self.finding.startswith(CONSTRUCTED)
 
 
 Evidence = Annotated[RateEvidence | ComparisonEvidence | PremiseEvidence, Field(discriminator="kind")]

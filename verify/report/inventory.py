@@ -13,10 +13,11 @@ HEAD = """\
 <!-- f2csa-verify -->
 # What the paper asserts
 
-Every assertion of the paper in reading order, in our words, with the claims and steps that judge it and how. Whether it
-holds is not written here: `f2csa verify` computes it, and its report lists these with their verdicts; `f2csa claims ID`
-explains a statement. What nothing decides says why; a definition names the statements that build on it. The page is
-made from `spec/assertions.toml`.
+Every assertion of the paper in reading order, in our words, with the lines of the sentence that it stands for, the
+claims and steps that judge it, and how. The sentence's digest is on record: `f2csa paper check` holds a source
+against it; what has no lines is ours alone. Whether it holds is not written here: `f2csa verify` computes it, and its
+report lists these with their verdicts; `f2csa claims ID` explains a statement. What nothing decides says why; a
+definition names the statements that build on it. The page is made from `spec/assertions.toml`.
 """
 
 
@@ -33,7 +34,7 @@ def page(inventory: Inventory) -> str:
     parts = [HEAD + "\n" + counts + "\n"]
     for section, group in groupby(entries, key=lambda entry: entry.section):
         rows = "\n".join(map(_row, group))
-        table = f"| # | Place | Asserts | Statements | Decided by |\n|---|---|---|---|---|\n{rows}\n"
+        table = f"| # | Place | Lines | Asserts | Statements | Decided by |\n|---|---|---|---|---|---|\n{rows}\n"
         parts.append(f"## {escape(section)}\n\n{table}")
     parts.append(f"## Statements beside the text\n\n{_beside(inventory)}")
     return "\n".join(parts)
@@ -42,7 +43,8 @@ def page(inventory: Inventory) -> str:
 def _row(entry: PaperAssertion) -> str:
     statements = ", ".join(f"`{full}`" for full in entry.covered_by) or "none yet"
     asserts = escape(entry.asserts) + (f" *{KINDS[entry.kind]}*" if KINDS[entry.kind] else "")
-    return f"| {entry.number} | {escape(entry.place)} | {asserts} | {statements} | {escape(decided(entry))} |"
+    lines = "–".join(map(str, dict.fromkeys(entry.quote.lines))) if entry.quote else "none"
+    return f"| {entry.number} | {escape(entry.place)} | {lines} | {asserts} | {statements} | {escape(decided(entry))} |"
 
 
 def _beside(inventory: Inventory) -> str:

@@ -16,9 +16,9 @@ KINDS = {"said": "", "implied": "Taken for granted.", "silent": "Not said.", "co
 
 
 def decided(entry: PaperAssertion) -> str:
-    """How it is decided, in a few words: a definition is not, an open choice under each value, or why nothing can."""
-    if entry.is_definition:
-        return "a definition, on which these build"
+    """How it is decided, in a few words: granted, an open choice under each value, or why nothing can."""
+    if entry.granted:
+        return f"a {entry.granted}, on which these build"
     if entry.reason:
         return f"left open: {entry.reason}"
     words = ", ".join(entry.decided_by)
@@ -53,18 +53,18 @@ class JudgedBy:
 
 @dataclass(frozen=True)
 class JudgedAssertion:
-    """One assertion with what the run says of it; a definition has no outcome beside it."""
+    """One assertion with what the run says of it; what is granted has no outcome beside it."""
 
     entry: PaperAssertion
     judged_by: tuple[JudgedBy, ...]
 
     @property
     def note(self) -> str:
-        """What has to be said beside it: a definition, an open choice, why it is left open, or how it is not said."""
+        """What has to be said beside it: granted, an open choice, why it is left open, or how it is not said."""
         entry = self.entry
-        if entry.is_definition or entry.reason:
+        if entry.granted or entry.reason:
             words = decided(entry)
-            return words[:1].upper() + words[1:] + ("." if entry.is_definition else "")
+            return words[:1].upper() + words[1:] + ("." if entry.granted else "")
         if entry.leaves_open:
             return f"Left open: judged under each literal value of {entry.leaves_open}."
         return KINDS[entry.kind]
@@ -81,7 +81,7 @@ def judged_assertions(arranged: Outline) -> list[tuple[str, list[JudgedAssertion
 def _judged(entry: PaperAssertion, known: dict[str, StatementOutline]) -> Iterator[JudgedBy]:
     for full in entry.covered_by:
         if full in known:
-            yield JudgedBy(known[full], () if entry.is_definition else _outcomes(known[full]))
+            yield JudgedBy(known[full], () if entry.granted else _outcomes(known[full]))
 
 
 def _outcomes(statement: StatementOutline) -> tuple[Outcome, ...]:

@@ -13,6 +13,7 @@ from verify.report.hypothesis_ledger import Need, needs
 from verify.report.model import NAMED, ReportData, Result
 from verify.report.reading_sets import ReadingSet, reading_set
 from verify.report.summary_row import SmallestCounterexample, SummaryRow
+from verify.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,8 @@ class ReadingOutline:
         count = len(self.literal.literal)
         if self.is_mixed:
             return f"{self.literal.holding} of {count} readings hold"
+        if self.status == Verdict.INCONCLUSIVE and (fails := sum(one.fails for one in self.literal.literal)):
+            return f"{word}: refuted in {fails} of {count} readings"
         alike = sum(one.status == self.status for one in self.literal.literal)
         return f"{word} in all {count} readings" if alike == count else f"{word} in {alike} of {count} readings"
 

@@ -31,6 +31,8 @@ class LiteralReading:
     off: float = 0.0
     """How far what is measured is from what is claimed, in orders or in the compared quantity."""
     reproduce: str = ""
+    instance: str = ""
+    """The deciding one."""
     why: str = ""
     """Of one that is not judged: which hypothesis says nothing under it, and why."""
 
@@ -172,11 +174,14 @@ def reading_set(
 
 
 def _own(full_id: str, statement: Statement, status: str, results: Sequence[Result]) -> str:
-    """The status of a statement's own check; empty where its parts alone were run. Without parts it is as it stands."""
-    if not _has_parts(statement):
+    """The status of a statement's own check at one point; empty where its parts alone were run.
+
+    A text that another reading leaves undecided fails at its own point all the same.
+    """
+    if not _has_parts(statement) and status != Verdict.INCONCLUSIVE:
         return status
     if not results:
-        return ""
+        return "" if _has_parts(statement) else status
     return str(rolled_up(statement, {full_id: [result.verdict for result in results]}) or wording.FAULT)
 
 
@@ -223,7 +228,7 @@ def _judged(statement: Statement, name: str, status: str, results: Sequence[Resu
     deciding = next((result for result in results if wording.status_of(result) == status), None)
     if deciding is None:
         return made
-    made = replace(made, reproduce=deciding.reproduce)
+    made = replace(made, reproduce=deciding.reproduce, instance=deciding.instance)
     if deciding.verdict is Verdict.NOT_APPLICABLE:
         unmet = (item for item in deciding.evidence if isinstance(item, PremiseEvidence) and not item.holds)
         return replace(made, why=next((f"“{item.premise}” says nothing there: {item.finding}" for item in unmet), ""))

@@ -143,12 +143,14 @@ def _added(judged: Judged, name: str) -> tuple[str, ...]:
     """Hypotheses that only the repaired text has, and that may be what repairs it under a reading.
 
     Not one that the ledger finds unneeded, or that an instance meets on which the literal text fails; where the
-    repaired one says that it does not apply there, only what is unmet.
+    repaired one says that it does not apply there, only what is unmet. What the check sees to is always added: no
+    instance meets it.
     """
     there = [result for result in judged.results.get(name, ()) if result.instance in judged.refuting]
     unmet = set[str]().union(*map(judged.excluded, there))
     examined = [item for result in there for item in result.evidence if isinstance(item, PremiseEvidence)]
     left = unmet or judged.added - {item.premise for item in examined if item.holds}
+    left |= {item.premise for item in examined if item.is_constructed} & judged.added
     left -= {premise for premise, need in judged.needs.items() if need == "not needed here"}
     return tuple(dict.fromkeys(p.id for p in judged.premises if p.id in left))
 

@@ -8,6 +8,7 @@ import pytest
 
 import verify
 from spec import load_claims
+from spec.assertions import load_assertions
 from spec.extract import Extract, corrected_extract, load_extract
 from verify.checks.consistency import EVERYTHING, STEPS, UNUSED, counted
 from verify.checks.measuring.case import checks
@@ -20,6 +21,25 @@ def verdicts():
     report = verify.run(["consistency"], readings=["as-written", "repaired"])
     assert not report.faults
     return {(result.claim, result.reading): result for result in report.results}
+
+
+def test_a_contradiction_stands_beside_the_sentences_that_make_it_and_no_other():
+    extract = load_extract()
+    beside = [
+        (entry, full.removeprefix("consistency/"))
+        for entry in load_assertions().assertions if entry.quote
+        for full in entry.covered_by if full.startswith("consistency/")
+    ]  # fmt: skip
+    lines = {step: {finding.line for finding in compared.findings(extract)} for step, compared in STEPS.items()}
+    for entry, step in beside:
+        first, last = entry.quote.lines
+        assert any(first <= line <= last for line in lines[step]), (entry.number, step)
+    # Each is told at one of the places where it stands, or, being about letters, among the notes on notation.
+    told = {step for _, step in beside}
+    noted = {full for entry in load_assertions().assertions if not entry.quote for full in entry.covered_by}
+    assert {step for step in STEPS if lines[step] and step not in told and f"consistency/{step}" not in noted} == {
+        step.id for step in load_claims()["consistency"].steps if step.beside and lines[step.id]
+    }
 
 
 def test_every_step_has_its_check_and_every_check_its_step():

@@ -12,6 +12,7 @@ import pytest
 
 from f2csa_ref.algorithm_2 import OuterState
 from f2csa_ref.solver.run_loop import ClippedMomentum, Method
+from spec.claims import find
 from spec.exact import Vector
 from verify.campaign.run import run
 from verify.checks import convergence_runs
@@ -33,8 +34,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(convergence_runs, "STEADY_CALLS", 900)
 
 
-def case(*, as_written: bool) -> Any:
-    return SimpleNamespace(seed=0, as_written=as_written)
+def case(*, as_written: bool, scale: str = "1") -> Any:
+    return SimpleNamespace(seed=0, as_written=as_written, sense=SimpleNamespace(upper_scale=scale))
 
 
 def holds(check: Callable[[Any], Any], *, as_written: bool) -> list[bool]:
@@ -43,15 +44,20 @@ def holds(check: Callable[[Any], Any], *, as_written: bool) -> list[bool]:
 
 @pytest.mark.parametrize("claim", ["convergence-experiment/stable"])
 def test_f2csa_falls_steadily_where_what_is_not_printed_is_chosen_well(claim: str) -> None:
-    assert {r.reading: r.verdict for r in run([claim], profile="ci").results} == {
-        "as-written": "SUPPORTED", "repaired": "SUPPORTED",
-    }  # fmt: skip
+    results = run([claim], profile="ci").results
+    assert {r.reading for r in results} == {"repaired", *find(claim).literal_readings}
+    assert {r.verdict for r in results} == {"SUPPORTED"}
 
 
 @pytest.mark.usefixtures("small")
 def test_tuned_methods_end_alike_and_printed_steps_do_not() -> None:
     assert holds(final_losses, as_written=False) == [True, True]
     assert holds(final_losses, as_written=True) == [False]
+
+
+def test_printed_steps_end_alike_where_f_is_larger() -> None:
+    held = {scale: final_losses(case(as_written=True, scale=scale)).evidence[0].holds for scale in ("1", "10", "30")}
+    assert held == {"1": False, "10": True, "30": True}
 
 
 class Idle(ClippedMomentum):

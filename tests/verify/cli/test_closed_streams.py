@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import subprocess
 import sys
 
@@ -10,6 +11,7 @@ import pytest
 
 from verify.cli import main as command_line
 from verify.cli.main import invoke
+from verify.cli.outlets import without_commands
 
 PROGRAM = "from verify.cli.main import main; main()"
 CLOSED = "f2csa: standard output: must be open; > /dev/null throws what is printed away\n"
@@ -104,3 +106,41 @@ def test_an_error_always_has_a_line(capsys, monkeypatch, error, code, line):
     monkeypatch.setattr(command_line, "_run", fail)
     assert invoke(["claims"]) == code
     assert capsys.readouterr().err == f"f2csa: {line}\n"
+
+
+LOUD = """class Loud:
+    name = "loud"
+
+    def hypergradient(self, problem, x, call, rng):
+        raise ValueError("  ::stop-commands::x ##[error]y")
+"""
+
+
+@pytest.mark.parametrize("annotations", ["github", "none"])
+def test_what_a_subject_says_is_no_command_to_a_runner(tmp_path, annotations):
+    (tmp_path / "loud.py").write_text(LOUD)
+    asked = (*REFUTED[:2], "--subject", "loud:Loud", *REFUTED[4:], "--annotations", annotations)
+    made = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *asked], capture_output=True, text=True, timeout=120, check=False,
+        cwd=tmp_path, env={**os.environ, "GITHUB_ACTIONS": "true"},
+    )  # fmt: skip
+    printed = f"{made.stdout}{made.stderr}"
+    assert made.returncode == 3
+    assert "stop-commands" in printed
+    assert "##[" not in printed
+    meant = [line for line in printed.splitlines() if line.lstrip().startswith("::")]
+    assert all(line.startswith("::error ") for line in meant)
+    assert bool(meant) == (annotations == "github")
+
+
+def test_no_command_is_left_in_a_line():
+    assert without_commands("  ::a::b\n::c\nd::e ##[f]") == "  : :a::b\n: :c\nd::e # #[f]"
+
+
+def test_an_ignored_signal_stays_ignored():
+    program = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n" + (
+        "from verify.cli.console import ended_politely\n"
+        "with ended_politely(): signal.raise_signal(signal.SIGHUP); print('goes on')\n"
+    )
+    made = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert (made.returncode, made.stdout) == (0, "goes on\n")

@@ -9,11 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import verify
+from spec.argument import load_argument, quoted_places
+from spec.assertions import load_assertions
 from spec.extract import Extract, load_extract
 from spec.files import parse_toml
 from tests.verify.cli.test_fuzz_inputs import assert_refused, run
 from verify.proofs.paper.linting import MISSING_FILE, RULES
 
+ROWS = load_assertions().assertions
 GOOD = "\\section{x}\\label{a} see \\ref{a}\n"
 BAD = "\\section{x}\\label{a}\n\nsee \\ref{b} and $(\\delta,\\epsilon)$-Goldstein, $(\\epsilon,\\delta)$-Goldstein\n"
 
@@ -52,7 +55,10 @@ def test_a_source_of_other_words_is_told_place_by_place(source):
     outcome = run("paper", "check", file)
     assert outcome.code == 1
     assert f"{file}:202-202: Algorithm 1, line 3: not the words on record; assertions 81, 82 and 83" in outcome.out
-    assert outcome.out.endswith("0 of 78 quoted places are as on record\n")
+    assert f"{file}:337-337: {ROWS[138].place}: not the words on record; assertion 139\n" in outcome.out
+    places = quoted_places(load_argument())
+    assert outcome.out.endswith(f"0 of {places} quoted places are as on record\n")
+    assert places > sum(row.quote is not None for row in ROWS) > 300
     told = json.loads(run("paper", "check", file, "--json").out)
     assert {"lines": [202, 202], "what": "Algorithm 1, line 3", "numbers": [81, 82, 83]} in told
     assert_refused(run("paper", "check", "no-such-file.tex"))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import verify
+from spec.claims import find
 from verify.report.faces import POINT, Report
 from verify.report.model import NAMED
 
@@ -21,7 +22,7 @@ def found() -> Report:
 def test_a_statement_is_found_by_its_id_with_both_readings_and_all_instances(found: Report) -> None:
     third = found["bias-bound/T3"]
     assert {result.claim for result in third.results} == {"bias-bound/T3"}
-    assert {row.reading for row in third.summary} == set(NAMED)
+    assert {row.reading for row in third.summary} == {*NAMED, *find("bias-bound/T3").literal_readings}
     asked = {(result.reading, result.instance) for result in found.results if result.claim == "bias-bound/T3"}
     assert {(result.reading, result.instance) for result in third.results} == asked
     assert len({instance for _, instance in asked}) > 1
@@ -90,7 +91,8 @@ def test_representations_are_one_short_line(found: Report) -> None:
 def test_a_written_report_is_loaded_again(found: Report, tmp_path: Path) -> None:
     found.write(tmp_path)
     for where in (tmp_path, str(tmp_path / "report.json")):
-        assert verify.load_report(where) == found.timeless
+        # As text: an exponent that no sweep gave is NaN, which equals nothing.
+        assert verify.load_report(where).model_dump_json() == found.timeless.model_dump_json()
 
 
 def test_the_public_names_are_listed_before_anything_is_imported() -> None:

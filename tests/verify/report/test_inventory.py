@@ -24,7 +24,8 @@ def test_the_page_has_every_assertion_in_order_and_every_statement() -> None:
     rows = [line.split(" | ") for line in page(INVENTORY).splitlines() if line.startswith("| ") and line[2].isdigit()]
     assert [int(row[0].removeprefix("| ")) for row in rows] == [entry.number for entry in INVENTORY.assertions]
     for row, entry in zip(rows, INVENTORY.assertions, strict=True):
-        assert all(f"`{full}`" in row[3] for full in entry.covered_by)
+        assert all(f"`{full}`" in row[4] for full in entry.covered_by)
+        assert row[2].startswith(str(entry.quote.lines[0]) if entry.quote else "none")
 
 
 def test_a_kind_and_a_reason_are_shown() -> None:

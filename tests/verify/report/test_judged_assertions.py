@@ -46,15 +46,15 @@ def test_a_whole_run_lists_all_in_order_each_with_its_statements():
 
 def test_the_verdicts_are_those_of_the_run():
     for status, word in (("SUPPORTED", "✓ supported"), ("REFUTED", "✗ refuted, repaired ✓ supported")):
-        (item,) = [item for item in listed(whole(status)) if item.entry.number == 107]
+        (item,) = [item for item in listed(whole(status)) if item.entry.number == 222]
         assert [by.words for by in item.judged_by] == [word]
 
 
 def test_nothing_stands_beside_a_definition():
     for item in listed(whole("REFUTED")):
-        if item.entry.is_definition:
+        if item.entry.granted:
             assert all(not by.outcomes for by in item.judged_by)
-            assert item.note == "A definition, on which these build."
+            assert item.note == f"A {item.entry.granted}, on which these build."
         else:
             assert all(by.outcomes for by in item.judged_by), item.entry.number
 

@@ -196,6 +196,19 @@ def test_a_hypothesis_that_the_ledger_finds_unneeded_is_none_of_the_repair():
         assert found.repaired_by.startswith(said)
 
 
+@pytest.mark.parametrize("finding", ["met by construction: the ramp is as wide", "width 3"])
+def test_what_the_check_itself_sees_to_is_added_and_what_the_instance_has_is_not(finding):
+    claim, statement = "hypergradient-accuracy", find("hypergradient-accuracy")
+    statuses = dict.fromkeys((*statement.literal_readings, *statement.repairs.values()), "REFUTED")
+    results = {name: [result(claim, name, "REFUTED")] for name in statuses}
+    met = [PremiseEvidence(premise="wide-ramp", holds=True, finding=finding)]
+    results["repaired"] = [result(claim, "repaired", "SUPPORTED", met)]
+    (repair,) = reading_set(claim, statement, statuses | {"repaired": "SUPPORTED"}, results).repairs
+    assert repair.choices == ("inner_stop", "accuracy")
+    assert ("wide-ramp" in repair.hypotheses) == met[0].is_constructed
+    assert "independent-rows" in repair.hypotheses
+
+
 def test_where_fewer_choices_were_not_run_a_repair_is_one_at_most():
     claim, statement = "inner-cost/output-accuracy", find("inner-cost/output-accuracy")
     statuses = dict.fromkeys((*statement.literal_readings, *statement.repairs.values()), "REFUTED")

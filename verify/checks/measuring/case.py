@@ -34,8 +34,8 @@ class Profile:
 
     ``alphas`` go towards zero and beyond the floating-point floor on purpose, so a report can show where double
     precision ends; ``sample_alphas`` are for sampled quantities. ``breadth`` is how many of a check's instances to run,
-    ``None`` for all, and ``beside`` how many under the further points of the lattice of readings; ``isolate`` whether
-    these are judged, each choice alone among them; ``recheck`` whether every
+    ``None`` for all, and ``beside`` how many under the further points of the lattice of readings; where it is given the
+    literal ones are judged, and where ``isolate``, all, each choice alone among them; ``recheck`` whether every
     certificate is verified by the independent checker, not only the first of each bound: it works in plain fractions
     and takes far longer than making them. ``skips`` are claims and steps left out unless they are asked for by name:
     their samples cannot shrink without leaving the verdict open; ``long_runs`` are single statements left out likewise,
@@ -92,6 +92,7 @@ _SIZES = (
         20_000,
         2,
         isolate=False,
+        beside=1,
         long_runs=TOO_LONG,
         narrow=SMOKE_NARROW,
         shorter=4,

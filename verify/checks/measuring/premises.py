@@ -11,7 +11,7 @@ from spec import Holder, Noise, OracleParameters
 from spec.atlas import Instance, find
 from spec.exact import Vector
 from verify.checks.measuring.case import Case
-from verify.evidence.model import Point, PremiseEvidence
+from verify.evidence.model import CONSTRUCTED, Point, PremiseEvidence
 from verify.subjects.protocol import Call
 from verify.truth import lower_level as exact_lower_level
 from verify.truth.complementarity import InfeasibleLowerLevelError
@@ -68,13 +68,13 @@ def regular_truth(instance: Instance) -> Truth:
 
 
 BY_CONSTRUCTION = {
-    "dual-accuracy": "met by construction: λ̃ is chosen at distance α³, the most the premise allows",
-    "lower-level-accuracy": "met by construction: ỹ* is chosen at distance α³, the most the premise allows",
-    "wide-ramp": "met by construction: a pair that is off has the weights of a ramp 2‖B‖α² wide",
-    "penalty-accuracy": "met by construction: ỹ is chosen at the edge of what the stopping rule allows",
-    "fixed-ramp": "met by construction: ε_λ is the same at every α",
-    "oracles": "met by construction: the noise models are unbiased with the stated variance",
-    "independent-samples": "met by construction: every sample has draws of its own",
+    "dual-accuracy": f"{CONSTRUCTED}: λ̃ is chosen at distance α³, the most the premise allows",
+    "lower-level-accuracy": f"{CONSTRUCTED}: ỹ* is chosen at distance α³, the most the premise allows",
+    "wide-ramp": f"{CONSTRUCTED}: a pair that is off has the weights of a ramp 2‖B‖α² wide",
+    "penalty-accuracy": f"{CONSTRUCTED}: ỹ is chosen at the edge of what the stopping rule allows",
+    "fixed-ramp": f"{CONSTRUCTED}: ε_λ is the same at every α",
+    "oracles": f"{CONSTRUCTED}: the noise models are unbiased with the stated variance",
+    "independent-samples": f"{CONSTRUCTED}: every sample has draws of its own",
 }
 """Premises that the checks themselves establish by what they choose, spending them in full."""
 

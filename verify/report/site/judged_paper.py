@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from spec.argument import ArgumentPassage, load_argument
-from spec.assertions import IN_THE_TEXT, PaperAssertion, load_assertions
-from spec.claims import Statement, find
+from spec.assertions import GRANTED, IN_THE_TEXT, PaperAssertion, load_assertions
+from spec.claims import Statement, find, load_claims
 from verify.report import wording
 from verify.report.judged_assertions import KINDS
 from verify.report.model import NAMED
@@ -21,10 +21,12 @@ from verify.verdict import Verdict
 
 ABSENT = "ABSENT"
 """Of a statement that the run has not, or that it judged for another program than the paper's."""
-DEFINITION = "DEFINITION"
 ASIDE = "ASIDE"
 """Of an assertion that no statement says in its own words: what stands beside it does not judge it."""
-SAID = {ABSENT: "not in this run", DEFINITION: "a definition", ASIDE: "not judged by its own words"}
+AT_ODDS = "AT_ODDS"
+"""Of an assertion that another passage contradicts, where nothing else judges it: that makes neither of them false."""
+SAID = {ABSENT: "not in this run", ASIDE: "not judged by its own words", AT_ODDS: "at odds with another passage",
+        **{what.upper(): f"a {what}" for what in GRANTED}}  # fmt: skip
 
 WORST_FIRST = (
     wording.FAULT, Verdict.REFUTED, Verdict.VACUOUS, wording.MIXED, ABSENT, Verdict.INCONCLUSIVE, wording.NOT_CHECKED,
@@ -92,6 +94,11 @@ class JudgedStatement:
         return found is None or found.counts or reading == "repaired"
 
     @property
+    def compares(self) -> bool:
+        """Whether it holds passages against each other, and so tells of no one of them that it is false."""
+        return load_claims()[self.id.split("/")[0]].kind == "consistency"
+
+    @property
     def sides(self) -> tuple[Standing, ...]:
         """As written and repaired; one where they agree."""
         return _sides(self.standing("as-written"), self.standing("repaired"))
@@ -131,7 +138,14 @@ class StandingAssertion:
     def own(self) -> tuple[JudgedStatement, ...]:
         """The statements that say what it says: no sentence is called wrong for words it does not have."""
         enough = PLAIN_ENOUGH.get(self.entry.kind)
-        return tuple(one for one in self.judges if enough is None or one.statement.relation in enough)
+        of_it = (one for one in self.judges if not (one.compares and self.entry.quote))
+        return tuple(one for one in of_it if enough is None or one.statement.relation in enough)
+
+    @property
+    def at_odds(self) -> bool:
+        """Whether another passage contradicts it."""
+        compared = (one for one in self.judges if one.compares and self.entry.quote)
+        return any(one.standing("as-written").fails for one in compared)
 
     @property
     def beside(self) -> tuple[JudgedStatement, ...]:
@@ -140,12 +154,14 @@ class StandingAssertion:
         return tuple(one for one in self.judges if one.id not in own)
 
     def standing(self, reading: str) -> Standing:
-        """The worst of what says it; of a definition, or of what nothing can decide, that it is so."""
-        if self.entry.is_definition:
-            return Standing(DEFINITION)
+        """The worst of what says it; of what is granted, or what nothing can decide, that it is so."""
+        if self.entry.granted:
+            return Standing(self.entry.granted.upper())
         if self.entry.reason:
             return Standing(wording.LEFT_OPEN)
-        return self.decider(reading).standing(reading) if self.own else Standing(ASIDE)
+        if not self.own:
+            return Standing(AT_ODDS if self.at_odds else ASIDE)
+        return self.decider(reading).standing(reading)
 
     def decider(self, reading: str) -> JudgedStatement:
         """The statement that decides under a reading: the worst of those that say it, and that count, if any do."""
@@ -185,15 +201,16 @@ class StandingAssertion:
 
     @property
     def note(self) -> str:
-        """How it stands to the words where they do not say it: a definition, an open choice, or why nothing decides."""
-        entry = self.entry
-        if entry.is_definition:
-            return "A definition: nothing to decide. These build on it."
-        if entry.reason:
-            return f"Nothing decides it: {entry.reason}"
-        if entry.leaves_open:
-            return f"The words leave {entry.leaves_open.replace('_', ' ')} open; each literal value is judged."
-        return KINDS[entry.kind]
+        """How it stands to the words: granted, an open choice, why nothing decides, or contradicted by a passage."""
+        entry, told = self.entry, KINDS[self.entry.kind]
+        if entry.granted:
+            told = f"A {entry.granted}: nothing to decide. These build on it."
+        elif entry.reason:
+            told = f"Nothing decides it: {entry.reason}"
+        elif entry.leaves_open:
+            told = f"The words leave {entry.leaves_open.replace('_', ' ')} open; each literal value is judged."
+        odds = "Another passage does not go together with it, which makes neither false." if self.at_odds else ""
+        return " ".join(filter(None, (told, odds)))
 
 
 @dataclass(frozen=True)
@@ -259,10 +276,10 @@ _TITLE = re.compile(r'"([^"]+)"')
 def _distance(entry: PaperAssertion, statement: Statement, front: bool) -> tuple[bool, bool, bool, int]:
     """How far an assertion is from a statement's own place.
 
-    Beside a definition, where the paper announces or sums up, or outside of the lemma that the statement is of.
+    Beside what is granted, where the paper announces or sums up, or outside of the lemma that the statement is of.
     """
     title = _TITLE.search(entry.section)
-    return entry.is_definition, front, title is None or title[1] not in statement.location, entry.number
+    return bool(entry.granted), front, title is None or title[1] not in statement.location, entry.number
 
 
 def _judged(site: Site, full: str) -> JudgedStatement:

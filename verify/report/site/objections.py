@@ -9,12 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from spec import Holder
 from spec.assertions import IN_THE_TEXT, PaperAssertion, load_assertions
+from spec.atlas import find as find_instance
+from spec.drawn import is_drawn
+from spec.formulas import choices_within
+from spec.reading import find_choice
 from verify.evidence.model import PremiseEvidence
 from verify.report import wording
 from verify.report.model import Result
 from verify.report.outline import ReadingOutline, StatementOutline
 from verify.report.site.frame import FOLDER, Page, Site, drawn
+from verify.truth.geometry import quadratic_of
+from verify.truth.propositions.axes import axes
+from verify.truth.propositions.sites import Site as Place
 from verify.verdict import Verdict
 
 TITLE = "Objections"
@@ -46,17 +54,18 @@ class Refuted:
 
 
 def refuted(site: Site) -> Iterator[Refuted]:
-    """Every statement of the text that a run of the paper refutes, under each literal reading that was run."""
+    """Every statement of the text that a run of the paper refutes, under each literal reading of its words."""
     if not site.report.is_of_the_paper:
         return
-    sayings = _sayings()
-    for entry in site.outline.statements:
+    sayings, entries = _sayings(), {entry.id: entry for entry in site.outline.statements}
+    for entry in entries.values():
         found = entry.named.get(WRITTEN)
         if found is None or not found.counts or found.is_mixed or found.status != Verdict.REFUTED:
             continue
         deciding = site.deciding(found)
         if deciding is not None:
-            yield Refuted(entry, found, deciding, tuple(_objections(entry, found, deciding, sayings)))
+            fallen = entries.get(deciding.claim, entry)
+            yield Refuted(entry, found, deciding, tuple(_objections(entry, fallen, deciding, sayings)))
 
 
 def _sayings() -> dict[str, list[PaperAssertion]]:
@@ -69,28 +78,67 @@ def _sayings() -> dict[str, list[PaperAssertion]]:
 
 
 def _objections(
-    entry: StatementOutline, found: ReadingOutline, deciding: Result, sayings: dict[str, list[PaperAssertion]]
+    entry: StatementOutline, fallen: StatementOutline, deciding: Result, sayings: dict[str, list[PaperAssertion]]
 ) -> Iterator[Objection]:
-    """Of its words, how they are read, what they assume, the problem, and the arithmetic."""
+    """Of its words, how they are read, what they assume, the problem, and the arithmetic.
+
+    ``fallen``: the statement that fails, the claim itself or the part that it falls with.
+    """
     places = [
         f"{one.place}: {one.asserts}"
         for one in sayings.get(entry.id, ())
-        if one.kind in IN_THE_TEXT and not one.is_definition
+        if one.kind in IN_THE_TEXT and not one.granted
     ]
     if entry.statement is not None:
         at = entry.statement.location.replace("\n", " ")
         how = "It is taken for granted there." if entry.statement.relation == "implied" else ""
-        yield Objection("We do not say that.", tuple(filter(None, (f"{at}.", how, *places[:3]))))
-    if entry.statement is not None and len(entry.statement.literal_readings) > 1:
-        readings = tuple(
-            f"With {one.words}: {wording.word(one.status)}" + (f", {one.measured}" if one.measured else "") + "."
-            for one in (entry.literal.literal if entry.literal is not None else ())
-        )
-        yield Objection("You read our words in a way that we did not mean.", readings)
+        by = f"It falls with its part {fallen.id}." if fallen is not entry else ""
+        yield Objection("We do not say that.", tuple(filter(None, (f"{at}.", how, by, *places[:3]))))
+    yield from _read_otherwise(fallen, deciding)
+    yield from _hidden_choices(fallen, deciding)
     yield Objection("Your problem breaks what we assume.", tuple(_assumed(deciding)))
     if deciding.about != "paper":
-        yield Objection("It is one contrived problem.", tuple(_elsewhere(found)))
+        told = fallen.named.get(WRITTEN)
+        yield Objection(
+            f"{deciding.instance} is one contrived problem.", () if told is None else tuple(_elsewhere(told))
+        )
     yield Objection("It is an accident of arithmetic, or of chance.", tuple(_certainty(deciding)))
+
+
+def _read_otherwise(fallen: StatementOutline, deciding: Result) -> Iterator[Objection]:
+    """One for each other literal reading of the words: what was measured there, where, and against what."""
+    if fallen.statement is None or len(fallen.statement.literal_readings) < 2:
+        return
+    judged = fallen.literal.literal if fallen.literal is not None else ()
+    if not judged:
+        yield Objection("You read our words in a way that we did not mean.")
+    for one in judged:
+        if one.name == deciding.reading:
+            continue
+        where = f" on {one.instance}" if one.instance else ""
+        measured = f", {one.measured} where {one.claimed} is claimed" if one.measured else ""
+        answers = (f"Then it is {wording.word(one.status)}{where}{measured}.",) if one.fails or one.is_barred else ()
+        yield Objection(f"We meant: {one.words}.", answers)
+
+
+def _hidden_choices(fallen: StatementOutline, deciding: Result) -> Iterator[Objection]:
+    """One for each choice that its formula's quantities hang on and that it does not offer.
+
+    It is answered where what is measured is the same under every value, evaluated on the problem that refutes.
+    """
+    formula = None if fallen.statement is None else fallen.statement.as_written.proposition
+    if formula is None or fallen.statement is None:
+        return
+    hidden = [field for field in choices_within(formula) if field not in fallen.statement.open_choices]
+    problem = find_instance(deciding.instance).problem if hidden and not is_drawn(deciding.instance) else None
+    if problem is None or isinstance(problem, Holder):
+        return
+    site = Place(quadratic_of(problem), find_instance(deciding.instance).x)
+    changing = axes(formula, [site])
+    for field in hidden:
+        same = f"On {deciding.instance} what is measured is the same under each of its values, exactly."
+        words = " or ".join(one.words for one in find_choice(field).literal)
+        yield Objection(f"You left out a choice: {words}.", () if field in changing else (same,))
 
 
 def _assumed(deciding: Result) -> Iterator[str]:
@@ -106,9 +154,11 @@ def _assumed(deciding: Result) -> Iterator[str]:
 
 
 def _elsewhere(found: ReadingOutline) -> Iterator[str]:
-    failing, every = found.instances.get(Verdict.REFUTED, 0), sum(found.instances.values())
+    failing = found.instances.get(Verdict.REFUTED, 0) + found.instances.get(Verdict.VACUOUS, 0)
+    every = sum(found.instances.values())
     if failing:
-        yield f"It fails on {failing} of {wording.counted(every, 'problem')} that it was asked on."
+        named = [one.instance for one in found.results if one.verdict in (Verdict.REFUTED, Verdict.VACUOUS)]
+        yield f"It fails on {failing} of {wording.counted(every, 'problem')} that it was asked on: {', '.join(named)}."
     if found.smallest is not None:
         least = "every smaller one was tried" if found.smallest.minimal else "smaller ones were not all tried"
         yield f"A smallest problem is derived by hand; {least}."

@@ -11,6 +11,7 @@ from functools import cached_property
 from markupsafe import Markup, escape
 
 from spec.argument import ArgumentPart, ArgumentPassage, Piece, load_argument, pieces
+from spec.assertions import GRANTED
 from spec.extract import load_extract
 from verify.report import wording
 from verify.report.model import NAMED
@@ -22,7 +23,7 @@ from verify.report.site.glossary import explained
 from verify.report.site.judged_paper import (
     ABSENT,
     ASIDE,
-    DEFINITION,
+    AT_ODDS,
     SAID,
     WORST_FIRST,
     JudgedPaper,
@@ -89,7 +90,8 @@ class AnnotatedPaper:
         if not piece.number:
             return words
         one = self.judged.assertions[piece.number]
-        return _marked(words, f"#{one.anchor}", one.sides, heard(one.sides))
+        ours = Markup("") if one.entry.quote else Markup(' <span class="quiet">(our words)</span>')
+        return _marked(words, f"#{one.anchor}", one.sides, heard(one.sides)) + ours
 
     def felled(self, text: str) -> list[tuple[str, JudgedStatement]]:
         """Statements that fail as written and to which a text is tied, each with the place of its evidence."""
@@ -116,6 +118,14 @@ class AnnotatedPaper:
     def span(self, first: int, last: int) -> str:
         """``Line 5``, or ``Lines 5 to 7``."""
         return f"Line {first}" if first == last else f"Lines {first} to {last}"
+
+    def quoted(self, one: StandingAssertion) -> str:
+        """Where the paper's own words for it stand: ``line 51, words 1 to 29``; or that there are none."""
+        quote = one.entry.quote
+        if quote is None:
+            return "in our words alone"
+        words = f", words {quote.words[0]} to {quote.words[1]}" if quote.words else ""
+        return f"{self.span(*quote.lines).lower()}{words}"
 
     def link(self, judge: JudgedStatement) -> Markup:
         """A statement's id, linked to its claim's page where there is one."""
@@ -214,7 +224,9 @@ def answer(judged: JudgedPaper) -> Iterator[str]:
     others = {
         "hold under some literal readings and not under all": written[wording.MIXED],
         "are not judged by their own words, only by what they imply": written[ASIDE],
-        "are definitions": written[DEFINITION], "are left open for a stated reason": written[wording.LEFT_OPEN],
+        "are definitions or hypotheses": sum(written[what.upper()] for what in GRANTED),
+        "are at odds with another passage, which makes neither false": written[AT_ODDS],
+        "are left open for a stated reason": written[wording.LEFT_OPEN],
         "are not in this run": written[ABSENT], "are inconclusive": written[Verdict.INCONCLUSIVE],
         "are not checked": written[wording.NOT_CHECKED], "are not applicable": written[Verdict.NOT_APPLICABLE],
         "are without a verdict for a fault": written[wording.FAULT],
