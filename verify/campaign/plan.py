@@ -53,7 +53,9 @@ from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError
 from verify.subjects.faults import described
 from verify.subjects.loading import REFERENCE
 from verify.subjects.protocol import TRUSTED, Stages
+from verify.truth.lower_level import DegenerateLowerLevelError
 from verify.truth.propositions.arithmetic import NoValueError
+from verify.truth.scenario import WITH_MAPS
 from verify.verdict import Decision, NoEvidenceError, Verdict, decide
 
 
@@ -278,6 +280,12 @@ def _measured(case: Case, found: Check, *, held: bool) -> Measurement:
         if has_a_value(case):
             raise
         return Measurement((*decided, PremiseEvidence(premise=VALUE, holds=False, finding=str(absent_here))))
+    except DegenerateLowerLevelError as edge:
+        # F may have a gradient where y*(x) bends, since what bends cancels in it; a map of x has no derivative there.
+        if case.reading.dual_term not in WITH_MAPS:
+            raise
+        finding = f"ỹ* and λ̃ have no derivative in x here: {edge}"
+        return Measurement((*decided, PremiseEvidence(premise=VALUE, holds=False, finding=finding)))
     except PremiseUnmetError as unmet:
         measured = Measurement((unmet.evidence,))
     examined = [item for item in measured.evidence if isinstance(item, PremiseEvidence)]

@@ -68,8 +68,8 @@ def penalty_bias(case: Case) -> Measurement:
         "estimate": shown_vector(shown),
         "grad_F": shown_vector(truth.grad_F),
     }
-    # What is derived has weight 1 on active rows; on the ramp of its multiplier a row has less.
-    clear = multipliers_clear_of_the_ramp(truth, call.parameters.lam_width)
+    # What is derived has weight 1 on active rows; on the ramp of its multiplier a row has less, without one 0.
+    clear = not truth.weakly_active and multipliers_clear_of_the_ramp(truth, call.parameters.lam_width)
     spendings = [Spending(rho=at_truth(case, truth, DIRECTION_ALPHA)[0].rho)] if clear else []
     exact = exact_rate(case, truth, spendings, "T3", name="T₃")
     exact = tuple(_on_same_alphas(case, item, points) if isinstance(item, RateEvidence) else item for item in exact)
