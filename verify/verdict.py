@@ -18,7 +18,8 @@ from verify.evidence.model import (
     PremiseEvidence,
     RateEvidence,
     Rung,
-    raised,
+    power,
+    times,
 )
 from verify.evidence.undecided import hidden_bend, number, read_over, shown_interval, symbol, undecided, unread
 
@@ -198,11 +199,11 @@ def _decide_exact(
     name = symbol(rate.variable)
     lead = _formulas(rate) + rate.quantity
     if rate.coefficient is not None:
-        lead += f" = {_times(rate.coefficient, rate.variable, rate.exponent)} + …, exactly"
+        lead += f" = {times(rate.coefficient, rate.variable, rate.exponent)} + …, exactly"
     elif not rate.bounds:
-        lead += f" is of order {_power(rate.variable, rate.exponent)}, exactly"
+        lead += f" is of order {power(rate.variable, rate.exponent)}, exactly"
     proven = "".join(
-        f"; it is {'at most' if b.side == 'upper' else 'at least'} {_times(b.constant, rate.variable, b.exponent)} "
+        f"; it is {'at most' if b.side == 'upper' else 'at least'} {times(b.constant, rate.variable, b.exponent)} "
         f"for all {name} in (0, {b.end:g}]{_whose(b)}"
         for b in rate.bounds
     )
@@ -234,27 +235,17 @@ def _whose(bound: CertifiedBound) -> str:
 
 def claimed_order(bound: Bound) -> str:
     """The order a bound claims, in all its variables: ``O(α)``, ``O(ε⁻³·δ⁻¹)``; empty for a plain comparison."""
-    powers = [_power(variable, float(exponent)) for variable, exponent in bound.exponents.items()]
+    powers = [power(variable, float(exponent)) for variable, exponent in bound.exponents.items()]
     return _related(bound, "·".join(powers)) if powers else ""
 
 
 def _claim(bound: Bound, variable: str) -> str:
-    return _related(bound, _power(variable, float(bound.exponents[variable])))
+    return _related(bound, power(variable, float(bound.exponents[variable])))
 
 
 def _related(bound: Bound, printed: str) -> str:
     relation = {"upper": "O", "lower": "Ω", "tight": "Θ", "equality": "="}[bound.tag]
     return printed if relation == "=" else f"{relation}({printed})"
-
-
-def _times(constant: float, variable: str, exponent: float) -> str:
-    return f"{constant:.6g}" if exponent == 0 else f"{constant:.6g}·{_power(variable, exponent)}"
-
-
-def _power(variable: str, exponent: float) -> str:
-    """A power in print: α², N_g⁻¹, α^0.5, or 1."""
-    name = symbol(variable)
-    return raised(name, exponent) if exponent == int(exponent) else f"{name}^{exponent:g}"
 
 
 def _decide_comparison(item: ComparisonEvidence) -> Decision:
@@ -316,11 +307,7 @@ def rolled_up(statement: Statement, verdicts: Mapping[str, Sequence[Verdict | No
 
 
 def not_refuted_by(readings: Mapping[str, Verdict | None]) -> tuple[str, ...]:
-    """Of a text's literal readings, one of which refutes it, those for want of which it is not refuted, by name.
-
-    It is refuted where it fails under each, or nothing can meet its hypotheses there; where it holds under one, the
-    words decide, and nothing is wanting.
-    """
+    """Those of a text's literal readings for want of which it is not refuted; none where it holds under one of them."""
     if Verdict.SUPPORTED in readings.values():
         return ()
     return tuple(name for name, found in readings.items() if found not in (Verdict.REFUTED, Verdict.VACUOUS))

@@ -305,3 +305,14 @@ def raised(name: str, exponent: float | Fraction) -> str:
     if exponent in (0, 1):
         return name if exponent else "1"
     return name + superscript(f"{exponent:g}" if isinstance(exponent, float) else exponent)
+
+
+def times(constant: float, variable: str, exponent: float) -> str:
+    """A constant times a power, in print."""
+    return f"{constant:.6g}" if exponent == 0 else f"{constant:.6g}·{power(variable, exponent)}"
+
+
+def power(variable: str, exponent: float) -> str:
+    """A power in print: α², N_g⁻¹, α^0.5, or 1."""
+    name = LETTERS.get(variable, variable)
+    return raised(name, exponent) if exponent == int(exponent) else f"{name}^{exponent:g}"
