@@ -144,7 +144,7 @@ class Inventory(Frozen):
             if entry.kind == "silent":
                 found += [
                     f"{entry.number} is silent, {full} is {relation}" for full, relation in relations.items()
-                    if relation in IN_THE_TEXT and entry.leaves_open not in statements[full].choices
+                    if relation in IN_THE_TEXT and entry.leaves_open not in statements[full].open_choices
                 ]  # fmt: skip
         kinds = {entry.number: entry.kind for entry in self.assertions}
         for full, numbers in self.covering.items():

@@ -64,6 +64,8 @@ class Statement(Frozen):
         latex: As a formula for display.
         choices: Fields of :class:`Reading` that this very text decides; only these are set to as-written when the
             claim is judged as written, so that one error cannot hide another.
+        axes: Further choices that what it measures hangs on, found by evaluating its formula: as written they are
+            repaired, like all that this text does not decide, and it is asked under each of their literal values too.
         premises: Its hypotheses.
         goes_without: Ids of its claim's hypotheses that it does not ask for itself.
         regime: Range of the parameters in which it is asserted.
@@ -88,6 +90,7 @@ class Statement(Frozen):
     statement: str = Field(min_length=1)
     latex: str = ""
     choices: tuple[str, ...] = ()
+    axes: tuple[str, ...] = ()
     premises: tuple[Premise, ...] = ()
     goes_without: tuple[str, ...] = ()
     regime: str = ""
@@ -114,8 +117,10 @@ class Statement(Frozen):
 
     @model_validator(mode="after")
     def _known_choices(self) -> Self:
-        for name in self.choices:
+        for name in (*self.choices, *self.axes):
             find_choice(name)
+        if twice := set(self.choices) & set(self.axes):
+            raise InvalidInputError("axes", "must not name what choices names", min(twice))
         formulas = bool(self.as_written.formula or self.repaired.formula)
         if formulas and self.no_formula:
             raise InvalidInputError("no_formula", "must be empty where a reading has a formula", self.no_formula)
@@ -137,11 +142,11 @@ class Statement(Frozen):
         Raises:
             InvalidInputError: If there is no such name, field or value.
         """
-        written = {field: find_choice(field).as_written for field in self.choices}
+        written = self._written
         kind, _, rest = name.partition(":")
         if name in ("repaired", "as-written"):
             return Interpretation.of(written if name == "as-written" else {})
-        if kind == "only" and rest in written:
+        if kind == "only" and rest in self.choices:
             return Interpretation.of({rest: written[rest]})
         if kind in ("choose", "keep") and (chosen := chosen_by(name)).keys() <= written.keys():
             return Interpretation.of((written if kind == "choose" else {}) | chosen)
@@ -152,9 +157,24 @@ class Statement(Frozen):
         return self.interpreted(name).reading
 
     @property
+    def open_choices(self) -> tuple[str, ...]:
+        """The choices whose literal values are its readings: its own, and those that it hangs on besides."""
+        return (*self.choices, *self.axes)
+
+    @property
+    def _written(self) -> dict[str, str]:
+        """What ``as-written`` makes of them."""
+        own = {field: find_choice(field).as_written for field in self.choices}
+        return own | {field: find_choice(field).repaired for field in self.axes}
+
+    @property
     def literal_readings(self) -> tuple[str, ...]:
-        """Every combination of literal values of this text's choices, by name; ``as-written`` is the first."""
-        values = [[(field, value) for value in find_choice(field).values] for field in self.choices]
+        """Every combination of literal values of its open choices, by name.
+
+        ``as-written`` is the first of a text without further axes; else it is among them where the values at which
+        these are held are literal, too.
+        """
+        values = [[(field, value) for value in find_choice(field).values] for field in self.open_choices]
         return tuple(self._named(dict(point)) for point in product(*values))
 
     @property
@@ -177,8 +197,8 @@ class Statement(Frozen):
 
     def _named(self, values: dict[str, str]) -> str:
         """The name of as-written with some choices made otherwise."""
-        written = {field: find_choice(field).as_written for field in self.choices}
-        other = {field: values[field] for field in self.choices if values.get(field, written[field]) != written[field]}
+        written = self._written
+        other = {field: values[field] for field in written if values.get(field, written[field]) != written[field]}
         left = [field for field in self.repairable if field not in other]
         if len(left) == 1 and len(other) > 0 and all(v == find_choice(f).repaired for f, v in other.items()):
             return f"only:{left[0]}"

@@ -9,7 +9,6 @@ from enum import StrEnum
 
 from spec.claims import Bound, Statement
 from verify.evidence.model import (
-    RUNGS,
     STANDS_FOR,
     VALUE,
     CertifiedBound,
@@ -18,8 +17,8 @@ from verify.evidence.model import (
     PremiseEvidence,
     RateEvidence,
     Rung,
-    power,
-    times,
+    raised,
+    weakest,
 )
 from verify.evidence.undecided import hidden_bend, number, read_over, shown_interval, symbol, undecided, unread
 
@@ -164,8 +163,8 @@ def _decide_rate(bound: Bound, rate: RateEvidence) -> Decision:
         return decision(Verdict.REFUTED, f"{measured}.")
     if holds:
         loose_by = gain_low if bound.tag == "upper" and gain_low >= LOOSE else None
-        loose = f"; the bound is loose by {_in_orders(number(_orders(rate, claimed)))}" if loose_by else ""
-        return decision(Verdict.SUPPORTED, f"{measured}{loose}.", loose_by and _orders(rate, claimed))
+        loose = f"; the bound is loose by {_in_orders(number(abs(rate.exponent - claimed)))}" if loose_by else ""
+        return decision(Verdict.SUPPORTED, f"{measured}{loose}.", loose_by and abs(rate.exponent - claimed))
     return decision(Verdict.INCONCLUSIVE, f"{measured}; {undecided(rate, claimed, RESOLUTION)}")
 
 
@@ -199,11 +198,11 @@ def _decide_exact(
     name = symbol(rate.variable)
     lead = _formulas(rate) + rate.quantity
     if rate.coefficient is not None:
-        lead += f" = {times(rate.coefficient, rate.variable, rate.exponent)} + …, exactly"
+        lead += f" = {_times(rate.coefficient, rate.variable, rate.exponent)} + …, exactly"
     elif not rate.bounds:
-        lead += f" is of order {power(rate.variable, rate.exponent)}, exactly"
+        lead += f" is of order {_power(rate.variable, rate.exponent)}, exactly"
     proven = "".join(
-        f"; it is {'at most' if b.side == 'upper' else 'at least'} {times(b.constant, rate.variable, b.exponent)} "
+        f"; it is {'at most' if b.side == 'upper' else 'at least'} {_times(b.constant, rate.variable, b.exponent)} "
         f"for all {name} in (0, {b.end:g}]{_whose(b)}"
         for b in rate.bounds
     )
@@ -235,17 +234,27 @@ def _whose(bound: CertifiedBound) -> str:
 
 def claimed_order(bound: Bound) -> str:
     """The order a bound claims, in all its variables: ``O(α)``, ``O(ε⁻³·δ⁻¹)``; empty for a plain comparison."""
-    powers = [power(variable, float(exponent)) for variable, exponent in bound.exponents.items()]
+    powers = [_power(variable, float(exponent)) for variable, exponent in bound.exponents.items()]
     return _related(bound, "·".join(powers)) if powers else ""
 
 
 def _claim(bound: Bound, variable: str) -> str:
-    return _related(bound, power(variable, float(bound.exponents[variable])))
+    return _related(bound, _power(variable, float(bound.exponents[variable])))
 
 
 def _related(bound: Bound, printed: str) -> str:
     relation = {"upper": "O", "lower": "Ω", "tight": "Θ", "equality": "="}[bound.tag]
     return printed if relation == "=" else f"{relation}({printed})"
+
+
+def _times(constant: float, variable: str, exponent: float) -> str:
+    return f"{constant:.6g}" if exponent == 0 else f"{constant:.6g}·{_power(variable, exponent)}"
+
+
+def _power(variable: str, exponent: float) -> str:
+    """A power in print: α², N_g⁻¹, α^0.5, or 1."""
+    name = symbol(variable)
+    return raised(name, exponent) if exponent == int(exponent) else f"{name}^{exponent:g}"
 
 
 def _decide_comparison(item: ComparisonEvidence) -> Decision:
@@ -307,20 +316,13 @@ def rolled_up(statement: Statement, verdicts: Mapping[str, Sequence[Verdict | No
 
 
 def not_refuted_by(readings: Mapping[str, Verdict | None]) -> tuple[str, ...]:
-    """Those of a text's literal readings for want of which it is not refuted; none where it holds under one of them."""
+    """Of a text's literal readings, one of which refutes it, those that neither refute it nor cannot be met, by name.
+
+    Where it holds under one, the words decide, and none is wanting.
+    """
     if Verdict.SUPPORTED in readings.values():
         return ()
     return tuple(name for name, found in readings.items() if found not in (Verdict.REFUTED, Verdict.VACUOUS))
-
-
-def weakest(rungs: Iterable[Rung | None]) -> Rung | None:
-    """The weakest rung among some."""
-    present = [rung for rung in rungs if rung is not None]
-    return max(present, key=RUNGS.index, default=None)
-
-
-def _orders(rate: RateEvidence, claimed: float) -> float:
-    return abs(rate.exponent - claimed)
 
 
 def _in_orders(count: str) -> str:

@@ -94,7 +94,10 @@ class _Printer:
             case "negative":
                 return "-" + self.shown(args[0], level)
             case "transpose":
-                return self.shown(args[0], _ATOM) + (r"^{\top}" if self.tex else "ᵀ")
+                shown = self.shown(args[0], _ATOM)
+                # TeX takes one raised sign: y* is a group of its own.
+                raised = self.tex and "^" in shown
+                return (f"{{{shown}}}" if raised else shown) + (r"^{\top}" if self.tex else "ᵀ")
             case "select":
                 rows = style.rows[node.name]
                 return self.shown(args[0], _ATOM) + (f"_{{{rows}}}" if self.tex else f"_{rows}")

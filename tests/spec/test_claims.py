@@ -162,13 +162,13 @@ def test_each_choice_is_isolated_alone(full: str) -> None:
         assert values(STATEMENTS[full], f"only:{field}") == {field: find_choice(field).as_written}
 
 
-@given(st.sampled_from(sorted(full for full, statement in STATEMENTS.items() if statement.choices)))
+@given(st.sampled_from(sorted(full for full, statement in STATEMENTS.items() if statement.open_choices)))
 def test_the_lattice_holds_every_literal_reading_and_every_partial_repair_once(full: str) -> None:
     statement = STATEMENTS[full]
     names = statement.literal_readings
     points = [statement.interpreted(name) for name in names]
-    assert names[0] == "as-written"
-    assert len(set(points)) == len(points) == prod(len(find_choice(field).literal) for field in statement.choices)
+    assert statement.axes or names[0] == "as-written"
+    assert len(set(points)) == len(points) == prod(len(find_choice(field).literal) for field in statement.open_choices)
     repairs = statement.repairs
     assert len(repairs) == len(statement.kept) == 2 ** len(statement.repairable) - 1
     for chosen, name in (*repairs.items(), *statement.kept.items()):
@@ -220,6 +220,17 @@ def test_an_unknown_claim_is_answered_with_the_nearest() -> None:
         find("0")
 
 
+def test_an_axis_is_repaired_as_written_and_asked_under_each_literal_value() -> None:
+    ramp = find("bias-bound/ramp")
+    assert ramp.axes == ("dual_term", "multiplier_width")
+    assert ramp.reading("as-written").dual_term == "cancelled"
+    asked = {ramp.reading(name).dual_term for name in ramp.literal_readings}
+    assert asked == {"frozen", "map", "both-maps"}
+    data = tomllib.loads(source("variance-bound")) | {"choices": ["noise_pairing"], "axes": ["noise_pairing"]}
+    with pytest.raises(ValueError, match="must not name what choices names"):
+        Claim.model_validate(data)
+
+
 def test_an_unknown_choice_is_refused() -> None:
     data = tomllib.loads(source("variance-bound")) | {"choices": ["no_such_choice"]}
     with pytest.raises(ValueError, match="must be one of dual_term"):
@@ -247,7 +258,7 @@ def test_a_text_judged_under_several_readings_names_none_of_them() -> None:
     """The literal values stand in the set of readings; the assertion is what all of them have in common."""
     looked_at = 0
     for full, statement in (entry for claim in CLAIMS.values() for entry in claim.statements()):
-        for field in statement.choices:
+        for field in statement.open_choices:
             if len(find_choice(field).values) > 1 and field in NAMES_A_VALUE and statement.relation != "consequence":
                 said = f"{statement.as_written.text} {statement.as_written.latex}"
                 assert re.search(NAMES_A_VALUE[field], said) is None, f"{full} names a value of {field}: {said}"

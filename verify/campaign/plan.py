@@ -36,7 +36,7 @@ from verify.checks.measuring.case import (
     of_family,
 )
 from verify.checks.measuring.formula_evidence import beside as formula_beside
-from verify.checks.measuring.formula_evidence import premises_asked, premises_decided, without_value
+from verify.checks.measuring.formula_evidence import has_a_value, premises_asked, premises_decided, without_value
 from verify.checks.measuring.identity import NotAsAsked, not_as_asked
 from verify.checks.measuring.long_runs import LONG, TELLING
 from verify.checks.measuring.meetable_premises import require_meetable
@@ -53,7 +53,9 @@ from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError
 from verify.subjects.faults import described
 from verify.subjects.loading import REFERENCE
 from verify.subjects.protocol import TRUSTED, Stages
+from verify.truth.lower_level import DegenerateLowerLevelError
 from verify.truth.propositions.arithmetic import NoValueError
+from verify.truth.scenario import WITH_MAPS
 from verify.verdict import Decision, NoEvidenceError, Verdict, decide
 
 
@@ -166,7 +168,7 @@ def _readings(
             if name[5:] in statement.choices:
                 yield name
         elif name.startswith(("choose:", KEEPING)):
-            if chosen_by(name).keys() <= set(statement.choices):
+            if chosen_by(name).keys() <= set(statement.open_choices):
                 yield name
         else:
             raise InvalidInputError("reading", NAMES, name)
@@ -274,10 +276,16 @@ def _measured(case: Case, found: Check, *, held: bool) -> Measurement:
     except NoNoiseError as silent:
         return Measurement((silent.evidence,))
     except NoValueError as absent_here:
-        # Its formula says what a statement names: with one, it is the check that asks for more.
-        if statement.assertion(case.reading_name).formula:
+        # Its formula says what a statement names: where that has a value, it is the check that asks for more.
+        if has_a_value(case):
             raise
         return Measurement((*decided, PremiseEvidence(premise=VALUE, holds=False, finding=str(absent_here))))
+    except DegenerateLowerLevelError as edge:
+        # F may have a gradient where y*(x) bends, since what bends cancels in it; a map of x has no derivative there.
+        if case.reading.dual_term not in WITH_MAPS:
+            raise
+        finding = f"ỹ* and λ̃ have no derivative in x here: {edge}"
+        return Measurement((*decided, PremiseEvidence(premise=VALUE, holds=False, finding=finding)))
     except PremiseUnmetError as unmet:
         measured = Measurement((unmet.evidence,))
     examined = [item for item in measured.evidence if isinstance(item, PremiseEvidence)]

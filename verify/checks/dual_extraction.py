@@ -109,7 +109,7 @@ def activation_locality(case: Case) -> Measurement:
     """
     alpha = SHOWN_ALPHA
     call = case.call(alpha)
-    width, lam_width = h_width(case, alpha, call), alpha**3 if shrinks(case) else call.parameters.lam_width
+    width, lam_width = h_width(case, alpha, call), call.parameters.lam_width
     reach = spectral_norm(quadratic_of(case.instance.problem).arrays.B) * alpha**3
     above = [reach] if case.as_written and reach > width else []
     outside = [*above, -1.001 * width, -10 * width, -1.0]

@@ -261,7 +261,8 @@ def dropped_hypotheses(case: Case) -> Measurement:
     points = []
     for alpha in ALPHAS:
         there = _near(case.instance, alpha**2 * DEFAULT_LAM_WIDTH) if case.as_written else case.instance
-        points.append(Point(at=float(alpha), measured=float(square(ExactOracle.at(there, alpha).error()))))
+        error = ExactOracle.at(there, alpha, reading=case.reading).error()
+        points.append(Point(at=float(alpha), measured=float(square(error))))
     rate = fit_rate(points, quantity="squared bias, exact stages", variable="alpha")
     note = "At multiplier α²ε_λ the row's weight is α², so penalty and objective pull alike: half of each gradient."
     return Measurement((rate,), values_at("squared bias at alpha", points), note)

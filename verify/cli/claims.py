@@ -117,6 +117,8 @@ def _explain(full_id: str, statement: Statement) -> None:
         line(f"No formula: {statement.no_formula}")
     if statement.choices:
         line(f"\nIts own choices of reading: {', '.join(statement.choices)}")
+    if statement.axes:
+        line(f"\nIt hangs on these choices too, as its formula shows: {', '.join(statement.axes)}")
     for work in map(find_work, statement.sources):
         line(f"Source: {work.reference} ({work.place or 'not looked up'}). {work.states}".rstrip())
     if statement.rests_on:

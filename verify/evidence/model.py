@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Annotated, Any, Literal, get_args
 
@@ -47,6 +48,12 @@ STANDS_FOR: dict[str, Law] = {
 RUNGS: tuple[Rung, ...] = ("certified", "symbolic", "numeric", "statistical", "cited")
 PROVEN: Literal["proven"] = "proven"
 """The rung above them: a theorem for every problem. A statement stands on it, never a result: those are measured."""
+
+
+def weakest(rungs: Iterable[Rung | None]) -> Rung | None:
+    """The weakest rung among some."""
+    present = [rung for rung in rungs if rung is not None]
+    return max(present, key=RUNGS.index, default=None)
 
 
 class Frozen(files.Frozen):
@@ -305,14 +312,3 @@ def raised(name: str, exponent: float | Fraction) -> str:
     if exponent in (0, 1):
         return name if exponent else "1"
     return name + superscript(f"{exponent:g}" if isinstance(exponent, float) else exponent)
-
-
-def times(constant: float, variable: str, exponent: float) -> str:
-    """A constant times a power, in print."""
-    return f"{constant:.6g}" if exponent == 0 else f"{constant:.6g}·{power(variable, exponent)}"
-
-
-def power(variable: str, exponent: float) -> str:
-    """A power in print: α², N_g⁻¹, α^0.5, or 1."""
-    name = LETTERS.get(variable, variable)
-    return raised(name, exponent) if exponent == int(exponent) else f"{name}^{exponent:g}"

@@ -8,12 +8,13 @@ from typing import Any
 
 from spec.claims import Assertion, Claim, ReadingName, Statement, load_claims
 from spec.errors import InvalidInputError
+from verify.evidence.model import weakest
 from verify.report import wording
 from verify.report.model import ReportData, Result
 from verify.report.outline import outline
 from verify.report.reading_sets import ReadingSet
 from verify.report.repairs import FAILS
-from verify.verdict import Verdict, rolled_up, weakest
+from verify.verdict import Verdict, rolled_up
 
 FAULT, ABSENT, PART = "FAULT", "", "PART"
 
@@ -113,7 +114,7 @@ def _statements(
                 parts = [full_id, *(claim.parts(reading) if statement is claim else ())]
                 sides[reading] = _side(statement, reading, parts, results)
             found = sets.get(full_id)
-            words = found.said if found is not None and statement.choices else ""
+            words = found.said if found is not None and statement.open_choices else ""
             yield Corrected(
                 full_id, statement.title, _place(claim, statement), labels.get(claim.label), sides["as-written"],
                 sides["repaired"], words, found.repaired_by if found else "",

@@ -209,7 +209,8 @@ def _values(statement: Statement, name: str) -> tuple[str, ...]:
     reading, sense = statement.interpreted(name)
     values = {**reading.model_dump(), **sense.model_dump()}
     # A choice whose words allow one value alone says nothing that tells readings apart.
-    open_ = [field for field in statement.choices if len(find_choice(field).literal) > 1] or list(statement.choices)
+    fields = statement.open_choices
+    open_ = [field for field in fields if len(find_choice(field).literal) > 1] or list(fields)
     return tuple(find_choice(field).words(values[field]) for field in open_)
 
 

@@ -21,9 +21,10 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from spec import InvalidInputError, Quadratic
+from spec import ExactArray, InvalidInputError, Quadratic
 from spec.exact import FloatArray
 from spec.reading import DualTerm
+from verify.truth import lower_level
 from verify.truth.algebra.kept_answers import kept
 from verify.truth.algebra.rationals import Blocks, Number, Vector, fractions, is_positive_definite
 from verify.truth.algebra.rings import Flint, Ring
@@ -174,3 +175,9 @@ def exact_minimiser(lagrangian: Lagrangian[Flint], alpha: Number) -> Vector:
 def as_float(values: Sequence[Fraction]) -> FloatArray:
     """Correctly rounded doubles of an exact vector."""
     return np.array([float(value) for value in values])
+
+
+def solution_maps_over(ring: Ring[M], problem: Quadratic, x: Sequence[Number]) -> tuple[M, M]:
+    """Derivatives of the exact y* (m, n) and multipliers (p, n) in the ring."""
+    of_y, of_lam = lower_level.solution_maps(problem, x)
+    return ring.matrix(ExactArray(of_y, ndim=2)), ring.matrix(ExactArray(of_lam, ndim=2))

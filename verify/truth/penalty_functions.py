@@ -20,7 +20,7 @@ from typing import Any
 
 from flint import fmpq_mat, fmpq_poly
 
-from spec import ExactArray, InvalidInputError, Quadratic
+from spec import InvalidInputError, Quadratic
 from verify.truth import lower_level
 from verify.truth.algebra import roots
 from verify.truth.algebra.rational_functions import ALPHA, RationalVector, interpolate
@@ -34,7 +34,7 @@ from verify.truth.algebra.rationals import (
     rational,
 )
 from verify.truth.algebra.rings import FUNCTIONS, Ring
-from verify.truth.formulas import Lagrangian, M
+from verify.truth.formulas import Lagrangian, M, solution_maps_over
 from verify.truth.lower_level import ExactLowerLevel
 from verify.truth.scenario import Error, Quantity, Scenario
 
@@ -82,13 +82,9 @@ class Family:
         lower, scenario = self.lower, self.fitted(scenario)
         stages = lower.y_star, lower.lam, scenario.rho or ()
         exact = Lagrangian.of(ring, self.problem, self.x, (alpha**-2, alpha**-4), stages)
-        exact = replace(exact, maps=lambda: self._maps_over(ring))
+        exact = replace(exact, maps=lambda: solution_maps_over(ring, self.problem, self.x))
         y_star = _off(exact.y_star, scenario.y_star_error, ring, alpha)
         return replace(exact, y_star=y_star, lam=_off(exact.lam, scenario.lam_error, ring, alpha))
-
-    def _maps_over(self, ring: Ring[M]) -> tuple[M, M]:
-        of_y, of_lam = lower_level.solution_maps(self.problem, self.x)
-        return ring.matrix(ExactArray(of_y, ndim=2)), ring.matrix(ExactArray(of_lam, ndim=2))
 
 
 def minimiser(family: Family, scenario: Scenario) -> RationalVector:

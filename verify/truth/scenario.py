@@ -20,6 +20,9 @@ Quantity: TypeAlias = Literal["bias", "T1", "T2", "T3", "solution-shift", "penal
 """``bias``: estimator minus gradient of F. ``T1``, ``T2``, ``T3``: its parts in the proof. ``solution-shift``: penalty
 minimiser with inexact minus with exact multipliers. ``penalty-shift``: penalty minimiser minus y*."""
 
+WITH_MAPS: tuple[DualTerm, ...] = ("map", "both-maps")
+"""Dual terms that need the derivative of y*, or of λ* too."""
+
 Exact = Annotated[Fraction, BeforeValidator(Fraction), PlainSerializer(str)]
 """A rational number, spelt ``"p/q"`` in files."""
 

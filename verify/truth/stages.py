@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal
+from typing import Literal, cast
 
 from flint import fmpq_poly
 
 from spec import REPAIRED, Quadratic, Reading
+from spec.reading import DualTerm
 from verify.truth import lower_level
 from verify.truth.algebra import roots
 from verify.truth.algebra.kept_answers import kept
@@ -22,7 +23,7 @@ from verify.truth.algebra.numbers import Real, add, dyadic, times
 from verify.truth.algebra.rationals import RationalBlocks, Vector, blocks, column, fraction, fractions, rational
 from verify.truth.algebra.rings import RATIONALS, Flint
 from verify.truth.algebra.roots import root_above
-from verify.truth.formulas import Lagrangian, exact_minimiser
+from verify.truth.formulas import Lagrangian, exact_minimiser, solution_maps_over
 from verify.truth.lower_level import ExactLowerLevel
 from verify.truth.noise import Averaging, mean_noise
 
@@ -198,9 +199,10 @@ def estimate(
     """The parts of the gradient in x of the penalty Lagrangian, noise included."""
     problem, lagrangian = setting.problem, _lagrangian(setting, y_star, lam, rho, rules)
     at = y_star if rules.at_y_star else y
-    parts = lagrangian.terms(RATIONALS.vector(at))
+    dual_term = cast(DualTerm, rules.dual_term or setting.reading.dual_term)
+    parts = lagrangian.terms(RATIONALS.vector(at), dual_term=dual_term)
     parts["penalty"] = rational(rules.penalty) * parts["penalty"]
-    if (rules.dual_term or setting.reading.dual_term) == "cancelled":
+    if dual_term == "cancelled":
         parts["dual"] = rational(0) * parts["dual"]
     if rules.one_sided:
         gradient = RATIONALS.matrix(problem.g.xx) @ lagrangian.x + RATIONALS.matrix(problem.g.x)
@@ -218,7 +220,8 @@ def estimate(
 
 def _lagrangian(setting: Setting, y_star: Vector, lam: Vector, rho: Vector, rules: Rules) -> Lagrangian[Flint]:
     a_1, a_2 = (rational(setting.alpha**power) for power in rules.powers)
-    return Lagrangian.of(RATIONALS, setting.problem, setting.x, (a_1, a_2), (y_star, lam, rho))
+    made = Lagrangian.of(RATIONALS, setting.problem, setting.x, (a_1, a_2), (y_star, lam, rho))
+    return replace(made, maps=lambda: solution_maps_over(RATIONALS, setting.problem, setting.x))
 
 
 def _clip(value: Fraction) -> Fraction:

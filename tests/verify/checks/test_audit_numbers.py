@@ -51,6 +51,16 @@ FIXED = ("box-rational", "toy2", "kink", "crossing-kinks", "absolute-fixed", "fi
         ("bias-bound/T2", "repaired", ("toy2", "kink", "crossing-kinks", "fixed-rows"), 3, "SUPPORTED"),
         ("bias-bound/ramp", "as-written", ("toy1", "toy2", "two-of-three"), 0, "REFUTED"),
         ("bias-bound/uniformity", "as-written", ("toy2", "kink"), 0, "REFUTED"),
+        ("bias-bound/uniformity", "choose:dual_term=frozen", ("absolute-moving",), -2, "REFUTED"),
+        ("bias-bound/uniformity", "choose:dual_term=map", ("toy2", "kink"), 0, "REFUTED"),
+        ("bias-bound/ramp", "choose:dual_term=map", ("toy1", "two-of-three"), 0, "REFUTED"),
+        ("bias-bound/ramp", "choose:dual_term=both-maps", ("toy1", "two-of-three", "random-3x5x4"), 1, "SUPPORTED"),
+        ("bias-bound/ramp", "choose:ramp_width=delta,dual_term=frozen", ("toy1",), -2, "REFUTED"),
+        ("bias-bound/hard-activation", "choose:dual_term=both-maps", ("toy1",), 1, "SUPPORTED"),
+        ("bias-bound/uniformity", "choose:dual_term=both-maps", ("experiment-1d",), 2, "SUPPORTED"),
+        ("bias-bound/black-box-kinks", "choose:dual_term=both-maps", ("experiment-1d",), 2, "SUPPORTED"),
+        ("bias-bound/uniformity-radius", "choose:dual_term=map", ("swapping-rows",), 0, "REFUTED"),
+        ("hypergradient-accuracy/hypotheses", "choose:dual_term=map", ("toy2", "kink"), 0, "REFUTED"),
         ("bias-bound/hessian-lipschitz", "as-written", ("holder-1-4",), 0.5, "REFUTED"),
         ("bias-bound/hessian-lipschitz", "as-written", ("holder-3-4",), 1.5, "SUPPORTED"),
         ("bias-bound", "as-written", MOVING, -2, "REFUTED"),
@@ -93,6 +103,23 @@ def test_smallest_moving_constraint_at_a_tenth(reading, value):
 def test_bias_at_the_critical_distance_from_a_kink(instance):
     shown = numbers(find("bias-bound/uniformity", "as-written", instance), "distance α²ε_λ")
     assert shown.measured == pytest.approx(0.5 if instance == "toy2" else 1.0, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("claim", "instances"),
+    {
+        "bias-bound/uniformity": ("toy2", "kink", "crossing-kinks", "absolute-moving", "swapping-rows"),
+        "bias-bound/uniformity-radius": ("toy2", "absolute-moving", "swapping-rows"),
+        "bias-bound/black-box-kinks": ("toy2", "kink"),
+        "hypergradient-accuracy/hypotheses": ("toy2", "kink"),
+        "goldstein-convergence/bias-hypothesis": ("kink",),
+    }.items(),
+)
+def test_where_both_are_maps_and_f_is_affine_no_kink_is_seen(claim, instances):
+    for instance in instances:
+        result = find(claim, "choose:dual_term=both-maps", instance)
+        assert result.verdict is Verdict.SUPPORTED, result.sentence
+        assert result.measured == float("inf")
 
 
 def test_supremum_near_a_kink_tends_to_the_size_of_the_jump():

@@ -27,3 +27,14 @@ def test_a_repaired_statement_holds_there(claim, name):
     result = perform(task, ReferenceSubject())
     assert result.fault is None, result.fault
     assert result.verdict is Verdict.SUPPORTED, result.sentence
+
+
+@pytest.mark.parametrize("reading", ["as-written", "repaired", "choose:dual_term=map", "choose:dual_term=both-maps"])
+@pytest.mark.parametrize("name", ["weakly-active:18", "weakly-active:38"])
+def test_where_a_row_stays_weakly_active_nothing_faults(name, reading):
+    """F has a gradient there although y* has none: a literal reading that needs that has no value, the others have."""
+    result = perform(
+        Task("bias-bound/T3", reading, f"drawn:{name}", "reference", "smoke", DEFAULT_SEED), ReferenceSubject()
+    )
+    assert result.fault is None, result.fault
+    assert (result.verdict is Verdict.NOT_APPLICABLE) == (reading != "as-written")

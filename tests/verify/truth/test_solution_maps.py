@@ -16,6 +16,7 @@ from verify.truth.algebra.rings import FUNCTIONS
 from verify.truth.geometry import Geometry, quadratic_of
 from verify.truth.penalty_functions import Family, error
 from verify.truth.scenario import Scenario
+from verify.truth.stages import Setting, evaluate
 
 REGULAR = ("toy1", "two-of-three", "scalar-rational", "absolute-moving", "random-2x3x4", "interior", "fixed-rows")
 TERMS = ("frozen", "map", "both-maps", "cancelled")
@@ -96,6 +97,9 @@ def test_the_reference_computes_each_reading(name, term):
     wanted = exact.estimate(exact.minimiser(), term)(Fraction(1, 10))
     assert found == pytest.approx([float(v) for v in wanted], rel=1e-9, abs=1e-9)
     assert geometry.estimate(geometry.minimiser, dual_term=term) == pytest.approx([float(v) for v in wanted], rel=1e-9)
+    ones = tuple(map(Fraction, rho.tolist()))
+    setting = Setting(there.problem, there.x, Fraction(1, 10), asked, given={"rho": ones})
+    assert evaluate(setting).hypergradient == tuple(wanted)
 
 
 def test_a_map_needs_second_derivatives_and_independent_rows():

@@ -30,7 +30,7 @@ from verify.truth.geometry import quadratic_of
 from verify.truth.goldstein.cells import Cell, cells_in_ball
 from verify.truth.goldstein.distance import distance
 from verify.truth.goldstein.minima import Rays, shortest
-from verify.truth.pair import Truth
+from verify.truth.pair import Truth, exact_bias
 
 IN_RAMPS = (0.001, 0.1, 1.0, 10.0)
 """Distances from a kink in units of α²ε_λ, where the weight of the switching row is about α²."""
@@ -82,7 +82,7 @@ def uniform_in_x(case: Case) -> Measurement:
     return Measurement((rate, shown), values, note)
 
 
-@check("bias-bound/uniformity-radius", instances=("kink", "toy2", "experiment-1d", "absolute-moving", "swapping-rows"),
+@check("bias-bound/uniformity-radius", instances=("swapping-rows", "absolute-moving", "kink", "toy2", "experiment-1d"),
        needs=("hypergradient",))  # fmt: skip
 def uniform_at_a_radius(case: Case) -> Measurement:
     """The distance to the Goldstein subdifferential of a radius that stays, at the same points round the kinks."""
@@ -122,15 +122,19 @@ def _in_ramp(ball: _Ball) -> float:
 
 @dataclass(frozen=True)
 class _Asked:
-    """A point asked at: what the subject estimates there, the size of its error or a bound of it, and the rounding."""
+    """A point asked at: what the subject estimates there, the size of its error or a bound of it, and the rounding.
+
+    ``exact``: what the error should be, where it is lost in rounding.
+    """
 
     x: tuple[Fraction, ...]
     found: Vector
     size: float
     rounding: float
+    exact: float | None = None
 
     def point(self, alpha: float) -> Point:
-        return Point(at=alpha, measured=self.size, uncertainty=self.rounding)
+        return Point(at=alpha, measured=self.size, uncertainty=self.rounding, predicted=self.exact)
 
 
 def _worst(ball: _Ball) -> _Asked:
@@ -139,7 +143,9 @@ def _worst(ball: _Ball) -> _Asked:
     made = [_ask(ball, x) for x in _places(case.instance.name, ball.radius or ball.alpha, ramp)]
     made.sort(key=lambda asked: -asked.size)
     if ball.radius is None or len(case.x) == 1:
-        return replace(made[0], rounding=max(asked.rounding for asked in made))
+        worst = replace(made[0], rounding=max(asked.rounding for asked in made))
+        lost = ball.radius is None and worst.size <= worst.rounding
+        return replace(worst, exact=max(_exactly(ball, asked.x) for asked in made)) if lost else worst
     # What bounds a distance from above is cheap: the largest are looked at until no other can be larger.
     best = replace(made[0], size=0.0)
     for asked in made:
@@ -221,6 +227,14 @@ def _ask(ball: _Ball, x: tuple[Fraction, ...]) -> _Asked:
     gradients = [*_gradients_in_ball(_pieces(case.instance.name), floats(x), ball.radius), truth.grad_F]
     _, nearest = shortest(np.array(gradients) - found, Rays((), ()))
     return _Asked(x, found, max(0.0, float(np.linalg.norm(nearest)) - rounding), rounding)
+
+
+def _exactly(ball: _Ball, x: tuple[Fraction, ...]) -> float:
+    """‖estimate - ∇F(x)‖ of the formula at exact stages, in rational arithmetic."""
+    case, instance = ball.case, ball.case.instance.at(*x)
+    truth = _truth(case.instance.name, x)
+    geometry, _ = at_truth(replace(case, instance=instance), truth, ball.alpha)
+    return exact_bias(instance, truth, geometry, dual_term=case.reading.dual_term)
 
 
 def _gradients_in_ball(pieces: Sequence[Cell], x: Vector, radius: float) -> Iterator[Vector]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from math import log2
 
@@ -24,7 +25,7 @@ POWERS = range(1, 7)
 
 @check(
     "bias-bound/hessian-lipschitz",
-    instances=("holder-1-2", "holder-1-4", "holder-3-4", "holder-1", "toy1", "two-of-three"),
+    instances=("holder-1-4", "holder-1-2", "holder-3-4", "holder-1", "toy1", "two-of-three"),
     needs=("hypergradient",),
 )
 def hessian_regularity(case: Case) -> Measurement:
@@ -32,7 +33,8 @@ def hessian_regularity(case: Case) -> Measurement:
     problem = case.instance.problem
     if not isinstance(problem, Holder):
         return penalty_bias(case)
-    points = []
+    # No row is active there, and ∇_y g is 0 at y*: maps of x add nothing to what is held fixed.
+    case, points = replace(case, reading=case.reading.choose(dual_term="cancelled")), []
     for alpha in case.profile.alphas:
         y = holder_minimiser(alpha)
         call = case.call(alpha, y_star=np.zeros(1), lam=np.zeros(1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 
@@ -11,18 +11,20 @@ import numpy as np
 from spec import Quadratic
 from spec.exact import Vector as Doubles
 from spec.extract import load_extract
+from spec.reading import DualTerm
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
 from verify.checks.measuring.exact import exact_direction
 from verify.checks.measuring.extracted import constants_of
-from verify.checks.measuring.premises import regular_truth
+from verify.checks.measuring.premises import regular_truth, shrinks
 from verify.evidence.model import Point
 from verify.evidence.rates import fit_rate
 from verify.truth import lower_level
 from verify.truth.algebra.rationals import Vector, rational
 from verify.truth.algebra.rings import RATIONALS, Flint
-from verify.truth.formulas import Lagrangian, as_float
+from verify.truth.formulas import Lagrangian, as_float, solution_maps_over
 from verify.truth.geometry import quadratic_of, spectral_norm
 from verify.truth.point_values import PointValues, multiplier_slope
+from verify.truth.propositions.arithmetic import NoValueError
 from verify.truth.stages import Activation, weights
 
 LAM_WIDTH = Fraction(1, 10)
@@ -34,7 +36,7 @@ ASKED = (Fraction(1, 10), Fraction(1, 40), Fraction(1, 160))
 class Spent:
     """Exact penalty Lagrangians of one problem with errors of ỹ*, λ̃ and ∇_yL spent, their weights recomputed.
 
-    ``width`` is that of the ramp of h in units of δ^power.
+    ``width`` is that of the ramp of h in units of δ^power; the multipliers' ramp shrinks like δ, or is fixed.
     """
 
     problem: Quadratic
@@ -42,6 +44,8 @@ class Spent:
     width: Fraction
     power: int = 1
     activation: Activation = "ramp"
+    dual_term: DualTerm = "cancelled"
+    shrinking: bool = False
 
     def estimate(self, alpha: Fraction, off_y: Vector, off_lam: Vector, left: Vector) -> Vector:
         """The estimate, ỹ* off by δ·off_y, λ̃ by δ·off_lam, ∇_yL = α·left left."""
@@ -49,11 +53,13 @@ class Spent:
         y_star = tuple(v + delta * e for v, e in zip(lower.y_star, off_y, strict=True))
         lam = tuple(v + delta * e for v, e in zip(lower.lam, off_lam, strict=True))
         h = PointValues(self.problem).rows(self.x, y_star)
-        rho = weights(h, lam, self.width * delta**self.power, LAM_WIDTH, self.activation)
+        lam_width = delta if self.shrinking else LAM_WIDTH
+        rho = weights(h, lam, self.width * delta**self.power, lam_width, self.activation)
         scales = rational(alpha**-2), rational(alpha**-4)
         lagrangian: Lagrangian[Flint] = Lagrangian.of(RATIONALS, self.problem, self.x, scales, (y_star, lam, rho))
+        lagrangian = replace(lagrangian, maps=lambda: solution_maps_over(RATIONALS, self.problem, self.x))
         y = lagrangian.minimiser(RATIONALS.vector([alpha * v for v in left]))
-        return tuple(Fraction(int(v.p), int(v.q)) for v in lagrangian.estimate(y).entries.entries())
+        return tuple(Fraction(int(v.p), int(v.q)) for v in lagrangian.estimate(y, self.dual_term).entries.entries())
 
     def error_directions(self) -> tuple[list[Vector], list[Vector], list[Vector]]:
         """Errors to try, of length at most 1: ỹ* along the first row and g_xy, λ̃ on a row, ∇_yL along an axis."""
@@ -79,8 +85,8 @@ def smoothed_against_hard(case: Case) -> Measurement:
     problem, x = quadratic_of(case.instance.problem), case.instance.x
     narrow = case.reading.ramp_width == "tau-delta"
     width = Fraction(1) if narrow else Fraction(2 * max(1.0, spectral_norm(problem.arrays.B)))
-    smooth = Spent(problem, x, width, 2 if narrow else 1)
-    hard = Spent(problem, x, width, 2 if narrow else 1, "hard")
+    smooth = Spent(problem, x, width, 2 if narrow else 1, "ramp", case.reading.dual_term, shrinks(case))
+    hard = replace(smooth, activation="hard")
     rates = []
     for spent, name, role in ((smooth, "ramps", "conclusion"), (hard, "a hard active set", "support")):
         points = [Point(at=alpha, measured=_largest_change(spent, Fraction(alpha))) for alpha in case.profile.alphas]
@@ -90,6 +96,8 @@ def smoothed_against_hard(case: Case) -> Measurement:
 
 
 def _largest_change(spent: Spent, alpha: Fraction) -> float:
+    if spent.dual_term in ("map", "both-maps") and not lower_level.solve(spent.problem, spent.x).strict_complementarity:
+        raise NoValueError("y* and its multipliers have no derivative here: a row is weakly active")
     off_y, off_lam, _ = spent.error_directions()
     none = (Fraction(0),) * spent.problem.m
     start = spent.estimate(alpha, none, off_lam[0], none)

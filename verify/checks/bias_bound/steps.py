@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from spec import OracleParameters
 from spec.exact import Vector
 from verify.checks.measuring.agreement import on_sweep
 from verify.checks.measuring.case import Case, Measurement, check, compare
@@ -69,8 +68,8 @@ def penalty_bias(case: Case) -> Measurement:
         "estimate": shown_vector(shown),
         "grad_F": shown_vector(truth.grad_F),
     }
-    # What is derived has weight 1 on active rows; on the ramp of its multiplier a row has less.
-    clear = multipliers_clear_of_the_ramp(truth, call.parameters.lam_width)
+    # What is derived has weight 1 on active rows; on the ramp of its multiplier a row has less, without one 0.
+    clear = not truth.weakly_active and multipliers_clear_of_the_ramp(truth, call.parameters.lam_width)
     spendings = [Spending(rho=at_truth(case, truth, DIRECTION_ALPHA)[0].rho)] if clear else []
     exact = exact_rate(case, truth, spendings, "T3", name="T₃")
     exact = tuple(_on_same_alphas(case, item, points) if isinstance(item, RateEvidence) else item for item in exact)
@@ -163,12 +162,11 @@ def _weakly_active_multipliers(case: Case) -> Measurement:
     h = np.where(active, 0.0, problem.arrays.A @ case.x - problem.arrays.B @ y_star - problem.arrays.b)
     points = []
     for alpha in case.profile.alphas:
-        parameters = OracleParameters(lam_width=alpha**3) if shrinks(case) else OracleParameters()
-        call = case.call(alpha, y_star=y_star, lam=lam, parameters=parameters)
+        call = case.call(alpha, y_star=y_star, lam=lam)
         width, errors = h_width(case, alpha, call), alpha**3 * np.vstack([np.eye(len(lam)), -np.eye(len(lam))])
         found = []
         for multipliers in (lam, *(lam + error for error in errors)):
-            rho = ramp(h, multipliers, width, parameters.lam_width)
+            rho = ramp(h, multipliers, width, call.parameters.lam_width)
             geometry = Geometry(problem, case.x, alpha, y_star, multipliers, rho)
             found.append(estimate(case, replace(call, lam=multipliers), geometry.minimiser))
         change = max((moved - found[0] for moved in found[1:]), key=lambda one: float(np.linalg.norm(one)))

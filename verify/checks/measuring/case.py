@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -162,6 +162,7 @@ class Case:
     error_budget: float = TOTAL_ERROR
     level: int = 0
     ledger: Ledger = field(default_factory=Ledger, repr=False, compare=False)
+    repaired: ClassVar[Reading] = REPAIRED
 
     def __post_init__(self) -> None:
         self.ledger.watch(self.rng)
@@ -195,12 +196,13 @@ class Case:
         return np.array([float(value) for value in self.instance.x])
 
     def call(self, alpha: float, **given: Any) -> Call:
-        """An oracle call under this case's reading; ``given`` are further fields of the call."""
-        return Call(**{"alpha": alpha, "reading": self.reading, "parameters": OracleParameters(), **given})
+        """An oracle call under this case's reading and sense; ``given`` are further fields of the call."""
+        return Call(**{"alpha": alpha, "reading": self.reading, "parameters": self.parameters(alpha), **given})
 
-    @property
-    def repaired(self) -> Reading:
-        return REPAIRED
+    def parameters(self, alpha: float, **more: Any) -> OracleParameters:
+        """Beside these the width of the multiplier's ramp, as the text is read."""
+        shrinking: dict[str, Any] = {"lam_width": alpha**3} if self.sense.multiplier_width == "shrinking" else {}
+        return OracleParameters(**shrinking, **more)
 
 
 @dataclass(frozen=True)

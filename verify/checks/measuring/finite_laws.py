@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 
+from spec import REPAIRED, Reading
 from spec.atlas import Instance
 from verify.checks.measuring.case import compare
 from verify.checks.measuring.premises import PremiseUnmetError, feasible
@@ -96,12 +97,14 @@ class ExactOracle:
     grad_F: Vector  # noqa: N815  # the paper's letter
 
     @classmethod
-    def at(cls, instance: Instance, alpha: Fraction, ramp_constant: Fraction | int = 1) -> ExactOracle:
+    def at(
+        cls, instance: Instance, alpha: Fraction, ramp_constant: Fraction | int = 1, reading: Reading = REPAIRED
+    ) -> ExactOracle:
         """At an instance's point, which must be feasible and no kink; the ramp is so many times 2‖B‖δ wide."""
         problem = quadratic_of(instance.problem)
         lower = feasible(instance)
         return cls(
-            Setting(problem, instance.x, alpha, ramp_constant=Fraction(ramp_constant)),
+            Setting(problem, instance.x, alpha, reading, ramp_constant=Fraction(ramp_constant)),
             lower,
             lower_level.hypergradient(problem, instance.x),
         )

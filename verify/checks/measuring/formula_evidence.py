@@ -177,6 +177,15 @@ def exact_evidence(case: Case, node: Node, site: Site) -> Iterator[RateEvidence 
         )  # fmt: skip
 
 
+def has_a_value(case: Case) -> bool:
+    """Whether the statement's formula has one at the case's place, under its reading."""
+    node, site = find(case.claim).assertion(case.reading_name).proposition, site_of(case)
+    try:
+        return node is not None and site is not None and bool(tuple(exact_evidence(case, node, site)))
+    except REFUSED:
+        return False
+
+
 def _outcomes(case: Case, node: Node, site: Site) -> Iterator[AtOnePlace]:
     """A relation at each alpha, if it hangs on that, and at points drawn for those that may be any.
 

@@ -70,15 +70,14 @@ def worst_change(case: Case, alpha: float, lower: ExactLowerLevel) -> WorstChang
     on single rows at the y where it is worst of all.
     """
     inner_tol, (y_star, lam) = alpha**3, (as_float(lower.y_star), as_float(lower.lam))
-    parameters = OracleParameters(lam_width=inner_tol) if shrinks(case) else OracleParameters()
-    call = case.call(alpha, y_star=y_star, lam=lam, parameters=parameters)
+    call = case.call(alpha, y_star=y_star, lam=lam)
     problem = quadratic_of(case.instance.problem)
     a = problem.arrays
     h_star = np.array([0.0 if i in lower.active else float(value) for i, value in enumerate(lower.h)])
     width = h_width(case, alpha, call)
 
     def weighed(error: Vector) -> Geometry:
-        rho = ramp(h_star, lam + error, width, parameters.lam_width)
+        rho = ramp(h_star, lam + error, width, call.parameters.lam_width)
         return Geometry(problem, case.x, alpha, y_star, lam + error, rho)
 
     at_star, rows = weighed(0.0 * lam), np.hstack([a.A, -a.B])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from spec import Noise, OracleParameters
+from spec import Noise
 from spec.exact import Vector
 from verify.checks.measuring.case import Case
 from verify.checks.measuring.premises import at_truth
@@ -52,7 +52,7 @@ class Setting:
         """At the exact pair and the exact penalty minimiser."""
         noisy = replace(case, instance=case.instance.with_noise(noise))
         geometry, call = at_truth(noisy, truth, alpha)
-        parameters = OracleParameters(N_g=N_g)
+        parameters = case.parameters(alpha, N_g=N_g)
         given = replace(call, rho=geometry.rho, y_penalty=geometry.minimiser, parameters=parameters)
         return cls(noisy, geometry, given)
 

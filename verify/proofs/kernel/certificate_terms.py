@@ -19,7 +19,7 @@ from verify.truth.algebra.rationals import fraction
 from verify.truth.certificates.certificate import Certificate
 from verify.truth.certificates.plain_formulas import Matrix, PlainProblem, add, apply
 from verify.truth.penalty_functions import Family, exact_counterpart, minimiser, sampled_point
-from verify.truth.scenario import Error
+from verify.truth.scenario import WITH_MAPS, Error
 
 IMPORTS = """\
 From Coq Require Import QArith List ZArith.
@@ -29,7 +29,6 @@ Open Scope Q_scope.
 """
 KEPT = {"cancelled": "cancelled", "frozen": "frozen", "map": "map_of_y", "both-maps": "both_maps"}
 """The dual part as the kernel names it."""
-WITH_MAPS = ("map", "both-maps")
 TWO_POINTS = ("T1", "T2", "solution-shift")
 OF_GRADIENT = ("bias", "T3")
 HASH_LENGTH = 16

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from flint import fmpq_poly
 
-from spec import Holder, OracleParameters
+from spec import REPAIRED, Holder, OracleParameters
 from spec.claims import Bound
 from verify.proofs.notation import decimals, function, power, term, vector
 from verify.proofs.refutation.model import SHOWN_ALPHA, Break, Case, Target, conclusion, opening
@@ -130,7 +130,13 @@ def _near_a_kink(case: Case) -> Break | None:
     curvature = _in_square(s.g_yy + s.B * s.B, s.f_yy)
     through = _in_square(s.g_xy - s.A * s.B, s.f_xy)
     jacobian = fmpq_poly([rational(s.A / s.B)])
-    bias = RationalVector((-(of_f * (through + jacobian * curvature)),), curvature).reduced()
+    # Of the derivative of α₁(λᵀh - g(x, y*)) a map of x leaves nothing of α₁Aλ*, and Dλ*ᵀh is of order α².
+    kept, words = fmpq_poly([0]), ""
+    if case.reading.dual_term == "frozen":
+        kept, words = fmpq_poly([rational(s.A * LAM_WIDTH)]) * curvature, " + α⁻²Aλ*"
+    elif case.reading.dual_term == "both-maps":
+        kept, words = fmpq_poly([rational(growth * s.B)]) * of_f, " - α⁻²(dλ*/dx)Bw"
+    bias = RationalVector((kept - of_f * (through + jacobian * curvature),), curvature).reduced()
     leading, name = bias.leading(), "the bias at x(α)"
     if not case.is_broken_by(leading):
         return None
@@ -145,11 +151,14 @@ def _near_a_kink(case: Case) -> Break | None:
         f"With ε_λ = {LAM_WIDTH} its weight is only ρ = λ*/ε_λ = α², as large as α₁/α₂: the penalty α₂ρ is no "
         "stronger than α₁.",
         f"There ∇_y f + (f_yy + α⁻²g_yy + α⁻⁴ρB²)w = 0 for w = y_pen - y*, and the estimator less ∇F, which is "
-        f"(f_xy + α⁻²g_xy - α⁻⁴AρB)w - (A/B)∇_y f, comes to {function(bias)}.",
+        f"(f_xy + α⁻²g_xy - α⁻⁴AρB)w - (A/B)∇_y f{words}, comes to {function(bias)}.",
         conclusion(case, name, leading),
         f"At α = {SHOWN_ALPHA}, x = {at}: ∇F = {vector(exact)} and the bias is {decimals(at_shown)}.",
     )
-    return Break.led_by(name, leading, lines, values={"∇F": vector(exact), "bias": vector(at_shown)}, x=(at,))
+    choices = case.reading.differences(REPAIRED)
+    return Break.led_by(
+        name, leading, lines, values={"∇F": vector(exact), "bias": vector(at_shown)}, choices=choices, x=(at,)
+    )
 
 
 def _in_square(constant: Fraction, square: Fraction) -> fmpq_poly:

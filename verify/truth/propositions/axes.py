@@ -1,13 +1,14 @@
-"""Which choices of the paper's a formula's value depends on: found by evaluating it, not listed."""
+"""Which choices of the paper's a statement's formula depends on: found by evaluating it, not listed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 
+from spec.claims import find
 from spec.formulas import Node, choices_within
 from spec.reading import find_choice
-from verify.truth.propositions.deciding import REFUSED, at_each, in_the_limit
+from verify.truth.propositions.deciding import REFUSED, at_each, in_the_limit, is_met
 from verify.truth.propositions.sites import LITERAL_CHOICES, REPAIRED_CHOICES, Site
 from verify.truth.propositions.valuation import value_of
 
@@ -15,22 +16,47 @@ ALPHA = Fraction(1, 10)
 """Where what is no order is evaluated."""
 
 
-def axes(formula: Node, sites: Iterable[Site]) -> tuple[str, ...]:
-    """The choices that change what is measured on one of these sites, all others literal or all repaired.
+def axes(formula: Node, sites: Iterable[Site], premises: Iterable[Node] = (), made: Iterable[str] = ()) -> set[str]:
+    """The choices that change what is measured on one of these sites, where the premises admit it.
 
-    Only those that some quantity in it is defined by can; a value under which there is none is left out.
+    Every value that the words allow, and the one that the choice is held at where a text does not make it, is held
+    against the others. Of the choices ``made`` all are literal, or all repaired; the rest is repaired.
     """
-    possible, sites = choices_within(formula), list(sites)
-    return tuple(field for field in possible if any(_changes(formula, site, field) for site in sites))
+    possible, sites, premises = choices_within(formula), list(sites), list(premises)
+    written = REPAIRED_CHOICES | {field: LITERAL_CHOICES[field] for field in made}
+    bases = [REPAIRED_CHOICES, written] if written != REPAIRED_CHOICES else [REPAIRED_CHOICES]
+
+    def changes(field: str, site: Site, base: Mapping[str, str]) -> bool:
+        choice, seen = find_choice(field), set[str]()
+        for value in dict.fromkeys([choice.repaired, *choice.values]):
+            choices = {**base, field: value}
+            if _admits(premises, formula, site, choices):
+                seen |= {*_identity(formula, site, choices)}
+        return len(seen) > 1
+
+    return {field for field in possible if any(changes(field, site, base) for site in sites for base in bases)}
 
 
-def _changes(formula: Node, site: Site, field: str) -> bool:
-    choice = find_choice(field)
-    values = dict.fromkeys([*choice.values, choice.repaired])
-    return any(
-        len({text for value in values for text in _identity(formula, site, {**base, field: value})}) > 1
-        for base in (REPAIRED_CHOICES, LITERAL_CHOICES)
-    )
+def axes_of(full_id: str, sites: Iterable[Site]) -> set[str]:
+    """Those of a statement's literal text, its own and its claim's premises spent; none where it has no formula."""
+    statement, claim = find(full_id), find(full_id.split("/")[0])
+    formula = statement.as_written.proposition
+    if formula is None:
+        return set()
+    inherited = [one for one in claim.premises if one.id not in statement.goes_without]
+    asked = [one.predicate("as-written") for one in (*inherited, *statement.premises)]
+    return axes(formula, sites, [node for node in asked if node is not None], statement.choices)
+
+
+def _admits(premises: Iterable[Node], formula: Node, site: Site, choices: Mapping[str, str]) -> bool:
+    """Whether no premise that has a value at a site fails there: for all small alpha where the formula is an order."""
+    for premise in premises:
+        try:
+            if not is_met(premise, site, ALPHA if formula.order is None else None, choices):
+                return False
+        except REFUSED:
+            continue
+    return True
 
 
 def _identity(formula: Node, site: Site, choices: Mapping[str, str]) -> Iterator[str]:
