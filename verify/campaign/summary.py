@@ -158,7 +158,8 @@ def _left_open(weighed: Sequence[str], row: SummaryRow, by_key: dict[tuple[str, 
 def _by_reading(full_id: str, by_key: dict[tuple[str, str], list[Result]]) -> dict[str, Verdict | None]:
     """The verdict of a statement's own check under each literal reading; none where it was not asked."""
     statement = find_claim(full_id)
-    results = {name: by_key.get((full_id, name), []) for name in statement.literal_readings}
+    names = dict.fromkeys(("as-written", *statement.literal_readings))
+    results = {name: by_key.get((full_id, name), []) for name in names}
     return {
         name: rolled_up(statement, {full_id: [result.verdict for result in own]}) if own else None
         for name, own in results.items()
