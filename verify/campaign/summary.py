@@ -160,10 +160,18 @@ def _by_reading(full_id: str, by_key: dict[tuple[str, str], list[Result]]) -> di
     statement = find_claim(full_id)
     names = dict.fromkeys(("as-written", *statement.literal_readings))
     results = {name: by_key.get((full_id, name), []) for name in names}
-    return {
+    found = {
         name: rolled_up(statement, {full_id: [result.verdict for result in own]}) if own else None
         for name, own in results.items()
     }
+    failing = {one.instance for own in results.values() for one in own if one.verdict is Verdict.REFUTED}
+    # One that holds only where nothing fails shows nothing.
+    untried = {n for n, own in results.items() if found[n] is Verdict.SUPPORTED and failing.isdisjoint(_on(own))}
+    return {name: Verdict.INCONCLUSIVE if name in untried and failing else one for name, one in found.items()}
+
+
+def _on(results: Sequence[Result]) -> set[str]:
+    return {result.instance for result in results}
 
 
 def is_unanswered(result: Result) -> bool:

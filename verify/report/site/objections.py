@@ -129,7 +129,7 @@ def _hidden_choices(fallen: StatementOutline, deciding: Result) -> Iterator[Obje
     formula = None if fallen.statement is None else fallen.statement.as_written.proposition
     if formula is None or fallen.statement is None:
         return
-    hidden = [field for field in choices_within(formula) if field not in fallen.statement.choices]
+    hidden = [field for field in choices_within(formula) if field not in fallen.statement.open_choices]
     problem = find_instance(deciding.instance).problem if hidden and not is_drawn(deciding.instance) else None
     if problem is None or isinstance(problem, Holder):
         return
