@@ -63,11 +63,11 @@ def test_an_order_in_print_has_all_variables() -> None:
     assert {"O(ε⁻³·δ⁻¹)", "O(α)", ""} <= printed
 
 
-READINGS = ("as-written", "choose:dual_term=map", "choose:dual_term=both-maps")
+READINGS = tuple(dict.fromkeys(("as-written", *find("bias-bound/T3").literal_readings)))
 
 
 def judged(verdicts: dict[str, str], repaired: str = "SUPPORTED") -> SummaryRow:
-    """The row of a statement of three literal readings, where some were asked."""
+    """The row of a statement of several literal readings, where some were asked."""
     every = {**verdicts, **({"repaired": repaired} if repaired else {})}
     results = [
         Result(claim="bias-bound/T3", reading=name, instance="toy1", verdict=Verdict(found), sentence=f"{name}.")
@@ -85,8 +85,9 @@ def test_a_text_is_refuted_only_where_every_literal_reading_is() -> None:
     for found in ("INCONCLUSIVE", "NOT_APPLICABLE"):
         row = judged(fails | {READINGS[2]: found})
         assert row.status == "INCONCLUSIVE"
-        assert row.sentence == f"as-written. Not decided under 1 of 3 literal readings: {READINGS[2]}."
-    assert judged({READINGS[0]: "REFUTED"}).sentence.count("(not asked)") == 2
+        count = len(READINGS)
+        assert row.sentence == f"as-written. Not decided under 1 of {count} literal readings: {READINGS[2]}."
+    assert judged({READINGS[0]: "REFUTED"}).sentence.count("(not asked)") == len(READINGS) - 1
     # It holds under one: the words decide, and the point that was asked for fails.
     assert judged(fails | {READINGS[1]: "SUPPORTED", READINGS[2]: "INCONCLUSIVE"}).status == "REFUTED"
 
