@@ -35,6 +35,8 @@ def with_arrays(data: object, folder: Path | None, argument: str) -> object:
     if not isinstance(data, dict):
         return data
     parts = {name: part for name, part in data.items() if name in _SIZES and isinstance(part, dict)}
+    if not any(isinstance(held, dict) for part in parts.values() for held in part.values()):
+        return data
     _agree(
         {
             (name, block): _shape(held) or _read(held, folder, f"{argument}.{name}.{block}", of=_header)[0]

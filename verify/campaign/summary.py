@@ -158,14 +158,9 @@ def _left_open(weighed: Sequence[str], row: SummaryRow, by_key: dict[tuple[str, 
 def _by_reading(full_id: str, by_key: dict[tuple[str, str], list[Result]]) -> dict[str, Verdict | None]:
     """The verdict of a statement's own check as written and under each literal reading; none where it was not asked."""
     statement = find_claim(full_id)
-<<<<<<< HEAD
-    results = {name: by_key.get((full_id, name), []) for name in ("as-written", *statement.literal_readings)}
-    return {
-=======
     names = dict.fromkeys(("as-written", *statement.literal_readings))
     results = {name: by_key.get((full_id, name), []) for name in names}
     found = {
->>>>>>> 2acac4ae4c16eabff317e3803b5a5ce3a58bf3ed
         name: rolled_up(statement, {full_id: [result.verdict for result in own]}) if own else None
         for name, own in results.items()
     }
