@@ -24,6 +24,7 @@ REFUTED_AS_WRITTEN = {
     "related-rates/zeroth-order-dimension", "related-rates/no-finite-time-method", "related-rates/three-kinds",
     "related-rates/follow-ups", "related-rates/penalty-constrained", "related-rates/momentum-rate",
     "related-rates/parent-dual-oracle", "related-rates/best-known",
+    "convergence-experiment",
     "convergence-experiment/data", "convergence-experiment/bounded-below", "convergence-experiment/tests-the-bounds",
     "convergence-experiment/gradients-in-x", "scaling-experiment", "scaling-experiment/crossover",
     "scaling-experiment/growth", "scaling-experiment/fair-baseline",

@@ -191,7 +191,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     told = json.loads(capsys.readouterr().out)
     held = {row["hash"] for row in told["certificates"]}
     assert all(row["theorem"] == f"bound_{row['hash'][:16]}" for row in told["certificates"])
-    assert len(held) == len(told["certificates"]) == 2
+    assert len(held) == len(told["certificates"]) == 3
     written = (tmp_path / "terms" / "certificates.v").read_text(encoding="utf-8")
     assert all(f"Theorem {row['theorem']} : certified" in written for row in told["certificates"])
     for wrong in (["toys.kink"], ["--kernel"], ["--record"], ["--limit", "0"]):

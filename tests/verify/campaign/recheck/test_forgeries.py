@@ -95,7 +95,7 @@ def test_at_another_seed_what_was_drawn_is_as_stated_and_all_else_is_not(
     data = json.loads(render_json(verify.run(["variance-bound/black-box", "bias-bound/T1"], profile="smoke", seed=7)))
     code, said = told(data)
     assert code == 0, said
-    assert "not decided again: the numbers of 2 results are as stated: no record is of them" in said
+    assert "not decided again: the numbers of 3 results are as stated: no record is of them" in said
     drawn, derived = copy.deepcopy(data), copy.deepcopy(data)
     forgeries.sampled_mean(drawn)
     forgeries.predicted_of_a_sweep(derived)

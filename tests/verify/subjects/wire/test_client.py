@@ -226,7 +226,10 @@ def test_verdicts_are_those_in_process():
         campaign.run(claims, subject=name, profile="smoke", instances=["toy1"]).records()
         for name in ("reference", f"command:{SERVE} reference")
     ]
-    verdicts = [[(row["claim"], row["reading"], row["verdict"]) for row in rows] for rows in found]
+    texts = ("as-written", "repaired")  # the reference is asked each literal reading, too
+    verdicts = [
+        [(row["claim"], row["reading"], row["verdict"]) for row in rows if row["reading"] in texts] for rows in found
+    ]
     assert verdicts[0] == verdicts[1]
     assert "SUPPORTED" in {verdict for *_, verdict in verdicts[1]}
     assert "--subject 'command:" in found[1][0]["reproduce"]
