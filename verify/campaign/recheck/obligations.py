@@ -40,6 +40,7 @@ class Obligation:
         optional: Fields that may be left out: errors of y* that a reading's ramp does not let be spent.
         linear: The field the quantity is linear in, so that unit errors combine to all; ``None``: a single scenario.
         active_rows: Whether that error lies on strictly active rows only.
+        shrinking: Whether the ramp of the multipliers is δ wide: one beyond it at the interval's end has weight 1.
     """
 
     quantity: Quantity
@@ -47,6 +48,7 @@ class Obligation:
     optional: Collection[Field] = ()
     linear: Field | None = None
     active_rows: bool = False
+    shrinking: bool = False
 
 
 def asserted(claim: str, reading: str) -> tuple[Bound, Reading]:
@@ -96,7 +98,7 @@ def shortcomings(
             yield "scenario.dual_term", f"must be {reading.dual_term}, as the reading says"
         else:
             yield from _errors(owed, certificate)
-            yield from _weights(certificate, reading, PlainProblem.of(problem, instance.x))
+            yield from _weights(owed, certificate, reading, PlainProblem.of(problem, instance.x))
     if owed.linear is not None and certificates[0].side == "upper":
         yield from _columns(owed.linear, certificates, _allowed(owed, certificates[0], problem))
     elif len(certificates) != 1:
@@ -122,16 +124,19 @@ def _errors(owed: Obligation, certificate: Certificate) -> Iterator[tuple[str, s
                 yield part, "must have length 1"
 
 
-def _weights(certificate: Certificate, reading: Reading, data: PlainProblem) -> Iterator[tuple[str, str]]:
+def _weights(
+    owed: Obligation, certificate: Certificate, reading: Reading, data: PlainProblem
+) -> Iterator[tuple[str, str]]:
     """The weights are those of the exact multipliers' ramp, lowered by what the error of y* makes of the rows' ramp."""
     parameters = OracleParameters()
+    lam_width = float(certificate.alpha_0) ** DELTA if owed.shrinking else parameters.lam_width
     retreat = [Fraction(0)] * len(data.B)
     for error in certificate.scenario.y_star_error:
         retreat = apply(data.B, error.direction)
     size = float(np.linalg.norm(np.array(data.B, dtype=np.float64), 2)) if data.B else 0.0
     h, given = data.h(certificate.y_star), certificate.scenario.rho or ()
     for i, (value, lam, gone) in enumerate(zip(h, certificate.lam, retreat, strict=True)):
-        weight = min(1.0, float(lam) / parameters.lam_width) if value == 0 else 0.0
+        weight = min(1.0, float(lam) / lam_width) if value == 0 else 0.0
         if reading.ramp_width == "delta":
             weight *= min(1.0, max(0.0, 1 - float(gone) / parameters.h_width(reading, 1.0, size)))
         elif gone > 0:  # a ramp of width alpha**6 is passed by an error of order alpha**3

@@ -7,12 +7,12 @@ reading as the spec has them, and re-derived where the report holds enough to do
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from spec import Reading
 from spec.atlas import find as find_instance
-from spec.claims import Bound
+from spec.claims import Bound, find
 from spec.expectations import reason_of
 from verify.campaign.baseline.judging import is_missing_stage
 from verify.campaign.expectations import skipped
@@ -187,6 +187,8 @@ def _items(result: Result, bound: Bound, reading: Reading, *, proofs: bool = Tru
     """Every piece of evidence against what it was made of; proofs, unless spared."""
     share, instance = share_of(result.effort), find_instance(result.instance)
     owed, known = obligation(result.claim, reading), _premise_ids()
+    if owed is not None and find(result.claim).interpreted(result.reading).sense.multiplier_width == "shrinking":
+        owed = replace(owed, shrinking=True)
     for item in result.evidence:
         broken: Iterable[tuple[str, str]] = ()
         if isinstance(item, PremiseEvidence):

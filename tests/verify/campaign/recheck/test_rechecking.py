@@ -178,6 +178,15 @@ def test_the_evidence_on_record_is_that_of_the_checks(produced):
     assert RECORD.is_file()
 
 
+def test_a_ramp_that_shrinks_leaves_a_multiplier_its_whole_weight(told):
+    run = verify.run(["bias-bound/T2"], instances=["experiment-5d"], readings=["as-written"], profile="ci")
+    data = json.loads(render_json(run))
+    found = result(data, "bias-bound/T2", "as-written", "experiment-5d")
+    assert any(item.get("bounds") for item in found["evidence"])
+    code, said = told(data)
+    assert code == 0, said
+
+
 def test_proofs_are_rechecked_without_the_libraries_they_were_made_with():
     code = (
         "import sys, verify.campaign.recheck.proven_bounds; "
