@@ -51,7 +51,7 @@ def inexact_minimiser(case: Case) -> Measurement:
         evidence.append(_constant(case, truth, points))
     geometry, call = at_truth(case, truth, DIRECTION_ALPHA)
     # Beside a ramp the weights move with the multipliers' error, too: there the formula spends both.
-    if not truth.weakly_active and multipliers_clear_of_the_ramp(truth, call.parameters.lam_width):
+    if multipliers_clear_of_the_ramp(truth, call.parameters.lam_width):
         spending = slip_spent(case, geometry, Spending(rho=geometry.rho))
         every_error = range(len(truth.y_star))
         evidence += exact_rate(case, truth, [spending], "T1", name="T₁ at the worst ỹ", every_error=every_error)

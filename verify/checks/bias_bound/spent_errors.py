@@ -25,6 +25,7 @@ from verify.truth.formulas import Lagrangian, as_float, solution_maps_over
 from verify.truth.geometry import quadratic_of, spectral_norm
 from verify.truth.point_values import PointValues, multiplier_slope
 from verify.truth.propositions.arithmetic import NoValueError
+from verify.truth.scenario import WITH_MAPS
 from verify.truth.stages import Activation, weights
 
 LAM_WIDTH = Fraction(1, 10)
@@ -96,7 +97,7 @@ def smoothed_against_hard(case: Case) -> Measurement:
 
 
 def _largest_change(spent: Spent, alpha: Fraction) -> float:
-    if spent.dual_term in ("map", "both-maps") and not lower_level.solve(spent.problem, spent.x).strict_complementarity:
+    if spent.dual_term in WITH_MAPS and not lower_level.solve(spent.problem, spent.x).strict_complementarity:
         raise NoValueError("y* and its multipliers have no derivative here: a row is weakly active")
     off_y, off_lam, _ = spent.error_directions()
     none = (Fraction(0),) * spent.problem.m
