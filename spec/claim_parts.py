@@ -12,7 +12,7 @@ from spec.errors import InvalidInputError
 from spec.files import Frozen
 from spec.formulas import Node, latex, parse_formula
 from spec.formulas.bounds import bound_of
-from spec.reading import find_choice
+from spec.reading import chosen_by, find_choice
 
 Relation = Literal["upper", "lower"]
 ReadingName = Literal["as-written", "repaired"]
@@ -112,6 +112,7 @@ class Premise(Frozen):
             decided at each place before a check is asked. A premise without one is spent by the checks.
         choice: The choice that tells its two formulas apart, where it is one: then the value chosen decides which is
             asked, not the text's name.
+        under: ``FIELD=VALUE`` where it is a hypothesis under one literal value of a choice only; its formula decides.
         latex: The same for display; from the formula where none is given.
         readings: Under which readings the claim asks for it.
         shown_by: Id of a statement that, as written, goes without it: its verdicts show whether it is needed.
@@ -122,6 +123,7 @@ class Premise(Frozen):
     text: str = Field(min_length=1)
     formula: str | dict[ReadingName, str] = ""
     choice: str = ""
+    under: str = ""
     latex: str = ""
     readings: tuple[ReadingName, ...] = ("as-written", "repaired")
     shown_by: str = ""
@@ -141,6 +143,8 @@ class Premise(Frozen):
             raise InvalidInputError("formula", f"must have one for each of {', '.join(self.readings)}", self.formula)
         if self.choice and isinstance(self.formula, str):
             raise InvalidInputError("choice", "must come with a formula for each reading", self.choice)
+        if self.under and not (chosen_by(self.under) and self.formula):
+            raise InvalidInputError("under", "must come with a formula", self.under)
         for reading in self.readings:
             self.predicate(reading)
         return self
@@ -148,6 +152,8 @@ class Premise(Frozen):
     def predicate(self, reading: ReadingName, choices: Mapping[str, str] | None = None) -> Node | None:
         """What is decided under a reading; ``None`` where it is not asked then, or has no formula."""
         if reading not in self.readings or not self.formula:
+            return None
+        if self.under and choices and not chosen_by(self.under).items() <= choices.items():
             return None
         if self.choice and choices:
             reading = "repaired" if choices[self.choice] == find_choice(self.choice).repaired else "as-written"

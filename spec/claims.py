@@ -121,6 +121,9 @@ class Statement(Frozen):
             find_choice(name)
         if twice := set(self.choices) & set(self.axes):
             raise InvalidInputError("axes", "must not name what choices names", min(twice))
+        for premise in self.premises:
+            if premise.under and not chosen_by(premise.under).keys() <= {*self.open_choices}:
+                raise InvalidInputError(f"{premise.id}.under", "must name a choice of its statement", premise.under)
         formulas = bool(self.as_written.formula or self.repaired.formula)
         if formulas and self.no_formula:
             raise InvalidInputError("no_formula", "must be empty where a reading has a formula", self.no_formula)

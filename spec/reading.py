@@ -92,6 +92,9 @@ class Sense(Frozen):
         noisy_terms: Is the experiments' noise on the terms with drawn matrices, or on xᵀy too?
         given: Is a variance "given x, lam_hat and y_hat" taken given these stages alone, or given y*_hat as well?
         upper_scale: Eigenvalues of the experiments' Q_u from 1 to its condition number, or so many times that?
+        upper_set: Is the upper variable held to a closed convex set X, or is X all of R^n?
+        constants: Is a Lipschitz constant that a lemma assumes that of the L of each alpha, or one number for all?
+        weights: Are the weights rho in L numbers once computed, or maps of x, which its derivative in x sees?
     """
 
     constrained_by: Literal["rows", "solution"] = "solution"
@@ -103,6 +106,9 @@ class Sense(Frozen):
     noisy_terms: Literal["matrices", "all"] = "matrices"
     given: Literal["named", "all-stages"] = "all-stages"
     upper_scale: Literal["1", "10", "30"] = "1"
+    upper_set: Literal["convex", "whole-space"] = "whole-space"
+    constants: Literal["derived", "assumed"] = "derived"
+    weights: Literal["frozen", "map"] = "frozen"
 
 
 class Literally(NamedTuple):

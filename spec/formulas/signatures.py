@@ -74,6 +74,7 @@ SIGNATURES: dict[str, Signature] = {
     "max": _extreme,
     "sup": _supremum,
     "clip": _of_one(is_vector, lambda s: s),
+    "inside": _of_one(is_vector, lambda s: s),
     "positive": _of_one(is_vector, lambda s: s),
     "diag": _of_one(is_vector, lambda s: s * 2),
     "solve": _solve,
@@ -82,6 +83,7 @@ SIGNATURES: dict[str, Signature] = {
     "all": _of_one(lambda s: s[1:] == TRUTH, lambda _: TRUTH),
     **{name: _number_to(ORDER) for name in ORDERS},
 }
-"""``norm`` of a vector is Euclidean, of a matrix spectral; ``clip`` cuts entries to [0, 1], ``positive`` at 0;
+"""``norm`` of a vector is Euclidean, of a matrix spectral; ``clip`` cuts entries to [0, 1], ``positive`` at 0,
+``inside`` is 1 for those in (0, 1), else 0;
 ``sup(number, e)`` is the largest value over errors e of length at most 1; ``beside`` and ``above`` join blocks;
 ``all(v >= 0)`` is of each entry."""

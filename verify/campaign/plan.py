@@ -36,7 +36,14 @@ from verify.checks.measuring.case import (
     of_family,
 )
 from verify.checks.measuring.formula_evidence import beside as formula_beside
-from verify.checks.measuring.formula_evidence import has_a_value, premises_asked, premises_decided, without_value
+from verify.checks.measuring.formula_evidence import (
+    by_formula,
+    has_a_value,
+    is_beyond_programs,
+    premises_asked,
+    premises_decided,
+    without_value,
+)
 from verify.checks.measuring.identity import NotAsAsked, not_as_asked
 from verify.checks.measuring.long_runs import LONG, TELLING
 from verify.checks.measuring.meetable_premises import require_meetable
@@ -269,7 +276,7 @@ def _measured(case: Case, found: Check, *, held: bool) -> Measurement:
     wrong = NotAsAsked()
     try:
         with _threads().limit(limits=1), np.errstate(all="ignore"):
-            measured = found.function(case)
+            measured = by_formula(case) if is_beyond_programs(case) else found.function(case)
             if held and not case.stages.are_the_reference:
                 wrong = not_as_asked(case, found)
         enforce(found, measured.evidence, case.share.error, drew=case.ledger.drew)

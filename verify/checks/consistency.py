@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from spec.extract import Extract, PassageKind, corrected_extract, load_extract
+from spec.claims import find as find_claim
+from spec.extract import Extract, Passage, PassageKind, corrected_extract, load_extract
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.proofs.paper.findings import Finding
 from verify.proofs.paper.linting import RULES, lint
@@ -90,8 +91,17 @@ def _lines(finding: Finding) -> str:
 
 
 def extract_for(case: Case) -> Extract:
-    """The source's passages as they stand, or as corrected."""
-    return load_extract() if case.as_written else corrected_extract()
+    """The source's passages as they stand, or as corrected; where X is R^n, with the one written for the other."""
+    found = load_extract() if case.as_written else corrected_extract()
+    decides = "upper_set" in find_claim(case.claim).open_choices
+    if not (case.as_written and decides and case.sense.upper_set == "whole-space"):
+        return found
+    passages = (_on_the_whole_space(one) if one.kind == "domain" else one for one in found.passages)
+    return found.model_copy(update={"passages": tuple(passages)})
+
+
+def _on_the_whole_space(passage: Passage) -> Passage:
+    return passage.model_copy(update={"says": "ℝ^n"}) if passage.says == "X" else passage
 
 
 def _register(claim: str, compared: Compared) -> None:

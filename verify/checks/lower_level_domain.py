@@ -66,15 +66,19 @@ def solution_or_proof(problem: Quadratic, x: Vector) -> str:
 
 @check("lipschitz-solution/domain", instances=("random-2x3x4", "two-of-three"))
 def leaves_the_domain(case: Case) -> Measurement:
-    """Points of balls around X, X a unit box at x on which everything is assumed, at which the assumptions fail."""
+    """Points of balls around X, X a unit box at x on which everything is assumed, at which the assumptions fail.
+
+    Where X is all of R^n the assumptions are made at every point asked, and no ball leaves it.
+    """
     problem, x = quadratic_of(case.instance.problem), case.instance.x
     corners = product(range(3), repeat=len(x))
     box = [tuple(v + Fraction(k, 2) for v, k in zip(x, corner, strict=True)) for corner in corners]
-    inside = [place for place in box if not _regular(problem, place)]
-    if inside:
-        raise PremiseUnmetError("regular-on-x", f"the assumptions fail at {len(inside)} of {len(box)} points of X")
-    met = PremiseEvidence(premise="regular-on-x", holds=True, finding=f"they hold at the {len(box)} points of X tried")
     reached = {moved(place, i, Fraction(sign * ENLARGED)) for place in box for i in range(len(x)) for sign in (1, -1)}
+    on_X = [*box, *reached] if case.as_written and case.sense.upper_set == "whole-space" else box
+    inside = [place for place in on_X if not _regular(problem, place)]
+    if inside:
+        raise PremiseUnmetError("regular-on-x", f"the assumptions fail at {len(inside)} of {len(on_X)} points of X")
+    met = PremiseEvidence(premise="regular-on-x", holds=True, finding=f"they hold at the {len(on_X)} points of X tried")
     outside = [place for place in reached if not _regular(problem, place)]
     if case.as_written:
         quantity = "number of points in balls around X at which the assumptions fail"

@@ -13,7 +13,9 @@ import numpy as np
 from spec import parse_problem
 from spec.atlas import find
 from spec.exact import Vector
+from spec.formulas import parse_formula
 from verify.checks.measuring.case import Case, Measurement, check, compare
+from verify.checks.measuring.formula_evidence import choices_of, site_of
 from verify.checks.measuring.own_values import floats
 from verify.checks.measuring.premises import (
     SHOWN_ALPHA,
@@ -31,6 +33,7 @@ from verify.truth.goldstein.cells import Cell, cells_in_ball
 from verify.truth.goldstein.distance import distance
 from verify.truth.goldstein.minima import Rays, shortest
 from verify.truth.pair import Truth, exact_bias
+from verify.truth.propositions.valuation import value_of
 
 IN_RAMPS = (0.001, 0.1, 1.0, 10.0)
 """Distances from a kink in units of α²ε_λ, where the weight of the switching row is about α²."""
@@ -47,6 +50,8 @@ REACH = 4
 FIXED_RADIUS = 0.5
 """A radius that does not shrink with alpha."""
 ALL_ROUND = 16
+OF_THE_WEIGHTS = "weights_term(y_star, lam_star, y_min(y_star, lam_star)) == zero_x"
+"""Its left side is what the derivative sees of the weights at exact stages."""
 
 
 def _between(alphas: Sequence[float], low: float, high: float) -> Sequence[float]:
@@ -220,13 +225,23 @@ def _ask(ball: _Ball, x: tuple[Fraction, ...]) -> _Asked:
     case, alpha = ball.case, ball.alpha
     there, truth = replace(case, instance=case.instance.at(*x)), _truth(case.instance.name, x)
     geometry, call = at_truth(there, truth, alpha)
-    found = estimate(there, call, geometry.minimiser)
+    found = estimate(there, call, geometry.minimiser) + _of_the_weights(there, alpha)
     rounding = geometry.rounding(geometry.minimiser, dual_term=case.reading.dual_term)
     if ball.radius is None:
         return _Asked(x, found, float(np.linalg.norm(found - truth.grad_F)), rounding)
     gradients = [*_gradients_in_ball(_pieces(case.instance.name), floats(x), ball.radius), truth.grad_F]
     _, nearest = shortest(np.array(gradients) - found, Rays((), ()))
     return _Asked(x, found, max(0.0, float(np.linalg.norm(nearest)) - rounding), rounding)
+
+
+def _of_the_weights(there: Case, alpha: float) -> Vector:
+    """What the derivative sees of the weights at exact stages, where they are maps of x, shape (n,)."""
+    site = site_of(there)
+    if there.sense.weights == "frozen" or site is None:
+        return np.zeros(len(there.x))
+    place = site.at(Fraction(alpha), choices_of(there))
+    found = place.arithmetic.entries(value_of(parse_formula(OF_THE_WEIGHTS).args[0], place))
+    return np.array([float(value) for value in found])
 
 
 def _exactly(ball: _Ball, x: tuple[Fraction, ...]) -> float:

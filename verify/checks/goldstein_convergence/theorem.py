@@ -5,6 +5,7 @@ Of the places: blocks and their means, the Goldstein ball, and the set X.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -242,15 +243,20 @@ def _distance_of(problem: Quadratic, v: Vector, x: Vector, radius: float) -> flo
     return goldstein.distance(without, x.tolist(), radius * (1 + 1e-12), tolerance=TOLERANCE).lower
 
 
+REALS = (-sys.float_info.max, sys.float_info.max)
+"""Every number that is one: an iterate beyond is none."""
+
+
 @check("goldstein-convergence/normal-cone", instances=("toy1", "absolute-fixed"), needs=("optimise",), sure=2)
 def normal_cone(case: Case) -> Measurement:
-    """As written, iterates on X = [0, 1]^n, as far outside as they get; repaired, whether any X cuts a step."""
+    """As written, iterates on X = [0, 1]^n, or R^n, as far outside as they get; repaired, whether any X cuts a step."""
     recorded = _exact_run(case, STRAIGHT, np.clip(case.x, 0.25, 0.75))
     if not case.as_written:
         return _every_step_in_full(recorded)
-    outside = recorded.run.path - np.clip(recorded.run.path, 0.0, 1.0)
+    low, high, named = (0.0, 1.0, "[0, 1]^n") if case.sense.upper_set == "convex" else (*REALS, "R^n")
+    outside = recorded.run.path - np.clip(recorded.run.path, low, high)
     worst = float(np.linalg.norm(outside, axis=1).max())
-    left = compare("largest distance of an iterate from X", worst, "==", 0.0, context={"X": "[0, 1]^n"})
+    left = compare("largest distance of an iterate from X", worst, "==", 0.0, context={"X": named})
     values: dict[str, float | str] = {"largest distance from X": worst, **_beside_the_end(case)}
     return Measurement(
         (left, recorded.followed), values, "Nothing in the algorithm refers to X; from the inside it walks out of it."

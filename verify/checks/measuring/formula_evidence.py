@@ -144,6 +144,15 @@ def by_formula(case: Case) -> Measurement:
     return Measurement(evidence, values)
 
 
+def is_beyond_programs(case: Case) -> bool:
+    """Whether no program is told what a reading says, so that a statement's formula alone decides, where it has one.
+
+    Weights that are maps of x are no stage's answer.
+    """
+    says = find(case.claim).assertion(case.reading_name).proposition is not None
+    return says and case.sense.weights == "map" and site_of(case) is not None
+
+
 def exact_evidence(case: Case, node: Node, site: Site) -> Iterator[RateEvidence | ComparisonEvidence]:
     """What a formula decides: a derived exponent for each variable of its order, or at how many alphas it fails."""
     choices = choices_of(case)

@@ -40,5 +40,6 @@ EVERY_TERM = ("scalar-rational", "moving-box", "random-3x5x4")
 TELLING = {
     "bias-bound/T2": 2, "bias-bound/black-box": 2, "variance-bound/per-sample": 2, "variance-bound/g-noise-only": 2,
     "bias-bound/uniformity": 3, "bias-bound/uniformity-radius": 2, "bias-bound/black-box-kinks": 3,
+    "lipschitz-solution/domain": 2,
 }  # fmt: skip
 """Statements whose readings the first instance alone does not tell apart: how many do."""

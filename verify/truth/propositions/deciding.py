@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import product
 
 from spec import InvalidInputError
 from spec.formulas import Node, names_within
@@ -49,8 +50,7 @@ def in_the_limit(
 ) -> InTheLimit:
     """Decide ``left <= O(right)``, or the like, as a variable of the right side tends to its limit.
 
-    Where errors of the stages stand in it outside of a ``sup``, the worst of those tried decides: none, and each
-    coordinate's alone, up and down.
+    Where errors of the stages stand in it outside of a ``sup``, the worst of those tried decides; see :func:`tried`.
 
     Raises:
         NoValueError: If it has no value on this site.
@@ -59,7 +59,7 @@ def in_the_limit(
     if order is None:
         raise NoValueError("it has no order")
     outcomes = []
-    for one in tried(formula, site):
+    for one in tried(formula, site, choices):
         place = one.in_the_limit(choices, variable)
         left, right = value_of(formula.args[0], place), value_of(order.args[0], place)
         holds = place.arithmetic.order(order.name, left, right)
@@ -82,7 +82,7 @@ def at_each(
     sides = formula.kind == "relation" and not formula.args[0].shape
     for alpha in alphas:
         worst: AtOnePlace | None = None
-        for one in tried(formula, site):
+        for one in tried(formula, site, choices):
             place = one.at(alpha, choices)
             truth = _decided(value_of(formula, place))
             left, right = (float(value_of(side, place)) for side in formula.args) if sides else (None, None)
@@ -101,7 +101,7 @@ def is_met(
     Raises:
         NoValueError: If it has no value there.
     """
-    sites = tried(premise, site) if isinstance(site, Site) else [site]
+    sites = tried(premise, site, choices) if isinstance(site, Site) else [site]
     places = (one.in_the_limit(choices) if alpha is None else one.at(alpha, choices) for one in sites)
     return all(_decided(value_of(premise, place)) for place in places)
 
@@ -111,8 +111,11 @@ def has_order(formula: Node) -> bool:
     return any(part.is_order for part in formula.walk())
 
 
-def tried(formula: Node, site: Site) -> Iterator[Site]:
+def tried(formula: Node, site: Site, choices: Mapping[str, str] = REPAIRED_CHOICES) -> Iterator[Site]:
     """The site with each error that stands free in the formula: none, and each coordinate alone, up and down.
+
+    Where the derivative sees the weights, errors that end inside of a ramp are, too: half as large, and half of a share
+    τ, which is how narrow a ramp may be.
 
     Raises:
         NoValueError: If there are such errors and the problem is too large to try them all.
@@ -126,11 +129,13 @@ def tried(formula: Node, site: Site) -> Iterator[Site]:
         raise NoValueError(f"it has more errors to try than problems of {LARGE} variables have")
     yield site
     sizes = {"e_ys": site.problem.m, "e_lam": site.problem.p, "e_y": site.problem.m}
+    whole, half = Fraction(1), Fraction(1, 2)
+    lengths = [(whole, 0)] if choices.get("weights") != "map" else [(whole, 0), (half, 0), (half, 1)]
     for name in free:
         for i in range(sizes[name]):
-            for sign in (1, -1):
-                error = tuple(Fraction(sign * int(i == j)) for j in range(sizes[name]))
-                yield replace(site, errors={name: error})
+            for sign, (length, shares) in product((1, -1), lengths):
+                error = tuple(sign * length * int(i == j) for j in range(sizes[name]))
+                yield replace(site, errors={name: error}, shares=shares)
 
 
 def _decided(truth: bool | None) -> bool:

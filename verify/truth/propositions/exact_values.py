@@ -90,6 +90,8 @@ class ExactArithmetic:
                 return ExactReal.of(sum(vector.entries(), fmpq(0)))
             case "clip", [vector]:
                 return fmpq_mat(vector.nrows(), 1, [min(max(value, fmpq(0)), fmpq(1)) for value in vector.entries()])
+            case "inside", [vector]:
+                return fmpq_mat(vector.nrows(), 1, [int(0 < value < 1) for value in vector.entries()])
             case "positive", [vector]:
                 return fmpq_mat(vector.nrows(), 1, [max(value, fmpq(0)) for value in vector.entries()])
             case "diag", [vector]:

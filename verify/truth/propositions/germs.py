@@ -174,6 +174,10 @@ class GermArithmetic:
                 return Germ.of(RationalVector((sum(vector.numerators, ZERO),), vector.denominator))
             case "clip", [vector]:
                 return self._cut(vector, 1)
+            case "inside", [vector]:
+                one = RationalVector.constant([1])
+                inside = [Germ.of(entry_of(v) - one).sign < 0 < v.sign for v in self.entries(vector)]
+                return self.vector([int(found) for found in inside])
             case "positive", [vector]:
                 return self._cut(vector, None)
             case "diag", [vector]:

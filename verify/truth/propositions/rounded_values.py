@@ -115,6 +115,11 @@ class DoubleArithmetic:
             case "clip", [vector]:
                 surely = (vector.value + vector.bound < 0) | (vector.value - vector.bound > 1)
                 return Rounded(np.clip(vector.value, 0, 1), np.where(surely, 0.0, vector.bound))
+            case "inside", [vector]:
+                low, high = vector.value - vector.bound, vector.value + vector.bound
+                inside = (low > 0) & (high < 1)
+                surely = inside | (high < 0) | (low > 1)
+                return Rounded(inside.astype(float), np.where(surely, 0.0, 1.0))
             case "positive", [vector]:
                 surely = vector.value + vector.bound < 0
                 return Rounded(np.maximum(vector.value, 0), np.where(surely, 0.0, vector.bound))

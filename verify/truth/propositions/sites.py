@@ -62,6 +62,7 @@ class Site:
         x: The point, exact.
         noise: Its noise; one that no formula speaks of counts as noise that is linear in the point.
         errors: Errors of the stages by name, each of length at most 1; none where not given.
+        shares: How often they are multiplied by τ = α³.
         numbers: Constants by name that a problem does not determine.
         path: A direction d and a power q: the point is x + alpha**q d, its lower level that of all small alpha.
         seed: Where the free points ``y_any`` and so on, and the whole numbers, are drawn.
@@ -71,6 +72,7 @@ class Site:
     x: Vector
     noise: Noise | None = None
     errors: Mapping[str, Sequence[Number]] | None = None
+    shares: int = 0
     numbers: Mapping[str, Fraction] | None = None
     path: tuple[Sequence[Number], int] | None = None
     seed: int = 0
@@ -204,7 +206,7 @@ class _Given(Mapping[str, Any]):
             makers[self._variable] = lambda: Germ.of(VARIABLE**power)
         errors = site.errors or {}
         for name, size in _ERRORS.items():
-            makers[name] = partial(a.vector, errors.get(name, [0] * sizes[size]))
+            makers[name] = partial(self._error, errors.get(name, [0] * sizes[size]))
         makers |= {
             "zero_x": lambda: a.vector([0] * problem.n),
             "zero_y": lambda: a.vector([0] * problem.m),
@@ -227,6 +229,10 @@ class _Given(Mapping[str, Any]):
             "direction_y": lambda: a.vector(self._free("direction_y", [0] * problem.m)),
         }
         return makers
+
+    def _error(self, direction: Sequence[Number]) -> Any:
+        error, shares = self._over.vector(direction), self._site.shares
+        return self._over.scale(self._over.power(self["alpha"], Fraction(3 * shares)), error) if shares else error
 
     def _array(self, array: Any) -> Any:
         rows = array.to_fractions()
