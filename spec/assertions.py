@@ -46,6 +46,7 @@ class PaperAssertion(Frozen):
             it are judged under each of its literal values.
         decided_by: How it is decided; a definition or hypothesis is not, and stands alone.
         covered_by: Full ids of the claims and steps that judge it, or that build on it where it is granted.
+        beside: Those of them that say other words of the paper's: they stand beside it, and do not judge it.
         reason: Why nothing decides it; only where that is so.
     """
 
@@ -58,6 +59,7 @@ class PaperAssertion(Frozen):
     leaves_open: str = ""
     decided_by: tuple[Means, ...] = Field(min_length=1)
     covered_by: tuple[str, ...]
+    beside: tuple[str, ...] = ()
     reason: str = ""
 
     @model_validator(mode="after")
@@ -66,6 +68,12 @@ class PaperAssertion(Frozen):
             raise InvalidInputError("quote", "must be given for what stands under the paper's name", self.number)
         if self.kind == "consequence" and self.quote is not None:
             raise InvalidInputError("quote", "must not be given for what is ours", self.number)
+        return self
+
+    @model_validator(mode="after")
+    def _beside_what_covers(self) -> Self:
+        if unknown := set(self.beside) - set(self.covered_by):
+            raise InvalidInputError("beside", "must name statements that cover it", min(unknown))
         return self
 
     @model_validator(mode="after")
@@ -147,10 +155,11 @@ class Inventory(Frozen):
                     if relation in IN_THE_TEXT and entry.leaves_open not in statements[full].open_choices
                 ]  # fmt: skip
         kinds = {entry.number: entry.kind for entry in self.assertions}
-        for full, numbers in self.covering.items():
-            relation, of_rows = statements[full].relation, {kinds[number] for number in numbers}
+        for full in self.covering:
+            judged = [entry.number for entry in self.assertions if full in entry.covered_by and full not in entry.beside]
+            relation, of_rows = statements[full].relation, {kinds[number] for number in judged}
             if relation in IN_THE_TEXT and not of_rows.intersection(IN_THE_TEXT[: IN_THE_TEXT.index(relation) + 1]):
-                found.append(f"{full} is {relation}, and no assertion that it covers is")
+                found.append(f"{full} is {relation}, and no assertion that it judges is")
         return tuple(found)
 
 

@@ -203,7 +203,7 @@ def test_another_name_of_a_reading_is_refused(name: str, message: str) -> None:
 
 
 def test_every_open_choice_is_decided_somewhere() -> None:
-    assert {f for statement in STATEMENTS.values() for f in statement.choices} == {c.field for c in CHOICES}
+    assert {f for statement in STATEMENTS.values() for f in statement.open_choices} == {c.field for c in CHOICES}
 
 
 @given(st.sampled_from(sorted(STATEMENTS)))
@@ -222,13 +222,29 @@ def test_an_unknown_claim_is_answered_with_the_nearest() -> None:
 
 def test_an_axis_is_repaired_as_written_and_asked_under_each_literal_value() -> None:
     ramp = find("bias-bound/ramp")
-    assert ramp.axes == ("dual_term", "multiplier_width")
+    assert ramp.axes == ("dual_term", "multiplier_width", "weights")
     assert ramp.reading("as-written").dual_term == "cancelled"
     asked = {ramp.reading(name).dual_term for name in ramp.literal_readings}
     assert asked == {"frozen", "map", "both-maps"}
     data = tomllib.loads(source("variance-bound")) | {"choices": ["noise_pairing"], "axes": ["noise_pairing"]}
     with pytest.raises(ValueError, match="must not name what choices names"):
         Claim.model_validate(data)
+
+
+def test_a_premise_under_a_reading_is_asked_there_alone() -> None:
+    named = {premise.id: premise for premise in find("bias-bound").premises}["assumed-constant"]
+    assert named.predicate("as-written", {"constants": "assumed"}) is not None
+    assert named.predicate("as-written", {"constants": "derived"}) is None
+    assert named.predicate("repaired", {"constants": "assumed"}) is None
+    for under, rule in (
+        ("no_such=1", "must be one of"),
+        ("constants=soft", "must be one of"),
+        ("accuracy=mean", "must name"),
+    ):
+        data = tomllib.loads(source("bias-bound"))
+        next(one for one in data["premises"] if one["id"] == named.id)["under"] = under
+        with pytest.raises(ValueError, match=rule):
+            Claim.model_validate(data)
 
 
 def test_an_unknown_choice_is_refused() -> None:

@@ -140,9 +140,9 @@ def without_factor() -> list[Work]:
 
 
 def none_of_three() -> list[Work]:
-    """Bilevel works, with the lower level they treat, that are of none of the abstract's three kinds."""
+    """Works on bilevel problems with noise and a constrained lower level, of none of the abstract's three kinds."""
     bilevel = [work for work in read() if work.properties & {"lower-level-rows", "fixed-lower-level-set"}]
-    return [work for work in bilevel if work.has("finite-time") and not work.properties & set(CLASSES)]
+    return [work for work in bilevel if work.has("stochastic", "finite-time") and not work.properties & set(CLASSES)]
 
 
 NEW: tuple[Property, ...] = (*COMBINED, "moving-rows", "gradients-only")
@@ -152,7 +152,7 @@ COUNTS = {
         Count("works with these, moving rows and gradients alone", saying(*NEW), "==", 0),
     ),
     "three-kinds": (
-        Count("works of none of the three kinds", none_of_three, "==", 0),
+        Count("works with noise of none of the three kinds", none_of_three, "==", 0),
         Count("works with noise and moving rows that use no second derivatives",
               saying("stochastic", "moving-rows", without=SECOND_ORDER), "==", 0),
     ),

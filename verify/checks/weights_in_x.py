@@ -133,13 +133,17 @@ def gradient_of_weights(case: Case) -> Measurement:
 
 @check("dual-extraction/multiplier-derivative", instances=MOVING)
 def derivative_of_multipliers(case: Case) -> Measurement:
-    """d/dx of L_{λ*} - L_{λ̃} at a fixed y by differences of exact values, against its parts added up."""
+    """d/dx of L_{λ*} - L_{λ̃} at a fixed y by differences of exact values, against its parts added up.
+
+    In the linear term λ is held where the words let it be; the weights are functions of x.
+    """
     maps, values = _maps(case), PointValues(quadratic_of(case.instance.problem))
     y = _violating(maps)
     a_1, a_2, high = ALPHA**-2, ALPHA**-4, 1 + INNER_TOL
+    held = case.as_written and case.reading.dual_term in ("frozen", "map")
 
     def difference(x: Vector) -> Fraction:
-        h, lam = values.rows(x, y), maps.at(x)[1]
+        h, lam = values.rows(x, y), maps.at(maps.x if held else x)[1]
         linear = sum(((1 - high) * a * b for a, b in zip(lam, h, strict=True)), Fraction(0))
         change = zip(maps.weights(x), maps.weights(x, high), h, strict=True)
         return a_1 * linear + a_2 / 2 * sum(((u - v) * b * b for u, v, b in change), Fraction(0))

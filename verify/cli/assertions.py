@@ -27,7 +27,8 @@ def assertions(asked: options.Claims) -> None:
             console.print(f"\n{section}", style="bold", markup=False)
         console.print(f"{entry.number:3}. {entry.asserts} ({entry.place})", markup=False)
         kind = "" if entry.kind == "said" else f"{entry.kind}; "
-        covered = ", ".join(entry.covered_by) or "no statement yet"
+        judging = [full for full in entry.covered_by if full not in entry.beside]
+        covered = ", ".join(judging + [f"beside it {full}" for full in entry.beside]) or "no statement yet"
         console.print(Padding(f"{covered}; {kind}{decided(entry)}", (0, 0, 0, 5)), style="dim", markup=False)
     open_ones = sum(bool(entry.reason) for entry in found)
     covered_ones = sum(bool(entry.covered_by) for entry in found)

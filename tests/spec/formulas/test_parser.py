@@ -107,6 +107,6 @@ def test_a_power_binds_tighter_than_a_product() -> None:
 
 def test_what_a_formula_hangs_on_is_found_through_definitions() -> None:
     node = parse_formula("norm(T1) <= O(alpha)")
-    assert choices_within(node) == ("ramp_width", "multiplier_width", "inner_stop", "dual_term")
+    assert choices_within(node) == ("ramp_width", "multiplier_width", "inner_stop", "dual_term", "weights")
     assert {"e_y", "e_lam", "lam_star", "g_yy"} <= names_within(node)
     assert choices_within(parse_formula("norm(A) <= 1")) == ()

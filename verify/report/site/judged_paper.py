@@ -138,7 +138,8 @@ class StandingAssertion:
     def own(self) -> tuple[JudgedStatement, ...]:
         """The statements that say what it says: no sentence is called wrong for words it does not have."""
         enough = PLAIN_ENOUGH.get(self.entry.kind)
-        of_it = (one for one in self.judges if not (one.compares and self.entry.quote))
+        judging = (one for one in self.judges if one.id not in self.entry.beside)
+        of_it = (one for one in judging if not (one.compares and self.entry.quote))
         return tuple(one for one in of_it if enough is None or one.statement.relation in enough)
 
     @property

@@ -73,7 +73,8 @@ def _sayings() -> dict[str, list[PaperAssertion]]:
     made: dict[str, list[PaperAssertion]] = {}
     for assertion in load_assertions().assertions:
         for full in assertion.covered_by:
-            made.setdefault(full, []).append(assertion)
+            if full not in assertion.beside:
+                made.setdefault(full, []).append(assertion)
     return made
 
 

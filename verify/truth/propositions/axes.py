@@ -44,7 +44,8 @@ def axes_of(full_id: str, sites: Iterable[Site]) -> set[str]:
     if formula is None:
         return set()
     inherited = [one for one in claim.premises if one.id not in statement.goes_without]
-    asked = [one.predicate("as-written") for one in (*inherited, *statement.premises)]
+    # What is a hypothesis under one reading alone excludes nothing under the others.
+    asked = [one.predicate("as-written") for one in (*inherited, *statement.premises) if not one.under]
     return axes(formula, sites, [node for node in asked if node is not None], statement.choices)
 
 

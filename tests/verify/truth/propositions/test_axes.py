@@ -8,19 +8,23 @@ import pytest
 
 from spec.atlas import find as instance
 from spec.claims import find, load_claims
-from spec.reading import Reading
+from spec.formulas import parse_formula
+from spec.reading import Reading, chosen_by
 from verify.campaign.plan import DEFAULT_SEED, Task, perform
 from verify.checks.measuring.case import checks
 from verify.checks.measuring.formula_evidence import by_formula
 from verify.subjects import ReferenceSubject
 from verify.truth.geometry import quadratic_of
 from verify.truth.propositions.axes import axes, axes_of
+from verify.truth.propositions.deciding import in_the_limit
 from verify.truth.propositions.sites import Site
+from verify.truth.propositions.valuation import value_of
 
 WITH_FORMULA = sorted(
     full for claim in load_claims().values() for full, one in claim.statements() if one.as_written.proposition
 )
 PLACES = ("toy1", "two-of-three", "weakly-active", "drawn:weakly-active:19", "drawn:weakly-active:502", "drawn:rows:3")
+OF_THE_WEIGHTS = parse_formula("weights_term(y_star, lam_star, y_min(y_star, lam_star)) == zero_x").args[0]
 NOT_ASKED = {"bias-bound/uniformity", "bias-bound/uniformity-radius", "bias-bound/black-box-kinks",
              "goldstein-convergence/bias-hypothesis", "hypergradient-accuracy/hypotheses"}  # fmt: skip
 """What hangs on a further choice and has no formula that could show it: test_audit_numbers asks their checks."""
@@ -45,8 +49,10 @@ SITES = [
 def test_no_statement_lacks_a_choice_that_it_hangs_on(full_id: str) -> None:
     statement, found = find(full_id), axes_of(full_id, SITES)
     assert found <= set(statement.open_choices)
-    # What is declared as found is found; of what a check observes a formula shows nothing.
-    assert full_id in NOT_ASKED or set(statement.axes) <= found
+    # What is declared as found is found; of what a check observes a formula shows nothing, nor of a hypothesis.
+    asked = {field for premise in (*find(full_id.split("/")[0]).premises, *statement.premises) if premise.under
+             for field in chosen_by(premise.under)}  # fmt: skip
+    assert full_id in NOT_ASKED or set(statement.axes) - asked <= found
 
 
 def test_what_has_no_formula_and_hangs_on_further_choices_is_named() -> None:
@@ -102,7 +108,13 @@ LITERAL = {
 }
 
 
-@pytest.mark.parametrize(("full_id", "field"), [(full, field) for full in ASKED for field in find(full).axes])
+BEYOND_PROGRAMS = {"weights", "constants"}
+"""What no program is told: a formula decides it, or a hypothesis."""
+
+
+@pytest.mark.parametrize(
+    ("full_id", "field"), [(full, field) for full in ASKED for field in find(full).axes if field not in BEYOND_PROGRAMS]
+)
 def test_each_axis_reaches_the_program(full_id: str, field: str) -> None:
     where = next(name for name in checks()[full_id].instances if not name.startswith("holder"))
     subject = Recording()
@@ -112,3 +124,21 @@ def test_each_axis_reaches_the_program(full_id: str, field: str) -> None:
         assert subject.widths == {True}
     else:
         assert {getattr(reading, field) for reading in subject.readings} == {LITERAL[field]}
+
+
+def test_weights_that_are_maps_change_what_a_formula_says_beside_a_kink_alone() -> None:
+    formula = find("bias-bound/T3").as_written.proposition
+    assert formula is not None
+    maps = {"dual_term": "both-maps"}
+    away, beside = place("toy1"), place("toy2", Fraction(0), 2)
+    for where, moves in ((away, False), (beside, True)):
+        found = [in_the_limit(formula, where, maps | {"weights": value}) for value in ("frozen", "map")]
+        assert (found[0] != found[1]) is moves
+    # The largest is ½ (dλ*/dx) / ε_λ, where the row has almost no weight: 5 on the smallest instance, ε_λ a tenth.
+    steep = Site(beside.problem, (Fraction(1, 10**6),)).at(Fraction(1, 10), maps | {"weights": "map"})
+    assert 4.99 < float(value_of(formula.args[0], steep)) < 5
+
+
+def test_weights_off_their_ramps_do_not_move() -> None:
+    regular = place("two-of-three").at(Fraction(1, 10), {"weights": "map"})
+    assert not any(map(float, regular.arithmetic.entries(value_of(OF_THE_WEIGHTS, regular))))
