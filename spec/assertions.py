@@ -156,7 +156,9 @@ class Inventory(Frozen):
                 ]  # fmt: skip
         kinds = {entry.number: entry.kind for entry in self.assertions}
         for full in self.covering:
-            judged = [entry.number for entry in self.assertions if full in entry.covered_by and full not in entry.beside]
+            judged = [
+                entry.number for entry in self.assertions if full in entry.covered_by and full not in entry.beside
+            ]
             relation, of_rows = statements[full].relation, {kinds[number] for number in judged}
             if relation in IN_THE_TEXT and not of_rows.intersection(IN_THE_TEXT[: IN_THE_TEXT.index(relation) + 1]):
                 found.append(f"{full} is {relation}, and no assertion that it judges is")

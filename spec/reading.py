@@ -95,6 +95,8 @@ class Sense(Frozen):
         upper_set: Is the upper variable held to a closed convex set X, or is X all of R^n?
         constants: Is a Lipschitz constant that a lemma assumes that of the L of each alpha, or one number for all?
         weights: Are the weights rho in L numbers once computed, or maps of x, which its derivative in x sees?
+        expectation: Is a mean without a condition over all that is random, or given the stages or steps before?
+        at_kinks: Is the gradient of F where there is none any value, or one from Clarke's subdifferential?
     """
 
     constrained_by: Literal["rows", "solution"] = "solution"
@@ -109,6 +111,8 @@ class Sense(Frozen):
     upper_set: Literal["convex", "whole-space"] = "whole-space"
     constants: Literal["derived", "assumed"] = "derived"
     weights: Literal["frozen", "map"] = "frozen"
+    expectation: Literal["all", "given"] = "all"
+    at_kinks: Literal["any", "clarke"] = "any"
 
 
 class Literally(NamedTuple):

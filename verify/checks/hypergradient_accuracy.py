@@ -204,9 +204,10 @@ def _with_own_variance(decision: SquareDecision, drawn: _Drawn, squared_bias: fl
 def conditional_mean(case: Case) -> Measurement:
     """Total variance over random stages against the mean of the conditional variance, alone or with its partner.
 
-    The stage left random is ỹ: it keeps a random gradient of norm about alpha, as a stochastic solver leaves it. The
-    draws of that gradient are turned and scaled together so that their second moment is exact; given them, only the
-    subject's own noise is random, and its law is known.
+    Around the mean given the stages, where that is meant, it is the mean of the conditional variance alone. The stage
+    left random is ỹ: it keeps a random gradient of norm about alpha, as a stochastic solver leaves it. The draws of
+    that gradient are turned and scaled together so that their second moment is exact; given them, only the subject's
+    own noise is random, and its law is known.
     """
     truth = regular_truth(case.instance)
     alpha = 0.1
@@ -218,8 +219,10 @@ def conditional_mean(case: Case) -> Measurement:
     through = solve(geometry.H, geometry.E.T).T * (alpha / sqrt(m))
     conditional = second_moment(quiet, ADDITIVE) / N_g
     between = float(np.trace(through @ through.T))
+    given = case.as_written and case.sense.expectation == "given"
     # Relative variance of ‖X‖² around its mean, X Gaussian around conditional means that lie where they should.
-    relative = (2 * conditional**2 / n + 4 * conditional / n * between) / (conditional + between) ** 2
+    apart = 0.0 if given else between
+    relative = (2 * conditional**2 / n + 4 * conditional / n * apart) / (conditional + apart) ** 2
     reach = normal_upper(case.share.single.error / 2) + normal_upper(case.share.missed)
     count = case.share.times(ceil(MARGIN * relative * (reach / SEEN) ** 2))
     gradients = _white(rng.standard_normal((count, m)))
@@ -229,7 +232,7 @@ def conditional_mean(case: Case) -> Measurement:
         call = replace(quiet.call, y_penalty=geometry.minimiser + slip, parameters=OracleParameters(N_g=N_g))
         there = replace(quiet, call=call)
         samples[i], means[i] = there.draw(rng, 1)[0], there.mean
-    centre = means.mean(axis=0)
+    centre = means if given else means.mean(axis=0)
     away = ((means - centre) ** 2).sum(axis=1)
     # The scatter that the law knows is that of the noise: what the means add to each is known and evened out.
     squares: Vector = ((samples - centre) ** 2).sum(axis=1) - away + away.mean()

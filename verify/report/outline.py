@@ -49,19 +49,24 @@ class ReadingOutline:
         word = wording.told(self.status, self.statement, self.reading)
         if self.literal is None or self.literal.parts:
             return word
-        count = len(self.literal.literal)
+        judged = [one for one in self.literal.literal if not one.is_unjudged]
+        count, barred = len(judged), sum(one.is_barred for one in judged)
+        left = f", {unjudged} not judged" if (unjudged := len(self.literal.literal) - count) else ""
+        left = f", {barred} cannot be met{left}" if barred < count and barred else left
         if self.is_mixed:
-            return f"{self.literal.holding} of {count} readings hold"
-        if self.status == Verdict.INCONCLUSIVE and (fails := sum(one.fails for one in self.literal.literal)):
-            return f"{word}: refuted in {fails} of {count} readings"
-        alike = sum(one.status == self.status for one in self.literal.literal)
-        return f"{word} in all {count} readings" if alike == count else f"{word} in {alike} of {count} readings"
+            return f"{self.literal.holding} of {count} readings hold{left}"
+        if self.status == Verdict.INCONCLUSIVE and (fails := sum(one.fails for one in judged)):
+            return f"{word}: refuted in {fails} of {count} readings{left}"
+        alike = sum(one.status == self.status for one in judged)
+        return (
+            f"{word} in all {count} readings" if alike == count else f"{word} in {alike} of {count} readings"
+        ) + left
 
     @property
     def is_mixed(self) -> bool:
-        """Whether it holds under some literal readings and not under all."""
+        """Whether it holds under some literal readings and not under all that are judged."""
         literal = self.literal
-        return literal is not None and not literal.parts and 0 < literal.holding < len(literal.literal)
+        return literal is not None and not literal.parts and 0 < literal.holding < literal.judged
 
     @property
     def counts(self) -> bool:

@@ -81,6 +81,11 @@ class ReadingSet:
         return sum(reading.holds for reading in self.literal)
 
     @property
+    def judged(self) -> int:
+        """How many the hypotheses say something under, on some instance."""
+        return sum(not one.is_unjudged for one in self.literal)
+
+    @property
     def fails_throughout(self) -> bool:
         """Whether it fails, or cannot be met, under all of them."""
         return all(one.fails or one.is_barred for one in self.literal)
@@ -215,9 +220,9 @@ def _values(statement: Statement, name: str) -> tuple[str, ...]:
 
 
 def _earned(status: str, results: Sequence[Result], refuting: set[str]) -> str:
-    """The status; undecided where it holds on instances alone that refute no other literal reading either."""
-    decided = {result.instance for result in results if result.verdict in (Verdict.SUPPORTED, Verdict.REFUTED)}
-    if status == Verdict.SUPPORTED and results and refuting and not refuting & decided:
+    """The status; undecided where it is asked on instances alone that refute no other literal reading either."""
+    asked = {result.instance for result in results}
+    if status == Verdict.SUPPORTED and results and refuting and not refuting & asked:
         return str(Verdict.INCONCLUSIVE)
     return status
 

@@ -93,6 +93,11 @@ class JudgedStatement:
         found = self.outline.named.get(reading) if self.outline else None
         return found is None or found.counts or reading == "repaired"
 
+    def share(self, reading: str) -> float:
+        """Of its literal readings, the part that holds; 1 where it has none to choose from."""
+        literal = self.outline.named[reading].literal if self.outline and reading in self.outline.named else None
+        return 1.0 if literal is None or not literal.judged else literal.holding / literal.judged
+
     @property
     def compares(self) -> bool:
         """Whether it holds passages against each other, and so tells of no one of them that it is false."""
@@ -167,7 +172,7 @@ class StandingAssertion:
     def decider(self, reading: str) -> JudgedStatement:
         """The statement that decides under a reading: the worst of those that say it, and that count, if any do."""
         counting = [one for one in self.own if one.counts(reading)] or self.own
-        return min(counting, key=lambda one: WORST_FIRST.index(one.standing(reading).status))
+        return min(counting, key=lambda one: (WORST_FIRST.index(one.standing(reading).status), one.share(reading)))
 
     @property
     def written(self) -> Standing:
