@@ -40,7 +40,10 @@ class Outcome:
 
 @dataclass(frozen=True)
 class JudgedBy:
-    """A statement that judges an assertion: its outcome as written and repaired; one for both where they agree."""
+    """A statement that judges an assertion: its outcome as written and repaired; one for both where they agree.
+
+    Beside what is granted, or whose words it does not say, a statement has no outcome.
+    """
 
     statement: StatementOutline
     outcomes: tuple[Outcome, ...]
@@ -81,7 +84,7 @@ def judged_assertions(arranged: Outline) -> list[tuple[str, list[JudgedAssertion
 def _judged(entry: PaperAssertion, known: dict[str, StatementOutline]) -> Iterator[JudgedBy]:
     for full in entry.covered_by:
         if full in known:
-            yield JudgedBy(known[full], () if entry.granted else _outcomes(known[full]))
+            yield JudgedBy(known[full], () if entry.granted or full in entry.beside else _outcomes(known[full]))
 
 
 def _outcomes(statement: StatementOutline) -> tuple[Outcome, ...]:

@@ -47,7 +47,7 @@ def test_a_whole_run_lists_all_in_order_each_with_its_statements():
 def test_the_verdicts_are_those_of_the_run():
     for status, word in (("SUPPORTED", "✓ supported"), ("REFUTED", "✗ refuted, repaired ✓ supported")):
         (item,) = [item for item in listed(whole(status)) if item.entry.number == 222]
-        assert [by.words for by in item.judged_by] == [word]
+        assert [by.words for by in item.judged_by] == [word, ""]
 
 
 def test_nothing_stands_beside_a_definition():
