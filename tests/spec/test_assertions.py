@@ -138,11 +138,11 @@ def test_assertions_and_their_statements_agree_on_what_the_words_say() -> None:
         (86, {"covered_by": ("variance-bound/independence",)}, "86 is silent, variance-bound/independence is said"),
         (103, {"covered_by": ("dual-extraction/fixed-point",)}, "103 is said, and its statements are all silent"),
         (178, {"kind": "silent"}, "178 is silent, inner-cost/linear-rate is said"),
-        (225, {"kind": "implied"}, "dual-extraction/row-difference is said, and no assertion that it covers is"),
+        (225, {"kind": "implied"}, "dual-extraction/row-difference is said, and no assertion that it judges is"),
         (
             22,
             {"kind": "consequence", "quote": None},
-            "bias-bound/parent-limit is implied, and no assertion that it covers is",
+            "bias-bound/parent-limit is implied, and no assertion that it judges is",
         ),
     ],
 )
