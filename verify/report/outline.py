@@ -69,6 +69,12 @@ class ReadingOutline:
         return literal is not None and not literal.parts and 0 < literal.holding < literal.judged
 
     @property
+    def is_told(self) -> bool:
+        """Whether its word says more than its status does: where it holds in part, or cannot be met in part."""
+        barred = self.literal is not None and any(one.is_barred for one in self.literal.literal)
+        return self.is_mixed or not self.counts or (barred and self.status != Verdict.VACUOUS)
+
+    @property
     def counts(self) -> bool:
         """Whether it counts for or against the text: not what the text does not say, nor where an experiment falls."""
         asked = not wording.asks_of_experiment(self.statement)
