@@ -112,8 +112,9 @@ def run(
         The report. ``print`` it, show it in a notebook, or :meth:`~verify.report.model.Report.write` it.
 
     Raises:
-        InvalidInputError: If a name is unknown, a number out of range, the subject cannot be loaded, or the executor
+        InvalidInputError: If a name is unknown, a number out of range, the subject is not there, or the executor
             cannot be had or has other code.
+        LoadingFaultError: Of that kind, too; if the subject raises, quits or hangs while it is loaded.
 
     Example:
         >>> import verify

@@ -221,10 +221,13 @@ def invoke(arguments: list[str] | None = None) -> int:
         # A solver that gave up on data at the edge of double precision: said, not hidden, and no verdict.
         return _say(_words(error), 3)
     except OSError as error:
-        return _say(f"{error.filename or 'input/output'}: {error.strerror or _words(error)}", 2)
+        from spec.errors import FULL
+
+        code = 3 if error.errno in FULL else 2  # a full disk is a fault of the run, not of what was asked
+        return _say(f"{error.filename or 'input/output'}: {error.strerror or _words(error)}", code)
     except Exception as error:
-        if _is_refusal(error):
-            return _say(str(error), 2)
+        if refused := _refusal(error):
+            return _say(str(error), refused)
         # Usage errors of the option parser, whichever parser typer carries.
         format_message = getattr(error, "format_message", None)
         if format_message is not None:
@@ -246,10 +249,10 @@ def _run(asked: object) -> object:
     return getattr(import_module(module), function)(asked)
 
 
-def _is_refusal(error: Exception) -> bool:
-    """Whether the input is wrong; only a room that is loaded refuses any, and none is loaded to say so."""
+def _refusal(error: Exception) -> int:
+    """The exit code where the input is wrong, else 0; only a room that is loaded refuses any: none is loaded for it."""
     rules = sys.modules.get("spec.errors")
-    return rules is not None and isinstance(error, rules.InvalidInputError)
+    return int(error.exit_code) if rules is not None and isinstance(error, rules.InvalidInputError) else 0
 
 
 def _words(error: Exception) -> str:
