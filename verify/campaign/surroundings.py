@@ -10,11 +10,13 @@ from verify.subjects import Subject
 from verify.subjects.loading import COMMAND, REFERENCE, as_program
 from verify.subjects.protocol import TRUSTED
 
+PACKAGES = ("f2csa-verify", "numpy", "scipy", "daqp", "python-flint", "pydantic", "sympy")
+"""What computes results, ours first; each of its versions may compute others."""
+
 
 def environment() -> dict[str, str]:
     """Versions that can influence a number; no machine names, no paths."""
-    packages = ("f2csa-verify", "numpy", "scipy", "daqp", "python-flint", "pydantic")
-    found = {name: metadata.version(name) for name in packages}
+    found = {name: metadata.version(name) for name in PACKAGES}
     return {"python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}", **found}
 
 
