@@ -6,6 +6,10 @@ import platform
 from importlib import metadata
 from typing import Any
 
+import numpy as np
+from threadpoolctl import threadpool_info
+
+from verify.campaign.plan import THREADS
 from verify.subjects import Subject
 from verify.subjects.loading import COMMAND, REFERENCE, as_program
 from verify.subjects.protocol import TRUSTED
@@ -18,6 +22,25 @@ def environment() -> dict[str, str]:
     """Versions that can influence a number; no machine names, no paths."""
     found = {name: metadata.version(name) for name in PACKAGES}
     return {"python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}", **found}
+
+
+def machine() -> dict[str, str]:
+    """What chooses the last digits here: numpy's code by processor, BLAS with its kernel and threads, and libm."""
+    import scipy.linalg  # noqa: F401  # brings a BLAS of its own, which counts once it is loaded
+
+    libraries = [one for one in threadpool_info() if one["user_api"] == "blas"]
+    named = {" ".join(str(one[key]) for key in _OF_BLAS if one.get(key)) for one in libraries}
+    simd = np.show_config(mode="dicts")["SIMD Extensions"]
+    return {
+        "numpy dispatch": " ".join(simd.get("found", ())) or "none beyond the baseline",
+        "BLAS": ", ".join(sorted(named)) or "unknown",
+        "BLAS threads": str(THREADS),
+        "libm": " ".join(platform.libc_ver()).strip() or "unknown",
+    }
+
+
+_OF_BLAS = ("internal_api", "version", "architecture")
+"""Of a library that threadpoolctl found: kind, version and the kernel it chose."""
 
 
 def whereabouts(subject: str | Subject, *, in_process: bool) -> dict[str, str]:

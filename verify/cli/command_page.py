@@ -26,6 +26,7 @@ EXAMPLES: dict[str, str] = {
     "conform": "conform --python my_solver:Subject",
     "history": "history f2csa-baseline.json --commits --out history.html",
     "init": "init python --out my-solver",
+    "doctor": "doctor",
     "settings": "settings",
     "schema": "schema problem",
     "baseline record": "baseline record --subject my_solver:Subject",

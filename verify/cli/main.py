@@ -16,6 +16,7 @@ import typer
 import typer.core
 import typer.main
 
+from f2csa_command import own_files
 from verify.cli import (
     conform_options,
     experiment_options,
@@ -50,6 +51,7 @@ COMMANDS: dict[type, tuple[str, str]] = {
     conform_options.Conform: ("conform", "verify.cli.conform:conform"),
     skeleton_options.History: ("history", "verify.cli.history_of_records:history"),
     skeleton_options.Init: ("init", "verify.cli.skeleton:init"),
+    skeleton_options.Doctor: ("doctor", "verify.cli.doctor:doctor"),
     skeleton_options.Settings: ("settings", "verify.cli.project:settings"),
     options.Schema: ("schema", "verify.cli.exports:schema"),
     options.Record: ("baseline record", "verify.cli.verify:record"),
@@ -234,6 +236,8 @@ def invoke(arguments: list[str] | None = None) -> int:
             return _say(format_message(), 2)
         if os.environ.get(TRACEBACK):
             raise
+        if altered := str(own_files()):
+            return _say(altered, 3)
         return _say(f"internal fault: {_described(error)} (set {TRACEBACK}=1 to see where)", 3)
     return code if isinstance(code, int) else 0
 

@@ -30,6 +30,7 @@ FAILING = {
     "conform": "--python nowhere:Subject",
     "history": "nowhere.json",
     "init": "cobol",
+    "doctor": "nope",
     "settings": "nope",
     "schema": "nope",
     "baseline record": "nope",
@@ -46,7 +47,7 @@ FAILING = {
 """Arguments that each command refuses at once."""
 PRINTING = {
     "claims": 0, "claims bias-bound": 0, "instances": 0, "schema problem": 0, "orders": 0, "settings": 0, "--help": 0,
-    "--version": 0, "refute bias-bound/T3": 0, "hypergradient atlas:toy1 --alpha 1/10 --json": 0,
+    "doctor": 0, "--version": 0, "refute bias-bound/T3": 0, "hypergradient atlas:toy1 --alpha 1/10 --json": 0,
     "paper lint wrong.tex": 1, "conform --self-test --python raising:Subject": 3,
     "conform --python raising:Module --self-test": 2,
 }  # fmt: skip
