@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Iterable, Mapping
 from importlib import metadata
 from typing import Any
 
@@ -19,7 +20,12 @@ PACKAGES = ("f2csa-verify", "numpy", "scipy", "daqp", "python-flint", "pydantic"
 
 
 def environment() -> dict[str, str]:
-    """Versions that can influence a number; no machine names, no paths."""
+    """What a report says that it was computed with: versions, and what chooses the last digits; no names, no paths."""
+    return versions() | machine()
+
+
+def versions() -> dict[str, str]:
+    """Versions that can influence a number by more than rounding: part of the address of a result."""
     found = {name: metadata.version(name) for name in PACKAGES}
     return {"python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}", **found}
 
@@ -39,8 +45,23 @@ def machine() -> dict[str, str]:
     }
 
 
+MACHINE = ("numpy dispatch", "BLAS", "BLAS threads", "libm")
+"""What :func:`machine` says; it decides about last digits alone, so that results of several machines are of one run."""
 _OF_BLAS = ("internal_api", "version", "architecture")
 """Of a library that threadpoolctl found: kind, version and the kernel it chose."""
+
+
+def of_every_machine(environments: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """The environment of a run that several machines share: what each of them says, where they differ."""
+    given = list(environments)
+    found = dict(given[0])
+    for name in MACHINE:
+        if said := sorted({value for one in given if name in one for value in one[name].split(_OR)}):
+            found[name] = _OR.join(said)
+    return found
+
+
+_OR = " or "
 
 
 def whereabouts(subject: str | Subject, *, in_process: bool) -> dict[str, str]:
