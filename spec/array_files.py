@@ -13,7 +13,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from spec.errors import InvalidInputError
+from spec.errors import InvalidInputError, unwritable
 from spec.exact import MAX_SIDE, ExactArray, FloatArray, doubles
 
 MAX_BLOCK_BYTES = 2 * 1024**3
@@ -167,5 +167,5 @@ def save_arrays(path: Path, blocks: Mapping[str, ExactArray]) -> dict[str, dict[
     try:
         np.savez(path, **{name: block.to_numpy() for name, block in blocks.items()})  # type: ignore[arg-type]  # names
     except OSError as error:
-        raise InvalidInputError(str(path), f"cannot be written ({error.strerror})") from None
+        raise unwritable(error, str(path), "cannot be written", None) from None
     return {name: {"npz": path.name, "array": name} for name in blocks}

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import copyreg
+import errno
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from pydantic import ValidationError
 
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""Errors of a disk that takes no more: a fault of the run, which no other input mends."""
 _SHOWN = 60
 _TAGS = ("quadratic", "holder", "generated")
 _RULES = {
@@ -33,6 +36,9 @@ class InvalidInputError(ValueError):
         value: What was given; shortened for display.
     """
 
+    exit_code = 2
+    """What a command that ends with it returns."""
+
     def __init__(self, argument: str, rule: str, value: object = None) -> None:
         self.argument = writable(argument)
         self.rule = writable(rule)
@@ -46,6 +52,21 @@ class InvalidInputError(ValueError):
         # The pickle protocol documents the function, its stubs do not.
         made_by = copyreg.__newobj__  # type: ignore[attr-defined]
         return made_by, (type(self), str(self)), self.__dict__ | {"value": value}
+
+
+def unwritable(error: OSError | ValueError, argument: str, rule: str, value: object) -> Exception:
+    """What to raise where a file of the user's choice cannot be written: the error itself where the disk is full.
+
+    Args:
+        error: What went wrong.
+        argument: As :class:`InvalidInputError` takes it.
+        rule: The same, to be followed by the reason.
+        value: The same.
+    """
+    if isinstance(error, OSError) and error.errno in FULL:
+        return OSError(error.errno, error.strerror, str(value or argument))
+    reason = getattr(error, "strerror", None) or str(error)
+    return InvalidInputError(argument, f"{rule} ({reason})", value)
 
 
 def writable(text: str) -> str:

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, ValidationErro
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from spec.errors import InvalidInputError, from_validation
+from spec.errors import InvalidInputError, from_validation, unwritable
 
 T = TypeVar("T")
 Model = TypeVar("Model", bound=BaseModel)
@@ -170,6 +170,7 @@ def write_files(folder: Path, texts: Mapping[str, str], argument: str = "--out")
 
     Raises:
         InvalidInputError: If the folder cannot be written, or holds somebody else's file.
+        OSError: If the disk is full.
     """
     paths = {name: folder / name for name in texts}
     parts = {name: path.with_name(f".{path.name}.part") for name, path in paths.items()}
@@ -189,7 +190,7 @@ def write_files(folder: Path, texts: Mapping[str, str], argument: str = "--out")
         for place in within:
             _clear(place, set(paths.values()))
     except OSError as error:
-        raise InvalidInputError(argument, f"must be a writable folder ({error.strerror})", str(folder)) from None
+        raise unwritable(error, argument, "must be a writable folder", str(folder)) from None
     finally:
         for part in parts.values():
             with suppress(OSError):

@@ -15,7 +15,7 @@ from pydantic import Field, TypeAdapter, ValidationError, field_validator, model
 
 from spec import families
 from spec.array_files import save_arrays, with_arrays
-from spec.errors import InvalidInputError, from_validation
+from spec.errors import InvalidInputError, from_validation, unwritable
 from spec.exact import MAX_SIDE, Entry, ExactArray, ExactNumber, doubles
 from spec.exact_json import dumps, loads
 from spec.files import Sparing
@@ -208,7 +208,7 @@ def save_problem(problem: Problem, path: str | Path) -> None:
     try:
         path.write_text(dumps(data, indent=1) + "\n", encoding="utf-8")
     except OSError as error:
-        raise InvalidInputError(str(path), f"cannot be written ({error.strerror})") from None
+        raise unwritable(error, str(path), "cannot be written", None) from None
 
 
 def digest(problem: Problem) -> str:

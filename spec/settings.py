@@ -109,6 +109,11 @@ class FoundSettings(Frozen):
     source: str = ""
     is_of_another: bool = False
 
+    def of(self, subject: str | None) -> FoundSettings:
+        """What they say of a subject, or of whom they name: of any other than that one nothing but where they stand."""
+        others = subject is not None and self.settings.subject not in (None, subject)
+        return FoundSettings(source=self.source, is_of_another=True) if others else self
+
 
 def load_settings(folder: str | Path = ".") -> FoundSettings:
     """The settings of a folder; empty ones where it has none.

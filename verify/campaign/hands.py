@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,7 +22,7 @@ class Hands(NamedTuple):
     """The version a subject states, how tasks are run on it, and how that is stopped: with what is done besides.
 
     ``offers`` are the stages that one in a process of its own announces; ``elsewhere`` is whether other processes do
-    the work while this one waits.
+    the work while this one waits; ``machines`` are those of an executor's workers, as they say.
     """
 
     version: str
@@ -30,6 +30,7 @@ class Hands(NamedTuple):
     stop: Callable[[], Iterable[tuple[Task, Result]]]
     offers: str = ""
     elsewhere: bool = True
+    machines: Collection[tuple[tuple[str, str], ...]] = ()
 
 
 @contextmanager
@@ -57,7 +58,7 @@ def on(
                 yield from gang.results(tasks)
 
         version = version_of(load_subject(REFERENCE)) if subject == REFERENCE else gang.introduction()
-        yield Hands(version, results, gang.stop, gang.offers)
+        yield Hands(version, results, gang.stop, gang.offers, machines=gang.machines)
 
 
 @contextmanager

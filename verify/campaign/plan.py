@@ -250,6 +250,10 @@ def perform(task: Task, subject: Subject, bound: Bound | None = None, *, held: b
     return made
 
 
+THREADS = 1
+"""Threads of BLAS that a check is held to: sums over several have no one order."""
+
+
 @lru_cache(maxsize=1)
 def _threads() -> ThreadpoolController:
     """The numerical libraries' threads; to look for the libraries takes longer than many a check."""
@@ -275,7 +279,7 @@ def _measured(case: Case, found: Check, *, held: bool) -> Measurement:
         return Measurement((*decided, absent))
     wrong = NotAsAsked()
     try:
-        with _threads().limit(limits=1), np.errstate(all="ignore"):
+        with _threads().limit(limits=THREADS), np.errstate(all="ignore"):
             measured = by_formula(case) if is_beyond_programs(case) else found.function(case)
             if held and not case.stages.are_the_reference:
                 wrong = not_as_asked(case, found)

@@ -11,17 +11,22 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
 from spec.errors import InvalidInputError
 from spec.expectations import ExpectedFailure, listed
+from spec.settings import load_settings
 from verify.campaign.baseline.judging import is_missing_stage
 from verify.campaign.baseline.storage import shipped_record
+from verify.campaign.executors.named import factory_of
+from verify.campaign.hands import on
 from verify.campaign.plan import DEFAULT_SEED, Task, plan
 from verify.campaign.summary import is_unanswered
 from verify.campaign.workers import Crew, run_here
@@ -32,7 +37,13 @@ from verify.subjects.faults import described
 from verify.subjects.time_limits import check_limit
 from verify.verdict import Verdict, combine
 
+if TYPE_CHECKING:
+    from verify.campaign.executors.gang import AnyExecutor
+
 ARGUMENT = "claim"
+_OPEN = ExitStack()
+"""Executors in use."""
+atexit.register(_OPEN.close)
 Test = TypeVar("Test", bound=Callable[..., Any])
 
 
@@ -43,6 +54,7 @@ class _Source:
     given: Any
     name: str
     time_limit: float | None = None
+    executor: AnyExecutor | None = None
     made: Callable[[Sequence[Task]], Iterator[tuple[Task, Result]]] | None = None
     why: str = ""
     """Why it cannot be made; it is not tried again."""
@@ -50,12 +62,25 @@ class _Source:
     """Whether anything applies to it, once that was tried."""
 
     @classmethod
-    def of(cls, given: Any, time_limit: float | None) -> _Source:
+    def of(cls, given: Any) -> _Source:
         if isinstance(given, str):
-            return cls(given, given, time_limit)
-        if isinstance(given, type):
-            return cls(given, f"{given.__module__}:{given.__qualname__}", time_limit)
-        return cls(given, name_of(given), time_limit)
+            return cls(given, given)
+        return cls(given, f"{given.__module__}:{given.__qualname__}" if isinstance(given, type) else name_of(given))
+
+    def limited(self, time_limit: float | None) -> None:
+        """Take a limit for stage calls, the settings' where none is given."""
+        if time_limit is None:
+            time_limit = load_settings().of(self.name).settings.time_limit
+        check_limit(time_limit)
+        self.time_limit = time_limit
+
+    def judged_by(self, executor: AnyExecutor | None) -> None:
+        """Take an executor, whose workers load the subject by its name."""
+        if executor is not None and not isinstance(self.given, str):
+            raise InvalidInputError("executor", "must be given a subject by name", self.name)
+        if isinstance(executor, str):
+            factory_of(executor)
+        self.executor = executor
 
     def ready(self) -> bool:
         """Whether it is made, or can be."""
@@ -87,6 +112,10 @@ class _Source:
         return self.applies
 
     def _make(self) -> Callable[[Sequence[Task]], Iterator[tuple[Task, Result]]]:
+        if self.executor is not None:
+            # Kept open by the stack until the tests end.
+            hands = on(self.executor, self.given, self.time_limit, None, in_process=False)
+            return _OPEN.enter_context(hands).results_of
         if isinstance(self.given, str):
             # Open until the tests end: its worker ends with this process.
             return Crew(self.given, seconds=self.time_limit).__enter__().results
@@ -176,6 +205,7 @@ def parametrize_with_claims(
     seed: int = DEFAULT_SEED,
     per_instance: bool = False,
     time_limit: float | None = None,
+    executor: AnyExecutor | None = None,
 ) -> Callable[[Test], Test]:
     """Run a test once for each claim and step, as ``claim``.
 
@@ -195,15 +225,18 @@ def parametrize_with_claims(
         profile: ``"smoke"``, ``"ci"`` or ``"full"``.
         seed: Seed of all randomness, >= 0.
         per_instance: Whether each instance is a test of its own.
-        time_limit: Seconds one stage call may take, as :func:`verify.run` takes it.
+        time_limit: Seconds one stage call may take, as :func:`verify.run` takes it; what the settings of the working
+            directory say of this subject if ``None``.
+        executor: Where a subject given by name is judged, as :func:`verify.run` takes it.
 
     Raises:
         pytest.Collector.CollectError: If a name or an expected failure is unknown, in one line.
     """
-    check_limit(time_limit)
-    source = _Source.of(subject, time_limit)
+    source = _Source.of(subject)
     wanted = [[value] if isinstance(value, str) else list(value) for value in (claims, readings, instances)]
     try:
+        source.limited(time_limit)
+        source.judged_by(executor)
         tests = _tests(_planned(wanted, profile, source.name, seed), source, per_instance)
         entries = listed(ExpectedFailure, expected_failed or {}, "expected_failed")
     except InvalidInputError as error:

@@ -23,7 +23,7 @@ from verify.campaign.store.bookkeeping import Books, Reuse
 from verify.campaign.store.kept_results import Plan, Request, Store
 from verify.campaign.store.shards import Shard
 from verify.campaign.store.stored_report import Searches, assembled
-from verify.campaign.surroundings import environment, whereabouts
+from verify.campaign.surroundings import environment, machine, of_every_machine, versions, whereabouts
 from verify.checks.measuring.case import ProfileName, find_profile
 from verify.evidence.budget import level_of
 from verify.report.faces import Report
@@ -112,8 +112,9 @@ def run(
         The report. ``print`` it, show it in a notebook, or :meth:`~verify.report.model.Report.write` it.
 
     Raises:
-        InvalidInputError: If a name is unknown, a number out of range, the subject cannot be loaded, or the executor
+        InvalidInputError: If a name is unknown, a number out of range, the subject is not there, or the executor
             cannot be had or has other code.
+        LoadingFaultError: Of that kind, too; if the subject raises, quits or hangs while it is loaded.
 
     Example:
         >>> import verify
@@ -149,7 +150,7 @@ def run(
     else:
         workers = on(executor, subject, time_limit, watch, in_process=in_process)
     with workers as hands, _opened(store) as kept:
-        where = environment() | whereabouts(subject, in_process=in_process)
+        where = versions() | whereabouts(subject, in_process=in_process)
         where |= {"subject offers": hands.offers} if hands.offers else {}
         addresses = None
         if kept is not None or shard is not None:
@@ -159,8 +160,8 @@ def run(
         reuse = Reuse(same=(known or resume) and not fresh, smaller=resume and not fresh, counts_draws=draws > 0)
         request = Request(
             claims=tuple(claims), subject=name, subject_version=hands.version, profile=profile, seed=seed,
-            effort=effort, environment=where, code="" if addresses is None else addresses.house.whole, draws=draws,
-            skips=left_out, skipped=tuple(task.key for task in apart), expected_failures=excuses,
+            effort=effort, environment=where | machine(), code="" if addresses is None else addresses.house.whole,
+            draws=draws, skips=left_out, skipped=tuple(task.key for task in apart), expected_failures=excuses,
         )  # fmt: skip
         whole = [*(replace(task, effort=effort) for task in planned), *drawn]
         asked = _Asked(request, whole, shard, shipped_record() if record is None else record)
@@ -204,6 +205,7 @@ def _carried_out(
             complete = isinstance(ended, _Enough) and count == len(mine)
             for task, result in hands.stop():
                 books.keep(task, result)
+    request = _with_machines_of(request, books, hands)
     draws = request.draws
     plain = [task for task in mine if not (draws and is_drawn(task.instance))]
     drawn = [task for task in mine if draws and is_drawn(task.instance)]
@@ -217,6 +219,21 @@ def _carried_out(
         said = asked.shard.said(len(mine), len(asked.whole))
         report = report.model_copy(update={"changes": (said, *report.changes)})
     return report.after(books.taken, books.notices)
+
+
+def _with_machines_of(request: Request, books: Books, hands: Hands) -> Request:
+    """The request with all machines that results are from: those of an executor's workers, and of what was kept."""
+    others = [request.environment | dict(one) for one in sorted(hands.machines)]
+    if others:
+        where = of_every_machine([request.environment, *others])
+        request = request.model_copy(update={"environment": where})
+        if books.store is not None:
+            books.store.plan(Plan(request=request, cells=tuple(books.cells.items())))
+    if books.store is not None and books.taken:
+        kept = [plan.request for plan in books.store.plans() if plan.request.kind == request.kind]
+        where = of_every_machine([request.environment, *(one.environment for one in kept)])
+        request = request.model_copy(update={"environment": where})
+    return request
 
 
 class _Enough(Exception):  # noqa: N818  # no error: what was asked for is found

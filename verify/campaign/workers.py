@@ -22,6 +22,7 @@ from verify.checks.measuring.case import checks
 from verify.checks.measuring.long_runs import TOGETHER
 from verify.report.model import Result
 from verify.subjects import Subject, load_subject
+from verify.subjects.faults import LoadingFaultError
 from verify.subjects.loading import end, load_apart, offered, version_of
 from verify.subjects.time_limits import HANGS, SharedClock, TimedSubject, hung, is_limited, overdue, timed_here
 from verify.subjects.wire.guard import adopt_orphans
@@ -124,7 +125,8 @@ class Crew:
         """Load the subject in a first worker.
 
         Raises:
-            InvalidInputError: If it cannot be loaded, ends its process or takes too long.
+            InvalidInputError: If it is not there or offers no stage.
+            LoadingFaultError: If it raises, ends its process or takes too long.
         """
         try:
             with one_blas_thread():
@@ -260,7 +262,7 @@ class Crew:
             yield task, fault(task, f"the worker died ({how})", worker.since)
 
     def _lose(self, worker: _Worker, why: InvalidInputError | str) -> None:
-        self.losses.append(InvalidInputError("subject", why, self.subject) if isinstance(why, str) else why)
+        self.losses.append(LoadingFaultError("subject", why, self.subject) if isinstance(why, str) else why)
         self._dismiss(worker)
 
     def _dismiss(self, worker: _Worker) -> None:

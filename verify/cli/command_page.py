@@ -26,6 +26,7 @@ EXAMPLES: dict[str, str] = {
     "conform": "conform --python my_solver:Subject",
     "history": "history f2csa-baseline.json --commits --out history.html",
     "init": "init python --out my-solver",
+    "doctor": "doctor",
     "settings": "settings",
     "schema": "schema problem",
     "baseline record": "baseline record --subject my_solver:Subject",
@@ -43,9 +44,20 @@ EXAMPLES: dict[str, str] = {
 HEAD = """\
 # Commands
 
-`f2csa COMMAND --help` lists a command's options; the page is made from the same parser. Exit codes: 0 as expected, 1 a
-finding, 2 wrong input, 3 a fault in the subject or the run. Where a machine may read, `--json` prints JSON, on any
-terminal the same data.
+`f2csa COMMAND --help` lists a command's options; the page is made from the same parser. Where a machine may read,
+`--json` prints JSON, on any terminal the same data.
+
+| Exit code | |
+|---|---|
+| 0 | as expected |
+| 1 | a finding |
+| 2 | wrong input, which another command line or file mends: a subject that is not there, or has no stage, among it |
+| 3 | a fault: a subject that is there and raises, quits or hangs, while it is imported or later; a disk that is full, \
+output that was lost; a run that was interrupted |
+
+It is the same whatever reads the output: a reader that leaves (`| head -1`) changes nothing, a full disk
+(`> /dev/full`) turns 0 into 3 and no other code, and a closed standard output (`>&-`) is refused with 2 before anything
+runs.
 
 `f2csa --install-completion bash` (or `zsh`, `fish`; default `$SHELL`) has the shell complete commands, options, claims,
 instances and strata; `--show-completion` prints that script instead.

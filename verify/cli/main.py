@@ -16,6 +16,7 @@ import typer
 import typer.core
 import typer.main
 
+from f2csa_command import own_files
 from verify.cli import (
     conform_options,
     experiment_options,
@@ -50,6 +51,7 @@ COMMANDS: dict[type, tuple[str, str]] = {
     conform_options.Conform: ("conform", "verify.cli.conform:conform"),
     skeleton_options.History: ("history", "verify.cli.history_of_records:history"),
     skeleton_options.Init: ("init", "verify.cli.skeleton:init"),
+    skeleton_options.Doctor: ("doctor", "verify.cli.doctor:doctor"),
     skeleton_options.Settings: ("settings", "verify.cli.project:settings"),
     options.Schema: ("schema", "verify.cli.exports:schema"),
     options.Record: ("baseline record", "verify.cli.verify:record"),
@@ -221,16 +223,21 @@ def invoke(arguments: list[str] | None = None) -> int:
         # A solver that gave up on data at the edge of double precision: said, not hidden, and no verdict.
         return _say(_words(error), 3)
     except OSError as error:
-        return _say(f"{error.filename or 'input/output'}: {error.strerror or _words(error)}", 2)
+        from spec.errors import FULL
+
+        code = 3 if error.errno in FULL else 2  # a full disk is a fault of the run, not of what was asked
+        return _say(f"{error.filename or 'input/output'}: {error.strerror or _words(error)}", code)
     except Exception as error:
-        if _is_refusal(error):
-            return _say(str(error), 2)
+        if refused := _refusal(error):
+            return _say(str(error), refused)
         # Usage errors of the option parser, whichever parser typer carries.
         format_message = getattr(error, "format_message", None)
         if format_message is not None:
             return _say(format_message(), 2)
         if os.environ.get(TRACEBACK):
             raise
+        if altered := str(own_files()):
+            return _say(altered, 3)
         return _say(f"internal fault: {_described(error)} (set {TRACEBACK}=1 to see where)", 3)
     return code if isinstance(code, int) else 0
 
@@ -246,10 +253,10 @@ def _run(asked: object) -> object:
     return getattr(import_module(module), function)(asked)
 
 
-def _is_refusal(error: Exception) -> bool:
-    """Whether the input is wrong; only a room that is loaded refuses any, and none is loaded to say so."""
+def _refusal(error: Exception) -> int:
+    """The exit code where the input is wrong, else 0; only a room that is loaded refuses any: none is loaded for it."""
     rules = sys.modules.get("spec.errors")
-    return rules is not None and isinstance(error, rules.InvalidInputError)
+    return int(error.exit_code) if rules is not None and isinstance(error, rules.InvalidInputError) else 0
 
 
 def _words(error: Exception) -> str:

@@ -27,6 +27,9 @@ Instances: TypeAlias = Annotated[
 Seed: TypeAlias = Annotated[int, Option(help="Seed of all randomness, >= 0.")]
 AnySeed: TypeAlias = Annotated[int | None, Option(help="Seed of all randomness, >= 0.")]
 Jobs: TypeAlias = Annotated[int | None, Option(help="Worker processes; default one per core.")]
+Executor: TypeAlias = Annotated[
+    Text, Option(help="dask://HOST:PORT or package.module:factory: workers elsewhere (docs/scaling.md).")
+]
 TimeLimit: TypeAlias = Annotated[float | None, Option(help="Seconds a stage call of the subject may take.")]
 InProcess: TypeAlias = Annotated[
     bool,
@@ -78,9 +81,7 @@ class Verify:
     skips_file: Annotated[File, Option(help="What is not to be asked: on each line NAME  # REASON.")] = None
     xfails_file: Annotated[File, Option(help="What is expected to be refuted: on each line NAME  # REASON.")] = None
     jobs: Jobs = None
-    executor: Annotated[
-        Text, Option(help="dask://HOST:PORT or package.module:factory: workers elsewhere (docs/scaling.md).")
-    ] = None
+    executor: Executor = None
     time_limit: Annotated[
         float | None,
         Option(help="Seconds a stage call of the subject may take; default 30 for a command, 120 in Python."),
@@ -304,6 +305,7 @@ class Record:
     seed: AnySeed = None
     effort: Annotated[int | None, Option(help="Factor on all sample sizes, 1, 4, 16, ...")] = None
     jobs: Jobs = None
+    executor: Executor = None
     time_limit: TimeLimit = None
     in_process: InProcess = False
     no_settings: NoSettings = False
@@ -328,6 +330,7 @@ class Compare:
     seed: Annotated[int | None, Option(help="Run this seed instead of the recorded one.")] = None
     effort: Annotated[int | None, Option(help="Run with this factor instead of the recorded one.")] = None
     jobs: Jobs = None
+    executor: Executor = None
     time_limit: TimeLimit = None
     in_process: InProcess = False
     no_settings: NoSettings = False

@@ -36,9 +36,7 @@ def settings_of(subject: str | None, *, unread: bool) -> FoundSettings:
     Raises:
         InvalidInputError: If they are broken.
     """
-    found = FoundSettings() if unread else load_settings()
-    others = subject is not None and found.settings.subject not in (None, subject)
-    return FoundSettings(source=found.source, is_of_another=True) if others else found
+    return FoundSettings() if unread else load_settings().of(subject)
 
 
 def with_settings(asked: AnyCommand, subject: str | None) -> tuple[AnyCommand, FoundSettings]:

@@ -1,4 +1,4 @@
-"""What ``f2csa init``, ``settings`` and ``history`` take: an implementation's first day, and its record since."""
+"""What ``f2csa init``, ``doctor``, ``settings`` and ``history`` take: an implementation's first day, and later ones."""
 
 from __future__ import annotations
 
@@ -18,6 +18,13 @@ class Init:
     language: Annotated[str, Argument(help="python, torch, cpp, rust or node.")]
     out: Annotated[Path, Option(help="Folder to write into.")] = Path()
     force: Annotated[bool, Option("--force", help="Replace files that are there.")] = False
+
+
+@dataclass(frozen=True)
+class Doctor:
+    """What computes here: versions, processor code, BLAS; where the packages lie, and whether their files are ours."""
+
+    as_json: AsJson = False
 
 
 @dataclass(frozen=True)

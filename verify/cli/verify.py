@@ -260,7 +260,7 @@ def _report(asked: options.Record | options.Compare, option: str) -> Report | No
     """The report given instead of a run; it was run already, so nothing about how to run can be asked of it."""
     if asked.source is None:
         return None
-    for name in ("subject", "profile", "seed", "effort", "jobs", "time_limit"):
+    for name in ("subject", "profile", "seed", "effort", "jobs", "executor", "time_limit"):
         if getattr(asked, name) is not None:
             rule = f"must not be given together with {option}: that report was run already"
             raise InvalidInputError(f"--{name.replace('_', '-')}", rule)
@@ -283,7 +283,8 @@ def _rerun(asked: options.Record | options.Compare, selection: Selection, settin
     return watched(
         selection, jobs=asked.jobs, seed=asked.seed, subject=_whom(asked),
         profile=_profile(asked), effort=asked.effort or 1, time_limit=asked.time_limit, record={},
-        in_process=asked.in_process, skips=lists.skips, expected_failures=lists.expected_failures,
+        in_process=asked.in_process, executor=asked.executor, skips=lists.skips,
+        expected_failures=lists.expected_failures,
     )  # fmt: skip
 
 

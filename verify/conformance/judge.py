@@ -12,6 +12,7 @@ from pathlib import Path
 
 from spec import InvalidInputError
 from spec.claims import ReadingName
+from spec.errors import unwritable
 from spec.files import write_files
 from verify.campaign import run as campaign
 from verify.campaign.summary import selected
@@ -255,7 +256,7 @@ def _make(out: Path) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InvalidInputError("out", f"must be a folder that can be made ({error.strerror})", str(out)) from None
+        raise unwritable(error, "out", "must be a folder that can be made", str(out)) from None
     if not os.access(out, os.W_OK | os.X_OK):
         raise InvalidInputError("out", "must be a folder that can be written to", str(out))
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import get_args
 
 from spec import InvalidInputError
+from spec.errors import unwritable
 from verify.conformance.bugs.model import Stage
 from verify.conformance.found import Reproduction
 from verify.conformance.scripts import AGREES
@@ -87,7 +88,7 @@ def _write(folder: Path, subject: str, name: str, text: str) -> Path:
     try:
         file.write_text(f"{MARK}\n{text}", encoding="utf-8")
     except OSError as error:
-        raise InvalidInputError("--save-cases", f"cannot be written ({error.strerror})", str(file)) from None
+        raise unwritable(error, "--save-cases", "cannot be written", str(file)) from None
     return file
 
 

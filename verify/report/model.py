@@ -124,7 +124,8 @@ class ReportData(Frozen):
 
     Args:
         schema: ``f2csa-report/2``; ``f2csa-report/1`` as read from a file of that schema.
-        environment: Versions that can influence a number, and where a foreign subject ran.
+        environment: Versions that can influence a number, where a foreign subject ran, and what chose the last digits:
+            numpy's code by processor, BLAS with its kernel and threads, libm; of several machines, what each had.
         seed: Seed of all randomness.
         profile: How much work was done: ``smoke``, ``ci`` or ``full``.
         subject: ``reference``, or how the program under test was loaded.

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from spec.errors import InvalidInputError
 from spec.exact import Vector, all_finite
 from verify.subjects.fault_places import on_one_line, raised_at
 
@@ -25,6 +26,12 @@ class StageFaultError(SubjectFaultError):
 
     def __reduce__(self) -> tuple[type[StageFaultError], tuple[str, str]]:
         return type(self), (str(self), self.kind)
+
+
+class LoadingFaultError(InvalidInputError):
+    """A subject that is there and raised, quit or hung while it was loaded: refused as wrong input is, but a fault."""
+
+    exit_code = 3
 
 
 class MissingCapabilityError(RuntimeError):

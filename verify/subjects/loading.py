@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from spec.errors import InvalidInputError
 from spec.neighbours import working_folder_first
-from verify.subjects.faults import described
+from verify.subjects.faults import LoadingFaultError, described
 from verify.subjects.protocol import TRUSTED, Subject, offers
 from verify.subjects.stage_table import CAPABILITIES, END_TO_END
 
@@ -31,7 +31,8 @@ def load_subject(name: str, *, time_limit: float | None = None) -> Subject:
         time_limit: Seconds one stage call of a program may take; its default if ``None``.
 
     Raises:
-        InvalidInputError: If it cannot be imported or offers no stage, or the command line is none.
+        InvalidInputError: If it is not there or offers no stage, or the command line is none.
+        LoadingFaultError: If it raises while it is imported and made.
     """
     if name.startswith(COMMAND):
         from verify.subjects.wire.client import WireSubject
@@ -42,19 +43,23 @@ def load_subject(name: str, *, time_limit: float | None = None) -> Subject:
 
         return ReferenceSubject()
     module_name, attribute = split_name(name)
+    named: Any = None
     try:
         # A file beside the user's shell is what they mean by `my_solver:Subject`.
         with working_folder_first():
-            named: Any = importlib.import_module(module_name)
+            named = importlib.import_module(module_name)
             for part in attribute.split("."):
                 named = getattr(named, part)
             subject = named() if isinstance(named, type) else named
-        require_stages(subject, name)
-    except (KeyboardInterrupt, InvalidInputError):
+            is_one = _has_stages(subject)
+    except KeyboardInterrupt:
         raise
     except BaseException as error:  # exit() as well: loading a subject must not end the run with a success
         rule = f"cannot be loaded ({described(error)})"
-        raise InvalidInputError("subject", rule, name) from None
+        kind = InvalidInputError if _is_absent(error, module_name, named) else LoadingFaultError
+        raise kind("subject", rule, name) from None
+    if not is_one:
+        raise _without_stages(name)
     return subject  # type: ignore[no-any-return]  # any object with some stages is a Subject
 
 
@@ -66,7 +71,8 @@ def load_apart(name: str, *, time_limit: float | None = None) -> Subject:
         time_limit: Seconds one stage call may take; the default of its kind if ``None``.
 
     Raises:
-        InvalidInputError: As :func:`load_subject` does; also if it ends its process while it is loaded, or hangs.
+        InvalidInputError: As :func:`load_subject` does.
+        LoadingFaultError: The same; also if it ends its process while it is loaded, or hangs.
     """
     if name == REFERENCE or name.startswith(COMMAND):
         return load_subject(name, time_limit=time_limit)
@@ -103,8 +109,27 @@ def as_program(subject: object) -> WireSubject | None:
 
 def require_stages(subject: object, name: str) -> None:
     """Refuse what has no stage that can be called; where asking for one is an error already, that is a fault."""
-    if not any(offers(subject, stage) for stage in (*CAPABILITIES, END_TO_END)):
-        raise InvalidInputError("subject", f"must offer one of the stages {', '.join(CAPABILITIES)}", name)
+    if not _has_stages(subject):
+        raise _without_stages(name)
+
+
+def _has_stages(subject: object) -> bool:
+    return any(offers(subject, stage) for stage in (*CAPABILITIES, END_TO_END))
+
+
+def _without_stages(name: str) -> InvalidInputError:
+    return InvalidInputError("subject", f"must offer one of the stages {', '.join(CAPABILITIES)}", name)
+
+
+def _is_absent(error: BaseException, module: str, found: object) -> bool:
+    """Whether it is the module that nobody finds, or the attribute that it lacks; not what these lack in turn."""
+    if isinstance(error, ModuleNotFoundError):
+        missing = str(error.name)
+        return found is None and f"{module}.".startswith(f"{missing}.")
+    if isinstance(error, AttributeError):
+        return found is not None and error.obj is found
+    # Of a name that Python cannot look for, such as one that begins with a dot, nothing was run.
+    return not all(module.split("."))
 
 
 def name_of(subject: object) -> str:

@@ -151,6 +151,62 @@ def test_a_subject_that_answers_nothing_fails_where_it_would_be_skipped(project:
     assert "FAULT: my_nothing:Nothing answers nothing: no comparison was made" in out
 
 
+SLOW = """
+import time
+class Slow:
+    name = "slow"
+    def hypergradient(self, problem, x, call, rng):
+        time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("subject", ['"my_slow:Slow"', "my_slow.Slow"])
+def test_the_settings_say_how_long_a_stage_may_take(project: Project, subject: str) -> None:
+    project.pytester.makepyfile(my_slow=SLOW)
+    (project.pytester.path / "f2csa.toml").write_text('subject = "my_slow:Slow"\ntime-limit = 0.3\n')
+    text = "import my_slow\n" + decorated(subject, claims=["bias-bound/T3"], instances=["toy1"])
+    _, out = project.run(text, apart=True)
+    assert "hypergradient did not answer within 0.3 s" in out
+
+
+def test_settings_of_another_subject_say_nothing(project: Project) -> None:
+    (project.pytester.path / "f2csa.toml").write_text('subject = "else:Where"\ntime-limit = 0.000001\n')
+    counts, _ = project.run(decorated('"my_solver:Right"', claims=["bias-bound/T3"], instances=["toy1"]), apart=True)
+    assert counts == {"passed": 1}
+
+
+def test_broken_settings_are_one_line(project: Project) -> None:
+    (project.pytester.path / "f2csa.toml").write_text("time-limit = -1\n")
+    _, out = project.run(decorated('"my_solver:Right"', claims=["bias-bound/T3"]), apart=True)
+    assert "parametrize_with_claims: f2csa.toml.time-limit: must be greater than 0" in out
+    assert "Traceback" not in out
+
+
+MINE = """
+from concurrent.futures import ThreadPoolExecutor
+def pool():
+    print("asked", file=open("asked", "a"))
+    return ThreadPoolExecutor(1)
+"""
+
+
+def test_an_executor_judges_for_it(project: Project) -> None:
+    project.pytester.makepyfile(my_pool=MINE)
+    asked = {"instances": ["toy1"], "executor": "my_pool:pool"}
+    text = decorated('"my_solver:Right"', "test_right", claims=["bias-bound/T3", "bias-bound/T1"], **asked)
+    text += decorated('"my_solver:Wrong"', "test_wrong", claims=["bias-bound/T3"], **asked)
+    counts, out = project.run(text, apart=True)
+    assert counts == {"passed": 2, "failed": 1}
+    assert "REFUTED: bias-bound/T3 [repaired] on toy1" in out
+    assert (project.pytester.path / "asked").read_text() == "asked\n" * 2
+
+
+@pytest.mark.parametrize("subject", ["my_solver.Right", "my_solver.Right()"])
+def test_an_executor_needs_a_name(project: Project, subject: str) -> None:
+    _, out = project.run(decorated(subject, claims=["bias-bound/T3"], executor="my_pool:pool"), apart=True)
+    assert "executor: must be given a subject by name; got" in out
+
+
 def test_expected_failures(project: Project) -> None:
     text = decorated("my_solver.Wrong", "test_known", claims=["bias-bound/T3"], instances=("toy1",),
                      expected_failed={"bias-bound/T3": "keeps a term, see our #12"})  # fmt: skip

@@ -16,6 +16,7 @@ from verify.checks.measuring.case import find_profile
 from verify.cli.main import invoke
 from verify.conformance.pacing import Renamed
 from verify.subjects import ReferenceSubject
+from verify.subjects.wire import python_subject
 
 QUICK = {"instances": ["toy1"], "profile": "smoke"}
 ENDS = "import os\nos._exit(0)\n"
@@ -24,6 +25,7 @@ ENDS_LATER = """
 import os
 import pathlib
 from verify.subjects import ReferenceSubject
+from verify.subjects.wire import python_subject
 seen = pathlib.Path(__file__).with_suffix(".seen")
 if seen.exists():
     os._exit(0)
@@ -73,20 +75,45 @@ def test_one_that_can_be_loaded_no_more_is_a_fault_of_all_that_is_left(solver):
         assert report.exit_code == 3
 
 
-@pytest.mark.parametrize("verb", ["verify", "baseline record", "baseline compare", "conform"])
-def test_no_command_calls_it_a_success(solver, tmp_path, capsys, verb):
-    name, out = solver("quits_everywhere", ENDS), str(tmp_path / "out")
+LOADED = {
+    "quits": (ENDS, 3, "ended its process while it was loaded (exit code 0)"),
+    "exits": (RAISES, 3, "cannot be loaded (SystemExit: 0"),
+    "raises": ("raise ValueError('no')\n", 3, "cannot be loaded (ValueError: no"),
+    "hangs": ("import time\ntime.sleep(1000)\n", 3, "was not loaded within 1 s"),
+    "misses": ("import no_such_module\n", 3, "cannot be loaded (ModuleNotFoundError: No module named 'no_such_module'"),
+    "breaks": (
+        "class Subject:\n    def __init__(self):\n        self.nothing\n",
+        3,
+        "cannot be loaded (AttributeError",
+    ),
+    "lacks": ("class Other:\n    pass\n", 2, "cannot be loaded (AttributeError: module 'lacks"),
+    "offers": ("class Subject:\n    pass\n", 2, "must offer one of the stages"),
+}
+"""What is done while a subject is loaded, the exit code, and what is said: one that is not there is wrong input."""
+
+
+@pytest.mark.parametrize("verb", ["verify", "verify --in-process", "baseline record", "baseline compare", "conform"])
+@pytest.mark.parametrize("how", LOADED)
+def test_what_a_subject_does_while_it_is_loaded_is_a_fault(solver, tmp_path, capsys, monkeypatch, how, verb):
+    monkeypatch.setattr(workers, "LEAST_LOADING", 1.0)
+    monkeypatch.setattr(python_subject, "LEAST_START", 1.0)
+    monkeypatch.chdir(tmp_path)
+    text, code, line = LOADED[how]
+    name, out = solver(f"{how}_{verb.replace(' ', '_').replace('-', '_')}", text), str(tmp_path / "out")
     recorded = tmp_path / "recorded.json"
     if verb == "baseline compare":
         assert invoke(["baseline", "record", "bias-bound/T3", "--instance", "toy1", "--out", str(recorded)]) == 0
     given = {
         "verify": ["bias-bound/T3", "--subject", name, "--out", out],
+        "verify --in-process": ["bias-bound/T3", "--subject", name, "--out", out],
         "baseline record": ["bias-bound/T3", "--subject", name, "--out", out],
         "baseline compare": [str(recorded), "--subject", name],
         "conform": ["--python", name, "--out", out],
     }[verb]
-    assert invoke([*verb.split(), *given]) == 2
-    assert "ended its process while it was loaded (exit code 0)" in capsys.readouterr().err
+    if how == "hangs":
+        given += ["--time-limit", "0.5"]
+    assert invoke([*verb.split(), *given]) == code
+    assert line in capsys.readouterr().err
 
 
 def test_the_subjects_version_comes_from_its_worker(solver):

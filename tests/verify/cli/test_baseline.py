@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -219,3 +220,35 @@ def test_what_moved_is_written_as_a_comment(recorded: Path, capsys: pytest.Captu
     assert (code, out) == (2, "")
     assert err.startswith("f2csa: --comment: must not hold a moved.md that f2csa did not write")
     assert comment.read_text() == "my own words"
+
+
+def pool() -> ThreadPoolExecutor:
+    ASKED.append("pool")
+    return ThreadPoolExecutor(1)
+
+
+ASKED: list[str] = []
+
+
+def test_an_executor_records_and_compares(recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    there, mine = tmp_path / "there.json", ("--subject", HERE + "Plain", "--executor", HERE + "pool")
+    ASKED.clear()
+    assert run(capsys, "baseline", "record", *QUICK, *mine, "--out", there)[0] == 0
+    assert there.read_bytes() == recorded.read_bytes()
+    code, out, _ = run(capsys, "baseline", "compare", recorded, "--executor", HERE + "pool")
+    assert (code, out.splitlines()[-1]) == (0, "1 result and 2 numbers compared: 0 findings, 0 faults")
+    drifted = ("--subject", HERE + "Drifted", "--executor", HERE + "pool")
+    assert run(capsys, "baseline", "compare", recorded, *drifted)[0] == 1
+    assert ASKED == ["pool"] * 3
+
+
+@pytest.mark.parametrize(("verb", "option"), [("record", "--from"), ("compare", "--with")])
+def test_nothing_is_run_elsewhere_of_a_report(
+    recorded: Path, capsys: pytest.CaptureFixture[str], verb: str, option: str
+) -> None:
+    given = [recorded] if verb == "compare" else []
+    code, _, err = run(capsys, "baseline", verb, *given, option, "report.json", "--executor", HERE + "pool")
+    assert (code, err) == (
+        2,
+        f"f2csa: --executor: must not be given together with {option}: that report was run already\n",
+    )

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from spec.errors import InvalidInputError, from_validation
+from spec.errors import InvalidInputError, from_validation, unwritable
 from spec.exact_json import loads
 from spec.files import read_text
 from verify.campaign.baseline.model import SCHEMA, Baseline
@@ -147,8 +147,7 @@ def store(baseline: Baseline, path: Path, *, argument: str = "--out") -> None:
         part.write_text(dumps(baseline), encoding="utf-8")
         os.replace(part, path)  # noqa: PTH105  # Path.replace is the same call; here the target is named second
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InvalidInputError(argument, f"must be a writable file ({reason})", str(path)) from None
+        raise unwritable(error, argument, "must be a writable file", str(path)) from None
 
 
 def _consistent(baseline: Baseline, argument: str) -> Baseline:

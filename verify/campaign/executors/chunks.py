@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 from spec.errors import InvalidInputError
 from verify.campaign.plan import Task, perform
 from verify.campaign.store.addresses import installed
-from verify.campaign.surroundings import environment
+from verify.campaign.surroundings import machine, versions
 from verify.checks.measuring.case import checks
 from verify.report.model import Result
 from verify.subjects import Subject
@@ -25,7 +25,7 @@ _alone = threading.Lock()
 
 @dataclass(frozen=True)
 class House:
-    """The code and the versions that results are to come from."""
+    """The code and the versions that results are to come from; which processor, and so last digits, is open."""
 
     code: str
     versions: tuple[tuple[str, str], ...]
@@ -33,7 +33,7 @@ class House:
     @classmethod
     def here(cls) -> House:
         """Those of this process, as they were when first asked for."""
-        return cls(installed().whole, tuple(environment().items()))
+        return cls(installed().whole, tuple(versions().items()))
 
     def hold(self) -> None:
         """Refuse to work elsewhere: what is kept under one address must not come from other code.
@@ -69,11 +69,15 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Done:
-    """The results of a chunk's first tasks, at least one, and the seconds of work they took of those there were."""
+    """The results of a chunk's first tasks, at least one, and the seconds of work they took of those there were.
+
+    ``machine`` is what chose their last digits.
+    """
 
     results: tuple[Result, ...]
     spent: float
     seconds: float
+    machine: tuple[tuple[str, str], ...] = ()
 
 
 def performed(chunk: Chunk) -> Done:
@@ -99,7 +103,7 @@ def performed(chunk: Chunk) -> Done:
                         break
         finally:
             end(subject)
-    return Done(tuple(results), spent, seconds)
+    return Done(tuple(results), spent, seconds, tuple(machine().items()))
 
 
 def introduced(subject: str, time_limit: float | None, house: House) -> tuple[str, str]:

@@ -76,6 +76,8 @@ class Gang:
     """The stages that a subject of its own process announces, once it is introduced; other ones later are a fault."""
     waiting: deque[Share] = field(default_factory=deque)
     running: dict[Future[Any], tuple[Share, Executor]] = field(default_factory=dict)
+    machines: set[tuple[tuple[str, str], ...]] = field(default_factory=set)
+    """Those of the workers so far, as :func:`verify.campaign.surroundings.machine` says them."""
     arrived: deque[tuple[Task, Result]] = field(default_factory=deque)
     failures: int = 0
     """How often in a row nothing could be submitted."""
@@ -198,6 +200,7 @@ class Gang:
             if not again:
                 self.arrived.extend((task, fault(task, _died(error), 0.0)) for task in share.tasks)
             return
+        self.machines.add(done.machine)
         self.arrived.extend(zip(share.tasks, done.results, strict=False))
         self.waiting.extend(share.rest(len(done.results), done.spent, done.seconds))
 

@@ -18,7 +18,7 @@ from typing import Any
 from verify.campaign.recheck.expected_evidence import asked, kind_of
 from verify.campaign.recheck.expected_evidence import recorded as recorded_kinds
 from verify.campaign.recheck.leaves import Group, derived_leaves, groups
-from verify.campaign.recheck.sketches import WIDTH, cells, digest, sketches
+from verify.campaign.recheck.sketches import WIDTH, cells, digest, sketches, width
 from verify.evidence.budget import Share
 from verify.evidence.model import Evidence, PremiseEvidence
 from verify.report.model import ReportData, Result
@@ -122,6 +122,27 @@ class Record:
         if report.seed != self.seed and not row.any_seed:
             return None
         return None if result.effort != 1 and (sampled or not row.any_seed) else row
+
+    def spreads(self, result: Result) -> list[list[float]] | None:
+        """By how much each number of a result may differ between processors, group by group as :func:`groups` has them.
+
+        As recorded of the same statement on the same instance, at whatever seed and under the widest profile that has
+        it; ``None`` where that is of other numbers.
+        """
+        text = next((held[result.key] for held in reversed([*self.profiles.values()]) if result.key in held), None)
+        if text is None:
+            return None
+        found: list[list[float]] = []
+        how, place = Row.parsed(text).how, 0
+        for group in groups(result):
+            row = []
+            for leaf in group:
+                step = WIDTH if leaf.is_sketched else 0
+                one = how[place : place + step]
+                row.append(width(one) if len(one) == WIDTH else 0.0)
+                place += step
+            found.append(row)
+        return found if place == len(how) else None
 
 
 @lru_cache(maxsize=1)

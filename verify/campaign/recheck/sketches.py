@@ -31,6 +31,7 @@ _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 _LOWEST = -512
 """Cells are powers of 4; as doubles go, none is narrower."""
 _SHIFTS = 4
+_MOVED = 5 / 8
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,14 @@ def held(leaf: Leaf, how: str) -> object:
         return math.floor(math.ldexp(value, -2 * power) + shift / _SHIFTS)
     except OverflowError:
         return repr(value)
+
+
+def width(how: str) -> float:
+    """How far apart two values of a leaf may be that is held so: what moves it by more is another number."""
+    if how in (EXACT, LOOSE):
+        return 0.0 if how == EXACT else math.inf
+    code = _ALPHABET.index(how[0]) * 64 + _ALPHABET.index(how[1])
+    return _MOVED * math.ldexp(1.0, 2 * (code // _SHIFTS + _LOWEST))
 
 
 def sketches(runs: Sequence[Sequence[Leaf]]) -> str:

@@ -16,7 +16,7 @@ from verify.campaign.recheck.drawn_again import named_broken
 from verify.campaign.recheck.drawn_counts import miscounted
 from verify.campaign.recheck.identities import statements
 from verify.campaign.summary import summarise
-from verify.campaign.surroundings import environment
+from verify.campaign.surroundings import MACHINE, environment
 from verify.checks.measuring.case import PROFILES, checks, find_profile
 from verify.report.model import FIRST_SCHEMA, NAMED, ReportData
 from verify.report.summary_row import SummaryRow
@@ -27,6 +27,7 @@ UNDECIDABLE = (ArithmeticError, ValueError, LookupError, TypeError, RecursionErr
 """What numbers that no run produces may raise where they are decided by."""
 OF_A_SUBJECT = ("subject offers", "subject runs")
 """What is said of a foreign subject beside the versions."""
+_PROCESSOR = re.compile(r"[\w.,+ -]{1,1000}")
 _VERSION = re.compile(r"\d+(\.\w+)+([+-][\w.]+)?|[A-Za-z]+ \w+")
 Broken = tuple[str, str, str]
 """Where, which field, and the rule it breaks."""
@@ -77,7 +78,7 @@ def _against_the_record(report: ReportData) -> Iterator[Broken]:
 
 
 def _surroundings(report: ReportData) -> Iterator[Broken]:
-    """The environment says which versions the run was of, in the form of versions; the reference has no other one."""
+    """The environment says which versions the run was of, in the form of versions, and which machines it ran on."""
     stated, wanted = report.environment, environment()
     for name in (name for name in wanted if name not in stated):
         yield "environment", name, "must be stated"
@@ -85,8 +86,8 @@ def _surroundings(report: ReportData) -> Iterator[Broken]:
         foreign = report.subject != REFERENCE and name in OF_A_SUBJECT
         if name not in wanted and not foreign:
             yield "environment", name, "must not be stated: it is no version that influences a number"
-        elif name in wanted and not _VERSION.fullmatch(value):
-            yield "environment", name, f"must be a version; it is {value}"
+        elif name in wanted and not (_PROCESSOR if name in MACHINE else _VERSION).fullmatch(value):
+            yield "environment", name, f"must be a {'name' if name in MACHINE else 'version'}; it is {value}"
     if report.subject == REFERENCE and report.subject_version:
         yield "report", "subject_version", "must be empty: the reference is of the version of the package"
 

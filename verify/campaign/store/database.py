@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from spec.errors import InvalidInputError
+from spec.errors import InvalidInputError, unwritable
 
 NAME = "store.sqlite"
 """The file's name in a folder of reports."""
@@ -87,10 +87,9 @@ def opened(path: Path, argument: str) -> sqlite3.Connection:
             _create(path)
         return _checked(sqlite3.connect(_uri(path, "rw"), uri=True, isolation_level=None, timeout=0), path, argument)
     except OSError as error:
-        rule = f"must be in a folder that can be written ({error.strerror})"
-        raise InvalidInputError(argument, rule, str(path)) from None
+        raise unwritable(error, argument, "must be in a folder that can be written", str(path)) from None
     except sqlite3.Error as error:
-        raise InvalidInputError(argument, _said(error), str(path)) from None
+        raise _refusal(error, argument, path) from None
 
 
 def opened_to_read(path: Path, argument: str) -> sqlite3.Connection:
@@ -109,7 +108,7 @@ def opened_to_read(path: Path, argument: str) -> sqlite3.Connection:
         connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=0)
         return _checked(connection, path, argument, writes=False)
     except sqlite3.Error as error:
-        raise InvalidInputError(argument, _said(error), str(path)) from None
+        raise _refusal(error, argument, path) from None
 
 
 @contextmanager
@@ -192,11 +191,14 @@ def _uri(path: Path, mode: str) -> str:
     return f"{path.absolute().as_uri()}?mode={mode}"
 
 
-def _said(error: sqlite3.Error) -> str:
-    """What SQLite says, as a rule."""
+def _refusal(error: sqlite3.Error, argument: str, path: Path) -> Exception:
+    """What SQLite says, as a rule that the file breaks; where the disk is full, as a fault of the run."""
     text = str(error)
+    if "disk is full" in text:
+        return StoreError(f"{path} failed ({text})")
+    rule = f"must be a store that can be opened ({text})"
     if "locked" in text:
-        return "must not be in use: another run is writing to it"
+        rule = "must not be in use: another run is writing to it"
     if "not a database" in text or "malformed" in text:
-        return f"must be whole; it is damaged ({text}): move it away to start anew"
-    return f"must be a store that can be opened ({text})"
+        rule = f"must be whole; it is damaged ({text}): move it away to start anew"
+    return InvalidInputError(argument, rule, str(path))

@@ -21,6 +21,7 @@ from verify.campaign.recheck.rechecking import follows
 from verify.campaign.store import database
 from verify.campaign.store.addresses import address_of
 from verify.campaign.store.database import StoreError, one_transaction
+from verify.campaign.surroundings import MACHINE
 from verify.report.model import Result
 
 _BATCH = 500
@@ -44,8 +45,9 @@ class Request(Frozen):
 
     @property
     def kind(self) -> str:
-        """Runs of one kind may share a report: all but the claims, and what of them was skipped, is the same."""
-        return self.model_copy(update={"claims": (), "skipped": ()}).model_dump_json()
+        """Runs of one kind may share a report: all but the claims, what of them was skipped, and the machine is one."""
+        where = {name: value for name, value in self.environment.items() if name not in MACHINE}
+        return self.model_copy(update={"claims": (), "skipped": (), "environment": where}).model_dump_json()
 
 
 class Plan(Frozen):

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from verify.campaign.store.contradictions import contradiction
 from verify.campaign.store.kept_results import Row, Store
 from verify.report.model import Result
 
 
 class ContradictionError(RuntimeError):
-    """Two stores hold different results of the same inputs and the same code."""
+    """Two stores hold results of the same inputs and the same code that contradict each other."""
 
 
 @dataclass
@@ -26,11 +27,12 @@ class Merged:
 def merge(sources: Sequence[Path], out: Path) -> Merged:
     """Add to a store, made where there is none, what others hold. They are only read.
 
-    A fault gives way to a result, and of two faults the same one stays whatever the order.
+    A fault gives way to a result. Of two faults, and of two results that differ by no more than processors do, the same
+    one stays whatever the order.
 
     Raises:
         InvalidInputError: If one is no store, or in use.
-        ContradictionError: If two hold different results at the same address; then nothing is merged.
+        ContradictionError: If two hold results of the same inputs that no rounding explains; then nothing is merged.
         StoreError: If the store cannot be written.
     """
     new = not out.exists()
@@ -80,5 +82,8 @@ def _gives_way(there: Row, held: Result, row: Row, result: Result) -> bool:
     if held.fault is not None and result.fault is not None:
         return row.result < there.result
     if held.fault is None and result.fault is None:
-        raise ContradictionError(f"{row.name}: two stores hold different evidence of the same run; nothing was merged")
+        if apart := contradiction(held, result):
+            said = f"{row.name}: two stores hold different evidence of the same run ({apart}); nothing was merged"
+            raise ContradictionError(said)
+        return row.result < there.result  # of several machines: the same one stays whatever the order
     return held.fault is not None

@@ -14,6 +14,7 @@ from verify.campaign.plan import Task, left_out
 from verify.campaign.store.addresses import installed
 from verify.campaign.store.kept_results import Plan, Request, Store
 from verify.campaign.summary import Search, smallest, summarise
+from verify.campaign.surroundings import of_every_machine
 from verify.checks.measuring.case import find_profile
 from verify.report.faces import Report
 from verify.report.model import Result
@@ -106,7 +107,8 @@ def joined(plans: Collection[Plan]) -> Plan:
     named = [plan.request.claims for plan in ordered]
     claims = () if () in named else tuple(dict.fromkeys(claim for some in named for claim in some))
     skipped = tuple(dict.fromkeys(key for plan in ordered for key in plan.request.skipped))
-    request = ordered[0].request.model_copy(update={"claims": claims, "skipped": skipped})
+    where = of_every_machine(plan.request.environment for plan in ordered)
+    request = ordered[0].request.model_copy(update={"claims": claims, "skipped": skipped, "environment": where})
     return Plan(request=request, cells=tuple(cells.items()))
 
 

@@ -33,6 +33,8 @@ OUTER_RUNS = (
 )  # fmt: skip
 """With the total's steps, what takes thousands of runs of Algorithm 2: half of the time of a program behind a pipe. It
 can get wrong in them its steps, which the stage `optimise` judges one by one, and its estimates."""
+OUTCOMES = ("convergence-experiment", "goldstein-convergence", "sfo-complexity")
+"""Claims about where a run of Algorithm 2 ends."""
 TOGETHER = ("scaling-experiment",)
 """Claims whose steps all look at what the first of them counts: made once by who is asked for all of them."""
 EVERY_TERM = ("scalar-rational", "moving-box", "random-3x5x4")

@@ -29,8 +29,8 @@ BATCH = 64
 
 
 class Code(IntEnum):
-    """Errors of JSON-RPC 2.0, and three of this wire: a stage failed, does not support what it was asked, or failed
-    as the message says in a line that names the stage.
+    """Errors of JSON-RPC 2.0, and four of this wire: a stage failed, does not support what it was asked, or failed
+    as the message says in a line that names the stage; whom the program was to serve is not there.
     """
 
     PARSE_ERROR = -32700
@@ -40,6 +40,7 @@ class Code(IntEnum):
     FAILED = -32000
     NOT_SUPPORTED = -32001
     FAILED_SO = -32002
+    ABSENT = -32003
 
 
 def whole(value: Any) -> Any:
@@ -266,8 +267,10 @@ RESULTS = {stage: message(Received, f"{_title(stage)}Result", row.gives, packed=
 
 Kind = Literal[
     "crash", "hang", "garbage", "half", "schema", "not-finite", "unknown-id", "closed-pipe", "flood", "memory", "lie",
-    "error",
+    "error", "absent",
 ]  # fmt: skip
+LINES: dict[int, Kind] = {Code.FAILED_SO: "error", Code.ABSENT: "absent"}
+"""Errors whose message is the line to be shown."""
 
 SHOWN = 300
 """Longest text of a fault, in characters."""

@@ -330,8 +330,8 @@ def _refusal(error: ErrorObject, method: str) -> Exception:
         return Refusal(f"the subject does not support this {method}: {said}")
     if error.code == messages.Code.NO_METHOD:
         return WireFault("lie", f"was announced, but answered that there is no such method ({said})")
-    if error.code == messages.Code.FAILED_SO:
-        return WireFault("error", error.message[: messages.SHOWN] or f"{method} failed", is_line=True)
+    if (kind := messages.LINES.get(error.code)) is not None:
+        return WireFault(kind, error.message[: messages.SHOWN] or f"{method} failed", is_line=True)
     return WireFault("error", f"answered error {error.code}: {said}")
 
 

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from spec.errors import InvalidInputError
+from verify.subjects.faults import LoadingFaultError
 from verify.subjects.protocol import StageFaultError, Subject
 from verify.subjects.wire.client import WireSubject
 from verify.subjects.wire.conversation import START_LIMIT
@@ -40,7 +41,8 @@ class PythonSubject(WireSubject):
         """Start it.
 
         Raises:
-            InvalidInputError: If it cannot be imported, offers no stage, ends its process or takes too long.
+            InvalidInputError: If it is not there, or offers no stage.
+            LoadingFaultError: If it raises, ends its process or takes too long.
         """
         try:
             _ = self.hello
@@ -49,7 +51,8 @@ class PythonSubject(WireSubject):
             rule = str(error).removeprefix("initialize ")
             rule = rule.replace("ended its process", "ended its process while it was loaded")
             rule = rule.replace("did not answer within", "was not loaded within")
-            raise InvalidInputError("subject", rule, self.source) from None
+            kind = InvalidInputError if error.kind == "absent" else LoadingFaultError
+            raise kind("subject", rule, self.source) from None
 
     @property
     def version(self) -> str:

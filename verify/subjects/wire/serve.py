@@ -14,7 +14,14 @@ from pydantic_core import from_json, to_json
 
 from spec import OracleParameters, OuterParameters, Problem, Reading, parse_problem
 from spec.errors import InvalidInputError, from_validation
-from verify.subjects.faults import MissingCapabilityError, SubjectFaultError, as_fault, as_numbers, described
+from verify.subjects.faults import (
+    LoadingFaultError,
+    MissingCapabilityError,
+    SubjectFaultError,
+    as_fault,
+    as_numbers,
+    described,
+)
 from verify.subjects.loading import load_subject, name_of, version_of
 from verify.subjects.protocol import (
     GIVEN,
@@ -119,7 +126,8 @@ class Server:
         try:
             subject = self._subject
         except InvalidInputError as error:
-            raise AnswerError(Code.FAILED_SO, error.rule) from None
+            code = Code.FAILED_SO if isinstance(error, LoadingFaultError) else Code.ABSENT
+            raise AnswerError(code, error.rule) from None
         draws = ["hypergradient"] if getattr(subject, "uses_draws", False) is True else []
         accuracy = getattr(subject, "accuracy", None)
         return {

@@ -86,6 +86,10 @@ def version_left_out(data: Data) -> None:
     del data["environment"]["scipy"]
 
 
+def machine_of_many_words(data: Data) -> None:
+    data["environment"]["BLAS"] = "openblas; certified: by an authority"
+
+
 def environment_added(data: Data) -> None:
     data["environment"]["certified by"] = "an authority"
 
@@ -156,7 +160,8 @@ def refuted_to_fault(data: Data) -> None:
 FRAMES: tuple[Forgery, ...] = (
     counterexample_problem, counterexample_point, counterexample_values, counterexample_note,
     counterexample_of_scaled_rows, drawn_result, incomplete, seed, seed_alone, profile, effort, versions,
-    version_left_out, environment_added, version_of_the_subject, change_told, picture, continuation,
+    version_left_out, machine_of_many_words, environment_added, version_of_the_subject, change_told, picture,
+    continuation,
 )  # fmt: skip
 """Made to follow afterwards."""
 PLAIN: tuple[Forgery, ...] = (

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import shutil
 import sys
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 from types import CodeType, FrameType
 
@@ -13,6 +16,7 @@ import pytest
 from verify.campaign.plan import Task, perform, plan
 from verify.campaign.store.addresses import Addresses, address_of, installed, sources_of
 from verify.campaign.store.dependencies import PACKAGES, House
+from verify.campaign.surroundings import environment
 from verify.checks.measuring.case import checks, find_profile
 from verify.subjects import ReferenceSubject
 
@@ -204,3 +208,23 @@ def test_a_module_is_found_where_it_is_imported_from(tmp_path: Path, monkeypatch
     Path("mine.py").write_text("Subject = 2\n")
     after = [sources_of(name) for name in ("mine:Subject", served, "command:python -m mine")]
     assert all(one != two for one, two in zip(before, after, strict=True))
+
+
+COMPUTES_NOTHING = {"pydantic_core", "markupsafe", "threadpoolctl"}
+"""The first comes with pydantic, each with one version; the others spell words and count threads."""
+
+
+def test_whatever_a_result_is_computed_with_is_in_its_address_by_version(tasks):
+    house, imported = installed(), set()
+    for module in house.closure("verify.campaign.plan", *{module_of(task) for task in tasks}):
+        for node in ast.walk(ast.parse((house.root / house.modules[module]).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                imported.add(str(node.module).partition(".")[0])
+    foreign = imported - sys.stdlib_module_names - set(PACKAGES) - COMPUTES_NOTHING
+    assert {"numpy", "sympy", "flint"} <= foreign
+    known = metadata.packages_distributions()
+    assert {known[name][0] for name in foreign} <= environment().keys()
+    stated = json.loads(Addresses(environment(), "").inputs(tasks[0]))["environment"]
+    assert stated["sympy"] == metadata.version("sympy")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import resource
 import shutil
 import signal
@@ -143,6 +144,26 @@ def test_the_command_says_in_one_line_that_the_disk_is_full(tmp_path: Path, caps
     assert len(rest.performed) == 6  # of nine: the texts, partial repairs, and the other literal readings
 
 
+def test_a_disk_that_fills_when_the_report_is_written_is_a_fault_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with performer():
+        for command in ("verify", "baseline record"):
+            out = tmp_path / command.replace(" ", "-")
+            asked = [*command.split(), "bias-bound/T3", "--profile", "smoke", "--instance", "toy1", "--jobs", "1"]
+            with monkeypatch.context() as patch:
+                patch.setattr(Path, "write_text", _full)
+                assert invoke([*asked, "--out", str(out)]) == 3
+            said = capsys.readouterr().err
+            assert said == f"f2csa: {out}: No space left on device\n"
+            assert invoke([*asked, "--out", str(out)]) == 0
+            capsys.readouterr()
+
+
+def _full(path: Path, *_: str, **__: str) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
 OLD, NEW = dict.fromkeys("abc", "old"), dict.fromkeys("abc", "new " * 2000)
 
 
@@ -164,7 +185,7 @@ def test_each_file_of_a_report_is_old_or_new_and_whole(
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, action, fails)
-        with pytest.raises(InvalidInputError, match="No space left"):
+        with pytest.raises(OSError, match="No space left"):
             write_files(tmp_path, NEW)
     found = {path.name: path.read_text() for path in tmp_path.iterdir()}
     new = failing - 1 if action == "replace" else 0
@@ -190,13 +211,13 @@ def test_a_folder_within_is_old_or_new_and_none_is_left_by_a_failure(
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "write_text", fails)
-        with pytest.raises(InvalidInputError, match="No space left"):
+        with pytest.raises(OSError, match="No space left"):
             write_files(tmp_path, {"a": "new", "in/b": "new"})
     assert list(tmp_path.iterdir()) == []
     write_files(tmp_path, {"a": "old", "in/b": "old"})
     with monkeypatch.context() as patch:
         patch.setattr(Path, "replace", fails)
-        with pytest.raises(InvalidInputError, match="No space left"):
+        with pytest.raises(OSError, match="No space left"):
             write_files(tmp_path, {"a": "new", "in/b": "new", "in/c": "new"})
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["a", "b", "in"]
     assert (tmp_path / "in" / "b").read_text() == "old"

@@ -149,7 +149,7 @@ def test_other_evidence_of_the_same_is_a_clear_fault_and_nothing_is_merged(
     assert not c.exists()
     before = rows(a)
     assert invoke(["merge", str(b), "--out", str(a)]) == 3
-    said = f"f2csa: {row.name}: two stores hold different evidence of the same run; nothing was merged\n"
+    said = f"f2csa: {row.name}: two stores hold different evidence of the same run (reproduce); nothing was merged\n"
     assert capsys.readouterr().err == said
     assert rows(a) == before
     # What came before the contradiction is not merged either.
