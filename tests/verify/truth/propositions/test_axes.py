@@ -28,8 +28,8 @@ OF_THE_WEIGHTS = parse_formula("weights_term(y_star, lam_star, y_min(y_star, lam
 NOT_ASKED = {"bias-bound/uniformity", "bias-bound/uniformity-radius", "bias-bound/black-box-kinks",
              "goldstein-convergence/bias-hypothesis", "hypergradient-accuracy/hypotheses",
              "dual-extraction/multiplier-derivative"}  # fmt: skip
-"""What hangs on a further choice and has no formula that could show it: test_audit_numbers and test_weights_in_x ask their
-checks."""
+"""What hangs on a further choice and has no formula that could show it: test_audit_numbers and
+test_weights_in_x ask their checks."""
 
 
 def place(name: str, at: Fraction | None = None, power: int | None = None) -> Site:
