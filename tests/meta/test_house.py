@@ -13,8 +13,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("spec", "f2csa_ref", "verify")
 ROOMS = {
-    "truth", "subjects", "experiments", "checks", "evidence", "report", "campaign", "conformance", "proofs", "cli",
-    "verdict.py", "__init__.py", "__main__.py", "py.typed",
+    "truth", "subjects", "experiments", "checks", "evidence", "method", "report", "campaign", "conformance", "proofs",
+    "cli", "verdict.py", "__init__.py", "__main__.py", "py.typed",
 }  # fmt: skip
 MODELS = {"__init__.py", "__main__.py", "model.py"}
 """File names that every room may have: its face, its command and its data."""

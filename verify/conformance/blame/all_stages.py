@@ -25,9 +25,9 @@ from verify.conformance.blame.right_sums import RIGHT_PARTS
 from verify.conformance.blame.stage_effects import AsAnswered, effect_of
 from verify.conformance.blame.state import explain_by_values, explain_state
 from verify.conformance.blame.state_of_runs import Renew
-from verify.conformance.bugs.model import Stage
 from verify.conformance.probes import Probe
 from verify.conformance.stage_comparison import PROBED, Seen
+from verify.method.lines import Stage
 from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError, load_subject
 from verify.subjects.loading import COMMAND, as_program, end
 from verify.subjects.protocol import Stages

@@ -28,9 +28,9 @@ from verify.conformance.blame.stage_effects import AsAnswered, effect_of
 from verify.conformance.blame.stage_search import StageSearch
 from verify.conformance.blame.sum_blame import Asker, search_levels, told_apart
 from verify.conformance.blame.whole_calls import play
-from verify.conformance.bugs.model import Stage
 from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE, Given
 from verify.conformance.stage_comparison import PROBED, Probed, Seen
+from verify.method.lines import Stage
 from verify.subjects.protocol import Stages
 
 INSIDE_STAGE: dict[Given, Probed] = {

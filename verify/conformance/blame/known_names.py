@@ -14,9 +14,9 @@ from verify.conformance.blame.questions import chain_question, line_6_question, 
 from verify.conformance.blame.weighed_rows import drawn_rows
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import find
-from verify.conformance.bugs.model import Stage
 from verify.conformance.found import Match
 from verify.conformance.probes import FROM_SCRATCH, WHOLE, Probe
+from verify.method.lines import Stage
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 

@@ -23,7 +23,6 @@ from verify.conformance.blame.questions import (
 from verify.conformance.blame.remembered_lines import as_right, played
 from verify.conformance.blame.state_questions import Question, questions
 from verify.conformance.blame.state_rules import Asked, StateRule
-from verify.conformance.bugs.model import Stage
 from verify.conformance.probes import (
     FROM_PAIR,
     FROM_RHO,
@@ -33,6 +32,7 @@ from verify.conformance.probes import (
     lower_level_probe,
     widths_probe,
 )
+from verify.method.lines import Stage
 
 Keeping = Literal["before", "right before", "first", "problem", "x"]
 """Which value of earlier calls is used."""

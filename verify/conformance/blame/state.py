@@ -14,8 +14,8 @@ from verify.conformance.blame.remembered_values import taken_over, value_questio
 from verify.conformance.blame.state_of_runs import Renew, explain_runs_in_a_row
 from verify.conformance.blame.state_questions import Question, questions
 from verify.conformance.blame.state_rules import Alone, Asked, StateRule, after_the_same, rules_of, same
-from verify.conformance.bugs.model import Stage
 from verify.conformance.stage_comparison import PROBED, Probed
+from verify.method.lines import Stage
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 

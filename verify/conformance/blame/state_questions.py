@@ -12,7 +12,6 @@ import numpy as np
 
 from spec import Quadratic, parse_problem
 from spec.exact import Vector
-from verify.conformance.bugs.model import Stage
 from verify.conformance.places import Place, place_of
 from verify.conformance.probes import (
     FROM_PAIR,
@@ -24,6 +23,7 @@ from verify.conformance.probes import (
     lower_level_probe,
     penalty_probe,
 )
+from verify.method.lines import Stage
 
 ATTRIBUTES = ("problem", "x", "alpha", "stages", "sizes")
 """What a memory may tell questions apart by."""

@@ -1,8 +1,8 @@
 """The method written out plainly: every stage as named formulas, one line each, on which edits act.
 
 A formula is an expression over the problem's blocks (``A``, ``f_xy``, ...), the stage's arguments, the names of the
-steps before it and the functions of :mod:`verify.conformance.bugs.generated.step_player`. It is written the way a
-programmer would write it, not the way that loses the fewest digits.
+steps before it and the functions of :mod:`verify.method.player`. It is written the way a programmer would write it, not
+the way that loses the fewest digits.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from verify.conformance.bugs.model import Stage
+Stage = Literal["lower_level", "activation", "penalty_minimiser", "hypergradient", "samples", "runs", "optimise"]
+"""Where a mistake first shows; ``samples`` is ``hypergradient`` under noise, ``runs`` the noisy inner solvers."""
 
 Procedure = Literal["lower_level", "activation", "lagrangian", "minimised", "widths", "oracle", "line_6", "noise",
                     "step", "block", "output"]  # fmt: skip
@@ -93,3 +94,8 @@ FORMULAS: Formulas = {
     "output": {"k": "index(K)", "x_out": "x_bar[k]"},
 }
 """Every step by procedure, in order."""
+
+
+def edited(edits: Formulas) -> Formulas:
+    """The method with some of its formulas exchanged."""
+    return {procedure: {**steps, **edits.get(procedure, {})} for procedure, steps in FORMULAS.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from verify.conformance.bugs.generated.method_steps import Procedure
+from verify.method.lines import Procedure
 
 Kind = Literal[
     "drop", "sign", "scale", "transpose", "swap", "shift", "argument", "power", "stale", "stage", "clip", "comparison",

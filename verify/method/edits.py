@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from spec.files import Frozen
-from verify.conformance.bugs.generated.alike import COUNTS, FAMILIES, KEPT, MATRICES, OWN, ROLLED, Kind
-from verify.conformance.bugs.generated.method_steps import FORMULAS, STAGE_OF, Procedure
-from verify.conformance.bugs.model import Stage
+from verify.method.alike import COUNTS, FAMILIES, KEPT, MATRICES, OWN, ROLLED, Kind
+from verify.method.lines import FORMULAS, STAGE_OF, Procedure, Stage
 
 Change = tuple[Kind, ast.AST, str]
 """An edit's kind, the node it replaces, and the text in its place."""
