@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,9 @@ from scipy import special
 
 from spec import InvalidInputError, OuterParameters
 from spec.exact import Vector
+from verify.method.factors import Moments
 from verify.method.plain_subject import PlainLoop
+from verify.method.run_series import Series
 from verify.subjects.protocol import OuterRun, Stages
 
 TOLERANCE = 1e-9
@@ -35,17 +38,17 @@ RIGHT = PlainLoop()
 
 @dataclass(frozen=True)
 class Trial:
-    """One way to run Algorithm 2; the oracle answers ``slopes * sign(z) + curvature * z``."""
+    """One way to run Algorithm 2; the oracle answers ``slopes * sign(z) + curvature * z``, component by component."""
 
     id: str
     x0: tuple[float, ...]
     parameters: OuterParameters
     slopes: tuple[float, ...]
-    curvature: float
+    curvature: float | tuple[float, ...]
 
     def oracle(self, z: Vector) -> Vector:
         """A fixed answer to every point."""
-        return np.asarray(np.where(z >= 0, 1.0, -1.0) * np.array(self.slopes) + self.curvature * z)
+        return np.asarray(np.where(z >= 0, 1.0, -1.0) * np.array(self.slopes) + np.array(self.curvature) * z)
 
 
 def _schedule(D: float, eta: float, M: int, K: int) -> OuterParameters:
@@ -76,6 +79,11 @@ class Recorded:
         """Δ_1, ..., Δ_T, shape (T, n)."""
         return np.diff(self.run.path, axis=0)
 
+    @cached_property
+    def moments(self) -> Moments:
+        """Its steps, for factors."""
+        return Moments(self.trial, np.arange(1.0, len(self.z) + 1))
+
     @property
     def space(self) -> dict[str, Any]:
         """What the lines of a step made, by name: rows t = 1, ..., T; draws do not show."""
@@ -84,6 +92,11 @@ class Recorded:
             "x": self.run.path[:-1], "x_next": self.run.path[1:], "step": S, "z": self.z, "g": self.g, "total": 0 * S,
             "D": q.D, "eta": q.eta, "M": q.M, "K": q.K,
         }  # fmt: skip
+
+    @cached_property
+    def series(self) -> Series:
+        """Formulas over all its rows."""
+        return Series(self.space | {"path": self.run.path, "x_bar": self.run.x_bar}, self.trial.parameters.M)
 
     def blocks(self, rows: Vector) -> Vector:
         """Means by block, shape (K, n)."""

@@ -19,10 +19,10 @@ from spec.exact import Vector
 from verify.conformance.answers import Answer
 from verify.conformance.blame.lower import RIGHT_LOWER, LowerProgram, rebuilt
 from verify.conformance.blame.lower_fits import NOTHING, plain_factor
-from verify.conformance.blame.near_one import is_almost_one, left_words
 from verify.conformance.blame.programs import clearly_held, solved
 from verify.conformance.blame.ramps import number
 from verify.conformance.probes import Probe
+from verify.method.factors import is_almost_one, left_words
 
 TERMS = ("A_S x", "b_S", "B_S y₀")
 """What multipliers are solved from, with the signs of the formula."""

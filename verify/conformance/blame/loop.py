@@ -1,24 +1,20 @@
 """Which rule of Algorithm 2 a subject has instead: found on some runs, confirmed on others, line by line."""
-# ruff: noqa: ARG005  # every line counts the rows of a run
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
-from spec.exact import Vector
 from verify.conformance.blame.explanation import Blame
-from verify.conformance.blame.loop_blocks import search_means, search_outputs
-from verify.conformance.blame.loop_calls import Surplus, aligned, call_rule, extra_points, search_calls
-from verify.conformance.blame.loop_moves import Move, moved_runs, search_moves
-from verify.conformance.blame.loop_queries import STEP_BEFORE, search_queries
-from verify.conformance.blame.loop_rule import LoopRule, Part, row_by_row
-from verify.conformance.blame.loop_steps import StepRule, off_by, search_steps
-from verify.conformance.blame.loop_tables import cut
+from verify.conformance.blame.loop_calls import aligned, call_rule, extra_points, search_calls
+from verify.conformance.blame.loop_draws import line_sentence, search_outputs, search_queries
+from verify.conformance.blame.loop_lines import FIRST_STEP, MEAN, STEP
+from verify.conformance.blame.loop_moves import RIGHT_STEP, moved_runs, search_moves
+from verify.conformance.blame.loop_rule import LoopRule, Part
+from verify.conformance.blame.loop_search import search
 from verify.conformance.blame.loop_trials import MORE, Heard, listen_to
 from verify.conformance.outer import (
     OUTPUT_TRIAL,
@@ -31,6 +27,7 @@ from verify.conformance.outer import (
     compare_lines,
     listen,
 )
+from verify.method.loop_edits import STEP_BEFORE, Edit
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 
@@ -40,37 +37,8 @@ FIRST_OUTPUTS = 4
 """Short runs whose steps are looked at too."""
 
 
-class Start(NamedTuple):
-    """A wrong first step, shape (n,)."""
-
-    words: str
-    of: Callable[[Recorded], Vector]
-
-
-def _unit(values: Vector) -> Vector:
-    return np.asarray(values / max(float(np.linalg.norm(values)), 1e-300))
-
-
-STARTS = (
-    Start("−ηg_1, cut to D", lambda one: cut(-one.trial.parameters.eta * one.g[:1], one.trial.parameters.D)[0]),
-    Start("−ηg_1", lambda one: -one.trial.parameters.eta * one.g[0]),
-    Start("D against g_1", lambda one: -one.trial.parameters.D * _unit(one.g[0])),
-    Start("D in every component", lambda one: np.full(len(one.trial.x0), one.trial.parameters.D)),
-    Start("−D in every component", lambda one: np.full(len(one.trial.x0), -one.trial.parameters.D)),
-    Start("of length D in the direction (1, …, 1)",
-          lambda one: one.trial.parameters.D * _unit(np.ones(len(one.trial.x0)))),
-    Start("D in the first component", lambda one: one.trial.parameters.D * np.eye(len(one.trial.x0))[0]),
-    Start("x_0", lambda one: np.array(one.trial.x0)),
-    Start("−x_0: the method starts at 0", lambda one: -np.array(one.trial.x0)),
-    Start("x_0 cut to D", lambda one: cut(np.array([one.trial.x0]), one.trial.parameters.D)[0]),
-    Start("−ηx_0", lambda one: -one.trial.parameters.eta * np.array(one.trial.x0)),
-    Start("η in every component", lambda one: np.full(len(one.trial.x0), one.trial.parameters.eta)),
-)  # fmt: skip
-"""What Δ_1 may be in place of 0."""
-
-
 @dataclass(frozen=True)
-class Line:
+class WrongLine:
     """One wrong line of Algorithm 2: how it differs from the right one, and how rules for it are looked for."""
 
     part: Part
@@ -119,7 +87,7 @@ def _explained(stages: Stages, record: Record | None) -> Iterator[Blame]:
         if rule.predicts(fresh):
             yield _move_blame(rule, runs, fresh)
             align = _behind(align, move)
-            runs, outputs = [*moved_runs(runs, move)], [*moved_runs(outputs, move)]
+            runs, outputs = moved_runs(runs, move), moved_runs(outputs, move)
             break
     covered: list[LoopRule] = []
     for line in _wrong_lines(runs, outputs):
@@ -135,15 +103,15 @@ def _explained(stages: Stages, record: Record | None) -> Iterator[Blame]:
 
 
 def _behind(
-    align: Callable[[Sequence[Recorded]], list[Recorded]], move: Move
+    align: Callable[[Sequence[Recorded]], list[Recorded]], move: Edit
 ) -> Callable[[Sequence[Recorded]], list[Recorded]]:
     """Runs aligned, and with the steps that lie behind a move."""
-    return lambda some: [*moved_runs(align(some), move)]
+    return lambda some: moved_runs(align(some), move)
 
 
 def _move_blame(rule: LoopRule, runs: Sequence[Recorded], fresh: Sequence[Recorded]) -> Blame:
     """What is said of another way to move x."""
-    effect = max(float(np.abs(StepRule().expected(one) - one.steps).max()) for one in runs)
+    effect = max(float(np.abs(RIGHT_STEP.made(one)[:-1] - one.steps[1:]).max(initial=0.0)) for one in runs)
     new = sum(len(one.z) for one in fresh)
     return Blame("optimise", [rule], new + sum(len(one.z) for one in runs), new, rule.excess(fresh), effect)
 
@@ -155,7 +123,7 @@ def _held_out(heard: Heard, many: bool, align: Callable[[Sequence[Recorded]], li
 def _follows_from(covered: list[LoopRule], blame: Blame) -> bool:
     """Whether queried points are off only because x moves by the next step already."""
     words = [explanation.sentence for explanation in blame.explanations]
-    return any(rule.makes_first for rule in covered) and words == [STEP_BEFORE.sentence()]
+    return any(rule.makes_first for rule in covered) and words == [line_sentence(STEP_BEFORE)]
 
 
 def _short_runs(stages: Stages) -> list[Recorded]:
@@ -166,17 +134,17 @@ def _short_runs(stages: Stages) -> list[Recorded]:
         return []
 
 
-def _aligner(surplus: Surplus | None) -> Callable[[Sequence[Recorded]], list[Recorded]]:
+def _aligner(surplus: Edit | None) -> Callable[[Sequence[Recorded]], list[Recorded]]:
     return lambda runs: list(runs) if surplus is None else (aligned(runs, surplus) or [])
 
 
-def _most_right(found: list[Surplus], runs: list[Recorded]) -> Surplus | None:
+def _most_right(found: list[Edit], runs: list[Recorded]) -> Edit | None:
     """The surplus without which most lines are right; ``None`` where too few calls were made."""
-    there = [surplus for surplus in found if surplus.kept is not None]
+    there = [surplus for surplus in found if aligned(runs, surplus) is not None]
     return min(there, key=lambda surplus: len(_wrong_lines(aligned(runs, surplus) or [], [])), default=None)
 
 
-def _count_blame(found: list[Surplus], best: Surplus | None, heard: Heard) -> Blame:
+def _count_blame(found: list[Edit], best: Edit | None, heard: Heard) -> Blame:
     chosen = [best] if best is not None else found
     named = []
     for surplus in chosen:
@@ -191,43 +159,64 @@ def _count_blame(found: list[Surplus], best: Surplus | None, heard: Heard) -> Bl
                  float(max(abs(len(one.z) - one.trial.parameters.T) for one in runs)))  # fmt: skip
 
 
-def _wrong_lines(runs: list[Recorded], outputs: list[Recorded]) -> list[Line]:
+def _wrong_lines(runs: list[Recorded], outputs: list[Recorded]) -> list[WrongLine]:
     """The lines that differ from Algorithm 2's, in its order."""
     steps, queries, means = compare_lines(runs, RIGHT)
     wrong = []
     first = max(runs, key=lambda one: float(np.abs(one.steps[0]).max()))
-    if off_by(runs, StepRule()) > 1:
-        size = max(float(np.abs(StepRule().expected(one) - one.steps).max()) for one in runs)
-        wrong.append(Line("steps", replace(steps, difference=size), search_steps, lambda one: len(one.z) - 1))
+    if RIGHT_STEP.excess(runs) > 1:
+        size = max(float(np.abs(RIGHT_STEP.made(one)[:-1] - one.steps[1:]).max(initial=0.0)) for one in runs)
+        wrong.append(WrongLine("steps", replace(steps, difference=size), _search_steps, _steps))
     if steps.excess > 1 and first.steps[0].any():
         size = float(np.abs(first.steps[0]).max())
         at_start = Comparison("steps", first.trial.id, steps.excess, size, "step Δ_1 = x_1 - x_0")
         if size > 1e-9 * float(np.abs(first.run.path).max()):
-            wrong.append(Line("first step", at_start, _search_starts, lambda one: 1))
+            wrong.append(WrongLine("first step", at_start, _search_first, _once))
     if queries.excess > 1:
         longest = max(float(np.linalg.norm(one.steps, axis=1).max()) for one in runs)
         queries = replace(queries, difference=longest) if queries.is_law else queries
-        wrong.append(Line("queries", queries, search_queries, lambda one: len(one.z)))
+        wrong.append(WrongLine("queries", queries, search_queries, _calls))
     if means.excess > 1:
-        wrong.append(Line("means", means, search_means, lambda one: len(one.run.x_bar)))
+        wrong.append(WrongLine("means", means, _search_means, _blocks))
     output = compare(Record(tuple(runs), tuple(outputs)), RIGHT)[3] if outputs else None
     if output is not None and output.excess > 1:
         widest = max(float(np.ptp(one.run.x_bar, axis=0).max()) for one in outputs)
         output = replace(output, difference=widest) if output.is_law else output
-        wrong.append(Line("outputs", output, search_outputs, lambda one: 1))
+        wrong.append(WrongLine("outputs", output, search_outputs, _once))
     return wrong
 
 
-def _search_starts(runs: Sequence[Recorded]) -> list[LoopRule]:
-    found = []
-    for start in STARTS:
-        excess = row_by_row(lambda one, start=start: start.of(one), lambda one: one.steps[0])  # type: ignore[misc]
-        if excess(runs) <= 1:
-            found.append(LoopRule("first step", f"the first step Δ_1 is {start.words}, where it must be 0", 1, excess))
-    return found[:RIVALS]
+def _steps(one: Recorded) -> int:
+    return len(one.z) - 1
 
 
-def _confirmed(line: Line, runs: list[Recorded], held: Callable[[], list[Recorded]]) -> Blame:
+def _calls(one: Recorded) -> int:
+    return len(one.z)
+
+
+def _blocks(one: Recorded) -> int:
+    return len(one.run.x_bar)
+
+
+def _once(one: Recorded) -> int:  # noqa: ARG001  # as the others
+    return 1
+
+
+def _search_steps(runs: Sequence[Recorded]) -> list[LoopRule]:
+    return search(STEP, runs) if any(one.steps[1:].any() for one in runs) else []
+
+
+def _search_first(runs: Sequence[Recorded]) -> list[LoopRule]:
+    return search(FIRST_STEP, runs)[:RIVALS]
+
+
+def _search_means(runs: Sequence[Recorded]) -> list[LoopRule]:
+    if not any(np.ptp(one.run.x_bar) for one in runs):
+        return []
+    return search(MEAN, [one for one in runs if one.trial.parameters.M > 1])
+
+
+def _confirmed(line: WrongLine, runs: list[Recorded], held: Callable[[], list[Recorded]]) -> Blame:
     """Look for rules, and keep those that runs made since then follow too."""
     rules, effect = line.search(runs), line.comparison.difference
     fresh = held() if rules else []

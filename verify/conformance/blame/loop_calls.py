@@ -1,10 +1,8 @@
 """How often Algorithm 2 asks its oracle: T = KM times; which calls are too many, and what is left without them."""
-# ruff: noqa: ARG005  # every count is made of the schedule
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -12,72 +10,45 @@ from spec import OuterParameters
 from verify.conformance.blame.loop_rule import LoopRule
 from verify.conformance.blame.loop_trials import selected_calls
 from verify.conformance.outer import Recorded
+from verify.method.loop_edits import EDITS, Edit
 
 
-class Surplus(NamedTuple):
-    """A count of calls: its formula and words, and the T calls among them that steps are made of, if all are there."""
-
-    formula: str
-    words: str
-    count: Callable[[OuterParameters], int]
-    kept: Callable[[OuterParameters], Any] | None = None
-
-
-def _but_one_a_block(q: OuterParameters, gone: int) -> list[int]:
-    return [k * (q.M + 1) + j for k in range(q.K) for j in range(q.M + 1) if j != gone % (q.M + 1)]
+def counted(surplus: Edit, q: OuterParameters) -> tuple[int, Sequence[int] | None]:
+    """How many calls there are, and which T of them steps are made of; ``None`` where some of these are missing."""
+    names = {"T": q.T, "M": q.M, "K": q.K, "range": range,
+             "but": lambda gone: [i for i in range(q.K * (q.M + 1)) if i % (q.M + 1) != gone]}  # fmt: skip
+    count, kept = (eval(half, names) for half in surplus.halves)
+    return count, kept
 
 
-COUNTS = (
-    Surplus("KM + 1", "one call more before the first step", lambda q: q.T + 1, lambda q: range(1, q.T + 1)),
-    Surplus("KM + 1", "one call more after the last step", lambda q: q.T + 1, lambda q: range(q.T)),
-    Surplus("KM + 2", "one call more before the first step and one after the last", lambda q: q.T + 2,
-            lambda q: range(1, q.T + 1)),
-    Surplus("2KM", "two calls a step, of which the first counts", lambda q: 2 * q.T, lambda q: range(0, 2 * q.T, 2)),
-    Surplus("2KM", "two calls a step, of which the second counts", lambda q: 2 * q.T, lambda q: range(1, 2 * q.T, 2)),
-    Surplus("K(M + 1)", "one call more at the start of each block", lambda q: q.K * (q.M + 1),
-            lambda q: _but_one_a_block(q, 0)),
-    Surplus("K(M + 1)", "one call more at the end of each block", lambda q: q.K * (q.M + 1),
-            lambda q: _but_one_a_block(q, -1)),
-    Surplus("KM + K", "one call for each block after the last step", lambda q: q.T + q.K, lambda q: range(q.T)),
-    Surplus("KM − 1", "one call too few", lambda q: q.T - 1),
-    Surplus("K(M − 1)", "one call too few in each block", lambda q: q.K * (q.M - 1)),
-    Surplus("(K − 1)M", "one block too few", lambda q: (q.K - 1) * q.M),
-    Surplus("(K + 1)M", "one block too many", lambda q: (q.K + 1) * q.M, lambda q: range(q.T)),
-    Surplus("K", "one call a block", lambda q: q.K),
-    Surplus("M", "M calls, as if there were one block", lambda q: q.M),
-    Surplus("0", "the oracle is never asked", lambda q: 0),
-)  # fmt: skip
-
-
-def search_calls(runs: Sequence[Recorded]) -> list[Surplus]:
+def search_calls(runs: Sequence[Recorded]) -> list[Edit]:
     """Counts that are these runs'; those that leave T calls first."""
-    found = [c for c in COUNTS if all(len(one.z) == c.count(one.trial.parameters) for one in runs)]
-    return [c for c in found if c.kept is not None] or found
+    found = [c for c in EDITS["calls"] if not _off(runs, c)]
+    return [c for c in found if counted(c, runs[0].trial.parameters)[1] is not None] or found
 
 
-def aligned(runs: Sequence[Recorded], surplus: Surplus) -> list[Recorded] | None:
+def aligned(runs: Sequence[Recorded], surplus: Edit) -> list[Recorded] | None:
     """The runs without the calls too many; ``None`` where some are missing."""
-    if surplus.kept is None:
-        return None
-    return [selected_calls(one, list(surplus.kept(one.trial.parameters))) for one in runs]
+    kept = [counted(surplus, one.trial.parameters)[1] for one in runs]
+    pairs = zip(runs, kept, strict=True)
+    return None if None in kept else [selected_calls(one, list(calls)) for one, calls in pairs if calls is not None]
 
 
-def call_rule(surplus: Surplus) -> LoopRule:
+def _off(runs: Sequence[Recorded], surplus: Edit) -> int:
+    """Calls by which some run has another number of them."""
+    return max((abs(len(one.z) - counted(surplus, one.trial.parameters)[0]) for one in runs), default=0)
+
+
+def call_rule(surplus: Edit) -> LoopRule:
     """The count as an explanation."""
-
-    def excess(runs: Sequence[Recorded]) -> float:
-        return float(max((abs(len(one.z) - surplus.count(one.trial.parameters)) for one in runs), default=0)) * 2
-
-    sentence = f"it asks the oracle {surplus.formula} times instead of KM: {surplus.words}"
-    return LoopRule("calls", sentence, 1, excess)
+    sentence = f"it asks the oracle {surplus.shown} times instead of KM: {surplus.words}"
+    return LoopRule("calls", sentence, 1, lambda runs: 2.0 * _off(runs, surplus))
 
 
-def extra_points(one: Recorded, surplus: Surplus) -> str:
+def extra_points(one: Recorded, surplus: Edit) -> str:
     """Where the calls too many were made, in words; empty where that is nowhere special."""
-    if surplus.kept is None:
-        return ""
-    kept = set(surplus.kept(one.trial.parameters))
-    extra = [k for k in range(len(one.z)) if k not in kept]
+    kept = counted(surplus, one.trial.parameters)[1]
+    extra = [] if kept is None else [k for k in range(len(one.z)) if k not in set(kept)]
     if len(extra) != 1:
         return ""
     z = one.z[extra[0]]

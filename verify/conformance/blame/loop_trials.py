@@ -16,7 +16,9 @@ def _trial(
     D, eta, M, K = schedule
     # Radius, bound and curvature differ from trial to trial, so that no factor is another's by chance.
     parameters = OuterParameters(goldstein_radius=M * D, epsilon=0.03 * K + 0.02 * M, D=D, eta=eta, M=M, K=K)
-    return Trial(id_, x0, parameters, slopes, 0.4 + 0.07 * K)
+    # Other curvatures in other directions: no direction is kept by chance.
+    curvature = tuple((0.4 + 0.07 * K) * (1 + 0.3 * i) for i in range(len(x0)))
+    return Trial(id_, x0, parameters, slopes, curvature)
 
 
 MORE = (

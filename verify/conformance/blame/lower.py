@@ -13,11 +13,11 @@ from spec import Quadratic
 from spec.exact import Vector
 from spec.quadratic import QuadraticArrays
 from verify.conformance.blame.lower_outputs import OUTPUTS
-from verify.conformance.blame.near_one import is_almost_one, left_words
 from verify.conformance.blame.programs import FORMS, Pair, Program, clearly_held, holding, solved
 from verify.conformance.blame.ramps import number
 from verify.conformance.blame.unfinished import UNFINISHED
 from verify.conformance.probes import Probe
+from verify.method.factors import is_almost_one, left_words
 
 BLOCKS: dict[str, str] = {
     "g_yy": "g_yy y", "g_xy": "g_xyᵀx", "g_y": "g_y", "A": "A x", "B": "B y and Bᵀλ", "b": "b", "x": "x",

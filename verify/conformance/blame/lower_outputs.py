@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.blame.near_one import is_almost_one, left_words, spelt_plainly
 from verify.conformance.blame.programs import Pair, Program, solved
+from verify.method.factors import is_almost_one, left_words, spelt_plainly
 
 TOUCHING = 1e-8
 """Rows whose value is at most this from 0 touch."""

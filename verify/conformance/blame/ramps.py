@@ -15,9 +15,9 @@ from typing import Any, Literal
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.blame.near_one import spelt_plainly
 from verify.conformance.blame.ramp_shapes import AFTERWARDS, SHAPES, TOGETHER
 from verify.conformance.probes import Probe
+from verify.method.factors import spelt_plainly
 
 Side = Literal["h", "λ"]
 WIDTH_NAMES: dict[Side, str] = {"h": "w", "λ": "w_λ"}

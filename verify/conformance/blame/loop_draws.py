@@ -1,4 +1,4 @@
-"""Line 5 of Algorithm 2, z_t = x_{t−1} + s_tΔ_t: on which line the queried points lie, and how s_t is drawn.
+"""What Algorithm 2 draws: where queried points lie and how s_t is drawn (line 5), and which point is output (line 13).
 
 A draw that follows from others is an exact rule; one that does not is compared with laws, on fresh runs once more.
 """
@@ -6,18 +6,22 @@ A draw that follows from others is an exact rule; one that does not is compared 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import special
 
 from spec.exact import Vector
+from verify.conformance.blame.loop_lines import OUTPUT, output_sentence
 from verify.conformance.blame.loop_rule import LoopRule, apart
-from verify.conformance.blame.loop_tables import earlier
+from verify.conformance.blame.loop_search import search
 from verify.conformance.outer import Recorded
+from verify.method.loop_edits import EDITS, STRAIGHT, Edit
+from verify.method.query_laws import LAWS, distribution, uniform_law
 
 SHORT = 1e-6
 """Share of D below which a direction is too short to say where a point lies on it."""
@@ -25,58 +29,19 @@ SAME = 1e-6
 """Difference below which two draws are the same."""
 FEWEST = 12
 """Draws that a rule must explain."""
+FEWEST_OUTPUTS = 20
 CHANCE = 1e-4
 """Probability below which draws do not follow a law."""
+CLOSE = 0.2
+"""Excess over the best law's up to which a law is told beside it."""
 
 
-class Line(NamedTuple):
-    """A line that queried points may lie on: origins and directions, rows (T, n), of a run."""
-
-    formula: str
-    words: str
-    of: Callable[[Recorded], tuple[Vector, Vector]]
-
-    def sentence(self, draws: str = "") -> str:
-        """What is wrong with points on it, ``draws`` being what is wrong with s_t."""
-        if not self.words:
-            return f"{draws} (z_t = {self.formula})"
-        right = "x_{t−1} + s_tΔ_t"
-        return f"z_t = {self.formula} where z_t must be {right}: {self.words}{', and ' + draws if draws else ''}"
-
-
-def _before(one: Recorded) -> Vector:
-    return earlier(one.steps, np.full_like(one.steps[0], np.nan))
-
-
-def _starts(one: Recorded) -> Vector:
-    M = one.trial.parameters.M
-    return one.run.path[np.arange(one.trial.parameters.T) // M * M]
-
-
-def _scaled_line(one: Recorded, c: float) -> tuple[Vector, Vector]:
-    return c * one.run.path[:-1], one.steps
-
-
-STEP_BEFORE = Line("x_{t−1} + s_tΔ_{t−1}", "the step before is followed from x_{t−1}",
-                   lambda one: (one.run.path[:-1], _before(one)))  # fmt: skip
-"""What Δ that is updated before x moves comes to."""
-LINES = (
-    Line("x_{t−1} + s_tΔ_t", "", lambda one: (one.run.path[:-1], one.steps)),
-    STEP_BEFORE,
-    Line("x_t + s_tΔ_{t−1}", "the step before is followed from x_t", lambda one: (one.run.path[1:], _before(one))),
-    Line("x_{t−2} + s_tΔ_{t−1}", "the segment before is used",
-         lambda one: (one.run.path[:-1] - _before(one), _before(one))),
-    Line("x_{t−2} + s_tΔ_t", "it starts a point early", lambda one: (one.run.path[:-1] - _before(one), one.steps)),
-    *(Line(f"{c:g}·x_{{t−1}} + s_tΔ_t", f"x_{{t−1}} is multiplied by {c:g}", partial(_scaled_line, c=c))
-      for c in (0.5, 2.0, 0.0, -1.0)),
-    Line("x_{t−1} + s_t·(1, …, 1)", "Δ_t is left out", lambda one: (one.run.path[:-1], np.ones_like(one.steps))),
-    Line("x_0 + s_t(x_t − x_0)", "segments start at x_0",
-         lambda one: (np.broadcast_to(one.run.path[0], one.steps.shape), one.run.path[1:] - one.run.path[0])),
-    Line("x_start + s_t(x_t − x_start)", "segments start where the block does",
-         lambda one: (_starts(one), one.run.path[1:] - _starts(one))),
-    Line("s_t·x_{t−1}", "a multiple of x_{t−1} is asked at", lambda one: (0 * one.steps, one.run.path[:-1])),
-    Line("s_t·x_t", "a multiple of x_t is asked at", lambda one: (0 * one.steps, one.run.path[1:])),
-)  # fmt: skip
+def line_sentence(line: Edit, draws: str = "") -> str:
+    """What is wrong with points on a line, ``draws`` being what is wrong with s_t."""
+    if not line.words:
+        return f"{draws} (z_t = {line.shown})"
+    right = STRAIGHT.shown
+    return f"z_t = {line.shown} where z_t must be {right}: {line.words}{', and ' + draws if draws else ''}"
 
 
 @dataclass(frozen=True)
@@ -93,9 +58,9 @@ class Shares:
         return made[there], self.s[there]
 
 
-def shares(one: Recorded, line: Line) -> Shares | None:
+def shares(one: Recorded, line: Edit) -> Shares | None:
     """Read s_t off; ``None`` where a point lies beside its line."""
-    origin, direction = line.of(one)
+    origin, direction = map(one.series.value, line.halves)
     # What was left over by a run before is not known here.
     there: Any = np.isfinite(origin + direction).all(axis=1)
     origin, direction = np.where(there[:, None], origin, one.z), np.where(there[:, None], direction, 0.0)
@@ -103,11 +68,6 @@ def shares(one: Recorded, line: Line) -> Shares | None:
     known = squares > (SHORT * one.trial.parameters.D) ** 2
     s = np.divide(((one.z - origin) * direction).sum(axis=1), squares, out=np.zeros(len(one.z)), where=known)
     return None if apart(one, origin + s[:, None] * direction, one.z) > 1 else Shares(one, s, known)
-
-
-def _blocks(at: Shares) -> tuple[Any, int]:
-    M = at.one.trial.parameters.M
-    return np.arange(len(at.s)) // M, M
 
 
 def _first_known(at: Shares, groups: Any) -> Vector:
@@ -119,79 +79,31 @@ def _first_known(at: Shares, groups: Any) -> Vector:
     return made
 
 
-def _lagged(at: Shares, lag: int, change: Callable[[Vector], Vector], keep: Callable[[Any], Any]) -> Vector:
-    """Shares that follow from those ``lag`` steps before, at the places t (from 0) that are kept."""
+def _lagged(at: Shares, lag: int, first: int = 0, every: int = 1) -> Vector:
+    """The share ``lag`` steps before, where it is known, for the steps ``first``, ``first + every``, ..., from 0."""
     made = np.full(len(at.s), math.nan)
     t = np.arange(lag, len(at.s))
-    t = t[at.known[t - lag] & keep(t)]
-    made[t] = change(at.s[t - lag])
+    t = t[at.known[t - lag] & (t % every == first)]
+    made[t] = at.s[t - lag]
     return made
 
 
-def _places(at: Shares) -> Any:
-    return np.arange(len(at.s)) % at.one.trial.parameters.M
+def follower(formula: str) -> Callable[[Shares], Vector]:
+    """What shares follow from, by a formula over the numbers of their steps and the functions above."""
 
+    def made(at: Shares) -> Vector:
+        q, t = at.one.trial.parameters, np.arange(1.0, len(at.s) + 1)
+        names = {"t": t, "T": len(t), "M": q.M, "j": (t - 1) % q.M + 1, "k": (t - 1) // q.M}
+        functions = {"first_known": partial(_first_known, at), "lagged": partial(_lagged, at)}
+        return np.asarray(eval(formula, functions, names), dtype=np.float64)
 
-REPEATED: tuple[tuple[str, Callable[[Shares], Vector]], ...] = (
-    ("s_t is j/M in step j of a block, not random", lambda at: (_places(at) + 1) / _blocks(at)[1]),
-    ("s_t is (j − 1)/M in step j of a block, not random", lambda at: _places(at) / _blocks(at)[1]),
-    ("s_t is (j − ½)/M in step j of a block, not random", lambda at: (_places(at) + 0.5) / _blocks(at)[1]),
-    ("s_t is t/T, not random", lambda at: (np.arange(len(at.s)) + 1) / len(at.s)),
-    ("s_t is (t − 1)/T, not random", lambda at: np.arange(len(at.s)) / len(at.s)),
-    ("s_t is drawn once and used in every step of a run", lambda at: _first_known(at, np.zeros(len(at.s)))),
-    ("s_t is drawn once a block and used in all its steps", lambda at: _first_known(at, _blocks(at)[0])),
-    ("every block uses the same s_t, as if its generator started anew",
-     lambda at: _lagged(at, _blocks(at)[1], lambda s: s, lambda t: t >= 0)),
-    ("every draw of s_t is used in two consecutive steps",
-     lambda at: _lagged(at, 1, lambda s: s, lambda t: t % 2 == 1)),
-    ("every draw of s_t is used in two consecutive steps, from the second on",
-     lambda at: _lagged(at, 1, lambda s: s, lambda t: t % 2 == 0)),
-    ("s_t = 1 − s_{t−1} in every second step: antithetic pairs",
-     lambda at: _lagged(at, 1, lambda s: 1 - s, lambda t: t % 2 == 1)),
-    ("s_t = 1 − s_{t−1} in every second step, from the second on: antithetic pairs",
-     lambda at: _lagged(at, 1, lambda s: 1 - s, lambda t: t % 2 == 0)),
-)  # fmt: skip
-"""Rules by which draws follow from others or from their place, each with its predictions."""
-
-
-class Law(NamedTuple):
-    """A law of s_t by its distribution function."""
-
-    words: str
-    of: Callable[[Vector], Vector]
-
-
-def _uniform(a: float, b: float) -> Law:
-    return Law(f"s_t is uniform on [{a:g}, {b:g}], not on [0, 1]", lambda s: np.clip((s - a) / (b - a), 0.0, 1.0))
-
-
-LAWS = (
-    *(_uniform(a, b) for a, b in (
-        (0, 0.5), (0.5, 1), (0.25, 0.75), (-1, 0), (-1, 1), (-0.5, 0.5), (-0.5, 0), (1, 2), (0, 2), (0.5, 1.5), (-1, 2),
-        (-2, 0), (-2, 2), (0, 1.5), (0, 0.1), (0.9, 1), (0.1, 0.9), (0.1, 1), (0, 0.9), (0, 3), (2, 3), (-0.5, 1.5),
-        (0, 0.25), (0.75, 1),
-    )),
-    Law("s_t is the square of a uniform draw", lambda s: np.sqrt(np.clip(s, 0, 1))),
-    Law("s_t is the root of a uniform draw", lambda s: np.clip(s, 0, 1) ** 2),
-    Law("s_t is the product of two uniform draws",
-        lambda s: np.where(s > 0, np.clip(s, 1e-300, 1) * (1 - np.log(np.clip(s, 1e-300, 1))), 0.0)),
-    Law("s_t is the mean of two uniform draws",
-        lambda s: np.where(s < 0.5, 2 * np.clip(s, 0, 1) ** 2, 1 - 2 * (1 - np.clip(s, 0, 1)) ** 2)),
-    Law("s_t is the cube of a uniform draw", lambda s: np.cbrt(np.clip(s, 0, 1))),
-    Law("s_t is the smaller of two uniform draws", lambda s: 1 - (1 - np.clip(s, 0, 1)) ** 2),
-    Law("s_t has the law Beta(½, ½)", lambda s: special.betainc(0.5, 0.5, np.clip(s, 0, 1))),
-    Law("s_t has the law Beta(2, 2)", lambda s: special.betainc(2, 2, np.clip(s, 0, 1))),
-    Law("s_t is a standard normal number", special.ndtr),
-    Law("s_t is the size of a standard normal number", lambda s: np.clip(2 * special.ndtr(s) - 1, 0, 1)),
-    Law("s_t is normal with mean ½ and variance 1", lambda s: special.ndtr(s - 0.5)),
-    Law("s_t is exponential", lambda s: 1 - np.exp(-np.maximum(s, 0))),
-)  # fmt: skip
+    return made
 
 
 def search_queries(runs: Sequence[Recorded]) -> list[LoopRule]:
     """Rules of line and draws that these runs follow, simplest first."""
     found: list[LoopRule] = []
-    for number, line in enumerate(LINES):
+    for number, line in enumerate(EDITS["lines"]):
         read = [shares(one, line) for one in runs]
         there = [at for at in read if at is not None]
         if len(there) < len(runs) or sum(int(at.known.sum()) for at in there) < FEWEST:
@@ -201,21 +113,25 @@ def search_queries(runs: Sequence[Recorded]) -> list[LoopRule]:
     return [rule for rule in found if rule.edits == fewest][:1] or _around(runs)
 
 
-def _exact(read: list[Shares], line: Line, moved: bool) -> list[LoopRule]:
+def _exact(read: list[Shares], line: Edit, moved: bool) -> list[LoopRule]:
     """Draws that follow from something."""
     values = np.concatenate([at.s[at.known] for at in read])
     if np.ptp(values) < SAME:
         c = round(float(values.mean()), 6)
-        return [_made(line.sentence(f"s_t is always {c:g}, not random"), line, moved,
+        return [_made(line_sentence(line, f"s_t is always {c:g}, not random"), line, moved,
                       lambda at: np.full(len(at.s), c))]  # fmt: skip
-    follows = [_made(line.sentence(words), line, moved, made) for words, made in REPEATED if _follow(read, made) <= 1]
+    follows = [
+        _made(line_sentence(line, words), line, moved, follower(made))
+        for made, _, words in EDITS["followers"]
+        if _follow(read, follower(made)) <= 1
+    ]
     if not follows and _unlike_others(read) <= 1:
-        sentence = line.sentence("every run uses the same s_t, as if its generator started anew")
+        sentence = line_sentence(line, "every run uses the same s_t, as if its generator started anew")
         follows = [LoopRule("queries", sentence, 1 + moved, partial(_repeats_runs, line=line))]
     return follows[:1]
 
 
-def _repeats_runs(runs: Sequence[Recorded], line: Line) -> float:
+def _repeats_runs(runs: Sequence[Recorded], line: Edit) -> float:
     read = [shares(one, line) for one in runs]
     return _unlike_others([at for at in read if at is not None]) if None not in read else math.inf
 
@@ -228,7 +144,7 @@ def _unlike_others(read: list[Shares]) -> float:
     return _follow(others, lambda at: known[: len(at.s)])
 
 
-def _made(sentence: str, line: Line, moved: bool, made: Callable[[Shares], Vector]) -> LoopRule:
+def _made(sentence: str, line: Edit, moved: bool, made: Callable[[Shares], Vector]) -> LoopRule:
     def excess(runs: Sequence[Recorded]) -> float:
         read = [shares(one, line) for one in runs]
         return _follow([at for at in read if at is not None], made) if None not in read else math.inf
@@ -244,9 +160,9 @@ def _follow(read: list[Shares], made: Callable[[Shares], Vector]) -> float:
     return worst / SAME if count >= FEWEST else math.inf
 
 
-def _laws(read: list[Shares], line: Line, moved: bool) -> list[LoopRule]:
+def _laws(read: list[Shares], line: Edit, moved: bool) -> list[LoopRule]:
     """Laws that independent draws may have; the right one counts only on another line."""
-    right = _uniform(0.0, 1.0)
+    right = uniform_law(0.0, 1.0)
     if not moved and _surprise(read, right) <= 1:
         return []
     for laws in ([right] if moved else [], LAWS, _between(read)):
@@ -254,29 +170,26 @@ def _laws(read: list[Shares], line: Line, moved: bool) -> list[LoopRule]:
         if best is not None and _surprise(read, best) <= 1:
             words = "" if best is right else best.words
             excess = partial(_lawful, line=line, law=best)
-            return [LoopRule("queries", line.sentence(words), moved + bool(words), excess)]
+            return [LoopRule("queries", line_sentence(line, words), moved + bool(words), excess)]
     return []
 
 
-def _between(read: list[Shares]) -> list[Law]:
+def _between(read: list[Shares]) -> list[Edit]:
     """The uniform law on the narrowest simple interval that holds all draws."""
     values = np.concatenate([at.s[at.known] for at in read])
     a, b = float(np.floor(values.min() * 20) / 20), float(np.ceil(values.max() * 20) / 20)
-    return [_uniform(a, b)] if b - a < 20 and (a, b) != (0.0, 1.0) else []
+    return [uniform_law(a, b)] if b - a < 20 and (a, b) != (0.0, 1.0) else []
 
 
-def _lawful(runs: Sequence[Recorded], line: Line, law: Law) -> float:
+def _lawful(runs: Sequence[Recorded], line: Edit, law: Edit) -> float:
     read = [shares(one, line) for one in runs]
     return _surprise([at for at in read if at is not None], law) if None not in read else math.inf
 
 
-def _surprise(read: list[Shares], law: Law) -> float:
+def _surprise(read: list[Shares], law: Edit) -> float:
     """Above 1 where independent draws of this law would be as far off with probability below the allowed one."""
     values = np.concatenate([at.s[at.known] for at in read])
-    ends = law.of(values)
-    if len(values) < FEWEST:
-        return math.inf
-    return _evenness(ends)
+    return _evenness(distribution(law, values)) if len(values) >= FEWEST else math.inf
 
 
 def _around(runs: Sequence[Recorded]) -> list[LoopRule]:
@@ -331,3 +244,56 @@ def _evenness(values: Sequence[float] | Vector) -> float:
     from scipy import stats
 
     return math.log(max(float(stats.kstest(values, "uniform").pvalue), 1e-300)) / math.log(CHANCE)
+
+
+def search_outputs(runs: Sequence[Recorded]) -> list[LoopRule]:
+    """Rules that output what these runs, many short ones among them, did."""
+    if not all(np.ptp(one.run.x_bar, axis=0).any() for one in runs):
+        return []
+    if found := search(OUTPUT, runs):
+        return found
+    chosen = [(choice, partial(_unlike_choice, choice=choice)) for choice in EDITS["choices"]]
+    fits = {choice.words: made(runs) for choice, made in chosen}
+    best = min(fits.values())
+    # Of laws that are far less likely than another one only that one is told.
+    return [_output_rule(c.words, made) for c, made in chosen if fits[c.words] <= min(1.0, best + CLOSE)]
+
+
+def _output_rule(words: str, excess: Callable[[Sequence[Recorded]], float]) -> LoopRule:
+    return LoopRule("outputs", output_sentence(words), 1, excess)
+
+
+def _weights(choice: Edit, count: int) -> Vector:
+    """How often each of so many points is drawn, up to a factor."""
+    names = {"i": np.arange(count), "count": count, "where": np.where, "maximum": np.maximum}
+    return np.asarray(np.ones(count) * eval(choice.halves[1], names))
+
+
+def _unlike_choice(runs: Sequence[Recorded], choice: Edit) -> float:
+    """How surprising the outputs are, by number of the point, over the runs of the trial that was run most."""
+    counts: dict[str, Counter[int]] = {}
+    alike: dict[str, list[int]] = {}
+    for one in runs:
+        points, out = one.series.value(choice.halves[0]), one.run.x_out
+        if not len(points):
+            return math.inf
+        at = int(np.argmin(np.linalg.norm(points - out, axis=1)))
+        if apart(one, points[at], out) > 1:
+            return math.inf
+        counts.setdefault(one.trial.id, Counter())[at] += 1
+        # Δ_1 = 0: x_0 and x_1 are one point, which is then drawn for both.
+        alike[one.trial.id] = [int(np.argmin(np.abs(points - point).max(axis=1))) for point in points]
+    id_ = max(counts, key=lambda name: counts[name].total())
+    total, count = counts[id_].total(), len(alike[id_])
+    weights = np.bincount(alike[id_], _weights(choice, count), count)
+    if total < FEWEST_OUTPUTS:
+        return math.inf
+    seen = np.array([counts[id_][k] for k in range(len(weights))])
+    if seen[weights == 0].any():
+        return math.inf
+    share, there = weights / weights.sum(), weights > 0
+    if there.sum() == 1:
+        return 0.0
+    wanted = total * share[there]
+    chance = float(special.chdtrc(len(wanted) - 1, ((seen[there] - wanted) ** 2 / wanted).sum()))
+    return math.log(max(chance, 1e-300)) / math.log(CHANCE)

@@ -6,7 +6,7 @@ import pytest
 
 from verify.conformance.blame.by_parts import ByParts
 from verify.conformance.blame.lower_outputs import OUTPUTS
-from verify.conformance.blame.near_one import is_almost_one, spelt_plainly
+from verify.method.factors import is_almost_one, spelt_plainly
 
 
 @pytest.mark.parametrize(
