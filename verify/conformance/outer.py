@@ -212,7 +212,7 @@ def _compared(part: str, one: Recorded, expected: Vector, got: Vector, what: str
 
 def _steps(one: Recorded, rules: PlainLoop) -> Comparison:
     expected = np.zeros_like(one.steps)
-    expected[1:] = rules.rest("step", one.space)["step_next"][:-1]
+    expected[1:] = rules.line("step", "step_next", one.space)[:-1]
     found = _compared("steps", one, expected, one.steps, "step Δ_{0} = x_{0} - x_{1}")
     if rules is not RIGHT:
         return found
@@ -244,7 +244,7 @@ def _queries(every: Sequence[Recorded], rules: PlainLoop) -> Comparison:
     for one in every:
         if fixed:
             known = {name: value for name, value in one.space.items() if name != "z"}
-            what, expected = "queried point z_{0}", rules.rest("step", known)["z"]
+            what, expected = "queried point z_{0}", rules.line("step", "z", known)
         else:
             s, off = along(one)
             what = "queried point z_{0}"
@@ -305,7 +305,7 @@ def along(one: Recorded) -> tuple[Vector, Any]:
 
 
 def _means(one: Recorded, rules: PlainLoop) -> Comparison:
-    expected = one.blocks(rules.rest("step", one.space)["total_next"])
+    expected = one.blocks(rules.line("step", "total_next", one.space))
     return _compared("means", one, expected, one.run.x_bar, "mean of block {0}")
 
 
@@ -317,7 +317,7 @@ def _outputs(seen: Record, rules: PlainLoop) -> Comparison:
         run = one.run
         if fixed:
             made = {"x_bar": run.x_bar, "answers": one.blocks(one.g), "K": len(run.x_bar), "x": run.path[-1]}
-            expected = rules.rest("output", made)["x_out"]
+            expected = rules.line("output", "x_out", made)
         else:
             away = np.linalg.norm(run.x_bar - run.x_out, axis=1)
             expected = run.x_bar[int(np.argmin(away))]

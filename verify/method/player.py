@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -51,6 +53,12 @@ FUNCTIONS: Space = {
 """What a formula may call; a procedure adds its own."""
 
 
+@lru_cache(maxsize=8192)
+def compiled(formula: str) -> CodeType:
+    """Its code, made once."""
+    return compile(formula, f"<{formula}>", "eval")
+
+
 def lengths(rows: Any, order: float = 2) -> Any:
     """Of one vector, shape (1,), or of each of many rows, shape (..., 1)."""
     return np.linalg.norm(rows, ord=order, axis=-1, keepdims=True)
@@ -63,9 +71,8 @@ ROW_FUNCTIONS: Space = {
 """What formulas of Algorithm 2 may call besides or instead: there a value is a vector or many rows of them."""
 
 
-def zero(count: int) -> int:  # noqa: ARG001  # called as a draw is
-    """The index that is never drawn."""
-    return 0
+OF_ROWS: tuple[Procedure, ...] = ("step", "block", "output")
+"""Procedures of Algorithm 2."""
 
 
 class Player:
@@ -74,7 +81,7 @@ class Player:
     def __init__(self, formulas: Formulas | None = None) -> None:
         self.formulas = formulas or FORMULAS
         self.code = {
-            procedure: [(name, compile(text, f"<{name}>", "eval")) for name, text in steps.items()]
+            procedure: [(name, compiled(text)) for name, text in steps.items()]
             for procedure, steps in self.formulas.items()
         }
         self.memory: dict[tuple[Any, ...], Any] = {}
@@ -95,17 +102,26 @@ class Player:
         """The space with all of a procedure's values, old ones overwritten; ``more`` are functions it calls."""
         names = self.globals if more is None else {**self.globals, **more}
         for name, code in self.code[procedure]:
-            space[name] = eval(code, names, space)
+            space[name] = eval(code, names, self.read(name, space))
         return space
 
-    def rest(self, procedure: Procedure, known: Mapping[str, Any]) -> Space:
-        """What a procedure of Algorithm 2 makes of values that are known, none of them anew; every draw is 0."""
-        space: Space = dict(known)
-        names = {**self.globals, **ROW_FUNCTIONS, "uniform": lambda: 0.0, "index": zero}
-        for name, code in self.code[procedure]:
-            if name not in space:
-                space[name] = eval(code, names, space)
+    def read(self, line: str, space: Space) -> Any:  # noqa: ARG002  # every line reads alike
+        """Where a line's names are looked up."""
         return space
+
+    def line(self, procedure: Procedure, wanted: str, known: Space) -> Any:
+        """One line from values that are known, and whatever of its procedure it takes."""
+        lines = dict(self.code[procedure])
+        names = {**self.globals, **ROW_FUNCTIONS} if procedure in OF_ROWS else self.globals
+        space: Space = dict(known)
+
+        def made(name: str) -> Any:
+            for other in lines[name].co_names:
+                if other in lines and other != name and other not in space:
+                    space[other] = made(other)
+            return eval(lines[name], names, self.read(name, space))
+
+        return made(wanted)
 
     def play_loop(
         self, oracle: Callable[[Any], Any], x0: Vector, q: OuterParameters, uniform: Callable[[], Any]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache, partial
-from types import CodeType
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from spec.exact import Vector
-from verify.method.player import FUNCTIONS, ROW_FUNCTIONS, Space, lengths
+from verify.method.player import FUNCTIONS, ROW_FUNCTIONS, Space, compiled, lengths
 
 TINY = 1e-300
 """What a length is at least where it divides."""
@@ -66,11 +65,6 @@ SERIES: Space = {
 """What a formula over rows may call besides."""
 
 
-@lru_cache(maxsize=4096)
-def _compiled(formula: str) -> CodeType:
-    return compile(formula, f"<{formula}>", "eval")
-
-
 class Series:
     """The names of one run, and values of formulas over them, each computed once."""
 
@@ -105,4 +99,4 @@ class Series:
     def made(self, formula: str, more: Mapping[str, Any]) -> Any:
         """Its value with more names, kept nowhere."""
         with np.errstate(all="ignore"):
-            return eval(_compiled(formula), self.names, dict(more))
+            return eval(compiled(formula), self.names, dict(more))

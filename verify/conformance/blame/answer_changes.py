@@ -12,7 +12,9 @@ import numpy as np
 from spec.exact import Vector
 from verify.conformance.blame.call_points import CallPoint
 from verify.conformance.blame.sparse_sums import SIMPLE, SNAP
-from verify.conformance.blame.term_basis import ENTRY_CHANGES, Power, powers
+from verify.conformance.blame.term_basis import Power, powers
+from verify.method.player import compiled
+from verify.method.terms import TERM_FUNCTIONS, TERMS
 
 Change = Callable[[Vector, CallPoint], Vector]
 Seen = tuple[CallPoint, Vector, Vector]
@@ -58,8 +60,16 @@ def _shortened(most: float, power: Power, v: Vector, c: CallPoint) -> Vector:
     return v * min(1.0, most * power.value(c) / (_length(v) or 1.0))
 
 
+def _entries(change: str, v: Vector) -> Vector:
+    """A vector with its entries changed."""
+    return np.asarray(eval(compiled(change), TERM_FUNCTIONS, {"v": v}))
+
+
 FIXED: tuple[AnswerChange, ...] = (
-    *(AnswerChange(name, 0.2 + cost, _plain(change)) for name, (cost, change) in ENTRY_CHANGES.items()),
+    *(
+        AnswerChange(name, 0.2 + cost, _plain(partial(_entries, change)))
+        for name, (cost, change) in TERMS["entries"].items()
+    ),
     AnswerChange("{} divided by its length", 0.1, _plain(lambda v: v / (_length(v) or 1.0))),
     AnswerChange("{} divided by its largest entry", 0.2, _plain(lambda v: v / (np.abs(v).max(initial=0.0) or 1.0))),
     AnswerChange("the sign of each entry of {}", 0.2, _plain(np.sign)),

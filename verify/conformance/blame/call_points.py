@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,8 @@ from spec.exact import Vector
 from spec.quadratic import QuadraticArrays
 from verify.conformance.bugs.bent_subject import arrays_of
 from verify.conformance.probes import Probe
+from verify.method.player import compiled
+from verify.method.terms import TERM_FUNCTIONS
 from verify.truth.geometry import ramp
 
 
@@ -86,6 +88,19 @@ class CallPoint:
     def table(self) -> dict[Any, Any]:
         """What was already computed here, by name, or by what computes it."""
         return {}
+
+    @cached_property
+    def names(self) -> dict[str, Any]:
+        """Blocks and values by name, as formulas have them."""
+        blocks = {block.name: getattr(self.q, block.name) for block in fields(self.q)}
+        own = ("x", "y", "y_star", "lam", "rho", "alpha", "alpha_1", "alpha_2", "h", "h_star")
+        return blocks | {name: getattr(self, name) for name in own} | {"y_penalty": self.y}
+
+    def value(self, formula: str) -> Any:
+        """A formula's value here, computed once; nobody may write into it."""
+        if formula not in self.table:
+            self.table[formula] = eval(compiled(formula), TERM_FUNCTIONS, self.names)
+        return self.table[formula]
 
     def at(self, y: Vector) -> CallPoint:
         """The same evaluated at another y."""

@@ -1,20 +1,22 @@
-r"""The stages line by line, every value handed through ``use(place, value)``: what a memory puts there is used instead.
+r"""The method's lines played with every value handed through ``use(place, value)``: what a memory puts there is used.
 
-``places`` names where a value enters: ``"penalty.ρ"`` is :math:`ρ` where line 6 multiplies the rows by it.
+``places`` name a line and a value in it: ``"estimate.weights"`` is :math:`ρ` where line 6 multiplies the rows by it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
+from spec import InvalidInputError
 from spec.exact import Vector
-from verify.conformance.blame.programs import Program, solved
-from verify.conformance.bugs.bent_subject import arrays_of
+from verify.conformance.bugs.bent_subject import arrays_of, lagrangian
+from verify.conformance.bugs.model import Rules
 from verify.conformance.probes import Probe
-from verify.truth.geometry import ramp
+from verify.method.player import Player, Space
 
 Use = Callable[[str, Any], Any]
 """What is used at a place where a value belongs."""
@@ -25,81 +27,76 @@ def as_right(place: str, value: Any) -> Any:  # noqa: ARG001  # every place alik
     return value
 
 
+@dataclass(frozen=True)
+class _Watched:
+    """The names of a line, each handed through."""
+
+    line: str
+    space: Space
+    use: Use
+
+    def __getitem__(self, name: str) -> Any:
+        return self.use(f"{self.line}.{name}", self.space[name])
+
+
+class Remembering(Player):
+    """The method's lines with a memory."""
+
+    def __init__(self, use: Use) -> None:
+        super().__init__()
+        self.use = use
+
+    def read(self, line: str, space: Space) -> Any:
+        return _Watched(line, space, self.use)
+
+
 def played(probe: Probe, use: Use) -> Vector | None:
     """A stage's answer to a probe, in the form of ``probe.expected``; ``None`` where it has none.
 
     Where normals are given it is the noise alone that line 6 makes of them.
     """
-    call, q = probe.call, arrays_of(probe.problem)
+    call, q, player = probe.call, arrays_of(probe.problem), Remembering(use)
     if probe.stage == "activation":
-        return _weights((probe.h, call.lam, probe.h_width, call.parameters.lam_width), use)
+        widths = {"h_width": probe.h_width, "lam_width": call.parameters.lam_width}
+        return np.asarray(player.run("activation", {"h": probe.h, "lam": call.lam} | widths)["rho"])
     if q is None:
         return None
     if call.draws is not None:
         return _noise(probe, use)
+    space = {block.name: getattr(q, block.name) for block in fields(q)} | {"x": probe.x, "alpha": call.alpha}
     try:
         if probe.stage == "lower_level":
-            pair = _pair(q, probe.x, use)
-            return None if pair is None else np.concatenate(pair)
+            pair = player.run("lower_level", space)
+            return np.concatenate([pair["y_star"], pair["lam"]])
         if probe.stage == "penalty_minimiser":
-            return _minimiser((q, probe.x, call.alpha), (call.y_star, call.lam, call.rho), use)
-        return _estimate(probe, q, use)
-    except np.linalg.LinAlgError:
+            return _minimiser(probe, use, call.stages)
+        return _estimate(probe, player, space)
+    except (np.linalg.LinAlgError, InvalidInputError):
         return None
 
 
-def _pair(q: Any, x: Vector, use: Use) -> tuple[Vector, Vector] | None:
-    """Lower level by its active rows; shapes (m,), (p,)."""
-    G, B = q.g_yy, q.B
-    slope, least = q.g_xy.T @ use("slope.x", x) + q.g_y, q.A @ use("rows.x", x) - q.b
-    pair = solved(Program(G, use("active.c", slope), B, use("active.r", least)))
-    if pair is None:
-        return None
-    held = pair[1] > 0
-    lam, W = np.zeros(len(least)), B[held]
-    free = -np.linalg.solve(G, use("free.c", slope))
-    lam[held] = np.linalg.solve(W @ np.linalg.solve(G, W.T), use("held.r", least)[held] - W @ free)
-    return free + np.linalg.solve(G, B.T @ lam), lam
+def _minimiser(probe: Probe, use: Use, stages: Any) -> Vector:
+    """Minimiser of the penalty Lagrangian, shape (m,)."""
+    told = {name: use(f"solve.{name}", stages[name]) for name in ("y_star", "lam", "rho")}
+    call = replace(probe.call, **told)
+    q: Any = arrays_of(probe.problem)
+    return np.asarray(lagrangian(q, use("solve.x", probe.x), call, Rules(), call.alpha).minimiser())
 
 
-def _weights(rows: tuple[Vector, Any, float, float], use: Use) -> Vector | None:
-    h, lam, h_width, lam_width = rows
-    widths = float(use("ramp.h_width", h_width)), float(use("ramp.lam_width", lam_width))
-    return np.asarray(ramp(use("ramp.h", h), np.asarray(use("ramp.λ̃", np.asarray(lam))), *widths))
-
-
-def _minimiser(where: tuple[Any, Vector, float], given: tuple[Any, Any, Any], use: Use) -> Vector:
-    """Minimiser of the penalty Lagrangian, shape (m,), as a step from ỹ*."""
-    (q, x, alpha), (y_star, lam, rho) = where, given
-    x, y_star = use("solve.x", x), use("solve.ỹ*", y_star)
-    lam, rho = use("solve.λ̃", lam), use("solve.ρ", rho)
-    a_1, a_2 = alpha**-2, alpha**-4
-    H = q.f_yy + a_1 * q.g_yy + a_2 * (q.B.T * rho) @ q.B
-    upper = q.f_xy.T @ x + q.f_yy @ y_star + q.f_y
-    lower = q.g_xy.T @ x + q.g_yy @ y_star + q.g_y - q.B.T @ lam
-    h = q.A @ x - q.B @ y_star - q.b
-    return np.asarray(y_star - np.linalg.solve(H, upper + a_1 * lower - a_2 * (q.B.T @ (rho * h))))
-
-
-def _estimate(probe: Probe, q: Any, use: Use) -> Vector | None:
-    call, x = probe.call, probe.x
-    y_star, lam, rho, y = call.y_star, call.lam, call.rho, call.y_penalty
-    if y_star is None or lam is None:
-        pair = _pair(q, x, use)
-        if pair is None:
-            return None
-        y_star, lam = pair[0] if y_star is None else y_star, pair[1] if lam is None else lam
-    h_star = q.A @ use("h*.x", x) - q.B @ use("h*.ỹ*", y_star) - q.b
-    if rho is None:
-        h_width = 2.0 * float(call.parameters.ramp_constant) * max(1.0, float(np.linalg.norm(q.B, 2))) * call.alpha**3
-        rho = use("made.ρ", _weights((h_star, lam, h_width, float(call.parameters.lam_width)), use))
-    if y is None:
-        y = use("made.ỹ", _minimiser((q, x, call.alpha), (y_star, lam, rho), use))
-    a_1, a_2 = call.alpha**-2, call.alpha**-4
-    f = q.f_xx @ use("f.x", x) + q.f_xy @ use("f.ỹ", y) + q.f_x
-    g = q.g_xx @ (use("g.x", x) - use("g*.x", x)) + q.g_xy @ (use("g.ỹ", y) - use("g*.ỹ*", y_star))
-    h = use("penalty.h", q.A @ use("penalty.x", x) - q.B @ use("penalty.ỹ", y) - q.b)
-    return np.asarray(f + a_1 * g + a_2 * (q.A.T @ (use("penalty.ρ", rho) * h)))
+def _estimate(probe: Probe, player: Remembering, space: Space) -> Vector:
+    call, use = probe.call, player.use
+    given = {name: value for name, value in call.stages.items() if value is not None}
+    if "y_star" not in given or "lam" not in given:
+        pair = player.run("lower_level", dict(space))
+        given = {"y_star": pair["y_star"], "lam": pair["lam"]} | given
+    if "rho" not in given:
+        more = {"ramp_constant": float(call.parameters.ramp_constant), "eps_lam": float(call.parameters.lam_width)}
+        made = Player().run("widths", space | more)
+        made["h"] = player.line("oracle", "h_star", space | given)
+        given["rho"] = use("made.rho", player.run("activation", made | {"lam": given["lam"]})["rho"])
+    if "y_penalty" not in given:
+        given["y_penalty"] = use("made.y", _minimiser(probe, use, given))
+    return np.asarray(player.line("line_6", "estimate", space | given))
 
 
 def _noise(probe: Probe, use: Use) -> Vector:

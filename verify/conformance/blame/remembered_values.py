@@ -74,51 +74,51 @@ def _spots(*rows: tuple[str, str, str]) -> tuple[Spot, ...]:
 
 
 IN_PAIR = _spots(
-    ("slope.x rows.x", "the lower level", "x"),
-    ("slope.x", "the linear term of g in y, g_xyᵀx + g_y, in the lower level", "x"),
-    ("rows.x", "the rows' right side, Ax − b, in the lower level", "x"),
-    ("active.c free.c", "the lower level", "the linear term g_xyᵀx + g_y"),
-    ("free.c", "the minimiser without rows, in the lower level,", "the linear term g_xyᵀx + g_y"),
+    ("c.x r.x", "the lower level", "x"),
+    ("c.x", "the linear term of g in y, g_xyᵀx + g_y, in the lower level", "x"),
+    ("r.x", "the rows' right side, Ax − b, in the lower level", "x"),
+    ("active.c y_free.c", "the lower level", "the linear term g_xyᵀx + g_y"),
+    ("y_free.c", "the minimiser without rows, in the lower level,", "the linear term g_xyᵀx + g_y"),
     ("active.c", "the choice of active rows in the lower level", "the linear term g_xyᵀx + g_y"),
-    ("active.r held.r", "the lower level", "the rows' right side Ax − b"),
+    ("active.r lam_W.r", "the lower level", "the rows' right side Ax − b"),
     ("active.r", "the choice of active rows in the lower level", "the rows' right side Ax − b"),
-    ("held.r", "the solve for λ̃ on the active rows", "the rows' right side Ax − b"),
+    ("lam_W.r", "the solve for λ̃ on the active rows", "the rows' right side Ax − b"),
     ("active.c active.r", "the lower level", "the set of active rows"),
 )
 IN_WEIGHTS = _spots(
-    ("ramp.h", "the activation", "h"),
-    ("ramp.λ̃", "the activation", "λ̃"),
-    ("ramp.h ramp.λ̃", "the activation", "h and λ̃"),
-    ("ramp.h_width", "the activation", "the width of h's ramp"),
-    ("ramp.lam_width", "the activation", "the width of λ̃'s ramp"),
+    ("ramp_h.h", "the activation", "h"),
+    ("ramp_lam.lam", "the activation", "λ̃"),
+    ("ramp_h.h ramp_lam.lam", "the activation", "h and λ̃"),
+    ("ramp_h.h_width", "the activation", "the width of h's ramp"),
+    ("ramp_lam.lam_width", "the activation", "the width of λ̃'s ramp"),
 )
 IN_SOLVE = _spots(
     ("solve.x", "the penalty solve", "x"),
-    ("solve.ỹ*", "the penalty solve", "ỹ*"),
-    ("solve.λ̃", "the penalty solve", "λ̃"),
-    ("solve.ρ", "the penalty solve", "ρ"),
-    ("solve.λ̃ solve.ρ", "the penalty solve", "λ̃ and ρ"),
+    ("solve.y_star", "the penalty solve", "ỹ*"),
+    ("solve.lam", "the penalty solve", "λ̃"),
+    ("solve.rho", "the penalty solve", "ρ"),
+    ("solve.lam solve.rho", "the penalty solve", "λ̃ and ρ"),
 )
 IN_CALL = _spots(
-    ("h*.x", "h(x,ỹ*) for the weights", "x"),
-    ("h*.ỹ*", "h(x,ỹ*) for the weights", "ỹ*"),
-    ("made.ρ", "an oracle call that is given none", "ρ"),
-    ("made.ỹ", "an oracle call that is given none", "ỹ"),
-    ("ramp.λ̃ solve.λ̃", "the oracle call, after the lower level,", "λ̃"),
-    ("f.x g.x g*.x penalty.x", "line 6", "x"),
-    ("f.x", "∇_x f in line 6", "x"),
-    ("g.x", "∇_x g(x,ỹ) in line 6", "x"),
-    ("g*.x", "∇_x g(x,ỹ*) in line 6", "x"),
-    ("penalty.x", "h(x,ỹ) in line 6", "x"),
-    ("f.ỹ g.ỹ penalty.ỹ", "line 6", "ỹ"),
-    ("f.ỹ", "∇_x f(x,ỹ) in line 6", "ỹ"),
-    ("g.ỹ", "∇_x g(x,ỹ) in line 6", "ỹ"),
-    ("penalty.ỹ", "h(x,ỹ) in line 6", "ỹ"),
-    ("f.ỹ g.ỹ", "∇_x f(x,ỹ) and ∇_x g(x,ỹ) in line 6", "ỹ"),
-    ("g*.ỹ*", "∇_x g(x,ỹ*) in line 6", "ỹ*"),
-    ("penalty.ρ", "line 6", "ρ"),
-    ("solve.ρ penalty.ρ", "the penalty solve and line 6", "ρ"),
-    ("penalty.h", "line 6", "h(x,ỹ)"),
+    ("h_star.x", "h(x,ỹ*) for the weights", "x"),
+    ("h_star.y_star", "h(x,ỹ*) for the weights", "ỹ*"),
+    ("made.rho", "an oracle call that is given none", "ρ"),
+    ("made.y", "an oracle call that is given none", "ỹ"),
+    ("ramp_lam.lam solve.lam", "the oracle call, after the lower level,", "λ̃"),
+    ("grad_f.x grad_g.x grad_g_star.x h.x", "line 6", "x"),
+    ("grad_f.x", "∇_x f in line 6", "x"),
+    ("grad_g.x", "∇_x g(x,ỹ) in line 6", "x"),
+    ("grad_g_star.x", "∇_x g(x,ỹ*) in line 6", "x"),
+    ("h.x", "h(x,ỹ) in line 6", "x"),
+    ("grad_f.y grad_g.y h.y", "line 6", "ỹ"),
+    ("grad_f.y", "∇_x f(x,ỹ) in line 6", "ỹ"),
+    ("grad_g.y", "∇_x g(x,ỹ) in line 6", "ỹ"),
+    ("h.y", "h(x,ỹ) in line 6", "ỹ"),
+    ("grad_f.y grad_g.y", "∇_x f(x,ỹ) and ∇_x g(x,ỹ) in line 6", "ỹ"),
+    ("grad_g_star.y_0", "∇_x g(x,ỹ*) in line 6", "ỹ*"),
+    ("estimate.weights", "line 6", "ρ"),
+    ("solve.rho estimate.weights", "the penalty solve and line 6", "ρ"),
+    ("estimate.h", "line 6", "h(x,ỹ)"),
 )
 IN_NOISE = _spots(
     *((" ".join(f"size_{of}.{name}{when}" for name in names.split(" and ")), f"the size of the noise of {of}", names)
@@ -139,7 +139,7 @@ OF_STAGE: dict[Stage, tuple[Spot, ...]] = {
 """Where each stage may take something over."""
 
 
-NUMBERS = frozenset({"ramp.h_width", "ramp.lam_width"})
+NUMBERS = frozenset({"ramp_h.h_width", "ramp_lam.lam_width"})
 """Places of what has one size in all calls."""
 
 

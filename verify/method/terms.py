@@ -1,0 +1,47 @@
+"""What wrong formulas of Algorithm 1 may be made of, by name: cost and formula; ``terms.toml`` has them."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from importlib import resources
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from verify.method.lines import Procedure
+from verify.method.player import FUNCTIONS, Space
+from verify.method.summands import written_out
+
+LINES: dict[str, Procedure] = {"upper": "lagrangian", "lower": "lagrangian", "grad_f": "line_6", "grad_g": "line_6",
+                               "c": "lower_level"}  # fmt: skip
+"""Lines that terms name."""
+TERM_FUNCTIONS: Space = FUNCTIONS | {"roll": np.roll, "sign": np.sign, "arange": np.arange}
+"""What a term's formula may call."""
+
+
+class Term(NamedTuple):
+    """Its cost and its formula."""
+
+    cost: float
+    formula: str
+
+
+def _term(cost: float, formula: str) -> Term:
+    def line(match: re.Match[str]) -> str:
+        name, star = match.groups()
+        written = written_out(LINES[name], name).replace("y_penalty", "y")
+        return re.sub(r"\by\b", "y_star", written) if star else written
+
+    return Term(cost, re.sub(r"\{(\w+)(\*?)\}", line, formula))
+
+
+def _read(table: dict[str, Any]) -> dict[str, Term]:
+    return {name: _term(*row) for name, row in table.items()}
+
+
+_TABLES = tomllib.loads((resources.files("verify.method") / "terms.toml").read_text("utf-8"))
+GROUPS: dict[str, dict[str, Term]] = {space: _read(table) for space, table in _TABLES.pop("groups").items()}
+"""Whole groups, by the space of their values."""
+TERMS: dict[str, dict[str, Term]] = {kind: _read(table) for kind, table in _TABLES.items()}
+"""Vectors of rows, weights, vectors in y and x, matrices, and changes of entries."""
