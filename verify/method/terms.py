@@ -9,15 +9,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spec.exact import Vector
 from verify.method.lines import Procedure
-from verify.method.player import FUNCTIONS, Space
+from verify.method.player import FUNCTIONS, Space, compiled, lengths
 from verify.method.summands import written_out
 
 LINES: dict[str, Procedure] = {"upper": "lagrangian", "lower": "lagrangian", "grad_f": "line_6", "grad_g": "line_6",
                                "c": "lower_level"}  # fmt: skip
 """Lines that terms name."""
-TERM_FUNCTIONS: Space = FUNCTIONS | {"roll": np.roll, "sign": np.sign, "arange": np.arange}
+TERM_FUNCTIONS: Space = FUNCTIONS | {
+    "roll": np.roll, "sign": np.sign, "arange": np.arange, "lengths": lengths, "eye": np.eye, "triu": np.triu,
+    "tril": np.tril, "eigvalsh": np.linalg.eigvalsh,
+}  # fmt: skip
 """What a term's formula may call."""
+
+
+def changed_entries(change: str, v: Vector) -> Vector:
+    """A vector or matrix by a formula of itself."""
+    return np.asarray(eval(compiled(change), TERM_FUNCTIONS, {"v": v}))
 
 
 class Term(NamedTuple):
@@ -43,5 +52,7 @@ def _read(table: dict[str, Any]) -> dict[str, Term]:
 _TABLES = tomllib.loads((resources.files("verify.method") / "terms.toml").read_text("utf-8"))
 GROUPS: dict[str, dict[str, Term]] = {space: _read(table) for space, table in _TABLES.pop("groups").items()}
 """Whole groups, by the space of their values."""
+EXCHANGES: dict[str, dict[str, tuple[float, Any]]] = _TABLES.pop("exchanges")
+"""Arguments by formulas of them, and blocks read wrongly by a formula of ``v``."""
 TERMS: dict[str, dict[str, Term]] = {kind: _read(table) for kind, table in _TABLES.items()}
 """Vectors of rows, weights, vectors in y and x, matrices, and changes of entries."""

@@ -13,8 +13,7 @@ from spec.exact import Vector
 from verify.conformance.blame.call_points import CallPoint
 from verify.conformance.blame.sparse_sums import SIMPLE, SNAP
 from verify.conformance.blame.term_basis import Power, powers
-from verify.method.player import compiled
-from verify.method.terms import TERM_FUNCTIONS, TERMS
+from verify.method.terms import TERMS, changed_entries
 
 Change = Callable[[Vector, CallPoint], Vector]
 Seen = tuple[CallPoint, Vector, Vector]
@@ -60,14 +59,9 @@ def _shortened(most: float, power: Power, v: Vector, c: CallPoint) -> Vector:
     return v * min(1.0, most * power.value(c) / (_length(v) or 1.0))
 
 
-def _entries(change: str, v: Vector) -> Vector:
-    """A vector with its entries changed."""
-    return np.asarray(eval(compiled(change), TERM_FUNCTIONS, {"v": v}))
-
-
 FIXED: tuple[AnswerChange, ...] = (
     *(
-        AnswerChange(name, 0.2 + cost, _plain(partial(_entries, change)))
+        AnswerChange(name, 0.2 + cost, _plain(partial(changed_entries, change)))
         for name, (cost, change) in TERMS["entries"].items()
     ),
     AnswerChange("{} divided by its length", 0.1, _plain(lambda v: v / (_length(v) or 1.0))),

@@ -96,10 +96,10 @@ class CallPoint:
         own = ("x", "y", "y_star", "lam", "rho", "alpha", "alpha_1", "alpha_2", "h", "h_star")
         return blocks | {name: getattr(self, name) for name in own} | {"y_penalty": self.y}
 
-    def value(self, formula: str) -> Any:
-        """A formula's value here, computed once; nobody may write into it."""
+    def value(self, formula: str, more: Mapping[str, Any] | None = None) -> Any:
+        """A formula's value here, computed once, ``more`` being other functions of it; nobody may write into it."""
         if formula not in self.table:
-            self.table[formula] = eval(compiled(formula), TERM_FUNCTIONS, self.names)
+            self.table[formula] = eval(compiled(formula), TERM_FUNCTIONS, {**self.names, **(more or {})})
         return self.table[formula]
 
     def at(self, y: Vector) -> CallPoint:
