@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -26,7 +27,12 @@ TERM_FUNCTIONS: Space = FUNCTIONS | {
 
 def changed_entries(change: str, v: Vector) -> Vector:
     """A vector or matrix by a formula of itself."""
-    return np.asarray(eval(compiled(change), TERM_FUNCTIONS, {"v": v}))
+    return np.asarray(term_value(change, {"v": v}))
+
+
+def term_value(formula: str, names: Mapping[str, Any]) -> Any:
+    """A formula's value."""
+    return eval(compiled(formula), TERM_FUNCTIONS, names)
 
 
 class Term(NamedTuple):
@@ -52,6 +58,10 @@ def _read(table: dict[str, Any]) -> dict[str, Term]:
 _TABLES = tomllib.loads((resources.files("verify.method") / "terms.toml").read_text("utf-8"))
 GROUPS: dict[str, dict[str, Term]] = {space: _read(table) for space, table in _TABLES.pop("groups").items()}
 """Whole groups, by the space of their values."""
+NORMS: dict[str, str] = _TABLES.pop("norms")
+"""Sizes of B in the width of the ramp of h."""
+HANDED: dict[str, dict[str, str]] = _TABLES.pop("handed")
+"""What the activation is handed otherwise."""
 EXCHANGES: dict[str, dict[str, tuple[float, Any]]] = _TABLES.pop("exchanges")
 """Arguments by formulas of them, and blocks read wrongly by a formula of ``v``."""
 TERMS: dict[str, dict[str, Term]] = {kind: _read(table) for kind, table in _TABLES.items()}

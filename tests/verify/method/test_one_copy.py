@@ -39,6 +39,8 @@ def multiplied(node: ast.AST) -> frozenset[str]:
     """Names of what is multiplied as matrices under a node."""
 
     def name(operand: ast.AST) -> str:
+        if isinstance(operand, ast.UnaryOp):
+            return name(operand.operand)
         if isinstance(operand, ast.Attribute) and operand.attr == "T":
             return f"{name(operand.value)}.T"
         if isinstance(operand, ast.BinOp) and isinstance(operand.op, ast.Mult):

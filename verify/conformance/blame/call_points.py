@@ -14,8 +14,7 @@ from spec.exact import Vector
 from spec.quadratic import QuadraticArrays
 from verify.conformance.bugs.bent_subject import arrays_of
 from verify.conformance.probes import Probe
-from verify.method.player import compiled
-from verify.method.terms import TERM_FUNCTIONS
+from verify.method.terms import term_value
 from verify.truth.geometry import ramp
 
 
@@ -99,7 +98,7 @@ class CallPoint:
     def value(self, formula: str, more: Mapping[str, Any] | None = None) -> Any:
         """A formula's value here, computed once, ``more`` being other functions of it; nobody may write into it."""
         if formula not in self.table:
-            self.table[formula] = eval(compiled(formula), TERM_FUNCTIONS, {**self.names, **(more or {})})
+            self.table[formula] = term_value(formula, {**self.names, **(more or {})})
         return self.table[formula]
 
     def at(self, y: Vector) -> CallPoint:

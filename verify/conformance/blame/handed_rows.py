@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -16,32 +17,12 @@ from verify.conformance.blame.questions import line_6_question
 from verify.conformance.blame.term_basis import DIGITS
 from verify.conformance.blame.whole_calls import Handed, play
 from verify.conformance.probes import Probe
+from verify.method.terms import HANDED, NORMS, term_value
 
 Widths = Callable[[CallPoint, float, float], tuple[float, float]]
 """The widths of both ramps from a point, the ramp constant and the multipliers' right width."""
-NORMS: dict[str, Callable[[CallPoint], float]] = {
-    "max(1,‖B‖)": lambda c: max(1.0, _norm(c.q.B)), "‖B‖": lambda c: _norm(c.q.B), "": lambda c: float(c.alpha**0),
-    "max(1,‖B‖²)": lambda c: max(1.0, _norm(c.q.B) ** 2), "‖B‖²": lambda c: _norm(c.q.B) ** 2,
-    "max(1,‖B‖_F)": lambda c: max(1.0, float(np.linalg.norm(c.q.B))),
-    "max(1, the sum of |B|)": lambda c: max(1.0, float(np.abs(c.q.B).sum())),
-    "max(1, the largest |B|)": lambda c: max(1.0, float(np.abs(c.q.B).max())),
-    "max(1, B's largest row sum)": lambda c: max(1.0, float(np.linalg.norm(c.q.B, np.inf))),
-    "max(1, B's largest column sum)": lambda c: max(1.0, float(np.linalg.norm(c.q.B, 1))),
-    "max(1,‖A‖)": lambda c: max(1.0, _norm(c.q.A)), "max(1,‖g_yy‖)": lambda c: max(1.0, _norm(c.q.g_yy)),
-    "min(1,‖B‖)": lambda c: min(1.0, _norm(c.q.B)), "max(2,‖B‖)": lambda c: max(2.0, _norm(c.q.B)),
-    "(1+‖B‖)": lambda c: 1.0 + _norm(c.q.B), "max(1,2‖B‖)": lambda c: max(1.0, 2.0 * _norm(c.q.B)),
-    "max(1,‖B‖/2)": lambda c: max(1.0, 0.5 * _norm(c.q.B)), "max(1/2,‖B‖)": lambda c: max(0.5, _norm(c.q.B)),
-    "max(0,‖B‖)": lambda c: _norm(c.q.B), "max(1,√‖B‖)": lambda c: max(1.0, _norm(c.q.B) ** 0.5),
-    "max(1, B read column by column)": lambda c: max(1.0, _norm(c.q.B.ravel().reshape(c.q.B.shape[::-1]))),
-}  # fmt: skip
-"""What may stand where max(1,‖B‖) belongs."""
-
 SOME_POINTS = range(5)
 """Seeds of points at which it shows whether row values change."""
-
-
-def _norm(matrix: Vector) -> float:
-    return float(np.linalg.norm(matrix, 2))
 
 
 @dataclass(frozen=True)
@@ -91,39 +72,28 @@ def handed_rows() -> tuple[HandedRows, ...]:
     return tuple(_all_handed())
 
 
-CHANGES: dict[str, Callable[[Handed], Handed]] = {
-    "−h for h": lambda r: (-r[0], *r[1:]),
-    "max(h,0) for h": lambda r: (np.maximum(r[0], 0.0), *r[1:]),
-    "0 for h": lambda r: (0.0 * r[0], *r[1:]),
-    "|h| for h": lambda r: (np.abs(r[0]), *r[1:]),
-    "λ̃ for h": lambda r: (r[1], *r[1:]),
-    "h one row on for h": lambda r: (np.roll(r[0], 1), *r[1:]),
-    "h one row back for h": lambda r: (np.roll(r[0], -1), *r[1:]),
-    "h in reverse for h": lambda r: (r[0][::-1], *r[1:]),
-    "h for λ̃": lambda r: (r[0], r[0], *r[2:]),
-    "h for λ̃ and λ̃ for h": lambda r: (r[1], r[0], *r[2:]),
-    "the square of the width for the width of h's ramp": lambda r: (r[0], r[1], r[2] ** 2, r[3]),
-}
-"""Changes of what is handed over, of row values, multipliers and both widths."""
+def _changed(change: dict[str, str], right: Handed) -> Handed:
+    names: dict[str, Any] = dict(zip(("h", "lam", "h_width", "lam_width"), right, strict=True))
+    h, lam, h_width, lam_width = (names | {name: term_value(text, names) for name, text in change.items()}).values()
+    return h, lam, h_width, lam_width
 
 
 def _all_handed() -> Iterator[HandedRows]:
-    yield from (HandedRows(what, change=change) for what, change in CHANGES.items())
+    yield from (HandedRows(what, change=partial(_changed, change)) for what, change in HANDED.items())
     right = (2.0, 1, 3)
-    for norm, size in NORMS.items():
-        yield _h_width(norm, size, right)
-    usual = NORMS["max(1,‖B‖)"]
+    for norm in NORMS:
+        yield _h_width(norm, right)
     for factor in (4.0, 0.5, 3.0, 6.0, 10.0, 20.0, 0.2, 8.0, 16.0, 0.25, 2000.0, -2.0):
-        yield _h_width("max(1,‖B‖)", usual, (factor, 1, 3))
+        yield _h_width("max(1,‖B‖)", (factor, 1, 3))
     for factor, constant, norm, power in product((2.0, 1.0), (1, 0), ("max(1,‖B‖)", ""), (3, 0)):
         if (factor, constant, norm, power) not in ((2.0, 1, "max(1,‖B‖)", 3), (2.0, 1, "", 3)):
-            yield _h_width(norm, NORMS[norm], (factor, constant, power))
+            yield _h_width(norm, (factor, constant, power))
     for power in (-1, 1, 2, 4, 5, 6, -3):
-        yield _h_width("max(1,‖B‖)", usual, (2.0, 1, power))
+        yield _h_width("max(1,‖B‖)", (2.0, 1, power))
     for factor, power in product((1.0, 2.0), (6, 4, 2, 1)):
-        yield _h_width("", NORMS[""], (factor, 1, power))
+        yield _h_width("", (factor, 1, power))
     for power in (2, -1):
-        yield _h_width("max(1,‖B‖)", usual, (2.0, power, 3))
+        yield _h_width("max(1,‖B‖)", (2.0, power, 3))
     for factor in (0.5, 2.0, 10.0, 0.1, 3.0, 4.0, 0.25):
         yield HandedRows(f"{factor:g}·ε_λ for the multipliers' width ε_λ", partial(_lam_width, factor))
     yield HandedRows("ε_λ² for ε_λ", lambda c, t, w: (_right_width(c, t), w * w))
@@ -152,15 +122,15 @@ def _lam_width(factor: float, c: CallPoint, constant: float, width: float) -> tu
 
 
 def _right_width(c: CallPoint, constant: float) -> float:
-    return 2.0 * constant * max(1.0, _norm(c.q.B)) * c.alpha**3
+    return 2.0 * constant * float(c.value(NORMS["max(1,‖B‖)"])) * c.alpha**3
 
 
-def _h_width(norm: str, size: Callable[[CallPoint], float], numbers: tuple[float, int, int]) -> HandedRows:
+def _h_width(norm: str, numbers: tuple[float, int, int]) -> HandedRows:
     factor, of_constant, of_alpha = numbers
     spelt = "" if of_alpha == 0 else f"α{str(of_alpha).translate(DIGITS)}"
     tau = {0: "", 1: "τ", 2: "τ²", -1: "τ⁻¹"}[of_constant]
     parts = [part for part in ((f"{factor:g}" if factor != 1 or not tau else "") + tau, norm, spelt) if part]
     return HandedRows(
         f"{'·'.join(parts)} for the width 2τ·max(1,‖B‖)·α³ of h's ramp",
-        lambda c, t, w: (factor * t**of_constant * size(c) * c.alpha**of_alpha, w),
+        lambda c, t, w: (factor * t**of_constant * float(c.value(NORMS[norm])) * c.alpha**of_alpha, w),
     )
