@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from verify.conformance.blame.ramp_shapes import AFTERWARDS, SHAPES, TOGETHER
-from verify.conformance.blame.ramps import CUTS, ENTERS, RIGHT_WEIGHTS, WIDTHS, Bracket, WeightRule
+from verify.conformance.blame.ramp_shapes import AFTERWARDS, ENTERS, SHAPES, TOGETHER, WIDTHS
+from verify.conformance.blame.ramps import CUTS, RIGHT_WEIGHTS, Bracket, WeightRule
 
 Part = Literal["h", "lam", "both", "rule"]
 SIDES: tuple[Literal["h", "lam", "both"], ...] = ("h", "lam", "both")

@@ -61,6 +61,11 @@ class Finish:
         return eval(compiled(self.formula), _FUNCTIONS, {"rho": rho, "c": c})
 
 
+def of_both(formula: str, own: Any, other: Any) -> Any:
+    """A formula of what is a bracket's own and what is the other's."""
+    return eval(compiled(formula), _FUNCTIONS, {"own": own, "other": other})
+
+
 def cut_off(t: Any, cut: str) -> Any:
     """Cut off at 0, at 1, at both or not at all."""
     low = 0.0 if cut in ("both", "below") else -np.inf
@@ -73,6 +78,10 @@ SHAPES = {name: Shape(*row) for name, row in _TABLES["shapes"].items()}
 TOGETHER = {name: Joining(*row) for name, row in _TABLES["together"].items()}
 AFTERWARDS = {name: Finish(*row[:2], *map(tuple, row[2:])) for name, row in _TABLES["afterwards"].items()}
 """Those without thresholds have one that is measured."""
+WIDTHS: dict[str, str] = _TABLES["widths"]
+"""What a bracket is divided by, from its own width and the other's."""
+ENTERS: dict[str, str] = _TABLES["enters"]
+"""What a bracket is made of."""
 
 MIXING = frozenset({
     "next row", "row before", "reversed", "ascending", "descending", "sum 1", "length 1", "largest 1", "by rows",

@@ -4,47 +4,21 @@ Right is :math:`\rho_i = [1 + h_i/w]\,[\lambda_i/w_\lambda]`, each bracket cut o
 bracket (what enters, where it starts, how wide it is, its shape, its cuts), how the two are put together, or what is
 done with the weights afterwards.
 """
-# ruff: noqa: ARG005  # what stands in one table is called in one way
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.blame.ramp_shapes import AFTERWARDS, SHAPES, TOGETHER
+from verify.conformance.blame.ramp_shapes import AFTERWARDS, ENTERS, SHAPES, TOGETHER, WIDTHS, of_both
 from verify.conformance.probes import Probe
 from verify.method.factors import spelt_plainly
 
 Side = Literal["h", "λ"]
 WIDTH_NAMES: dict[Side, str] = {"h": "w", "λ": "w_λ"}
-WIDTHS: dict[str, Callable[[Any, Any], Any]] = {
-    "own": lambda own, other: own,
-    "other": lambda own, other: other,
-    "squared": lambda own, other: own**2,
-    "root": lambda own, other: np.sqrt(own),
-    "inverse": lambda own, other: 1 / own,
-    "product": lambda own, other: own * other,
-    "larger": np.maximum,
-    "smaller": np.minimum,
-    "one": lambda own, other: np.ones_like(own),
-}
-"""What a bracket is divided by, from its own width and the other's."""
-ENTERS: dict[str, Callable[[Any, Any], Any]] = {
-    "own": lambda own, other: own,
-    "negated": lambda own, other: -own,
-    "size": lambda own, other: np.abs(own),
-    "minus size": lambda own, other: -np.abs(own),
-    "positive part": lambda own, other: np.maximum(own, 0.0),
-    "other": lambda own, other: other,
-    "sum": lambda own, other: own + other,
-    "row before": lambda own, other: np.roll(own, 1),
-    "row after": lambda own, other: np.roll(own, -1),
-}
-"""What a bracket is made of."""
 OF_OTHER_ROWS = ("row before", "row after")
 """Of these another row's."""
 RIGHT_FORM = "[1 + h/w]·[λ/w_λ], each bracket cut off at 0 and 1"
@@ -78,10 +52,10 @@ class Bracket:
         """The factor, row by row."""
         if self.left_out:
             return np.ones_like(own)
-        width = self.factor * WIDTHS[self.width](own_width, other_width) + self.guard
+        width = self.factor * of_both(WIDTHS[self.width], own_width, other_width) + self.guard
         from_end = (1.0 if self.side == "h" else 0.0) + self.start
         with np.errstate(all="ignore"):
-            ratio = ENTERS[self.enters](own, other) / width
+            ratio = of_both(ENTERS[self.enters], own, other) / width
             t = from_end + (1 / ratio if self.upside_down else ratio)
             return SHAPES[self.shape].of(t, self.sharpness, self.cut)
 
