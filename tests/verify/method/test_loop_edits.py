@@ -129,6 +129,160 @@ def test_draws_of_a_law_are_told(law: Edit) -> None:
     assert law.words in rule.sentence
 
 
+def back(s: Any) -> Any:
+    """The step before, and the iterate before."""
+    return s.steps[-1] if s.steps else 0 * s.x, s.path[-2] if len(s.path) > 1 else s.x
+
+
+MOVES: dict[str, Callable[[Any], Any]] = {
+    "x moves on from the queried point": lambda s: s.z[-1] + s.step, "x_{t−1} is left out": lambda s: s.step,
+    "x_{t−1} is multiplied by 2": lambda s: 2 * s.x + s.step,
+    "x_{t−1} is multiplied by 0.5": lambda s: s.x / 2 + s.step,
+    "x_{t−1} is multiplied by -1": lambda s: s.step - s.x,
+    "x moves on from the iterate before": lambda s: back(s)[1] + s.step,
+    "the step before is taken": lambda s: s.x + back(s)[0], "x never moves": lambda s: s.x,
+} | {
+    f"x moves by {shown}Δ_t": lambda s, c=c: s.x + c * s.step
+    for shown, c in (("½", 1 / 2), ("2", 2), ("−", -1), ("⅓", 1 / 3), ("3", 3), ("¼", 1 / 4), ("0.9", 0.9),
+                     ("1.1", 1.1), ("0.1", 0.1), ("10", 10))
+}  # fmt: skip
+LINES: dict[str, Callable[[Any], Any]] = {
+    "the step before is followed from x_{t−1}": lambda s: s.x + s.s * back(s)[0],
+    "the step before is followed from x_t": lambda s: s.x + s.step + s.s * back(s)[0],
+    "the segment before is used": lambda s: back(s)[1] + s.s * back(s)[0],
+    "it starts a point early": lambda s: back(s)[1] + s.s * s.step,
+    "x_{t−1} is multiplied by 0.5": lambda s: s.x / 2 + s.s * s.step,
+    "x_{t−1} is multiplied by 2": lambda s: 2 * s.x + s.s * s.step,
+    "x_{t−1} is multiplied by 0": lambda s: s.s * s.step,
+    "x_{t−1} is multiplied by -1": lambda s: s.s * s.step - s.x,
+    "Δ_t is left out": lambda s: s.x + s.s,
+    "segments start at x_0": lambda s: s.x0 + s.s * (s.x + s.step - s.x0),
+    "segments start where the block does": lambda s: at_start(s) + s.s * (s.x + s.step - at_start(s)),
+    "a multiple of x_{t−1} is asked at": lambda s: s.s * s.x,
+    "a multiple of x_t is asked at": lambda s: s.s * (s.x + s.step),
+}
+FIRST: dict[str, Callable[[Any], Any]] = {
+    "D in every component": lambda s: s.q.D + 0 * s.x, "−D in every component": lambda s: 0 * s.x - s.q.D,
+    "of length D in the direction (1, …, 1)": lambda s: s.q.D / len(s.x) ** 0.5 + 0 * s.x,
+    "D in the first component": lambda s: s.q.D * np.eye(len(s.x))[0],
+    "x_0": lambda s: s.x, "−ηx_0": lambda s: -s.q.eta * s.x,
+    "−x_0: the method starts at 0": lambda s: -s.x, "x_0 cut to D": lambda s: clip(s.x, s.q.D),
+    "η in every component": lambda s: s.q.eta + 0 * s.x,
+    "−ηg_1, cut to D": lambda s: clip(-s.q.eta * answer(s), s.q.D), "−ηg_1": lambda s: -s.q.eta * answer(s),
+    "D against g_1": lambda s: -s.q.D * answer(s) / np.linalg.norm(answer(s)),
+}  # fmt: skip
+
+
+def at_start(s: Any) -> Any:
+    return s.path[s.t // s.q.M * s.q.M]
+
+
+def after_x_0(s: Any) -> Any:
+    return s.x + (s.s * s.step if s.t else 0)
+
+
+def answer(s: Any) -> Any:
+    """What the oracle says of the first point asked at, which is x_0."""
+    return s.oracle(s.x)
+
+
+class Quiet:
+    """A loop that asks at the first point, x_0, before it makes its first step, and there only once."""
+
+    name = "quiet"
+
+    def __init__(self, loop: PlantedLoop) -> None:
+        self.loop = loop
+
+    def optimise(self, oracle: Any, x0: Any, parameters: Any, rng: Any) -> Any:
+        known: list[Any] = []
+
+        def once(z: Any) -> Any:
+            if not known or not np.array_equal(known[0][0], z):
+                known[:] = [(np.array(z), oracle(z))]
+            return known[0][1]
+
+        return self.loop.optimise(once, x0, parameters, rng)
+
+
+class Sparing:
+    """A loop that leaves out calls of its oracle, by their number from 0, and takes the answer before instead."""
+
+    name = "sparing"
+
+    def __init__(self, asks: Callable[[int, OuterParameters], bool]) -> None:
+        self.asks = asks
+
+    def optimise(self, oracle: Any, x0: Any, parameters: Any, rng: Any) -> Any:
+        number, last = iter(range(10**6)), [0 * x0]
+
+        def spared(z: Any) -> Any:
+            last[0] = oracle(z) if self.asks(next(number), parameters) else last[0]
+            return last[0]
+
+        return PlantedLoop().optimise(spared, x0, parameters, rng)
+
+
+def again(when: Callable[[Any], bool], then: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """What a line makes, after one call more."""
+
+    def made(s: Any) -> Any:
+        if when(s):
+            s.oracle(s.x)
+        return then(s)
+
+    return made
+
+
+def step(s: Any) -> Any:
+    return clip(s.step - s.q.eta * s.g, s.q.D)
+
+
+def asked(times: Callable[[Any], int]) -> Callable[[Any], Any]:
+    return lambda s: [s.oracle(s.x) for _ in range(times(s))]
+
+
+CALLS: dict[str, Any] = {
+    "one call more before the first step": PlantedLoop(before=asked(lambda s: 1)),
+    "one call more after the last step": PlantedLoop(after=asked(lambda s: 1)),
+    "one call more before the first step and one after the last": PlantedLoop(
+        before=asked(lambda s: 1), after=asked(lambda s: 1)),
+    "two calls a step, of which the first counts": PlantedLoop(again(lambda s: True, step)),
+    "two calls a step, of which the second counts": PlantedLoop(share=again(lambda s: True, lambda s: s.rng.random())),
+    "one call more at the start of each block": PlantedLoop(
+        share=again(lambda s: s.t % s.q.M == 0, lambda s: s.rng.random())),
+    "one call more at the end of each block": PlantedLoop(again(lambda s: (s.t + 1) % s.q.M == 0, step)),
+    "one call for each block after the last step": PlantedLoop(after=asked(lambda s: s.q.K)),
+    "one block too many": PlantedLoop(after=asked(lambda s: s.q.M)),
+    "one call too few": Sparing(lambda t, q: t < q.T - 1),
+    "one call too few in each block": Sparing(lambda t, q: (t + 1) % q.M != 0),
+    "one block too few": Sparing(lambda t, q: t < q.T - q.M), "one call a block": Sparing(lambda t, q: t % q.M == 0),
+    "M calls, as if there were one block": Sparing(lambda t, q: t < q.M),
+    "the oracle is never asked": Sparing(lambda t, q: False),
+}  # fmt: skip
+BY_HAND: dict[str, dict[str, Any]] = {
+    "moves": {words: PlantedLoop(move=move) for words, move in MOVES.items()},
+    "lines": {words: PlantedLoop(point=point) for words, point in LINES.items()},
+    "first_steps": {words: Quiet(PlantedLoop(first=first, point=after_x_0)) for words, first in FIRST.items()},
+    "calls": CALLS,
+}  # fmt: skip
+PLANTED = [(name, words) for name, table in BY_HAND.items() for words in table]
+
+
+@pytest.mark.parametrize(("name", "words"), PLANTED)
+def test_what_is_planted_by_hand_is_told_in_its_words(name: str, words: str) -> None:
+    found = sentences(BY_HAND[name][words])
+    assert any(words in told for line in found for told in line), found
+
+
+def test_every_row_is_planted() -> None:
+    moves = (*EDITS["moves"], *EDITS["moves_that_queries_show"])
+    assert {edit.words for edit in moves} == MOVES.keys()
+    assert {edit.words for edit in EDITS["lines"][1:]} == LINES.keys()
+    assert {edit.shown for edit in EDITS["first_steps"][1:]} == FIRST.keys()
+    assert {edit.words for edit in EDITS["calls"]} == CALLS.keys()
+
+
 def test_half_a_step_is_one_sentence() -> None:
     half = PlantedLoop(move=lambda s: s.x + s.step / 2)
     assert sentences(half) == [["x_t = x_{t−1} + ½Δ_t where x_t must be x_{t−1} + Δ_t: x moves by ½Δ_t"]]
