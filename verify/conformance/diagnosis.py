@@ -14,7 +14,7 @@ from verify.conformance import outer, random_stages
 from verify.conformance.answers import INSIDE, Answer
 from verify.conformance.blame.explanation import Blame
 from verify.conformance.blame.known_names import confirmed_names
-from verify.conformance.blame.state_rules import StateRule
+from verify.conformance.blame.memory.state_rules import StateRule
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import CATALOGUE, find
 from verify.conformance.bugs.model import Bug

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from verify.conformance.blame.by_parts import ByParts
-from verify.conformance.blame.lower_outputs import OUTPUTS
+from verify.conformance.blame.lower_level.by_parts import ByParts
+from verify.conformance.blame.lower_level.lower_outputs import OUTPUTS
 from verify.method.factors import is_almost_one, spelt_plainly
 
 

@@ -11,8 +11,8 @@ from scipy.stats import kstest
 
 from spec import OuterParameters
 from tests.verify.conformance.blame.loop_subjects import PlantedLoop
-from verify.conformance.blame.loop import explain_loop
-from verify.conformance.blame.loop_draws import search_outputs, search_queries
+from verify.conformance.blame.algorithm_2.loop import explain_loop
+from verify.conformance.blame.algorithm_2.loop_draws import search_outputs, search_queries
 from verify.conformance.outer import Trial, listen
 from verify.method.loop_edits import ANSWERS, EDITS, INTERVALS, SERIES, Edit, replacements
 from verify.method.query_laws import LAWS, distribution

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verify.conformance.blame.call_points import CallPoint, point_of
-from verify.conformance.blame.right_sums import RIGHT_PARTS, Space, right_sum
+from verify.conformance.blame.sums.call_points import CallPoint, point_of
+from verify.conformance.blame.sums.right_sums import RIGHT_PARTS, Space, right_sum
 from verify.conformance.bugs.bent_subject import lagrangian
 from verify.conformance.bugs.model import Rules
 from verify.conformance.probes import Probe, probes

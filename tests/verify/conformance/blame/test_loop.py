@@ -9,9 +9,9 @@ import pytest
 
 from tests.verify.conformance.blame.loop_subjects import PlantedLoop, clip
 from verify.conformance import outer
-from verify.conformance.blame.loop import explain_loop
-from verify.conformance.blame.loop_rule import LoopRule
-from verify.conformance.blame.loop_trials import HELD_OUT
+from verify.conformance.blame.algorithm_2.loop import explain_loop
+from verify.conformance.blame.algorithm_2.loop_rule import LoopRule
+from verify.conformance.blame.algorithm_2.loop_trials import HELD_OUT
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.null_subjects import null_subjects
 from verify.conformance.probes import probes

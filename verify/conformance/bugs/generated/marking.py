@@ -16,10 +16,10 @@ from spec.exact import Vector
 from verify.conformance import outer, random_stages
 from verify.conformance.blame.all_stages import Remembers
 from verify.conformance.blame.explanation import Blame, Explanation
-from verify.conformance.blame.noise_matrix import SOURCES, matrix_spots
-from verify.conformance.blame.noise_spots import Drawn, Spot
-from verify.conformance.blame.state_questions import Question
-from verify.conformance.blame.state_rules import Alone, Asked, StateRule
+from verify.conformance.blame.memory.state_questions import Question
+from verify.conformance.blame.memory.state_rules import Alone, Asked, StateRule
+from verify.conformance.blame.noise.noise_matrix import SOURCES, matrix_spots
+from verify.conformance.blame.noise.noise_spots import Drawn, Spot
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.generated.mistakes import Mistake, answered
 from verify.conformance.bugs.generated.unseen import SAME_RUN, Unseen

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from spec.exact import Vector
+from verify.conformance.blame.activation.weights_blame import explain_activation
 from verify.conformance.blame.explanation import Blame
-from verify.conformance.blame.noise_spots import Drawn
-from verify.conformance.blame.weights_blame import explain_activation
+from verify.conformance.blame.noise.noise_spots import Drawn
 from verify.conformance.bugs.generated import measuring_names
 from verify.conformance.bugs.generated.__main__ import drawn, main, measured, misses, page
 from verify.conformance.bugs.generated.marking import Mark, Marked, Unheld, describes, marked, named
