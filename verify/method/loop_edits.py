@@ -12,7 +12,7 @@ from importlib import resources
 from typing import Any, NamedTuple
 
 
-class Edit(NamedTuple):
+class LineEdit(NamedTuple):
     """Another formula, how it is written in the paper's letters, and what it means; the right one has no words."""
 
     formula: str
@@ -25,11 +25,11 @@ class Edit(NamedTuple):
         return self.formula.split(" | ", 1)
 
 
-def _rows(table: Sequence[Sequence[Any]]) -> Iterator[Edit]:
+def _rows(table: Sequence[Sequence[Any]]) -> Iterator[LineEdit]:
     for formula, shown, words, *values in table:
-        edit = Edit(formula, shown, words)
+        edit = LineEdit(formula, shown, words)
         for c in values[0] if values else ():
-            yield Edit(*(text.replace("{c}", f"{c:g}").replace("{rest}", f"{1 - c:.2g}") for text in edit))
+            yield LineEdit(*(text.replace("{c}", f"{c:g}").replace("{rest}", f"{1 - c:.2g}") for text in edit))
         if not values:
             yield edit
 
@@ -37,7 +37,7 @@ def _rows(table: Sequence[Sequence[Any]]) -> Iterator[Edit]:
 _TABLES = tomllib.loads((resources.files("verify.method") / "loop_edits.toml").read_text("utf-8"))
 INTERVALS: tuple[tuple[float, float], ...] = tuple(map(tuple, _TABLES.pop("intervals")))
 """Where a uniform number may be drawn from in place of [0, 1]."""
-EDITS: dict[str, tuple[Edit, ...]] = {name: tuple(_rows(table)) for name, table in _TABLES.items()}
+EDITS: dict[str, tuple[LineEdit, ...]] = {name: tuple(_rows(table)) for name, table in _TABLES.items()}
 """All tables, by name."""
 
 
@@ -61,24 +61,24 @@ STARTS = Noun("x", "x_{t−1}", "x", "x_{t−2}", "iterate", "iterates", "x_{t�
 SERIES = (ANSWERS, STEPS, QUERIES, ITERATES, STARTS)
 
 
-def replacements(noun: Noun, frame: str = "{}") -> tuple[Edit, ...]:
+def replacements(noun: Noun, frame: str = "{}") -> tuple[LineEdit, ...]:
     """The noun in its frame, as it is right, first; then everything that may stand for it."""
     words = noun._asdict() | {"v": noun.formula}
-    own = [Edit(*(text.format(**words) for text in edit)) for edit in EDITS["series"]]
+    own = [LineEdit(*(text.format(**words) for text in edit)) for edit in EDITS["series"]]
     others = [
-        Edit(o.formula, o.letter, f"the {o.many} {o.letter} instead of the {noun.many} {noun.letter}")
+        LineEdit(o.formula, o.letter, f"the {o.many} {o.letter} instead of the {noun.many} {noun.letter}")
         for o in SERIES
         if o != noun
     ]
-    right = Edit(noun.formula, noun.letter)
+    right = LineEdit(noun.formula, noun.letter)
     return tuple(edit._replace(formula=frame.format(f"({edit.formula})")) for edit in (right, *own, *others))
 
 
-UPDATED_FIRST = Edit("eta * g", "g_t", "Δ is updated before x moves, with the answer of the same step")
+UPDATED_FIRST = LineEdit("eta * g", "g_t", "Δ is updated before x moves, with the answer of the same step")
 """Line 7 before line 8: it makes Δ_t, the first one too."""
-WHOLE_WAY = Edit("x_next - first(x)", "(x_t − x_0)", "the whole way is used in place of the previous step")
-MIDDLES = Edit("(x + x_next) / 2", "", "the segments' middles instead of the queried points z_t")
-EARLY = Edit("ahead(z)", "", "the queried points one step early, z_{t+1}")
+WHOLE_WAY = LineEdit("x_next - first(x)", "(x_t − x_0)", "the whole way is used in place of the previous step")
+MIDDLES = LineEdit("(x + x_next) / 2", "", "the segments' middles instead of the queried points z_t")
+EARLY = LineEdit("ahead(z)", "", "the queried points one step early, z_{t+1}")
 *MOVES, LATE_MOVE = EDITS["moves"]
 """The last makes the iterates that a late g makes, and its last step never shows."""
 SHOWN_BY_QUERIES = EDITS["moves_that_queries_show"]

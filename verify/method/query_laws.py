@@ -6,7 +6,7 @@ import numpy as np
 from scipy import special
 
 from spec.exact import Vector
-from verify.method.loop_edits import EDITS, INTERVALS, Edit
+from verify.method.loop_edits import EDITS, INTERVALS, LineEdit
 from verify.method.player import FUNCTIONS, Space
 
 LAW_FUNCTIONS: Space = FUNCTIONS | {
@@ -14,14 +14,14 @@ LAW_FUNCTIONS: Space = FUNCTIONS | {
 }  # fmt: skip
 
 
-def uniform_law(a: float, b: float) -> Edit:
+def uniform_law(a: float, b: float) -> LineEdit:
     """The uniform law on an interval."""
-    return Edit(f"clip((s - {a}) / ({b} - {a}), 0, 1)", "", f"s_t is uniform on [{a:g}, {b:g}], not on [0, 1]")
+    return LineEdit(f"clip((s - {a}) / ({b} - {a}), 0, 1)", "", f"s_t is uniform on [{a:g}, {b:g}], not on [0, 1]")
 
 
 LAWS = (*(uniform_law(a, b) for a, b in INTERVALS), *EDITS["laws"])
 
 
-def distribution(law: Edit, s: Vector) -> Vector:
+def distribution(law: LineEdit, s: Vector) -> Vector:
     """A law's distribution function at draws."""
     return np.asarray(eval(law.formula, LAW_FUNCTIONS, {"s": s, "u": np.clip(s, 0, 1)}))

@@ -14,7 +14,7 @@ from tests.verify.conformance.blame.loop_subjects import PlantedLoop
 from verify.conformance.blame.algorithm_2.loop import explain_loop
 from verify.conformance.blame.algorithm_2.loop_draws import search_outputs, search_queries
 from verify.conformance.outer import Trial, listen
-from verify.method.loop_edits import ANSWERS, EDITS, INTERVALS, SERIES, Edit, replacements
+from verify.method.loop_edits import ANSWERS, EDITS, INTERVALS, SERIES, LineEdit, replacements
 from verify.method.query_laws import LAWS, distribution
 from verify.method.run_series import Series
 from verify.subjects.protocol import Stages
@@ -30,7 +30,7 @@ def series(s: Any) -> Series:
     return Series(names | more, s.q.M)
 
 
-def with_cut(edit: Edit) -> PlantedLoop:
+def with_cut(edit: LineEdit) -> PlantedLoop:
     def next_step(s: Any) -> Any:
         a, b = s.step[None], s.q.eta * np.array(s.g)[None]
         return series(s).made(edit.formula, {"a": a, "b": b, "v": a - b, "L": s.q.D})[0]
@@ -38,7 +38,7 @@ def with_cut(edit: Edit) -> PlantedLoop:
     return PlantedLoop(next_step)
 
 
-def with_answers(edit: Edit) -> PlantedLoop:
+def with_answers(edit: LineEdit) -> PlantedLoop:
     def next_step(s: Any) -> Any:
         made = series(s)
         return made.made("cut(step - b, D)", {"b": s.q.eta * made.value(edit.formula)})[-1]
@@ -46,7 +46,7 @@ def with_answers(edit: Edit) -> PlantedLoop:
     return PlantedLoop(next_step)
 
 
-def with_mean(edit: Edit) -> PlantedLoop:
+def with_mean(edit: LineEdit) -> PlantedLoop:
     def mean(s: Any) -> Any:
         made = series(s)
         return made.made(edit.formula, {"p": made.value("z")})
@@ -54,11 +54,11 @@ def with_mean(edit: Edit) -> PlantedLoop:
     return PlantedLoop(mean=mean)
 
 
-def with_output(edit: Edit) -> PlantedLoop:
+def with_output(edit: LineEdit) -> PlantedLoop:
     return PlantedLoop(output=lambda s: series(s).value(edit.formula))
 
 
-def with_choice(edit: Edit) -> PlantedLoop:
+def with_choice(edit: LineEdit) -> PlantedLoop:
     def output(s: Any) -> Any:
         points = series(s).value(edit.halves[0])
         names = {"i": np.arange(len(points)), "count": len(points), "where": np.where, "maximum": np.maximum}
@@ -72,7 +72,7 @@ def sentences(subject: PlantedLoop) -> list[list[str]]:
     return [[explanation.sentence for explanation in blame.explanations] for blame in explain_loop(Stages(subject))]
 
 
-PLANT: dict[str, tuple[Callable[[Edit], PlantedLoop], Sequence[Edit]]] = {
+PLANT: dict[str, tuple[Callable[[LineEdit], PlantedLoop], Sequence[LineEdit]]] = {
     "cuts": (with_cut, EDITS["cuts"]), "answers": (with_answers, replacements(ANSWERS)),
     "windows": (with_mean, EDITS["windows"]), "outputs": (with_output, EDITS["outputs"]),
 }  # fmt: skip
@@ -86,7 +86,7 @@ CASES = [(name, edit) for name, (_, edits) in PLANT.items() for edit in edits if
 
 
 @pytest.mark.parametrize(("name", "edit"), CASES, ids=[f"{name}: {edit.words}" for name, edit in CASES])
-def test_an_edit_is_told_in_its_words(name: str, edit: Edit) -> None:
+def test_an_edit_is_told_in_its_words(name: str, edit: LineEdit) -> None:
     found = sentences(PLANT[name][0](edit))
     assert [edit.words in words for line in found for words in line].count(True) == 1, found
 
@@ -96,7 +96,7 @@ MANY = Trial("many-blocks", (0.9, -0.6), OuterParameters(goldstein_radius=0.2, e
 
 
 @pytest.mark.parametrize("edit", EDITS["choices"], ids=[edit.words for edit in EDITS["choices"]])
-def test_a_choice_of_the_output_is_told_over_many_runs(edit: Edit) -> None:
+def test_a_choice_of_the_output_is_told_over_many_runs(edit: LineEdit) -> None:
     stages = Stages(with_choice(edit))
     rules = search_outputs([listen(stages, MANY, seed) for seed in range(600)])
     assert any(edit.words in rule.sentence for rule in rules), [rule.sentence for rule in rules]
@@ -116,13 +116,13 @@ DRAWN = {
 
 
 @pytest.mark.parametrize("law", LAWS, ids=[law.words for law in LAWS])
-def test_a_law_is_that_of_its_draws_and_of_no_others(law: Edit) -> None:
+def test_a_law_is_that_of_its_draws_and_of_no_others(law: LineEdit) -> None:
     alike = [words for words, drawn in DRAWN.items() if kstest(distribution(law, drawn), "uniform").pvalue > 1e-4]
     assert alike == [law.words]
 
 
 @pytest.mark.parametrize("law", LAWS, ids=[law.words for law in LAWS])
-def test_draws_of_a_law_are_told(law: Edit) -> None:
+def test_draws_of_a_law_are_told(law: LineEdit) -> None:
     place = iter(DRAWN[law.words])
     stages = Stages(PlantedLoop(share=lambda s: float(next(place))))  # as every share
     (rule,) = search_queries([listen(stages, MANY, seed) for seed in range(100)])

@@ -27,7 +27,7 @@ from verify.conformance.outer import (
     compare_lines,
     listen,
 )
-from verify.method.loop_edits import STEP_BEFORE, Edit
+from verify.method.loop_edits import STEP_BEFORE, LineEdit
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 
@@ -103,7 +103,7 @@ def _explained(stages: Stages, record: Record | None) -> Iterator[Blame]:
 
 
 def _behind(
-    align: Callable[[Sequence[Recorded]], list[Recorded]], move: Edit
+    align: Callable[[Sequence[Recorded]], list[Recorded]], move: LineEdit
 ) -> Callable[[Sequence[Recorded]], list[Recorded]]:
     """Runs aligned, and with the steps that lie behind a move."""
     return lambda some: moved_runs(align(some), move)
@@ -134,17 +134,17 @@ def _short_runs(stages: Stages) -> list[Recorded]:
         return []
 
 
-def _aligner(surplus: Edit | None) -> Callable[[Sequence[Recorded]], list[Recorded]]:
+def _aligner(surplus: LineEdit | None) -> Callable[[Sequence[Recorded]], list[Recorded]]:
     return lambda runs: list(runs) if surplus is None else (aligned(runs, surplus) or [])
 
 
-def _most_right(found: list[Edit], runs: list[Recorded]) -> Edit | None:
+def _most_right(found: list[LineEdit], runs: list[Recorded]) -> LineEdit | None:
     """The surplus without which most lines are right; ``None`` where too few calls were made."""
     there = [surplus for surplus in found if aligned(runs, surplus) is not None]
     return min(there, key=lambda surplus: len(_wrong_lines(aligned(runs, surplus) or [], [])), default=None)
 
 
-def _count_blame(found: list[Edit], best: Edit | None, heard: Heard) -> Blame:
+def _count_blame(found: list[LineEdit], best: LineEdit | None, heard: Heard) -> Blame:
     chosen = [best] if best is not None else found
     named = []
     for surplus in chosen:

@@ -20,7 +20,7 @@ from verify.conformance.blame.algorithm_2.loop_lines import OUTPUT, output_sente
 from verify.conformance.blame.algorithm_2.loop_rule import LoopRule, apart
 from verify.conformance.blame.algorithm_2.loop_search import search
 from verify.conformance.outer import Recorded
-from verify.method.loop_edits import EDITS, STRAIGHT, Edit
+from verify.method.loop_edits import EDITS, STRAIGHT, LineEdit
 from verify.method.query_laws import LAWS, distribution, uniform_law
 
 SHORT = 1e-6
@@ -36,7 +36,7 @@ CLOSE = 0.2
 """Excess over the best law's up to which a law is told beside it."""
 
 
-def line_sentence(line: Edit, draws: str = "") -> str:
+def line_sentence(line: LineEdit, draws: str = "") -> str:
     """What is wrong with points on a line, ``draws`` being what is wrong with s_t."""
     if not line.words:
         return f"{draws} (z_t = {line.shown})"
@@ -58,7 +58,7 @@ class Shares:
         return made[there], self.s[there]
 
 
-def shares(one: Recorded, line: Edit) -> Shares | None:
+def shares(one: Recorded, line: LineEdit) -> Shares | None:
     """Read s_t off; ``None`` where a point lies beside its line."""
     origin, direction = map(one.series.value, line.halves)
     # What was left over by a run before is not known here.
@@ -113,7 +113,7 @@ def search_queries(runs: Sequence[Recorded]) -> list[LoopRule]:
     return [rule for rule in found if rule.edits == fewest][:1] or _around(runs)
 
 
-def _exact(read: list[Shares], line: Edit, moved: bool) -> list[LoopRule]:
+def _exact(read: list[Shares], line: LineEdit, moved: bool) -> list[LoopRule]:
     """Draws that follow from something."""
     values = np.concatenate([at.s[at.known] for at in read])
     if np.ptp(values) < SAME:
@@ -131,7 +131,7 @@ def _exact(read: list[Shares], line: Edit, moved: bool) -> list[LoopRule]:
     return follows[:1]
 
 
-def _repeats_runs(runs: Sequence[Recorded], line: Edit) -> float:
+def _repeats_runs(runs: Sequence[Recorded], line: LineEdit) -> float:
     read = [shares(one, line) for one in runs]
     return _unlike_others([at for at in read if at is not None]) if None not in read else math.inf
 
@@ -144,7 +144,7 @@ def _unlike_others(read: list[Shares]) -> float:
     return _follow(others, lambda at: known[: len(at.s)])
 
 
-def _made(sentence: str, line: Edit, moved: bool, made: Callable[[Shares], Vector]) -> LoopRule:
+def _made(sentence: str, line: LineEdit, moved: bool, made: Callable[[Shares], Vector]) -> LoopRule:
     def excess(runs: Sequence[Recorded]) -> float:
         read = [shares(one, line) for one in runs]
         return _follow([at for at in read if at is not None], made) if None not in read else math.inf
@@ -160,7 +160,7 @@ def _follow(read: list[Shares], made: Callable[[Shares], Vector]) -> float:
     return worst / SAME if count >= FEWEST else math.inf
 
 
-def _laws(read: list[Shares], line: Edit, moved: bool) -> list[LoopRule]:
+def _laws(read: list[Shares], line: LineEdit, moved: bool) -> list[LoopRule]:
     """Laws that independent draws may have; the right one counts only on another line."""
     right = uniform_law(0.0, 1.0)
     if not moved and _surprise(read, right) <= 1:
@@ -174,19 +174,19 @@ def _laws(read: list[Shares], line: Edit, moved: bool) -> list[LoopRule]:
     return []
 
 
-def _between(read: list[Shares]) -> list[Edit]:
+def _between(read: list[Shares]) -> list[LineEdit]:
     """The uniform law on the narrowest simple interval that holds all draws."""
     values = np.concatenate([at.s[at.known] for at in read])
     a, b = float(np.floor(values.min() * 20) / 20), float(np.ceil(values.max() * 20) / 20)
     return [uniform_law(a, b)] if b - a < 20 and (a, b) != (0.0, 1.0) else []
 
 
-def _lawful(runs: Sequence[Recorded], line: Edit, law: Edit) -> float:
+def _lawful(runs: Sequence[Recorded], line: LineEdit, law: LineEdit) -> float:
     read = [shares(one, line) for one in runs]
     return _surprise([at for at in read if at is not None], law) if None not in read else math.inf
 
 
-def _surprise(read: list[Shares], law: Edit) -> float:
+def _surprise(read: list[Shares], law: LineEdit) -> float:
     """Above 1 where independent draws of this law would be as far off with probability below the allowed one."""
     values = np.concatenate([at.s[at.known] for at in read])
     return _evenness(distribution(law, values)) if len(values) >= FEWEST else math.inf
@@ -263,13 +263,13 @@ def _output_rule(words: str, excess: Callable[[Sequence[Recorded]], float]) -> L
     return LoopRule("outputs", output_sentence(words), 1, excess)
 
 
-def _weights(choice: Edit, count: int) -> Vector:
+def _weights(choice: LineEdit, count: int) -> Vector:
     """How often each of so many points is drawn, up to a factor."""
     names = {"i": np.arange(count), "count": count, "where": np.where, "maximum": np.maximum}
     return np.asarray(np.ones(count) * eval(choice.halves[1], names))
 
 
-def _unlike_choice(runs: Sequence[Recorded], choice: Edit) -> float:
+def _unlike_choice(runs: Sequence[Recorded], choice: LineEdit) -> float:
     """How surprising the outputs are, by number of the point, over the runs of the trial that was run most."""
     counts: dict[str, Counter[int]] = {}
     alike: dict[str, list[int]] = {}

@@ -19,7 +19,7 @@ from spec.exact import Vector
 from verify.conformance.blame.algorithm_2.loop_rule import LoopRule, Part, apart
 from verify.conformance.outer import Recorded, Trial
 from verify.method.factors import Factor, Moments
-from verify.method.loop_edits import UPDATED_FIRST, Edit
+from verify.method.loop_edits import UPDATED_FIRST, LineEdit
 from verify.subjects.protocol import OuterRun
 
 MOST_EDITS = 3
@@ -37,7 +37,7 @@ ANY_RUN = Recorded(
     *_RNG.standard_normal((2, 12, 3)),
 )
 """Numbers of a run's shapes that no algorithm makes."""
-Choice = tuple[Edit, ...]
+Choice = tuple[LineEdit, ...]
 """An edit for each place of a line."""
 Numbers = tuple[int, ...]
 """The same by number."""
@@ -68,7 +68,7 @@ class Rule:
 
     line: Line
     choice: Choice
-    whole: Edit
+    whole: LineEdit
     scales: Scales
     limit: Factor = ONE
 
