@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -30,8 +29,8 @@ def changed_entries(change: str, v: Vector) -> Vector:
     return np.asarray(term_value(change, {"v": v}))
 
 
-def term_value(formula: str, names: Mapping[str, Any]) -> Any:
-    """A formula's value."""
+def term_value(formula: str, names: Any) -> Any:
+    """A formula's value over what names it looks up."""
     return eval(compiled(formula), TERM_FUNCTIONS, names)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verify.conformance.blame.sums.call_points import CallPoint, point_of
+from verify.conformance.blame.sums.call_points import BLOCKS, VALUES, CallPoint, Names, point_of
 from verify.conformance.blame.sums.right_sums import RIGHT_PARTS, Space, right_sum
 from verify.conformance.bugs.bent_subject import lagrangian
 from verify.conformance.bugs.model import Rules
@@ -96,7 +96,9 @@ def test_the_lines_their_sums_and_the_formulas_over_rings_are_one(space: Space, 
     for probe, c in POINTS:
         around = lagrangian(c.q, c.x, probe.call, Rules(), c.alpha)
         right = around.estimate(c.y) if space == "x" else around.gradient_y(c.y)
-        played = Player().line(procedure, line, c.names | {"N_g": 1})  # type: ignore[arg-type]  # as above
+        names = Names(c, {})
+        given = {name: names[name] for name in (*BLOCKS, *VALUES)}
+        played = Player().line(procedure, line, given)  # type: ignore[arg-type]  # as above
         size = sum(np.abs(part.at(c)) for part in RIGHT_PARTS[space]) + np.abs(c.value(written_out(procedure, line)))  # type: ignore[arg-type]  # as above
         allowed = 1e-13 * (1 + size) * c.alpha_2
         for other in (played, right_sum(space, c)):

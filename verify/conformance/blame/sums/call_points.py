@@ -19,6 +19,27 @@ from verify.truth.geometry import ramp
 
 
 @dataclass(frozen=True, eq=False)
+class Names:
+    """Blocks and values of a point by name, as formulas have them; what no formula asks for is not computed."""
+
+    point: CallPoint
+    more: Mapping[str, Any]
+
+    def __getitem__(self, name: str) -> Any:
+        if name in VALUES:
+            return getattr(self.point, VALUES[name])
+        if name in BLOCKS:
+            return getattr(self.point.q, name)
+        return self.more[name]
+
+
+BLOCKS = frozenset(block.name for block in fields(QuadraticArrays))
+VALUES = {name: name for name in ("x", "y", "y_star", "lam", "rho", "alpha", "alpha_1", "alpha_2", "h", "h_star")} | {
+    "y_penalty": "y"
+}
+
+
+@dataclass(frozen=True, eq=False)
 class CallPoint:
     """Problem, point, stage values and weights of line 6 and of the penalty Lagrangian.
 
@@ -88,17 +109,10 @@ class CallPoint:
         """What was already computed here, by name, or by what computes it."""
         return {}
 
-    @cached_property
-    def names(self) -> dict[str, Any]:
-        """Blocks and values by name, as formulas have them."""
-        blocks = {block.name: getattr(self.q, block.name) for block in fields(self.q)}
-        own = ("x", "y", "y_star", "lam", "rho", "alpha", "alpha_1", "alpha_2", "h", "h_star")
-        return blocks | {name: getattr(self, name) for name in own} | {"y_penalty": self.y}
-
     def value(self, formula: str, more: Mapping[str, Any] | None = None) -> Any:
         """A formula's value here, computed once, ``more`` being other functions of it; nobody may write into it."""
         if formula not in self.table:
-            self.table[formula] = term_value(formula, {**self.names, **(more or {})})
+            self.table[formula] = term_value(formula, Names(self, more or {}))
         return self.table[formula]
 
     def at(self, y: Vector) -> CallPoint:
