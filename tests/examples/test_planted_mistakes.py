@@ -12,8 +12,8 @@ import pytest
 
 from tests.examples.planted import COMPILERS, MISTAKES, Planted, built
 from verify.conformance.blame.all_stages import explain_all
-from verify.conformance.bugs.model import Stage
 from verify.conformance.stage_comparison import look
+from verify.method.lines import Stage
 from verify.subjects.loading import end, load_subject
 from verify.subjects.protocol import Stages
 from verify.subjects.wire import self_test

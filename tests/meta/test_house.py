@@ -13,8 +13,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("spec", "f2csa_ref", "verify")
 ROOMS = {
-    "truth", "subjects", "experiments", "checks", "evidence", "report", "campaign", "conformance", "proofs", "cli",
-    "verdict.py", "__init__.py", "__main__.py", "py.typed",
+    "truth", "subjects", "experiments", "checks", "evidence", "method", "report", "campaign", "conformance", "proofs",
+    "cli", "verdict.py", "__init__.py", "__main__.py", "py.typed",
 }  # fmt: skip
 MODELS = {"__init__.py", "__main__.py", "model.py"}
 """File names that every room may have: its face, its command and its data."""
@@ -108,3 +108,16 @@ def test_few_functions_take_seven_arguments() -> None:
                     wide.add(f"{name}.{node.name}")
     assert wide == WIDE.keys()
     assert len(wide) <= 15
+
+
+def test_the_rooms_of_blame_are_small_and_look_one_way() -> None:
+    blame = "verify.conformance.blame."
+    graph: dict[str, set[str]] = {}
+    for name, path in MODULES.items():
+        if name.startswith(blame):
+            room, others = name[len(blame) :].split(".")[0], {o for o in imported(path) if o.startswith(blame)}
+            graph.setdefault(room, set()).update({o[len(blame) :].split(".")[0] for o in others} - {room})
+    assert circle(graph) == []
+    folders = [ROOT / "verify" / "conformance" / "blame", *(ROOT / "verify" / "conformance" / "blame").glob("[a-z]*/")]
+    siblings = {folder.name: len([*folder.glob("[a-z]*")]) for folder in (*folders, ROOT / "verify" / "method")}
+    assert {name: count for name, count in siblings.items() if count > 20} == {}

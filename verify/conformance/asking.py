@@ -11,7 +11,6 @@ from spec import REPAIRED, InvalidInputError, Reading
 from spec.reading import NAMED
 from verify.conformance import probes, saved_cases
 from verify.conformance.blame.accuracy import declared_accuracy, widened
-from verify.conformance.bugs.model import Stage
 from verify.conformance.drawn_places import drawn_probes
 from verify.conformance.found import Reproduction, StageFinding
 from verify.conformance.other_reading import samplings, under
@@ -21,6 +20,7 @@ from verify.conformance.random_stages import sample
 from verify.conformance.repro import failing, reproduce_stage
 from verify.conformance.scripts import LOADS
 from verify.conformance.stage_comparison import Seen, look, sampled_finding, shifted
+from verify.method.lines import Stage
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 

@@ -14,11 +14,10 @@ from verify.conformance import outer, random_stages
 from verify.conformance.answers import INSIDE, Answer
 from verify.conformance.blame.explanation import Blame
 from verify.conformance.blame.known_names import confirmed_names
-from verify.conformance.blame.state_rules import StateRule
+from verify.conformance.blame.memory.state_rules import StateRule
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import CATALOGUE, find
-from verify.conformance.bugs.model import Bug, Stage
-from verify.conformance.bugs.outer_loop import OuterLoop
+from verify.conformance.bugs.model import Bug
 from verify.conformance.found import Diagnosis, Explained, Match
 from verify.conformance.probes import WHOLE, Probe
 from verify.conformance.random_stages import RUN_STAGES, Signature, distance
@@ -34,6 +33,8 @@ from verify.conformance.sentences import (
     by_values,
 )
 from verify.conformance.stage_comparison import PROBED, Seen
+from verify.method.lines import Stage
+from verify.method.plain_subject import PlainLoop
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 
@@ -243,7 +244,7 @@ def _by_rules(seen: Seen) -> Diagnosis:
     found = []
     for mutant in _candidates(["optimise"]):
         rules = by_id(mutant.id)
-        if not isinstance(rules, OuterLoop):
+        if not isinstance(rules, PlainLoop):
             continue
         compared = outer.compare(seen.record, rules)
         worst = max(c.excess for c in compared)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from verify.conformance.bugs.model import Stage
 from verify.evidence.model import Frozen
+from verify.method.lines import Stage
 
 MARK = "more than their share"
 """Says in a result's sentence that it asks for more, one at a time, than was granted."""

@@ -7,6 +7,7 @@ show it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from spec import InvalidInputError, Quadratic, parse_problem
 from spec.exact import FloatArray
 from verify.conformance.places import rounded
 from verify.conformance.probes import WHOLE, Probe
+from verify.method.summands import summands
+from verify.method.terms import term_value
 from verify.truth import lower_level as exact
 from verify.truth.formulas import as_float
 
@@ -97,13 +100,16 @@ def line_5(probe: Probe) -> Changes:
     a, x, call = probe.problem.arrays, probe.x, probe.call
     lam, rho, n, m = np.asarray(call.lam), np.asarray(call.rho), probe.problem.n, probe.problem.m
     one, two = call.alpha**-2, call.alpha**-4
-    left = {"f_yy": a.f_yy, "α₁ g_yy": one * a.g_yy, "α₂Bᵀ(ρ∘B y)": two * a.B.T @ (rho[:, None] * a.B)}
-    right = {
-        "f_y": -a.f_y, "f_xyᵀx": -a.f_xy.T @ x, "α₁ g_y": -one * a.g_y, "α₁ g_xyᵀx": -one * a.g_xy.T @ x,
-        "α₁Bᵀλ̃": one * a.B.T @ lam, "α₂Bᵀ(ρ∘A x)": two * a.B.T @ (rho * (a.A @ x)),
-        "α₂Bᵀ(ρ∘b)": -two * a.B.T @ (rho * a.b),
-    }  # fmt: skip
-    H, r, unweighted = sum(left.values()), sum(right.values()), np.ones_like(rho)
+    given = _given(probe) | {"lam": lam, "rho": rho}
+    left, right = dict[str, FloatArray](), dict[str, FloatArray]()
+    for part in summands("lagrangian", "gradient"):
+        if part.name.endswith(("ỹ", "ỹ)")):
+            columns = [term_value(part.formula, given | {"y": unit}) for unit in np.eye(m)]
+            left[part.name.replace(" ỹ", "")] = np.column_stack(columns)
+        else:
+            right[part.name] = -term_value(part.formula, given)
+    H, r = (np.asarray(np.sum([*parts.values()], axis=0)) for parts in (left, right))
+    unweighted = np.ones_like(rho)
     turned = {"f_xy for f_xyᵀ": (a.f_xy, 1.0), "g_xy for g_xyᵀ": (a.g_xy, one)}
     bare = {"f_yy": a.f_yy, "g_yy": one * a.g_yy}
     found = {name: _solution(H - part, r) for name, part in left.items()}
@@ -117,6 +123,13 @@ def line_5(probe: Probe) -> Changes:
         more, further = two * a.B.T @ (shift[:, None] * a.B), two * a.B.T @ (shift * (a.A @ x - a.b))
         found[name] = _solution(H + more, r + further)
     return {name: answer - _solution(H, r) for name, answer in found.items()}
+
+
+def _given(probe: Probe) -> dict[str, Any]:
+    """Names of what line 5 and line 6 are made of, the stages left out."""
+    a, alpha = probe.problem.arrays, probe.call.alpha
+    blocks = {block.name: getattr(a, block.name) for block in fields(a)}
+    return blocks | {"x": probe.x, "alpha_1": alpha**-2, "alpha_2": alpha**-4}
 
 
 def _solution(H: FloatArray, r: FloatArray) -> FloatArray:
@@ -134,13 +147,13 @@ def line_6(probe: Probe) -> Changes:
     same, n_is_p = probe.problem.n == probe.problem.m, probe.problem.n == probe.problem.p
     idle = np.asarray(a.A @ x - a.B @ y_star - a.b) < -np.abs(w).sum()
 
+    given = _given(probe) | {"y_star": y_star, "rho": rho, "y_penalty": y}
+
     def pull(rows: FloatArray) -> FloatArray:
         return np.asarray(two * a.A.T @ rows)
 
     return {
-        "f_x": -a.f_x, "f_xx x": -a.f_xx @ x, "f_xy ỹ": -a.f_xy @ y,
-        "α₁ g_xy ỹ": -one * a.g_xy @ y, "α₁ g_xy ỹ*": one * a.g_xy @ y_star,
-        "α₂Aᵀ(ρ∘A x)": -pull(rho * (a.A @ x)), "α₂Aᵀ(ρ∘B ỹ)": pull(rho * (a.B @ y)), "α₂Aᵀ(ρ∘b)": pull(rho * a.b),
+        **{part.name: -term_value(part.formula, given) for part in summands("line_6", "estimate")},
         "f_xx beside its diagonal": (np.diag(np.diag(a.f_xx)) - a.f_xx) @ x,
         "f_xyᵀ for f_xy": (a.f_xy.T - a.f_xy) @ y if same else nothing,
         "g_xyᵀ for g_xy": one * (a.g_xy.T - a.g_xy) @ w if same else nothing,

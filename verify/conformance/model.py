@@ -9,10 +9,10 @@ from typing import Any
 
 from pydantic import ConfigDict, Field
 
-from verify.conformance.bugs.model import Stage
 from verify.conformance.error_parts import ErrorSplit
 from verify.conformance.found import MARK, ClaimFinding, Diagnosis, Reproduction, StageFinding, Stopped
 from verify.evidence.model import Frozen
+from verify.method.lines import Stage
 from verify.report.asked_and_held import Coverage
 from verify.report.faces import Report
 from verify.verdict import Verdict

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,9 @@ from scipy import special
 
 from spec import InvalidInputError, OuterParameters
 from spec.exact import Vector
-from verify.conformance.bugs.outer_loop import OuterLoop
+from verify.method.factors import Moments
+from verify.method.plain_subject import PlainLoop
+from verify.method.run_series import Series
 from verify.subjects.protocol import OuterRun, Stages
 
 TOLERANCE = 1e-9
@@ -29,23 +32,23 @@ REPEATS = 4
 """Coincidences of neighbouring draws that chance does not bring about."""
 OUTPUTS = 96
 """Runs whose outputs are counted by block."""
-RIGHT = OuterLoop()
+RIGHT = PlainLoop()
 """Algorithm 2."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One way to run Algorithm 2; the oracle answers ``slopes * sign(z) + curvature * z``."""
+    """One way to run Algorithm 2; the oracle answers ``slopes * sign(z) + curvature * z``, component by component."""
 
     id: str
     x0: tuple[float, ...]
     parameters: OuterParameters
     slopes: tuple[float, ...]
-    curvature: float
+    curvature: float | tuple[float, ...]
 
     def oracle(self, z: Vector) -> Vector:
         """A fixed answer to every point."""
-        return np.asarray(np.where(z >= 0, 1.0, -1.0) * np.array(self.slopes) + self.curvature * z)
+        return np.asarray(np.where(z >= 0, 1.0, -1.0) * np.array(self.slopes) + np.array(self.curvature) * z)
 
 
 def _schedule(D: float, eta: float, M: int, K: int) -> OuterParameters:
@@ -75,6 +78,25 @@ class Recorded:
     def steps(self) -> Vector:
         """Δ_1, ..., Δ_T, shape (T, n)."""
         return np.diff(self.run.path, axis=0)
+
+    @cached_property
+    def moments(self) -> Moments:
+        """Its steps, for factors."""
+        return Moments(self.trial, np.arange(1.0, len(self.z) + 1))
+
+    @property
+    def space(self) -> dict[str, Any]:
+        """What the lines of a step made, by name: rows t = 1, ..., T; draws do not show."""
+        q, S = self.trial.parameters, self.steps
+        return {
+            "x": self.run.path[:-1], "x_next": self.run.path[1:], "step": S, "z": self.z, "g": self.g, "total": 0 * S,
+            "D": q.D, "eta": q.eta, "M": q.M, "K": q.K,
+        }  # fmt: skip
+
+    @cached_property
+    def series(self) -> Series:
+        """Formulas over all its rows."""
+        return Series(self.space | {"path": self.run.path, "x_bar": self.run.x_bar}, self.trial.parameters.M)
 
     def blocks(self, rows: Vector) -> Vector:
         """Means by block, shape (K, n)."""
@@ -158,23 +180,18 @@ def watch(stages: Stages) -> Record:
     return Record(runs, tuple(record(stages, OUTPUT_TRIAL, 1000 + k) for k in range(OUTPUTS)))
 
 
-def compare(seen: Record, rules: OuterLoop) -> list[Comparison]:
+def compare(seen: Record, rules: PlainLoop) -> list[Comparison]:
     """Each line of what was seen against one set of rules."""
     return [*compare_lines((*seen.runs, *seen.outputs[:4]), rules), _outputs(seen, rules)]
 
 
-def compare_lines(every: Sequence[Recorded], rules: OuterLoop) -> list[Comparison]:
+def compare_lines(every: Sequence[Recorded], rules: PlainLoop) -> list[Comparison]:
     """Steps, queried points and block means of runs against one set of rules; where nothing is off, the worst."""
     return [
         _worst([_steps(one, rules) for one in every]),
         _queries(every, rules),
         _worst([_means(one, rules) for one in every]),
     ]
-
-
-def compare_run(one: Recorded, rules: OuterLoop) -> list[Comparison]:
-    """The lines of one run that are not random."""
-    return [_steps(one, rules), _means(one, rules)]
 
 
 def _worst(found: list[Comparison]) -> Comparison:
@@ -193,10 +210,9 @@ def _compared(part: str, one: Recorded, expected: Vector, got: Vector, what: str
                       tuple(expected[row].tolist()), tuple(got[row].tolist()))  # fmt: skip
 
 
-def _steps(one: Recorded, rules: OuterLoop) -> Comparison:
-    q = one.trial.parameters
+def _steps(one: Recorded, rules: PlainLoop) -> Comparison:
     expected = np.zeros_like(one.steps)
-    expected[1:] = rules.next_step(one.steps[:-1], one.g[:-1], q.eta, q.D)
+    expected[1:] = rules.line("step", "step_next", one.space)[:-1]
     found = _compared("steps", one, expected, one.steps, "step Δ_{0} = x_{0} - x_{1}")
     if rules is not RIGHT:
         return found
@@ -222,12 +238,13 @@ def _too_long(one: Recorded, expected: Vector) -> Comparison | None:
                       tuple(expected[t - 1].tolist()), tuple(one.steps[t - 1].tolist()))  # fmt: skip
 
 
-def _queries(every: Sequence[Recorded], rules: OuterLoop) -> Comparison:
-    fixed = rules.rules.query is not None
+def _queries(every: Sequence[Recorded], rules: PlainLoop) -> Comparison:
+    fixed = rules.fixed_query
     found, shares = [], []
     for one in every:
         if fixed:
-            what, expected = "queried point z_{0}", rules.query(one.run.path[:-1], one.steps, 0.25)
+            known = {name: value for name, value in one.space.items() if name != "z"}
+            what, expected = "queried point z_{0}", rules.line("step", "z", known)
         else:
             s, off = along(one)
             what = "queried point z_{0}"
@@ -287,20 +304,20 @@ def along(one: Recorded) -> tuple[Vector, Any]:
     return np.divide(apart, length, out=np.zeros_like(apart), where=off), off
 
 
-def _means(one: Recorded, rules: OuterLoop) -> Comparison:
-    expected = one.blocks(rules.averaged(one.z, one.run.path[1:]))
+def _means(one: Recorded, rules: PlainLoop) -> Comparison:
+    expected = one.blocks(rules.line("step", "total_next", one.space))
     return _compared("means", one, expected, one.run.x_bar, "mean of block {0}")
 
 
-def _outputs(seen: Record, rules: OuterLoop) -> Comparison:
-    rng = np.random.default_rng(0)
-    fixed = rules.rules.output != "uniform"
+def _outputs(seen: Record, rules: PlainLoop) -> Comparison:
+    fixed = rules.fixed_output
     what = "output x_out" if fixed else "output x_out against the nearest block mean"
     found, counts = [], np.zeros(OUTPUT_TRIAL.parameters.K)
     for one in (*seen.runs, *seen.outputs):
         run = one.run
         if fixed:
-            expected = rules.output(run.x_bar, one.blocks(one.g), run.path, rng)
+            made = {"x_bar": run.x_bar, "answers": one.blocks(one.g), "K": len(run.x_bar), "x": run.path[-1]}
+            expected = rules.line("output", "x_out", made)
         else:
             away = np.linalg.norm(run.x_bar - run.x_out, axis=1)
             expected = run.x_bar[int(np.argmin(away))]

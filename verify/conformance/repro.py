@@ -12,13 +12,13 @@ import numpy as np
 from spec.exact_json import plain
 from verify.conformance import law_repro, outer_repro
 from verify.conformance.answers import INSIDE, Answer
-from verify.conformance.bugs.model import Stage
 from verify.conformance.found import Reproduction
 from verify.conformance.probes import Probe
 from verify.conformance.replay import Again, needed_before, replay
 from verify.conformance.scripts import LOADS, of_probe, script
 from verify.conformance.shrink import Smallest, shrink
 from verify.conformance.stage_comparison import PROBED, Seen
+from verify.method.lines import Stage
 
 ONCE_MORE = " A fresh process shows it, too."
 """Added where it does."""

@@ -10,9 +10,9 @@ from typing import get_args
 
 from spec import InvalidInputError
 from spec.errors import unwritable
-from verify.conformance.bugs.model import Stage
 from verify.conformance.found import Reproduction
 from verify.conformance.scripts import AGREES
+from verify.method.lines import Stage
 from verify.subjects.loading import COMMAND
 
 MARK = "# Written by f2csa conform --save-cases, which replaces this file as long as it begins with this line."

@@ -11,12 +11,12 @@ from typing import Any, Literal, get_args
 
 from verify.conformance import outer, random_stages
 from verify.conformance.answers import INSIDE, Answer, Asked
-from verify.conformance.bugs.model import Stage
 from verify.conformance.consequences import consequences
 from verify.conformance.end_to_end import is_offered, judge_end_to_end
 from verify.conformance.found import Divergence, StageFinding
 from verify.conformance.probes import WHOLE, Probe, probes
 from verify.conformance.random_stages import RUN_STAGES, Sampled, Signature, Statistic, distance
+from verify.method.lines import Stage
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 

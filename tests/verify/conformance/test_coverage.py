@@ -24,7 +24,7 @@ def test_every_term_is_seen_at_several_places():
 
 @pytest.mark.parametrize(
     ("line", "term"),
-    [("6", "α₂Aᵀ(ρ∘b)"), ("6", "A for Aᵀ"), ("6", "g_xx x + g_x, not cancelled"), ("5", "f_xy for f_xyᵀ"), ("3", "b")],
+    [("6", "−α₂Aᵀ(ρ∘b)"), ("6", "A for Aᵀ"), ("6", "g_xx x + g_x, not cancelled"), ("5", "f_xy for f_xyᵀ"), ("3", "b")],
 )
 def test_a_hole_is_reported(line, term):
     """On problems with b = 0, A = 0 or one variable of each kind these terms are zero."""
@@ -56,7 +56,7 @@ def test_the_terms_of_line_6_are_those_of_the_exact_estimate():
     for place in every_term_places():
         probe = off_truth(place, 0.1)
         left_out = line_6(probe)
-        whole = ("f_x", "f_xx x", "f_xy ỹ", "α₁ g_xy ỹ", "α₁ g_xy ỹ*", "α₂Aᵀ(ρ∘A x)", "α₂Aᵀ(ρ∘B ỹ)", "α₂Aᵀ(ρ∘b)")
+        whole = ("f_x", "f_xx x", "f_xy ỹ", "α₁g_xy ỹ", "−α₁g_xy ỹ*", "α₂Aᵀ(ρ∘Ax)", "−α₂Aᵀ(ρ∘Bỹ)", "−α₂Aᵀ(ρ∘b)")
         total = -sum(left_out[name] for name in whole)
         np.testing.assert_allclose(total, probe.expected, rtol=1e-9, atol=1e-9)
 

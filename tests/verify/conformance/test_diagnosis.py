@@ -15,10 +15,11 @@ from tests.verify.conformance.subjects import (
 )
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import CATALOGUE, find
-from verify.conformance.bugs.model import Bug, Stage
+from verify.conformance.bugs.model import Bug
 from verify.conformance.diagnosis import diagnose, suspect
 from verify.conformance.sentences import by_laws
 from verify.conformance.stage_comparison import Seen, look
+from verify.method.lines import Stage
 from verify.subjects import ReferenceSubject, Subject
 from verify.subjects.protocol import Stages
 

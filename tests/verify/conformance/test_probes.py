@@ -9,7 +9,7 @@ import pytest
 
 from spec import Quadratic, parse_problem
 from tests.verify.conformance.subjects import Iterative
-from verify.conformance.blame.handed_rows import handed_rows
+from verify.conformance.blame.sums.handed_rows import handed_rows
 from verify.conformance.places import Place, place_of
 from verify.conformance.probes import (
     FROM_PAIR,

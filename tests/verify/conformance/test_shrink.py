@@ -11,12 +11,12 @@ from tests.verify.conformance.replays import played_here
 from tests.verify.conformance.subjects import OnlyHypergradient
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import find
-from verify.conformance.bugs.model import Stage
 from verify.conformance.places import place_of
 from verify.conformance.probes import lower_level_probe
 from verify.conformance.repro import reproduce
 from verify.conformance.shrink import Instance, shrink
 from verify.conformance.stage_comparison import look
+from verify.method.lines import Stage
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import Stages
 

@@ -15,7 +15,12 @@ from spec import Quadratic
 from spec.exact import Vector
 from verify.conformance import known_answers as known
 from verify.conformance.answers import Answer, setting_of
-from verify.conformance.blame.lower_residuals import relative_residual, row_residual, stationarity_residual, terms_of
+from verify.conformance.blame.lower_residuals import (
+    relative_residual,
+    row_residual,
+    stationarity_residual,
+    terms_of,
+)
 from verify.conformance.probes import Probe
 from verify.conformance.sizes import ANY_PROGRAM, Allowance, Sizing
 from verify.conformance.stage_comparison import Seen

@@ -12,22 +12,22 @@ import numpy as np
 
 from spec.exact import Vector
 from verify.conformance.blame.accuracy import EXACT, Accuracy
-from verify.conformance.blame.edited_stage import EditedStage
+from verify.conformance.blame.algorithm_2.loop import explain_loop
 from verify.conformance.blame.explain import explain
 from verify.conformance.blame.explanation import Blame, Explanation
 from verify.conformance.blame.inner_stages import WholeCall
-from verify.conformance.blame.loop import explain_loop
-from verify.conformance.blame.noise_blame import explain_noise
-from verify.conformance.blame.noise_draws import MODELS, NoiseFormula, drawn_call
-from verify.conformance.blame.noise_matrix import MatrixLaw
-from verify.conformance.blame.noise_terms import RIGHT_TERMS, NoiseTerm
-from verify.conformance.blame.right_sums import RIGHT_PARTS
+from verify.conformance.blame.memory.state import explain_by_values, explain_state
+from verify.conformance.blame.memory.state_of_runs import Renew
+from verify.conformance.blame.noise.noise_blame import explain_noise
+from verify.conformance.blame.noise.noise_draws import MODELS, NoiseFormula, drawn_call
+from verify.conformance.blame.noise.noise_matrix import MatrixLaw
+from verify.conformance.blame.noise.noise_terms import RIGHT_TERMS, NoiseTerm
 from verify.conformance.blame.stage_effects import AsAnswered, effect_of
-from verify.conformance.blame.state import explain_by_values, explain_state
-from verify.conformance.blame.state_of_runs import Renew
-from verify.conformance.bugs.model import Stage
+from verify.conformance.blame.sums.edited_stage import EditedStage
+from verify.conformance.blame.sums.right_sums import RIGHT_PARTS
 from verify.conformance.probes import Probe
 from verify.conformance.stage_comparison import PROBED, Seen
+from verify.method.lines import Stage
 from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError, load_subject
 from verify.subjects.loading import COMMAND, as_program, end
 from verify.subjects.protocol import Stages

@@ -7,10 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from verify.conformance.answers import Answer
-from verify.conformance.blame.edited_stage import EditedStage, ScopedExchange
-from verify.conformance.blame.exchanges import exchanges
 from verify.conformance.blame.explanation import Blame, Explanation
-from verify.conformance.blame.handed_rows import HandedRows, handed_rows
 from verify.conformance.blame.inner_stages import (
     MULTIPLES,
     OWN_WEIGHTS,
@@ -20,17 +17,20 @@ from verify.conformance.blame.inner_stages import (
     WholeCall,
     calls_with_y,
 )
-from verify.conformance.blame.minimiser_rules import RULES
 from verify.conformance.blame.questions import chain_question, minimiser_question, width_questions
-from verify.conformance.blame.single_edits import candidates
-from verify.conformance.blame.sparse_sums import SumEdit, drops
 from verify.conformance.blame.stage_effects import AsAnswered, effect_of
-from verify.conformance.blame.stage_search import StageSearch
-from verify.conformance.blame.sum_blame import Asker, search_levels, told_apart
+from verify.conformance.blame.sums.edited_stage import EditedStage, ScopedExchange
+from verify.conformance.blame.sums.exchanges import exchanges
+from verify.conformance.blame.sums.handed_rows import HandedRows, handed_rows
+from verify.conformance.blame.sums.minimiser_rules import RULES
+from verify.conformance.blame.sums.single_edits import candidates
+from verify.conformance.blame.sums.sparse_sums import SumEdit, drops
+from verify.conformance.blame.sums.stage_search import StageSearch
+from verify.conformance.blame.sums.sum_blame import Asker, search_levels, told_apart
 from verify.conformance.blame.whole_calls import play
-from verify.conformance.bugs.model import Stage
 from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE, Given
 from verify.conformance.stage_comparison import PROBED, Probed, Seen
+from verify.method.lines import Stage
 from verify.subjects.protocol import Stages
 
 INSIDE_STAGE: dict[Given, Probed] = {

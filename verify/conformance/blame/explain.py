@@ -7,15 +7,15 @@ from dataclasses import replace
 
 from verify.conformance.answers import Answer
 from verify.conformance.blame.accuracy import EXACT, Accuracy
+from verify.conformance.blame.activation.weights_blame import explain_activation
 from verify.conformance.blame.call_blame import explain_calls
 from verify.conformance.blame.explanation import Blame, Explanation
-from verify.conformance.blame.lower_blame import explain_lower
+from verify.conformance.blame.lower_level.lower_blame import explain_lower
 from verify.conformance.blame.stage_effects import AsAnswered, effect_of
-from verify.conformance.blame.sum_blame import explain_sum
-from verify.conformance.blame.weights_blame import explain_activation
-from verify.conformance.bugs.model import Stage
+from verify.conformance.blame.sums.sum_blame import explain_sum
 from verify.conformance.probes import WHOLE
 from verify.conformance.stage_comparison import PROBED, Probed, Seen
+from verify.method.lines import Stage
 from verify.subjects.protocol import Stages
 
 

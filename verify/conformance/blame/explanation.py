@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from spec.exact import Vector
-from verify.conformance.bugs.model import Stage
 from verify.conformance.probes import Probe
+from verify.method.lines import Stage
 
 
 class Explanation(Protocol):

@@ -11,9 +11,9 @@ import numpy as np
 from spec.exact import Vector
 from verify.conformance.answers import Answer
 from verify.conformance.blame.explanation import Blame, Explanation
-from verify.conformance.bugs.model import Stage
 from verify.conformance.probes import Probe
 from verify.conformance.stage_comparison import ask
+from verify.method.lines import Stage
 from verify.subjects.protocol import Stages
 
 E = TypeVar("E", bound=Explanation)

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.blame.answer_changes import spelt_number
-from verify.conformance.blame.call_points import point_of
-from verify.conformance.blame.edited_stage import EditedStage, right_minimiser
 from verify.conformance.blame.explanation import Explanation
-from verify.conformance.blame.right_sums import right_sum
+from verify.conformance.blame.sums.answer_changes import spelt_number
+from verify.conformance.blame.sums.call_points import point_of
+from verify.conformance.blame.sums.edited_stage import EditedStage, right_minimiser
+from verify.conformance.blame.sums.right_sums import right_sum
 from verify.conformance.blame.whole_calls import play
 from verify.conformance.probes import Probe
 

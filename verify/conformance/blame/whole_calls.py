@@ -12,7 +12,8 @@ import numpy as np
 
 from spec.exact import Vector
 from verify.conformance.blame.explanation import Explanation
-from verify.conformance.bugs.bent_subject import arrays_of
+from verify.conformance.bugs.bent_subject import arrays_of, lagrangian
+from verify.conformance.bugs.model import Rules
 from verify.conformance.places import rounded
 from verify.conformance.probes import Probe
 from verify.truth import lower_level
@@ -75,28 +76,19 @@ def _chain(probe: Probe, wrong: Mapping[str, Explanation], noise: Vector) -> Vec
         if rho is None:
             return None
         given["rho"] = rho
-    # Everything in y − ỹ*: rows formed anew at y would lose the digits that α⁻⁴ asks for.
-    a_1, a_2 = call.alpha**-2, call.alpha**-4
-    y_star, lam, rho = given["y_star"], given["lam"], given["rho"]
+    around = lagrangian(q, x, replace(call, **given), Rules(), call.alpha)
     if "y_penalty" not in given:
-        H = q.f_yy + a_1 * q.g_yy + a_2 * (q.B.T * rho) @ q.B
-        upper = q.f_xy.T @ x + q.f_yy @ y_star + q.f_y
-        lower = q.g_xy.T @ x + q.g_yy @ y_star + q.g_y - q.B.T @ lam
         try:
-            shift = -np.linalg.solve(H, upper + a_1 * lower - a_2 * (q.B.T @ (rho * h)))
+            y = np.asarray(around.minimiser())
         except np.linalg.LinAlgError:
             return None
         if "penalty_minimiser" in wrong:
-            asked = _asked(probe, "penalty_minimiser", y_star + shift, given)
-            y = wrong["penalty_minimiser"].answer(asked)
-            if y is None:
+            other = wrong["penalty_minimiser"].answer(_asked(probe, "penalty_minimiser", y, given))
+            if other is None:
                 return None
-            shift = shift + (y - asked.expected)
-        given["y_penalty"] = y_star + shift
-    else:
-        shift = given["y_penalty"] - y_star
-    f = q.f_xx @ x + q.f_xy @ (y_star + shift) + q.f_x
-    answer = f + a_1 * (q.g_xy @ shift) + a_2 * (q.A.T @ (rho * (h - q.B @ shift))) + noise
+            y = other
+        given["y_penalty"] = y
+    answer = around.estimate(given["y_penalty"]) + noise
     if "hypergradient" not in wrong:
         return np.asarray(answer)
     return wrong["hypergradient"].answer(_asked(probe, "hypergradient", np.asarray(answer), given))

@@ -22,8 +22,8 @@ from spec.quadratic import QuadraticArrays
 from verify.conformance.bugs.bent_sampling import BentRuns, BentSampling
 from verify.conformance.bugs.catalogue import CATALOGUE, find
 from verify.conformance.bugs.model import Bug, Rules
-from verify.conformance.bugs.outer_loop import OuterLoop
 from verify.conformance.bugs.rules import changed
+from verify.method.plain_subject import PlainLoop
 from verify.subjects import Call, ReferenceSubject, Subject
 from verify.truth.algebra.rationals import Blocks
 from verify.truth.algebra.rings import DOUBLES
@@ -283,8 +283,9 @@ def smooth_step(rho: Vector) -> Vector:
 @cache
 def subject_class(bug: Bug) -> type[ReferenceSubject]:
     """The wrong subject of a bug, of the catalogue or not."""
-    bases: dict[str, type[ReferenceSubject]] = {"samples": BentSampling, "runs": BentRuns, "optimise": OuterLoop}
-    own = {"__module__": __name__, "__doc__": bug.does, "name": bug.id, "rules": bug.rules}
+    bases: dict[str, type[ReferenceSubject]] = {"samples": BentSampling, "runs": BentRuns, "optimise": PlainLoop}
+    own = {"__module__": __name__, "__doc__": bug.does, "name": bug.id, "rules": bug.rules,
+           "edits": bug.formulas}  # fmt: skip
     return type(bug.class_name, (bases.get(bug.stage, BentSubject),), own)
 
 

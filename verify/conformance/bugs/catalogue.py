@@ -10,7 +10,8 @@ from pydantic import ValidationError
 
 from spec.errors import from_validation
 from spec.files import find_named
-from verify.conformance.bugs.model import Bug, Flag, Stage
+from verify.conformance.bugs.model import Bug, Flag
+from verify.method.lines import Stage
 
 
 def read(name: str) -> dict[str, dict[str, object]]:

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, ConfigDict
+from pydantic import BeforeValidator, ConfigDict, Field
 
 from spec.files import Frozen
+from verify.method.lines import Formulas, Stage
 from verify.truth import stages
-
-Stage = Literal["lower_level", "activation", "penalty_minimiser", "hypergradient", "samples", "runs", "optimise"]
-"""Where a mistake first shows; ``samples`` is ``hypergradient`` under noise, ``runs`` the noisy inner solvers."""
 
 BugType = Literal[
     "paper-as-written", "sign", "weight", "missing-term", "constraints", "activation", "stale-value",
@@ -34,14 +32,12 @@ class Rules(stages.Rules):
     The rules of line 6 and of what leads to it are :class:`verify.truth.stages.Rules`; these are the others.
 
     Fractions are factors: of the multipliers that come out, of the difference of the gradients of g, of the lower
-    level's steps that are taken, of the previous step in the next (``memory``) and of the gradient subtracted from it
-    (``descent``). ``lower_level`` is solved in place of the lower level, with the ``zeroed`` block left out;
-    ``mirrored``: there the rows read A x + B y - b <= 0. ``ramp`` says what :attr:`activation` has no word for.
+    level's steps that are taken. ``lower_level`` is solved in place of the lower level, with the ``zeroed`` block left
+    out; ``mirrored``: there the rows read A x + B y - b <= 0. ``ramp`` says what :attr:`activation` has no word for.
     ``alpha_from_below``: alpha is raised to 2 C_f / mu_g in both weights. ``shift`` is added to every component of an
     estimate, in standard deviations of the noise of f; ``noise_on`` is the only gradient sampled, ``one_fewer_of`` the
     batch size at which one sample is lost. ``shares_nothing``: every phase draws afresh where one sample is to be
-    shared; ``counts``: inner gradients are counted. ``clip_at`` is in units of D; ``query`` is where on the segment the
-    oracle is asked, uniform if ``None``.
+    shared; ``counts``: inner gradients are counted.
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid")
@@ -68,13 +64,6 @@ class Rules(stages.Rules):
     quiet_small_steps: bool = False
     shares_nothing: bool = False
     counts: bool = True
-    clip: Literal["length", "components", "always", "never"] = "length"
-    clip_at: Fraction = Fraction(1)
-    memory: Fraction = Fraction(1)
-    descent: Fraction = Fraction(1)
-    query: Fraction | None = None
-    block_mean: Literal["queries", "iterates"] = "queries"
-    output: Literal["uniform", "best-block", "last-block", "last-iterate"] = "uniform"
 
     @property
     def bends_estimate(self) -> bool:
@@ -137,7 +126,8 @@ class Bug(Frozen):
 
     The ``id`` is permanent. ``does`` is a line, ``effect`` what a user would see, with the order in alpha. All results
     of ``caught_by`` must change; it is empty for what test vectors alone show. ``choice`` is the field of
-    :class:`spec.Reading` that it sets as written, if that is all it does.
+    :class:`spec.Reading` that it sets as written, if that is all it does. What Algorithm 2 has otherwise stands in
+    ``formulas``, by procedure and line; what Algorithm 1 has, in ``rules``.
     """
 
     id: str
@@ -146,9 +136,13 @@ class Bug(Frozen):
     does: str
     effect: str
     rules: Rules = Rules()
+    formulas: Formulas = Field(default_factory=dict)
     caught_by: tuple[Annotated[Catch, BeforeValidator(Catch.parse)], ...] = ()
     choice: str | None = None
     flag: Shown | None = None
+
+    def __hash__(self) -> int:
+        return hash(self.id)
 
     @property
     def class_name(self) -> str:

@@ -248,11 +248,6 @@ def reason(name: str, mistyping: str) -> str:
     return (reason_row(name, mistyping) or {}).get("reason", "")
 
 
-def theorem_names() -> list[str]:
-    """Names of the kernel's theorems, in their order."""
-    return [row["coq"] for row in tomllib.loads((KERNEL / "theorems.toml").read_text(encoding="utf-8"))["theorem"]]
-
-
 def kernel_sentences() -> dict[str, str]:
     """The kernel's own sentences, as it prints them."""
     recorded = json.loads((KERNEL / "proofs.json").read_text(encoding="utf-8"))["theorems"]

@@ -11,7 +11,7 @@ from spec import InvalidInputError
 from tests.verify.conformance.blame.one_stage import coarse, lower, solving
 from verify.conformance.answers import Answer
 from verify.conformance.blame.accuracy import EXACT, GRANTED, LARGEST_PART, Accuracy, accuracy_of, widened
-from verify.conformance.blame.lower_places import drawn_problems
+from verify.conformance.blame.lower_level.lower_places import drawn_problems
 from verify.conformance.null_subjects import null_subjects
 from verify.conformance.probes import FROM_SCRATCH, WHOLE, Probe, probes
 from verify.conformance.stage_comparison import ask, look

@@ -14,10 +14,10 @@ from tests.verify.conformance.blame.plain_lines import Given, line_6, minimiser
 from verify.conformance.blame.explain import explain
 from verify.conformance.blame.questions import chain_question, width_questions
 from verify.conformance.bugs.bent_subject import by_id
-from verify.conformance.bugs.generated.method_steps import FORMULAS
-from verify.conformance.bugs.generated.step_player import PlainMethod
 from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH
 from verify.conformance.stage_comparison import look
+from verify.method.lines import FORMULAS
+from verify.method.plain_subject import PlainMethod
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import Stages
 from verify.truth.geometry import ramp

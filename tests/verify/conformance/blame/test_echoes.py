@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from verify.conformance.blame.all_stages import explain_all
-from verify.conformance.bugs.generated.method_steps import FORMULAS
-from verify.conformance.bugs.generated.step_player import PlainMethod
 from verify.conformance.stage_comparison import look
+from verify.method.lines import FORMULAS
+from verify.method.plain_subject import PlainMethod
 from verify.subjects.protocol import Stages
 
 SIGN = {"line_6": {"estimate": "grad_f - alpha_1 * (grad_g - grad_g_star) + alpha_2 * (A.T @ (weights * h))"}}

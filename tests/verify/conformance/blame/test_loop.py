@@ -9,13 +9,13 @@ import pytest
 
 from tests.verify.conformance.blame.loop_subjects import PlantedLoop, clip
 from verify.conformance import outer
-from verify.conformance.blame.loop import explain_loop
-from verify.conformance.blame.loop_factors import Factor, Moments, fit, spelt
-from verify.conformance.blame.loop_rule import LoopRule
-from verify.conformance.blame.loop_trials import HELD_OUT
+from verify.conformance.blame.algorithm_2.loop import explain_loop
+from verify.conformance.blame.algorithm_2.loop_rule import LoopRule
+from verify.conformance.blame.algorithm_2.loop_trials import HELD_OUT
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.null_subjects import null_subjects
 from verify.conformance.probes import probes
+from verify.method.factors import Factor, Moments, fit, spelt
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import Stages
 

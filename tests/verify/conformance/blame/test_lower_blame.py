@@ -21,10 +21,10 @@ from tests.verify.conformance.blame.one_stage import (
 )
 from verify.conformance.blame.accuracy import Accuracy
 from verify.conformance.blame.all_stages import explain_all
-from verify.conformance.blame.lower import LowerProgram
-from verify.conformance.blame.lower_blame import explain_lower
-from verify.conformance.blame.lower_places import LOWER_MEASURING, LOWER_RESERVE, drawn_problems
-from verify.conformance.blame.single_edits import candidates
+from verify.conformance.blame.lower_level.lower import LowerProgram
+from verify.conformance.blame.lower_level.lower_blame import explain_lower
+from verify.conformance.blame.lower_level.lower_places import LOWER_MEASURING, LOWER_RESERVE, drawn_problems
+from verify.conformance.blame.sums.single_edits import candidates
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.places import Place
 from verify.conformance.probes import Probe, lower_level_probe

@@ -12,10 +12,10 @@ import pytest
 
 from tests.verify.conformance.subjects import OwnGenerator
 from verify.conformance import random_stages
-from verify.conformance.blame.estimate_laws import NoiseRule
-from verify.conformance.blame.noise_blame import explain_noise
-from verify.conformance.blame.noise_spots import HELD_OUT_F, OF_F
-from verify.conformance.blame.noise_structure import PatternRule
+from verify.conformance.blame.noise.estimate_laws import NoiseRule
+from verify.conformance.blame.noise.noise_blame import explain_noise
+from verify.conformance.blame.noise.noise_spots import HELD_OUT_F, OF_F
+from verify.conformance.blame.noise.noise_structure import PatternRule
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.claim_runs import ignored_choices
 from verify.conformance.null_subjects import null_subjects

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from verify.conformance.blame.noise_blame import explain_noise
-from verify.conformance.blame.noise_draws import MODELS, drawn_call, explain_draws
-from verify.conformance.blame.noise_matrix import MatrixLaw, matrix_spots
-from verify.conformance.blame.noise_terms import NoisyCall
-from verify.conformance.bugs.generated.method_steps import FORMULAS
-from verify.conformance.bugs.generated.step_player import PlainMethod
+from verify.conformance.blame.noise.noise_blame import explain_noise
+from verify.conformance.blame.noise.noise_draws import MODELS, drawn_call, explain_draws
+from verify.conformance.blame.noise.noise_matrix import MatrixLaw, matrix_spots
+from verify.conformance.blame.noise.noise_terms import NoisyCall
 from verify.conformance.null_subjects import null_subjects
 from verify.conformance.stage_comparison import look
+from verify.method.lines import FORMULAS
+from verify.method.plain_subject import PlainMethod
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import Stages
 

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from tests.verify.conformance.blame.plain_lines import Given, line_6, minimiser
-from verify.conformance.blame.remembered_values import value_questions
-from verify.conformance.blame.state import explain_by_values, explain_state, follows
-from verify.conformance.blame.state_rules import StateRule
-from verify.conformance.bugs.model import Stage
+from verify.conformance.blame.memory.remembered_values import value_questions
+from verify.conformance.blame.memory.state import explain_by_values, explain_state, follows
+from verify.conformance.blame.memory.state_rules import StateRule
+from verify.method.lines import Stage
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import Stages
 from verify.truth.geometry import ramp

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from tests.verify.conformance.blame.loop_subjects import PlantedLoop
-from verify.conformance.blame.loop_rule import LoopRule
-from verify.conformance.blame.state import explain_state, follows
-from verify.conformance.blame.state_rules import StateRule
+from verify.conformance.blame.algorithm_2.loop_rule import LoopRule
+from verify.conformance.blame.memory.state import explain_state, follows
+from verify.conformance.blame.memory.state_rules import StateRule
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.null_subjects import null_subjects
 from verify.subjects import Call, ReferenceSubject

@@ -12,8 +12,8 @@ from tests.verify.conformance.blame.plain_lines import Given, Line, PlainLine6, 
 from verify.conformance.answers import Answer
 from verify.conformance.blame.explanation import Blame
 from verify.conformance.blame.questions import line_6_question, minimiser_question
-from verify.conformance.blame.right_sums import Space
-from verify.conformance.blame.sum_blame import explain_sum
+from verify.conformance.blame.sums.right_sums import Space
+from verify.conformance.blame.sums.sum_blame import explain_sum
 from verify.conformance.probes import Probe
 from verify.subjects.protocol import Stages
 

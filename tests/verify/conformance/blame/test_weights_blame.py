@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from tests.verify.conformance.blame.one_stage import Weigh, Weighing, right_weights, weighing
-from verify.conformance.blame.ramps import WeightRule
-from verify.conformance.blame.single_edits import candidates
-from verify.conformance.blame.weights_blame import explain_activation
+from verify.conformance.blame.activation.ramps import WeightRule
+from verify.conformance.blame.activation.weights_blame import explain_activation
+from verify.conformance.blame.sums.single_edits import candidates
 from verify.conformance.probes import Probe, activation_probe, probes
 from verify.conformance.stage_comparison import ask
 from verify.subjects.protocol import Stages

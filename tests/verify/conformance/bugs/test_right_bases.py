@@ -9,14 +9,14 @@ from spec import OuterParameters
 from spec.exact import Vector
 from verify.conformance.bugs.bent_sampling import BentRuns, BentSampling
 from verify.conformance.bugs.bent_subject import BentSubject
-from verify.conformance.bugs.outer_loop import OuterLoop
 from verify.conformance.stage_comparison import look
+from verify.method.plain_subject import PlainLoop
 from verify.subjects import ReferenceSubject, Subject
 from verify.subjects.protocol import Stages
 
 
 @pytest.mark.parametrize(
-    "subject", [BentSubject(), BentSampling(), BentRuns(), OuterLoop()], ids=lambda subject: subject.name
+    "subject", [BentSubject(), BentSampling(), BentRuns(), PlainLoop()], ids=lambda subject: subject.name
 )
 def test_no_stage_diverges(subject: Subject) -> None:
     seen = look(Stages(subject))
@@ -33,7 +33,7 @@ def test_the_plain_outer_loop_is_the_reference_run_by_run() -> None:
         return made
 
     right, right_path = ReferenceSubject().optimise_runs(oracle, starts, schedule, np.random.default_rng(3), True)
-    plain, path = OuterLoop().optimise_runs(oracle, starts, schedule, np.random.default_rng(3), True)
+    plain, path = PlainLoop().optimise_runs(oracle, starts, schedule, np.random.default_rng(3), True)
     assert np.allclose(right, plain, atol=1e-14)
     assert right_path is not None
     assert np.allclose(right_path, path, atol=1e-14)

@@ -13,11 +13,11 @@ from functools import partial
 from pathlib import Path
 
 from spec import InvalidInputError
-from verify.conformance.bugs.generated.alike import WEIGHTS
 from verify.conformance.bugs.generated.marking import Mark
 from verify.conformance.bugs.generated.measuring_names import Outcome, measure
 from verify.conformance.bugs.generated.mistakes import Mistake, draws, standing
-from verify.conformance.bugs.generated.tree_edits import all_edits
+from verify.method.alike import WEIGHTS
+from verify.method.edits import all_edits
 
 HEAD = """# Mistakes that nobody listed
 

@@ -16,18 +16,17 @@ from spec.exact import Vector
 from verify.conformance import outer, random_stages
 from verify.conformance.blame.all_stages import Remembers
 from verify.conformance.blame.explanation import Blame, Explanation
-from verify.conformance.blame.noise_matrix import SOURCES, matrix_spots
-from verify.conformance.blame.noise_spots import Drawn, Spot
-from verify.conformance.blame.state_questions import Question
-from verify.conformance.blame.state_rules import Alone, Asked, StateRule
+from verify.conformance.blame.memory.state_questions import Question
+from verify.conformance.blame.memory.state_rules import Alone, Asked, StateRule
+from verify.conformance.blame.noise.noise_matrix import SOURCES, matrix_spots
+from verify.conformance.blame.noise.noise_spots import Drawn, Spot
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.generated.mistakes import Mistake, answered
-from verify.conformance.bugs.generated.step_player import PlainMethod
 from verify.conformance.bugs.generated.unseen import SAME_RUN, Unseen
-from verify.conformance.bugs.model import Stage
-from verify.conformance.bugs.outer_loop import OuterLoop
 from verify.conformance.diagnosis import LIKELY
 from verify.conformance.probes import Probe
+from verify.method.lines import Stage
+from verify.method.plain_subject import PlainLoop, PlainMethod
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 
@@ -277,7 +276,7 @@ def named(unheld: Unheld, stage: Stage, ids: Sequence[str]) -> Mark:
 
 def _plays(unheld: Unheld, stage: Stage, subject: Any) -> bool:
     if stage == "optimise":
-        if not isinstance(subject, OuterLoop):
+        if not isinstance(subject, PlainLoop):
             return False
         runs = unheld.runs(unheld.every)
         found = outer.compare(outer.Record(runs[:OF_TRIALS], runs[OF_TRIALS:]), subject)

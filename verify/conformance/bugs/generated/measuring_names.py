@@ -16,9 +16,9 @@ from verify.conformance.blame.explanation import Blame
 from verify.conformance.bugs.generated.marking import WORST_FIRST, Mark, Marked, Unheld, marked, named
 from verify.conformance.bugs.generated.mistakes import Mistake
 from verify.conformance.bugs.generated.unseen import Unseen, draw_unseen
-from verify.conformance.bugs.model import Stage
 from verify.conformance.diagnosis import diagnose
 from verify.conformance.stage_comparison import look
+from verify.method.lines import Stage
 from verify.subjects.protocol import Stages
 
 ROUNDS = 3

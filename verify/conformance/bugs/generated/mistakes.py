@@ -10,13 +10,12 @@ import numpy as np
 
 from spec.exact import Vector
 from spec.files import Frozen
-from verify.conformance.bugs.generated.alike import WEIGHTS, Kind
-from verify.conformance.bugs.generated.method_steps import FORMULAS, Formulas
-from verify.conformance.bugs.generated.step_player import PlainMethod
-from verify.conformance.bugs.generated.tree_edits import Edit, all_edits
 from verify.conformance.bugs.generated.unseen import SAME_RUN, Unseen, UnseenTrial, draw_unseen, unseen_trials
-from verify.conformance.bugs.model import Stage
 from verify.conformance.probes import Probe
+from verify.method.alike import WEIGHTS, Kind
+from verify.method.edits import Edit, all_edits
+from verify.method.lines import FORMULAS, Formulas, Stage
+from verify.method.plain_subject import PlainMethod
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import Stages
 

@@ -10,23 +10,22 @@ import numpy as np
 import pytest
 
 from spec.exact import Vector
+from verify.conformance.blame.activation.weights_blame import explain_activation
 from verify.conformance.blame.explanation import Blame
-from verify.conformance.blame.noise_spots import Drawn
-from verify.conformance.blame.weights_blame import explain_activation
+from verify.conformance.blame.noise.noise_spots import Drawn
 from verify.conformance.bugs.generated import measuring_names
 from verify.conformance.bugs.generated.__main__ import drawn, main, measured, misses, page
-from verify.conformance.bugs.generated.alike import WEIGHTS, Kind
 from verify.conformance.bugs.generated.marking import Mark, Marked, Unheld, describes, marked, named
 from verify.conformance.bugs.generated.measuring_names import Outcome, measure
-from verify.conformance.bugs.generated.method_steps import FORMULAS, STAGE_OF, Procedure
 from verify.conformance.bugs.generated.mistakes import Mistake, answered, draw_mistake, draw_pair, numbered, standing
-from verify.conformance.bugs.generated.step_player import PlainMethod
-from verify.conformance.bugs.generated.tree_edits import Edit, all_edits
 from verify.conformance.bugs.generated.unseen import Unseen, draw_unseen
-from verify.conformance.bugs.model import Stage
 from verify.conformance.outer import Recorded
 from verify.conformance.probes import Probe
 from verify.conformance.stage_comparison import look
+from verify.method.alike import WEIGHTS, Kind
+from verify.method.edits import Edit, all_edits
+from verify.method.lines import FORMULAS, STAGE_OF, Procedure, Stage
+from verify.method.plain_subject import PlainMethod
 from verify.subjects.loading import load_subject
 from verify.subjects.protocol import Stages
 

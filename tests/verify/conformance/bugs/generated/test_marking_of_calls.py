@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from spec.exact import Vector
-from verify.conformance.blame.remembered_values import OF_STAGE, TakenOver
-from verify.conformance.blame.state_rules import StateRule
+from verify.conformance.blame.memory.remembered_values import OF_STAGE, TakenOver
+from verify.conformance.blame.memory.state_rules import StateRule
 from verify.conformance.bugs.generated.marking import Unheld, describes
 from verify.conformance.bugs.generated.mistakes import Mistake
-from verify.conformance.bugs.generated.step_player import PlainMethod
-from verify.conformance.bugs.generated.tree_edits import Edit, all_edits
 from verify.conformance.bugs.generated.unseen import Unseen, draw_unseen
 from verify.conformance.probes import Probe
+from verify.method.edits import Edit, all_edits
+from verify.method.plain_subject import PlainMethod
 from verify.subjects.protocol import Stages
 
 

@@ -1,0 +1,1 @@
+"""Mistakes of Algorithm 2: its lines, its draws, its calls, by one search."""

@@ -1,0 +1,228 @@
+"""Which rule of Algorithm 2 a subject has instead: found on some runs, confirmed on others, line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from verify.conformance.blame.algorithm_2.loop_calls import aligned, call_rule, extra_points, search_calls
+from verify.conformance.blame.algorithm_2.loop_draws import line_sentence, search_outputs, search_queries
+from verify.conformance.blame.algorithm_2.loop_lines import FIRST_STEP, MEAN, STEP
+from verify.conformance.blame.algorithm_2.loop_moves import RIGHT_STEP, moved_runs, search_moves
+from verify.conformance.blame.algorithm_2.loop_rule import LoopRule, Part
+from verify.conformance.blame.algorithm_2.loop_search import search
+from verify.conformance.blame.algorithm_2.loop_trials import MORE, Heard, listen_to
+from verify.conformance.blame.explanation import Blame
+from verify.conformance.outer import (
+    OUTPUT_TRIAL,
+    OUTPUTS,
+    RIGHT,
+    Comparison,
+    Record,
+    Recorded,
+    compare,
+    compare_lines,
+    listen,
+)
+from verify.method.loop_edits import STEP_BEFORE, LineEdit
+from verify.subjects import MissingCapabilityError, SubjectFaultError
+from verify.subjects.protocol import Stages
+
+RIVALS = 3
+"""Explanations that are listed where no run tells them apart."""
+FIRST_OUTPUTS = 4
+"""Short runs whose steps are looked at too."""
+
+
+@dataclass(frozen=True)
+class WrongLine:
+    """One wrong line of Algorithm 2: how it differs from the right one, and how rules for it are looked for."""
+
+    part: Part
+    comparison: Comparison
+    search: Callable[[Sequence[Recorded]], list[LoopRule]]
+    rows: Callable[[Recorded], int]
+
+
+def explain_loop(stages: Stages, record: Record | None = None) -> tuple[Blame, ...]:
+    """Name the lines of Algorithm 2 that a subject has otherwise, largest effect first.
+
+    Args:
+        stages: The subject, asked for more runs: some to find rules on, others, on oracles and schedules of their own,
+            to confirm what was found.
+        record: What it was seen to do already; without it the comparison's own runs are made again.
+
+    Returns:
+        One entry a line that is wrong, without explanations where no rule known here was confirmed; none where all
+        are right or the runs end in a fault.
+    """
+    try:
+        return tuple(sorted(_explained(stages, record), key=lambda blame: -(blame.effect or 0.0)))
+    except (SubjectFaultError, MissingCapabilityError):
+        return ()
+
+
+def _explained(stages: Stages, record: Record | None) -> Iterator[Blame]:
+    runs = listen_to(stages) if record is None else [*record.runs, *listen_to(stages, MORE)]
+    outputs = [*record.outputs] if record is not None else []
+    heard, surplus = Heard(stages, runs), None
+    if any(len(one.z) != one.trial.parameters.T for one in runs):
+        found = search_calls(runs)
+        surplus = _most_right(found, runs)
+        yield _count_blame(found, surplus, heard)
+        if surplus is None:
+            return
+    align = _aligner(surplus)
+    if not outputs:
+        outputs = _short_runs(stages)
+    outputs = align(outputs)
+    runs = [*align(runs), *outputs[:FIRST_OUTPUTS]]
+    if any(len(one.z) != one.trial.parameters.T for one in (*runs, *outputs)):
+        return
+    for move, rule in search_moves(runs):
+        fresh = align(heard.held_out)
+        if rule.predicts(fresh):
+            yield _move_blame(rule, runs, fresh)
+            align = _behind(align, move)
+            runs, outputs = moved_runs(runs, move), moved_runs(outputs, move)
+            break
+    covered: list[LoopRule] = []
+    for line in _wrong_lines(runs, outputs):
+        if line.part == "first step" and any(rule.makes_first for rule in covered):
+            continue
+        many = line.part == "outputs"
+        searched = [*runs, *outputs] if many else runs
+        blame = _confirmed(line, searched, partial(_held_out, heard, many, align))
+        if line.part == "queries" and _follows_from(covered, blame):
+            continue
+        covered += [rule for rule in blame.explanations if isinstance(rule, LoopRule)]
+        yield blame
+
+
+def _behind(
+    align: Callable[[Sequence[Recorded]], list[Recorded]], move: LineEdit
+) -> Callable[[Sequence[Recorded]], list[Recorded]]:
+    """Runs aligned, and with the steps that lie behind a move."""
+    return lambda some: moved_runs(align(some), move)
+
+
+def _move_blame(rule: LoopRule, runs: Sequence[Recorded], fresh: Sequence[Recorded]) -> Blame:
+    """What is said of another way to move x."""
+    effect = max(float(np.abs(RIGHT_STEP.made(one)[:-1] - one.steps[1:]).max(initial=0.0)) for one in runs)
+    new = sum(len(one.z) for one in fresh)
+    return Blame("optimise", [rule], new + sum(len(one.z) for one in runs), new, rule.excess(fresh), effect)
+
+
+def _held_out(heard: Heard, many: bool, align: Callable[[Sequence[Recorded]], list[Recorded]]) -> list[Recorded]:
+    return align(heard.outputs if many else heard.held_out)
+
+
+def _follows_from(covered: list[LoopRule], blame: Blame) -> bool:
+    """Whether queried points are off only because x moves by the next step already."""
+    words = [explanation.sentence for explanation in blame.explanations]
+    return any(rule.makes_first for rule in covered) and words == [line_sentence(STEP_BEFORE)]
+
+
+def _short_runs(stages: Stages) -> list[Recorded]:
+    """The comparison's many short runs; none where the subject cannot make blocks of one step."""
+    try:
+        return [listen(stages, OUTPUT_TRIAL, 1000 + k) for k in range(OUTPUTS)]
+    except SubjectFaultError:
+        return []
+
+
+def _aligner(surplus: LineEdit | None) -> Callable[[Sequence[Recorded]], list[Recorded]]:
+    return lambda runs: list(runs) if surplus is None else (aligned(runs, surplus) or [])
+
+
+def _most_right(found: list[LineEdit], runs: list[Recorded]) -> LineEdit | None:
+    """The surplus without which most lines are right; ``None`` where too few calls were made."""
+    there = [surplus for surplus in found if aligned(runs, surplus) is not None]
+    return min(there, key=lambda surplus: len(_wrong_lines(aligned(runs, surplus) or [], [])), default=None)
+
+
+def _count_blame(found: list[LineEdit], best: LineEdit | None, heard: Heard) -> Blame:
+    chosen = [best] if best is not None else found
+    named = []
+    for surplus in chosen:
+        rule = call_rule(surplus)
+        if not rule.predicts(heard.held_out):
+            continue
+        where = {extra_points(one, surplus) for one in (*heard.training, *heard.held_out)}
+        words = where.pop() if len(where) == 1 else ""
+        named.append(LoopRule("calls", rule.sentence + words, 1, rule.excess))
+    runs = [*heard.training, *heard.held_out] if named else heard.training
+    return Blame("optimise", named, len(runs) if named else 0, len(heard.held_out) if named else 0, 0.0,
+                 float(max(abs(len(one.z) - one.trial.parameters.T) for one in runs)))  # fmt: skip
+
+
+def _wrong_lines(runs: list[Recorded], outputs: list[Recorded]) -> list[WrongLine]:
+    """The lines that differ from Algorithm 2's, in its order."""
+    steps, queries, means = compare_lines(runs, RIGHT)
+    wrong = []
+    first = max(runs, key=lambda one: float(np.abs(one.steps[0]).max()))
+    if RIGHT_STEP.excess(runs) > 1:
+        size = max(float(np.abs(RIGHT_STEP.made(one)[:-1] - one.steps[1:]).max(initial=0.0)) for one in runs)
+        wrong.append(WrongLine("steps", replace(steps, difference=size), _search_steps, _steps))
+    if steps.excess > 1 and first.steps[0].any():
+        size = float(np.abs(first.steps[0]).max())
+        at_start = Comparison("steps", first.trial.id, steps.excess, size, "step Δ_1 = x_1 - x_0")
+        if size > 1e-9 * float(np.abs(first.run.path).max()):
+            wrong.append(WrongLine("first step", at_start, _search_first, _once))
+    if queries.excess > 1:
+        longest = max(float(np.linalg.norm(one.steps, axis=1).max()) for one in runs)
+        queries = replace(queries, difference=longest) if queries.is_law else queries
+        wrong.append(WrongLine("queries", queries, search_queries, _calls))
+    if means.excess > 1:
+        wrong.append(WrongLine("means", means, _search_means, _blocks))
+    output = compare(Record(tuple(runs), tuple(outputs)), RIGHT)[3] if outputs else None
+    if output is not None and output.excess > 1:
+        widest = max(float(np.ptp(one.run.x_bar, axis=0).max()) for one in outputs)
+        output = replace(output, difference=widest) if output.is_law else output
+        wrong.append(WrongLine("outputs", output, search_outputs, _once))
+    return wrong
+
+
+def _steps(one: Recorded) -> int:
+    return len(one.z) - 1
+
+
+def _calls(one: Recorded) -> int:
+    return len(one.z)
+
+
+def _blocks(one: Recorded) -> int:
+    return len(one.run.x_bar)
+
+
+def _once(one: Recorded) -> int:  # noqa: ARG001  # as the others
+    return 1
+
+
+def _search_steps(runs: Sequence[Recorded]) -> list[LoopRule]:
+    return search(STEP, runs) if any(one.steps[1:].any() for one in runs) else []
+
+
+def _search_first(runs: Sequence[Recorded]) -> list[LoopRule]:
+    return search(FIRST_STEP, runs)[:RIVALS]
+
+
+def _search_means(runs: Sequence[Recorded]) -> list[LoopRule]:
+    if not any(np.ptp(one.run.x_bar) for one in runs):
+        return []
+    return search(MEAN, [one for one in runs if one.trial.parameters.M > 1])
+
+
+def _confirmed(line: WrongLine, runs: list[Recorded], held: Callable[[], list[Recorded]]) -> Blame:
+    """Look for rules, and keep those that runs made since then follow too."""
+    rules, effect = line.search(runs), line.comparison.difference
+    fresh = held() if rules else []
+    kept = {rule.sentence: rule for rule in rules if rule.predicts(fresh)}
+    named = [*kept.values()][:RIVALS]
+    if not named:
+        return Blame("optimise", (), 0, 0, 0.0, effect)
+    new = sum(line.rows(one) for one in fresh)
+    return Blame("optimise", named, new + sum(line.rows(one) for one in runs), new, named[0].excess(fresh), effect)

@@ -1,0 +1,75 @@
+"""Runs of Algorithm 2 that tell its wrong rules apart: some to find a rule on, others held out to confirm it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from spec import OuterParameters
+from verify.conformance.outer import TRIALS, Recorded, Trial, listen
+from verify.subjects.protocol import Stages
+
+
+def _trial(
+    id_: str, x0: tuple[float, ...], schedule: tuple[float, float, int, int], slopes: tuple[float, ...]
+) -> Trial:
+    D, eta, M, K = schedule
+    # Radius, bound and curvature differ from trial to trial, so that no factor is another's by chance.
+    parameters = OuterParameters(goldstein_radius=M * D, epsilon=0.03 * K + 0.02 * M, D=D, eta=eta, M=M, K=K)
+    # Other curvatures in other directions: no direction is kept by chance.
+    curvature = tuple((0.4 + 0.07 * K) * (1 + 0.3 * i) for i in range(len(x0)))
+    return Trial(id_, x0, parameters, slopes, curvature)
+
+
+MORE = (
+    _trial("two-dimensions/free", (0.9, -0.7), (1.3, 0.02, 5, 4), (0.3, 0.8)),
+    _trial("two-dimensions/long-blocks", (0.5, 0.8), (0.03, 0.3, 7, 3), (0.4, 0.6)),
+)
+"""Asked beside those of the comparison, to find a rule on."""
+HELD_OUT = (
+    _trial("three-dimensions/free", (0.8, -0.5, 1.1), (1.7, 0.015, 4, 7), (0.2, 0.9, 0.5)),
+    _trial("three-dimensions/clipped", (0.5, -0.9, 0.3), (0.03, 0.2, 6, 5), (0.7, 0.4, 1.1)),
+    _trial("two-dimensions/other-blocks", (-0.4, 0.6), (0.05, 0.08, 3, 8), (1.2, 0.5)),
+    _trial("one-dimension/long", (0.9,), (0.04, 0.06, 8, 9), (0.8,)),
+)
+"""Asked only after a rule was found."""
+OUTPUT_HELD_OUT = _trial("three-blocks", (0.8, -0.6), (0.1, 0.04, 2, 3), (0.3, 0.2))
+"""Run many times over, to confirm which block is output."""
+SEED = 5000
+"""Of the runs that are held out; others follow it."""
+
+
+@dataclass
+class Heard:
+    """All runs of one subject: those to find rules on, and on demand those to confirm them."""
+
+    stages: Stages
+    training: list[Recorded]
+
+    def __post_init__(self) -> None:
+        self._held: list[Recorded] | None = None
+        self._outputs: list[Recorded] | None = None
+
+    @property
+    def held_out(self) -> list[Recorded]:
+        """Runs on other oracles, schedules and seeds."""
+        if self._held is None:
+            self._held = [listen(self.stages, trial, SEED + k) for k, trial in enumerate(HELD_OUT)]
+        return self._held
+
+    @property
+    def outputs(self) -> list[Recorded]:
+        """Many short runs on one more oracle."""
+        if self._outputs is None:
+            self._outputs = [listen(self.stages, OUTPUT_HELD_OUT, SEED + 100 + k) for k in range(60)]
+        return self._outputs
+
+
+def listen_to(stages: Stages, trials: Sequence[Trial] = (*TRIALS, *MORE)) -> list[Recorded]:
+    """Run trials, the comparison's and :data:`MORE` unless told otherwise, however often the subject asks."""
+    return [listen(stages, trial, 200 + seed) for seed, trial in enumerate(trials)]
+
+
+def selected_calls(one: Recorded, calls: list[int]) -> Recorded:
+    """The run as if only these calls had been made."""
+    return replace(one, z=one.z[calls], g=one.g[calls])

@@ -1,0 +1,1 @@
+"""Mistakes of the lower level: its program, how it is solved, what comes out."""

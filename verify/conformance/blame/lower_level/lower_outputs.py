@@ -1,0 +1,93 @@
+"""Changes of a lower-level pair after it was found: of the multipliers mostly."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from spec.exact import Vector
+from verify.conformance.blame.lower_level.programs import Pair, Program, solved
+from verify.method.factors import is_almost_one, left_words, spelt_plainly
+from verify.method.player import FUNCTIONS, Space, compiled
+
+
+@dataclass(frozen=True)
+class Output:
+    """A change of what comes out, in words with its number; ``numbers`` are tried, none where one is measured."""
+
+    formulas: dict[str, str]
+    words: str
+    numbers: tuple[float, ...] = (0.0,)
+
+    def of(self, pair: Pair, program: Program, c: float) -> Pair:
+        """The pair that comes out."""
+        y, lam = pair
+        space: Space = {"y": y, "lam": lam, "G": program.G, "q": program.q, "B": program.B, "r": program.r}
+        space |= {"h": program.violated(y), "c": c}
+        own = {name: partial(rule, pair, program) for name, rule in RULES.items()}
+        told = {name: eval(compiled(text), _FUNCTIONS | own, space) for name, text in self.formulas.items()}
+        return told.get("y", y), told.get("lam", lam)
+
+    def told(self, value: float) -> str:
+        """The words for a number."""
+        scaled = [word[3:] for word in self.words.split() if word.startswith("{}·")]
+        if scaled and is_almost_one(value):
+            return left_words(value, " and of ".join(scaled))
+        return self.words.replace("{}", spelt_plainly(value))
+
+
+def _moved(lam: Vector) -> Vector:
+    """Positive multipliers moved on by one among themselves."""
+    held, moved = lam > 0, lam.copy()
+    moved[held] = np.roll(lam[held], 1)
+    return moved
+
+
+def _free(_: Pair, program: Program) -> Vector:
+    return program.free
+
+
+def _of_moved(pair: Pair, program: Program) -> Vector:
+    return np.asarray(program.free + np.linalg.solve(program.G, program.B.T @ _moved(pair[1])))
+
+
+def _solved_lam(pair: Pair, program: Program) -> Vector:
+    right = solved(program)
+    return pair[1] if right is None else right[1]
+
+
+def _least_squares(pair: Pair, program: Program, chosen: Any) -> Vector:
+    """Multipliers of some rows from the gradient of g at y, by least squares."""
+    lam = np.zeros(len(program.r))
+    if chosen.any():
+        lam[chosen] = np.linalg.lstsq(program.B[chosen].T, program.G @ pair[0] + program.q)[0]
+    return lam
+
+
+def _row_lengths(_: Pair, program: Program) -> Vector:
+    return np.asarray(np.linalg.norm(program.B, axis=1))
+
+
+RULES: dict[str, Callable[..., Vector]] = {
+    "free": _free, "of_moved": _of_moved, "solved_lam": _solved_lam, "least_squares": _least_squares,
+    "row_lengths": _row_lengths,
+}  # fmt: skip
+"""What takes a program to compute."""
+_FUNCTIONS: Space = FUNCTIONS | {
+    "moved": _moved, "roll": np.roll, "sort": np.sort, "round": np.round, "arange": np.arange, "argmax": np.argmax,
+    "inf": np.inf,
+}  # fmt: skip
+OUTPUTS = {
+    name: Output(row[0], row[1], *map(tuple, row[2:]))
+    for name, row in tomllib.loads((resources.files("verify.method") / "pair_edits.toml").read_text("utf-8")).items()
+}
+"""All of them; those without numbers have one that is measured."""
+
+NEUTRAL = ("solved λ", "|λ|", "λ ≥ 0", "touching")
+"""Those that leave the right pair as it is."""

@@ -1,0 +1,185 @@
+"""Lower levels that answer as a subject does: read off, single changes, pairs of them, numbers measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import combinations
+
+import numpy as np
+
+from spec.exact import Vector
+from verify.conformance.answers import Answer
+from verify.conformance.blame.holding_out import Limits, allowed_to
+from verify.conformance.blame.lower_level.by_parts import ByParts, factors_read_off, settings_read_off
+from verify.conformance.blame.lower_level.lower import ADDED, BLOCKS, REBUILT, RIGHT_LOWER, LowerProgram
+from verify.conformance.blame.lower_level.lower_fits import BLUR, ReadOff
+from verify.conformance.blame.lower_level.lower_outputs import NEUTRAL, OUTPUTS
+from verify.conformance.blame.lower_level.programs import FORMS, Pair
+from verify.conformance.blame.lower_level.unfinished import stopped_after
+from verify.conformance.blame.measuring import fitted
+
+EXACT_ENOUGH = 1e-7
+"""Answers of coarser accuracies are tried on single changes and on what is read off alone."""
+WITH_NUMBERS = ("penalty", "barrier")
+FACTORS = (0.0, -1.0, 2.0, 0.5)
+FEW = 4
+"""Answers that numbers are measured on where only y can be trusted."""
+FAR = 1.0
+FURTHER = tuple(LowerProgram((("A", 0.0), ("b", factor))) for factor in (0.0, -1.0))
+"""Changes of two blocks that are one of A x − b."""
+
+
+def plain_programs() -> Iterator[LowerProgram]:
+    """Every program with one change that has nothing to measure."""
+    for name in BLOCKS:
+        yield from (RIGHT_LOWER.with_block(name, factor) for factor in FACTORS if not (name == "g_yy" and factor <= 0))
+    for change, names in REBUILT.items():
+        yield from (RIGHT_LOWER.with_block(name, change) for name in names)
+    yield from (replace(RIGHT_LOWER, form=form) for form in FORMS if form not in (*WITH_NUMBERS, "program"))
+    yield replace(RIGHT_LOWER, added=(("f", 1.0),))
+
+
+def partly_changed() -> Iterator[LowerProgram]:
+    """Programs with a change that stands only where rows are chosen, or only after that."""
+    for program in (*plain_programs(), *FURTHER):
+        if program.blocks:
+            yield replace(program, where="choosing")
+            yield replace(program, where="after")
+
+
+def plain_outputs() -> Iterator[tuple[str, float]]:
+    """Every change of what comes out that has nothing to measure."""
+    yield from ((name, value) for name, output in OUTPUTS.items() for value in output.numbers)
+
+
+def single_lower_edits() -> tuple[LowerProgram, ...]:
+    """Every lower level that is right but for one change with nothing to measure."""
+    outputs = (output for output in plain_outputs() if output[0] not in NEUTRAL)
+    return (*plain_programs(), *(replace(RIGHT_LOWER, outputs=(output,)) for output in outputs))
+
+
+def _added(name: str, value: float) -> LowerProgram:
+    return replace(RIGHT_LOWER, added=((name, value),))
+
+
+def _in_form(form: str, value: float) -> LowerProgram:
+    return replace(RIGHT_LOWER, form=form, number=value)
+
+
+class LowerSearch:
+    """Looks for programs that give answers to within limits."""
+
+    def __init__(self, answers: Sequence[Answer], limits: Limits, accuracy: float = 0.0) -> None:
+        self.accuracy = accuracy
+        # What deviates most tells most: it is looked at first.
+        self.answers = sorted(answers, key=lambda answer: -min(answer.excess, 1e12))
+        self.limits = [allowed_to(answer, limits) for answer in self.answers]
+
+    def lists(self) -> Iterator[Sequence[LowerProgram | ByParts]]:
+        """Lists of explanations that give every answer, or may, those found most cheaply first."""
+        yield self.fitting(single_lower_edits())
+        yield self.fitting(dict.fromkeys(ReadOff(self.answers, self.accuracy).programs()))
+        yield [*factors_read_off(self.answers, BLUR * self.accuracy)]
+        yield self.fitting(partly_changed())
+        yield self.halves([RIGHT_LOWER, *plain_programs()])
+        if self.accuracy > EXACT_ENOUGH:
+            return
+        yield [*settings_read_off(self.answers, BLUR * self.accuracy, [*plain_programs(), *FURTHER])]
+        yield self.fitting(self.unfinished())
+        yield self.halves(self.measured_programs())
+        pairs = list(self.pairs())
+        yield self.fitting(pairs)
+        yield self.halves(pairs)
+
+    def fitting(self, programs: Iterable[LowerProgram]) -> list[LowerProgram]:
+        """Those that give every answer."""
+        return [program for program in programs if self._fits(program, None)]
+
+    def pairs(self) -> Iterator[LowerProgram]:
+        """Two changes of the program."""
+        for first, second in combinations(plain_programs(), 2):
+            if first.form != "program" and second.form != "program":
+                continue
+            names = [name for name, _ in (*first.blocks, *second.blocks)]
+            if len(set(names)) == len(names):
+                form = first.form if second.form == "program" else second.form
+                blocks = tuple(sorted((*first.blocks, *second.blocks), key=str))
+                yield LowerProgram(blocks, (*first.added, *second.added), form)
+
+    def halves(self, programs: Iterable[LowerProgram]) -> list[LowerProgram]:
+        """Programs of which only y or only the multipliers are as answered, with what is done to the other half."""
+        found = []
+        for program in programs:
+            for of_y in (True, False):
+                if self._fits(program, of_y):
+                    found += self._outputs(program, lam=of_y)
+        return found
+
+    def _outputs(self, program: LowerProgram, *, lam: bool) -> list[LowerProgram]:
+        options = [*plain_outputs(), *self._measured_outputs(program, lam=lam)]
+        made = [program, *(replace(program, outputs=(*program.outputs, output)) for output in options)]
+        return [changed for changed in made if changed != RIGHT_LOWER and self._fits(changed, None)]
+
+    def _measured_outputs(self, program: LowerProgram, *, lam: bool) -> Iterator[tuple[str, float]]:
+        for name, output in OUTPUTS.items():
+            if output.numbers or ("λ" in name) != lam:
+                continue
+
+            def off(value: float, name: str = name) -> float:
+                return self.off(replace(program, outputs=(*program.outputs, (name, value))), None)
+
+            value = fitted(off, 1e-8, 1e3, without=self.off(program, None), signed=name.endswith(("raised", "scaled")))
+            if value is not None:
+                yield name, value
+
+    def measured_programs(self) -> Iterator[LowerProgram]:
+        """Programs with one number, as y alone tells it."""
+        options: list[Callable[[float], LowerProgram]] = [partial(RIGHT_LOWER.with_block, name) for name in BLOCKS]
+        options += [partial(_added, name) for name in ADDED]
+        options += [partial(_in_form, form) for form in WITH_NUMBERS]
+        without = self.off(RIGHT_LOWER, True)
+        for made in options:
+
+            def off(value: float, made: Callable[[float], LowerProgram] = made) -> float:
+                return self.off(made(value), True)
+
+            value = fitted(off, 1e-6, 1e6, without=without)
+            if value is not None:
+                yield made(value)
+
+    def unfinished(self) -> Iterator[LowerProgram]:
+        """Iterations that are where the first answer is after some steps."""
+        answer, limit = self.answers[0], self.limits[0]
+        program = RIGHT_LOWER.program(answer.probe.problem.arrays, answer.probe.x)
+
+        def alike(pair: Pair) -> bool:
+            return bool((np.abs(np.concatenate(pair) - answer.got) <= limit).all())
+
+        for form, steps in stopped_after(program, alike):
+            yield replace(RIGHT_LOWER, form=form, number=steps)
+
+    def _half(self, answer: Answer, values: Vector, of_y: bool | None) -> Vector:
+        m = answer.probe.problem.m
+        return values if of_y is None else values[:m] if of_y else values[m:]
+
+    def off(self, program: LowerProgram, of_y: bool | None) -> float:
+        """How far a program is off on a few answers, no entry counting more than any other that is far off."""
+        total = 0.0
+        for answer in self.answers[:FEW]:
+            said = program.answer(answer.probe)
+            difference = FAR + 0 * answer.got if said is None else np.abs(said - answer.got)
+            total += float(np.minimum(self._half(answer, difference, of_y), FAR).sum())
+        return total
+
+    def _fits(self, program: LowerProgram, of_y: bool | None) -> bool:
+        compared = 0
+        for answer, limit in zip(self.answers, self.limits, strict=True):
+            said = program.answer(answer.probe)
+            if said is None:
+                continue
+            compared += 1
+            if not (self._half(answer, np.abs(said - answer.got) - limit, of_y) <= 0).all():
+                return False
+        return 2 * compared >= len(self.answers)

@@ -1,0 +1,1 @@
+"""What a subject takes over from an earlier call or run."""

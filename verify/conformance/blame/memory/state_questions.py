@@ -1,0 +1,117 @@
+"""Questions that differ in one thing at a time, so that what a stage remembers shows: problem, point, alpha, stages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from spec import Quadratic, parse_problem
+from spec.exact import Vector
+from verify.conformance.places import Place, place_of
+from verify.conformance.probes import (
+    FROM_PAIR,
+    FROM_SCRATCH,
+    GRADIENT_NORM,
+    Probe,
+    activation_probe,
+    chain_probe,
+    lower_level_probe,
+    penalty_probe,
+)
+from verify.method.lines import Stage
+
+ATTRIBUTES = ("problem", "x", "alpha", "stages", "sizes")
+"""What a memory may tell questions apart by."""
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """A probe with what it differs in from others."""
+
+    probe: Probe
+
+    @cached_property
+    def attributes(self) -> Mapping[str, Any]:
+        """Its values of :data:`ATTRIBUTES`, each comparable."""
+        probe, call = self.probe, self.probe.call
+        if probe.stage == "activation":
+            return {"h": probe.h.tobytes(), "lam": _bytes(call.lam), "sizes": (len(probe.h),),
+                    "widths": (probe.h_width, call.parameters.lam_width)}  # fmt: skip
+        sizes = (probe.problem.n, probe.problem.m, probe.problem.p)
+        found: dict[str, Any] = {"problem": str(probe.problem.to_dict()), "x": probe.x.tobytes(), "sizes": sizes}
+        if probe.stage != "lower_level":
+            found |= {"alpha": call.alpha, "stages": tuple(_bytes(call.stages[name]) for name in sorted(call.stages))}
+        return found
+
+    def with_pair_of(self, other: Question, pair: tuple[Vector, Vector] | None) -> Probe | None:
+        """The same estimate on the pair of another question; ``None`` where that does not fit."""
+        probe = self.probe
+        if probe.stage != "hypergradient" or probe.call.lam is not None or pair is None:
+            return None
+        if other.attributes["sizes"] != self.attributes["sizes"]:
+            return None
+        return replace(probe, call=replace(probe.call, y_star=pair[0], lam=pair[1]))
+
+
+def _bytes(values: Any) -> bytes:
+    return b"" if values is None else np.asarray(values, dtype=np.float64).tobytes()
+
+
+def _tilted(place: Place, by: Fraction) -> Place:
+    """A problem of the same sizes with another linear term of f and of g: no call before has seen it."""
+    data = place.problem.to_dict()
+    for form, block in (("f", "x"), ("g", "y"), ("f", "y")):
+        part = dict(data.get(form, {}))
+        old = getattr(getattr(place.problem, form), block).to_fractions()
+        rows = old[0] if old and isinstance(old[0], list | tuple) else old
+        part[block] = [str(Fraction(value) + by) for value in rows]
+        data = {**data, form: part}
+    problem = parse_problem(data)
+    assert isinstance(problem, Quadratic)  # by its kind
+    return Place(f"{place.name}~{by}", problem, place.x)
+
+
+def _places() -> dict[str, Place]:
+    """A problem at two points, another of its sizes at the first one, and one of other sizes."""
+    near = _tilted(place_of("two-of-three"), Fraction(1, 4))
+    return {"here": near.moved(0.015625), "there": near.moved(0.140625),
+            "other": _tilted(place_of("two-of-three"), Fraction(-1, 2)).moved(0.015625),
+            "small": _tilted(place_of("toy1"), Fraction(1, 4))}  # fmt: skip
+
+
+@lru_cache(maxsize=4)
+def questions(stage: Stage) -> tuple[Question, ...]:
+    """Of one stage, those that a memory mixes up next to each other."""
+    return tuple(Question(probe) for probe in _of(stage))
+
+
+def _of(stage: Stage) -> Iterator[Probe]:
+    if stage == "activation":
+        for name, h, lam, w, lw in (
+            ("a", (-0.03, -0.01), (0.02, 0.07), 0.1, 0.1), ("b", (-0.06, -0.02), (0.02, 0.07), 0.1, 0.1),
+            ("c", (-0.03, -0.01), (0.05, 0.03), 0.1, 0.1), ("d", (-0.03, -0.01), (0.02, 0.07), 0.2, 0.1),
+            ("e", (-0.03,), (0.04,), 0.1, 0.3),
+        ):  # fmt: skip
+            yield activation_probe(f"state-{name}", np.array(h), np.array(lam), w, lw)
+        return
+    places = {name: place for name, place in _places().items() if place.has_one_pair}
+    if stage == "lower_level":
+        yield from map(lower_level_probe, places.values())
+    elif stage == "penalty_minimiser":
+        for place in places.values():
+            yield penalty_probe(place, 0.1, tol=GRADIENT_NORM, name="state")
+        here = places["here"]
+        yield penalty_probe(here, 0.05, tol=GRADIENT_NORM, name="state")
+        yield penalty_probe(here, 0.1, tol=GRADIENT_NORM, name="state-off", off_pair=True)
+    elif stage == "hypergradient":
+        for place in places.values():
+            yield chain_probe(place, 0.05, FROM_SCRATCH, "state")
+        here = places["here"]
+        yield chain_probe(here, 0.02, FROM_SCRATCH, "state")
+        yield chain_probe(here, 0.05, FROM_PAIR, "state-pair", here.y_star + 0.25)
+        yield chain_probe(places["there"], 0.02, FROM_SCRATCH, "state")

@@ -1,0 +1,251 @@
+"""Ways in which answers may depend on earlier calls, each predicting a sequence of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+
+import numpy as np
+
+from spec.exact import Vector
+from verify.conformance.blame.memory.state_of_runs import Renew
+from verify.conformance.blame.memory.state_questions import Question
+from verify.conformance.probes import Probe
+from verify.subjects import ReferenceSubject
+from verify.subjects.protocol import Stages
+
+EXACT = 1e-9
+"""Relative difference below which two answers are one."""
+NEAR = 1e-8
+"""The same where another program made the answer that must come back."""
+WORDS = {
+    "problem": "the problem", "x": "x", "alpha": "α", "stages": "the given stages", "sizes": "the sizes n, m, p",
+    "h": "h", "lam": "λ̃", "widths": "the widths",
+}  # fmt: skip
+"""What questions differ in."""
+
+
+class Alone:
+    """What a subject without a past answers: a new copy of it, or the reference where there are none."""
+
+    def __init__(self, renew: Renew | None) -> None:
+        self._renew = renew
+        self._made: dict[tuple[int, int], Vector | None] = {}
+
+    def ask(self, make: Callable[[Stages], Vector | None]) -> Vector | None:
+        """Ask a copy that nothing was asked before."""
+        with self._renew() if self._renew is not None else nullcontext(Stages(ReferenceSubject())) as fresh:
+            return make(fresh)
+
+    def with_pair_of(self, question: Question, other: Question) -> Vector | None:
+        """The estimate a question gets on the lower-level pair of another; ``None`` where that does not fit."""
+        key = (id(question), id(other))
+        if key not in self._made:
+            self._made[key] = self.ask(partial(_on_pair, question=question, other=other))
+        return self._made[key]
+
+
+def _on_pair(stages: Stages, question: Question, other: Question) -> Vector | None:
+    there = other.probe
+    if there.problem is None:
+        return None
+    solver = stages if stages.offers("lower_level") else Stages(ReferenceSubject())
+    probe = question.with_pair_of(other, solver.lower_level(there.problem, there.x))
+    return None if probe is None else probe.ask(stages)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question in a sequence: what came back, and what a subject without a past answers, to within ``allowed``.
+
+    ``got`` is empty where the call ended in an error; it counts as a call then, not as an answer.
+    """
+
+    question: Question
+    got: Vector
+    own: Vector
+    allowed: Vector
+    alone: Alone
+
+    def is_like(self, answer: Vector | None) -> bool:
+        """Whether this came back."""
+        if answer is None or answer.shape != self.got.shape:
+            return False
+        return bool((np.abs(self.got - answer) <= self.allowed + EXACT * (np.abs(self.got) + np.abs(answer))).all())
+
+    def is_near(self, answer: Vector | None, times: float = 1.0) -> bool:
+        """Whether this came back, to as many digits as two programs that solve exactly have in common."""
+        if answer is None or answer.shape != self.got.shape:
+            return False
+        size = 1.0 + float(np.abs(self.own).max(initial=0.0)) + float(np.abs(self.got).max(initial=0.0))
+        return bool((np.abs(self.got - answer) <= times * NEAR * size).all())
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether the past made no difference."""
+        return self.is_like(self.own)
+
+
+Predict = Callable[[Sequence[Asked], int], Vector | None]
+"""The answer at a place of a sequence, from what came before."""
+
+
+@dataclass(frozen=True)
+class StateRule:
+    """How answers seem to depend on earlier calls; ``replay`` is the shortest sequence that shows it."""
+
+    sentence: str
+    predict: Predict
+    edits: int = 1
+    replay: tuple[Probe, ...] = ()
+    parts: int = 0
+    """Things that a memory tells questions apart by."""
+    near: bool = False
+    """Whether predictions are made by another program than the subject."""
+
+    def answer(self, probe: Probe) -> Vector | None:  # noqa: ARG002  # as every explanation
+        """None: what comes back depends on the calls before; ``misses`` holds a sequence against it."""
+        return None
+
+    def misses(self, sequence: Sequence[Asked], start: int = 0) -> int:
+        """Answers of a sequence, from a place on, that it does not predict."""
+        return sum(not self._gives(sequence, i) for i in range(start, len(sequence)))
+
+    def _gives(self, sequence: Sequence[Asked], i: int) -> bool:
+        if not sequence[i].got.size:
+            return True
+        made = self.predict(sequence, i)
+        return sequence[i].is_near(made) if self.near else sequence[i].is_like(made)
+
+
+def same(first: Vector, second: Vector) -> bool:
+    return bool((np.abs(first - second) <= EXACT * (np.abs(first) + np.abs(second))).all())
+
+
+def _key(question: Question, by: Sequence[str]) -> tuple[object, ...]:
+    return tuple(question.attributes.get(name) for name in by)
+
+
+def _first_alike(sequence: Sequence[Asked], i: int, by: Sequence[str]) -> int:
+    wanted = _key(sequence[i].question, by)
+    return next(j for j in range(i + 1) if _key(sequence[j].question, by) == wanted)
+
+
+def _from_memory(sequence: Sequence[Asked], i: int, by: Sequence[str]) -> Vector | None:
+    return sequence[_first_alike(sequence, i, by)].own
+
+
+def _with_pair_from_memory(sequence: Sequence[Asked], i: int, by: Sequence[str]) -> Vector | None:
+    j = _first_alike(sequence, i, by)
+    return sequence[i].own if j == i else _on_pair_of(sequence[i], sequence[j])
+
+
+def _on_pair_of(one: Asked, other: Asked | None) -> Vector | None:
+    made = None if other is None else one.alone.with_pair_of(one.question, other.question)
+    return one.own if made is None else made
+
+
+def _before(sequence: Sequence[Asked], i: int) -> Asked | None:
+    """The call before, of the same sizes."""
+    wanted = _key(sequence[i].question, ("sizes",))
+    return next((one for one in reversed(sequence[:i]) if _key(one.question, ("sizes",)) == wanted), None)
+
+
+def _previous(sequence: Sequence[Asked], i: int) -> Vector | None:
+    before = _before(sequence, i)
+    return sequence[i].own if before is None else before.own
+
+
+def _previous_pair(sequence: Sequence[Asked], i: int) -> Vector | None:
+    return _on_pair_of(sequence[i], _before(sequence, i))
+
+
+def _pulled(sequence: Sequence[Asked], i: int, share: float, answered: bool) -> Vector | None:
+    before = _before(sequence, i)
+    own = sequence[i].own
+    if before is None:
+        return own
+    return own + share * ((before.got if answered else before.own) - own)
+
+
+def _counted(sequence: Sequence[Asked], i: int, step: float, grows: bool) -> Vector | None:
+    return sequence[i].own * (1 + step * i) if grows else sequence[i].own + step * i
+
+
+def after_the_same(sequence: Sequence[Asked], i: int) -> Vector | None:
+    """What came back the first time that this question followed the same one."""
+    for j in range(1, i):
+        if sequence[j].question is sequence[i].question and sequence[j - 1].question is sequence[i - 1].question:
+            return sequence[j].got
+    return sequence[i].got
+
+
+def rules_of(walked: Sequence[Asked]) -> Iterator[StateRule]:
+    """Everything that is known to survive; whether it fits is for the caller to see."""
+    names = tuple(walked[0].question.attributes)
+    seen: set[tuple[int, ...]] = set()
+    for count in range(len(names)):
+        for by in combinations(names, count):
+            # Keys that mix up the same questions are one, by the name with the fewest parts.
+            groups = tuple(_first_alike(walked, i, by) for i in range(len(walked)))
+            if groups in seen:
+                continue
+            seen.add(groups)
+            words = f"a memory keyed on {_listed(by)} alone" if by else "the first call, whatever is asked"
+            yield StateRule(f"answers come from {words}", partial(_from_memory, by=by), parts=count)
+            yield StateRule(f"the lower-level pair ỹ*, λ̃ comes from {words}", partial(_with_pair_from_memory, by=by),
+                            parts=count)  # fmt: skip
+    yield StateRule("the answer is that of the call before", _previous)
+    yield StateRule("the lower-level pair ỹ*, λ̃ is that of the call before", _previous_pair)
+    for answered in (False, True):
+        share = _share(walked, answered)
+        if share is not None:
+            yield StateRule(
+                f"the answer keeps {share:.3g} of its distance from the one before: the solver starts there and stops "
+                "early", partial(_pulled, share=share, answered=answered),
+            )  # fmt: skip
+    for grows in (False, True):
+        step = _growth(walked, grows)
+        if step is not None:
+            what = "times itself" if grows else "in every entry"
+            yield StateRule(f"the answer grows by {step:.3g} {what} with every call", partial(
+                _counted, step=step, grows=grows))  # fmt: skip
+    if _differs_by_predecessor(walked):
+        yield StateRule("the answer depends on the call before it", after_the_same)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(WORDS[name] for name in names)
+
+
+def _share(walked: Sequence[Asked], answered: bool) -> float | None:
+    """The share of the way back to the answer before, the same in all calls."""
+    ways, offs = [], []
+    for i, one in enumerate(walked):
+        before = _before(walked, i)
+        if before is not None:
+            ways.append((before.got if answered else before.own) - one.own)
+            offs.append(one.got - one.own)
+    way, off = np.concatenate(ways or [np.zeros(1)]), np.concatenate(offs or [np.zeros(1)])
+    share = float(way @ off / max(float(way @ way), 1e-300))
+    return share if EXACT < abs(share) < 1 - EXACT else None
+
+
+def _growth(walked: Sequence[Asked], grows: bool) -> float | None:
+    """What is added with every call, the same in all of them."""
+    made = np.concatenate([i * (one.own if grows else np.ones_like(one.own)) for i, one in enumerate(walked)])
+    off = np.concatenate([one.got - one.own for one in walked])
+    step = float(made @ off / max(float(made @ made), 1e-300))
+    return step if math.isfinite(step) and abs(step) > 1e-15 else None
+
+
+def _differs_by_predecessor(walked: Sequence[Asked]) -> bool:
+    """Whether a question got different answers, and the same one after the same call."""
+    different = any(
+        one.question is other.question and not same(one.got, other.got) for one in walked for other in walked
+    )
+    return different and any(one.stands_alone for one in walked)

@@ -1,0 +1,1 @@
+"""Mistakes of the noise of an estimate, by its law or by given normals."""

@@ -1,0 +1,141 @@
+"""What is wrong with the noise of a subject's estimates: its size, its mean, or what draws have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+
+import numpy as np
+
+from verify.conformance.blame.explanation import Blame
+from verify.conformance.blame.noise.estimate_laws import NoiseRule, of_f, of_g, of_mean
+from verify.conformance.blame.noise.noise_draws import explain_draws
+from verify.conformance.blame.noise.noise_matrix import (
+    FIRST,
+    LATER,
+    SOURCES,
+    MatrixLaw,
+    Source,
+    matrix_laws,
+    matrix_spots,
+)
+from verify.conformance.blame.noise.noise_spots import (
+    BOTH,
+    HELD_OUT_F,
+    HELD_OUT_G,
+    OF_F,
+    OF_G,
+    Drawn,
+    Spot,
+    knows_the_stage,
+)
+from verify.conformance.blame.noise.noise_structure import ROWS as PATTERN_ROWS
+from verify.conformance.blame.noise.noise_structure import patterns
+from verify.conformance.random_stages import Sampled, distance
+from verify.subjects import MissingCapabilityError, SubjectFaultError
+from verify.subjects.protocol import Stages, offers
+
+NoiseLaw = NoiseRule | MatrixLaw
+MANY = 3000
+"""Estimates a spot where the usual number shows nothing, of subjects that answer many at once."""
+RIVALS = 3
+"""Explanations that are listed where nothing drawn tells them apart."""
+
+
+def explain_noise(stages: Stages, sampled: Sampled | None = None) -> tuple[Blame, ...]:
+    """Name what is wrong with the noise of the oracle call, largest effect first.
+
+    Args:
+        stages: The subject, asked for estimates with one gradient noisy at a time, and for its answers without noise,
+            around which the noise is judged.
+        sampled: What the comparison saw; where that is off and nothing here explains it, one entry without explanations
+            says so. Where it is right only what is made of given normals is looked at.
+
+    Returns:
+        One entry a fault; of a subject that takes its normals from the call it is the formula of its noise. An
+        explanation was found on some spots and confirmed on others. None where the noise is right, where the answers
+        without noise are not of this stage at all or are random themselves, or where the subject does not support
+        noise.
+    """
+    off = sampled is not None and distance(sampled.signature, sampled.law) > 1
+    found: list[Blame] = []
+    of_draws: Blame | None = None
+    with suppress(SubjectFaultError, MissingCapabilityError):
+        is_known = knows_the_stage(stages)
+        of_draws = explain_draws(stages) if is_known else None
+        if of_draws is not None and of_draws.explanations:
+            return (of_draws,)
+        if is_known and (off or sampled is None):
+            found = [*_explained(stages)]
+            if not found and off and offers(stages.subject, "hypergradient_samples"):
+                found = [*_small_shift(stages)]
+    if not found and (off or of_draws is not None):
+        found = [of_draws or Blame("samples", ())]
+    return tuple(sorted(found, key=lambda blame: -(blame.effect or 0.0)))
+
+
+def _explained(stages: Stages) -> Iterator[Blame]:
+    f, g = [spot.draw(stages) for spot in OF_F], [spot.draw(stages) for spot in OF_G]
+    means = _confirmed(stages, of_mean(f), f, HELD_OUT_F)
+    if means is not None:
+        yield means
+        if any("added up" in explanation.sentence for explanation in means.explanations):
+            return
+    still = any(one.variance == 0 for one in f)
+    found = [] if still else patterns(stages)
+    if found:
+        yield Blame("samples", found, 2 * PATTERN_ROWS, PATTERN_ROWS, 0.0, BOTH.setting.deviation)
+    if any(rule.blurs_size for rule in found):
+        return
+    named: set[Source] = set()
+    searches: tuple[
+        tuple[Source, Callable[[Sequence[Drawn]], Sequence[NoiseLaw]], Sequence[Drawn], Sequence[Spot]], ...
+    ]
+    searches = (("f", of_f, f, HELD_OUT_F), ("g", of_g, g, HELD_OUT_G))
+    for source, search, drawn, spots in searches:
+        if still and source == "f" and means is not None:
+            # One draw shared by all would look the same.
+            continue
+        blame = _confirmed(stages, search(drawn), drawn, spots)
+        if blame is not None:
+            named.add(source)
+            yield blame
+    with suppress(MissingCapabilityError):
+        yield from _of_matrices(stages, [source for source in SOURCES if source not in named and means is None])
+
+
+def _of_matrices(stages: Stages, sources: Sequence[Source]) -> Iterator[Blame]:
+    """What is wrong with matrix noise alone."""
+    for source in sources:
+        drawn = [spot.draw(stages) for spot in matrix_spots(source, FIRST)]
+        blame = _confirmed(stages, matrix_laws(source, drawn), drawn, matrix_spots(source, LATER))
+        if blame is not None:
+            yield blame
+
+
+def _small_shift(stages: Stages) -> Iterator[Blame]:
+    """What only many estimates show."""
+    f = [spot.draw(stages, MANY) for spot in OF_F]
+    blame = _confirmed(stages, of_mean(f), f, HELD_OUT_F)
+    if blame is not None:
+        yield blame
+
+
+def _confirmed(
+    stages: Stages, rules: Sequence[NoiseLaw], drawn: Sequence[Drawn], spots: Sequence[Spot]
+) -> Blame | None:
+    """Rules that draws made since then follow too; ``None`` where there are none."""
+    if not rules:
+        return None
+    fresh = [spot.draw(stages, len(drawn[0].rows), stream=7) for spot in spots]
+    kept = [rule for rule in rules if rule.predicts(fresh)][:RIVALS]
+    if not kept:
+        return None
+    new = sum(len(one.rows) for one in fresh)
+    effect = max(max(_size(one), float(np.abs(one.shift).max())) for one in drawn)
+    return Blame("samples", kept, new + sum(len(one.rows) for one in drawn), new, kept[0].excess(fresh), effect)
+
+
+def _size(one: Drawn) -> float:
+    """How far estimates lie off what they should be, as far as noise does it."""
+    return float(abs(np.sqrt(one.variance) - one.spot.setting.deviation))

@@ -1,0 +1,164 @@
+"""How the size of matrix noise depends on points, scales, alpha and N_g, learned from draws of one gradient's noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from spec import Noise
+from spec.exact import Vector
+from verify.conformance.blame.noise.estimate_laws import ALLOWED, BATCHES, RIGHT_BATCH, Batch
+from verify.conformance.blame.noise.noise_draws import drawn_call
+from verify.conformance.blame.noise.noise_spots import ROWS, Drawn, Spot
+from verify.conformance.blame.noise.noise_terms import NoisyCall, power_of
+from verify.conformance.places import with_noise
+from verify.conformance.probes import Probe, n_of
+from verify.conformance.random_stages import Setting
+from verify.subjects.protocol import Stages
+
+Source = Literal["f", "g"]
+SOURCES: tuple[Source, ...] = ("f", "g")
+FIRST = range(700, 708)
+"""Seeds of the places where laws are looked for."""
+LATER = range(750, 755)
+"""Seeds of those that are held out."""
+CLEAR = 0.02
+"""Share by which a measured number must differ from 1 to be told."""
+
+
+@dataclass(frozen=True)
+class MatrixSpot(Spot):
+    """A call under matrix noise of one gradient alone, at a place that a seed draws."""
+
+    seed: int = 0
+
+    @cached_property
+    def at(self) -> NoisyCall:
+        """The call, for its points; its answer without noise is the right one."""
+        probe = drawn_call(self.seed, "matrix")
+        return NoisyCall(probe, probe.expected - sum(NoisyCall(probe, probe.expected).right.values()))
+
+    @cached_property
+    def setting(self) -> Setting:
+        """The call without its normals."""
+        probe = self.at.probe
+        noise = Noise(model="matrix", sigma_f=self.sigma_f, sigma_g=self.sigma_g)
+        call = replace(probe.call, draws=None)
+        id_ = f"matrix/{self.seed}/{self.sigma_f}/{self.sigma_g}"
+        return Setting(id_, "hypergradient_samples", with_noise(probe.problem, noise), probe.x, call, self.at.quiet)
+
+    @property
+    def source(self) -> Source:
+        """The gradient that is noisy."""
+        return "f" if self.sigma_f else "g"
+
+    def draw(self, stages: Stages, rows: int = ROWS, stream: int = 0) -> Drawn:
+        """Estimates in one call; the normals of its places are not handed over."""
+        rng = np.random.default_rng([n_of(self.setting.id), stream])
+        return Drawn(self, self.setting.draw(stages, rows, rng), self.quiet(stages))
+
+
+def matrix_spots(source: Source, seeds: Sequence[int]) -> tuple[MatrixSpot, ...]:
+    """One a seed, with that seed's scales, alpha and N_g."""
+    found = []
+    for seed in seeds:
+        call, noise = drawn_call(seed, "matrix").call, drawn_call(seed, "matrix").problem.noise
+        own: Any = noise.sigma_f if source == "f" else noise.sigma_g
+        scales = (own, 0 * own) if source == "f" else (0 * own, own)
+        found.append(MatrixSpot(call.alpha, *scales, call.parameters.N_g, seed=seed))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class MatrixLaw:
+    """The standard deviation number·σ^power·α^alpha·size^of_size·√batch of matrix noise of one gradient."""
+
+    source: Source
+    size: str
+    alpha: int
+    power: float = 1.0
+    of_size: float = 1.0
+    batch: Batch = RIGHT_BATCH
+    number: float = 1.0
+    error: float = 0.0
+    edits: int = 1
+
+    @property
+    def sentence(self) -> str:
+        """The law beside the right one."""
+        return (
+            f"under matrix noise the standard deviation of the noise of {self.source} is {self._words} "
+            f"where {RIGHT[self.source]._words} belongs" + (f": {self.batch.words}" if self.batch.words else "")
+        )
+
+    @property
+    def _words(self) -> str:
+        if self.number == 0:
+            return "0"
+        names = (("α", self.alpha), (f"σ_{self.source}", self.power), (self.size, self.of_size))
+        number = [] if self.number == 1 else [f"({self.number:.3g} ± {max(self.number * self.error, 1e-3):.1g})"]
+        root = "" if self.batch.words else "/√N_g"
+        return "·".join([*number, *(power_of(name, power) for name, power in names if name and power)]) + root
+
+    def answer(self, probe: Probe) -> Vector | None:  # noqa: ARG002  # as every explanation
+        """None: a law of random numbers answers no single probe."""
+        return None
+
+    def log_variance(self, spot: MatrixSpot) -> float:
+        """What it gives at a spot, its number left out."""
+        sigma, size = float(spot.sigma_f + spot.sigma_g), spot.at.sizes[self.size]
+        factors = self.power * math.log(sigma) + self.alpha * math.log(spot.alpha) + self.of_size * math.log(size)
+        return 2 * factors + math.log(self.batch.of(spot))
+
+    def excess(self, drawn: Sequence[Drawn]) -> float:
+        """Largest miss in units of what chance allows; infinite where no spot is of this kind."""
+        own = [one for one in drawn if isinstance(one.spot, MatrixSpot) and one.spot.source == self.source]
+        if not own or any((one.variance == 0) != (self.number == 0) for one in own):
+            return math.inf
+        if self.number == 0:
+            return 0.0
+        return max(abs(self._miss(one)) / (ALLOWED * math.hypot(one.log_error, 2 * self.error)) for one in own)
+
+    def _miss(self, one: Drawn) -> float:
+        assert isinstance(one.spot, MatrixSpot)  # as the caller chose
+        return math.log(one.variance) - 2 * math.log(self.number) - self.log_variance(one.spot)
+
+    def predicts(self, drawn: Sequence[Drawn]) -> bool:
+        """Whether what was drawn follows it."""
+        return self.excess(drawn) <= 1
+
+
+RIGHT: dict[Source, MatrixLaw] = {"f": MatrixLaw("f", "‖(x,ỹ)‖", 0), "g": MatrixLaw("g", "‖ỹ−ỹ*‖", -2)}
+"""What belongs."""
+
+
+def matrix_laws(source: Source, drawn: Sequence[Drawn]) -> list[MatrixLaw]:
+    """Single changes of the right law that fit what was drawn; nothing where the right one does."""
+    right = RIGHT[source]
+    if right.predicts(drawn):
+        return []
+    return [law for law in _changes(right, drawn) if law.predicts(drawn)]
+
+
+def _changes(right: MatrixLaw, drawn: Sequence[Drawn]) -> Iterator[MatrixLaw]:
+    yield replace(right, number=0.0)
+    if any(one.variance == 0 for one in drawn):
+        return
+    yield from (replace(right, power=power) for power in (0.5, 2.0, 0.0))
+    yield from (replace(right, alpha=alpha) for alpha in (0, -2, -4, -1, 1, 2, 4, -3, 3) if alpha != right.alpha)
+    yield from (replace(right, of_size=power) for power in (2.0, 0.5, -1.0))
+    yield from (replace(right, batch=batch) for batch in BATCHES[1:] if not batch.words.startswith("⌈"))
+    spot = drawn[0].spot
+    assert isinstance(spot, MatrixSpot)  # as all of them
+    yield from (replace(right, size=size) for size in spot.at.sizes if size != right.size)
+    yield from (replace(right, size="", power=power, edits=2) for power in (0.0, 2.0, 0.5))
+    logs = np.array([right._miss(one) for one in drawn])
+    weights = np.array([one.log_error**-2.0 for one in drawn])
+    level, error = float((logs * weights).sum() / weights.sum()), float(weights.sum() ** -0.5)
+    if abs(level) > max(ALLOWED * error, CLEAR):
+        yield replace(right, number=math.exp(level / 2), error=error / 2)

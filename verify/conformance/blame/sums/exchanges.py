@@ -1,0 +1,150 @@
+"""Right formulas fed with something else: another argument, another weight, a block read wrongly."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+
+from spec.exact import Vector
+from spec.quadratic import QuadraticArrays
+from verify.conformance.blame.lower_level.programs import Program, solved
+from verify.conformance.blame.sums.call_points import CallPoint
+from verify.conformance.blame.sums.term_basis import DIGITS
+from verify.method.terms import EXCHANGES, changed_entries
+
+Exchanged = Callable[[CallPoint], CallPoint | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Exchange:
+    """One thing taken for another; ``change`` gives ``None`` where the sizes do not allow it.
+
+    ``of_y``: it depends on the y at which the formula is evaluated, so that solving takes iterations.
+    """
+
+    name: str
+    cost: float
+    change: Exchanged
+    of_y: bool = False
+
+    def at(self, c: CallPoint) -> CallPoint | None:
+        """What :attr:`change` makes of a point, made there once."""
+        if self not in c.table:
+            c.table[self] = self.change(c)
+        made: CallPoint | None = c.table[self]
+        return made
+
+
+def _solved_anew(c: CallPoint) -> Vector:
+    """The lower level's own solution at x for the one that is given, which stays where there is none."""
+    if "solved anew" not in c.table:
+        q = c.q
+        c.table["solved anew"] = solved(Program(q.g_yy, q.g_xy.T @ c.x + q.g_y, q.B, q.A @ c.x - q.b))
+    pair = c.table["solved anew"]
+    return c.y_star if pair is None else np.asarray(pair[0])
+
+
+_PAIRS = (("f_xy", "g_xy"), ("f_yy", "g_yy"), ("f_y", "g_y"), ("f_x", "g_x"), ("f_xx", "g_xx"), ("A", "B"),
+          ("f_x", "f_y"), ("g_x", "g_y"))  # fmt: skip
+
+
+def _taken(to: str, source: str) -> Exchanged:
+    def made(c: CallPoint) -> CallPoint | None:
+        value = getattr(c.q, source)
+        return c.with_blocks(**{to: value}) if value.shape == getattr(c.q, to).shape else None
+
+    return made
+
+
+def _reread(block: str, change: str) -> Exchanged:
+    def made(c: CallPoint) -> CallPoint | None:
+        value = changed_entries(change, getattr(c.q, block))
+        return c.with_blocks(**{block: value}) if value.shape == getattr(c.q, block).shape else None
+
+    return made
+
+
+def _with(change: dict[str, str]) -> Exchanged:
+    """Arguments by formulas."""
+
+    def made(c: CallPoint) -> CallPoint:
+        own = {"solved_anew": partial(_solved_anew, c), "activated": c.activated}
+        told: Any = {name: c.value(formula, own) for name, formula in change.items()}
+        return replace(c, **told)
+
+    return made
+
+
+def _rounded(kind: type, decimals: int | None = None) -> Exchanged:
+    def one(value: Vector) -> Vector:
+        return np.round(value, decimals) if decimals is not None else _short(value, kind)
+
+    def made(c: CallPoint) -> CallPoint:
+        stages: dict[str, Any] = {name: one(getattr(c, name)) for name in ("x", "y", "y_star", "lam", "rho")}
+        return replace(c, **stages).with_blocks(**{f.name: one(getattr(c.q, f.name)) for f in fields(c.q)})
+
+    return made
+
+
+def _short(value: Vector, kind: type) -> Vector:
+    # What is too large for the kind becomes infinite, as it does there.
+    with np.errstate(over="ignore"):
+        return np.asarray(value.astype(kind).astype(np.float64))
+
+
+def _weight(name: str, power: int, factor: float) -> Exchanged:
+    def made(c: CallPoint) -> CallPoint:
+        weight: dict[str, Any] = {name: factor * c.alpha**power}
+        return replace(c, **weight)
+
+    return made
+
+
+def _singly_rounded(name: str) -> Exchanged:
+    def made(c: CallPoint) -> CallPoint:
+        told: Any = {name: _short(getattr(c, name), np.float32)}
+        return replace(c, **told)
+
+    return made
+
+
+@lru_cache(maxsize=1)
+def exchanges() -> tuple[Exchange, ...]:
+    """All of them, the most usual first."""
+    return tuple(sorted(_all_exchanges(), key=lambda e: e.cost))
+
+
+def _all_exchanges() -> Iterator[Exchange]:
+    for name, (cost, told) in EXCHANGES["rho"].items():
+        yield Exchange(name, cost, _with(told), re.search(r"\bh\b", told["rho"]) is not None)
+    for name, (cost, told) in EXCHANGES["arguments"].items():
+        yield Exchange(name, cost, _with(told))
+    for block in (field.name for field in fields(QuadraticArrays)):
+        kind = "vectors" if block in ("f_x", "f_y", "g_x", "g_y", "b") else "matrices"
+        rules = EXCHANGES["blocks"] | EXCHANGES[kind]
+        for name, (cost, reread) in rules.items():
+            yield Exchange(name.format(block), cost + 0.05, _reread(block, reread))
+    for a, b in _PAIRS:
+        yield Exchange(f"{b} where {a} belongs", 0.15, _taken(a, b))
+        yield Exchange(f"{a} where {b} belongs", 0.15, _taken(b, a))
+    for weight, name, right in (("alpha_1", "α₁", -2), ("alpha_2", "α₂", -4)):
+        for power in range(-8, 9):
+            if power != right:
+                spelt = {0: "1", -2: "α₁", -4: "α₂", 1: "α"}.get(power, f"α{str(power).translate(DIGITS)}")
+                yield Exchange(f"{spelt} where {name} belongs", 0.02, _weight(weight, power, 1.0))
+        for factor, spelt in ((2.0, "2"), (0.5, "½"), (-1.0, "−"), (0.25, "¼"), (4.0, "4"), (3.0, "3"), (10.0, "10")):
+            yield Exchange(f"{spelt}{name} where {name} belongs", 0.02, _weight(weight, right, factor))
+        for factor, spelt in ((2.0, "2α"), (0.5, "α/2"), (10.0, "10α"), (0.1, "α/10")):
+            yield Exchange(f"{spelt} where α belongs in {name}", 0.02, _weight(weight, right, factor**right))
+        yield Exchange(f"{name} left out", 0.02, _weight(weight, 0, 0.0))
+    for name, spelt in (("x", "x"), ("y", "ỹ"), ("y_star", "ỹ*"), ("lam", "λ̃"), ("rho", "ρ")):
+        yield Exchange(f"{spelt} rounded to 24 bits", 0.2, _singly_rounded(name))
+    yield Exchange("everything given rounded to 24 bits", 0.2, _rounded(np.float32))
+    yield Exchange("everything given rounded to 11 bits", 0.3, _rounded(np.float16))
+    for digits in range(1, 9):
+        yield Exchange(f"everything given rounded to {digits} decimals", 0.4, _rounded(np.float64, digits))

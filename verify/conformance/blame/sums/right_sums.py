@@ -1,0 +1,55 @@
+"""Line 6 and the penalty Lagrangian's gradient as they are right, summand by summand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from spec.exact import Vector
+from verify.conformance.blame.sums.call_points import CallPoint
+from verify.method.summands import summands
+
+Space = Literal["x", "y"]
+"""Line 6 has its values in the space of x, the penalty Lagrangian's gradient in that of y."""
+
+
+@dataclass(frozen=True, eq=False)
+class RightPart:
+    """A summand of the right formula, factor included; ``group`` is f, g or penalty, the term's own name is bare."""
+
+    name: str
+    group: str
+    formula: str
+
+    def at(self, c: CallPoint) -> Vector:
+        """Its value at a point; nobody may write into it."""
+        value: Vector = c.value(self.formula)
+        return value
+
+
+_GROUP_OF = {"": "f", "alpha_1": "g", "alpha_2": "penalty"}
+RIGHT_PARTS: dict[Space, tuple[RightPart, ...]] = {
+    "x": tuple(RightPart(s.name, _GROUP_OF[s.weight], s.formula) for s in summands("line_6", "estimate")),
+    "y": tuple(RightPart(s.name, _GROUP_OF[s.weight], s.formula) for s in summands("lagrangian", "gradient")),
+}
+"""The right formulas, summand by summand."""
+
+
+def right_sum(space: Space, c: CallPoint, dropped: Sequence[int] = ()) -> Vector:
+    """The right formula's value, noise included, without the summands of the given numbers."""
+    size = len(c.x) if space == "x" else len(c.y)
+    kept = (part.at(c) for j, part in enumerate(RIGHT_PARTS[space]) if j not in dropped)
+    return sum(kept, c.noise_x if space == "x" else np.zeros(size))
+
+
+def summed_sizes(space: Space, c: CallPoint) -> Vector:
+    """What the right formula adds up, in size: the yardstick of rounding."""
+    key = f"sizes in {space}"
+    if key not in c.table:
+        parts = RIGHT_PARTS[space]
+        c.table[key] = sum((np.abs(part.at(c)) for part in parts), np.zeros(len(c.x) if space == "x" else len(c.y)))
+    sizes: Vector = c.table[key]
+    return sizes

@@ -1,0 +1,279 @@
+"""Search for the edits that explain a stage's answers: one, then one a group of the formula, then two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice, product
+
+import numpy as np
+
+from spec.exact import Vector
+from verify.conformance.blame.questions import PARTS, SOLVED_TO, Part
+from verify.conformance.blame.sums.answer_changes import FIXED, AnswerChange, Seen, fitted_changes
+from verify.conformance.blame.sums.call_points import CallPoint, point_of
+from verify.conformance.blame.sums.edited_stage import EditedStage, ScopedExchange
+from verify.conformance.blame.sums.exchanges import exchanges
+from verify.conformance.blame.sums.minimiser_rules import RULES, counted_steps, fitted_rules
+from verify.conformance.blame.sums.right_sums import RIGHT_PARTS, Space, right_sum, summed_sizes
+from verify.conformance.blame.sums.sparse_sums import (
+    ROUNDING,
+    Sheet,
+    SumEdit,
+    drops,
+    paired_sums,
+    plain_drops,
+    single_sums,
+)
+from verify.conformance.probes import Probe
+from verify.conformance.sizes import ANY_PROGRAM
+
+PER_GROUP = 4
+"""Explanations kept of each group of the formula."""
+FEW = 12
+"""Explanations of a whole stage that are put to further probes."""
+PAIRED_EXCHANGES = 60
+"""Exchanges, the most usual first, that are tried two by two."""
+
+
+@dataclass(frozen=True, eq=False)
+class Witness:
+    """One answer: where, the right one and what came, and what it may be off."""
+
+    probe: Probe
+    point: CallPoint
+    got: Vector
+    limits: Vector
+
+    @cached_property
+    def answered(self) -> CallPoint:
+        """The point with what came as its y."""
+        return self.point.at(self.got)
+
+    @property
+    def seen(self) -> Seen:
+        """Without the limits."""
+        return self.point, self.probe.expected, self.got
+
+
+def witness_of(probe: Probe, got: Vector, accuracy: float = 0.0) -> Witness | None:
+    """An answer as a witness, where its stages are given."""
+    point = point_of(probe)
+    if point is None:
+        return None
+    size = np.abs(probe.expected) + np.abs(got)
+    limits = 4.0 * probe.tolerance + accuracy * size + ROUNDING * size
+    return Witness(probe, point, got, limits)
+
+
+def explained(edit: EditedStage, witnesses: Iterable[Witness]) -> bool:
+    """Whether an edit gives every answer."""
+    return all(apart(edit, witness) <= 1 for witness in witnesses)
+
+
+def apart(edit: EditedStage, witness: Witness) -> float:
+    """How far an edit's answer is from one that came, in tolerances."""
+    answer = edit.beside(witness.point, witness.probe.expected)
+    if answer is None or answer.shape != witness.got.shape:
+        return np.inf
+    size = np.abs(answer)
+    if edit.space == "x":
+        size = size + summed_sizes("x", witness.point)
+    distance = float(np.max(np.abs(answer - witness.got) / (witness.limits + ROUNDING * size), initial=0.0))
+    return distance if edit.space == "x" or edit.changed is not None else min(distance, _unsolved(edit, witness))
+
+
+def _unsolved(edit: EditedStage, witness: Witness) -> float:
+    """How far an answer is from solving the edited problem, in what was asked for: it may be flatter than the right."""
+    at, tol = witness.answered, witness.probe.tol
+    left = edit.total(at)
+    if left is None or not np.isfinite(left).all():
+        return np.inf
+    size = summed_sizes("y", at)
+    asked = ANY_PROGRAM.stop * (witness.point.alpha if tol is None else tol)
+    return float(np.linalg.norm(left) / (asked + ROUNDING * np.linalg.norm(size)))
+
+
+@dataclass
+class StageSearch:
+    """Everything known of one stage while it is searched; ``ask`` puts further probes to the subject.
+
+    ``question`` makes one from a seed and the part of the formula that it leaves non-zero; ``is_noisy`` says that noise
+    can be handed over.
+    """
+
+    space: Space
+    ask: Callable[[Probe], Vector | None]
+    question: Callable[[int, Part], Probe]
+    accuracy: float = 0.0
+    is_noisy: bool = False
+
+    def gather(self, seeds: Iterable[int], part: Part = "all") -> list[Witness]:
+        """Put further probes to the subject; those without an answer are left out."""
+        return self.put(self.question(seed, part) for seed in seeds)
+
+    def put(self, probes: Iterable[Probe]) -> list[Witness]:
+        """The same for probes of other kinds."""
+        found = []
+        for probe in probes:
+            got = self.ask(probe)
+            witness = None if got is None else witness_of(probe, got, self.accuracy)
+            if witness is not None:
+                found.append(witness)
+        return found
+
+    def sheet(self, witnesses: Sequence[Witness], offset: EditedStage | None = None) -> Sheet:
+        """Answers as values of sums; in the space of y the gradients at the answers, which are zero."""
+        if self.space == "x":
+            points = [w.point for w in witnesses]
+            got = np.concatenate([w.got for w in witnesses])
+            limits = np.concatenate([w.limits for w in witnesses])
+        else:
+            points = [w.answered for w in witnesses]
+            got = np.zeros(sum(len(w.got) for w in witnesses))
+            limits = np.concatenate([self._gradient_limits(w) for w in witnesses])
+        moved = np.zeros(len(got))
+        if offset is not None:
+            totals = [offset.total(c) for c in points]
+            if all(t is not None for t in totals):
+                right = [right_sum(self.space, c) for c in points]
+                moved = np.concatenate(totals) - np.concatenate(right)  # type: ignore[arg-type]  # none is None
+        return Sheet(self.space, points, got, limits, moved)
+
+    def _gradient_limits(self, w: Witness) -> Vector:
+        c, key = w.answered, f"limits of the gradient for answers of accuracy {self.accuracy}"
+        if key not in c.table:
+            H = np.abs(c.q.f_yy) + c.alpha_1 * np.abs(c.q.g_yy) + c.alpha_2 * (np.abs(c.q.B.T) * c.rho) @ np.abs(c.q.B)
+            off = self.accuracy * (np.abs(w.got) + 1e-3)
+            c.table[key] = np.asarray(3.0 * SOLVED_TO + 3.0 * H @ off + np.zeros(len(w.got)))
+        limits: Vector = c.table[key]
+        return limits
+
+    def single(self, witnesses: Sequence[Witness]) -> list[EditedStage]:
+        """Single edits that give every answer."""
+        found = [edit for edit in self._unsummed(witnesses) if explained(edit, witnesses)]
+        sheet = self.sheet(witnesses)
+        sums = [*plain_drops(sheet), *single_sums(sheet, drops(self.space, pairs=False))]
+        sums += single_sums(sheet, [tuple(range(len(RIGHT_PARTS["x"])))]) if self.space == "x" else []
+        found += self._checked((EditedStage(self.space, summed=s) for s in sums), witnesses)
+        return _by_cost(found)
+
+    def _unsummed(self, witnesses: Sequence[Witness]) -> Iterator[EditedStage]:
+        """Changes of the answer and exchanges, anywhere or in one group."""
+        nothing = SumEdit(self.space)
+        seen = [w.seen for w in witnesses]
+        changes: list[AnswerChange] = [*FIXED, *fitted_changes(seen)]
+        if self.space == "y":
+            changes += [*RULES, *fitted_rules(seen), *counted_steps(seen)]
+        for change in changes:
+            yield EditedStage(self.space, (), nothing, change)
+        for group in ("", "f", "g", "penalty"):
+            for exchange in exchanges():
+                edit = EditedStage(self.space, (ScopedExchange(exchange, group),), nothing)
+                if self.space == "x" or self._vanishes(edit, witnesses[:4]):
+                    yield edit
+
+    def _vanishes(self, edit: EditedStage, witnesses: Sequence[Witness]) -> bool:
+        """Whether an edited gradient is zero at the answers: cheaper than solving for its zero."""
+        for w in witnesses:
+            c = w.answered
+            total = edit.total(c)
+            if total is None:
+                return False
+            if not (np.abs(total) <= 4 * self._gradient_limits(w) + 1e-9 * summed_sizes("y", c)).all():
+                return False
+        return True
+
+    def _checked(self, edits: Iterable[EditedStage], witnesses: Sequence[Witness]) -> list[EditedStage]:
+        """The cheapest few that give every answer."""
+        return [*islice((edit for edit in _by_cost(edits) if explained(edit, witnesses)), FEW)]
+
+    def by_groups(self, witnesses: Sequence[Witness], seeds: Sequence[int]) -> list[EditedStage]:
+        """Edits group by group, each found where the others vanish, that together give every answer."""
+        order: tuple[Part, ...] = PARTS if self.space == "x" else ("g", "f", "penalty")
+        found: dict[Part, list[EditedStage]] = {}
+        lower = EditedStage(self.space, summed=SumEdit(self.space))
+        for part in order:
+            asked = self.gather(seeds, part)
+            if len(asked) < 2:
+                return []
+            base = lower if self.space == "y" else EditedStage(self.space, summed=SumEdit(self.space))
+            found[part] = self._of_group(part, asked, base)[:PER_GROUP]
+            if not found[part]:
+                return []
+            if self.space == "y":
+                lower = joined([lower, found[part][0]])
+        whole = (joined(choice) for choice in product(*found.values()))
+        return self._checked(whole, witnesses)
+
+    def _of_group(self, part: Part, asked: Sequence[Witness], base: EditedStage) -> list[EditedStage]:
+        """Edits of one group beside those of ``base``; an empty one if nothing is wrong with it."""
+        space = self.space
+        nothing = EditedStage(space, summed=SumEdit(space))
+        if explained(base, asked):
+            return [nothing]
+        sheet = self.sheet(asked, base)
+        members = [j for j, p in enumerate(RIGHT_PARTS[space]) if p.group == part]
+        subsets = [s for s in drops(space, pairs=True) if set(s) <= set(members)]
+        found: list[EditedStage] = []
+        for sums in (plain_drops(sheet), single_sums(sheet, subsets)):
+            found += (EditedStage(space, summed=s) for s in sums)
+        for exchange in exchanges():
+            edit = EditedStage(space, (ScopedExchange(exchange, part),), SumEdit(space))
+            if explained(joined([base, edit]), asked):
+                found.append(edit)
+        if not found:
+            found += (EditedStage(space, summed=s) for s in paired_sums(sheet, subsets[:9]))
+        return [edit for edit in _by_cost(found) if explained(joined([base, edit]), asked)]
+
+    def pairs(self, witnesses: Sequence[Witness]) -> list[EditedStage]:
+        """Two edits of whatever kind that together give every answer."""
+        found = self._changed_after(witnesses)
+        if not found:
+            sheet = self.sheet(witnesses)
+            sums = paired_sums(sheet, drops(self.space, pairs=False)[:9])
+            found = self._checked((EditedStage(self.space, summed=s) for s in sums), witnesses)
+        if not found:
+            found = self._two_exchanges(witnesses)
+        return _by_cost(found)
+
+    def _two_exchanges(self, witnesses: Sequence[Witness]) -> list[EditedStage]:
+        some = exchanges()[:PAIRED_EXCHANGES]
+        found = []
+        for i, one in enumerate(some):
+            for two in some[:i]:
+                edit = EditedStage(self.space, (ScopedExchange(two), ScopedExchange(one)), SumEdit(self.space))
+                if (self.space == "x" or self._vanishes(edit, witnesses[:1])) and explained(edit, witnesses):
+                    found.append(edit)
+        return found
+
+    def _changed_after(self, witnesses: Sequence[Witness]) -> list[EditedStage]:
+        """An exchange or a dropped summand, and then a change of the answer that needs no number."""
+        inner = [EditedStage(self.space, (ScopedExchange(e),), SumEdit(self.space)) for e in exchanges()]
+        inner += [EditedStage(self.space, summed=SumEdit(self.space, d)) for d in drops(self.space, pairs=False)[1:]]
+        changes = [*FIXED, *(RULES if self.space == "y" else ())]
+        first, found = witnesses[0], []
+        near = 1e-9 + 1e-6 * np.abs(first.got)
+        for edit in inner:
+            plain = edit.beside(first.point, first.probe.expected)
+            if plain is None:
+                continue
+            for change in changes:
+                if (np.abs(change.change(plain, first.point) - first.got) <= near).all():
+                    whole = EditedStage(self.space, edit.exchanged, edit.summed, change)
+                    found += [whole] if explained(whole, witnesses) else []
+        return found
+
+
+def joined(edits: Iterable[EditedStage]) -> EditedStage:
+    """All edits at once; a summand that several of them add is added once."""
+    kept = list(edits)
+    exchanged = tuple(dict.fromkeys(e for edit in kept for e in edit.exchanged))
+    dropped = tuple(sorted({j for edit in kept for j in edit.summed.dropped}))
+    added = tuple(dict.fromkeys(a for edit in kept for a in edit.summed.added))
+    return EditedStage(kept[0].space, exchanged, SumEdit(kept[0].space, dropped, added))
+
+
+def _by_cost(edits: Iterable[EditedStage]) -> list[EditedStage]:
+    return sorted(edits, key=lambda edit: (edit.edits, edit.cost))

@@ -1,0 +1,154 @@
+"""What line 6 or the penalty minimiser computes instead, confirmed on probes asked after it was found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from spec.exact import Vector
+from verify.conformance.answers import Answer
+from verify.conformance.blame.accuracy import EXACT, Accuracy
+from verify.conformance.blame.explanation import Blame
+from verify.conformance.blame.questions import HELD_OUT, Part, line_6_question, minimiser_question, noisy_question
+from verify.conformance.blame.stage_effects import AsAnswered, effect_of
+from verify.conformance.blame.sums.edited_stage import STAGE_OF, EditedStage
+from verify.conformance.blame.sums.right_sums import Space
+from verify.conformance.blame.sums.stage_search import StageSearch, Witness, apart, explained, witness_of
+from verify.conformance.probes import Probe
+from verify.subjects import MissingCapabilityError, SubjectFaultError
+from verify.subjects.protocol import Stages
+from verify.subjects.stated_accuracy import FACTOR
+
+FIRST = range(10)
+"""Seeds of the probes on which explanations are looked for."""
+BY_PART = range(300, 308)
+"""Seeds of those that leave one part of the formula."""
+LATER = range(100, 100 + HELD_OUT)
+"""Seeds of those that are held out."""
+TELLING = range(200, 230)
+"""Seeds of those among which rivals are told apart."""
+NOISY = range(500, 504)
+"""Seeds of those under noise, for subjects that take their normals from the call."""
+MOST_CALLS = 150
+"""Further calls of one stage."""
+ENOUGH = 3
+"""Answers without which nothing is looked for."""
+
+
+@dataclass
+class Asker:
+    """Puts probes to a subject, up to a number; faults and refusals are no answers."""
+
+    stages: Stages
+    left: int = MOST_CALLS
+
+    def __call__(self, probe: Probe) -> Vector | None:
+        """The answer, ``None`` without one."""
+        if self.left <= 0:
+            return None
+        self.left -= 1
+        try:
+            return probe.ask(self.stages)
+        except (SubjectFaultError, MissingCapabilityError):
+            return None
+
+
+@np.errstate(all="ignore")
+def explain_sum(space: Space, stages: Stages, answers: Sequence[Answer], accuracy: Accuracy = EXACT) -> Blame:
+    """Line 6 with every stage given, or the penalty minimiser, from answers that deviate."""
+    # A sum is as exact as doubles allow; only what is solved has an accuracy.
+    left = 0.0 if space == "x" else FACTOR * accuracy.value
+    stage = STAGE_OF[space]
+    question: Callable[[int, Part], Probe] = line_6_question if space == "x" else minimiser_question
+    search = StageSearch(space, Asker(stages), question, left, is_noisy=space == "x" and stages.use_draws)
+    base = search.gather(FIRST)
+    before = [w for w in (witness_of(a.probe, a.got, left) for a in answers) if w is not None]
+    noisy = [w for w in before if w.probe.call.draws is not None]
+    before = [w for w in before if w.probe.call.draws is None]
+    if search.is_noisy:
+        noisy += search.put(noisy_question(seed) for seed in NOISY)
+    blame = Blame(stage)
+    # Right wherever it is asked to many digits: only where it stops by itself it is off, and no term says why.
+    is_right = all((np.abs(w.got - w.probe.expected) <= w.limits).all() for w in base)
+    if len(base) < ENOUGH or says_nothing(base) or (space == "y" and is_right):
+        return replace(blame, effect=effect_of(stage, AsAnswered(stages)))
+    held: list[Witness] = []
+    for candidates in search_levels(search, base):
+        if not candidates:
+            continue
+        held = held or search.gather(LATER)
+        kept = [edit for edit in candidates if explained(edit, held) and explained(edit, before)]
+        # Noise tells explanations apart, but may be wrong itself.
+        kept = [edit for edit in kept if explained(edit, noisy)] or kept
+        kept = told_apart(search, kept)
+        if kept and held:
+            first = kept[0]
+            agreeing = [*base, *held, *before]
+            return replace(
+                blame, explanations=tuple(kept), agrees=len(agreeing), held_out=len(held),
+                apart=max(apart(first, w) for w in agreeing), effect=effect_of(stage, first),
+            )  # fmt: skip
+    return replace(blame, effect=effect_of(stage, AsAnswered(stages)))
+
+
+def search_levels(search: StageSearch, base: Sequence[Witness]) -> Iterator[list[EditedStage]]:
+    """Explanations that give every answer: of one edit, of some in each group of the formula, of two."""
+    yield search.single(base)
+    yield search.by_groups(base, BY_PART)
+    yield search.pairs(base)
+
+
+def says_nothing(witnesses: Sequence[Witness]) -> bool:
+    """Whether answers do not depend on what is asked: zero, or a constant."""
+    entries = np.concatenate([w.got for w in witnesses])
+    return bool(np.ptp(entries) <= 1e-12 * np.abs(entries).max(initial=0.0))
+
+
+def told_apart(search: StageSearch, edits: Sequence[EditedStage]) -> list[EditedStage]:
+    """Those that further probes leave, asked where they differ; of those that nowhere differ the likeliest."""
+    kept: list[EditedStage] = []
+    for edit in edits:
+        same = next((i for i, other in enumerate(kept) if _differing(search, edit, other) is None), None)
+        if same is None:
+            kept.append(edit)
+        else:
+            kept[same] = both_ways(kept[same], edit)
+    while len(kept) > 1:
+        seed = _differing(search, kept[0], kept[1])
+        witnesses = [] if seed is None else search.gather([seed])
+        if search.is_noisy and seed is not None and seed % 10 == 0:
+            witnesses = search.put([noisy_question(seed)])
+        if not witnesses:
+            break
+        left = [edit for edit in kept if explained(edit, witnesses)]
+        if len(left) == len(kept):
+            break
+        kept = left
+    return kept
+
+
+def both_ways(one: EditedStage, two: EditedStage) -> EditedStage:
+    """Of two ways to say the same the likelier; a formula is said beside words, and first."""
+    formula = next((edit for edit in (one, two) if edit.summed.edits and not edit.exchanged and not edit.changed), None)
+    words = next((edit for edit in (one, two) if edit.exchanged and not edit.summed.edits and not edit.changed), None)
+    short = formula is not None and len(formula.summed.units) <= 1 and len(formula.summed.added) <= 1
+    if formula is None or words is None or formula.also or words.also or not short or one.edits != two.edits:
+        return one
+    return replace(formula, also=words.words)
+
+
+def _differing(search: StageSearch, one: EditedStage, two: EditedStage) -> int | None:
+    """The seed of a probe that tells two edits apart."""
+    for seed in TELLING:
+        probe = noisy_question(seed) if search.is_noisy and seed % 10 == 0 else search.question(seed, "all")
+        a = witness_of(probe, probe.expected)
+        if a is None:
+            continue
+        predicted = one.beside(a.point, probe.expected)
+        if predicted is None:
+            continue
+        if apart(two, replace(a, got=predicted)) > 2:
+            return seed
+    return None

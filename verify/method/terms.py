@@ -1,0 +1,67 @@
+"""What wrong formulas of Algorithm 1 may be made of, by name: cost and formula; ``terms.toml`` has them."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from importlib import resources
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spec.exact import Vector
+from verify.method.lines import Procedure
+from verify.method.player import FUNCTIONS, Space, compiled, lengths
+from verify.method.summands import written_out
+
+LINES: dict[str, Procedure] = {"upper": "lagrangian", "lower": "lagrangian", "grad_f": "line_6", "grad_g": "line_6",
+                               "c": "lower_level"}  # fmt: skip
+"""Lines that terms name."""
+TERM_FUNCTIONS: Space = FUNCTIONS | {
+    "roll": np.roll, "sign": np.sign, "arange": np.arange, "lengths": lengths, "eye": np.eye, "triu": np.triu,
+    "tril": np.tril, "eigvalsh": np.linalg.eigvalsh,
+}  # fmt: skip
+"""What a term's formula may call."""
+
+
+def changed_entries(change: str, v: Vector) -> Vector:
+    """A vector or matrix by a formula of itself."""
+    return np.asarray(term_value(change, {"v": v}))
+
+
+def term_value(formula: str, names: Any) -> Any:
+    """A formula's value over what names it looks up."""
+    return eval(compiled(formula), TERM_FUNCTIONS, names)
+
+
+class Term(NamedTuple):
+    """Its cost and its formula."""
+
+    cost: float
+    formula: str
+
+
+def _term(cost: float, formula: str) -> Term:
+    def line(match: re.Match[str]) -> str:
+        name, star = match.groups()
+        written = written_out(LINES[name], name).replace("y_penalty", "y")
+        return re.sub(r"\by\b", "y_star", written) if star else written
+
+    return Term(cost, re.sub(r"\{(\w+)(\*?)\}", line, formula))
+
+
+def _read(table: dict[str, Any]) -> dict[str, Term]:
+    return {name: _term(*row) for name, row in table.items()}
+
+
+_TABLES = tomllib.loads((resources.files("verify.method") / "terms.toml").read_text("utf-8"))
+GROUPS: dict[str, dict[str, Term]] = {space: _read(table) for space, table in _TABLES.pop("groups").items()}
+"""Whole groups, by the space of their values."""
+NORMS: dict[str, str] = _TABLES.pop("norms")
+"""Sizes of B in the width of the ramp of h."""
+HANDED: dict[str, dict[str, str]] = _TABLES.pop("handed")
+"""What the activation is handed otherwise."""
+EXCHANGES: dict[str, dict[str, tuple[float, Any]]] = _TABLES.pop("exchanges")
+"""Arguments by formulas of them, and blocks read wrongly by a formula of ``v``."""
+TERMS: dict[str, dict[str, Term]] = {kind: _read(table) for kind, table in _TABLES.items()}
+"""Vectors of rows, weights, vectors in y and x, matrices, and changes of entries."""
