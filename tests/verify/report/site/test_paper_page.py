@@ -239,7 +239,7 @@ def test_what_contradicts_another_passage_is_not_false_by_that() -> None:
     before, judged = judged_paper(site()).assertions, judged_paper(site(every)).assertions
     changed = {n for n, one in judged.items() if one.written != before[n].written and one.entry.quote}
     assert {judged[n].written.status for n in changed} == {AT_ODDS}
-    assert changed >= {35, 117, 197, 235, 247, 277, 306}
+    assert changed >= {35, 117, 197, 247, 277, 306}
     assert not any(one.fails for one in judged.values())
     # What is judged, or granted, says it beside its own mark.
     assert judged[174].written.status == "SUPPORTED"
