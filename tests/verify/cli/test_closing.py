@@ -152,13 +152,7 @@ def test_options_of_the_record_that_say_nothing_are_refused(run, wrong):
     assert (code, out, err.count("\n")) == (2, "", 1)
 
 
-def test_progress_is_a_line_now_and_then(capsys, monkeypatch):
-    now = iter((0.0, 3.0, 65.4))
-    lines = ProgressLines(lambda: next(now))
-    assert lines.line == "3 s: starting"
-    lines(1200, 1912, "bias-bound/T3|repaired|toy1")
-    assert lines.line == "65 s: 1,200 of 1,912 done, last bias-bound/T3 repaired toy1"
-
+def test_progress_is_a_line_now_and_then(capsys):
     class Twice(threading.Event):
         waits = 0
 
