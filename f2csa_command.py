@@ -43,7 +43,7 @@ class OwnFiles:
         installed: ``as a wheel``, ``editable`` or ``not at all``: only a wheel's files have digests to be held against.
         altered: Files that are missing or other than they were installed, from the folder of the packages.
         others: Distributions that have files of these names, too, with their versions.
-        source: What the installer was given: our name, or a place.
+        source: What the installer was given: our name, or a place; where it was given nothing, what to give it.
     """
 
     root: Path
@@ -77,7 +77,7 @@ def own_files(root: Path = ROOT) -> OwnFiles:
     if mine is None or _is_editable(mine):
         foreign = tuple(_begins_otherwise(root))
         linked = any(_is_editable(one) and _place(one) == str(root) for one in distributions(name=DISTRIBUTION))
-        source = f"-e {shlex.quote(str(root))}" if linked else DISTRIBUTION
+        source = f"-e {shlex.quote(str(root))}" if linked else "path/to/checkout"
         return OwnFiles(root, "editable" if linked else "not at all", foreign, _others(beside, foreign), source)
     known = {str(file): file.hash for file in mine.files or () if file.hash is not None and file.suffix != ".pyc"}
     packages = {name.partition("/")[0] for name in FIRST_WORDS}

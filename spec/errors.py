@@ -25,6 +25,12 @@ _RULES = {
     "union_tag_invalid": f"needs a kind, one of {', '.join(_TAGS)}",
 }
 """Rules in the words of someone who writes files, by pydantic's name of the error."""
+_NEEDED = {
+    "g": "g.yy at least, positive definite",
+    "constraints": "constraints.B at least, with a row for each h_i; A and b are zero if missing",
+    "constraints.B": "with a row for each h_i; A and b are zero if missing",
+}
+"""What of a problem is never zero by being left out, and what the least is."""
 
 
 class InvalidInputError(ValueError):
@@ -99,6 +105,8 @@ def from_validation(error: ValidationError, root: str) -> InvalidInputError:
         return InvalidInputError(_join(root, path, inner.argument), inner.rule, inner.value)
     rule = _RULES.get(first["type"]) or first["msg"].removeprefix("Value error, ")
     rule = rule.replace("Input should be", "must be")
+    if first["type"] == "missing" and path in _NEEDED:
+        rule += f" ({_NEEDED[path]})"
     value = None if first["type"] == "missing" else first.get("input")
     more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
     return InvalidInputError(where, rule[0].lower() + rule[1:] + more, value)

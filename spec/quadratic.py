@@ -25,7 +25,7 @@ def _missing_vector() -> ExactArray:
 
 
 class QuadraticForm(Frozen):
-    """½ xᵀ(xx)x + xᵀ(xy)y + ½ yᵀ(yy)y + xᵀ(x) + yᵀ(y); a missing block is zero.
+    """½ xᵀ(xx)x + xᵀ(xy)y + ½ yᵀ(yy)y + xᵀ(x) + yᵀ(y); a missing block is zero, but ``g.yy`` is required.
 
     Args:
         xx: Shape (n, n), symmetric.
@@ -47,7 +47,7 @@ class Constraints(Frozen):
 
     Args:
         A: Shape (p, n); zero if missing.
-        B: Shape (p, m).
+        B: Shape (p, m); required, with at least one row.
         b: Shape (p,); zero if missing.
     """
 
@@ -91,8 +91,8 @@ class Quadratic(Frozen):
     Args:
         kind: ``quadratic``.
         f: Upper-level objective.
-        g: Lower-level objective; ``g.yy`` must be positive definite.
-        constraints: Lower-level rows.
+        g: Lower-level objective; required, as ``g.yy`` must be positive definite.
+        constraints: Lower-level rows; required, as B must have at least one. A and b are zero if missing.
         noise: The stochastic oracles' noise.
         symmetrise: Replace ``xx`` and ``yy`` by (M + Mᵀ)/2 instead of refusing asymmetric ones; blocks given as
             doubles by that mean as doubles. The canonical form carries the symmetrised blocks, and this field is

@@ -35,6 +35,12 @@ def test_the_notebook_on_disk_is_the_one_that_running_it_makes(maker: ModuleType
         assert len(picture) > 10_000
 
 
+def test_the_readme_begins_with_it() -> None:
+    start, _, _ = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8").partition("\n## ")
+    title = json.loads((EXAMPLES / "story.ipynb").read_text(encoding="utf-8"))["cells"][0]["source"][0]
+    assert f"[{title.strip().removeprefix('# ')}](examples/story.ipynb)" in start
+
+
 def pictures(notebook: dict[str, Any]) -> list[str]:
     """The pictures, taken out of their cells."""
     outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", ())]

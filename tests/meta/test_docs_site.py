@@ -39,7 +39,7 @@ def test_nothing_is_fetched_from_elsewhere() -> None:
 
 @pytest.mark.skipif(
     importlib.util.find_spec("mkdocs") is None or importlib.util.find_spec("material") is None,
-    reason="mkdocs-material is not here: pip install f2csa-verify[docs]",
+    reason="mkdocs-material is not here: pip install mkdocs-material",
 )
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]

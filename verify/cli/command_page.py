@@ -64,8 +64,9 @@ instances and strata; `--show-completion` prints that script instead.
 
 A terminal without Greek letters is spelt to: with `TERM=dumb`, `LC_ALL=C` or an encoding such as
 `PYTHONIOENCODING=ascii`, α⁻² is `alpha^-2`, and the marks are `ok` and `FAIL`. Where standard error is no terminal, a
-long run says every 30 s how far it is; `f2csa verify --quiet` prints findings, faults and the last line alone, and `-x`
-stops at the first of them. `f2csa conform` has both: with `-x` no claim is judged once a stage deviates.
+long run says every 30 s how far it is and, as a terminal's bar does, how long the rest takes at the pace of what is
+finished. `f2csa verify --quiet` prints findings, faults and the last line alone, and `-x` stops at the first of them.
+`f2csa conform` has both: with `-x` no claim is judged once a stage deviates.
 
 | Command | Does | Example |
 |---|---|---|

@@ -7,7 +7,6 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 
 from rich.console import Console
 
+from verify.cli.pace import Pace
 from verify.cli.spelling import can_show, in_ascii
 
 
@@ -70,24 +70,8 @@ EVERY = 30.0
 """Seconds between two lines of progress where nobody watches a bar."""
 
 
-class ProgressLines:
-    """What is done, a line now and then; ``done``, ``total`` and ``what`` are as last told."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self.clock, self.started = clock, clock()
-        self.done, self.total, self.what = 0, 0, ""
-
-    def __call__(self, done: int, total: int, what: str) -> None:
-        """Hear how much is done, of how much, and what was done last."""
-        self.done, self.total, self.what = done, total, what
-
-    @property
-    def line(self) -> str:
-        """Where the run is now."""
-        seconds = f"{self.clock() - self.started:.0f} s"
-        if not self.total:
-            return f"{seconds}: starting"
-        return f"{seconds}: {self.done:,} of {self.total:,} done, last {self.what.replace('|', ' ')}"
+class ProgressLines(Pace):
+    """What is done and how long the rest takes, a line now and then."""
 
     def say(self, until: threading.Event, every: float = EVERY) -> None:
         """Write the line every so often."""
@@ -122,14 +106,11 @@ def progress_bar(*, quiet: bool = False) -> Iterator[Callable[[int, int, str], N
             yield lines
         return
     # Slow to import, for those alone who see it.
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from verify.cli.bar import Bar
 
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("starting", total=None)
-        yield lambda done, total, what: bar.update(
-            task, completed=done, total=total, description=what.replace("|", " ")
-        )
+    bar = Bar(console)
+    with bar.shown:
+        yield bar
 
 
 @contextmanager

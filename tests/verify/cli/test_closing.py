@@ -20,7 +20,7 @@ T3 = ("verify", "bias-bound/T3", "--profile", "smoke", "--jobs", "1")
 KEYS = [
     f"bias-bound/T3|{reading}|{name}" for reading in ("as-written", "repaired") for name in ("toy1", "two-of-three")
 ]
-KEYS.append("bias-bound/T3|choose:dual_term=both-maps|toy1")
+KEYS.append("bias-bound/T3|choose:dual_term=both-maps,weights=map|toy1")
 """Both texts, and what is asked last."""
 
 
@@ -61,9 +61,9 @@ def test_few_results_are_told_with_their_numbers(run):
 def test_the_last_line_says_how_many_how_long_and_where(run, tmp_path):
     *_, last = run()[1].splitlines()
     page = re.escape(str(tmp_path / "r" / "report.html"))
-    assert re.fullmatch(rf"9 results in \d+(\.\d)? s; report: {page}", last)
+    assert re.fullmatch(rf"15 results in \d+(\.\d)? s; report: {page}", last)
     again = run()[1].splitlines()
-    assert again[-2] == "9 of 9 results were kept from earlier runs"
+    assert again[-2] == "15 of 15 results were kept from earlier runs"
     code = invoke(["report", str(tmp_path / "r")])
     assert code == 0
 
@@ -83,12 +83,12 @@ def test_quiet_leaves_the_findings_and_the_last_line(run, baseline):
     code, out, err = run("--quiet")
     assert (code, err) == (0, "")
     (line,) = out.splitlines()
-    assert line.startswith("9 results in ")
+    assert line.startswith("15 results in ")
     code, out, _ = run("-q", "--baseline", baseline(_2="REFUTED"))
     finding, last = out.splitlines()
     assert code == 1
     assert finding.startswith("finding: bias-bound/T3 [repaired] on toy1: SUPPORTED, on record REFUTED")
-    assert last.startswith("9 results in ")
+    assert last.startswith("15 results in ")
 
 
 def test_exitfirst_stops_at_the_first_finding_and_keeps_what_is_done(run, baseline, tmp_path):
@@ -102,7 +102,7 @@ def test_exitfirst_stops_at_the_first_finding_and_keeps_what_is_done(run, baseli
     assert "stopped at" in run("-x", "--baseline", baseline(_1="SUPPORTED"))[1]
     code, out, _ = run()
     assert code == 0
-    assert "2 of 9 results were kept" in out
+    assert "2 of 15 results were kept" in out
     assert json.loads((tmp_path / "r" / "report.json").read_text())["complete"] is True
     # The last one ends nothing; a run without a finding is whole.
     assert run("-x")[0] == 0
@@ -133,7 +133,7 @@ def test_the_record_is_written_and_nothing_else_is_lost(run, tmp_path):
     assert run("--record-to", str(file))[0] == 0
     recorded = json.loads(file.read_text())
     assert recorded["schema"] == "f2csa-baseline/1"
-    assert len(recorded["results"]) == 9
+    assert len(recorded["results"]) == 15
     code, _, err = run("--record", str(file))
     assert code == 0
     assert err == "f2csa: --record writes its file; --record-to is its new name\n"
@@ -152,13 +152,7 @@ def test_options_of_the_record_that_say_nothing_are_refused(run, wrong):
     assert (code, out, err.count("\n")) == (2, "", 1)
 
 
-def test_progress_is_a_line_now_and_then(capsys, monkeypatch):
-    now = iter((0.0, 3.0, 65.4))
-    lines = ProgressLines(lambda: next(now))
-    assert lines.line == "3 s: starting"
-    lines(1200, 1912, "bias-bound/T3|repaired|toy1")
-    assert lines.line == "65 s: 1,200 of 1,912 done, last bias-bound/T3 repaired toy1"
-
+def test_progress_is_a_line_now_and_then(capsys):
     class Twice(threading.Event):
         waits = 0
 

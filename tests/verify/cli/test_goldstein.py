@@ -43,7 +43,15 @@ def test_a_box_adds_its_normal_cone(capsys):
     ("arguments", "message"),
     [
         (["atlas:toy1", "--radius", "0"], "--radius: must be > 0"),
+        (["atlas:toy1", "--radius", "-1"], "--radius: must be > 0; got -1"),
+        (["atlas:toy1", "--radius", "nan"], '--radius: must be an integer, a decimal or "p/q"; got nan'),
         (["atlas:toy1", "--radius", "x"], "--radius"),
+        (["atlas:toy1"], "--radius"),
+        (["atlas:toy1", "--x", "nan", "--radius", "1"], '--x[0]: must be an integer, a decimal or "p/q"; got nan'),
+        (["atlas:toy1", "--x", "inf", "--radius", "1"], "--x[0]"),
+        (["atlas:toy1", "--x", "1,2", "--radius", "1"], "--x: must have 1 number(s); got 2"),
+        (["atlas:nowhere", "--radius", "1"], "problem: must name an atlas instance"),
+        (["nowhere.json", "--radius", "1"], "nowhere.json: cannot be read"),
         (["atlas:holder-1-4", "--radius", "1"], "problem: must be quadratic"),
         (["atlas:toy1", "--radius", "1", "--box", "2,3"], "x[0]: must lie in the box"),
         (["atlas:toy1", "--radius", "1", "--box", "3,2"], "--box: must have LOW <= HIGH"),
@@ -56,6 +64,42 @@ def test_wrong_input_is_one_clear_line(capsys, arguments, message):
     assert (code, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1
+
+
+CROSSED = {"A": [[0], [0]], "B": [[1], [-1]], "b": [1, -2]}
+"""y >= -1 and y <= -2: no y at any x."""
+MOVING = {"A": [[1], [0]], "B": [[1], [-1]], "b": [0, 1]}
+"""x <= y <= 1."""
+
+
+def wide(rows, n):
+    """The same rows, with components of x that they do not see."""
+    return {**rows, "A": [row + [0] * (n - 1) for row in rows["A"]]}
+
+
+@pytest.mark.parametrize("n", [1, 2, 6])
+@pytest.mark.parametrize("rows", [CROSSED, MOVING])
+def test_an_infeasible_x_is_named_with_what_it_breaks(capsys, tmp_path, rows, n):
+    path = tmp_path / "problem.json"
+    f, g = {"x": [1] * n, "y": [1]}, {"yy": [[1]]}
+    path.write_text(json.dumps({"kind": "quadratic", "f": f, "g": g, "constraints": wide(rows, n)}))
+    at = ", ".join(["3/2"] * n)
+    code, out, err = run(capsys, "goldstein", str(path), "--x", at, "--radius", "0.1")
+    assert (code, out) == (2, "")
+    why = "no y satisfies A x - B y - b <= 0" if n == 6 else "1·h_0 + 1·h_1 is positive for every y"
+    assert err == f"f2csa: x: the lower level is infeasible here: {why}; got {at}\n"
+
+
+@pytest.mark.parametrize("n", [1, 2, 6])
+def test_a_ball_that_leaves_the_feasible_x_names_its_radius(capsys, tmp_path, n):
+    path = tmp_path / "problem.json"
+    f, g = {"x": [1] * n, "y": [1]}, {"yy": [[1]]}
+    path.write_text(json.dumps({"kind": "quadratic", "f": f, "g": g, "constraints": wide(MOVING, n)}))
+    at = ",".join(["0.95", *["0"] * (n - 1)])
+    code, out, err = run(capsys, "goldstein", str(path), "--x", at, "--radius", "0.1")
+    assert (code, out) == (2, "")
+    assert err.startswith("f2csa: radius: must keep the ball where the lower level is feasible")
+    assert err.endswith("; got 1/10\n")
 
 
 def test_boxes_are_read_once_for_all_or_once_each():

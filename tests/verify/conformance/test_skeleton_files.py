@@ -194,7 +194,7 @@ def test_every_mark_is_filled_in_and_the_settings_name_the_subject(language, tmp
     write_skeleton(language, tmp_path)
     settings = load_settings(tmp_path).settings
     assert (settings.subject, settings.reading) == (skeleton.name, ("repaired",))
-    assert f"baseline record\ngit add {SETTINGS} {settings.baseline} {WORKFLOW}\n" in texts[GUIDE]
+    assert f"baseline record\ngit add {SETTINGS} {settings.baseline} {WORKFLOW} wheels\n" in texts[GUIDE]
     for name in (WORKFLOW, GUIDE):
         assert not re.search(r"@[A-Z_]+@", texts[name])
         # Whom they judge, the settings say.

@@ -66,7 +66,7 @@ def _dask(spec: str, argument: str) -> Callable[[], Executor]:
     try:
         distributed: Any = importlib.import_module("distributed")
     except ImportError as error:
-        rule = f"needs the package distributed: pip install 'f2csa-verify[dask]' ({described(error)})"
+        rule = f"needs the package distributed: pip install distributed ({described(error)})"
         raise InvalidInputError(argument, rule, spec) from None
 
     def made() -> Executor:

@@ -72,10 +72,14 @@ class Cell:
 def cells_in_ball(problem: Quadratic, x: Vector, radius: Fraction) -> list[Cell]:
     """All cells with an interior that meet the closed ball, touching ones included.
 
-    Refused if the lower level is infeasible somewhere in the ball, or there are too many independent row sets.
+    Refused if the lower level is infeasible at x or elsewhere in the ball, or there are too many independent row sets.
     """
     maps = _Maps(blocks(problem))
     centre = column(x)
+    try:
+        complementarity.solve(maps.W, maps.slope * centre + maps.offset)
+    except InfeasibleLowerLevelError as error:
+        raise InvalidInputError(error.argument, error.rule, ", ".join(map(str, x))) from None
     found: dict[tuple[fmpq, ...], Cell] = {}
     for count, S in enumerate(_independent_row_sets(maps, centre, radius)):
         if count >= MAX_ROW_SETS:

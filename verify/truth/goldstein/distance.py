@@ -56,8 +56,8 @@ def distance(
         one and the lower bound is an estimate.
 
     Raises:
-        InvalidInputError: If an argument breaks its rule, x lies outside the box, or the lower level is infeasible
-            somewhere in the ball.
+        InvalidInputError: If an argument breaks its rule, x lies outside the box, or the lower level is infeasible at
+            x or elsewhere in the ball.
 
     Source:
         Definitions "Goldstein Subdifferential" and "Goldstein Stationarity", with the closed ball. Differs from

@@ -77,10 +77,10 @@ class Piece:
 
 
 class Pieces:
-    """Pieces of F met so far, by the rows held as equations."""
+    """Pieces of F met so far, by the rows held as equations; the radius serves what is said where F ends."""
 
-    def __init__(self, problem: Quadratic) -> None:
-        self.a = problem.arrays
+    def __init__(self, problem: Quadratic, radius: Fraction | None = None) -> None:
+        self.a, self.radius = problem.arrays, radius
         self.known: dict[tuple[int, ...], Piece] = {}
         self.witness: dict[tuple[int, ...], FloatArray] = {}
         a = self.a
@@ -94,7 +94,7 @@ class Pieces:
         """Rows that carry a multiplier at z; refused where the lower level is infeasible."""
         S = rows_in_doubles(self.a, z)
         if S is None:
-            raise InvalidInputError("radius", "must keep the ball where the lower level is feasible")
+            raise InvalidInputError("radius", "must keep the ball where the lower level is feasible", self.radius)
         if S not in self.known and len(self.known) < MAX_PIECES:
             self.known[S], self.witness[S] = self.piece(S), z
         elif S in self.known:
@@ -136,7 +136,10 @@ def estimate(
 ) -> GoldsteinDistance:
     """Bound the distance from above and estimate it from below; arguments as for ``goldstein.distance``."""
     centre, r = np.array([float(v) for v in x]), float(radius) * INSIDE
-    pieces = Pieces(problem)
+    pieces = Pieces(problem, radius)
+    if rows_in_doubles(pieces.a, centre) is None:
+        rule = "the lower level is infeasible here: no y satisfies A x - B y - b <= 0"
+        raise InvalidInputError("x", rule, ", ".join(map(str, x)))
     points, gradients = [centre], [pieces.gradient(centre)]
     probes = _probes(centre, r)
     lower, direction = 0.0, np.zeros(len(centre))

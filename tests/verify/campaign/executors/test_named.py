@@ -66,7 +66,7 @@ def test_a_wrong_name_is_one_line_and_exit_2(spec, says, capsys, tmp_path):
 
 def test_without_dask_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(InvalidInputError, match=r"f2csa-verify\[dask\]"):
+    with pytest.raises(InvalidInputError, match="pip install distributed"):
         factory_of("dask://127.0.0.1:8786")
 
 

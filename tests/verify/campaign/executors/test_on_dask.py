@@ -14,9 +14,7 @@ from spec import InvalidInputError
 from verify.campaign.executors import gang, named
 from verify.report import times
 
-distributed = pytest.importorskip(
-    "distributed", reason="distributed is not installed: pip install 'f2csa-verify[dask]'"
-)
+distributed = pytest.importorskip("distributed", reason="distributed is not installed: pip install distributed")
 # Its own warnings are its own; what a campaign decides is compared byte for byte.
 pytestmark = pytest.mark.filterwarnings("default")
 
