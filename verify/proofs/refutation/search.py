@@ -47,6 +47,9 @@ def _expresses(claim: str, reading: str) -> bool:
     if reading in ("as-written", "repaired") or claim == scalar_targets.HOLDER:
         return True
     point = find(claim).interpreted(reading)
+    # It knows weights that are held, and no hypothesis of one reading alone.
+    if point.sense.weights != "frozen" or point.sense.constants != "derived":
+        return False
     return _TARGETS[claim].expresses(point.reading.model_dump() | point.sense.model_dump())
 
 

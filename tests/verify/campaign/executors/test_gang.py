@@ -147,7 +147,7 @@ def test_a_pool_that_breaks_is_made_again_and_only_the_task_that_breaks_it_is_a_
         found = list(gang.results(TASKS))
     assert Counter(task.key for task, _ in found) == Counter(task.key for task in TASKS)
     assert blamed({task.key: result.fault for task, result in found}) == {poison.key}
-    assert len(made) == 3
+    assert len(made) == 4
 
 
 def test_a_broken_executor_that_cannot_be_made_again_costs_only_what_is_left():

@@ -141,7 +141,7 @@ def test_the_command_says_in_one_line_that_the_disk_is_full(tmp_path: Path, caps
     assert not (tmp_path / "report.json").exists()
     with performer() as rest:
         assert invoke([*arguments, "--out", str(tmp_path)]) == 0
-    assert len(rest.performed) == 6  # of nine: the texts, partial repairs, and the other literal readings
+    assert len(rest.performed) == 12  # of fifteen: the texts, partial repairs, and the other literal readings
 
 
 def test_a_disk_that_fills_when_the_report_is_written_is_a_fault_too(
