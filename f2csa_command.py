@@ -143,7 +143,7 @@ def main() -> NoReturn:
     try:
         from verify.cli.main import main as command
 
-        command()
+        command(lambda: str(own_files()))
     except Exception:
         # What is wrong within is said by the command itself, unless that cannot be imported, or not to the end.
         if said := str(own_files()) or _in_front():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verify.cli.main import main
+from f2csa_command import main
 
 if __name__ == "__main__":
     main()

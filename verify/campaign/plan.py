@@ -277,10 +277,12 @@ def _measured(case: Case, found: Check, *, held: bool) -> Measurement:
         return Measurement(decided)
     if (absent := without_value(case)) is not None:
         return Measurement((*decided, absent))
-    wrong = NotAsAsked()
+    wrong, by_itself = NotAsAsked(), is_beyond_programs(case)
+    if by_itself and statement.about == "subject" and not case.stages.are_the_reference:
+        raise MissingCapabilityError("no program is told that the weights are maps of x: only the formula is asked")
     try:
         with _threads().limit(limits=THREADS), np.errstate(all="ignore"):
-            measured = by_formula(case) if is_beyond_programs(case) else found.function(case)
+            measured = by_formula(case) if by_itself else found.function(case)
             if held and not case.stages.are_the_reference:
                 wrong = not_as_asked(case, found)
         enforce(found, measured.evidence, case.share.error, drew=case.ledger.drew)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from functools import lru_cache
 from importlib import import_module
@@ -16,7 +16,6 @@ import typer
 import typer.core
 import typer.main
 
-from f2csa_command import own_files
 from verify.cli import (
     conform_options,
     experiment_options,
@@ -171,8 +170,12 @@ def root(
     """Options before any command."""
 
 
-def main() -> NoReturn:
-    """Entry point of the console script."""
+def main(altered: Callable[[], str] = str) -> NoReturn:
+    """The command, from its arguments to its exit code.
+
+    Args:
+        altered: What is wrong with the files of this package, in one line; asked where something broke within.
+    """
     if refused := _hold_closed():
         sys.exit(_say(refused, 2))
     from verify.cli.outlets import patient, told
@@ -186,7 +189,7 @@ def main() -> NoReturn:
         if isinstance(stream, io.TextIOWrapper):
             settle(stream, ascii_wanted=ascii_wanted)
     outlets = [one for one in (out, err) if one is not None]
-    sys.exit(supervised(lambda: told(invoke(), outlets), sys.argv[1:]))
+    sys.exit(supervised(lambda: told(invoke(altered=altered), outlets), sys.argv[1:]))
 
 
 def _hold_closed() -> str:
@@ -204,7 +207,7 @@ def _hold_closed() -> str:
     return "standard output: must be open; > /dev/null throws what is printed away" if "stdout" in closed else ""
 
 
-def invoke(arguments: list[str] | None = None) -> int:
+def invoke(arguments: list[str] | None = None, altered: Callable[[], str] = str) -> int:
     """Run the command line and return its exit code; every error is one line on standard error."""
     arguments = with_shell(sys.argv[1:] if arguments is None else arguments)
     if completing := COMPLETING in os.environ:
@@ -236,8 +239,8 @@ def invoke(arguments: list[str] | None = None) -> int:
             return _say(format_message(), 2)
         if os.environ.get(TRACEBACK):
             raise
-        if altered := str(own_files()):
-            return _say(altered, 3)
+        if wrong := altered():
+            return _say(wrong, 3)
         return _say(f"internal fault: {_described(error)} (set {TRACEBACK}=1 to see where)", 3)
     return code if isinstance(code, int) else 0
 

@@ -118,7 +118,7 @@ class DoubleArithmetic:
             case "inside", [vector]:
                 low, high = vector.value - vector.bound, vector.value + vector.bound
                 inside = (low > 0) & (high < 1)
-                surely = inside | (high < 0) | (low > 1)
+                surely = inside | (high <= 0) | (low >= 1)
                 return Rounded(inside.astype(float), np.where(surely, 0.0, 1.0))
             case "positive", [vector]:
                 surely = vector.value + vector.bound < 0

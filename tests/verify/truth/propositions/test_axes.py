@@ -17,6 +17,7 @@ from verify.subjects import ReferenceSubject
 from verify.truth.geometry import quadratic_of
 from verify.truth.propositions.axes import axes, axes_of
 from verify.truth.propositions.deciding import in_the_limit
+from verify.truth.propositions.rounded_values import DoubleArithmetic
 from verify.truth.propositions.sites import Site
 from verify.truth.propositions.valuation import value_of
 
@@ -144,3 +145,19 @@ def test_weights_that_are_maps_change_what_a_formula_says_beside_a_kink_alone() 
 def test_weights_off_their_ramps_do_not_move() -> None:
     regular = place("two-of-three").at(Fraction(1, 10), {"weights": "map"})
     assert not any(map(float, regular.arithmetic.entries(value_of(OF_THE_WEIGHTS, regular))))
+
+
+def test_a_program_is_no_judge_of_weights_that_are_maps_and_earns_nothing_there() -> None:
+    reading = "choose:dual_term=map,weights=map"
+    for subject, verdict in ((ReferenceSubject(), "SUPPORTED"), (Recording(), "NOT_APPLICABLE")):
+        found = perform(Task("bias-bound/T3", reading, "toy1", "reference", "smoke", DEFAULT_SEED), subject)
+        assert found.verdict == verdict
+    assert "no program is told" in found.sentence
+
+
+def test_doubles_say_where_they_do_not_know_on_which_side_of_a_ramps_end_they_are() -> None:
+    a = DoubleArithmetic()
+    found = a.function("inside", [a.vector([Fraction(v) for v in (-1, 0, "1/2", 1, 2)])], [("p",)])
+    assert found.value.ravel().tolist() == [0, 0, 1, 0, 0]
+    # 0 is exact as a double; beside 1 lie roundings of it on either side.
+    assert found.bound.ravel().tolist() == [0, 0, 0, 1, 0]
