@@ -1,8 +1,9 @@
 """The paper's argument as data, in its order and in our words: what each passage asserts, and at which lines.
 
-Words in braces are tied to an assertion of the inventory by number, ``{123|the bias is O(α)}``, or to a statement by
-id, ``{bias-bound/T1|stop at ‖∇_yL‖ ≤ α}``; ``{see 96|...}`` names an assertion whose place is elsewhere. Lines with
-``$$`` at both ends are formulas. Whether anything holds is computed, never stored.
+A number in braces, ``{123}``, is an assertion of the inventory, whose sentence is printed there; ``{see 96}`` is one whose
+place is elsewhere. An algorithm's lines are told as printed, their words tied to an assertion, ``{85|so close}``, or to a
+statement, ``{bias-bound/T1|stop at ‖∇_yL‖ ≤ α}``. Lines with ``$$`` at both ends are formulas. Whether anything holds is
+computed, never stored.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ from spec.files import Frozen, package_text, parse_toml
 from spec.quotes import Digest, digest_of
 
 WHERE = "paper/argument.toml"
-_SPAN = re.compile(r"\{(see )?(\d+|[a-z][a-z-]+(?:/[A-Za-z0-9-]+)?)\|((?:[^{}]|\{[^{}]*\})*)\}")
+_SPAN = re.compile(
+    r"\{(?:(?P<see>see )?(?P<said>\d+)"
+    r"|(?:(?P<number>\d+)|(?P<statement>[a-z][a-z-]+(?:/[A-Za-z0-9-]+)?))\|(?P<words>(?:[^{}]|\{[^{}]*\})*))\}"
+)
 _FORMULA = re.compile(r"\$\$(.+)\$\$", re.DOTALL)
 
 
@@ -50,11 +54,21 @@ def pieces(text: str) -> Iterator[Piece]:
     for found in _SPAN.finditer(text):
         if found.start() > at:
             yield Piece(text[at : found.start()])
-        see, name, words = found.groups()
-        yield Piece(words, int(name), elsewhere=bool(see)) if name.isdigit() else Piece(words, statement=name)
+        yield _tied(found)
         at = found.end()
     if at < len(text):
         yield Piece(text[at:])
+
+
+def _tied(found: re.Match[str]) -> Piece:
+    if said := found["said"]:
+        return Piece(_sentences().get(int(said), ""), int(said), elsewhere=bool(found["see"]))
+    return Piece(found["words"], int(found["number"] or 0), found["statement"] or "")
+
+
+@lru_cache(maxsize=1)
+def _sentences() -> dict[int, str]:
+    return {entry.number: entry.asserts for entry in load_assertions().assertions}
 
 
 class AlgorithmLine(Frozen):
@@ -108,8 +122,13 @@ class ArgumentPassage(Frozen):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Its own text, then what its steps say as the paper has them."""
-        return (self.text, *(step.text for step in self.steps))
+        """Its own paragraphs, then what its steps say as the paper has them; formulas are left out."""
+        return (*self.paragraphs, *(step.text for step in self.steps))
+
+    @property
+    def paragraphs(self) -> tuple[str, ...]:
+        """Its own text without the formulas, whose braces tie nothing."""
+        return tuple(block for block, formula in self.blocks if not formula)
 
     @property
     def blocks(self) -> tuple[tuple[str, bool], ...]:
@@ -234,6 +253,10 @@ def checked(argument: Argument) -> Argument:
     if len(placed) > len(known):
         raise InvalidInputError(WHERE, "must have one place an assertion", placed[len(known)])
     for passage in argument.passages:
+        for piece in (piece for text in passage.paragraphs for piece in pieces(text)):
+            if piece.number and piece.words != _sentences().get(piece.number, ""):
+                rule = f"must leave the words of assertion {piece.number} to its row in assertions.toml"
+                raise InvalidInputError(WHERE, rule, piece.words)
         for piece in passage.ties:
             if piece.statement:
                 find(piece.statement)

@@ -46,17 +46,19 @@ def test_lines_rise() -> None:
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_an_assertion_without_its_place_is_refused(number: int) -> None:
+    told = next(tie for tie in (f"{{{number}}}", f"{{{number}|") if tie in ARGUMENT.model_dump_json())
     with pytest.raises(InvalidInputError, match=f"next {number}"):
-        checked(changed(f"{{{number}|", f"{{see {number}|"))
+        checked(changed(told, told.replace("{", "{see ") if told.endswith("}") else "{bias-bound|"))
 
 
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
-        ("{2|", "{1|", "next 2"),
-        ("{328|", "{327|", "next 328"),
+        ("{2}", "{1}", "next 2"),
+        ("{328}", "{327}", "next 328"),
+        ("{2}", "{2|No second derivative is ever formed}", "leave the words of assertion 2 to its row"),
         ("{bias-bound/T1|", "{bias-bound/T9|", "known claim or step"),
-        ("{see 161|", "{see 999|", "known assertion"),
+        ("{see 161}", "{see 999}", "known assertion"),
         ("[55,66]", "[50,66]", "lines that rise"),
         ("[935,979]", "[935,5000]", "lines that rise"),
         ('"line":361', '"line":100', "within its passage"),
@@ -90,7 +92,20 @@ def test_what_takes_a_line_s_place_is_tied_to_a_statement_whose_text_is_repaired
     assert [full for full in tied if find(full).as_written == find(full).repaired] == []
 
 
-@given(st.lists(st.tuples(st.sampled_from("ab λ_{H,y}"), st.sampled_from(["", "12", "see 7", "bias-bound/T1"]))))
+def test_an_assertion_s_words_stand_in_its_row_alone() -> None:
+    sentences = {entry.number: entry.asserts for entry in load_assertions().assertions}
+    told = [
+        piece
+        for passage in ARGUMENT.passages
+        for text in passage.paragraphs
+        for piece in pieces(text)
+        if piece.number
+    ]
+    assert len(told) > 300
+    assert [piece.words for piece in told] == [sentences[piece.number] for piece in told]
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab λ_{H,y}"), st.sampled_from(["", "12", "bias-bound/T1"]))))
 def test_pieces_give_back_every_word_and_tie(parts: list[tuple[str, str]]) -> None:
     # Braces within words come in pairs.
     parts = [(words.replace("{", "").replace("}", "") or "w", tie) for words, tie in parts]

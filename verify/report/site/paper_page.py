@@ -37,7 +37,7 @@ from verify.verdict import Verdict
 TITLE = "The paper, annotated"
 FILE = "paper.html"
 _WORDS = r"bias|pen|sol|out|fx|fy|∇h|\d+|[A-Za-zα-ω]"
-_INDEX = re.compile(rf"([A-Za-zΑ-ωϵ∇∂]\u0303?\*?)_(\{{[^{{}}]*\}}|{_WORDS})")
+_INDEX = re.compile(rf"([A-Za-zΑ-ωϵ∇∂ỹ]\u0303?\*?)_(\{{[^{{}}]*\}}|{_WORDS})")
 _RAISED = re.compile(r"\^(\{[^{}]*\}|[-−]?\d+(?:\.\d+)?|[A-Za-z*])")
 
 
