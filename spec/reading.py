@@ -96,7 +96,7 @@ class Sense(Frozen):
         constants: Is a Lipschitz constant that a lemma assumes that of the L of each alpha, or one number for all?
         weights: Are the weights rho in L numbers once computed, or maps of x, which its derivative in x sees?
         expectation: Is a mean without a condition over all that is random, or given the stages or steps before?
-        at_kinks: Is the gradient of F where there is none any value, or one from Clarke's subdifferential?
+        at_kinks: Is the gradient of F where there is none one from Clarke's subdifferential, or any value?
     """
 
     constrained_by: Literal["rows", "solution"] = "solution"
@@ -112,7 +112,7 @@ class Sense(Frozen):
     constants: Literal["derived", "assumed"] = "derived"
     weights: Literal["frozen", "map"] = "frozen"
     expectation: Literal["all", "given"] = "all"
-    at_kinks: Literal["any", "clarke"] = "any"
+    at_kinks: Literal["clarke", "any"] = "clarke"
 
 
 class Literally(NamedTuple):
