@@ -76,6 +76,22 @@ def carried(s: Any) -> Any:
     return rows
 
 
+def bootstrapped(s: Any) -> Any:
+    draws = s.rng.standard_normal((s.R, s.N_g, s.n))
+    chosen = s.rng.integers(s.N_g, size=(s.R, s.N_g, 1))
+    return s.sigma_f * np.take_along_axis(draws, chosen, axis=1).mean(axis=1)
+
+
+def paired(s: Any) -> Any:
+    return s.sigma_f * (s.N_g % 2) / s.N_g * s.rng.standard_normal((s.R, s.n))
+
+
+def overlapping(s: Any) -> Any:
+    step = max(1, s.N_g // 2)
+    draws = s.rng.standard_normal((step * s.R + s.N_g, s.n))
+    return s.sigma_f * np.array([draws[step * k : step * k + s.N_g].mean(axis=0) for k in range(s.R)])
+
+
 PLANTED: dict[str, tuple[PlantedNoise, str]] = {
     "absent": (PlantedNoise(lambda s: np.zeros((s.R, s.n))), "it answers without noise"),
     "thrice": (PlantedNoise(lambda s: 3 * right(s)), "it is 3"),
@@ -105,6 +121,9 @@ PLANTED: dict[str, tuple[PlantedNoise, str]] = {
     "seeded-by-question": (PlantedNoise(seeded(lambda s: int(1e6 * s.alpha))), "seeded by the question"),
     "antithetic": (PlantedNoise(opposite), "antithetic pairs: each second one undoes the one before"),
     "carried": (PlantedNoise(carried), "noise is carried from one to the next (their correlation is 0."),
+    "bootstrap": (PlantedNoise(bootstrapped), "with replacement, a bootstrap"),
+    "pairs-in-a-batch": (PlantedNoise(paired), "antithetic pairs that cancel"),
+    "overlapping": (PlantedNoise(overlapping), "batches overlap"),
     "one-component": (PlantedNoise(lambda s: right(s) * np.r_[2.0, np.full(s.n - 1, 0.5)][: s.n]), "different sizes"),
     "half-a-call-shared": (PlantedNoise(lambda s: 0.5**0.5 * (right(s) + one_in_a_call(s))), "share a part of"),
 }  # fmt: skip

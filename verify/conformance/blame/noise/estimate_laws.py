@@ -60,6 +60,8 @@ BATCHES = (
     Batch("N_g − 1 samples are averaged", lambda spot: 1 / max(spot.N_g - 1, 1)),
     Batch("N_g + 1 samples are averaged", lambda spot: 1 / (spot.N_g + 1)),
     Batch("N_g + 1 samples are summed and divided by N_g", lambda spot: (spot.N_g + 1) * spot.N_g**-2.0),
+    Batch("the samples of a batch are drawn from N_g draws with replacement, a bootstrap: its variance is 2 − 1/N_g times "
+          "the right one", lambda spot: (2 - 1 / spot.N_g) / spot.N_g),
     Batch("half of N_g samples are averaged, rounded up", lambda spot: 1 / ((spot.N_g + 1) // 2)),
     Batch("the samples of a batch share a tenth of their variance", lambda spot: 0.1 + 0.9 / spot.N_g),
     Batch("the samples of a batch share a fifth of their variance", lambda spot: 0.2 + 0.8 / spot.N_g),
@@ -151,6 +153,14 @@ def frozen(drawn: Sequence[Drawn]) -> float:
     return 0.0 if stuck else math.inf
 
 
+def mirrored(drawn: Sequence[Drawn]) -> float:
+    """Up to 1 where each pair of a batch cancels: no noise where N_g is even, one sample's where it is odd."""
+    even, odd = ([one for one in drawn if one.spot.N_g % 2 == left] for left in (0, 1))
+    if not even or not odd or silent(even) > 1:
+        return math.inf
+    return SizeLaw(1.0, 0.0, 1.0, 0.0, Batch("", lambda spot: spot.N_g**-2.0)).excess(odd)
+
+
 def of_f(drawn: Sequence[Drawn]) -> list[NoiseRule]:
     """What is wrong with the noise of f; nothing where its law is the right one."""
     if silent(drawn) <= 1:
@@ -158,6 +168,9 @@ def of_f(drawn: Sequence[Drawn]) -> list[NoiseRule]:
     if frozen(drawn) <= 1:
         return [NoiseRule("all estimates of a call are one and the same draw: the noise is drawn once and shared", 1,
                           frozen)]  # fmt: skip
+    if mirrored(drawn) <= 1:
+        return [NoiseRule("the samples of a batch come in antithetic pairs that cancel: the noise of f is 0 where N_g is "
+                          "even and one sample's over N_g where it is odd", 1, mirrored)]  # fmt: skip
     if any(one.variance == 0 for one in drawn):
         return []
     return [

@@ -21,6 +21,9 @@ from verify.conformance.blame.noise.noise_matrix import (
 )
 from verify.conformance.blame.noise.noise_spots import (
     BOTH,
+    COUNTED_F,
+    COUNTED_G,
+    EXACTLY,
     HELD_OUT_F,
     HELD_OUT_G,
     OF_F,
@@ -91,7 +94,7 @@ def _explained(stages: Stages) -> Iterator[Blame]:
     searches: tuple[
         tuple[Source, Callable[[Sequence[Drawn]], Sequence[NoiseLaw]], Sequence[Drawn], Sequence[Spot]], ...
     ]
-    searches = (("f", of_f, f, HELD_OUT_F), ("g", of_g, g, HELD_OUT_G))
+    searches = (("f", of_f, f, (*HELD_OUT_F, *COUNTED_F)), ("g", of_g, g, (*HELD_OUT_G, *COUNTED_G)))
     for source, search, drawn, spots in searches:
         if still and source == "f" and means is not None:
             # One draw shared by all would look the same.
@@ -127,7 +130,10 @@ def _confirmed(
     """Rules that draws made since then follow too; ``None`` where there are none."""
     if not rules:
         return None
-    fresh = [spot.draw(stages, len(drawn[0].rows), stream=7) for spot in spots]
+    usual = len(drawn[0].rows)
+    exactly = EXACTLY if offers(stages.subject, "hypergradient_samples") else usual
+    counted = (*COUNTED_F, *COUNTED_G)
+    fresh = [spot.draw(stages, exactly if spot in counted else usual, stream=7) for spot in spots]
     kept = [rule for rule in rules if rule.predicts(fresh)][:RIVALS]
     if not kept:
         return None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from itertools import chain, product
 from typing import Any, Literal
 
 import numpy as np
@@ -27,6 +29,7 @@ from verify.conformance.blame.questions import Drawing, drawn_place
 from verify.conformance.places import rounded, with_noise
 from verify.conformance.probes import Probe, probe_of
 from verify.conformance.sizes import ANY_PROGRAM
+from verify.subjects import MissingCapabilityError
 from verify.subjects.protocol import Stages
 
 Model = Literal["additive", "matrix"]
@@ -146,23 +149,31 @@ def ask_call(stages: Stages, seed: int, model: Model) -> tuple[NoisyCall, Vector
 def explain_draws(stages: Stages) -> Blame | None:
     """What a subject makes of given normals, where it is wrong and a formula says what it is.
 
-    ``None`` where it is right or takes no normals; without explanations where no formula gives it.
+    ``None`` where it is right, takes no normals or supports no model of noise; without explanations where no formula
+    gives it. A model that it does not support is left out.
     """
     if not stages.use_draws:
         return None
-    asked = {model: [ask_call(stages, seed, model) for seed in FIRST] for model in MODELS}
-    choices = {model: _formulas(model, asked[model]) for model in MODELS}
-    if all([] in choices[model] for model in MODELS):
+    asked = {model: rows for model in MODELS if (rows := _asked(stages, FIRST, model))}
+    choices = {model: _formulas(model, rows) for model, rows in asked.items()}
+    if all([] in formulas for formulas in choices.values()):
         return None
     effect = max(float(np.abs(got - sum(at.right.values())).max()) for rows in asked.values() for at, got in rows)
-    found = [NoiseFormula((*one, *two)) for one in choices["additive"] for two in choices["matrix"]]
+    found = [NoiseFormula(tuple(chain(*chosen))) for chosen in product(*choices.values())]
     if not found:
         return Blame("samples", effect=effect)
-    later = [ask_call(stages, seed, model) for seed in LATER for model in MODELS]
+    later = [row for model in asked for row in _asked(stages, LATER, model)]
     kept = [formula for formula in found if all(_gives(formula, at, got) for at, got in later)]
     kept = sorted(kept, key=_plainness)[:RIVALS]
     agrees = sum(map(len, asked.values())) + len(later)
     return Blame("samples", kept, agrees, len(later), 0.0, effect) if kept else Blame("samples", effect=effect)
+
+
+def _asked(stages: Stages, seeds: Sequence[int], model: Model) -> list[tuple[NoisyCall, Vector]]:
+    """Calls under a model of noise; none where the subject does not support it."""
+    with suppress(MissingCapabilityError):
+        return [ask_call(stages, seed, model) for seed in seeds]
+    return []
 
 
 def _plainness(formula: NoiseFormula) -> tuple[int, int]:

@@ -102,6 +102,12 @@ HELD_OUT_F = _spots(
 )  # fmt: skip
 HELD_OUT_G = _spots(False, (0.08, "3/20", 3), (0.06, "1/4", 6), (0.12, "1/10", 1), place="random-3x5x4")
 """Asked only after a law was found."""
+COUNTS = (1, 2, 16, 64)
+COUNTED_F, COUNTED_G = (
+    _spots(of_f, *((0.1, "1/10", N_g) for N_g in COUNTS), place="random-3x5x4") for of_f in (True, False)
+)
+"""Where rules in N_g are told apart, by :data:`EXACTLY` estimates each, before one is named."""
+EXACTLY = 20_000
 BOTH = replace(OF_F[0], sigma_g=Fraction(1, 10))
 """Where draws are held against each other."""
 

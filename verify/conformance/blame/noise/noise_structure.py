@@ -24,6 +24,8 @@ MOST = 0.95
 CALLS, IN_A_CALL = 40, 8
 ROWS = 256
 SINGLES = 160
+SAMPLES = 16
+"""Samples a batch where batches are held against each other."""
 
 
 InRows = Callable[[Drawn], str]
@@ -194,6 +196,12 @@ def _chained(drawn: Drawn) -> str:
     return f"their correlation is {lag:.2f}" if abs(lag) > SURE / math.sqrt(off.size) else ""
 
 
+def _overlapping(stages: Stages, spot: Spot, stream: int) -> str:
+    """Whether neighbouring estimates have samples in common: they are correlated at many samples, not at one."""
+    one, many = (_chained(replace(spot, N_g=N_g).draw(stages, ROWS, stream)) for N_g in (1, SAMPLES))
+    return f"at N_g = {SAMPLES} {many}, at N_g = 1 they are independent" if many and not one else ""
+
+
 def _kind(kind: str, sign: int) -> InRows:
     return partial(_matched, kind=kind, sign=sign)
 
@@ -211,6 +219,7 @@ PATTERNS = (
     PatternRule("the second half of a call undoes the first, last first: antithetic draws", _kind("mirrored", -1)),
     PatternRule("estimates of a call undo each other, in some order: antithetic draws", _undone),
     PatternRule("neighbouring estimates are correlated: noise is carried from one to the next", _chained),
+    PatternRule("batches overlap: neighbouring estimates have samples in common", in_calls=_overlapping),
     PatternRule("all estimates of a call share a part of their noise", in_calls=_shared_by_calls, blurs_size=True),
     PatternRule("the size of the noise depends on how many calls were made before", in_calls=_trend, blurs_size=True),
     PatternRule("a single estimate scatters otherwise than one of many asked for at once", in_calls=_alone_differs,
