@@ -5,6 +5,7 @@ Each is run once more in a fresh process before it is shown; one that needs the 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from spec.exact_json import plain
 from verify.conformance import law_repro, outer_repro
 from verify.conformance.answers import INSIDE, Answer
+from verify.conformance.blame.accuracy import Accuracy, declared_accuracy, widened
 from verify.conformance.found import Reproduction
 from verify.conformance.probes import Probe
 from verify.conformance.replay import Again, needed_before, replay
@@ -87,7 +89,7 @@ def _size_in_words(probe: Probe) -> str:
 def _of_answers(seen: Seen, wrong: list[Answer], load: str, again: Again) -> Reproduction:
     """Of answers that are off: the simplest one, shrunk; where it needs earlier calls, the earliest one after them."""
     simplest = min(wrong, key=_simplest)
-    smallest = shrink(seen.stages, simplest.probe, simplest.got)
+    smallest = shrink(seen.stages, _as_accurate(simplest.probe, declared_accuracy(seen.stages)), simplest.got)
     before = () if smallest.before is None else (smallest.before,)
     after = ", after another call" if before else ""
     made = _of_probe(f"Smallest instance found ({_size_in_words(smallest.probe)}): {_numbers(smallest)}{after}.",
@@ -101,6 +103,14 @@ def _of_answers(seen: Seen, wrong: list[Answer], load: str, again: Again) -> Rep
     return _with(made, ONCE_MORE) if found.shows else _after_others(seen, wrong[0], load, again) or _with(
         made, " A fresh process, asked this alone or after all that was asked before, answers rightly."
     )  # fmt: skip
+
+
+def _as_accurate(probe: Probe, accuracy: Accuracy) -> Probe:
+    """The same probe, which allows for a declared accuracy on smaller problems too: else the solver's error is shown."""
+    build = probe.elsewhere
+    if build is None or accuracy.value == 0:
+        return probe
+    return replace(probe, elsewhere=lambda place: widened(build(place), accuracy))
 
 
 def _after_others(seen: Seen, first: Answer, load: str, again: Again) -> Reproduction | None:

@@ -9,10 +9,11 @@ import pytest
 
 from tests.verify.conformance.leaking import OnceWide, seen_in_order
 from tests.verify.conformance.replays import played_here
+from verify.conformance.blame.accuracy import declared_accuracy, widened
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import find
 from verify.conformance.places import place_of
-from verify.conformance.probes import Probe, lower_level_probe
+from verify.conformance.probes import Probe, lower_level_probe, probes
 from verify.conformance.replay import Replay, needed_before, replay
 from verify.conformance.repro import failing, reproduce, reproduce_stage
 from verify.conformance.scripts import of_probe, script
@@ -123,3 +124,29 @@ def test_one_problem_stays_one_object_in_a_script() -> None:
     assert sum("parse_problem" in line for line in lines) == 1
     other: Probe = lower_level_probe(place_of("two-of-three"))
     assert sum("parse_problem" in line for line in of_probe(second, [first, other])) == 2
+
+
+class Rough(ReferenceSubject):
+    """Its solver errs as it declares; where there are two rows or more it doubles the multipliers besides."""
+
+    name = "rough"
+    accuracy = 1e-4
+
+    def lower_level(self, problem: Any, x: Any) -> Any:
+        y_star, lam = super().lower_level(problem, x)
+        return y_star * (1 + 2e-5), lam * (2 if problem.p > 1 else 1)
+
+
+def test_a_repro_shows_the_fault_and_not_the_error_that_the_subject_declares() -> None:
+    stages = Stages(Rough())
+    asked = [
+        widened(probe, declared_accuracy(stages))
+        for probe in probes()
+        if probe.id in ("lower-level/toy1", "lower-level/box-rational")
+    ]
+    assert [probe.excess_of(stages) <= 1 for probe in asked] == [True, False]
+    made = reproduce(look(stages, only=["lower_level"], asked=asked), "your_subject")
+    assert made is not None
+    assert made.problem is not None
+    assert len(made.problem["constraints"]["b"]) == 2  # with one row nothing is left but what it declares
+    assert max(abs(float(got) - want) for got, want in zip(made.got, made.expected, strict=True)) > 0.1
