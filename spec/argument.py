@@ -1,9 +1,9 @@
 """The paper's argument as data, in its order and in our words: what each passage asserts, and at which lines.
 
-A number in braces, ``{123}``, is an assertion of the inventory, whose sentence is printed there; ``{see 96}`` is one whose
-place is elsewhere. An algorithm's lines are told as printed, their words tied to an assertion, ``{85|so close}``, or to a
-statement, ``{bias-bound/T1|stop at ‖∇_yL‖ ≤ α}``. Lines with ``$$`` at both ends are formulas. Whether anything holds is
-computed, never stored.
+A number in braces, ``{123}``, is an assertion of the inventory, whose sentence is printed there; ``{see 96}`` is one
+whose place is elsewhere. An algorithm's lines are told as printed, their words tied to an assertion, ``{85|so close}``,
+or to a statement, ``{bias-bound/T1|stop at ‖∇_yL‖ ≤ α}``. Lines with ``$$`` at both ends are formulas. Whether anything
+holds is computed, never stored.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ def _of_answers(seen: Seen, wrong: list[Answer], load: str, again: Again) -> Rep
 
 
 def _as_accurate(probe: Probe, accuracy: Accuracy) -> Probe:
-    """The same probe, which allows for a declared accuracy on smaller problems too: else the solver's error is shown."""
+    """The same probe, which allows for a declared accuracy on smaller problems too; else its error would be shown."""
     build = probe.elsewhere
     if build is None or accuracy.value == 0:
         return probe

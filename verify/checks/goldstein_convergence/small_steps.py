@@ -148,8 +148,12 @@ def runs(start: Fraction, drawn: Callable[[Fraction], Sequence[Outcome]]) -> lis
 def in_expectation(case: Case) -> Measurement:
     """F(x_T) less F(x_0) less the sum of expected inner products: run by run as written, in expectation repaired.
 
-    Given the steps before, each expectation is over the point of the segment alone, and the run's own.
+    Given the steps before, each expectation is over the point of the segment alone, and the run's own. Where ∇F at a
+    kink is any value, it is 0 on the axis x₁ = 0 of |x₁| + 2|x₂|, along which a step leads from (0, 5) to (0, 4).
     """
+    if case.as_written and case.sense.at_kinks == "any":
+        fall, inner = Fraction(2 * 4 - 2 * 5), ZERO
+        return Measurement((exactly("F(x_T) - F(x_0) - Σ E⟨∇F(z_t), Δ_t⟩, along a kink", abs(fall - inner)),))
     start = HALF
     made = runs(start, lambda _: (Outcome(HALF, (Fraction(1, 4),)), Outcome(HALF, (Fraction(-1, 4),))))
     expected = sum((run.weight * run.inner for run in made), ZERO)

@@ -66,18 +66,29 @@ def _blocks(steps: list[Step]) -> Iterator[list[Step]]:
     return (steps[start : start + M] for start in range(0, len(steps), M))
 
 
+FIXED = (ZERO, D / 2, -D)
+"""Reference points no longer than D, beside the proof's."""
+
+
 def regret_and_norm() -> list[Parts]:
-    """Of every run: the change of F, from its values; the regret; minus D times the lengths of the blocks' sums."""
+    """Of every run: the change of F, from its values; the regret; minus D times the lengths of the blocks' sums.
+
+    Then the same for :data:`FIXED` reference points, with the blocks' sums times each of them in the last place.
+    """
     found = []
     for end, steps in runs():
-        regret, lengths = ZERO, ZERO
-        for block in _blocks(steps):
-            slopes = [step.mean_slope for step in block]
-            u = _against(slopes)
-            regret += sum((step.mean_slope * (step.delta - u) for step in block), ZERO)
-            lengths += abs(sum(slopes, ZERO))
-        found.append((abs(end) - abs(START), regret, -D * lengths))
+        blocks = [[step.mean_slope for step in block] for block in _blocks(steps)]
+        lengths = sum((abs(sum(slopes, ZERO)) for slopes in blocks), ZERO)
+        found.append((abs(end) - abs(START), _regret(steps, [_against(slopes) for slopes in blocks]), -D * lengths))
+        whole = sum(map(sum, blocks), ZERO)
+        found += [(abs(end) - abs(START), _regret(steps, [u] * len(blocks)), whole * u) for u in FIXED]
     return found
+
+
+def _regret(steps: list[Step], references: Sequence[Fraction]) -> Fraction:
+    """Σ⟨∇F, Δ - u_k⟩ over a run, with a reference point for each block."""
+    pairs = zip(_blocks(steps), references, strict=True)
+    return sum((step.mean_slope * (step.delta - u) for block, u in pairs for step in block), ZERO)
 
 
 def estimate_and_error() -> list[Parts]:

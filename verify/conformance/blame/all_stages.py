@@ -75,7 +75,8 @@ def explain_all(
     found = [_asked_again(stages, seen, blame) for blame in _found(stages, seen, accuracy, off)]
     found = _with_kept_noise(stages, found, renew)
     others = (b for b in found if b.stage not in memories or (b.stage == "optimise" and b.explanations))
-    return (*(_with_effect(blame, stages) for blame in remembering), *_without_echoes([*others], remembering, stages))
+    kept = (*(_with_effect(blame, stages) for blame in remembering), *_without_echoes([*others], remembering, stages))
+    return tuple(_as_judged(blame, seen) for blame in kept)
 
 
 def _without_echoes(blames: Sequence[Blame], remembering: Sequence[Blame], stages: Stages) -> list[Blame]:
@@ -220,6 +221,15 @@ def _asked_again(stages: Stages, seen: Seen, blame: Blame) -> Blame:
 def _is_noise_off(seen: Seen) -> bool:
     """Whether an answer under given normals is off."""
     return any(a.probe.needs_draws and not a.excess <= 1 for a in seen.answers)
+
+
+def _as_judged(blame: Blame, seen: Seen) -> Blame:
+    """With the largest effect on any estimate that was judged, where those that effects are measured on show less."""
+    if blame.stage not in PROBED or not blame.explanations or isinstance(blame.explanations[0], Remembers):
+        return blame
+    judged = (answer.probe for answer in seen.of("hypergradient") if not answer.excess <= 1)
+    effects = (blame.effect, effect_of(blame.stage, blame.explanations[0], judged))
+    return replace(blame, effect=max((effect for effect in effects if effect is not None), default=None))
 
 
 def _with_effect(blame: Blame, stages: Stages) -> Blame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -61,13 +61,14 @@ def _all_effect_probes() -> Iterator[Probe]:
 
 
 @np.errstate(all="ignore")
-def effect_of(stage: str, explanation: Explanation) -> float | None:
+def effect_of(stage: str, explanation: Explanation, probes: Iterable[Probe] | None = None) -> float | None:
     """The largest error of an estimate, its length, that a stage so computed makes; ``None`` if it makes none.
 
-    Raises nothing: where such a stage has no answer nothing is counted.
+    ``probes`` are oracle calls, by default those of :func:`effect_probes`. Raises nothing: where such a stage has no
+    answer nothing is counted.
     """
     worst = []
-    for probe in effect_probes():
+    for probe in effect_probes() if probes is None else probes:
         answer = play(probe, {stage: explanation})
         if answer is not None and np.isfinite(answer).all():
             worst.append(float(np.linalg.norm(answer - probe.expected)))

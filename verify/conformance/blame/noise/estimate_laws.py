@@ -60,8 +60,8 @@ BATCHES = (
     Batch("N_g − 1 samples are averaged", lambda spot: 1 / max(spot.N_g - 1, 1)),
     Batch("N_g + 1 samples are averaged", lambda spot: 1 / (spot.N_g + 1)),
     Batch("N_g + 1 samples are summed and divided by N_g", lambda spot: (spot.N_g + 1) * spot.N_g**-2.0),
-    Batch("the samples of a batch are drawn from N_g draws with replacement, a bootstrap: its variance is 2 − 1/N_g times "
-          "the right one", lambda spot: (2 - 1 / spot.N_g) / spot.N_g),
+    Batch("the samples of a batch are drawn from N_g draws with replacement, a bootstrap: its variance is 2 − 1/N_g "
+          "times the right one", lambda spot: (2 - 1 / spot.N_g) / spot.N_g),
     Batch("half of N_g samples are averaged, rounded up", lambda spot: 1 / ((spot.N_g + 1) // 2)),
     Batch("the samples of a batch share a tenth of their variance", lambda spot: 0.1 + 0.9 / spot.N_g),
     Batch("the samples of a batch share a fifth of their variance", lambda spot: 0.2 + 0.8 / spot.N_g),
@@ -169,8 +169,8 @@ def of_f(drawn: Sequence[Drawn]) -> list[NoiseRule]:
         return [NoiseRule("all estimates of a call are one and the same draw: the noise is drawn once and shared", 1,
                           frozen)]  # fmt: skip
     if mirrored(drawn) <= 1:
-        return [NoiseRule("the samples of a batch come in antithetic pairs that cancel: the noise of f is 0 where N_g is "
-                          "even and one sample's over N_g where it is odd", 1, mirrored)]  # fmt: skip
+        return [NoiseRule("the samples of a batch come in antithetic pairs that cancel: the noise of f is 0 where N_g "
+                          "is even and one sample's over N_g where it is odd", 1, mirrored)]  # fmt: skip
     if any(one.variance == 0 for one in drawn):
         return []
     return [
