@@ -95,11 +95,7 @@ def test_what_takes_a_line_s_place_is_tied_to_a_statement_whose_text_is_repaired
 def test_an_assertion_s_words_stand_in_its_row_alone() -> None:
     sentences = {entry.number: entry.asserts for entry in load_assertions().assertions}
     told = [
-        piece
-        for passage in ARGUMENT.passages
-        for text in passage.paragraphs
-        for piece in pieces(text)
-        if piece.number
+        piece for passage in ARGUMENT.passages for text in passage.paragraphs for piece in pieces(text) if piece.number
     ]
     assert len(told) > 300
     assert [piece.words for piece in told] == [sentences[piece.number] for piece in told]
