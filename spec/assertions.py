@@ -42,8 +42,8 @@ class PaperAssertion(Frozen):
         asserts: What is asserted, in our words.
         quote: The paper's own words for it, by place and digest; none where it is ours.
         kind: Whether the words say it, take it for granted, leave it open, or it is our consequence of them.
-        leaves_open: Where the words leave a choice open: its field in ``spec/choices.toml``. The statements that make
-            it are judged under each of its literal values.
+        leaves_open: Where a definition leaves a choice open: its field in ``spec/choices.toml``. The statements that
+            build on it are judged under each of its literal values.
         decided_by: How it is decided; a definition or hypothesis is not, and stands alone.
         covered_by: Full ids of the claims and steps that judge it, or that build on it where it is granted.
         beside: Those of them that say other words of the paper's: they stand beside it, and do not judge it.

@@ -18,11 +18,11 @@ KINDS = {"said": "", "implied": "Taken for granted.", "silent": "Not said.", "co
 def decided(entry: PaperAssertion) -> str:
     """How it is decided, in a few words: granted, an open choice under each value, or why nothing can."""
     if entry.granted:
-        return f"a {entry.granted}, on which these build"
+        leaves = f", which leaves {entry.leaves_open} open; these are judged under each of its values"
+        return f"a {entry.granted}{leaves if entry.leaves_open else ', on which these build'}"
     if entry.reason:
         return f"left open: {entry.reason}"
-    words = ", ".join(entry.decided_by)
-    return f"{words}; {entry.leaves_open} left open" if entry.leaves_open else words
+    return ", ".join(entry.decided_by)
 
 
 @dataclass(frozen=True)
@@ -63,13 +63,11 @@ class JudgedAssertion:
 
     @property
     def note(self) -> str:
-        """What has to be said beside it: granted, an open choice, why it is left open, or how it is not said."""
+        """What has to be said beside it: granted, with a choice left open, why it is open, or how it is not said."""
         entry = self.entry
         if entry.granted or entry.reason:
             words = decided(entry)
             return words[:1].upper() + words[1:] + ("." if entry.granted else "")
-        if entry.leaves_open:
-            return f"Left open: judged under each literal value of {entry.leaves_open}."
         return KINDS[entry.kind]
 
 

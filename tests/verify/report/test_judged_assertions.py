@@ -54,18 +54,19 @@ def test_nothing_stands_beside_a_definition():
     for item in listed(whole("REFUTED")):
         if item.entry.granted:
             assert all(not by.outcomes for by in item.judged_by)
-            assert item.note == f"A {item.entry.granted}, on which these build."
+            assert item.note.startswith(f"A {item.entry.granted}, ")
+            assert item.entry.leaves_open in item.note
         else:
             assert all((by.statement.id in item.entry.beside) != bool(by.outcomes) for by in item.judged_by)
 
 
 def test_what_is_open_says_so():
     notes = {item.entry.number: item.note for item in listed(whole())}
-    assert notes[86] == "Left open: judged under each literal value of noise_pairing."
+    assert notes[86] == "A definition, which leaves noise_pairing open; these are judged under each of its values."
     assert notes[28].startswith("Left open: An appraisal")
     assert notes[10] == "Taken for granted."
     assert notes[107] == ""
-    assert decided(ENTRIES[85]).endswith("; noise_pairing left open")
+    assert decided(ENTRIES[85]) == notes[86][:1].lower() + notes[86][1:-1]
 
 
 def test_a_run_of_a_part_lists_what_it_judges(report, claims):
