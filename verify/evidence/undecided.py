@@ -68,6 +68,22 @@ def read_over(rate: RateEvidence) -> str:
     return f" for {symbol(rate.variable)} {'≤' if used[-1] > used[0] else '≥'} {used[-1]:.3g}"
 
 
+NOT_SETTLED = "not settled"
+HALFWAY = 0.05
+"""An exponent this near to a half is told as that half."""
+
+
+def rough(exponent: float) -> float:
+    """An exponent that has not settled, to the whole or half number beside it."""
+    half = round(2 * exponent) / 2
+    return (half if abs(exponent - half) < HALFWAY else float(round(exponent))) + 0.0
+
+
+def about(rate: RateEvidence) -> str:
+    """Of a rate that has not settled: ``about ε^-9, not settled``."""
+    return f"about {symbol(rate.variable)}^{rough(rate.exponent):g}, {NOT_SETTLED}"
+
+
 def number(value: float) -> str:
     """To hundredths, without a sign where these are none."""
     if math.isnan(value):
