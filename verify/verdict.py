@@ -20,7 +20,7 @@ from verify.evidence.model import (
     raised,
     weakest,
 )
-from verify.evidence.undecided import about, hidden_bend, number, read_over, shown_interval, symbol, undecided, unread
+from verify.evidence.undecided import hidden_bend, number, read_over, read_power, symbol, undecided, unread
 
 
 class Verdict(StrEnum):
@@ -135,22 +135,21 @@ def _decide_rate(bound: Bound, rate: RateEvidence) -> Decision:
     sign = 1.0 if bound.toward == "zero" else -1.0
     gain_low, gain_high = sorted((sign * (low - claimed), sign * (high - claimed)))
     shown = _claim(bound, rate.variable)
-    odds = _error_rates("interval misses", rate)
+    error_rates = _error_rates("interval misses", rate)
 
     def decision(verdict: Verdict, sentence: str, loose_by: float | None = None) -> Decision:
         return Decision(
-            verdict, sentence, shown, rate.exponent, rate.interval, loose_by, rate.rung, odds, rate.quantity
-        )
+            verdict, sentence, shown, rate.exponent, rate.interval, loose_by, rate.rung, error_rates, rate.quantity
+        )  # fmt: skip
 
     if rate.rung in EXACT:
         return _decide_exact(rate, decision, gain_low, bound)
-    what = f"{rate.quantity} {'is stated as' if rate.rung == 'cited' else 'scales as'}"
+    verb = "is stated as" if rate.rung == "cited" else "scales as"
     if rate.exponent == math.inf and bound.tag == "upper":
         return decision(Verdict.SUPPORTED, f"{rate.quantity} is exactly zero here; {shown} holds trivially.", math.inf)
     if math.isinf(low) and math.isinf(high) and low < high:
         return decision(Verdict.INCONCLUSIVE, unread(rate))
-    power, over = f"{symbol(rate.variable)}^{number(rate.exponent)} ({shown_interval(low, high)})", read_over(rate)
-    measured = f"{what} {power}{over}; claimed {shown}"
+    measured = f"{rate.quantity} {verb} {read_power(rate)}{read_over(rate)}; claimed {shown}"
     if rate.exponent == math.inf:
         measured = f"{rate.quantity} is exactly zero here, smaller than every power; claimed {shown}"
     too_big, not_too_big = gain_high < -RESOLUTION, gain_low >= -RESOLUTION
@@ -159,8 +158,6 @@ def _decide_rate(bound: Bound, rate: RateEvidence) -> Decision:
     holds = {"upper": not_too_big, "lower": not_too_small}.get(bound.tag, not_too_big and not_too_small)
     if (broken or holds) and (hidden := _hidden_bend(rate, bound, refutes=broken)) is not None:
         return decision(Verdict.INCONCLUSIVE, f"{measured}; {hidden}")
-    if (broken or holds) and not rate.settled and math.isfinite(rate.exponent):  # no digits that it has not
-        measured = f"{what} {about(rate)}{over}; claimed {shown}"
     if broken:
         return decision(Verdict.REFUTED, f"{measured}.")
     if holds:

@@ -79,9 +79,12 @@ def rough(exponent: float) -> float:
     return (half if abs(exponent - half) < HALFWAY else float(round(exponent))) + 0.0
 
 
-def about(rate: RateEvidence) -> str:
-    """Of a rate that has not settled: ``about ε^-9, not settled``."""
-    return f"about {symbol(rate.variable)}^{rough(rate.exponent):g}, {NOT_SETTLED}"
+def read_power(rate: RateEvidence) -> str:
+    """``ε^-5.83 (interval [-5.94, -5.73])``, or of what has not settled ``about ε^-9, not settled``."""
+    name = symbol(rate.variable)
+    if not rate.settled and math.isfinite(rate.exponent):
+        return f"about {name}^{rough(rate.exponent):g}, {NOT_SETTLED}"
+    return f"{name}^{number(rate.exponent)} ({shown_interval(*rate.interval)})"
 
 
 def number(value: float) -> str:
