@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
+from verify.evidence.model import superscript
 from verify.report.site.frame import FOLDER, MARK, Page
 
 INDEX = f"{FOLDER}search-index.js"
 HEADINGS = ("h1", "h2", "h3")
 _UNREAD = re.compile(r"<(script|style|svg|math|pre|form|button|nav|footer)\b.*?</\1>", re.S)
 """Elements without words to search for: what kernels print and drawings say is said in words beside them."""
+INLINE = ("a", "abbr", "b", "i", "em", "sub", "code", "mark")
+"""Elements within a line, whose words touch those beside them."""
+_RAISED = re.compile(r"<sup>([^<]*)</sup>")
 VOID = ("br", "hr", "img", "input", "meta", "link", "path", "circle", "col")
 UNSEARCHED = (f"{FOLDER}matrix.html",)
 """Pages whose every row leads to another page, which has it."""
@@ -54,6 +58,7 @@ class _Passages(HTMLParser):
         heads = tag in HEADINGS
         if heads or (known.get("id") and (tag in ("details", "section", "li", "div") or "para" in classes)):
             self.found.append(Passage(known.get("id") or self.found[-1].anchor))
+        self._space(tag, classes)
         if (heads or "t" in classes or "ev-id" in classes) and not self.found[-1].title and self._titling is None:
             self._titling = len(self._open)
 
@@ -63,12 +68,18 @@ class _Passages(HTMLParser):
             return
         while self._open:
             closed = self._open.pop()
+            self._space(closed)
             if self._left_out:
                 self._left_out -= 1
             if self._titling is not None and len(self._open) < self._titling:
                 self._titling = None
             if closed == tag:
                 return
+
+    def _space(self, tag: str, classes: Sequence[str] = ()) -> None:
+        """Where an element that is no part of a line begins or ends."""
+        if tag not in INLINE or "num" in classes or "rung" in classes or "fit" in classes:
+            self.handle_data(" ")
 
     def handle_data(self, data: str) -> None:
         """Words, of the title while one is open."""
@@ -83,11 +94,12 @@ class _Passages(HTMLParser):
 def passages(page: Page) -> list[Passage]:
     """The passages of a page that say something."""
     reader = _Passages()
-    reader.feed(_UNREAD.sub(" ", str(page.body)))
+    text = _RAISED.sub(lambda found: superscript(found[1].replace("−", "-")), _UNREAD.sub(" ", str(page.body)))
+    reader.feed(text)
     reader.close()
     for one in reader.found:
         one.title = " ".join(one.title.split())
-        one.words = " ".join(one.words).split()
+        one.words = "".join(one.words).split()
     return [one for one in reader.found if one.words or one.title]
 
 

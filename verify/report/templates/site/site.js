@@ -45,7 +45,7 @@
       for (const [, , one] of found.slice(0, MOST)) {
         const row = document.createElement('li'), link = document.createElement('a');
         link.href = find.dataset.up + one.file + (one.at ? '#' + encodeURIComponent(one.at).replace(/%2F/g, '/') : '');
-        link.textContent = one.title && one.title !== one.page ? `${one.page}: ${one.title}` : one.page;
+        link.textContent = one.title && one.title !== one.page ? `${one.page} › ${one.title}` : one.page;
         const phrase = one.low.includes(asked) ? [asked] : words;
         row.append(link, marked(one.text, phrase));
         list.append(row);
