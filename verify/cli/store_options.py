@@ -31,3 +31,14 @@ class Report:
     baseline: Annotated[File, Option(help="Verdicts to compare with: a report.json or a recorded baseline.")] = None
     table: Table = False
     as_json: Annotated[bool, Option("--json", help="Print report.json instead.")] = False
+
+
+@dataclass(frozen=True)
+class Board:
+    """Set several programs' reports side by side: stages, statements, letters."""
+
+    reports: Annotated[
+        list[Path], Argument(help="Folders of reports of f2csa conform or verify, or a report.json or conform.json.")
+    ]
+    out: Annotated[Path, Option(help="Folder for board.html and board.md.")] = Path("board")
+    as_json: Annotated[bool, Option("--json", help="Print the board as JSON instead of Markdown.")] = False
