@@ -20,7 +20,7 @@ from verify.evidence.model import (
     raised,
     weakest,
 )
-from verify.evidence.undecided import hidden_bend, number, read_over, shown_interval, symbol, undecided, unread
+from verify.evidence.undecided import hidden_bend, number, read_over, read_power, symbol, undecided, unread
 
 
 class Verdict(StrEnum):
@@ -145,12 +145,11 @@ def _decide_rate(bound: Bound, rate: RateEvidence) -> Decision:
     if rate.rung in EXACT:
         return _decide_exact(rate, decision, gain_low, bound)
     verb = "is stated as" if rate.rung == "cited" else "scales as"
-    measured = f"{rate.quantity} {verb} {symbol(rate.variable)}^{number(rate.exponent)}"
     if rate.exponent == math.inf and bound.tag == "upper":
         return decision(Verdict.SUPPORTED, f"{rate.quantity} is exactly zero here; {shown} holds trivially.", math.inf)
     if math.isinf(low) and math.isinf(high) and low < high:
         return decision(Verdict.INCONCLUSIVE, unread(rate))
-    measured += f" ({shown_interval(low, high)}){read_over(rate)}; claimed {shown}"
+    measured = f"{rate.quantity} {verb} {read_power(rate)}{read_over(rate)}; claimed {shown}"
     if rate.exponent == math.inf:
         measured = f"{rate.quantity} is exactly zero here, smaller than every power; claimed {shown}"
     too_big, not_too_big = gain_high < -RESOLUTION, gain_low >= -RESOLUTION

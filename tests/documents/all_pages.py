@@ -13,7 +13,7 @@ SHOWN = {page: of_page(page) for page in (*PAGES, *SOURCES)}
 FIRST = {example.text: example.place for page in reversed(SHOWN) for example in reversed(SHOWN[page])}
 """Where a command is shown first, those in blocks before those in running text."""
 FIRST |= {e.text: e.place for page in reversed(SHOWN) for e in reversed(SHOWN[page]) if not e.inline}
-START = "README.md"
+START = "docs/use.md"
 
 
 def own(page: str) -> list[Example]:

@@ -17,6 +17,9 @@ from verify.campaign.baseline.storage import shipped_record
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+FINDINGS = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+LONGEST = 90
+"""Lines of the README, at most: it is read whole, or not at all."""
 
 
 def command(marker: str) -> str:
@@ -28,6 +31,13 @@ def test_ci_runs_the_test_command_of_the_readme() -> None:
     assert command("# run the tests") in (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
 
 
+def test_the_readme_is_short_and_opens_three_doors() -> None:
+    assert len(README.splitlines()) <= LONGEST
+    assert README.index("story.ipynb") < README.index("docs/report.png")
+    for door in ("docs/report.md", "docs/ten-minutes.md", "docs/ci.md"):
+        assert f"({door})" in README.split("## Three doors")[1]
+
+
 def test_both_commands_set_themselves_up() -> None:
     for marker in ("# verify the paper", "# run the tests"):
         assert command(marker).startswith("python3 -m venv .venv && .venv/bin/pip install -q -c constraints.txt ")
@@ -35,8 +45,8 @@ def test_both_commands_set_themselves_up() -> None:
     assert (ROOT / "docs" / "report.png").is_file()
 
 
-@pytest.mark.parametrize("row", re.findall(r"^\| .*?\(`([\w/-]+)`\) \| (.*?) \| (.*?) \|$", README, re.M))
-def test_the_findings_of_the_readme_are_the_verdicts_on_record(row: tuple[str, str, str]) -> None:
+@pytest.mark.parametrize("row", re.findall(r"^\| .*?\(`([\w/-]+)`\) \| (.*?) \| (.*?) \|$", FINDINGS, re.M))
+def test_the_findings_told_are_the_verdicts_on_record(row: tuple[str, str, str]) -> None:
     claim, as_written, repaired = row
     find(claim)
     verdicts = {
@@ -56,18 +66,18 @@ HOLDING = {
     "bias-bound/T3": 8, "variance-bound/per-sample": 0, "bias-bound/ramp": 12, "dual-extraction": 4,
     "convergence-experiment": 2, "bias-bound/uniformity": 1,
 }  # fmt: skip
-"""Literal readings under which the README says that a statement holds."""
+"""Literal readings under which docs/findings.md says that a statement holds."""
 
 
 @pytest.mark.parametrize(("claim", "holding"), HOLDING.items())
-def test_the_readings_of_the_readme_are_the_verdicts_on_record(claim: str, holding: int) -> None:
+def test_the_readings_told_are_the_verdicts_on_record(claim: str, holding: int) -> None:
     verdicts: dict[str, set[str]] = {}
     for key, verdict in shipped_record().items():
         if key.startswith(f"{claim}|"):
             verdicts.setdefault(key.split("|")[1], set()).add(verdict)
     literal = [verdicts[name] for name in find(claim).literal_readings]
     assert sum("SUPPORTED" in found and "REFUTED" not in found for found in literal) == holding
-    row = next(line for line in README.splitlines() if f"(`{claim}`)" in line)
+    row = next(line for line in FINDINGS.splitlines() if f"(`{claim}`)" in line)
     assert ("holds with" in row) == (holding > 0)
 
 
@@ -101,7 +111,7 @@ def test_the_counts_of_the_documents_are_those_of_the_data() -> None:
         f"stand beside the text. Each statement is asked under its readings, of {len(CHOICES)} choices, and on its "
         f"problems: {len(shipped_record()):,} verdicts in the record"
     ) in text
-    front = " ".join(README.split())
+    front, findings = " ".join(README.split()), " ".join(FINDINGS.split())
     assert f"{kinds['said']} rows, each with the lines of its sentence" in front
     assert f"those of the {len(statements)} statements that say it" in front
     theorems = (ROOT / "docs" / "theorems.md").read_text(encoding="utf-8")
@@ -109,6 +119,10 @@ def test_the_counts_of_the_documents_are_those_of_the_data() -> None:
     assert proven is not None
     assert f"Of {proven[1]} repaired statements, " in front
     assert f"and {proven[2]} are proven in part" in front
+    assert f"{kinds['said']} rows, each with the lines of its sentence" in findings
+    assert f"those of the {len(statements)} statements that say it" in findings
+    assert f"Of {proven[1]} repaired statements, " in findings
+    assert f"and {proven[2]} are proven in part" in findings
 
 
 def test_every_local_link_leads_somewhere() -> None:

@@ -167,3 +167,13 @@ def test_exactly_zero_is_told_in_words_and_not_as_an_infinite_power():
         assert found.verdict is Verdict.REFUTED
         assert "is exactly zero here" in found.sentence
         assert "∞" not in found.sentence
+
+
+@pytest.mark.parametrize(
+    ("settled", "said"),
+    [(True, "q scales as α^-9.15 (interval [-9.16, -9.14]); claimed O(α⁻⁵)."),
+     (False, "q scales as about α^-9, not settled; claimed O(α⁻⁵).")],
+)  # fmt: skip
+def test_a_sentence_has_no_digits_of_an_exponent_that_has_not_settled(settled, said):
+    found = decide(bound(-5), [rate(-9.16, -9.14, exponent=-9.15, settled=settled)])
+    assert (found.verdict, found.sentence) == (Verdict.REFUTED, said)

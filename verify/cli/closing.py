@@ -13,8 +13,9 @@ from verify.cli.console import plain_console
 from verify.cli.folder import FRONT
 from verify.evidence.budget import EFFORT_STEP
 from verify.report.faces import Report
+from verify.report.headline import headline
 from verify.report.model import Result
-from verify.report.terminal import told
+from verify.report.terminal import FEW, told
 from verify.report.wording import counted
 from verify.verdict import Verdict
 
@@ -57,11 +58,15 @@ class Ending:
     stopped_at: Result | None = None
 
 
-def show(report: Report, ending: Ending, *, quiet: bool = False) -> None:
-    """Print the summary and what there is to say of the run; quietly, findings, faults and the closing line."""
+def show(report: Report, ending: Ending, *, quiet: bool = False, table: bool = False) -> None:
+    """Print the answer and what there is to say of the run; quietly, findings, faults and the closing line.
+
+    Few results are told with their numbers; of many the headline, or every statement's row where ``table`` asks.
+    """
     console = plain_console()
     if not quiet:
-        console.print(told(report))
+        few = 0 < len(report.results) <= FEW
+        console.print(told(report) if few or table else headline(report))
     lines = [f"finding: {line}" for line in report.findings]
     lines += [NONE_HOLDS] if report.nothing_holds and not report.findings else []
     lines += [] if quiet else [f"note: {line}" for line in (*report.notices, *report.changes)]

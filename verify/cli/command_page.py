@@ -10,6 +10,7 @@ EXAMPLES: dict[str, str] = {
     "verify": "verify bias-bound/T3 --reading repaired",
     "merge": "merge a b --out all",
     "report": "report all --out report",
+    "board": "board report conform",
     "claims": "claims bias-bound/T3",
     "hypergradient": "hypergradient atlas:toy1 --alpha 1/10 --json",
     "goldstein": "goldstein atlas:experiment-1d --x 2.3 --radius 0.2",
@@ -65,7 +66,9 @@ instances and strata; `--show-completion` prints that script instead.
 A terminal without Greek letters is spelt to: with `TERM=dumb`, `LC_ALL=C` or an encoding such as
 `PYTHONIOENCODING=ascii`, α⁻² is `alpha^-2`, and the marks are `ok` and `FAIL`. Where standard error is no terminal, a
 long run says every 30 s how far it is and, as a terminal's bar does, how long the rest takes at the pace of what is
-finished. `f2csa verify --quiet` prints findings, faults and the last line alone, and `-x` stops at the first of them.
+finished. Then `f2csa verify` says its answer in at most twenty lines; `-v` has a row for each statement, and of few
+results each is told with its numbers. `f2csa verify --quiet` prints findings, faults and the last line alone, and `-x`
+stops at the first of them.
 `f2csa conform` has both: with `-x` no claim is judged once a stage deviates.
 
 | Command | Does | Example |

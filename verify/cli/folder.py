@@ -55,7 +55,7 @@ def _is_page(name: str) -> bool:
     """Whether a run may write a page of this name."""
     stem, _, ending = name.rpartition(".")
     if ending != "html":
-        return name in ("style.css", "site.js")
+        return name in ("style.css", "site.js", "search-index.js")
     return stem in (*ORDER, "matrix", "paper", "archive", "glossary") or stem.startswith(("cause-", "claim-"))
 
 

@@ -42,6 +42,9 @@ Annotations: TypeAlias = Annotated[
     Text, Option(help="github (the default in GitHub Actions): workflow commands for faults and findings; or none.")
 ]
 Sarif: TypeAlias = Annotated[File, Option(help="Write faults and findings to this file, as SARIF 2.1.0.")]
+Table: TypeAlias = Annotated[
+    bool, Option("--table", "-v", "--verbose", help="Print a row for each statement instead of the headline.")
+]
 AsJson: TypeAlias = Annotated[bool, Option("--json", help="Machine-readable output.")]
 
 
@@ -101,10 +104,11 @@ class Verify:
     record: Annotated[File, Option(hidden=True)] = None
     force: Annotated[bool, Option("--force", help="Let --record-to overwrite a file that is no record.")] = False
     quiet: Annotated[bool, Option("--quiet", "-q", help="Print findings, faults and the closing line alone.")] = False
+    table: Table = False
     no_settings: NoSettings = False
     annotations: Annotations = None
     sarif: Sarif = None
-    as_json: Annotated[bool, Option("--json", help="Print report.json instead of the table.")] = False
+    as_json: Annotated[bool, Option("--json", help="Print report.json instead.")] = False
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ WORDS: dict[str, str] = {
     "Α": "alpha", "Γ": "Gamma", "Δ": "Delta", "Θ": "Theta", "Λ": "Lambda", "Ξ": "Xi", "Π": "Pi", "Σ": "Sigma",
     "Φ": "Phi",
     "Ψ": "Psi", "Ω": "Omega", "∇": "grad", "∈": "in", "∉": "not in", "∞": "inf", "√": "sqrt", "∑": "sum", "∏": "prod",
-    "∫": "int", "∃": "exists", "∀": "for all", "✓": "ok", "✗": "FAIL", "∅": "void",
+    "∫": "int", "∃": "exists", "∀": "for all", "✓": "ok", "∎": "qed", "✗": "FAIL", "∅": "void",
 }  # fmt: skip
 """Symbols that become a word, kept apart from the letters beside it."""
 SIGNS: dict[str, str] = {

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from verify.cli.options import AnySeed, File, Text
+from verify.cli.options import AnySeed, File, Table, Text
 
 
 @dataclass(frozen=True)
@@ -29,4 +29,16 @@ class Report:
     profile: Annotated[Text, Option(help="Of runs of this profile.")] = None
     seed: AnySeed = None
     baseline: Annotated[File, Option(help="Verdicts to compare with: a report.json or a recorded baseline.")] = None
-    as_json: Annotated[bool, Option("--json", help="Print report.json instead of the table.")] = False
+    table: Table = False
+    as_json: Annotated[bool, Option("--json", help="Print report.json instead.")] = False
+
+
+@dataclass(frozen=True)
+class Board:
+    """Set several programs' reports side by side: stages, statements, letters."""
+
+    reports: Annotated[
+        list[Path], Argument(help="Folders of reports of f2csa conform or verify, or a report.json or conform.json.")
+    ]
+    out: Annotated[Path, Option(help="Folder for board.html and board.md.")] = Path("board")
+    as_json: Annotated[bool, Option("--json", help="Print the board as JSON instead of Markdown.")] = False

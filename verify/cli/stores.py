@@ -49,7 +49,7 @@ def report(asked: store_options.Report) -> int:
     if asked.as_json:
         print_json_text(render_json(made))
     else:
-        show(made.after(0, notices), Ending(paths, folder))
+        show(made.after(0, notices), Ending(paths, folder), table=asked.table)
     return made.exit_code
 
 

@@ -103,7 +103,9 @@ def verify(asked: options.Verify) -> int:
             report = report.after(report.kept, (*report.notices, beyond))
         if lists.said:
             report = report.after(report.kept, (*report.notices, lists.said))
-        show(report, Ending(paths, folder, time.monotonic() - started, stopped_at), quiet=asked.quiet)
+        show(
+            report, Ending(paths, folder, time.monotonic() - started, stopped_at), quiet=asked.quiet, table=asked.table
+        )
     return report.exit_code if stopped_at is None else 3 if report.faults else 1
 
 

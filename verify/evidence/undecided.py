@@ -68,6 +68,25 @@ def read_over(rate: RateEvidence) -> str:
     return f" for {symbol(rate.variable)} {'≤' if used[-1] > used[0] else '≥'} {used[-1]:.3g}"
 
 
+NOT_SETTLED = "not settled"
+HALFWAY = 0.05
+"""An exponent this near to a half is told as that half."""
+
+
+def rough(exponent: float) -> float:
+    """An exponent that has not settled, to the whole or half number beside it."""
+    half = round(2 * exponent) / 2
+    return (half if abs(exponent - half) < HALFWAY else float(round(exponent))) + 0.0
+
+
+def read_power(rate: RateEvidence) -> str:
+    """``ε^-5.83 (interval [-5.94, -5.73])``, or of what has not settled ``about ε^-9, not settled``."""
+    name = symbol(rate.variable)
+    if not rate.settled and math.isfinite(rate.exponent):
+        return f"about {name}^{rough(rate.exponent):g}, {NOT_SETTLED}"
+    return f"{name}^{number(rate.exponent)} ({shown_interval(*rate.interval)})"
+
+
 def number(value: float) -> str:
     """To hundredths, without a sign where these are none."""
     if math.isnan(value):

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
+from verify.evidence.model import PROVEN
 from verify.report.model import ReportData
+from verify.report.proven import grade
 from verify.report.summary_row import SummaryRow
 from verify.report.wording import counted
 from verify.verdict import Verdict
@@ -61,13 +63,15 @@ class Badge:
 
 
 def badge_of(report: ReportData, label: str = "F2CSA") -> Badge:
-    """The badge of a report: its faults first, then its findings, then how many repaired statements hold.
+    """The badge of a report: its faults first, then its findings, then how many repaired statements hold or are proven.
 
     Only what is said about a solver counts; where some of it could not be asked, the badge says so and is not green.
     """
     coverage, hold = report.coverage, str(report.coverage)
     if excused := len(report.excused):
         hold += f"; {counted(excused, 'expected failure')}"
+    if report.is_of_the_paper and (proved := sum(grade(row.claim) == PROVEN for row in report.summary if _holds(row))):
+        hold += f"; {proved} proven"
     refuted = any(row.status in (Verdict.REFUTED, Verdict.VACUOUS) for row in report.summary if _counts(row))
     if not coverage.asked and not report.findings and not report.faults:
         return Badge(label, "nothing could be asked" if coverage.all else "no repaired claim judged", "lightgrey")
@@ -84,6 +88,10 @@ def badge_of(report: ReportData, label: str = "F2CSA") -> Badge:
 
 def _counts(row: SummaryRow) -> bool:
     return row.reading == "repaired" and row.about == "subject"
+
+
+def _holds(row: SummaryRow) -> bool:
+    return row.reading == "repaired" and row.status == Verdict.SUPPORTED
 
 
 def _width(text: str) -> int:

@@ -242,8 +242,13 @@ def _judged(statement: Statement, name: str, status: str, results: Sequence[Resu
     shown, off = wording.number(deciding.measured), abs(deciding.measured)
     for rate in deciding.evidence:
         if isinstance(rate, RateEvidence) and rate.exponent == deciding.measured:
-            letter, power = LETTERS.get(rate.variable, rate.variable), round(rate.exponent, 2) + 0.0
-            shown = ("≈ " if wording.is_fitted(rate) else "") + (raised(letter, power) if power else f"{letter}⁰")
+            letter = LETTERS.get(rate.variable, rate.variable)
+            if wording.is_settled(rate):
+                power, sign = round(rate.exponent, 2) + 0.0, "≈ " if wording.is_fitted(rate) else ""
+            else:  # "not settled" is part of the number
+                power, sign = wording.rough(rate.exponent), "about "
+            shown = sign + (raised(letter, power) if power else f"{letter}⁰")
+            shown += "" if wording.is_settled(rate) else f" ({wording.NOT_SETTLED})"
             off = abs(rate.exponent - float(statement.as_written.bound.exponents.get(rate.variable, 0)))
             break
     return replace(made, measured=shown, claimed=deciding.claimed.removeprefix("== "), off=off)

@@ -6,31 +6,19 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
 from spec.claims import Bound, Claim, Statement
 from verify.evidence.model import LETTERS, ClosedForm, ComparisonEvidence, RateEvidence, raised, superscript
+from verify.evidence.undecided import NOT_SETTLED as NOT_SETTLED
+from verify.evidence.undecided import rough as rough
+from verify.report import signs
 from verify.report.model import Result
 from verify.verdict import Verdict
 
-FAULT = "FAULT"
-NOT_CHECKED = "NOT_CHECKED"
-LEFT_OPEN = "LEFT_OPEN"
-
-
-class Status(NamedTuple):
-    """How a status is shown: in words, by a character where there is room for no drawing, and in what colour."""
-
-    word: str
-    meaning: str
-    mark: str
-    style: str = "dim"
-    """On a terminal."""
-    tone: str = ""
-    """In a notebook, which brings its own light or dark: a mid-tone that can be read on both."""
-
+FAULT, NOT_CHECKED, LEFT_OPEN, MIXED = signs.FAULT, signs.NOT_CHECKED, signs.LEFT_OPEN, signs.MIXED
+STATUSES: Mapping[str, signs.Status] = signs.STATUSES
 
 ABOUT = {
     "mathematics": "About mathematics: problems and formulas are examined, no program takes part and none is credited.",
@@ -38,27 +26,6 @@ ABOUT = {
 }
 """What a statement that is not about a solver is about."""
 
-STATUSES: dict[str, Status] = {
-    Verdict.SUPPORTED: Status("supported", "The measurements agree with the claim, within the stated uncertainty.",
-                              "✓", "cyan", "#1b8297"),
-    Verdict.REFUTED: Status("refuted", "The measurements contradict the claim; a counterexample is shown.",
-                            "✗", "bold red", "#d0512a"),
-    Verdict.INCONCLUSIVE: Status(
-        "inconclusive",
-        "The measurements cannot tell: too few samples, not yet asymptotic, or below the floor of floating point.",
-        "?", "yellow", "#94791a"),
-    Verdict.VACUOUS: Status("vacuous", "No problem can meet the hypotheses, so the claim says nothing.",
-                            "∅", "magenta", "#9168bd"),
-    Verdict.NOT_APPLICABLE: Status("not applicable", "The question does not arise for this subject or instance.", "–"),
-    FAULT: Status("fault", "The subject or the run failed. There is no verdict, and this never counts as one.",
-                  "!", "bold white on red", "#d0307a"),
-    NOT_CHECKED: Status("not checked yet", "The claim is on record, but no check has been written for it.", "·"),
-    LEFT_OPEN: Status("left open", "Nothing that was computed or looked up can decide it; the reason is given.", "○"),
-}  # fmt: skip
-"""Every status a report can show; the order is that of the legend."""
-
-MIXED = "MIXED"
-"""Of a text that holds under some of its literal readings; counted apart, no status of a result."""
 QUESTIONS: dict[str, dict[str, str]] = {
     "can-be-met": {
         Verdict.SUPPORTED: "can be met", Verdict.REFUTED: "cannot be met", Verdict.VACUOUS: "cannot be met",
@@ -69,7 +36,7 @@ QUESTIONS: dict[str, dict[str, str]] = {
 }  # fmt: skip
 """Words of a verdict where something else is asked than whether a statement holds."""
 PLAIN: dict[str, str] = {Verdict.SUPPORTED: "holds", Verdict.REFUTED: "fails"}
-UNSAID = {"silent": "not said; {}", "consequence": "our consequence: {}"}
+UNSAID = {"silent": "not in the text; {}", "consequence": "not in the text, follows from it; {}"}
 """What stands before the verdict on a statement that the text does not make."""
 TEXTS = {
     "said": "As written", "implied": "As the text takes for granted", "silent": "Not in the text",
@@ -85,6 +52,8 @@ READINGS: dict[str, tuple[str, str]] = {
 
 RUNGS: dict[str, str] = {
     "proven": "A theorem for every problem that meets its premises, machine-checked; of a statement, not of a result.",
+    "proven in part": "Machine-checked theorems of a part of it; what they leave out stands on the statement's page.",
+    "derived": "The order follows from those of its parts, step by step (`f2csa orders`); constants are not said.",
     "certified": "Exact algebra: holds for every value in an interval, on this instance.",
     "symbolic": "An exact series; its leading term and exponent are derived.",
     "numeric": "A sweep of computed values, each with its rounding error.",
@@ -214,14 +183,21 @@ def is_fitted(evidence: RateEvidence) -> bool:
     return not derived and math.isfinite(evidence.exponent)
 
 
+def is_settled(evidence: RateEvidence) -> bool:
+    """Whether its exponent may be shown with digits and interval: no fit that its own evidence calls unsettled."""
+    return evidence.settled or not is_fitted(evidence)
+
+
 def rate(evidence: RateEvidence) -> str:
-    """``exponent 2.00 [1.99, 2.01] in α``, or that the quantity is exactly zero."""
+    """``exponent 2.00 [1.99, 2.01] in α``, ``about −9 in ε, not settled``, or that the quantity is exactly zero."""
     if evidence.exponent == math.inf:
         return exact(evidence) if evidence.held_at else f"exactly zero at every {letter(evidence.variable)}"
     if not evidence.points:
         return exact(evidence)
-    drift = "" if evidence.settled else ", not settled"
-    return f"exponent {exponent(evidence.exponent)} {interval(evidence.interval)} in {letter(evidence.variable)}{drift}"
+    name = letter(evidence.variable)
+    if not is_settled(evidence):
+        return f"exponent about {number(rough(evidence.exponent))} in {name}, {NOT_SETTLED}"
+    return f"exponent {exponent(evidence.exponent)} {interval(evidence.interval)} in {name}"
 
 
 def exact(evidence: RateEvidence) -> str:

@@ -35,8 +35,8 @@ def entry(claims: dict[str, Claim], full: str = "bias-bound/T1") -> StatementOut
     [
         ("said", "As written", "refuted"),
         ("implied", "As the text takes for granted", "refuted"),
-        ("silent", "Not in the text", "not said; fails"),
-        ("consequence", "Our consequence of the text", "our consequence: fails"),
+        ("silent", "Not in the text", "not in the text; fails"),
+        ("consequence", "Our consequence of the text", "not in the text, follows from it; fails"),
     ],
 )
 def test_as_written_stands_over_the_papers_words_alone(claims, relation, title, word):
@@ -63,17 +63,17 @@ def test_no_face_puts_as_written_over_what_is_not_said(claims, monkeypatch):
     text = render_markdown(report, told)
     assert "`bias-bound/T1`, our consequence of the text" in text.split("Not in the text, and not so")[1]
     assert "`bias-bound/T1`, as written" not in text
-    assert "✗ our consequence: fails" in text
+    assert "✗ not in the text, follows from it; fails" in text
     page = html_of(report, told)["pages/bias-bound.html"]
     section = page[page.index('id="bias-bound/T1.as-written"') :]
     assert section[: section.index("</summary>")].count("Our consequence of the text") == 1
     assert "As written" not in section[: section.index("</summary>")]
     table = summary_table(report, told).table
-    assert any("our consequence: fails" in str(cell) for cell in table.columns[1].cells)
+    assert any("not in the text, follows from it; fails" in str(cell) for cell in table.columns[1].cells)
     monkeypatch.setattr("verify.report.junit.load_claims", lambda: told)
     cases = {case.get("name"): case for case in ElementTree.fromstring(render_junit(report).encode()).iter("testcase")}
     output = cases["bias-bound/T1 [as-written] toy1"].find("system-out")
-    assert output.text.startswith("our consequence: fails: ")
+    assert output.text.startswith("not in the text, follows from it; fails: ")
     assert cases["bias-bound/T1 [repaired] toy1"].find("system-out").text.startswith("supported: ")
 
 
@@ -162,7 +162,7 @@ def test_what_is_left_open_is_neither_unchecked_nor_a_verdict(claims):
     assert "1 more statement is left open for a reason." in " ".join(prose.overview(report, arranged))
     assert report.coverage == make_report().coverage
     text = render_markdown(report, claims)
-    assert "*○ left open*" in text
+    assert "*⋯ left open*" in text
     assert f"- `related-rates`: {why}" in text
     page = html_of(report, claims)["pages/related-rates.html"]
     assert why in page[page.index('id="related-rates"') :]

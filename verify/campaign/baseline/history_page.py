@@ -9,7 +9,8 @@ from markupsafe import Markup
 
 from verify.campaign.baseline.history import Course, History, Line, Record
 from verify.report.heard import heard
-from verify.report.site.cell_numbers import drawn_mark, figure, look, word
+from verify.report.signs import look
+from verify.report.site.cell_numbers import drawn_mark, figure, word
 from verify.report.site.frame import stylesheet_text
 from verify.report.wording import counted, number
 from verify.verdict import Verdict
@@ -87,7 +88,7 @@ def _mark(verdict: Verdict | None) -> Markup:
     """A record's verdict as its mark alone; the words stand beside the row."""
     if verdict is None:
         return Markup('<span class="quiet m" aria-hidden="true">·</span>')
-    return Markup('<span class="{}">{}</span>').format(look(verdict)[0], drawn_mark(verdict))
+    return Markup('<span class="{}">{}</span>').format(look(verdict).look, drawn_mark(verdict))
 
 
 def _in_words(verdicts: Sequence[Verdict | None]) -> str:

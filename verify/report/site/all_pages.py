@@ -18,6 +18,7 @@ from verify.report.site import (
     subject_page,
 )
 from verify.report.site.frame import SCRIPT, STYLE, Page, Site, render, script_text, stylesheet_text
+from verify.report.site.search_index import INDEX, index_script
 
 MAKERS: tuple[Callable[[Site], list[Page]], ...] = (
     matrix.pages, claim_page.pages, reference_pages.pages, cause_pages.pages, paper_page.pages, objections.pages,
@@ -44,4 +45,4 @@ def site_files(report: ReportData, claims: Mapping[str, Claim] | None = None) ->
     whole = replace(site, files=tuple(pages))
     ordered = sorted(pages.values(), key=lambda page: not page.is_front)
     texts = {page.file: render(page, whole) for page in ordered}
-    return {**texts, STYLE: stylesheet_text(), SCRIPT: script_text()}
+    return {**texts, STYLE: stylesheet_text(), SCRIPT: script_text(), INDEX: index_script(pages.values())}

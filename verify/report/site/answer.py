@@ -9,9 +9,11 @@ from markupsafe import Markup
 
 from verify.report import wording
 from verify.report.outline import ReadingOutline, StatementOutline
+from verify.report.proven import proven_in
 from verify.report.site.added_hypotheses import AddedHypothesis, added_hypotheses
 from verify.report.site.failure_causes import Cause, change
 from verify.report.site.frame import Site
+from verify.report.site.number_signs import ROUGH
 from verify.report.wording import typeset
 from verify.verdict import Verdict
 
@@ -27,6 +29,8 @@ class Answer:
     short: str
     said: tuple[Markup, ...]
     repaired: Markup
+    proved: Markup
+    """How many repaired statements are proven, and whether a rate is among them; empty where none is."""
     asked: str
     """What was asked, where it is not all; empty of a whole run."""
     added: tuple[AddedHypothesis, ...]
@@ -37,7 +41,12 @@ def answer(site: Site, causes: Sequence[Cause]) -> Answer:
     """From the run's own verdicts."""
     added = added_hypotheses(site)
     return Answer(
-        _short(site), tuple(part for part in _said(site, causes) if part), _repaired(site, added), asked(site), added
+        _short(site),
+        tuple(part for part in _said(site, causes) if part),
+        _repaired(site, added),
+        _proved(site),
+        asked(site),
+        added,
     )
 
 
@@ -89,8 +98,8 @@ def _said(site: Site, causes: Sequence[Cause]) -> Iterator[Markup]:
 def _rates(site: Site) -> Iterator[Markup]:
     """The two rates as written, where they fail."""
     said = False
-    for claim, words in ((GRADIENT, "the gradient estimate is off by {} where {} is claimed"),
-                         (COST, "a run costs {} samples where {} is claimed")):  # fmt: skip
+    for claim, words in ((GRADIENT, "the gradient estimate is off by {0}{2} where {1} is claimed"),
+                         (COST, "a run costs {0} samples{2} where {1} is claimed")):  # fmt: skip
         entry = _fallen(site, claim)
         if entry is not None:
             number = site.number(entry.named["as-written"])
@@ -99,7 +108,8 @@ def _rates(site: Site) -> Iterator[Markup]:
                 fallen = (typeset(entry.title), site.link(number.part))
                 yield Markup("“{}” falls with its part {}: {} where {} is claimed").format(*fallen, *measured)
             else:
-                yield Markup(words if said else words[0].upper() + words[1:]).format(*measured)
+                drift = f" ({wording.NOT_SETTLED})" if number.sign == ROUGH else ""
+                yield Markup(words if said else words[0].upper() + words[1:]).format(*measured, drift)
             said = True
 
 
@@ -118,7 +128,8 @@ def _kindest(site: Site) -> Markup:
         if not told or not all(one.fails and one.measured for one in told):
             continue
         best = min(told, key=lambda one: one.off)
-        if best.off < max(one.off for one in told):
+        worst = max(told, key=lambda one: one.off)
+        if best.off < worst.off and best.measured != worst.measured:
             found.append(best.measured)
     return (
         Markup("The kindest reading of the words still gives {}.").format(wording.listing(found))
@@ -185,6 +196,18 @@ def _repaired(site: Site, added: Sequence[AddedHypothesis]) -> Markup:
     return Markup("Repaired{}, all {} statements asked hold.").format(hypotheses, total)
 
 
+def _proved(site: Site) -> Markup:
+    found = proven_in(site.outline)
+    if not found.said or not site.outline.counts.get("repaired"):
+        return Markup("")
+    rates = [one.entry for one in found.whole if one.entry.id in (GRADIENT, COST, SHARED)]
+    among = Markup("")
+    if rates:
+        titles = Markup(" and ").join(Markup("“{}”").format(typeset(entry.title)) for entry in rates)
+        among = Markup(", {} among them").format(titles)
+    return Markup('Of the repaired statements <a href="#proven">{}</a>{}.').format(found.said, among)
+
+
 def _noun(added: Sequence[AddedHypothesis]) -> str:
     return "hypothesis" if len(added) == 1 else "hypotheses"
 
@@ -215,7 +238,7 @@ def _afresh(site: Site) -> Markup:
     if "weakened" not in change(entry.statement.repaired.bound, entry.statement.as_written.bound):
         return Markup(".")
     told = site.number(found).said
-    return Markup(", the cost only if lines 3, 5 and 6 share one sample; with fresh samples it is {}.").format(told)
+    return Markup(", the cost only if lines 3, 5 and 6 share one sample; with fresh ones a run costs {}.").format(told)
 
 
 def asked(site: Site) -> str:

@@ -16,7 +16,7 @@ from verify.report.site.evidence_words import problem_text
 from verify.report.site.failure_causes import Cause, causes
 from verify.report.site.frame import Page, Site, drawn
 from verify.report.site.powers import set_powers
-from verify.report.site.rate_figure import rate_figure
+from verify.report.site.rate_figure import above, rate_figure
 from verify.report.site.slope_plot import Figure, figure
 
 
@@ -67,14 +67,11 @@ def _forms(site: Site, cause: Cause) -> list[tuple[str, ClosedForm, Result]]:
 
 def _slopes(site: Site, cause: Cause) -> Figure | None:
     """The claimed slope with both readings, where something was swept."""
-    readings = [found for found in (cause.written, cause.repaired) if found is not None]
+    readings = [found for found in cause.drawn if found is not None]
     return figure([(found, site.number(found)) for found in readings], cause.entry.title)
 
 
 def _crossing(cause: Cause) -> str:
-    """Where the repaired line lies above in the range measured: from where on it would be below."""
-    drawing = rate_figure(cause.written, cause.repaired)
-    if drawing is None or drawing.crossing is None:
-        return ""
-    place = f"{drawing.variable} = {wording.number(drawing.crossing, 2)}"
-    return f"In the range measured the repaired line lies above; extended at these slopes it is below from {place} on."
+    """What must be said where the repaired line lies above in the range measured."""
+    drawing = rate_figure(*cause.drawn)
+    return above(drawing) if drawing is not None else ""

@@ -22,36 +22,12 @@ from verify.evidence.model import (
 from verify.report import wording
 from verify.report.model import Result
 from verify.report.outline import ReadingOutline
-from verify.report.site.number_signs import EXACT, FITTED, NARROW, bracketed, rung_sign, signed
+from verify.report.signs import MIXED, PROVEN, SHADES, look
+from verify.report.site.number_signs import EXACT, FITTED, NARROW, ROUGH, bracketed, rung_sign, signed
 from verify.verdict import Verdict
 
-_DIAMOND = '<path d="M5 0 10 5 5 10 0 5Z" fill="currentColor"/>'
-_RING = '<circle cx="5" cy="5" r="3.6" fill="none" stroke="currentColor" stroke-width="1.7"/>'
-_CROSSED = (
-    '<circle cx="5" cy="5" r="3.8" fill="none" stroke="currentColor" stroke-width="1.3"/>'
-    '<path d="M1.2 8.8 8.8 1.2" stroke="currentColor" stroke-width="1.3"/>'
-)
-_HALF = '<path d="M5 .7 9.3 5 5 9.3.7 5Z" fill="none" stroke="currentColor" stroke-width="1.3"/>'
-_HALF_FULL = _HALF + '<path d="M5 0V10L0 5Z" fill="currentColor"/>'
-_DOTS = '<path d="M1 5h8" stroke="currentColor" stroke-width="1.6" stroke-dasharray="1.6 1.6"/>'
-_DASH = '<path d="M1.5 5h7" stroke="currentColor" stroke-width="1.4"/>'
-_ALARM = '<path d="M5 .4 9.8 9.4H.2Z" fill="currentColor"/>'
-
-LOOKS: dict[str, tuple[str, str, str]] = {
-    Verdict.REFUTED: ("bad", "◆", _DIAMOND),
-    Verdict.SUPPORTED: ("good", "○", _RING),
-    Verdict.VACUOUS: ("void", "∅", _CROSSED),
-    Verdict.INCONCLUSIVE: ("open", "◇", _HALF),
-    Verdict.NOT_APPLICABLE: ("none", "–", _DASH),
-    wording.MIXED: ("half", "⬖", _HALF_FULL),
-    wording.FAULT: ("bad", "!", _ALARM),
-    wording.NOT_CHECKED: ("none", "⋯", _DOTS),
-    wording.LEFT_OPEN: ("none", "⋯", _DOTS),
-}
-"""Of each status: its class in the style sheet, its mark as a character, and as a drawing of ten by ten."""
-
 WORDS: dict[str, str] = {
-    Verdict.SUPPORTED: "holds", wording.NOT_CHECKED: "not checked", wording.MIXED: "holds in some readings",
+    Verdict.SUPPORTED: "holds", wording.NOT_CHECKED: "not checked", PROVEN: "holds, proven for every problem",
 }  # fmt: skip
 """Words of a status that are shorter here than elsewhere."""
 
@@ -93,18 +69,29 @@ class Number:
     """Of a power, whether its exponent is exact, ``=``, or fitted, ``≈``."""
     where: str = ""
     """Of a compared value of an extreme size, where it was measured: ``at steps = 254``."""
+    grade: str = ""
+    """Of a repaired statement of the paper that holds: ``proven`` for every problem, ``proven in part``, or neither."""
+    firm: str = ""
+    """An order that needs no measurement, ``O(ε⁻⁹ δ⁻¹)``, which stands before a fit."""
+    firm_by: str = ""
+    """Whether that is ``proven`` or ``derived``."""
     is_mixed: bool = False
     """Whether the text holds under some of its literal readings; the number is of the first."""
 
     @property
     def tone(self) -> str:
         """Its class in the style sheet."""
-        return look(self.status)[0]
+        return look(self.status).look
+
+    @property
+    def shown(self) -> str:
+        """The status, or what it is shown as where more is known of it."""
+        return MIXED if self.is_mixed else PROVEN if self.grade == "proven" else self.status
 
     @property
     def mark(self) -> str:
         """The mark as a character."""
-        return look(wording.MIXED if self.is_mixed else self.status)[1]
+        return look(self.shown).mark
 
     @property
     def instance(self) -> str:
@@ -112,40 +99,58 @@ class Number:
         return self.result.instance if self.result else ""
 
     @property
+    def is_fit(self) -> bool:
+        return self.sign in (FITTED, ROUGH)
+
+    @property
     def said(self) -> Markup:
-        """The number within a sentence: a fitted power is told from an exact one."""
-        return signed(self.sign, self.html) if self.sign == FITTED else self.html
+        """The number within a sentence: the firm order of what was only fitted; a fitted power with its sign."""
+        if self.firm and self.is_fit:
+            return wording.typeset(self.firm)
+        return signed(self.sign, self.html) if self.is_fit else self.html
+
+    @property
+    def fitted(self) -> Markup:
+        """Of a firm order, what was measured beside it."""
+        if not (self.firm and self.is_fit):
+            return NOTHING
+        return signed(self.sign, self.html) + bracketed(self.interval)
+
+    @property
+    def told(self) -> Markup:
+        """The number in a sentence with all that is known of it: of a firm order also what was measured."""
+        if self.fitted:
+            return Markup("{} ({}; measured {})").format(self.said, self.firm_by, self.fitted)
+        return self.said + bracketed(self.interval)
 
     @property
     def value(self) -> Markup:
-        """Mark, number, interval and rung, as a cell has them."""
-        shown = wording.MIXED if self.is_mixed else self.status
-        said = word(shown) if self.is_mixed else self.word
-        return figure(shown, signed(self.sign, self.html), said) + bracketed(self.interval) + rung_sign(self.rung)
-
-
-def look(status: str) -> tuple[str, str, str]:
-    """Class, character and drawing of a status; of an unknown one, a dash."""
-    return LOOKS.get(status, LOOKS[Verdict.NOT_APPLICABLE])
+        """Mark, number, interval and rung, as a cell has them: an order that is proven or derived before a fit."""
+        said = self.word if self.shown == self.status else word(self.shown)
+        if self.fitted:
+            first = figure(self.shown, self.said, said) + rung_sign(self.firm_by)
+            return first + Markup(' <span class="fit">measured {}{}</span>').format(self.fitted, rung_sign(self.rung))
+        number = figure(self.shown, signed(self.sign, self.html), said) + bracketed(self.interval)
+        return number + rung_sign(self.grade) + rung_sign(self.rung)
 
 
 @lru_cache(maxsize=32)
 def drawn_mark(status: str) -> Markup:
     """The mark as a small drawing; the word beside it, seen or heard, says the same."""
-    return Markup(f'<svg class="m" viewBox="0 0 10 10" aria-hidden="true">{look(status)[2]}</svg>')  # constants
+    return Markup(f'<svg class="m" viewBox="0 0 10 10" aria-hidden="true">{look(status).drawing}</svg>')  # constants
 
 
 def figure(status: str, shown: Markup | str, heard: str = "") -> Markup:
     """A mark with a number; ``heard`` is the verdict for readers who hear the page, empty where it is shown."""
     said = Markup('<span class="unseen">{}: </span>').format(heard) if heard and heard != shown else Markup("")
     return Markup('<span class="v {}">{}{}<span class="n">{}</span></span>').format(
-        look(status)[0], drawn_mark(status), said, shown
+        look(status).look, drawn_mark(status), said, shown
     )
 
 
 def word(status: str) -> str:
     """A status in a word of a cell."""
-    return WORDS.get(status, wording.word(status))
+    return WORDS.get(status) or (SHADES[status].word if status in SHADES else wording.word(status))
 
 
 def number_of(found: ReadingOutline, deciding: Result | None) -> Number:
@@ -171,12 +176,13 @@ def measured(result: Result, base: Number | None = None) -> Number:
         return base
     rate = _deciding_rate(result)
     if rate is not None:
-        text, html, interval = order(rate.variable, value, result.interval)
+        settled = wording.is_settled(rate)
+        text, html, interval = order(rate.variable, value, result.interval, settled=settled)
         detail = beyond(result, rate)
         if value == math.inf:
             detail = f"exactly zero at every {wording.letter(rate.variable)}"
         shown = _with(base, text, html, (rung, interval, detail, rate.quantity))
-        sign = FITTED if wording.is_fitted(rate) else EXACT if math.isfinite(value) else ""
+        sign = ROUGH if not settled else FITTED if wording.is_fitted(rate) else EXACT if math.isfinite(value) else ""
         return replace(shown, is_order=True, sign=sign)
     comparison = next(_comparisons(result), None)
     if comparison is None:
@@ -209,9 +215,13 @@ def _comparisons(result: Result) -> Iterator[ComparisonEvidence]:
     yield from sorted(found, key=lambda e: (e.measured != result.measured, e.holds))
 
 
-def order(variable: str, exponent: float, interval: tuple[float, float] | None) -> tuple[str, Markup, str]:
-    """A power as text and as HTML, and its interval where a whole number does not say all."""
+def order(
+    variable: str, exponent: float, interval: tuple[float, float] | None, *, settled: bool = True
+) -> tuple[str, Markup, str]:
+    """A power as text and as HTML, and its interval where a whole number does not say all; unsettled, roughly."""
     letter = wording.letter(variable)
+    if not settled:
+        return _powered(letter, wording.number(wording.rough(exponent)), wording.NOT_SETTLED)
     if not math.isfinite(exponent):
         return ("0", Markup("0"), "") if exponent > 0 else ("∞", Markup("∞"), "")
     simple = Fraction(exponent).limit_denominator(4)

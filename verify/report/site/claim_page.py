@@ -168,7 +168,9 @@ def listed(parts: list[Markup]) -> Markup:
 
 
 def _measured(number: Number) -> Markup:
+    same = bool(number.fitted) and number.firm == number.claimed
     claim = Markup(" where {} is claimed").format(bare(number.claimed_html)) if number.claimed else Markup("")
+    claim = Markup(", as claimed") if same else claim
     quantity = Markup(" ({})").format(explained(wording.typeset(number.quantity))) if number.quantity else Markup("")
     part = Markup(", by its part <code>{}</code>").format(number.part) if number.part else Markup("")
-    return Markup("{}{}{}{}").format(number.said, claim, quantity, part)
+    return Markup("{}{}{}{}").format(number.told, claim, quantity, part)

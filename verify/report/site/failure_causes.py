@@ -22,7 +22,6 @@ from verify.report.outline import ReadingOutline, StatementOutline
 from verify.report.repairs import implies
 from verify.report.site.cell_numbers import Number, bare
 from verify.report.site.frame import FOLDER, Site
-from verify.report.site.number_signs import bracketed
 from verify.report.wording import typeset
 from verify.verdict import Verdict
 
@@ -44,6 +43,7 @@ class CauseText(Frozen):
         name: The end of its address: ``cause-NAME.html``.
         statement: The statement that must fail as written for this to be a cause.
         repaired: The statement that shows the repair, where it is another one.
+        counted: The statement whose two texts are drawn, where those two count in different units.
         choice: The open choice that it is about.
         origin: The claim where it enters, if that is not the statement's own.
         alone: A claim that is shown with this one choice as written.
@@ -58,6 +58,7 @@ class CauseText(Frozen):
     title: str
     statement: str
     repaired: str = ""
+    counted: str = ""
     choice: str
     alone: str
     node: str
@@ -83,7 +84,7 @@ class Finding(Frozen):
 
 @lru_cache(maxsize=1)
 def cause_texts() -> tuple[CauseText, ...]:
-    """All five, in the order in which they are told."""
+    """All of them, in the order in which they are told."""
     return tuple(CauseText(**row) for row in _table("causes"))
 
 
@@ -120,6 +121,14 @@ class Cause:
     site: Site
     entry: StatementOutline
     mended: StatementOutline | None
+
+    @property
+    def drawn(self) -> tuple[ReadingOutline, ReadingOutline | None]:
+        """Both texts as they are drawn: counted in one unit."""
+        entry = self.site.statements.get(self.text.counted)
+        if entry is not None and "as-written" in entry.named:
+            return entry.named["as-written"], entry.named.get("repaired")
+        return self.written, self.repaired
 
     @property
     def file(self) -> str:
@@ -220,7 +229,8 @@ def change(ours: Bound, theirs: Bound) -> str:
 
 def told_as(number: Number, measured: str, claimed: str) -> dict[str, Markup]:
     """What a number measures and what was claimed of it, under the names of the slots that they fill."""
-    shown = Markup('<b class="{}">{}</b>').format(number.tone, number.said) + bracketed(number.interval)
+    more = number.told.removeprefix(number.said)
+    shown = Markup('<b class="{}">{}</b>{}').format(number.tone, number.said, Markup(more))  # ours, a part of it
     return {measured: shown, claimed: bare(number.claimed_html)}
 
 

@@ -9,10 +9,13 @@ from markupsafe import Markup
 
 from verify.report import wording
 from verify.report.outline import ReadingOutline, StatementOutline
-from verify.report.site.cell_numbers import Number
+from verify.report.proven import standing_of
+from verify.report.signs import PROVEN
+from verify.report.site.cell_numbers import Number, drawn_mark
 from verify.report.site.failure_causes import Cause, Finding, change, findings
 from verify.report.site.frame import Site
 from verify.report.site.rate_figure import compared, rate_figure, spark
+from verify.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -66,8 +69,37 @@ def _row(site: Site, finding: Finding, causes: Mapping[str, Cause]) -> FindingRo
 
 def _written(site: Site, entry: StatementOutline, found: ReadingOutline) -> Cell:
     number = site.number(found)
-    return Cell(number, _claimed(number), Markup("<br>").join(
-        part for part in (_detail(number), _part(site, number), _readings(entry)) if part))  # fmt: skip
+    parts = (_quantity(number), _detail(number), _part(site, number), _readings(entry), _refuted(site, entry.id))
+    return Cell(number, _claimed(number), Markup("<br>").join(part for part in parts if part))
+
+
+def _quantity(number: Number) -> Markup:
+    """Of a plain value, what it is a value of."""
+    return wording.typeset(number.quantity) if number.quantity and not number.is_order else Markup("")
+
+
+def _refuted(site: Site, full_id: str) -> Markup:
+    """Where the literal text is refuted by a theorem: by which."""
+    found = standing_of(full_id, "as-written")
+    if found is None or not site.report.is_of_the_paper:
+        return Markup("")
+    names = wording.listing(found.row.by)
+    return Markup('<span title="{}">{} refuted by a theorem</span>').format(names, drawn_mark(PROVEN))
+
+
+def _proved(entry: StatementOutline, number: Number) -> Markup:
+    """Of what theorems prove: for every problem, or what they leave out; and on how many instances it was measured."""
+    found = standing_of(entry.id) if number.grade else None
+    if found is None:
+        return Markup("")
+    on = entry.named["repaired"].instances.get(str(Verdict.SUPPORTED), 0)
+    measured = f"measured on {wording.counted(on, 'instance')}"
+    if number.grade != found.grade or found.lacks:
+        return Markup('<span title="Not in the theorems: {}">proven in part</span>; {}').format(
+            "; ".join(found.lacks), measured
+        )
+    more = f" ({'; '.join(found.gaps)})" if found.gaps else ""
+    return wording.typeset(f"proven for every problem{more}; {measured}")
 
 
 def _part(site: Site, number: Number) -> Markup:
@@ -107,12 +139,16 @@ def _repaired(site: Site, entry: StatementOutline | None, mended: StatementOutli
     ours = mended.statement.repaired.bound if mended.statement else None
     theirs = entry.statement.as_written.bound if entry and entry.statement else None
     lead = change(ours, theirs) if ours and theirs and ours.exponents and theirs.exponents else "claimed"
+    told = _claimed(number, lead)
+    if number.fitted and number.firm == number.claimed:  # the claim is what the number says
+        told = Markup("{}").format("as claimed" if lead == "claimed" else f"{lead} this")
     by = entry.literal.repaired_by.partition("; it then")[0] if entry and entry is mended and entry.literal else ""
+    by = f"with {by}" if by and not by.startswith("it holds") else ""
     parts = (
-        _detail(number), wording.typeset(f"with {by}") if by and not by.startswith("it holds") else Markup(""),
+        _proved(mended, number), _quantity(number), _detail(number), wording.typeset(by),
         _itself(site, entry) if entry and entry is not mended else Markup(""),
     )  # fmt: skip
-    return Cell(number, _claimed(number, lead), Markup("<br>").join(part for part in parts if part))
+    return Cell(number, told, Markup("<br>").join(part for part in parts if part))
 
 
 def _itself(site: Site, entry: StatementOutline) -> Markup:

@@ -14,7 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from spec.claims import Claim, load_claims
-from verify.report import mathml, prose, wording
+from verify.report import mathml, prose, proven, wording
 from verify.report.drawing import Drawing
 from verify.report.model import NAMED, ReportData, Result
 from verify.report.outline import Outline, ReadingOutline, StatementOutline, outline
@@ -23,6 +23,7 @@ from verify.report.site import cell_numbers as numbers
 from verify.report.site import number_signs
 from verify.report.site.cell_numbers import Number
 from verify.report.site.glossary import explained
+from verify.verdict import Verdict
 
 FRONT = "report.html"
 """The front page, which is whole by itself; all others lie in a folder beside it and share its style."""
@@ -99,8 +100,16 @@ class Site:
         """What a cell shows of a statement under a reading."""
         known: dict[str, Number] = self._memory.setdefault("numbers", {})
         if found.anchor not in known:
-            known[found.anchor] = numbers.number_of(found, self.deciding(found))
+            known[found.anchor] = self._with_theorems(found, numbers.number_of(found, self.deciding(found)))
         return known[found.anchor]
+
+    def _with_theorems(self, found: ReadingOutline, number: Number) -> Number:
+        """With what theorems say; of a report on the paper alone, as none of that is a program's."""
+        if not self.report.is_of_the_paper or found.reading != "repaired" or found.status != Verdict.SUPPORTED:
+            return number
+        firm = proven.firm_order(found)
+        order, by = (firm.order, firm.how) if firm else ("", "")
+        return replace(number, grade=proven.grade(found.claim), firm=order, firm_by=by)
 
     def cell(self, entry: StatementOutline, reading: str) -> Number | None:
         """The number of a statement under a named reading; none where it was not run."""

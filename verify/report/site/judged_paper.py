@@ -14,6 +14,7 @@ from verify.report import wording
 from verify.report.judged_assertions import KINDS
 from verify.report.model import NAMED
 from verify.report.outline import StatementOutline
+from verify.report.signs import look
 from verify.report.site import cell_numbers as numbers
 from verify.report.site.cell_numbers import Number
 from verify.report.site.frame import Site
@@ -54,7 +55,7 @@ class Standing:
     @property
     def tone(self) -> str:
         """Its class in the style sheet."""
-        return "none" if self.status in SAID else numbers.look(self.status)[0]
+        return "none" if self.status in SAID else look(self.status).look
 
     @property
     def fails(self) -> bool:

@@ -6,17 +6,19 @@ from dataclasses import dataclass
 
 from verify.report import wording
 from verify.report.outline import StatementOutline
+from verify.report.proven import proven_in
+from verify.report.signs import PROVEN
 from verify.report.site import cell_numbers as numbers
 from verify.report.site.cell_numbers import Number
 from verify.report.site.frame import FOLDER, Page, Site, drawn
-from verify.report.site.number_signs import MEANS
+from verify.report.site.number_signs import ABOVE, MEANS
 from verify.report.site.paper_stages import staged
 from verify.verdict import Verdict
 
 FILE = f"{FOLDER}matrix.html"
 FILTERED = (
-    Verdict.REFUTED, wording.MIXED, Verdict.SUPPORTED, Verdict.INCONCLUSIVE, Verdict.VACUOUS, Verdict.NOT_APPLICABLE,
-    wording.FAULT, wording.NOT_CHECKED, wording.LEFT_OPEN,
+    Verdict.REFUTED, wording.MIXED, PROVEN, Verdict.SUPPORTED, Verdict.INCONCLUSIVE, Verdict.VACUOUS,
+    Verdict.NOT_APPLICABLE, wording.FAULT, wording.NOT_CHECKED, wording.LEFT_OPEN,
 )  # fmt: skip
 """Verdicts that rows can be filtered by, the loud ones first."""
 
@@ -43,10 +45,11 @@ def pages(site: Site) -> list[Page]:
     rows = [row for _, _, found in stages for row in found]
     present = {status for row in rows for found in row.statuses.values() for status in found.split()}
     options = [(str(status), numbers.word(str(status))) for status in FILTERED if status in present]
-    rungs = {rung for row in rows for rung in row.evidence.split()}
+    found = {rung for row in rows for rung in row.evidence.split()}
+    rungs = [(_token(rung), rung) for rung in (*ABOVE, *MEANS) if _token(rung) in found]
     body = drawn(
         "matrix.html.j2", site, stages=stages, options=options, counts=_counts(site),
-        rungs=[rung for rung in MEANS if rung in rungs], shown=len(rows),
+        rungs=rungs, shown=len(rows),
     )  # fmt: skip
     return [Page(FILE, "All claims", body, f"{wording.counted(len(rows), 'claim and step', 'claims and steps')}, "
                  "with what was measured of each under both readings.")]  # fmt: skip
@@ -60,8 +63,15 @@ def _row(site: Site, entry: StatementOutline) -> Row:
         "written": _status(entry, "as-written"), "repaired": _status(entry, "repaired"),
         "alone": " ".join(dict.fromkeys(alone)),
     }  # fmt: skip
-    evidence = " ".join(dict.fromkeys(number.rung for number in shown if number.rung))
+    rungs = [rung for number in shown for rung in (number.grade, number.firm_by if number.fitted else "", number.rung)]
+    evidence = " ".join(dict.fromkeys(_token(rung) for rung in rungs if rung))
+    statuses["repaired"] += f" {PROVEN}" if any(number.grade == "proven" for number in shown) else ""
     return Row(entry, cells, statuses, evidence, site.restated(entry))
+
+
+def _token(rung: str) -> str:
+    """A rung as one word, as a filter compares it."""
+    return rung.replace(" ", "-")
 
 
 def _status(entry: StatementOutline, reading: str) -> str:
@@ -77,4 +87,7 @@ def _counts(site: Site) -> list[tuple[str, list[tuple[str, str, int]]]]:
     for reading, counts in site.outline.counts.items():
         found = [(str(status), numbers.word(str(status)), counts[status]) for status in FILTERED if counts.get(status)]
         made.append((wording.reading_title(reading), found))
+        whole = len(proven_in(site.outline).whole) if reading == "repaired" and site.report.is_of_the_paper else 0
+        if whole:
+            found.append((PROVEN, "of these proven for every problem", whole))
     return made

@@ -15,6 +15,7 @@ from spec.assertions import GRANTED
 from spec.extract import load_extract
 from verify.report import wording
 from verify.report.model import NAMED
+from verify.report.signs import SHADES, STATUSES
 from verify.report.site import cell_numbers as numbers
 from verify.report.site.algorithm_code import CodeOfLine, code_of
 from verify.report.site.failure_causes import Cause, causes
@@ -70,8 +71,7 @@ class AnnotatedPaper:
     def legend(self) -> list[tuple[str, str]]:
         """Each status that assertions of this run have, and what it means."""
         seen = {one.standing(reading).status for one in self.judged.assertions.values() for reading in NAMED}
-        meanings = {name: status.meaning for name, status in wording.STATUSES.items()}
-        meanings[wording.MIXED] = "The words leave a choice open; under some of its values it fails."
+        meanings = {name: status.meaning for name, status in (*STATUSES.items(), *SHADES.items())}
         return [(str(status), meanings[status]) for status in WORST_FIRST if status in meanings and status in seen]
 
     def prose(self, text: str, *, repaired: bool = False) -> Markup:

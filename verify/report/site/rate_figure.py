@@ -9,15 +9,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from verify.evidence.model import ComparisonEvidence, RateEvidence
 from verify.report import wording
 from verify.report.model import Result
 from verify.report.outline import ReadingOutline
+from verify.report.site.powers import drawn_powers
+from verify.report.site.slope_plot import decade_label
 
 SPARK = (120.0, 50.0)
 """Size of the drawing, in its own units."""
+TICKED = (190.0, 104.0)
+"""Size of one with ticks."""
 SNAP = 0.005
 """An exponent as near to a whole number as this is printed as one."""
 APART = 1000.0
@@ -35,6 +39,7 @@ class Series:
         letter: The variable in print.
         exponent: Of the variable.
         quantity: What was measured; empty of the claimed slope.
+        is_settled: Whether the exponent may be extended beyond what was measured.
     """
 
     tone: str
@@ -43,6 +48,7 @@ class Series:
     letter: str
     exponent: float
     quantity: str = ""
+    is_settled: bool = True
 
 
 @dataclass(frozen=True)
@@ -56,13 +62,29 @@ class RateFigure:
     @property
     def spoken(self) -> str:
         """The figure for those who do not see it: ``as written α to the −2, claimed α to the 1``."""
-        return ", ".join(f"{one.name} {one.letter} to the {power(one.exponent)}" for one in self.series)
+        return ", ".join(
+            f"{one.name} {one.letter} to the {power(one.exponent)}" if one.is_settled else
+            f"{one.name} {one.letter} to about the {power(wording.rough(one.exponent))}, {wording.NOT_SETTLED}"
+            for one in self.series
+        )  # fmt: skip
+
+    @property
+    def is_above(self) -> bool:
+        """Whether the repaired line lies above wherever both were measured, though it grows more slowly."""
+        lines = {line.name: line for line in self.series}
+        if not {"as written", "repaired"} <= lines.keys():
+            return False
+        written, repaired = lines["as written"], lines["repaired"]
+        gap = repaired.exponent - written.exponent
+        common = dict(written.points).keys() & dict(repaired.points).keys()
+        higher = all(dict(repaired.points)[at] > dict(written.points)[at] for at in common)
+        return bool(common) and higher and (gap > 0) == (self.toward == "zero") and gap != 0
 
     @property
     def crossing(self) -> float | None:
-        """Where the repaired line, above at its end, would fall below the other, both extended at their slopes."""
+        """Where the repaired line, above at its end, would fall below the other, both extended at settled slopes."""
         lines = {line.name: line for line in self.series}
-        if not {"as written", "repaired"} <= lines.keys():
+        if not {"as written", "repaired"} <= lines.keys() or not all(line.is_settled for line in self.series):
             return None
         written, repaired = lines["as written"], lines["repaired"]
         (at, high), gap = repaired.points[-1], repaired.exponent - written.exponent
@@ -80,6 +102,18 @@ class RateFigure:
         if len(set(found.values())) < 2:
             return ""
         return ", ".join(f"{quantity} {name}" for name, quantity in found.items())
+
+
+def above(figure: RateFigure) -> str:
+    """What must be said of a repaired line that lies above: that it does, and where it would cross; empty of others."""
+    if not figure.is_above:
+        return ""
+    crossing = figure.crossing
+    place = (
+        f"extended at these slopes it is below from {figure.variable} = {wording.number(crossing, 2)} on"
+        if crossing is not None else "where they cross was not measured"
+    )  # fmt: skip
+    return f"The repaired line lies above all that was measured as written and grows more slowly; {place}."
 
 
 def power(exponent: float) -> str:
@@ -101,7 +135,8 @@ def rate_figure(written: ReadingOutline, repaired: ReadingOutline | None) -> Rat
     claimed = written.claimed_exponent(rate)
     tone = "bad" if written.status == "REFUTED" else "good"
     points = _points(rate, written.toward, result)
-    lines = [Series(tone, points, "as written", wording.letter(rate.variable), _settled(result), rate.quantity)]
+    letter, settled = wording.letter(rate.variable), wording.is_settled(rate)
+    lines = [Series(tone, points, "as written", letter, _deciding(result), rate.quantity, settled)]
     if repaired is not None:
         there = sorted(repaired.results, key=lambda other: other.instance != result.instance)
         again = _swept([one for one in there if one.verdict == repaired.status], rate.variable)
@@ -110,18 +145,17 @@ def rate_figure(written: ReadingOutline, repaired: ReadingOutline | None) -> Rat
                 "good" if repaired.status == "SUPPORTED" else "bad",
                 _points(again[1], repaired.toward, again[0]),
             )
-            name = wording.letter(rate.variable)
-            lines.append(Series(tone, points, "repaired", name, _settled(again[0]), again[1].quantity))
+            exponent, settled = _deciding(again[0]), wording.is_settled(again[1])
+            lines.append(Series(tone, points, "repaired", letter, exponent, again[1].quantity, settled))
     if claimed is not None:
         (at, value), *_ = lines[0].points
         end = min((line.points[-1][0] for line in lines), key=lambda far: far if written.toward == "zero" else -far)
         slope = ((at, value), (end, value * (end / at) ** claimed))
-        lines.append(Series("claim", slope, "claimed", wording.letter(rate.variable), claimed))
-    letter = wording.letter(rate.variable)
+        lines.append(Series("claim", slope, "claimed", letter, claimed))
     return RateFigure(tuple(lines), letter, written.toward)
 
 
-def _settled(result: Result) -> float:
+def _deciding(result: Result) -> float:
     """The exponent that decides: the exact one where there is one."""
     if result.measured is not None and result.interval is not None and math.isfinite(result.measured):
         return result.measured
@@ -178,6 +212,26 @@ class _Scale:
     def path(self, points: Sequence[tuple[float, float]]) -> str:
         return "M" + "L".join(f"{self.x(at):.1f} {self.y(value):.1f}" for at, value in points)
 
+    def ticks(self) -> str:
+        """The axes with the values at their ends: the variable's, and decades."""
+        drawn = [f'<path class="axis" d="M{self.left:g} {self.top:g}V{self.foot + 4:g}H{self.right:g}"/>']
+        for at, anchor in ((self.start, "start"), (self.end, "end")):
+            x = f"{self.left if anchor == 'start' else self.right:g}"
+            said = escape(wording.number(10.0**at, 2))
+            drawn.append(f'<text class="tick" x="{x}" y="{self.foot + 16:g}" text-anchor="{anchor}">{said}</text>')
+        for decade in self._decades():
+            y = self.y(10.0**decade)
+            drawn.append(f'<path class="axis" d="M{self.left - 3:g} {y:.1f}H{self.left:g}"/>')
+            label = drawn_powers(decade_label(decade))
+            place = f'x="{self.left - 5:g}" y="{y + 3.5:.1f}"'
+            drawn.append(f'<text class="tick" {place} text-anchor="end">{label}</text>')
+        return "".join(drawn)
+
+    def _decades(self) -> list[int]:
+        """Two whole decades of the axis, the outermost; one, where it holds no more."""
+        found = range(math.ceil(self.low - 0.15), math.floor(self.high + 0.15) + 1)
+        return list(found) if len(found) < 2 else [found[0], found[-1]]
+
 
 def _dot(tone: str, x: float, y: float, size: float) -> str:
     if tone == "bad":
@@ -186,17 +240,24 @@ def _dot(tone: str, x: float, y: float, size: float) -> str:
     return f'<circle class="p-good" cx="{x:.1f}" cy="{y:.1f}" r="{size * 0.75:.1f}"/>'
 
 
-def spark(figure: RateFigure) -> Markup:
-    """The figure in the width of a table's cell: lines, and a mark at the end of what was measured."""
-    width, height = SPARK
-    scale = _Scale(figure.series, figure.toward, (2.0, width - 4, 4.0, height - 4))
-    drawn = []
+def spark(figure: RateFigure, *, ticked: bool = False) -> Markup:
+    """The figure in the width of a table's cell: lines, and a mark at the end of what was measured; or with ticks."""
+    width, height = TICKED if ticked else SPARK
+    box = (34.0, width - 6, 6.0, height - 32) if ticked else (2.0, width - 4, 4.0, height - 4)
+    scale = _Scale(figure.series, figure.toward, box)
+    drawn = [scale.ticks()] if ticked else []
+    if ticked:
+        says = "shrinks" if figure.toward == "zero" else "grows"
+        drawn.append(
+            f'<text class="tick" x="{box[1]:g}" y="{height - 2:g}" text-anchor="end" font-style="italic">'
+            f"{escape(figure.variable)} {says} →</text>"
+        )
     for line in _claim_first(figure.series):
         drawn.append(f'<path class="s-{line.tone}" d="{scale.path(line.points)}"/>')
         if line.tone != "claim":
             at, value = line.points[-1]
             drawn.append(_dot(line.tone, scale.x(at), scale.y(value), 3.4))
-    return _svg("spk", SPARK, figure.spoken, "".join(drawn))
+    return _svg("spk ticked" if ticked else "spk", (width, height), figure.spoken, "".join(drawn))
 
 
 def _claim_first(series: Sequence[Series]) -> list[Series]:

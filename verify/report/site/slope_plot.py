@@ -226,7 +226,9 @@ class _Canvas:
 
 
 def _slope(line: Line) -> str:
-    return f"{line.sign} {_power(line.rate.variable, round(line.rate.exponent, 2))}".strip()
+    settled = wording.is_settled(line.rate)
+    shown = round(line.rate.exponent, 2) if settled else wording.rough(line.rate.exponent)
+    return f"{line.sign} {_power(line.rate.variable, shown)}".strip()
 
 
 def _power(variable: str, exponent: float) -> str:
@@ -240,7 +242,7 @@ def _ticks(low: float, high: float) -> list[tuple[float, str]]:
     first, last = math.ceil(low - 1e-9), math.floor(high + 1e-9)
     if last - first >= 1:
         stride = max(1, math.ceil((last - first + 1) / MOST_TICKS))
-        return [(at, _ten(at)) for at in range(first, last + 1) if (last - at) % stride == 0]
+        return [(at, decade_label(at)) for at in range(first, last + 1) if (last - at) % stride == 0]
     values = [digit * 10.0**power for power in range(first - 1, last + 2) for digit in (1, 2, 5)]
     near = [value for value in values if low - 1e-9 <= math.log10(value) <= high + 1e-9]
     if len(near) < 2:  # a narrow range has no round values: its ends say where it lies
@@ -248,7 +250,8 @@ def _ticks(low: float, high: float) -> list[tuple[float, str]]:
     return [(math.log10(value), wording.number(value, 2)) for value in near]
 
 
-def _ten(power: int) -> str:
+def decade_label(power: int) -> str:
+    """A power of ten in print, as a number where it is short."""
     plain = {-3: "0.001", -2: "0.01", -1: "0.1", 0: "1", 1: "10", 2: "100"}
     return plain.get(power, f"10{superscript(power)}")
 

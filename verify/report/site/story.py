@@ -8,13 +8,14 @@ from verify.report import wording
 from verify.report.model import NAMED
 from verify.report.outline import StatementOutline
 from verify.report.prose import standing
+from verify.report.proven import proven_in
 from verify.report.site import cell_numbers
 from verify.report.site.answer import answer, tallied
 from verify.report.site.failure_causes import Cause, causes
 from verify.report.site.finding_rows import finding_rows
 from verify.report.site.frame import FRONT, Page, Site, drawn
 from verify.report.site.powers import set_powers
-from verify.report.site.rate_figure import rate_figure, spark
+from verify.report.site.rate_figure import above, rate_figure, spark
 from verify.report.site.toy_figure import ToyFigure, toy_figure
 from verify.verdict import Verdict
 
@@ -31,7 +32,8 @@ def pages(site: Site) -> list[Page]:
     told = answer(here, found)
     body = drawn(
         "story.html.j2", here, answer=told, causes=found, rows=finding_rows(here, found), holding=_holding(here),
-        toy=_toy(here), spark=_spark, asked=_asked(here) if told.asked else [], counts=here.outline.counts,
+        toy=_toy(here), proven=proven_in(here.outline), spark=_spark, counts=here.outline.counts,
+        asked=_asked(here) if told.asked else [],
         tallied=tallied(here), record=standing(here.report), beside=_beside(here),
     )  # fmt: skip
     description = " ".join([told.short, *(Markup(part).striptags() for part in told.said)])
@@ -60,13 +62,11 @@ def _beside(site: Site) -> list[tuple[Markup, str, Markup, str]]:
 
 
 def _spark(cause: Cause) -> tuple[Markup, str, str]:
-    """The small plot of a cause; where a repaired line that lies above crosses, and what is counted if not the same."""
-    figure = rate_figure(cause.written, cause.repaired)
+    """The small plot of a cause, what is counted in it, and what must be said where the repaired line lies above."""
+    figure = rate_figure(*cause.drawn)
     if figure is None:
         return Markup(""), "", ""
-    if figure.crossing is None:
-        return spark(figure), "", ""
-    return spark(figure), f"{figure.variable} = {wording.number(figure.crossing, 2)}", figure.counted
+    return spark(figure, ticked=True), figure.counted or figure.series[0].quantity, above(figure)
 
 
 def _holding(site: Site) -> list[StatementOutline]:

@@ -45,7 +45,12 @@ const audit = async frame => {
       const field = page.activeElement;
       field.value = search;
       field.dispatchEvent(new Event('input', {bubbles: true}));
+      const hits = field.closest('form.find');
+      for (let k = 0; hits && k < 200 && !hits.querySelector('output').textContent; k++) {
+        await new Promise(done => setTimeout(done, 20));
+      }
     }
+    const links = [...page.querySelectorAll('.hits a')];
     const over = () => page.scrollingElement.scrollWidth - frame.contentWindow.innerWidth;
     const closed = over();
     for (const each of page.querySelectorAll('details')) each.open = true;
@@ -54,7 +59,8 @@ const audit = async frame => {
     const beyond = [...page.body.querySelectorAll('*')].filter(e => over() > 0 && !e.closest(within)
       && e.getBoundingClientRect().right > edge).map(e => e.outerHTML.slice(0, 160)).slice(-3);
     out.push({name, width, over: Math.max(closed, over()), beyond, axe: wanted ? await audit(frame) : [],
-              opened, rows: rows.length, shown: rows.filter(row => !row.hidden).length});
+              opened, rows: rows.length, shown: rows.filter(row => !row.hidden).length,
+              links: links.map(link => link.href), told: page.querySelector('.hits output')?.textContent || ''});
   }
   document.body.replaceChildren(Object.assign(document.createElement('pre'), {textContent: JSON.stringify(out)}));
 })();
@@ -76,6 +82,10 @@ class Seen:
     opened: bool
     rows: int
     shown: int
+    links: tuple[str, ...] = ()
+    """Addresses that the search over all pages found."""
+    told: str = ""
+    """What that search says."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +117,10 @@ def visit(folder: Path, visits: Sequence[Visit], scratch: Path, *, dark: bool = 
     found = re.search(r"<pre>(.*)</pre>", done.stdout, re.DOTALL)
     assert found is not None, done.stdout[-500:] + done.stderr[-2000:]
     text = found[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
-    seen = [Seen(**{**each, "axe": tuple(each["axe"]), "beyond": tuple(each["beyond"])}) for each in json.loads(text)]
+    seen = [
+        Seen(**{**each, "axe": tuple(each["axe"]), "beyond": tuple(each["beyond"]), "links": tuple(each["links"])})
+        for each in json.loads(text)
+    ]
     return seen, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
 
 

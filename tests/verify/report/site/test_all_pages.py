@@ -223,7 +223,7 @@ def test_the_fragment_brings_its_own_styles_and_the_numbers(report: Report) -> N
     assert page.open == []
     assert page.tags["style"] == 0
     assert "class=" not in fragment
-    assert "◆ refuted: ≈\u00a0α<sup>−2</sup>" in fragment
+    assert "✗ refuted: ≈\u00a0α<sup>−2</sup>" in fragment
     assert "claimed O(α)" in fragment
 
 

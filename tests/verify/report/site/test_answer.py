@@ -26,7 +26,7 @@ def test_what_fails_is_told_with_its_numbers_and_causes() -> None:
     assert "a run costs ≈ ε−9 samples where O(ε⁻⁵ δ⁻¹) is claimed" in said
     assert "Six faults cause this." in said
     assert said.endswith(
-        "both rates hold, the cost only if lines 3, 5 and 6 share one sample; with fresh samples it is ≈ ε−9."
+        "both rates hold, the cost only if lines 3, 5 and 6 share one sample; with fresh ones a run costs O(ε⁻⁹ δ⁻¹)."
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -16,9 +17,10 @@ from verify.report import wording
 from verify.report.faces import Report
 from verify.report.model import Result
 from verify.report.outline import ReadingOutline
+from verify.report.signs import SHADES, STATUSES
 from verify.report.site import cell_numbers as numbers
 from verify.report.site.frame import Site
-from verify.report.site.number_signs import MEANS
+from verify.report.site.number_signs import ABOVE, MEANS
 from verify.verdict import Verdict
 
 
@@ -33,8 +35,8 @@ def found(site: Site, full: str, reading: str) -> numbers.Number:
 
 def test_the_number_is_the_power_and_what_was_claimed_stands_in_both_cells(site: Site) -> None:
     written, repaired = (found(site, "bias-bound", reading) for reading in ("as-written", "repaired"))
-    assert (written.mark, written.text, written.rung, written.claimed) == ("◆", "α⁻²", "numeric", "O(α)")
-    assert (repaired.mark, repaired.text, repaired.rung, repaired.claimed) == ("○", "α²", "symbolic", "O(α)")
+    assert (written.mark, written.text, written.rung, written.claimed) == ("✗", "α⁻²", "numeric", "O(α)")
+    assert (repaired.mark, repaired.text, repaired.rung, repaired.claimed) == ("∎", "α²", "symbolic", "O(α)")
     assert written.html == "α<sup>−2</sup>"
     assert (written.tone, repaired.tone) == ("bad", "good")
     assert written.is_order
@@ -55,7 +57,7 @@ def test_a_fault_and_what_is_not_applicable_have_words_and_no_number(site: Site)
     assert found(site, "bias-bound/T3", "as-written").text == "vacuous"
     unchecked = site.cell(site.statements["goldstein-convergence"], "repaired")
     assert unchecked is not None
-    assert (unchecked.mark, unchecked.text) == ("⋯", "not checked")
+    assert (unchecked.mark, unchecked.text) == ("·", "not checked")
 
 
 def test_an_exact_zero_is_said_to_be_one(site: Site) -> None:
@@ -195,10 +197,40 @@ def test_a_claim_made_weaker_is_said_to_be(written: ReadingOutline | None, repai
 
 
 def test_every_status_and_every_rung_has_its_sign() -> None:
-    assert set(numbers.LOOKS) == {*wording.STATUSES, wording.MIXED}
+    assert not {*STATUSES} & {*SHADES}
     assert set(MEANS) == set(RUNGS)
-    marks = [numbers.look(status)[2] for status in (Verdict.REFUTED, Verdict.SUPPORTED, Verdict.VACUOUS, wording.MIXED)]
-    assert len(set(marks)) == 4
+    assert {*MEANS, *ABOVE} == {*wording.RUNGS}
+    rows = [*STATUSES.values(), *SHADES.values()]
+    assert len({row.mark for row in rows}) == len({row.drawing for row in rows}) == len(rows)
+
+
+def test_a_fit_that_has_not_settled_has_neither_digits_nor_an_interval() -> None:
+    loose = sweep(-9.15).model_copy(update={"settled": False, "interval": (-9.17, -9.13), "variable": "epsilon"})
+    drifting = Result(
+        claim="sfo-complexity", reading="as-written", instance="toy1", verdict=Verdict.REFUTED, sentence="",
+        measured=-9.15, interval=(-9.17, -9.13), rung="numeric", evidence=(loose,),
+    )  # fmt: skip
+    shown = numbers.measured(drifting)
+    assert (shown.text, shown.sign, shown.interval) == ("ε⁻⁹", "about", "not settled")
+    assert shown.value.striptags() == "refuted: about ε−9, not settled numeric"
+    assert wording.rate(loose) == "exponent about −9 in ε, not settled"
+    settled = loose.model_copy(update={"settled": True})
+    assert "[−9.17, −9.13]" in numbers.measured(drifting.model_copy(update={"evidence": (settled,)})).value
+
+
+@pytest.mark.parametrize(("exponent", "said"), [(-9.15, -9), (-8.75, -9), (-8.71, -9), (-6.46, -6.5), (0.502, 0.5)])
+def test_an_exponent_that_has_not_settled_is_told_by_the_number_beside_it(exponent: float, said: float) -> None:
+    assert wording.rough(exponent) == said
+
+
+def test_a_derived_order_stands_before_a_fit() -> None:
+    shown = replace(numbers.measured(Result(
+        claim="c", reading="repaired", instance="toy1", verdict=Verdict.SUPPORTED, sentence="", measured=-5.83,
+        interval=(-5.94, -5.73), rung="numeric",
+        evidence=(sweep(-5.83).model_copy(update={"interval": (-5.94, -5.73)}),),
+    )), firm="O(α⁻⁶)", firm_by="derived")  # fmt: skip
+    assert shown.value.striptags() == "holds: O(α⁻⁶) derived measured ≈ α−5.83 [−5.94, −5.73] numeric"
+    assert shown.told.striptags() == "O(α⁻⁶) (derived; measured ≈ α−5.83 [−5.94, −5.73])"
 
 
 def test_the_number_is_of_the_data_and_not_of_the_sentence(claims: dict) -> None:

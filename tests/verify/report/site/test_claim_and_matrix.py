@@ -29,7 +29,10 @@ def test_the_first_sentence_is_the_answer_with_its_numbers(files: dict[str, str]
     said = answer(files["pages/bias-bound.html"])
     assert said.startswith("Refuted as written: ≈\u00a0α−2 where O(α) is claimed (norm of the bias).")
     assert "Repaired it holds" in said
-    assert "α2 where O(α) is claimed" in said
+    assert (
+        "O(α), as claimed (proven; measured ≈\u00a0α2)" in said
+        or "O(α) (proven; measured ≈\u00a0α2), as claimed" in said
+    )
     assert answer(files["pages/variance-bound.html"]).startswith("Refuted as written: 199.4 where ≤ 0.01 ± 1.2")
 
 
@@ -72,12 +75,12 @@ def test_a_row_says_what_filters_look_at(files: dict[str, str]) -> None:
     (row,) = re.findall(r'<tr class="claim" id="bias-bound"([^>]*)>', page)
     data = dict(re.findall(r'data-(\w+)="([^"]*)"', row))
     assert data == {
-        "stage": "oracle", "written": "REFUTED", "repaired": "SUPPORTED", "alone": "REFUTED INCONCLUSIVE",
-        "evidence": "numeric symbolic",
+        "stage": "oracle", "written": "REFUTED", "repaired": "SUPPORTED PROVEN", "alone": "REFUTED INCONCLUSIVE",
+        "evidence": "numeric proven symbolic",
     }  # fmt: skip
     options = re.findall(r'<option value="([A-Z_]+)">', page)
     assert set(options) == {
-        "REFUTED", "SUPPORTED", "VACUOUS", "NOT_APPLICABLE", "FAULT", "NOT_CHECKED", "INCONCLUSIVE",
+        "REFUTED", "PROVEN", "SUPPORTED", "VACUOUS", "NOT_APPLICABLE", "FAULT", "NOT_CHECKED", "INCONCLUSIVE",
     }  # fmt: skip
 
 

@@ -127,14 +127,14 @@ def test_a_verdict_changes_the_assertions_that_it_judges_and_no_other(reading: s
     changed = str(body(site({("bias-bound/T3", reading): status})))
     touched = {entry.number for entry in DECIDED if "bias-bound/T3" in entry.covered_by}
     assert touched
-    tone = numbers.look(status)[0]
+    tone = numbers.look(status).look
     for entry in ENTRIES:
         before, after = spans(HOLDS, entry.number), spans(changed, entry.number)
         expected = [tone] * len(before) if entry.number in touched and reading == "as-written" else before
         assert after == expected, entry.number
         links = [link for _, link in all_spans(changed)[entry.number]]
         if entry.number in touched:
-            mark = numbers.look(status)[2]
+            mark = numbers.look(status).drawing
             assert all(mark in link and numbers.word(status) in link for link in links), entry.number
         else:
             assert links == [link for _, link in all_spans(HOLDS)[entry.number]]
@@ -318,7 +318,7 @@ def test_a_text_that_fails_in_some_readings_is_neither() -> None:
     one = judged_paper(mixed).assertions[136]
     assert one.written.status == "MIXED"
     assert not one.fails
-    assert set(spans(str(body(mixed)), 136)) == {numbers.look("MIXED")[0]}
+    assert set(spans(str(body(mixed)), 136)) == {numbers.look("MIXED").look}
     assert any("hold under some literal readings" in line for line in answer(judged_paper(mixed)))
 
 
