@@ -18,10 +18,11 @@ from verify.report.site import (
     subject_page,
 )
 from verify.report.site.frame import SCRIPT, STYLE, Page, Site, render, script_text, stylesheet_text
+from verify.report.site.living import algorithm_page
 
 MAKERS: tuple[Callable[[Site], list[Page]], ...] = (
     matrix.pages, claim_page.pages, reference_pages.pages, cause_pages.pages, paper_page.pages, objections.pages,
-    story.pages,
+    algorithm_page.pages, story.pages,
     subject_page.pages,
 )  # fmt: skip
 """What makes pages, those first to which others lead."""
@@ -44,4 +45,5 @@ def site_files(report: ReportData, claims: Mapping[str, Claim] | None = None) ->
     whole = replace(site, files=tuple(pages))
     ordered = sorted(pages.values(), key=lambda page: not page.is_front)
     texts = {page.file: render(page, whole) for page in ordered}
-    return {**texts, STYLE: stylesheet_text(), SCRIPT: script_text()}
+    beside = {file: text for page in pages.values() for file, text in page.beside}
+    return {**texts, STYLE: stylesheet_text(), SCRIPT: script_text(), **beside}
