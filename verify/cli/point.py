@@ -48,6 +48,7 @@ def hypergradient(asked: point_options.Hypergradient) -> None:
         parameters = OracleParameters(N_g=asked.samples)
     except ValidationError as error:
         raise InvalidInputError("--samples", from_validation(error, "").rule, asked.samples) from None
+    parameters = _with_width(parameters, asked.lam_width)
     certify = _assumed(asked)
     problem, default = read_problem(asked.problem)
     point = read_point(asked.x, default, sizes(problem)[0])
@@ -65,6 +66,7 @@ def hypergradient(asked: point_options.Hypergradient) -> None:
         thin = f"the lower level is feasible but too thin for double precision; exactly y* = {exact['y_star'][:4]}"
         raise RuntimeError(thin) from None
     call = {"x": at, "alpha": alpha, "reading": reading.model_dump(), "N_g": parameters.N_g, "seed": asked.seed}
+    call |= {"lam_width": parameters.lam_width}
     seen = {name: getattr(answer, name) for name in (*STAGES, "terms", "hypergradient")}
     seen |= {"exact": exact, "counts": answer.counts, "notes": answer.notes}
     if asked.certify:
@@ -76,6 +78,13 @@ def hypergradient(asked: point_options.Hypergradient) -> None:
         show_call(_finite(call | seen))
     if asked.certify:
         show_certificate(seen["certificate"])
+
+
+def _with_width(parameters: OracleParameters, text: str | None) -> OracleParameters:
+    """The same with the multipliers' ramp as wide as asked."""
+    if text is None:
+        return parameters
+    return parameters.model_copy(update={"lam_width": float(read_positive(text, "--lam-width"))})
 
 
 def _assumed(asked: point_options.Hypergradient) -> f2csa_ref.Assumed | bool:

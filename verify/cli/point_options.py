@@ -30,6 +30,9 @@ class Hypergradient:
     choose: Choices = None
     samples: Annotated[int, Option(help="N_g, gradient samples averaged.")] = 1
     seed: Annotated[int, Option(help="Seed of the noise, >= 0.")] = 0
+    lam_width: Annotated[
+        str | None, Option("--lam-width", help="ε_λ, width of the multipliers' ramp in line 4, > 0; default 0.1.")
+    ] = None
     given: Annotated[Texts, Option(help="STAGE=NUMBERS: use this y_star, lam, rho or y_penalty; repeatable.")] = None
     certify: Annotated[bool, Option("--certify", help="Bound the estimate's error (docs/certificates.md).")] = False
     gradients_alone: Annotated[

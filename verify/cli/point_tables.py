@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.table import Table
 
+from spec import OracleParameters
 from verify.cli.console import PlainConsole, plain_console
 
 SHOWN = 8
@@ -23,7 +24,9 @@ def show_call(call: Mapping[str, Any]) -> None:
     console = plain_console()
     exact = call["exact"] or {}
     rationals = exact.get("rational") or {}
-    how = f"α = {_number(call['alpha'])}, N_g = {call['N_g']}; {_choices(call)}"
+    width = call["lam_width"]
+    ramp = "" if width == OracleParameters().lam_width else f", ε_λ = {_number(width)}"
+    how = f"α = {_number(call['alpha'])}, N_g = {call['N_g']}{ramp}; {_choices(call)}"
     at = rationals.get("x", ())
     _lines(console, f"x = ({_listed(at if at and _is_short(at) else call['x'])}), {how}")
     table = _table("stage", "computed", "exact", "difference")

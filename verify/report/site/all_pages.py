@@ -18,11 +18,12 @@ from verify.report.site import (
     subject_page,
 )
 from verify.report.site.frame import SCRIPT, STYLE, Page, Site, render, script_text, stylesheet_text
+from verify.report.site.living import algorithm_page
 from verify.report.site.search_index import INDEX, index_script
 
 MAKERS: tuple[Callable[[Site], list[Page]], ...] = (
     matrix.pages, claim_page.pages, reference_pages.pages, cause_pages.pages, paper_page.pages, objections.pages,
-    story.pages,
+    algorithm_page.pages, story.pages,
     subject_page.pages,
 )  # fmt: skip
 """What makes pages, those first to which others lead."""
@@ -45,4 +46,6 @@ def site_files(report: ReportData, claims: Mapping[str, Claim] | None = None) ->
     whole = replace(site, files=tuple(pages))
     ordered = sorted(pages.values(), key=lambda page: not page.is_front)
     texts = {page.file: render(page, whole) for page in ordered}
-    return {**texts, STYLE: stylesheet_text(), SCRIPT: script_text(), INDEX: index_script(pages.values())}
+    beside = {file: text for page in pages.values() for file, text in page.beside}
+    index = {INDEX: index_script(pages.values())}
+    return {**texts, STYLE: stylesheet_text(), SCRIPT: script_text(), **index, **beside}

@@ -32,7 +32,8 @@ STYLE, SCRIPT = f"{FOLDER}style.css", f"{FOLDER}site.js"
 MARK = "/* f2csa-verify */"
 """What a style sheet or a script of ours begins with (:data:`spec.files.MARKS`)."""
 MENU: tuple[tuple[str, str], ...] = (
-    (FRONT, "The story"), (f"{FOLDER}paper.html", "The paper, annotated"), (f"{FOLDER}objections.html", "Objections"),
+    (FRONT, "The story"), (f"{FOLDER}algorithm.html", "Break it yourself"),
+    (f"{FOLDER}paper.html", "The paper, annotated"), (f"{FOLDER}objections.html", "Objections"),
     (f"{FOLDER}matrix.html", "All claims"),
     (f"{FOLDER}archive.html", "Archive"), (f"{FOLDER}glossary.html", "Symbols"),
 )  # fmt: skip
@@ -43,17 +44,26 @@ OF_A_PROGRAM = "The program"
 
 @dataclass(frozen=True)
 class Page:
-    """One page: where it goes (relative to the report's folder), its title, and what stands in ``<main>``."""
+    """One page: where it goes (relative to the report's folder), its title, and what stands in ``<main>``.
+
+    ``beside``: files that it alone asks for, path and text; its style sheets among them are linked in its head.
+    """
 
     file: str
     title: str
     body: Markup
     description: str = ""
+    beside: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_front(self) -> bool:
         """Whether it lies beside the folder, and carries its style in itself."""
         return not self.file.startswith(FOLDER)
+
+    @property
+    def styles(self) -> tuple[str, ...]:
+        """Its own style sheets."""
+        return tuple(file for file, _ in self.beside if file.endswith(".css"))
 
 
 @dataclass(frozen=True)
@@ -188,7 +198,7 @@ def _names_in(text: str) -> Iterable[str]:
     return dict.fromkeys(_STEP.findall(text))
 
 
-RESERVED = ("matrix", "archive", "glossary", "objections", "paper")
+RESERVED = ("algorithm", "matrix", "archive", "glossary", "objections", "paper")
 """Names of pages that no claim's page may take."""
 
 

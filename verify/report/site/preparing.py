@@ -8,6 +8,7 @@ from importlib import import_module
 
 from verify.proofs.orders.table import order_table
 from verify.report.site.frame import script_text, stylesheet_text, template, template_names
+from verify.report.site.living.states_of_alpha import PLACES, living_place
 from verify.truth.algebra.products import field
 
 DRAWING = ("matplotlib.figure", "matplotlib.backends.backend_svg")
@@ -20,4 +21,5 @@ def preparations() -> Iterator[Callable[[], object]]:
     yield partial(import_module, "verify.report.site.all_pages")
     yield from (partial(template, name) for name in template_names())
     yield from (stylesheet_text, script_text, order_table, field)
+    yield from (partial(living_place, name) for name in PLACES)
     yield from (partial(import_module, name) for name in DRAWING)

@@ -1,0 +1,238 @@
+"""The switches of the living Algorithm 1: open choices, their words in the paper's argument, their repairs."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from importlib import resources
+
+from markupsafe import Markup
+
+from spec.argument import AlgorithmLine, ArgumentPassage, Piece, load_argument, pieces
+from spec.claims import find
+from spec.files import Frozen
+from spec.reading import Choice, find_choice
+from verify.report import wording
+from verify.report.site.failure_causes import CauseText, cause_texts
+from verify.report.site.frame import Site
+from verify.report.site.paper_page import set_words
+
+ALGORITHM, OUTER_LOOP = 1, 2
+DEFINED_AT = 4
+"""The line of Algorithm 1 that forms the Lagrangian: what defines its parts is shown below it."""
+
+
+class Tab(Frozen):
+    """A claim that the page shows: the statement, its short name, the variable of its bound, what is on the axis."""
+
+    id: str
+    statement: str
+    name: str
+    variable: str
+    axis: str
+
+    @property
+    def claimed(self) -> int:
+        """The power of the variable that the text asserts."""
+        return int(find(self.statement).as_written.bound.exponents[self.variable])
+
+    @property
+    def letter(self) -> str:
+        return wording.letter(self.variable)
+
+
+class Beyond(Frozen):
+    """A value that the words of a choice do not name, and the statement that is judged with it."""
+
+    value: str
+    statement: str
+    words: str
+
+
+class SwitchText(Frozen):
+    """A row of ``living.toml``."""
+
+    choice: str
+    tab: str
+    asks: str
+    at: tuple[str, ...]
+    beyond: Beyond | None = None
+
+
+@dataclass(frozen=True)
+class Value:
+    """One value of a switch: its words, where the paper has them, and whether it is one that the words do not allow."""
+
+    value: str
+    words: str
+    passage: str
+    is_repair: bool
+
+
+@dataclass(frozen=True)
+class Switch:
+    """An open choice as a switch; ``number`` is that of its cause."""
+
+    number: int
+    text: SwitchText
+    cause: CauseText
+
+    @property
+    def field(self) -> str:
+        return self.text.choice
+
+    @property
+    def choice(self) -> Choice:
+        return find_choice(self.text.choice)
+
+    @property
+    def as_written(self) -> str:
+        return self.choice.as_written
+
+    @property
+    def repaired(self) -> str:
+        """The value under which the claim of its tab holds."""
+        return self.text.beyond.value if self.text.beyond else self.choice.repaired
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """The literal ones, then what the words do not allow."""
+        made = [Value(one.value, one.words, one.passage, is_repair=False) for one in self.choice.literal]
+        if self.text.beyond:
+            made.append(Value(self.text.beyond.value, self.text.beyond.words, self.cause.after, is_repair=True))
+        elif self.repaired not in self.choice.values:
+            made.append(Value(self.repaired, self.choice.repaired_words, self.cause.after, is_repair=True))
+        return tuple(made)
+
+
+class _Table(Frozen):
+    tabs: tuple[Tab, ...]
+    switches: tuple[SwitchText, ...]
+
+
+@lru_cache(maxsize=1)
+def _table() -> _Table:
+    text = (resources.files("verify.report.site.living") / "living.toml").read_text(encoding="utf-8")
+    return _Table.model_validate(tomllib.loads(text))
+
+
+def tabs() -> tuple[Tab, ...]:
+    """The claims, in order."""
+    return _table().tabs
+
+
+@lru_cache(maxsize=1)
+def switches() -> tuple[Switch, ...]:
+    """One for each cause, in the causes' order."""
+    texts = {row.choice: row for row in _table().switches}
+    return tuple(Switch(k, texts[cause.choice], cause) for k, cause in enumerate(cause_texts(), 1))
+
+
+@dataclass(frozen=True)
+class ShownLine:
+    """A line of an algorithm: its words with the switched phrases marked, what defines it, the switches in it."""
+
+    number: int
+    words: Markup
+    switches: tuple[Switch, ...] = ()
+    defined: tuple[Markup, ...] = ()
+
+
+@dataclass(frozen=True)
+class ShownAlgorithms:
+    """Both algorithms as the paper's argument has them."""
+
+    site: Site
+
+    @cached_property
+    def _marked(self) -> Mapping[str, Switch]:
+        return {place: switch for switch in switches() for place in switch.text.at}
+
+    @property
+    def lines(self) -> tuple[ShownLine, ...]:
+        """Algorithm 1's; each switch stands at the last line in which a phrase of it is."""
+        steps = _passage_of(ALGORITHM).steps
+        homes: dict[str, int] = {}
+        for step in steps:
+            for switch in self._switches_in(step.text):
+                homes[switch.field] = step.number
+        elsewhere = [switch for switch in switches() if switch.field not in homes]
+        homes |= {switch.field: DEFINED_AT for switch in elsewhere}
+        return tuple(
+            ShownLine(
+                step.number, self.words(step.text),
+                tuple(switch for switch in switches() if homes[switch.field] == step.number),
+                tuple(self._definitions()) if step.number == DEFINED_AT else (),
+            ) for step in steps
+        )  # fmt: skip
+
+    @property
+    def outer_lines(self) -> tuple[ShownLine, ...]:
+        """Algorithm 2's."""
+        return tuple(ShownLine(step.number, self.words(step.text)) for step in _passage_of(OUTER_LOOP).steps)
+
+    def words(self, text: str) -> Markup:
+        """A text, its switched phrases marked, each with the room for what a repair writes in its place."""
+        return Markup("").join(self._piece(piece) for piece in pieces(text))
+
+    def _piece(self, piece: Piece) -> Markup:
+        words, switch = set_words(piece.words), self._switch_of(piece)
+        if switch is None:
+            return words
+        if _tie(piece) != switch.text.at[0]:
+            return Markup('<mark data-for="{}">{}</mark>').format(switch.field, words)
+        return Markup('<mark data-for="{}">{}</mark><ins data-for="{}" hidden> {}</ins>').format(
+            switch.field, words, switch.field, wording.typeset(switch.cause.after)
+        )
+
+    def _switch_of(self, piece: Piece) -> Switch | None:
+        return self._marked.get(_tie(piece))
+
+    def _switches_in(self, text: str) -> Iterator[Switch]:
+        for piece in pieces(text):
+            if (switch := self._switch_of(piece)) is not None:
+                yield switch
+
+    def _definitions(self) -> Iterator[Markup]:
+        """Formulas and marked sentences of the passages that define the weights and the Lagrangian."""
+        for passage in _passages():
+            if passage.algorithm or not any(True for _ in self._switches_in(passage.text)):
+                continue
+            for block, is_formula in passage.blocks:
+                if is_formula:
+                    yield from (self.site.formula(part.strip().rstrip(",")) for part in block.split(r"\qquad"))
+                    continue
+                kept = [one for one in _sentences(block) if any(True for _ in self._switches_in(one))]
+                if kept:
+                    yield Markup("<p>{}</p>").format(self.words(" ".join(kept)))
+
+
+def _tie(piece: Piece) -> str:
+    """The assertion or statement that some words are tied to, as ``living.toml`` names it."""
+    return piece.statement or (str(piece.number) if piece.number and not piece.elsewhere else "")
+
+
+def _passages() -> Sequence[ArgumentPassage]:
+    return [passage for part in load_argument().parts for passage in part.passages]
+
+
+def _passage_of(algorithm: int) -> ArgumentPassage:
+    return next(passage for passage in _passages() if passage.algorithm == algorithm)
+
+
+def lines_of(algorithm: int) -> tuple[AlgorithmLine, ...]:
+    """An algorithm's lines as data."""
+    return _passage_of(algorithm).steps
+
+
+def _sentences(block: str) -> list[str]:
+    """A paragraph cut at full stops outside of its ties."""
+    found, start, depth = list[str](), 0, 0
+    for at, sign in enumerate(block):
+        depth += (sign == "{") - (sign == "}")
+        if sign == "." and depth == 0:
+            found.append(block[start : at + 1].strip())
+            start = at + 1
+    return [*found, block[start:].strip()] if block[start:].strip() else found
